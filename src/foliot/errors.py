@@ -1,0 +1,136 @@
+"""Everything that Foliot raises on purpose.
+
+    FoliotError                 code, message, hint
+    ├── InvalidInput            the caller can fix it: nothing was stored
+    │   ├── InvalidCron         an expression, with the position of the fault
+    │   ├── InvalidTimezone     a zone name, with a near match
+    │   ├── InvalidSchedule     a rule that cannot be kept (never matches, ends before it starts ...)
+    │   ├── InvalidJob          a definition that cannot be run
+    │   └── InvalidRun          a run that cannot be created (payload, dedupe key ...)
+    ├── NotFound                a job, schedule or run that is not there
+    ├── Conflict                the state of the world forbids it (terminal run, name taken ...)
+    └── StorageError            the database
+        ├── StorageUnavailable  could not be reached: may work next time
+        ├── StorageCorrupt      damaged, or not a Foliot database
+        ├── SchemaTooNew        written by a later version of Foliot
+        └── DriverMissing       the Python package that speaks to it is not installed
+
+A message is a short fact in lower case; the hint says, in sentences, what to do.
+The code never changes once released: programs compare it, people search for it.
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import ClassVar
+
+
+class FoliotError(Exception):
+    """Base of all errors raised on purpose."""
+
+    code: ClassVar[str] = "error"
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message}\n  {self.hint}" if self.hint else self.message
+
+
+class InvalidInput(FoliotError):
+    code = "invalid_input"
+
+    def __init__(self, message: str, *, hint: str = "", field: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.field = field
+
+
+class InvalidCron(InvalidInput):
+    """A cron expression that cannot be understood. `position` is an offset into `expression`."""
+
+    code = "invalid_cron"
+
+    def __init__(self, message: str, *, expression: str, position: int = 0, hint: str = "") -> None:
+        super().__init__(message, hint=hint, field="cron_expr")
+        self.expression = expression
+        self.position = position
+
+
+class InvalidTimezone(InvalidInput):
+    code = "invalid_timezone"
+
+    def __init__(self, name: str, known: Iterable[str]) -> None:
+        shown = ascii(name[:64])
+        super().__init__(
+            f"timezone {shown} does not exist",
+            hint=suggest(name, known, otherwise='Use an IANA name such as "Europe/Berlin" or "UTC".'),
+            field="timezone",
+        )
+
+
+class InvalidSchedule(InvalidInput):
+    code = "invalid_schedule"
+
+
+class InvalidJob(InvalidInput):
+    code = "invalid_job"
+
+
+class InvalidRun(InvalidInput):
+    code = "invalid_run"
+
+
+class NotFound(FoliotError):
+    code = "not_found"
+
+    def __init__(self, kind: str, name: str, *, known: Iterable[str] = (), hint: str = "") -> None:
+        near = suggest(name, known, otherwise=hint or f"List what there is with: foliot {kind}s")
+        super().__init__(f"{kind} {ascii(name[:128])} does not exist", hint=near)
+        self.kind = kind
+        self.name = name
+
+
+class Conflict(FoliotError):
+    code = "conflict"
+
+
+class StorageError(FoliotError):
+    code = "storage"
+
+
+class StorageUnavailable(StorageError):
+    code = "storage_unavailable"
+
+
+class StorageCorrupt(StorageError):
+    code = "storage_corrupt"
+
+
+class SchemaTooNew(StorageError):
+    code = "schema_too_new"
+
+    def __init__(self, *, found: int, supported: int) -> None:
+        super().__init__(
+            f"the database has schema version {found}, this Foliot knows up to {supported}",
+            hint="Install the newer Foliot that wrote it, or restore a backup from before the upgrade.",
+        )
+        self.found = found
+        self.supported = supported
+
+
+class DriverMissing(StorageError):
+    code = "driver_missing"
+
+    def __init__(self, scheme: str, package: str, extra: str) -> None:
+        super().__init__(
+            f"{scheme} needs the Python package {package}, which is not installed",
+            hint=f"Install it with: pip install 'foliot[{extra}]'",
+        )
+
+
+def suggest(name: str, known: Iterable[str], *, otherwise: str = "") -> str:
+    """Name the known word that was probably meant, or fall back to general advice."""
+    by_folded = {word.casefold(): word for word in known}
+    close = get_close_matches(name[:64].casefold(), by_folded, n=1)
+    return f'Did you mean "{by_folded[close[0]]}"?' if close else otherwise
