@@ -86,7 +86,7 @@ class NotFound(FoliotError):
 
     def __init__(self, kind: str, name: str, *, known: Iterable[str] = (), hint: str = "") -> None:
         near = suggest(name, known, otherwise=hint or f"List what there is with: foliot {kind}s")
-        super().__init__(f"{kind} {ascii(name[:128])} does not exist", hint=near)
+        super().__init__(f"{kind} {name[:128]!a} does not exist", hint=near)
         self.kind = kind
         self.name = name
 
