@@ -1,0 +1,35 @@
+"""A first set of jobs. Start it with `scripts/run`, or yourself with `foliot serve examples.hello:app`.
+
+Storage is SQLite in ./data, or what the environment variable FOLIOT_STORAGE names.
+"""
+
+import asyncio
+import os
+import random
+from datetime import timedelta
+
+from foliot import Foliot
+
+app = Foliot(os.environ.get("FOLIOT_STORAGE", "sqlite:///data/foliot.db"))
+
+
+@app.job()
+def count_words(text: str) -> int:
+    """A plain function runs in a thread, so that it may take its time."""
+    return len(text.split())
+
+
+@app.job(retries=3)
+async def fetch_weather(city: str) -> str:
+    """Fails every other time, as services on the internet do, and is tried again."""
+    await asyncio.sleep(0.1)
+    if random.random() < 0.5:  # noqa: S311 - a coin, not a secret
+        raise ConnectionError(f"no answer about {city}")
+    return f"{city}: mild, light wind"
+
+
+app.shell("disk-usage", "df -h .")
+
+app.schedule("weather", fetch_weather, every=timedelta(seconds=10), payload={"city": "Lisbon"})
+app.schedule("words", count_words, cron="* * * * *", payload={"text": "to be or not to be"})
+app.schedule("disk-usage-on-workdays", "disk-usage", cron="*/5 8-18 * * MON-FRI", timezone="Europe/Berlin")

@@ -1,0 +1,141 @@
+"""Runs the examples of a Markdown page, in order, in one directory.
+
+A fence with one of these info strings is an example; every other fence is only text.
+
+    python                    executed in a fresh namespace; `await` may stand at the top
+    python continued          executed in the namespace of the example before
+    python file=app.py        also saved under that name, for the commands that follow
+    console                   lines `$ foliot ...`, each followed by what it prints
+    python no-run: reason     not executed, and the reason is there to be read; the same for console
+
+In expected output `...` stands for any text within a line, and alone on a line for any number of lines.
+"""
+
+import ast
+import asyncio
+import inspect
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType
+from typing import Any, Final
+
+FENCE: Final = re.compile(r"(?ms)^(?P<fence>`{3,})(?P<info>[^\n`]*)\n(?P<body>.*?)^(?P=fence) *$")
+NO_RUN: Final = re.compile(r"(?:python|console) no-run(?:: *(?P<reason>.*))?")
+COMMAND_LIMIT: Final = 60
+
+
+class ExampleFailed(AssertionError):
+    """An example does not do what its page says. The text begins with page and line."""
+
+
+@dataclass(frozen=True)
+class Example:
+    page: str
+    line: int
+    info: str
+    body: str
+
+    @property
+    def is_python(self) -> bool:
+        return self.info.split()[:1] == ["python"]
+
+    @property
+    def is_continued(self) -> bool:
+        return "continued" in self.info.split()
+
+    @property
+    def file(self) -> str | None:
+        return next((word.removeprefix("file=") for word in self.info.split() if word.startswith("file=")), None)
+
+    def failure(self, what: str, line: int = 0) -> ExampleFailed:
+        return ExampleFailed(f"{self.page}:{self.line + line}: {what}")
+
+
+def find_examples(page: str, text: str) -> Iterator[Example]:
+    """The examples of a page that are meant to run. One that is not, and gives no reason, is an error."""
+    for found in FENCE.finditer(text):
+        info = found["info"].strip()
+        example = Example(page, text.count("\n", 0, found.start()) + 2, info, found["body"])
+        skipped = NO_RUN.fullmatch(info)
+        if skipped and not skipped["reason"]:
+            raise example.failure("no-run needs a reason, as in: python no-run: needs a broker")
+        if info.split()[:1] in (["python"], ["console"]) and not skipped:
+            yield example
+
+
+def run_examples(examples: Iterator[Example], directory: Path) -> None:
+    namespace: dict[str, Any] = {}
+    with asyncio.Runner() as runner:
+        for example in examples:
+            if not example.is_python:
+                run_console(example, directory)
+                continue
+            if not example.is_continued:
+                namespace = {"__name__": "example"}
+            if example.file:
+                (directory / example.file).write_text(example.body)
+            run_python(example, namespace, runner)
+
+
+def run_python(example: Example, namespace: dict[str, Any], runner: asyncio.Runner) -> None:
+    try:
+        code = compile_example(example)
+        if code.co_flags & inspect.CO_COROUTINE:
+            runner.run(eval(code, namespace))
+        else:
+            exec(code, namespace)
+    except Exception as error:
+        raise example.failure(f"{type(error).__name__}: {error}") from error
+
+
+def compile_example(example: Example) -> CodeType:
+    """Compiled so that a traceback points to the line of the page."""
+    source = "\n" * (example.line - 1) + example.body
+    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    code: CodeType = compile(source, example.page, "exec", flags=flags, dont_inherit=True)
+    return code
+
+
+def run_console(example: Example, directory: Path) -> None:
+    for line, command, expected in commands_of(example):
+        words = shlex.split(command)
+        if words[:1] != ["foliot"]:
+            raise example.failure(f"only foliot commands can be checked, not: {command}", line)
+        status, output = call_foliot(words[1:], directory)
+        if status:
+            raise example.failure(f"{command} ended with status {status} and said:\n{output}", line)
+        if not matches(expected, output):
+            raise example.failure(f"{command} printed:\n{output.rstrip()}\ninstead of:\n{expected}", line)
+
+
+def commands_of(example: Example) -> Iterator[tuple[int, str, str]]:
+    """Offset of the line, command and expected output of each `$` line."""
+    lines = example.body.splitlines()
+    starts = [number for number, line in enumerate(lines) if line.startswith("$ ")]
+    if not starts or starts[0]:
+        raise example.failure("a console example begins with a line that starts with $")
+    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+        yield start, lines[start][2:], "\n".join(lines[start + 1 : end])
+
+
+def call_foliot(arguments: list[str], directory: Path) -> tuple[int, str]:
+    command = [str(Path(sys.executable).with_name("foliot")), *arguments]
+    environment = os.environ | {"PYTHONPATH": str(directory), "COLUMNS": "100", "NO_COLOR": "1"}
+    done = subprocess.run(
+        command, cwd=directory, env=environment, timeout=COMMAND_LIMIT, text=True,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+    )  # fmt: skip
+    return done.returncode, done.stdout
+
+
+def matches(expected: str, output: str) -> bool:
+    lines = [re.escape(line.rstrip()).replace(r"\.\.\.", ".*") + "\n" for line in expected.strip().splitlines()]
+    pattern = "".join(r"(?:.*\n)*?" if line == ".*\n" else line for line in lines)
+    actual = "".join(line.rstrip() + "\n" for line in output.strip().splitlines())
+    return re.fullmatch(pattern, actual) is not None

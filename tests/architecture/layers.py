@@ -1,0 +1,185 @@
+"""The layer picture of docs/design/architecture.md, as rules over the import tree.
+
+Each rule is a function from the tree to its faults. A fault names the module, the line and what is wrong.
+"""
+
+import ast
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from typing import Final
+
+from tests.architecture.imports import Module, Tree, called
+
+FOUNDATION: Final = frozenset({"domain", "errors"})
+MIDDLE: Final = frozenset({"service", "engine", "config", "ports"}) | FOUNDATION
+
+MAY_IMPORT: Final[Mapping[str, frozenset[str]]] = {
+    "errors": frozenset(),
+    "domain": FOUNDATION,
+    "ports": FOUNDATION | {"ports"},
+    "service": FOUNDATION | {"ports", "service"},
+    "engine": FOUNDATION | {"ports", "engine"},
+    "adapters": FOUNDATION | {"ports", "adapters"},
+    "config": FOUNDATION | {"config"},
+    "wiring": MIDDLE | {"adapters", "wiring"},
+    "face": MIDDLE | {"wiring", "face"},
+    "interfaces": MIDDLE | {"wiring", "face", "interfaces"},
+    "testing": MIDDLE | {"adapters", "wiring", "face", "interfaces", "testing"},
+}
+"""Layer -> the layers it may name. Only wiring and testing know the adapters, and nobody knows testing."""
+
+FACES: Final = frozenset({"", "__main__", "app", "client", "cron"})
+"""The modules directly in the package that users import; the empty name is the package itself."""
+
+IMPURE: Final = frozenset(
+    {"asyncio", "concurrent", "ctypes", "fcntl", "http", "logging", "multiprocessing", "os", "pathlib"}
+    | {"random", "secrets", "select", "selectors", "shutil", "signal", "socket", "sqlite3", "ssl"}
+    | {"subprocess", "tempfile", "threading", "time", "urllib"}
+)
+ZONE_READER: Final = ("foliot.domain.cron.zone", "pathlib")
+"""The one module of domain that may look into files: those of the tzdata package, which are constants."""
+
+PURE_PACKAGES: Final = frozenset({"foliot", "msgspec", "tzdata"})
+"""What domain may use beside the standard library: value types and zone data, which do no I/O on their own."""
+
+IMPURE_CALLS: Final = frozenset({"open", "print", "input", "eval", "exec", "uuid1", "uuid4"})
+CLOCK_READERS: Final = frozenset({"now", "utcnow", "today"})
+
+ADAPTER_KINDS: Final[Mapping[str, frozenset[str]]] = {
+    "storage": frozenset({"sqlite", "postgres"}),
+    "queue": frozenset({"memory", "storage", "nats", "redis"}),
+    "runners": frozenset({"shell", "http", "python", "agent"}),
+    "resolvers": frozenset({"file", "http", "sql", "job"}),
+}
+"""Port -> the adapters for it, which do not know one another. What else stands beside them is shared."""
+
+DRIVER_HOMES: Final[Mapping[str, tuple[str, ...]]] = {
+    "apsw": ("adapters", "sqlite"),
+    "asyncpg": ("adapters", "postgres"),
+    "nats": ("adapters", "nats"),
+    "redis": ("adapters", "redis"),
+    "hiredis": ("adapters", "redis"),
+    "click": ("interfaces", "cli"),
+    "rich": ("interfaces", "cli"),
+}
+"""Package -> words that the dotted name of each module importing it must contain."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    module: str
+    line: int
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.module}:{self.line}: {self.what}"
+
+
+def wrong_arrows(tree: Tree) -> Iterator[Fault]:
+    """An import from a layer into one that it must not know."""
+    for module, target, line in inner_imports(tree):
+        here, there = layer(module.name), layer(target)
+        if there not in MAY_IMPORT.get(here, frozenset()):
+            yield Fault(module.name, line, f"{here} must not import {there} ({target})")
+
+
+def strangers(tree: Tree) -> Iterator[Fault]:
+    """A module that stands in no layer."""
+    for module in tree.values():
+        if layer(module.name) not in MAY_IMPORT:
+            yield Fault(module.name, 1, "belongs to no layer")
+
+
+def mixed_adapters(tree: Tree) -> Iterator[Fault]:
+    """An adapter that knows a different one, or shared adapter code that knows a particular one."""
+    for module, target, line in inner_imports(tree):
+        if layer(module.name) != "adapters" or layer(target) != "adapters":
+            continue
+        port, kind = adapter_home(module.name)
+        if adapter_home(target) not in {(port, kind), (port, ""), ("", "")}:
+            yield Fault(module.name, line, f"an adapter must not import another one ({target})")
+
+
+def cycles(tree: Tree) -> Iterator[Fault]:
+    """Modules that need each other, also where the import hides in a function or behind TYPE_CHECKING.
+
+    Packages are left out: an __init__ that only re-exports its own modules is a facade, not a need.
+    """
+    modules = {name for name, module in tree.items() if not module.is_package}
+    graph = {name: {found.target for found in tree[name].imports} & modules for name in modules}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        circle: list[str] = error.args[1]
+        yield Fault(circle[0], 1, "import cycle: " + " <- ".join(circle))
+
+
+def stray_drivers(tree: Tree) -> Iterator[Fault]:
+    """A driver imported outside the one place that may need it."""
+    for module in tree.values():
+        words = module.name.split(".")
+        for found in module.imports:
+            home = DRIVER_HOMES.get(top(found.target), ())
+            if not set(home) <= set(words):
+                yield Fault(module.name, found.line, f"{top(found.target)} belongs to {' '.join(home)}")
+
+
+def impure_domain(tree: Tree) -> Iterator[Fault]:
+    """I/O, a clock, randomness or a third-party package inside domain."""
+    for module in tree.values():
+        if layer(module.name) != "domain":
+            continue
+        for found in module.imports:
+            name = top(found.target)
+            is_allowed = name in PURE_PACKAGES or name in sys.stdlib_module_names - IMPURE
+            if not is_allowed and (module.name, name) != ZONE_READER:
+                yield Fault(module.name, found.line, f"domain must not import {name}")
+        yield from impure_calls(module)
+
+
+def impure_calls(module: Module) -> Iterator[Fault]:
+    for node in ast.walk(module.syntax):
+        match node:
+            case ast.Call() if called(node) in IMPURE_CALLS:
+                yield Fault(module.name, node.lineno, f"domain must not call {called(node)}")
+            case ast.Attribute(
+                value=ast.Name(id="datetime" | "date") | ast.Attribute(attr="datetime" | "date"), attr=name
+            ) if name in CLOCK_READERS:
+                yield Fault(module.name, node.lineno, f"domain must not read the clock ({name})")
+
+
+RULES: Final[tuple[Callable[[Tree], Iterator[Fault]], ...]] = (
+    wrong_arrows,
+    strangers,
+    mixed_adapters,
+    cycles,
+    stray_drivers,
+    impure_domain,
+)
+
+
+def inner_imports(tree: Tree) -> Iterator[tuple[Module, str, int]]:
+    for module in tree.values():
+        for found in module.imports:
+            if top(found.target) == "foliot":
+                yield module, found.target, found.line
+
+
+def layer(name: str) -> str:
+    """The layer of a dotted module name; a module directly in the package that is no face is its own."""
+    first = [*name.split("."), ""][1]
+    return "face" if first in FACES else first
+
+
+def adapter_home(name: str) -> tuple[str, str]:
+    """(port, kind) of an adapter module; no kind for code shared by the kinds of a port, no port for all."""
+    port, kind = [*name.split("."), "", ""][2:4]
+    if port not in ADAPTER_KINDS:
+        return "", ""
+    return port, kind if kind in ADAPTER_KINDS[port] else ""
+
+
+def top(name: str) -> str:
+    return name.partition(".")[0]

@@ -1,0 +1,44 @@
+"""The documentation is true: its examples run, its links lead somewhere, its tables are complete."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.architecture.examples import find_examples, run_examples
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted(path.relative_to(ROOT).as_posix() for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+LINK = re.compile(r"\]\((?!https?:|mailto:)(?P<path>[^)#\s]*)(?:#(?P<anchor>[^)\s]*))?\)")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_example_of_the_page_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+
+    run_examples(find_examples(page, (ROOT / page).read_text()), tmp_path)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_link_of_the_page_leads_somewhere(page: str) -> None:
+    here = (ROOT / page).parent
+    links = {found["path"] for found in LINK.finditer((ROOT / page).read_text()) if found["path"]}
+
+    assert [link for link in sorted(links) if not (here / link).exists()] == []
+
+
+@pytest.mark.proves("Z53")
+def test_every_dependency_has_its_line() -> None:
+    rows = re.findall(r"^\| `([^`]+)`", (ROOT / "docs/design/dependencies.md").read_text(), re.MULTILINE)
+
+    assert declared_dependencies() == set(rows)
+
+
+def declared_dependencies() -> set[str]:
+    pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    project = pyproject["project"]
+    wishes = [*pyproject["build-system"]["requires"], *project["dependencies"]]
+    wishes += [wish for extra in project["optional-dependencies"].values() for wish in extra]
+    return {re.split(r"[^\w.-]", wish, maxsplit=1)[0] for wish in wishes} - {project["name"]}

@@ -1,0 +1,169 @@
+"""The source keeps to its layers, and each rule that says so can fail."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.architecture import layers
+from tests.architecture.imports import Tree, read_tree
+
+SOURCE = Path(__file__).parents[2] / "src"
+Rule = Callable[[Tree], Iterator[layers.Fault]]
+
+
+@pytest.fixture(scope="module")
+def source_tree() -> Tree:
+    return read_tree(SOURCE)
+
+
+@pytest.mark.proves("R4-09")
+@pytest.mark.parametrize("rule", layers.RULES, ids=lambda rule: rule.__name__)
+def test_the_source_keeps_the_rule(rule: Rule, source_tree: Tree) -> None:
+    assert [str(fault) for fault in rule(source_tree)] == []
+
+
+WRONG_ARROWS = {
+    "domain/run.py": ("from foliot.ports import storage", "domain must not import ports (foliot.ports)"),
+    "ports/storage.py": ("import foliot.engine.loop", "ports must not import engine (foliot.engine.loop)"),
+    "engine/loop.py": (
+        "def go():\n    from foliot.adapters import clock",
+        "engine must not import adapters (foliot.adapters)",
+    ),
+    "service/views.py": ("from ..engine import loop", "service must not import engine (foliot.engine)"),
+    "adapters/clock.py": (
+        "from foliot.config import load",
+        "adapters must not import config (foliot.config)",
+    ),
+    "config/load.py": ("from foliot.ports import clock", "config must not import ports (foliot.ports)"),
+    "interfaces/cli/main.py": (
+        "from importlib import import_module\nimport_module('foliot.adapters.clock')",
+        "interfaces must not import adapters (foliot.adapters.clock)",
+    ),
+    "wiring.py": ("from foliot.app import Foliot", "wiring must not import face (foliot.app)"),
+    "app.py": ("import foliot.testing.clock", "face must not import testing (foliot.testing.clock)"),
+    "errors.py": ("from foliot.domain import ids", "errors must not import domain (foliot.domain)"),
+    "engine/scheduler.py": (
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from foliot.service.views import View",
+        "engine must not import service (foliot.service.views)",
+    ),
+}
+
+
+@pytest.mark.parametrize("path", WRONG_ARROWS)
+def test_a_wrong_arrow_is_found(path: str, tmp_path: Path) -> None:
+    source, complaint = WRONG_ARROWS[path]
+    tree = plant(tmp_path, {path: source})
+
+    faults = list(layers.wrong_arrows(tree))
+
+    assert [fault.what for fault in faults] == [complaint]
+
+
+@pytest.mark.parametrize("path", ["interfaces/cli/main.py", "testing/inline.py", "app.py"])
+def test_edges_may_use_the_wiring(path: str, tmp_path: Path) -> None:
+    tree = plant(tmp_path, {path: "from foliot import wiring", "wiring.py": "import foliot.adapters.clock"})
+
+    assert list(layers.wrong_arrows(tree)) == []
+
+
+def test_a_module_outside_the_picture_is_found(tmp_path: Path) -> None:
+    tree = plant(tmp_path, {"utils.py": "", "domain/run.py": "", "app.py": ""})
+
+    assert [fault.module for fault in layers.strangers(tree)] == ["foliot.utils"]
+
+
+def test_an_adapter_that_knows_another_is_found(tmp_path: Path) -> None:
+    tree = plant(
+        tmp_path,
+        {
+            "adapters/clock.py": "",
+            "adapters/storage/rows.py": "from foliot.adapters.storage.sqlite import store",
+            "adapters/storage/sqlite/store.py": "from foliot.adapters.storage import rows",
+            "adapters/storage/postgres/store.py": "from foliot.adapters.storage.sqlite.store import f",
+            "adapters/queue/polling.py": "import foliot.adapters.clock, foliot.adapters.storage.rows",
+        },
+    )
+
+    found = {fault.module for fault in layers.mixed_adapters(tree)}
+
+    assert found == {
+        "foliot.adapters.storage.rows",
+        "foliot.adapters.storage.postgres.store",
+        "foliot.adapters.queue.polling",
+    }
+
+
+def test_a_cycle_hidden_in_a_function_is_found(tmp_path: Path) -> None:
+    tree = plant(
+        tmp_path,
+        {
+            "domain/run.py": "from foliot.domain.job import Job",
+            "domain/job.py": "def late():\n    from foliot.domain import run",
+        },
+    )
+
+    [fault] = layers.cycles(tree)
+    circle = set(fault.what.removeprefix("import cycle: ").split(" <- "))
+
+    assert circle == {"foliot.domain.run", "foliot.domain.job"}
+
+
+def test_a_facade_is_no_cycle(tmp_path: Path) -> None:
+    tree = plant(
+        tmp_path,
+        {"domain/__init__.py": "from foliot.domain.run import Run", "domain/run.py": "import foliot.domain"},
+    )
+
+    assert list(layers.cycles(tree)) == []
+
+
+def test_a_driver_outside_its_adapter_is_found(tmp_path: Path) -> None:
+    tree = plant(
+        tmp_path,
+        {
+            "adapters/storage/postgres/pool.py": "import asyncpg",
+            "adapters/storage/sqlite/writer.py": "import apsw",
+            "engine/loop.py": "def go():\n    import asyncpg.pool",
+            "service/views.py": "from click import echo",
+        },
+    )
+
+    found = {(fault.module, fault.what) for fault in layers.stray_drivers(tree)}
+
+    assert found == {
+        ("foliot.engine.loop", "asyncpg belongs to adapters postgres"),
+        ("foliot.service.views", "click belongs to interfaces cli"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("source", "complaint"),
+    [
+        ("import time", "domain must not import time"),
+        ("from os import path", "domain must not import os"),
+        ("import click", "domain must not import click"),
+        ("def f():\n    import asyncio", "domain must not import asyncio"),
+        ("from datetime import datetime\nx = datetime.now", "domain must not read the clock (now)"),
+        ("import datetime\nx = datetime.date.today()", "domain must not read the clock (today)"),
+        ("from uuid import uuid4\nx = uuid4()", "domain must not call uuid4"),
+        ("x = open('f')", "domain must not call open"),
+        ("import hashlib, msgspec, zoneinfo, tzdata\nfrom datetime import datetime", ""),
+    ],
+)
+def test_an_impure_domain_is_found(source: str, complaint: str, tmp_path: Path) -> None:
+    tree = plant(tmp_path, {"domain/run.py": source, "engine/loop.py": source})
+
+    assert [fault.what for fault in layers.impure_domain(tree)] == [complaint] * bool(complaint)
+
+
+def plant(root: Path, files: dict[str, str]) -> Tree:
+    """A package named foliot with these modules and the packages they stand in."""
+    for name, source in files.items():
+        path = root / "foliot" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(source)
+    for directory in [root / "foliot", *(root / "foliot").rglob("*")]:
+        if directory.is_dir():
+            (directory / "__init__.py").touch()
+    return read_tree(root)
