@@ -1,0 +1,92 @@
+"""Does the ledger say exactly what the timetable planned?
+
+The expected moments are computed anew from revisions and pauses and compared with the rows, one walk in order. A
+range row is
+compared by its count, so that checking costs as little as the ledger is long.
+"""
+
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from foliot.domain.instant import Instant
+from foliot.domain.tick import PlannedTick, TickOutcome, TickRecord
+from foliot.domain.timetable import Timetable
+
+
+class Fault(StrEnum):
+    MISSING = "missing"
+    """Planned moments that have no row."""
+    INVENTED = "invented"
+    """A row for moments that were never planned."""
+    DOUBLED = "doubled"
+    """Two rows for one moment."""
+    MISCOUNTED = "miscounted"
+    """A range whose count differs from the moments it covers."""
+    RAN_WHILE_PAUSED = "ran_while_paused"
+
+
+class Finding(NamedTuple):
+    fault: Fault
+    first: Instant
+    last: Instant
+    count: int
+
+
+class _Entry(NamedTuple):
+    first: Instant
+    last: Instant
+    count: int
+    ran: bool
+
+
+def audit(
+    timetable: Timetable,
+    ticks: Iterable[TickRecord],
+    planned: Iterable[PlannedTick],
+    *,
+    after: Instant,
+    until: Instant,
+) -> list[Finding]:
+    """Compare the rows in (after, until] with what was planned there."""
+    findings: list[Finding] = []
+    cursor = after
+    for entry in _entries(ticks, planned):
+        if entry.first <= cursor:
+            findings.append(Finding(Fault.DOUBLED, entry.first, min(entry.last, cursor), entry.count))
+        findings += _gap(timetable, cursor, Instant(entry.first - 1))
+        findings += _check_entry(timetable, entry)
+        cursor = max(cursor, entry.last)
+    return findings + _gap(timetable, cursor, until)
+
+
+def _entries(ticks: Iterable[TickRecord], planned: Iterable[PlannedTick]) -> Sequence[_Entry]:
+    settled = [_Entry(tick.scheduled_for, tick.until, tick.count, tick.outcome is TickOutcome.RAN) for tick in ticks]
+    waiting = [_Entry(tick.scheduled_for, tick.scheduled_for, 1, ran=False) for tick in planned]
+    return sorted(settled + waiting)
+
+
+def _gap(timetable: Timetable, after: Instant, until: Instant) -> list[Finding]:
+    missing = _count(timetable, after, until)
+    return [Finding(Fault.MISSING, Instant(after + 1), until, missing)] if missing else []
+
+
+def _check_entry(timetable: Timetable, entry: _Entry) -> list[Finding]:
+    expected = _count(timetable, Instant(entry.first - 1), entry.last)
+    if expected != entry.count:
+        fault = Fault.MISCOUNTED if expected else Fault.INVENTED
+        return [Finding(fault, entry.first, entry.last, entry.count - expected)]
+    if entry.ran and timetable.is_paused_at(entry.first):
+        return [Finding(Fault.RAN_WHILE_PAUSED, entry.first, entry.last, entry.count)]
+    return []
+
+
+def _count(timetable: Timetable, after: Instant, until: Instant) -> int:
+    """How many moments are planned after `after`, up to and with `until`."""
+    if until <= after:
+        return 0
+    return sum(
+        stretch.rule.count(stretch.first, Instant(min(stretch.last, until)))
+        for stretch in timetable.stretches(after, until)
+        if stretch.first <= until
+    )

@@ -1,0 +1,81 @@
+"""How a schedule's row changes when people touch it: created, edited, paused, resumed, deleted.
+
+Every change raises `version`, so that a firing decided before the change cannot be saved after it.
+"""
+
+from collections.abc import Sequence
+
+from foliot.domain.ids import ScheduleId, ScheduleUid
+from foliot.domain.instant import Instant
+from foliot.domain.schedule import Revision, Schedule, ScheduleSpec, ScheduleType, anchored
+from foliot.domain.timetable import Timetable
+
+
+def create(uid: ScheduleUid, schedule_id: ScheduleId, project: str, spec: ScheduleSpec, now: Instant) -> Schedule:
+    revision = Revision(1, now, anchored(spec, now))
+    next_run_at = Timetable(schedule_id, (revision,)).next(now)
+    return Schedule(
+        uid=uid,
+        id=schedule_id,
+        project=project,
+        version=1,
+        revision=revision,
+        enabled=True,
+        paused_at=None,
+        created_at=now,
+        updated_at=now,
+        settled_until=now,
+        next_run_at=next_run_at,
+        wake_at=_wake(next_run_at, revision),
+        last_scheduled_at=None,
+    )
+
+
+def edit(schedule: Schedule, spec: ScheduleSpec, open_revisions: Sequence[Revision], now: Instant) -> Schedule:
+    """Open a revision. `open_revisions` are those that still rule unsettled moments, the current one last.
+
+    Planned moments up to the edit keep the rule they had, also those that are not settled yet.
+    """
+    current = schedule.revision
+    opened_at = max(now, schedule.settled_until)
+    revision = Revision(current.number + 1, opened_at, anchored(spec, now, current.spec))
+    next_run_at = Timetable(schedule.id, (*open_revisions, revision)).next(schedule.settled_until)
+    wake_at = None if schedule.paused_at is not None else _earlier(schedule, _wake(next_run_at, revision))
+    return schedule._replace(
+        version=schedule.version + 1,
+        revision=revision,
+        enabled=True,
+        updated_at=now,
+        next_run_at=next_run_at,
+        wake_at=wake_at,
+    )
+
+
+def is_same_rule(schedule: Schedule, spec: ScheduleSpec) -> bool:
+    """Whether saving `spec` again would change nothing, so that applying a file twice opens no revision."""
+    current = schedule.revision.spec
+    return schedule.enabled and anchored(spec, schedule.created_at, current) == current
+
+
+def pause(schedule: Schedule, now: Instant) -> Schedule:
+    return schedule._replace(version=schedule.version + 1, paused_at=now, updated_at=now, wake_at=None)
+
+
+def resume(schedule: Schedule, now: Instant) -> Schedule:
+    """The paused stretch is settled by the next firing, which is asked for at once."""
+    return schedule._replace(version=schedule.version + 1, paused_at=None, updated_at=now, wake_at=now)
+
+
+def is_exhausted(schedule: Schedule) -> bool:
+    """A schedule that will never fire again is kept, disabled, until retention removes it."""
+    return schedule.next_run_at is None and schedule.revision.spec.type is not ScheduleType.MANUAL
+
+
+def _wake(next_run_at: Instant | None, revision: Revision) -> Instant | None:
+    return None if next_run_at is None else Instant(next_run_at - revision.spec.early)
+
+
+def _earlier(schedule: Schedule, wake_at: Instant | None) -> Instant | None:
+    """Planned ticks of the former revision still fire when they said they would."""
+    known = [wake for wake in (schedule.wake_at, wake_at) if wake is not None]
+    return min(known, default=None)

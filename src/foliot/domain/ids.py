@@ -1,0 +1,56 @@
+"""Names of things: 26 characters, sorted by the time they were made.
+
+    01JQZ8W3F0 7M4T5V6W8X9YABCD
+    time (ms)  entropy (80 bits)          Crockford's base 32: no I, L, O, U
+
+Ids made by one `IdSource` rise strictly, also within a millisecond and when the clock steps back,
+so that a batch of runs keeps the order in which it was created.
+"""
+
+from collections.abc import Callable
+from typing import Final, NewType
+
+from foliot.domain.instant import Instant
+
+JobId = NewType("JobId", str)
+RunId = NewType("RunId", str)
+ScheduleId = NewType("ScheduleId", str)
+ScheduleUid = NewType("ScheduleUid", str)
+"""New each time a schedule of that name is created, so that a re-created schedule has a ledger of its own."""
+WorkerId = NewType("WorkerId", str)
+"""New at every start of a worker process; the worker's name is only a label."""
+Token = NewType("Token", int)
+"""Identifies one grant of one lease. Never used twice, strictly rising: the fence against former holders."""
+
+ID_LENGTH: Final = 26
+_ENTROPY_BITS: Final = 80
+_MAX_ID: Final = (1 << 128) - 1
+_ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_PAIRS: Final = tuple(a + b for a in _ALPHABET for b in _ALPHABET)
+_SHIFTS: Final = tuple(range(120, -1, -10))
+
+
+def encode(value: int) -> str:
+    """Write a 128-bit number as 26 characters that sort as the number does."""
+    return "".join([_PAIRS[(value >> shift) & 1023] for shift in _SHIFTS])
+
+
+def is_id(text: str) -> bool:
+    return len(text) == ID_LENGTH and text[0] <= "7" and all(char in _ALPHABET for char in text)
+
+
+class IdSource:
+    """Makes ids out of the time and a source of 80-bit random numbers."""
+
+    def __init__(self, entropy: Callable[[], int]) -> None:
+        self._entropy = entropy
+        self._last = 0
+
+    def make(self, now: Instant) -> str:
+        return self.batch(now, 1)[0]
+
+    def batch(self, now: Instant, count: int) -> list[str]:
+        fresh = (now << _ENTROPY_BITS) | (self._entropy() & ((1 << _ENTROPY_BITS) - 1))
+        first = min(max(fresh, self._last + 1), _MAX_ID - count)
+        self._last = first + count - 1
+        return [encode(value) for value in range(first, first + count)]

@@ -1,0 +1,112 @@
+"""A job: what to do. Its schedules say when, its runs say what happened."""
+
+import re
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, Final
+
+from msgspec import Struct, field
+
+from foliot.domain.ids import JobId
+from foliot.domain.instant import DAY, Instant, Millis
+from foliot.domain.limits import Limit, job_limit, keyed_limit
+from foliot.domain.retry import Retry
+from foliot.errors import InvalidJob
+
+DEFAULT_PROJECT: Final = "default"
+DEFAULT_QUEUE: Final = "default"
+MAX_PRIORITY: Final = 1_000
+MAX_TIMEOUT: Final = Millis(366 * DAY)
+MAX_CAPACITY: Final = 1_000_000
+_NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:@-]{0,199}")
+
+
+class Delivery(StrEnum):
+    """What to do with an attempt whose worker vanished."""
+
+    AT_LEAST_ONCE = "at_least_once"
+    AT_MOST_ONCE = "at_most_once"
+
+
+class Options(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How a job's runs are handled. Every field can be given for one run as well."""
+
+    queue: str = DEFAULT_QUEUE
+    priority: int = 0
+    retry: Retry = Retry()
+    timeout: Millis | None = None
+    max_concurrent: int | None = None
+    concurrency_key: str | None = None
+    concurrency_limit: int = 1
+    delivery: Delivery = Delivery.AT_LEAST_ONCE
+    max_lost: int = 3
+
+    @property
+    def lost_budget(self) -> int:
+        """How many vanished attempts the run survives."""
+        return 0 if self.delivery is Delivery.AT_MOST_ONCE else self.max_lost
+
+    def limits(self, job_id: JobId) -> tuple[Limit, ...]:
+        """The places that a run with these options needs, keys ascending."""
+        needed = []
+        if self.max_concurrent is not None:
+            needed.append(job_limit(job_id, self.max_concurrent))
+        if self.concurrency_key is not None:
+            needed.append(keyed_limit(self.concurrency_key, self.concurrency_limit))
+        return tuple(sorted(needed))
+
+    def check(self) -> None:
+        check_name("queue", self.queue)
+        self.retry.check()
+        _within("priority", self.priority, -MAX_PRIORITY, MAX_PRIORITY)
+        _within("max_lost", self.max_lost, 0, 1_000)
+        _within("concurrency_limit", self.concurrency_limit, 1, MAX_CAPACITY)
+        if self.max_concurrent is not None:
+            _within("max_concurrent", self.max_concurrent, 1, MAX_CAPACITY)
+        if self.timeout is not None:
+            _within("timeout", self.timeout, 1, MAX_TIMEOUT)
+        if self.concurrency_key is not None and not 0 < len(self.concurrency_key) <= 200:
+            raise InvalidJob("concurrency_key must have 1 to 200 characters", field="concurrency_key")
+
+
+class JobSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What people write: a definition without history. `spec` belongs to the runner of its kind."""
+
+    kind: str
+    spec: Mapping[str, Any] = field(default_factory=dict)
+    name: str = ""
+    description: str = ""
+    payload_template: Any = None
+    options: Options = Options()
+    enabled: bool = True
+    source: str = "api"
+
+    def check(self) -> None:
+        check_name("kind", self.kind)
+        self.options.check()
+
+
+class Job(Struct, frozen=True, kw_only=True):
+    """A stored definition. `revision` rises with each change; running a job changes nothing here."""
+
+    id: JobId
+    project: str
+    spec: JobSpec
+    revision: int
+    created_at: Instant
+    updated_at: Instant
+
+
+def check_name(what: str, name: str) -> None:
+    """Ids of jobs and schedules and names of queues are plain, so that they can stand in a path or a key."""
+    if not _NAME.fullmatch(name):
+        raise InvalidJob(
+            f"{what} {name[:64]!a} is not a usable name",
+            hint="Use 1 to 200 of A-Z a-z 0-9 _ . : @ - and begin with a letter, a digit or _.",
+            field=what,
+        )
+
+
+def _within(what: str, value: int, least: int, most: int) -> None:
+    if not least <= value <= most:
+        raise InvalidJob(f"{what} must be {least} to {most}, not {value}", field=what)

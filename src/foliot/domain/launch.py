@@ -1,0 +1,68 @@
+"""From a tick to the run that is created with it.
+
+The scheduler only keeps time: it hands each tick to a launcher. The launcher here starts the job, or the workflow,
+that the schedule names. The other one leaves starting to somebody else's launcher: the tick becomes a run of the
+built-in job `foliot.launch`, whose runner calls it with the tick's idempotency key, a few times if need be.
+"""
+
+from typing import Any, Final
+
+from foliot.domain.firing import Launch
+from foliot.domain.ids import JobId
+from foliot.domain.instant import SECOND, Millis, to_iso
+from foliot.domain.job import JobSpec, Options
+from foliot.domain.payload import encode_payload
+from foliot.domain.retry import Retry
+from foliot.domain.run import NewRun
+
+LAUNCH_JOB: Final = JobId("foliot.launch")
+LAUNCH_SPEC: Final = JobSpec(
+    kind="launch",
+    name="Start a workflow through the application's launcher",
+    options=Options(retry=Retry(retries=3, base=Millis(SECOND))),
+    source="foliot",
+)
+SCHEDULE_TRIGGER: Final = "schedule"
+
+
+def launch_job(launch: Launch) -> NewRun | None:
+    """Start what the schedule names, with its payload or else the job's template. None when there is no such job."""
+    job = launch.job
+    if job is None:
+        return None
+    payload = launch.spec.payload if launch.spec.payload is not None else job.spec.payload_template
+    return NewRun(
+        id=launch.run_id,
+        job_id=job.id,
+        due_at=launch.now,
+        payload=encode_payload(payload),
+        options=job.spec.options,
+        trigger=SCHEDULE_TRIGGER,
+        tick=launch.tick,
+    )
+
+
+def launch_elsewhere(launch: Launch) -> NewRun | None:
+    """Jobs are started as ever; a workflow becomes a call to the application's launcher."""
+    if launch.spec.workflow_id is None:
+        return launch_job(launch)
+    return NewRun(
+        id=launch.run_id,
+        job_id=LAUNCH_JOB,
+        due_at=launch.now,
+        payload=encode_payload(launch_arguments(launch)),
+        options=LAUNCH_SPEC.options,
+        trigger=SCHEDULE_TRIGGER,
+        tick=launch.tick,
+    )
+
+
+def launch_arguments(launch: Launch) -> dict[str, Any]:
+    """What a launcher is called with."""
+    return {
+        "workflow_id": launch.spec.workflow_id,
+        "version": launch.spec.version,
+        "user_id": launch.spec.user_id,
+        "scheduled_for": to_iso(launch.tick.scheduled_for),
+        "idempotency_key": launch.tick.key,
+    }

@@ -1,0 +1,243 @@
+"""A run: one job's passage from due to done.
+
+    create --> SCHEDULED --release--> QUEUED --claim--> RUNNING --finish--> SUCCESS | PARTIAL | FAILED | TIMEOUT
+                  ^  ^                  |                |   |
+                  |  +----- sweep ------+                |   +--cancel--> CANCELLING --finish--> CANCELLED | ...
+                  +------ retry, lost, given back -------+
+    cancel of what does not run yet: CANCELLED at once.        A decision not to run at all: SKIPPED.
+
+Only SCHEDULED and the terminal statuses are stored on the run; QUEUED means that it stands in the queue of
+what may start (or waits there for a limit), RUNNING that somebody holds a lease on it.
+
+`settle` decides what one finished attempt makes of its run. Two budgets are kept apart: tries that failed count
+against the
+job's retries, tries whose worker vanished against its `lost_budget`, because the job may be what killed the worker.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, Final, NamedTuple
+
+from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid, Token, WorkerId
+from foliot.domain.instant import MINUTE, Instant, Millis
+from foliot.domain.job import Options
+from foliot.domain.outcome import Cancelled, Failure, Interrupted, Lost, Outcome, Reason, Success, TimedOut
+from foliot.errors import InvalidInput, suggest
+
+
+class Status(StrEnum):
+    SCHEDULED = "scheduled"
+    QUEUED = "queued"
+    RUNNING = "running"
+    CANCELLING = "cancelling"
+    SUCCESS = "success"
+    PARTIAL = "partial"
+    FAILED = "failed"
+    TIMEOUT = "timeout"
+    CANCELLED = "cancelled"
+    SKIPPED = "skipped"
+
+    @property
+    def is_terminal(self) -> bool:
+        return self in TERMINAL
+
+
+TERMINAL: Final = frozenset(
+    {Status.SUCCESS, Status.PARTIAL, Status.FAILED, Status.TIMEOUT, Status.CANCELLED, Status.SKIPPED}
+)
+
+MOVES: Final[Mapping[Status, frozenset[Status]]] = {
+    Status.SCHEDULED: frozenset({Status.QUEUED, Status.CANCELLED, Status.SKIPPED}),
+    Status.QUEUED: frozenset({Status.RUNNING, Status.CANCELLED, Status.SCHEDULED, Status.SKIPPED}),
+    Status.RUNNING: frozenset((TERMINAL - {Status.SKIPPED}) | {Status.SCHEDULED, Status.CANCELLING}),
+    Status.CANCELLING: TERMINAL - {Status.SKIPPED},
+    **{final: frozenset() for final in TERMINAL},
+}
+
+_SPELLINGS: Final = {
+    "pending": Status.SCHEDULED,
+    "enqueued": Status.QUEUED,
+    "started": Status.RUNNING,
+    "canceling": Status.CANCELLING,
+    "succeeded": Status.SUCCESS,
+    "fail": Status.FAILED,
+    "failure": Status.FAILED,
+    "timed_out": Status.TIMEOUT,
+    "canceled": Status.CANCELLED,
+}
+
+
+def parse_status(text: str) -> Status:
+    """Accept every spelling that the ancestors use; one canonical spelling comes back."""
+    word = text.strip().casefold()
+    if word in _SPELLINGS:
+        return _SPELLINGS[word]
+    try:
+        return Status(word)
+    except ValueError:
+        raise InvalidInput(
+            f"status {text[:32]!a} does not exist",
+            hint=suggest(word, Status, otherwise=f"Use one of: {', '.join(Status)}."),
+            field="status",
+        ) from None
+
+
+PRIORITY_STEP: Final = MINUTE
+"""One step of priority is worth this much waiting."""
+
+
+def rank(due_at: Instant, priority: int) -> int:
+    """The place in the queue: a virtual due time. Lower comes first.
+
+    A priority is a head start, not a class of its own, so nothing starves: a run of priority 0 that has waited
+    five minutes goes before a fresh one of priority 4.
+    """
+    return due_at - priority * PRIORITY_STEP
+
+
+class Tick(NamedTuple):
+    """Which planned moment of which schedule a run was made for."""
+
+    uid: ScheduleUid
+    schedule_id: ScheduleId
+    scheduled_for: Instant
+    key: str
+
+
+class NewRun(NamedTuple):
+    """A run to be created. `limits` and `options` hold what its job said at that moment."""
+
+    id: RunId
+    job_id: JobId
+    due_at: Instant
+    payload: bytes | None = None
+    options: Options = Options()
+    overrides: bytes | None = None
+    trigger: str = "api"
+    tick: Tick | None = None
+    dedupe_key: str | None = None
+    dedupe_scope: str = "forever"
+    dedupe_for: int | None = None
+
+
+class Run(NamedTuple):
+    """A run as people see it. `attempt` is the number of tries begun, those given back not counted."""
+
+    id: RunId
+    project: str
+    job_id: JobId
+    status: Status
+    reason: str | None
+    queue: str
+    priority: int
+    trigger: str
+    tick: Tick | None
+    payload: Any
+    output: Any
+    due_at: Instant
+    created_at: Instant
+    started_at: Instant | None
+    finished_at: Instant | None
+    attempt: int
+    lost: int
+    exit_code: int | None
+    error: str | None
+    worker_id: WorkerId | None
+    token: Token | None
+
+
+class AttemptRecord(NamedTuple):
+    """One finished try."""
+
+    run_id: RunId
+    number: int
+    token: Token
+    worker_id: WorkerId
+    started_at: Instant
+    finished_at: Instant
+    status: str
+    reason: str | None
+    exit_code: int | None
+    error: str | None
+
+
+class Ended(NamedTuple):
+    """The run is over."""
+
+    status: Status
+    reason: Reason | None = None
+    error: str | None = None
+    exit_code: int | None = None
+    output: bytes | None = None
+
+
+class Again(NamedTuple):
+    """The run is tried again, `delay` after its end was saved. `status` says how the attempt ended."""
+
+    delay: Millis
+    status: Status
+    reason: Reason
+    error: str | None = None
+    exit_code: int | None = None
+    was_lost: bool = False
+
+
+class GivenBack(NamedTuple):
+    """We stopped the worker, the job did nothing wrong: the attempt is not counted."""
+
+
+Verdict = Ended | Again | GivenBack
+
+
+class Progress(NamedTuple):
+    """Where a run stands while one of its attempts ends: that attempt's number, and how many were lost before."""
+
+    run_id: RunId
+    attempt: int
+    lost: int
+
+
+def settle(progress: Progress, outcome: Outcome, options: Options) -> Verdict:
+    """Decide what one finished attempt makes of its run."""
+    match outcome:
+        case Success(output=output, exit_code=exit_code):
+            return Ended(Status.SUCCESS, output=output, exit_code=exit_code)
+        case Cancelled():
+            return Ended(Status.CANCELLED, Reason.CANCELLED)
+        case Interrupted():
+            return GivenBack()
+        case Lost():
+            return _settle_lost(progress, options)
+        case TimedOut(error=error):
+            return _retry_or_end(progress, options, Ended(Status.TIMEOUT, Reason.TIMEOUT, error))
+        case Failure(error=error, reason=reason, exit_code=exit_code, retryable=retryable):
+            ended = Ended(Status.FAILED, reason, error, exit_code)
+            return _retry_or_end(progress, options, ended) if retryable else ended
+
+
+def _retry_or_end(progress: Progress, options: Options, ended: Ended) -> Verdict:
+    failures = progress.attempt - progress.lost
+    if failures > options.retry.retries:
+        return ended
+    delay = options.retry.delay(failures, key=progress.run_id)
+    reason = ended.reason or Reason.EXCEPTION
+    return Again(delay, ended.status, reason, ended.error, ended.exit_code)
+
+
+def _settle_lost(progress: Progress, options: Options) -> Verdict:
+    lost = progress.lost + 1
+    if lost > options.lost_budget:
+        error = f"the worker vanished {lost} times while running this" if lost > 1 else "the worker vanished"
+        return Ended(Status.FAILED, Reason.LEASE_LOST, error)
+    return Again(Millis(0), Status.FAILED, Reason.LEASE_LOST, "the worker vanished", was_lost=True)
+
+
+def heed_cancel(verdict: Verdict) -> Verdict:
+    """Cancel beats retry: an attempt that ended while a cancel was pending is not tried again."""
+    match verdict:
+        case Ended():
+            return verdict
+        case Again(error=error, exit_code=exit_code):
+            return Ended(Status.CANCELLED, Reason.CANCELLED, error, exit_code)
+        case GivenBack():
+            return Ended(Status.CANCELLED, Reason.CANCELLED)

@@ -1,0 +1,106 @@
+"""A tick: one planned moment of one schedule, and the one outcome it ends in.
+
+    outcome     reasons                              meaning
+    ran         on_time, caught_up                   a run was made for it
+    skipped     overlap, paused, disabled,           it was due and deliberately not run
+                breaker, calendar
+    missed      down, too_old                        nobody was there, and the catch-up policy gave it up
+    coalesced   caught_up                            another tick (`into`) ran for it as well
+    failed      launch_failed                        it could not be launched
+    cancelled   superseded, deleted                  a newer tick, or the end of its schedule, took its place
+
+A row may stand for a range: every planned moment from `scheduled_for` to `until` ended the same way. So a month of
+downtime of a schedule that fires each second is one row, and the ledger is complete and bounded at once.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from hashlib import sha256
+from typing import Final, NamedTuple
+
+from foliot.domain.ids import RunId, ScheduleId
+from foliot.domain.instant import SECOND, Instant, Millis
+
+
+class TickOutcome(StrEnum):
+    RAN = "ran"
+    SKIPPED = "skipped"
+    MISSED = "missed"
+    COALESCED = "coalesced"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class TickReason(StrEnum):
+    ON_TIME = "on_time"
+    CAUGHT_UP = "caught_up"
+    OVERLAP = "overlap"
+    PAUSED = "paused"
+    DISABLED = "disabled"
+    BREAKER = "breaker"
+    CALENDAR = "calendar"
+    DOWN = "down"
+    TOO_OLD = "too_old"
+    LAUNCH_FAILED = "launch_failed"
+    SUPERSEDED = "superseded"
+    DELETED = "deleted"
+
+
+REASONS: Final[Mapping[TickOutcome, frozenset[TickReason]]] = {
+    TickOutcome.RAN: frozenset({TickReason.ON_TIME, TickReason.CAUGHT_UP}),
+    TickOutcome.SKIPPED: frozenset(
+        {
+            TickReason.OVERLAP,
+            TickReason.PAUSED,
+            TickReason.DISABLED,
+            TickReason.BREAKER,
+            TickReason.CALENDAR,
+        }
+    ),
+    TickOutcome.MISSED: frozenset({TickReason.DOWN, TickReason.TOO_OLD}),
+    TickOutcome.COALESCED: frozenset({TickReason.CAUGHT_UP}),
+    TickOutcome.FAILED: frozenset({TickReason.LAUNCH_FAILED}),
+    TickOutcome.CANCELLED: frozenset({TickReason.SUPERSEDED, TickReason.DELETED}),
+}
+
+
+class TickRecord(NamedTuple):
+    """One row of the ledger. `until` equals `scheduled_for` and `count` is 1 unless the row is a range."""
+
+    scheduled_for: Instant
+    until: Instant
+    count: int
+    outcome: TickOutcome
+    reason: TickReason
+    fire_at: Instant
+    revision: int
+    run_id: RunId | None = None
+    into: Instant | None = None
+
+
+class PlannedTick(NamedTuple):
+    """A tick whose planned moment has been considered and that waits for its own moment to fire."""
+
+    scheduled_for: Instant
+    fire_at: Instant
+    revision: int
+
+
+class JitterMode(StrEnum):
+    AROUND = "around"
+    AFTER = "after"
+
+
+def tick_key(schedule_id: ScheduleId, scheduled_for: Instant) -> str:
+    """The idempotency key of a tick, as launchers get it: made from the planned time, never from the actual one."""
+    return sha256(f"{schedule_id}:{scheduled_for // SECOND}".encode()).hexdigest()
+
+
+def jitter_offset(key: str, jitter: Millis, mode: JitterMode) -> Millis:
+    """How far from its planned moment a tick fires: the same on every node and after every restart."""
+    if not jitter:
+        return Millis(0)
+    sample = int(key[:16], 16)
+    if mode is JitterMode.AFTER:
+        return Millis(sample % (jitter + 1))
+    return Millis(sample % (2 * jitter + 1) - jitter)

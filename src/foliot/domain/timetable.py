@@ -1,0 +1,92 @@
+"""Which moments a schedule has planned, through all its edits and pauses.
+
+    revisions   |---- 1 ----|-------- 2 --------|------- 3 ---->
+    pauses            |--paused--|
+    stretches   |--1--|1p|-2p----|-----2--------|----- 3 ------|      one rule and one answer each
+
+Everybody who asks "which ticks must there be?" asks here: firing, the preview, `verify`.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from foliot.domain.ids import ScheduleId
+from foliot.domain.instant import LATEST, Instant
+from foliot.domain.rule import Rule
+from foliot.domain.schedule import Pause, Revision, ScheduleSpec, rule_of
+
+
+class Stretch(NamedTuple):
+    """The planned moments of `rule` in [first, last] have one revision and are all paused or all not."""
+
+    rule: Rule
+    revision: Revision
+    first: Instant
+    last: Instant
+    is_paused: bool
+
+    @property
+    def spec(self) -> ScheduleSpec:
+        return self.revision.spec
+
+
+class Timetable(NamedTuple):
+    """A schedule's planned moments. Revisions and pauses are in order."""
+
+    schedule_id: ScheduleId
+    revisions: Sequence[Revision]
+    pauses: Sequence[Pause] = ()
+
+    def stretches(self, after: Instant, until: Instant) -> Iterator[Stretch]:
+        """Cut the time after `after`, up to and with `until`, where revision or pause change.
+
+        A schedule that may fire early looks that much further ahead.
+        """
+        for index, revision in enumerate(self.revisions):
+            spec = revision.spec
+            follower = self.revisions[index + 1].opened_at if index + 1 < len(self.revisions) else LATEST
+            first = max(after + 1, revision.opened_at + 1, spec.start_at or 0)
+            last = min(until + spec.early, follower, spec.end_at or LATEST)
+            if first <= last:
+                rule = rule_of(spec, self.schedule_id)
+                yield from self._cut_at_pauses(rule, revision, Instant(first), Instant(last))
+
+    def next(self, after: Instant) -> Instant | None:
+        """The first planned moment later than `after`, paused or not."""
+        for stretch in self.stretches(after, LATEST):
+            moment = stretch.rule.next(Instant(stretch.first - 1))
+            if moment is not None and moment <= stretch.last:
+                return moment
+        return None
+
+    def upcoming(self, after: Instant, limit: int) -> list[Instant]:
+        """The next planned moments that are not paused."""
+        moments: list[Instant] = []
+        for stretch in self.stretches(after, LATEST):
+            if not stretch.is_paused:
+                moments += stretch.rule.between(stretch.first, stretch.last, limit - len(moments))
+            if len(moments) == limit:
+                break
+        return moments
+
+    def revision_at(self, moment: Instant) -> Revision:
+        """The revision that rules a planned moment."""
+        ruling = [revision for revision in self.revisions if revision.opened_at < moment]
+        return ruling[-1] if ruling else self.revisions[0]
+
+    def is_paused_at(self, moment: Instant) -> bool:
+        return any(pause.since < moment <= (pause.until or LATEST) for pause in self.pauses)
+
+    def _cut_at_pauses(self, rule: Rule, revision: Revision, first: Instant, last: Instant) -> Iterator[Stretch]:
+        for pause in self.pauses:
+            if pause.since >= first:
+                end = min(pause.since, last)
+                yield Stretch(rule, revision, first, end, is_paused=False)
+                first = Instant(end + 1)
+            end = min(pause.until or LATEST, last)
+            if first <= end:
+                yield Stretch(rule, revision, first, end, is_paused=True)
+                first = Instant(end + 1)
+            if first > last:
+                return
+        yield Stretch(rule, revision, first, last, is_paused=False)

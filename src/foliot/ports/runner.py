@@ -1,0 +1,57 @@
+"""The runner port: how one attempt of one kind of job is carried out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from foliot.domain.ids import RunId
+from foliot.domain.logs import Stream
+from foliot.domain.outcome import Failure, Success
+from foliot.domain.run import Tick
+
+
+class LogSink(Protocol):
+    """Takes what an attempt prints, while it prints it. Neither method raises: what cannot be stored is dropped."""
+
+    def write(self, stream: Stream, data: bytes) -> None:
+        """Take these bytes without waiting. Whoever writes awaits `drain` at least once in 64 KiB."""
+        ...
+
+    async def drain(self) -> None:
+        """Return when there is room again, at once where there is. Never waits for ever."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One try of one run, with all that a runner needs to carry it out."""
+
+    run_id: RunId
+    job_id: str
+    number: int
+    """Counts from 1."""
+    payload: object
+    spec: Mapping[str, object]
+    """The job's definition, in the words of its kind."""
+    environment: Mapping[str, str]
+    """Variables to add to those of the job."""
+    log: LogSink
+    tick: Tick | None = None
+    """The planned moment it was made for, if a schedule made it."""
+
+
+class Runner(Protocol):
+    """Carries out attempts of one kind of job, any number at once."""
+
+    @property
+    def abandoned(self) -> int:
+        """How many attempts could not be ended and still take a slot: 0 for whatever can be killed."""
+        ...
+
+    async def run(self, attempt: Attempt) -> Success | Failure:
+        """Carry out one attempt and say how it ended.
+
+        When the task is cancelled (a timeout, a cancel, a lost lease, a shutdown: the engine knows which), the runner
+        first ends everything it started for this attempt and then lets the CancelledError go on, always.
+        """
+        ...

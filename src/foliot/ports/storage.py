@@ -1,0 +1,333 @@
+"""The storage port: the single source of truth.
+
+Each method is one domain verb over a batch and one transaction: all of it happened, or none. Promises are in the
+docstrings and, as
+tests, in `foliot.testing.conformance`: an adapter is whatever passes them.
+
+`at` is the moment the verb takes as now. None means the storage's own clock (PostgreSQL's server; the process's on
+SQLite); the simulator gives it. A bad item never fails its batch: it comes back refused, the others are saved.
+"""
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from enum import StrEnum
+from typing import NamedTuple, Protocol
+
+from foliot.domain.events import Event
+from foliot.domain.firing import DueSchedule, Firing
+from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid, Token, WorkerId
+from foliot.domain.instant import Instant, Millis
+from foliot.domain.job import Job, JobSpec
+from foliot.domain.lease import CancelAnswer, Claim, Finish, Renewal, Worker, WorkerState
+from foliot.domain.logs import LogChunk
+from foliot.domain.run import AttemptRecord, NewRun, Run, Status
+from foliot.domain.schedule import Pause, Revision, Schedule, ScheduleSpec
+from foliot.domain.tick import PlannedTick, TickRecord
+
+
+class Topic(StrEnum):
+    """What a waiting loop wants to be woken for."""
+
+    RUNS = "runs"
+    """Something may have become ready to start."""
+    SCHEDULES = "schedules"
+    """A schedule may now be due earlier than before."""
+    LATER = "later"
+    """A run may now be due earlier than before."""
+    CANCELS = "cancels"
+    """Somebody asked to cancel a running run."""
+
+
+class NewSchedule(NamedTuple):
+    """A schedule to be created, or edited when one of that id exists; `uid` is used only when it is created."""
+
+    uid: ScheduleUid
+    id: ScheduleId
+    spec: ScheduleSpec
+
+
+class DueBatch(NamedTuple):
+    """Schedules that ask for a decision at `now`, and the jobs they start."""
+
+    now: Instant
+    schedules: Sequence[DueSchedule]
+    jobs: Mapping[JobId, Job]
+
+
+class Ledger(NamedTuple):
+    """A schedule with all that `verify` needs to recompute its ticks."""
+
+    schedule: Schedule
+    deleted_at: Instant | None
+    revisions: Sequence[Revision]
+    pauses: Sequence[Pause]
+    planned: Sequence[PlannedTick]
+
+
+class Created(NamedTuple):
+    """The run that answers a request: the new one, or the one that had taken the dedupe key."""
+
+    run_id: RunId
+    is_new: bool
+
+
+class Released(NamedTuple):
+    """How many due runs became ready or wait for a limit, and when the next one is due."""
+
+    count: int
+    next_due_at: Instant | None
+
+
+class RunFilter(NamedTuple):
+    """None means: any. Newest first; `before` continues a listing after its last id."""
+
+    job_id: JobId | None = None
+    schedule_id: ScheduleId | None = None
+    status: Status | None = None
+    before: RunId | None = None
+    limit: int = 100
+
+
+class Retention(NamedTuple):
+    """How long finished things are kept. None: for ever."""
+
+    runs_age: Millis | None
+    runs_per_job: int | None
+    logs_age: Millis | None
+    ticks_age: Millis | None
+    events_age: Millis | None
+
+
+class Pruned(NamedTuple):
+    runs: int
+    logs: int
+    ticks: int
+    events: int
+    schedules: int
+    dedupe: int
+
+    @property
+    def total(self) -> int:
+        return sum(self)
+
+
+class JobStore(Protocol):
+    async def put(self, jobs: Sequence[tuple[JobId, JobSpec]], *, at: Instant | None = None) -> list[Job]:
+        """Create or replace definitions. Saving what is already there changes nothing, not even `updated_at`."""
+        ...
+
+    async def get(self, job_ids: Collection[JobId]) -> dict[JobId, Job]:
+        """Those of the named jobs that exist."""
+        ...
+
+    async def page(self, *, after: JobId | None = None, limit: int = 100) -> list[Job]:
+        """Jobs by id, those after `after`."""
+        ...
+
+    async def delete(self, job_ids: Collection[JobId], *, at: Instant | None = None) -> list[JobId]:
+        """Delete jobs with their schedules and cancel their runs that have not started; history is kept.
+
+        Returns the ids that existed.
+        """
+        ...
+
+
+class ScheduleStore(Protocol):
+    async def put(self, schedules: Sequence[NewSchedule], *, at: Instant | None = None) -> list[Schedule]:
+        """Create schedules, or edit those that exist by opening a revision (see `domain.edit`).
+
+        Saving an equal specification changes nothing. An edit never un-pauses.
+        """
+        ...
+
+    async def pause(
+        self, schedule_ids: Collection[ScheduleId], *, paused: bool, at: Instant | None = None
+    ) -> list[Schedule]:
+        """Pause or resume. Pausing twice keeps the first moment. Returns the schedules that exist."""
+        ...
+
+    async def delete(self, schedule_ids: Collection[ScheduleId], *, at: Instant | None = None) -> list[ScheduleId]:
+        """Delete schedules; their planned ticks become cancelled (deleted), their ledger and runs stay."""
+        ...
+
+    async def get(self, schedule_ids: Collection[ScheduleId]) -> dict[ScheduleId, Schedule]: ...
+
+    async def page(
+        self, *, job_id: JobId | None = None, after: ScheduleId | None = None, limit: int = 100
+    ) -> list[Schedule]:
+        """Schedules by id, those after `after`."""
+        ...
+
+    async def due(self, limit: int, *, at: Instant | None = None) -> DueBatch:
+        """Up to `limit` schedules whose `wake_at` has come, earliest first. Takes no lock and changes nothing."""
+        ...
+
+    async def settle(self, firings: Sequence[Firing], *, at: Instant | None = None) -> list[ScheduleUid]:
+        """Save ticks, runs and the advanced watermark of each firing in one transaction.
+
+        A firing whose schedule has another version by now changes nothing; the uids of those saved come back.
+        Runs are created as `RunStore.create` does; each holds its schedule's overlap key until it is terminal. With
+        `cancels_running` every earlier run of the schedule that is not terminal is cancelled, started or not.
+        """
+        ...
+
+    async def next_wake(self) -> Instant | None:
+        """When the next schedule asks for a decision. One look into an index, however many schedules there are."""
+        ...
+
+    async def ticks(self, uid: ScheduleUid, *, after: Instant, until: Instant, limit: int) -> list[TickRecord]:
+        """Ledger rows whose moment lies in (after, until], in order. A range is found by its first moment."""
+        ...
+
+    async def latest_ticks(self, uid: ScheduleUid, *, limit: int) -> list[TickRecord]:
+        """The newest ledger rows, newest first."""
+        ...
+
+    async def ledgers(
+        self, *, after: ScheduleUid | None = None, limit: int = 100, ids: Collection[ScheduleId] | None = None
+    ) -> list[Ledger]:
+        """Schedules by uid with revisions, pauses and planned ticks, deleted ones included."""
+        ...
+
+
+class RunStore(Protocol):
+    async def create(self, runs: Sequence[NewRun], *, at: Instant | None = None) -> list[Created]:
+        """Create runs, in order. Due ones are ready at once (or wait for their limits), later ones are scheduled.
+
+        A run whose dedupe key is taken is not created: the first one comes back. Scope `forever` keeps the key as
+        long as the run is kept, `active` until that run is terminal, `window` for `dedupe_for` milliseconds.
+        """
+        ...
+
+    async def release_due(self, limit: int, *, at: Instant | None = None) -> Released:
+        """Make scheduled runs ready whose moment has come; those with limits begin to wait for them."""
+        ...
+
+    async def admit(self, limit: int, *, at: Instant | None = None) -> int:
+        """Give free places to waiting runs, in rank order, all places of a run or none. Safe to repeat.
+
+        `create`, `settle`, `release_due`, `finish` and `cancel` do this for the keys they touch; repeating it
+        for all keys
+        heals whatever a crash left behind.
+        """
+        ...
+
+    async def ready(self, queue: str, limit: int) -> list[RunId]:
+        """The next runs that may start, in rank order, without taking them: what a broker is to announce."""
+        ...
+
+    async def claim(
+        self,
+        worker_id: WorkerId,
+        queues: Sequence[str],
+        limit: int,
+        *,
+        only: Collection[RunId] | None = None,
+        at: Instant | None = None,
+    ) -> list[Claim]:
+        """Lease up to `limit` ready runs to a live worker: rank order, never one run to two workers.
+
+        With `only`, just those of them that are ready. A worker that is not registered or has expired gets nothing.
+        """
+        ...
+
+    async def finish(self, finishes: Sequence[Finish], *, at: Instant | None = None) -> list[Token]:
+        """Save ended attempts with what follows from them. Stale tokens change nothing and come back.
+
+        A pending cancel turns "try again" into cancelled (`domain.run.heed_cancel`). A finish that was saved before
+        (same run, same token) is accepted again and changes nothing. Superseded attempts are kept as records.
+        """
+        ...
+
+    async def cancel(self, run_ids: Collection[RunId], *, at: Instant | None = None) -> dict[RunId, CancelAnswer]:
+        """End runs that have not started, ask the workers of those that run to end them."""
+        ...
+
+    async def get(self, run_ids: Collection[RunId]) -> dict[RunId, Run]: ...
+
+    async def page(self, only: RunFilter) -> list[Run]: ...
+
+    async def attempts(self, run_id: RunId) -> list[AttemptRecord]:
+        """Every finished attempt, in order, the last one included."""
+        ...
+
+
+class WorkerStore(Protocol):
+    async def register(self, worker: Worker, ttl: Millis, *, at: Instant | None = None) -> None:
+        """Make a worker known and alive for `ttl`."""
+        ...
+
+    async def renew(
+        self, worker_id: WorkerId, held: Collection[Token] | None, ttl: Millis, *, at: Instant | None = None
+    ) -> Renewal | None:
+        """Prolong the life of a worker and of all its leases. None: it had expired, or is not known, and stays so.
+
+        Leases in its name that it does not list are given back, as if never granted; None lists nothing and gives
+        nothing back.
+        """
+        ...
+
+    async def expired(self, limit: int, *, at: Instant | None = None) -> list[Claim]:
+        """Leases of workers that have expired. An expired worker can renew and claim no more."""
+        ...
+
+    async def retire(self, worker_id: WorkerId) -> None:
+        """Forget a worker that stops in good order. Its leases, if it left any, are as those of an expired one."""
+        ...
+
+    async def remove_expired(self, *, at: Instant | None = None) -> int:
+        """Forget expired workers that hold no lease any more."""
+        ...
+
+    async def all(self, *, at: Instant | None = None) -> list[WorkerState]: ...
+
+
+class LogStore(Protocol):
+    async def append(self, chunks: Sequence[LogChunk]) -> list[Token]:
+        """Save chunks; saving one twice is saving it once. Tokens that are not current come back, their chunks
+        unsaved."""
+        ...
+
+    async def read(
+        self, run_id: RunId, *, after: tuple[Token, int] | None = None, limit: int = 1_000
+    ) -> list[LogChunk]:
+        """Chunks of all attempts in order, those after (token, seq)."""
+        ...
+
+
+class Upkeep(Protocol):
+    """Maintenance: one leader at a time, every write fenced by its epoch."""
+
+    async def lead(self, holder: str, ttl: Millis, *, at: Instant | None = None) -> int | None:
+        """Become or stay leader for `ttl`. The epoch, or None while another one leads. Epochs rise with each change."""
+        ...
+
+    async def resign(self, holder: str) -> None: ...
+
+    async def prune(self, retention: Retention, *, epoch: int, limit: int, at: Instant | None = None) -> Pruned | None:
+        """Remove up to `limit` of each kind of what is older than it must be kept. None: the epoch is not current.
+
+        Never removes a run that is not terminal, nor a tick of a schedule that is younger than its catch-up horizon.
+        """
+        ...
+
+    async def events(self, *, after: int, limit: int) -> list[Event]:
+        """Events in order of their numbers; one that commits late is never skipped."""
+        ...
+
+
+class Storage(Protocol):
+    """A database, open. The verbs are grouped by what they are about."""
+
+    jobs: JobStore
+    schedules: ScheduleStore
+    runs: RunStore
+    workers: WorkerStore
+    logs: LogStore
+    upkeep: Upkeep
+
+    def signal(self, topic: Topic) -> asyncio.Event:
+        """An event that is set whenever that topic may concern a waiting loop, by this process or another one."""
+        ...
+
+    async def close(self) -> None: ...
