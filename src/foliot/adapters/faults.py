@@ -1,0 +1,50 @@
+"""Named points at which a process dies on purpose, so that tests can see what survives.
+
+    FOLIOT_FAULT="settle.before_commit"        die the first time this point is reached
+    FOLIOT_FAULT="claim.after_commit:3"        die the third time
+    FOLIOT_FAULT_LOG=path                      write the name of the point there before dying: proof that it was reached
+
+Death is SIGKILL of the own process: nothing is flushed, no handler runs. Never set this where it matters: with
+FOLIOT_ENV=production the process refuses to start.
+"""
+
+import os
+import signal
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+from foliot.errors import InvalidInput
+
+VERBS: Final = ("create", "settle", "claim", "finish", "release_due", "admit", "cancel", "renew", "append", "prune")
+POINTS: Final = tuple(f"{verb}.{side}_commit" for verb in VERBS for side in ("before", "after"))
+"""Every named point: both sides of every commit that moves runs or ticks."""
+
+
+def from_environment(environment: Mapping[str, str]) -> Callable[[str], None]:
+    if environment.get("FOLIOT_ENV", "").casefold() in ("production", "prod"):
+        raise InvalidInput(
+            "FOLIOT_FAULT is set in production",
+            hint="It makes the process kill itself and exists for tests. Unset it.",
+            field="FOLIOT_FAULT",
+        )
+    name, _, count = environment["FOLIOT_FAULT"].partition(":")
+    if name not in POINTS:
+        raise InvalidInput(f"fault point {name!a} does not exist", hint=f"Use one of: {', '.join(POINTS)}.")
+    return _Fault(name, int(count or 1), environment.get("FOLIOT_FAULT_LOG"))
+
+
+class _Fault:
+    def __init__(self, name: str, count: int, log: str | None) -> None:
+        self._name = name
+        self._left = count
+        self._log = log
+
+    def __call__(self, point: str) -> None:
+        if point != self._name:
+            return
+        self._left -= 1
+        if self._left == 0:
+            if self._log is not None:
+                Path(self._log).write_text(point)
+            os.kill(os.getpid(), signal.SIGKILL)

@@ -1,0 +1,121 @@
+"""One attempt: from a claim to an outcome.
+
+    claim -> job -> runner -> run, until it returns | its time is up | it is ended from outside -> outcome
+
+The runner ends what it started when its task is cancelled; why it was cancelled is known here.
+"""
+
+import asyncio
+import traceback
+from collections.abc import Mapping
+from enum import Enum, auto
+
+from foliot.domain.instant import SECOND, Millis
+from foliot.domain.job import Job, Options
+from foliot.domain.lease import Claim
+from foliot.domain.outcome import Cancelled, Failure, Interrupted, Lost, Outcome, Reason, TimedOut
+from foliot.domain.payload import decode_payload
+from foliot.engine.logbook import RunLog
+from foliot.errors import suggest
+from foliot.ports.runner import Attempt, Runner
+
+_NO_VARIABLES: Mapping[str, str] = {}
+
+
+class Ending(Enum):
+    """Why a running attempt was ended from outside."""
+
+    CANCEL = auto()
+    LEASE_LOST = auto()
+    SHUTDOWN = auto()
+
+
+_OUTCOMES: Mapping[Ending, Outcome] = {
+    Ending.CANCEL: Cancelled(),
+    Ending.LEASE_LOST: Lost(),
+    Ending.SHUTDOWN: Interrupted(),
+}
+
+
+class RunningAttempt:
+    """An attempt under way in this process."""
+
+    def __init__(self, claim: Claim, job: Job | None, options: Options, log: RunLog) -> None:
+        self.claim = claim
+        self.options = options
+        self.log = log
+        self.ending: Ending | None = None
+        self._job = job
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self, task: asyncio.Task[None]) -> None:
+        self._task = task
+
+    def end(self, ending: Ending) -> None:
+        """End it early. The first reason counts, except that a lost lease outweighs all others."""
+        if self.ending is None or ending is Ending.LEASE_LOST:
+            self.ending = ending
+            if self._task is not None:
+                self._task.cancel()
+
+    async def carry_out(self, runners: Mapping[str, Runner]) -> Outcome:
+        """Run it to its end. Never raises: whatever happens is an outcome."""
+        if self.ending is not None:
+            return _OUTCOMES[self.ending]
+        if self._job is None:
+            return Failure(f'job "{self.claim.job_id}" has been deleted', Reason.HANDLER_MISSING, retryable=False)
+        runner = runners.get(self._job.spec.kind)
+        if runner is None:
+            return _no_runner(self._job.spec.kind, runners)
+        try:
+            return await self._run(runner, self._job)
+        except asyncio.CancelledError:
+            return self._outcome_of_ending()
+        except Exception as error:
+            # A runner reports failures as outcomes; what it raises is a defect, kept with its traceback.
+            return Failure(describe_exception(error), Reason.EXCEPTION)
+
+    def _outcome_of_ending(self) -> Outcome:
+        """Cancelled by `end`; without it somebody cancels the whole process, and the attempt is given back too."""
+        return _OUTCOMES[self.ending or Ending.SHUTDOWN]
+
+    async def _run(self, runner: Runner, job: Job) -> Outcome:
+        attempt = self._attempt(job)
+        if self.options.timeout is None:
+            return await runner.run(attempt)
+        limit = asyncio.timeout(self.options.timeout / SECOND)
+        try:
+            async with limit:
+                return await runner.run(attempt)
+        except TimeoutError as error:
+            if limit.expired():
+                return TimedOut(f"timeout after {_seconds(self.options.timeout)} s")
+            return Failure(describe_exception(error), Reason.EXCEPTION)
+
+    def _attempt(self, job: Job) -> Attempt:
+        claim = self.claim
+        return Attempt(
+            run_id=claim.run_id,
+            job_id=claim.job_id,
+            number=claim.attempt,
+            payload=decode_payload(claim.payload),
+            spec=job.spec.spec,
+            environment=_NO_VARIABLES,
+            log=self.log,
+            tick=claim.tick,
+        )
+
+
+def describe_exception(error: BaseException) -> str:
+    """The traceback, as people know it, cut in the middle of nothing: its end says what happened."""
+    text = "".join(traceback.format_exception(error)).strip()
+    return text[-8_000:]
+
+
+def _no_runner(kind: str, runners: Mapping[str, Runner]) -> Failure:
+    hint = suggest(kind, runners, otherwise=f"This worker runs: {', '.join(sorted(runners))}.")
+    return Failure(f'no runner for jobs of kind "{kind}". {hint}', Reason.HANDLER_MISSING)
+
+
+def _seconds(span: Millis) -> str:
+    return f"{span / SECOND:g}"

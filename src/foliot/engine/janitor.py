@@ -1,0 +1,60 @@
+"""Removes what need not be kept any longer. One node at a time does it: the leader."""
+
+import asyncio
+import logging
+from typing import Final
+
+from foliot.domain.instant import DAY, MINUTE, SECOND, Millis
+from foliot.engine.loop import AT_ONCE
+from foliot.ports.storage import Retention, Storage
+
+log = logging.getLogger(__name__)
+
+BATCH: Final = 5_000
+RETENTION: Final = Retention(
+    runs_age=Millis(90 * DAY),
+    runs_per_job=10_000,
+    logs_age=Millis(30 * DAY),
+    ticks_age=Millis(400 * DAY),
+    events_age=Millis(7 * DAY),
+)
+_TERM: Final = Millis(30 * SECOND)
+_EVERY: Final = Millis(5 * MINUTE)
+_ASK_AGAIN: Final = Millis(10 * SECOND)
+
+
+class Janitor:
+    """The duty of forgetting."""
+
+    name = "janitor"
+
+    def __init__(self, storage: Storage, holder: str, retention: Retention = RETENTION) -> None:
+        self._storage = storage
+        self._holder = holder
+        self._retention = retention
+        self._rest = AT_ONCE
+        self.wake = asyncio.Event()
+
+    async def round(self) -> Millis | None:
+        epoch = await self._storage.upkeep.lead(self._holder, _TERM)
+        if epoch is None:
+            return _ASK_AGAIN
+        self._rest = Millis(max(0, self._rest - _ASK_AGAIN))
+        if self._rest > 0:
+            return _ASK_AGAIN
+        return await self._prune(epoch)
+
+    async def leave(self) -> None:
+        """Let another node lead at once."""
+        await self._storage.upkeep.resign(self._holder)
+
+    async def _prune(self, epoch: int) -> Millis:
+        pruned = await self._storage.upkeep.prune(self._retention, epoch=epoch, limit=BATCH)
+        if pruned is None:
+            return _ASK_AGAIN
+        if pruned.total:
+            log.info("pruned", extra=pruned._asdict())
+        if max(pruned) >= BATCH:
+            return AT_ONCE
+        self._rest = _EVERY
+        return _ASK_AGAIN

@@ -1,0 +1,122 @@
+"""Carries what attempts print to the log store while they run.
+
+Writers hand over bytes without waiting; one write is under way at a time. When more than a few megabytes wait, writers
+that ask (`drain`) are held back, so that a slow disk slows the job instead of filling the memory. Nobody is held back
+for ever: a log that gets no room for half a minute drops what follows and says so.
+"""
+
+import asyncio
+import logging
+from collections import Counter
+from typing import Final
+
+from foliot.domain.ids import RunId, Token
+from foliot.domain.instant import SECOND, Millis
+from foliot.domain.lease import Claim
+from foliot.domain.logs import LogChunk, Stream
+from foliot.engine.loop import AT_ONCE
+from foliot.ports.clock import Clock
+from foliot.ports.storage import LogStore
+
+log = logging.getLogger(__name__)
+
+BATCH: Final = 1_000
+ROOM: Final = 4 << 20
+LONGEST_HOLD: Final = Millis(30 * SECOND)
+
+
+class LogBook:
+    """The duty that saves log chunks."""
+
+    name = "logbook"
+
+    def __init__(self, store: LogStore, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+        self._waiting: list[LogChunk] = []
+        self._bytes = 0
+        self._unsaved: Counter[Token] = Counter()
+        self._stale: set[Token] = set()
+        self.wake = asyncio.Event()
+        self._moved = asyncio.Event()
+
+    def open(self, claim: Claim) -> "RunLog":
+        return RunLog(self, claim.run_id, claim.token)
+
+    async def round(self) -> Millis | None:
+        batch = self._waiting[:BATCH]
+        if batch:
+            stale = await self._store.append(batch)
+            self._forget(batch, set(stale))
+        return AT_ONCE if self._waiting else None
+
+    def _forget(self, batch: list[LogChunk], stale: set[Token]) -> None:
+        del self._waiting[: len(batch)]
+        self._bytes -= sum(len(chunk.data) for chunk in batch)
+        self._unsaved.subtract(chunk.token for chunk in batch)
+        self._stale |= stale
+        moved, self._moved = self._moved, asyncio.Event()
+        moved.set()
+
+    # -- what a RunLog asks for
+
+    def put(self, run_id: RunId, token: Token, seq: int, stream: Stream, data: bytes) -> None:
+        self._waiting.append(LogChunk(run_id, token, seq, self._clock.now(), stream, data))
+        self._bytes += len(data)
+        self._unsaved[token] += 1
+        self.wake.set()
+
+    @property
+    def has_room(self) -> bool:
+        return self._bytes < ROOM
+
+    def is_stale(self, token: Token) -> bool:
+        return token in self._stale
+
+    async def wait_for_room(self) -> bool:
+        """True when there is room; False when half a minute brought none."""
+        until = self._clock.elapsed() + LONGEST_HOLD
+        while not self.has_room:
+            left = until - self._clock.elapsed()
+            if left <= 0:
+                return False
+            await self._clock.wait(self._moved, Millis(left))
+        return True
+
+    async def close(self, token: Token) -> None:
+        """Return when everything this attempt printed is saved, and forget about it."""
+        while self._unsaved[token] > 0:
+            await self._moved.wait()
+        del self._unsaved[token]
+        self._stale.discard(token)
+
+
+class RunLog:
+    """The log of one attempt."""
+
+    def __init__(self, book: LogBook, run_id: RunId, token: Token) -> None:
+        self._book = book
+        self._run_id = run_id
+        self._token = token
+        self._seq = 0
+        self._is_dropping = False
+
+    @property
+    def is_used(self) -> bool:
+        return self._seq > 0
+
+    def write(self, stream: Stream, data: bytes) -> None:
+        if data and not self._is_dropping and not self._book.is_stale(self._token):
+            self._book.put(self._run_id, self._token, self._seq, stream, data)
+            self._seq += 1
+
+    async def drain(self) -> None:
+        if self._is_dropping or self._book.has_room:
+            return
+        if not await self._book.wait_for_room():
+            self.write("meta", b"the log store took nothing for 30 s: the rest of this output is dropped\n")
+            self._is_dropping = True
+
+    async def close(self) -> None:
+        if self.is_used:
+            await self._book.close(self._token)

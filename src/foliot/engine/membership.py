@@ -1,0 +1,154 @@
+"""A worker's place among the living.
+
+One row is renewed for everything the worker holds. A renewal succeeds only before expiry; whoever misses it has lost
+all leases, ends all attempts and comes back under a new id. A worker that cannot reach the storage does so by its own
+clock, before the others may believe it dead.
+
+With each renewal the worker lists what it holds, and the storage takes back what is not listed: a grant whose answer
+got lost. A grant whose answer is still under way must not look like that, so claims and listings exclude each other.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Collection
+from contextlib import asynccontextmanager
+from typing import Final, Protocol
+
+from foliot.domain.ids import IdSource, Token, WorkerId
+from foliot.domain.instant import SECOND, Millis
+from foliot.domain.lease import Renewal, Worker
+from foliot.engine.attempt import Ending
+from foliot.ports.clock import Clock
+from foliot.ports.storage import Storage, Topic
+
+log = logging.getLogger(__name__)
+
+LEASE: Final = Millis(60 * SECOND)
+_RENEWALS_PER_LEASE: Final = 3
+_MARGIN_SHARE: Final = 6
+"""Attempts are ended when a sixth of the lease is left: time enough for TERM, grace and KILL of ten seconds."""
+_RETRY: Final = Millis(SECOND)
+
+
+class Holder(Protocol):
+    """Whoever carries out attempts under this membership."""
+
+    @property
+    def held(self) -> Collection[Token]: ...
+
+    def end(self, tokens: Collection[Token], ending: Ending) -> None: ...
+
+
+class Membership:
+    """The duty of staying alive. `worker` is None until the storage knows this process."""
+
+    name = "membership"
+
+    def __init__(
+        self,
+        storage: Storage,
+        clock: Clock,
+        ids: IdSource,
+        *,
+        label: str,
+        queues: tuple[str, ...],
+        slots: int,
+        lease: Millis = LEASE,
+    ) -> None:
+        self._storage = storage
+        self._clock = clock
+        self._ids = ids
+        self._label = label
+        self._queues = queues
+        self._lease = lease
+        self._renewed_at = Millis(0)
+        self._claims_under_way = 0
+        self._listing = asyncio.Lock()
+        self._holder: Holder | None = None
+        self._on_join: Callable[[], None] = lambda: None
+        self.slots = slots
+        self.worker: Worker | None = None
+
+    @property
+    def wake(self) -> asyncio.Event:
+        return self._storage.signal(Topic.CANCELS)
+
+    def serve(self, holder: Holder, on_join: Callable[[], None]) -> None:
+        """Name who is to be told about cancels and losses, and what to do when the worker has been registered."""
+        self._holder = holder
+        self._on_join = on_join
+
+    async def round(self) -> Millis | None:
+        if self.worker is None:
+            await self._join()
+        else:
+            await self._renew(self.worker)
+        return Millis(self._lease // _RENEWALS_PER_LEASE)
+
+    @asynccontextmanager
+    async def claiming(self) -> AsyncIterator[Worker | None]:
+        """Claim, and take what was claimed into one's books, under this."""
+        async with self._listing:
+            self._claims_under_way += 1
+        try:
+            yield self.worker
+        finally:
+            self._claims_under_way -= 1
+
+    async def leave(self) -> None:
+        """Say goodbye, so that nobody waits for this worker to expire."""
+        worker, self.worker = self.worker, None
+        if worker is not None:
+            await self._storage.workers.retire(worker.id)
+
+    async def _join(self) -> None:
+        worker_id = WorkerId(self._ids.make(self._clock.now()))
+        worker = Worker(worker_id, self._label, self._queues, self.slots)
+        started = self._clock.elapsed()
+        await self._storage.workers.register(worker, self._lease)
+        self._renewed_at = started
+        self.worker = worker
+        log.info("worker_registered", extra={"worker": worker.id, "label": worker.name, "slots": worker.slots})
+        self._on_join()
+
+    async def _renew(self, worker: Worker) -> None:
+        started = self._clock.elapsed()
+        try:
+            async with asyncio.timeout(max(self._time_left(), 1) / SECOND):
+                renewal = await self._ask_for_renewal(worker)
+        except Exception:
+            # The storage may come back in time; if it does not, nothing of ours may still run when others take over.
+            if self._time_left() <= _RETRY:
+                self._lose(worker)
+            raise
+        if renewal is None:
+            self._lose(worker)
+            await self._join()
+            return
+        self._renewed_at = started
+        self._heed(renewal)
+
+    async def _ask_for_renewal(self, worker: Worker) -> Renewal | None:
+        if self._claims_under_way:
+            return await self._storage.workers.renew(worker.id, None, self._lease)
+        async with self._listing:
+            return await self._storage.workers.renew(worker.id, self._held(), self._lease)
+
+    def _held(self) -> list[Token]:
+        return [] if self._holder is None else list(self._holder.held)
+
+    def _time_left(self) -> int:
+        """How long this worker may still believe that its leases hold."""
+        margin = self._lease // _MARGIN_SHARE
+        return self._renewed_at + self._lease - margin - self._clock.elapsed()
+
+    def _heed(self, renewal: Renewal) -> None:
+        if self._holder is not None:
+            self._holder.end(renewal.gone, Ending.LEASE_LOST)
+            self._holder.end(renewal.cancelled, Ending.CANCEL)
+
+    def _lose(self, worker: Worker) -> None:
+        log.error("worker_lost_its_leases", extra={"worker": worker.id})
+        self.worker = None
+        if self._holder is not None:
+            self._holder.end(self._held(), Ending.LEASE_LOST)

@@ -1,0 +1,164 @@
+"""One process at work: the duties of its roles, started together and stopped in order.
+
+    scheduler   scheduler dispatcher reaper janitor
+    worker      membership consumer finisher logbook
+
+Stopping: nothing more is claimed, what runs may end until the deadline, the rest is ended and given back, every outcome
+is saved, the worker says goodbye.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+from foliot.domain.firing import Launcher, Tempo
+from foliot.domain.ids import IdSource
+from foliot.domain.instant import SECOND, Millis
+from foliot.engine.attempt import Ending
+from foliot.engine.consumer import Consumer
+from foliot.engine.dispatcher import Dispatcher
+from foliot.engine.finisher import Finisher
+from foliot.engine.janitor import RETENTION, Janitor
+from foliot.engine.logbook import LogBook
+from foliot.engine.loop import Duty, Loop
+from foliot.engine.membership import LEASE, Membership
+from foliot.engine.reaper import Reaper
+from foliot.engine.scheduler import Scheduler
+from foliot.ports.clock import Clock
+from foliot.ports.queue import Queue
+from foliot.ports.runner import Runner
+from foliot.ports.storage import Retention, Storage
+
+log = logging.getLogger(__name__)
+
+DRAIN: Final = Millis(30 * SECOND)
+_LAST_WRITES: Final = 10
+
+
+class Role(StrEnum):
+    SCHEDULER = "scheduler"
+    WORKER = "worker"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How a node behaves."""
+
+    label: str
+    roles: Collection[Role] = tuple(Role)
+    queues: tuple[str, ...] = ("default",)
+    slots: int = 100
+    tempo: Tempo = field(default_factory=Tempo)
+    lease: Millis = LEASE
+    poll: Millis = SECOND
+    drain: Millis = DRAIN
+    retention: Retention = RETENTION
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What a node works with."""
+
+    storage: Storage
+    queue: Queue
+    clock: Clock
+    ids: IdSource
+    runners: Mapping[str, Runner]
+    launcher: Launcher
+
+
+class Node:
+    """Runs the duties of its roles until it is stopped."""
+
+    def __init__(self, parts: Parts, settings: Settings) -> None:
+        self._clock = parts.clock
+        self._settings = settings
+        self._timekeeping = _Timekeeping(parts, settings) if Role.SCHEDULER in settings.roles else None
+        self._work = _Work(parts, settings) if Role.WORKER in settings.roles else None
+        self._loops: dict[Duty, Loop] = {}
+        self._tasks: dict[Duty, asyncio.Task[None]] = {}
+
+    async def start(self) -> None:
+        """Begin. A worker is registered when this returns."""
+        if self._work is not None:
+            await self._work.membership.round()
+        for duty in self._duties():
+            loop = Loop(duty, self._clock, longest_rest=self._settings.poll)
+            self._loops[duty] = loop
+            self._tasks[duty] = asyncio.create_task(loop.run(), name=duty.name)
+
+    async def stop(self) -> None:
+        """Stop in good order, within the drain deadline and a few seconds for the last writes."""
+        if self._timekeeping is not None:
+            await self._halt(self._timekeeping.duties)
+            await _try("resign", self._timekeeping.janitor.leave())
+        if self._work is not None:
+            await self._stop_work(self._work)
+        log.info("node_stopped", extra={"label": self._settings.label})
+
+    async def _stop_work(self, work: "_Work") -> None:
+        await self._halt([work.consumer])
+        await work.drain(self._settings.drain)
+        await _try("last outcomes", asyncio.wait_for(work.finisher.flush(), _LAST_WRITES))
+        await self._halt([work.finisher, work.logbook, work.membership])
+        await _try("goodbye", work.membership.leave())
+
+    def _duties(self) -> Sequence[Duty]:
+        timekeeping = () if self._timekeeping is None else self._timekeeping.duties
+        work = () if self._work is None else self._work.duties
+        return (*timekeeping, *work)
+
+    async def _halt(self, duties: Sequence[Duty]) -> None:
+        for duty in duties:
+            self._loops[duty].stop()
+        await asyncio.gather(*(self._tasks[duty] for duty in duties))
+
+
+class _Timekeeping:
+    def __init__(self, parts: Parts, settings: Settings) -> None:
+        storage = parts.storage
+        self.janitor = Janitor(storage, parts.ids.make(parts.clock.now()), settings.retention)
+        self.duties: Sequence[Duty] = (
+            Scheduler(storage, ids=parts.ids, launcher=parts.launcher, tempo=settings.tempo),
+            Dispatcher(storage, parts.queue, parts.clock),
+            Reaper(storage, every=settings.poll),
+            self.janitor,
+        )
+
+
+class _Work:
+    def __init__(self, parts: Parts, settings: Settings) -> None:
+        storage = parts.storage
+        self.finisher = Finisher(storage)
+        self.logbook = LogBook(storage.logs, parts.clock)
+        self.membership = Membership(
+            storage,
+            parts.clock,
+            parts.ids,
+            label=settings.label,
+            queues=settings.queues,
+            slots=settings.slots,
+            lease=settings.lease,
+        )
+        self.consumer = Consumer(storage, parts.queue, self.membership, parts.runners, self.finisher, self.logbook)
+        self.membership.serve(self.consumer, on_join=self.consumer.wake.set)
+        self.duties: Sequence[Duty] = (self.membership, self.consumer, self.finisher, self.logbook)
+
+    async def drain(self, deadline: Millis) -> None:
+        """Let what runs end by itself until the deadline; end the rest, which is then given back."""
+        draining = asyncio.ensure_future(self.consumer.drain())
+        await asyncio.wait([draining], timeout=deadline / SECOND)
+        self.consumer.end(list(self.consumer.held), Ending.SHUTDOWN)
+        # A coroutine that swallows its cancellation is left behind; its lease runs out.
+        await asyncio.wait([draining], timeout=_LAST_WRITES)
+
+
+async def _try(what: str, step: Awaitable[None]) -> None:
+    """Do a last step; a storage that is away must not keep a process from ending."""
+    try:
+        await step
+    except Exception:
+        log.exception("could_not_finish_stopping", extra={"step": what})

@@ -1,0 +1,48 @@
+"""Frees what vanished workers held.
+
+An expired worker can neither renew nor claim, so its leases can be judged at leisure. Each is settled as a lost
+attempt, fenced by its token: should the worker's own finish arrive first, the reaper changes nothing.
+"""
+
+import asyncio
+import logging
+from typing import Final
+
+from foliot.domain.instant import SECOND, Millis
+from foliot.domain.lease import Claim, Finish
+from foliot.domain.outcome import Lost
+from foliot.domain.run import settle
+from foliot.engine.definitions import Definitions
+from foliot.engine.loop import AT_ONCE
+from foliot.ports.storage import Storage
+
+log = logging.getLogger(__name__)
+
+BATCH: Final = 1_000
+
+
+class Reaper:
+    """The duty that notices death."""
+
+    name = "reaper"
+
+    def __init__(self, storage: Storage, *, every: Millis = SECOND) -> None:
+        self._storage = storage
+        self._every = every
+        self._definitions = Definitions(storage.jobs)
+        self.wake = asyncio.Event()
+
+    async def round(self) -> Millis | None:
+        claims = await self._storage.workers.expired(BATCH)
+        if claims:
+            await self._free(claims)
+        await self._storage.workers.remove_expired()
+        return AT_ONCE if len(claims) == BATCH else self._every
+
+    async def _free(self, claims: list[Claim]) -> None:
+        await self._definitions.load(claims)
+        stale = await self._storage.runs.finish([self._lost(claim) for claim in claims])
+        log.warning("leases_lost", extra={"runs": [claim.run_id for claim in claims], "finished_first": len(stale)})
+
+    def _lost(self, claim: Claim) -> Finish:
+        return Finish(claim, settle(claim.progress, Lost(), self._definitions.options(claim)))

@@ -1,0 +1,77 @@
+"""From the options of a job or a run, in the words people use, to the options used inside."""
+
+from typing import Any, Final
+
+from foliot.domain.instant import Millis
+from foliot.domain.job import Delivery
+from foliot.domain.retry import Retry
+from foliot.errors import InvalidJob, suggest
+from foliot.service.timing import millis, number
+
+_RETRY: Final = {
+    "retries": "retries",
+    "retry_delay": "base",
+    "retry_factor": "factor",
+    "retry_cap": "cap",
+    "retry_jitter": "jitter",
+    "retry_delays": "delays",
+}
+_PLAIN: Final = ("queue", "priority", "max_concurrent", "concurrency_key", "concurrency_limit", "max_lost")
+KNOWN: Final = (*_RETRY, *_PLAIN, "timeout", "delivery")
+
+
+def job_options(**given: Any) -> dict[str, Any]:
+    """Read options. Only those that were given come back, as fields of `domain.job.Options`."""
+    for name in given:
+        if name not in KNOWN:
+            hint = suggest(name, KNOWN, otherwise=f"Use: {', '.join(KNOWN)}.")
+            raise InvalidJob(f"option {name[:64]!a} does not exist", hint=hint, field=name[:64])
+    options = {name: _plain(name, given[name]) for name in _PLAIN if name in given}
+    retry = {field: _retry(name, given[name]) for name, field in _RETRY.items() if name in given}
+    if retry:
+        options["retry"] = _whole(retry)
+    if given.get("timeout") is not None:
+        options["timeout"] = millis(given["timeout"], "timeout")
+    if "delivery" in given:
+        options["delivery"] = _delivery(given["delivery"])
+    return options
+
+
+def _plain(name: str, value: Any) -> Any:
+    if name in ("queue", "concurrency_key"):
+        if value is not None and not isinstance(value, str):
+            raise InvalidJob(f"{name} must be text, not {type(value).__name__}", field=name)
+        return value
+    return None if value is None else _integer(name, value)
+
+
+def _integer(name: str, value: Any) -> int:
+    if int(number(value, name)) != value:
+        raise InvalidJob(f"{name} must be a whole number, not {value!r}", field=name)
+    return int(value)
+
+
+def _retry(name: str, value: Any) -> Any:
+    match name:
+        case "retries":
+            return _integer(name, value)
+        case "retry_delay" | "retry_cap":
+            return millis(value, name)
+        case "retry_delays":
+            return tuple(millis(delay, name) for delay in value)
+        case _:
+            return float(number(value, name))
+
+
+def _whole(retry: dict[str, Any]) -> Retry:
+    """A list of delays without a number of retries means: that many."""
+    delays: tuple[Millis, ...] = retry.get("delays", ())
+    return Retry(**{"retries": len(delays), **retry})
+
+
+def _delivery(value: Any) -> Delivery:
+    try:
+        return Delivery(value)
+    except ValueError:
+        hint = suggest(str(value), Delivery, otherwise=f"Use one of: {', '.join(Delivery)}.")
+        raise InvalidJob(f"delivery {str(value)[:32]!a} does not exist", hint=hint, field="delivery") from None

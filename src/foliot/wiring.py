@@ -1,0 +1,140 @@
+"""Joins the parts. The only place that knows every adapter; a new one is a new line in a table here.
+
+Adapters are imported when they are asked for: a program that uses SQLite never loads another driver.
+"""
+
+import os
+import secrets
+import socket
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Final, NamedTuple, cast
+
+from foliot.adapters.clock import SystemClock
+from foliot.adapters.runners.launch import LaunchRunner
+from foliot.adapters.runners.python import Handler, PythonRunner
+from foliot.adapters.runners.shell import ShellRunner
+from foliot.domain.ids import IdSource
+from foliot.domain.launch import launch_elsewhere, launch_job
+from foliot.engine.node import Node, Parts, Settings
+from foliot.errors import DriverMissing, InvalidInput, suggest
+from foliot.ports.clock import Clock
+from foliot.ports.launcher import RunLauncher
+from foliot.ports.queue import Queue
+from foliot.ports.runner import Runner
+from foliot.ports.storage import Storage
+from foliot.service.desk import Desk
+from foliot.service.registrar import Registrar
+
+
+class Adapter(NamedTuple):
+    """Where an adapter lives, and the optional package it needs."""
+
+    path: str
+    package: str = ""
+    extra: str = ""
+
+
+STORAGES: Final[Mapping[str, Adapter]] = {
+    "sqlite": Adapter("foliot.adapters.storage.sqlite:open_url"),
+    "postgresql": Adapter("foliot.adapters.storage.postgres:open_url", "asyncpg", "postgres"),
+    "postgres": Adapter("foliot.adapters.storage.postgres:open_url", "asyncpg", "postgres"),
+}
+
+QUEUES: Final[Mapping[str, Adapter]] = {
+    "storage": Adapter("foliot.adapters.queue.storage:StorageQueue"),
+    "memory": Adapter("foliot.adapters.queue.memory:MemoryQueue"),
+}
+
+Opener = Callable[..., Awaitable[Storage]]
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """An open storage and the services on it."""
+
+    storage: Storage
+    clock: Clock
+    ids: IdSource
+    registrar: Registrar
+    desk: Desk
+
+    async def close(self) -> None:
+        await self.storage.close()
+
+
+async def open_services(url: str, clock: Clock | None = None) -> Services:
+    clock = clock or SystemClock()
+    storage = await open_storage(url, clock)
+    ids = IdSource(lambda: secrets.randbits(80))
+    registrar = Registrar(storage, clock, ids)
+    return Services(storage, clock, ids, registrar, Desk(storage, clock, ids, registrar))
+
+
+async def open_storage(url: str, clock: Clock) -> Storage:
+    """Open the database that a URL names: sqlite:///relative.db, sqlite:////absolute.db or postgresql://..."""
+    scheme = url.partition("://")[0]
+    adapter = STORAGES.get(scheme) if "://" in url else None
+    if adapter is None:
+        raise InvalidInput(
+            f"storage {_without_secrets(url)!a} names no known database",
+            hint=suggest(scheme, STORAGES, otherwise="Use sqlite:///foliot.db or postgresql://user@host/database."),
+            field="storage",
+        )
+    return await cast(Opener, _load(scheme, adapter))(url, clock=clock, faults=fault_points())
+
+
+def build_node(
+    services: Services, runners: Mapping[str, Runner], settings: Settings, launcher: RunLauncher | None = None
+) -> Node:
+    """A node on these services. With a launcher of the application's, workflows are started by it."""
+    queue = cast(Callable[[Storage], Queue], _load("storage", QUEUES["storage"]))(services.storage)
+    parts = Parts(
+        storage=services.storage,
+        queue=queue,
+        clock=services.clock,
+        ids=services.ids,
+        runners=runners,
+        launcher=launch_job if launcher is None else launch_elsewhere,
+    )
+    return Node(parts, settings)
+
+
+def build_runners(
+    functions: Mapping[str, Callable[..., Any]], launcher: RunLauncher, threads: int
+) -> dict[str, Runner]:
+    """A runner for each kind of job."""
+    handlers = {name: Handler.of(function) for name, function in functions.items()}
+    return {
+        "python": PythonRunner(handlers, threads=threads),
+        "shell": ShellRunner(),
+        "launch": LaunchRunner(launcher),
+    }
+
+
+def node_label() -> str:
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+def fault_points() -> Callable[[str], None]:
+    """Crash points for tests, named by FOLIOT_FAULT; refused where FOLIOT_ENV says production."""
+    if "FOLIOT_FAULT" not in os.environ:
+        return lambda name: None
+    module = import_module("foliot.adapters.faults")
+    return cast(Callable[[str], None], module.from_environment(os.environ))
+
+
+def _load(name: str, adapter: Adapter) -> Any:
+    module, _, attribute = adapter.path.partition(":")
+    try:
+        return getattr(import_module(module), attribute)
+    except ModuleNotFoundError as error:
+        if adapter.package and error.name == adapter.package:
+            raise DriverMissing(name, adapter.package, adapter.extra) from None
+        raise
+
+
+def _without_secrets(url: str) -> str:
+    """Whatever stands before an @ may be a password."""
+    return url.rpartition("@")[2][:128] if "@" in url else url[:128]
