@@ -15,7 +15,7 @@ A pass that reaches a cap stops: the watermark stays, nothing is dropped, and `b
 backlog was found, so that the time spent catching up never counts as lateness.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -106,10 +106,10 @@ def plan_firing(
     jobs: Mapping[JobId, Job],
     tempo: Tempo,
     launch: Launcher,
-    new_run_id: Callable[[], RunId],
+    run_ids: Iterator[str],
 ) -> Firing:
     """Decide about every moment of `due` that is planned up to now."""
-    return _Pass(due, now, jobs, tempo, launch, new_run_id).decide()
+    return _Pass(due, now, jobs, tempo, launch, run_ids).decide()
 
 
 class _Pass:
@@ -122,14 +122,14 @@ class _Pass:
         jobs: Mapping[JobId, Job],
         tempo: Tempo,
         launch: Launcher,
-        new_run_id: Callable[[], RunId],
+        run_ids: Iterator[str],
     ) -> None:
         self._due = due
         self._now = now
         self._jobs = jobs
         self._tempo = tempo
         self._launch = launch
-        self._new_run_id = new_run_id
+        self._run_ids = run_ids
         self._timetable = Timetable(due.id, due.revisions, due.pauses)
         self._in_flight = due.in_flight
         self._offers_left = tempo.max_catchup_per_tick
@@ -172,13 +172,15 @@ class _Pass:
         if stretch.is_paused:
             self._record_range(stretch, stretch.first, stretch.last, _PAUSED)
             return True
+        first = stretch.rule.next(Instant(stretch.first - 1))
+        if first is None or first > stretch.last:
+            return True
         # Whatever the jitter, moments up to here are late: they can be counted instead of visited.
         surely_late = self._reference - self._tempo.tolerance - stretch.spec.jitter - 1
         late_until = Instant(min(surely_late, stretch.last))
-        if stretch.first <= late_until and not self._walk_late(stretch, late_until):
-            return False
-        recent_from = Instant(max(stretch.first, late_until + 1))
-        return self._walk_recent(stretch, recent_from)
+        if first > late_until:
+            return self._walk_recent(stretch, first)
+        return self._walk_late(stretch, late_until) and self._walk_recent(stretch, Instant(late_until + 1))
 
     def _walk_late(self, stretch: Stretch, until: Instant) -> bool:
         match stretch.spec.catchup:
@@ -278,7 +280,7 @@ class _Pass:
 
     def _run(self, moment: Instant, fire_at: Instant, revision: Revision, reason: TickReason, job: Job | None) -> None:
         tick = Tick(self._due.uid, self._due.id, moment, tick_key(self._due.id, moment))
-        run = self._launch(Launch(self._new_run_id(), tick, revision.spec, job, self._now))
+        run = self._launch(Launch(RunId(next(self._run_ids)), tick, revision.spec, job, self._now))
         if run is None:
             self._record(moment, revision, fire_at, (TickOutcome.FAILED, TickReason.LAUNCH_FAILED))
             return

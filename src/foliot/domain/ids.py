@@ -7,7 +7,7 @@ Ids made by one `IdSource` rise strictly, also within a millisecond and when the
 so that a batch of runs keeps the order in which it was created.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final, NewType
 
 from foliot.domain.instant import Instant
@@ -24,6 +24,7 @@ Token = NewType("Token", int)
 
 ID_LENGTH: Final = 26
 _ENTROPY_BITS: Final = 80
+_DOZEN: Final = 12
 _MAX_ID: Final = (1 << 128) - 1
 _ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _PAIRS: Final = tuple(a + b for a in _ALPHABET for b in _ALPHABET)
@@ -48,6 +49,11 @@ class IdSource:
 
     def make(self, now: Instant) -> str:
         return self.batch(now, 1)[0]
+
+    def stream(self, now: Instant) -> Iterator[str]:
+        """As many ids as are asked for, made by the dozen."""
+        while True:
+            yield from self.batch(now, _DOZEN)
 
     def batch(self, now: Instant, count: int) -> list[str]:
         fresh = (now << _ENTROPY_BITS) | (self._entropy() & ((1 << _ENTROPY_BITS) - 1))

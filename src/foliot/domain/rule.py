@@ -3,10 +3,13 @@
 Planned moments are whole seconds. All calls are exact, and `count` costs no more than the days it spans.
 """
 
+from functools import lru_cache
 from typing import Final, Protocol
 
 from foliot.domain.cron import Cron
 from foliot.domain.instant import SECOND, Instant, Millis
+
+_REMEMBERED: Final = 64
 
 
 class Rule(Protocol):
@@ -95,14 +98,20 @@ class Every:
 
 
 class Calendar:
-    """A cron expression in its zone."""
+    """A cron expression in its zone. Remembers its last answers: schedules that say the same ask the same."""
 
     def __init__(self, cron: Cron) -> None:
         self._cron = cron
+        self._answers: dict[int, Instant | None] = {}
 
     def next(self, after: Instant) -> Instant | None:
-        epoch = self._cron.next_epoch(after // SECOND)
-        return None if epoch is None else Instant(epoch * SECOND)
+        second = after // SECOND
+        if second not in self._answers:
+            if len(self._answers) >= _REMEMBERED:
+                self._answers.clear()
+            epoch = self._cron.next_epoch(second)
+            self._answers[second] = None if epoch is None else Instant(epoch * SECOND)
+        return self._answers[second]
 
     def previous(self, before: Instant) -> Instant | None:
         epoch = self._cron.previous_epoch(-(-before // SECOND))
@@ -112,8 +121,18 @@ class Calendar:
         return self._cron.count_epochs(-(-first // SECOND), last // SECOND)
 
     def between(self, first: Instant, last: Instant, limit: int) -> list[Instant]:
-        epochs = self._cron.epochs_between(-(-first // SECOND), last // SECOND, limit)
-        return [Instant(epoch * SECOND) for epoch in epochs]
+        moments: list[Instant] = []
+        moment = self.next(Instant(first - 1))
+        while moment is not None and moment <= last and len(moments) < limit:
+            moments.append(moment)
+            moment = self.next(moment)
+        return moments
 
 
 NEVER: Final = Never()
+
+
+@lru_cache(maxsize=8_192)
+def calendar(cron: Cron) -> Calendar:
+    """The rule of a compiled expression, shared as the expression is."""
+    return Calendar(cron)

@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 
 from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid, Token, WorkerId
 from foliot.domain.instant import MINUTE, Instant, Millis
-from foliot.domain.job import Options
+from foliot.domain.job import Delivery, Options
 from foliot.domain.outcome import Cancelled, Failure, Interrupted, Lost, Outcome, Reason, Success, TimedOut
 from foliot.errors import InvalidInput, suggest
 
@@ -204,6 +204,8 @@ def settle(progress: Progress, outcome: Outcome, options: Options) -> Verdict:
             return Ended(Status.SUCCESS, output=output, exit_code=exit_code)
         case Cancelled():
             return Ended(Status.CANCELLED, Reason.CANCELLED)
+        case Interrupted() if options.delivery is Delivery.AT_MOST_ONCE:
+            return Ended(Status.FAILED, Reason.RESTART, "the worker was stopped, and the job asks for at most one try")
         case Interrupted():
             return GivenBack()
         case Lost():

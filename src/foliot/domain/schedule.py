@@ -18,7 +18,7 @@ from foliot.domain.cron.interval import Interval
 from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
 from foliot.domain.instant import DAY, HOUR, LATEST, SECOND, Instant, Millis, ceil_second, to_iso
 from foliot.domain.job import check_name
-from foliot.domain.rule import NEVER, Calendar, Every, Once, Rule
+from foliot.domain.rule import NEVER, Every, Once, Rule, calendar
 from foliot.domain.tick import JitterMode
 from foliot.errors import InvalidSchedule
 
@@ -125,7 +125,7 @@ def rule_of(spec: ScheduleSpec, schedule_id: ScheduleId) -> Rule:
     """The rule behind a specification."""
     match spec.type:
         case ScheduleType.CRON:
-            return Calendar(compiled(spec, schedule_id))
+            return calendar(compiled(spec, schedule_id))
         case ScheduleType.INTERVAL:
             return Every(interval_of(spec), spec.anchor or Instant(0))
         case ScheduleType.ONCE:

@@ -42,18 +42,26 @@ class Timetable(NamedTuple):
 
         A schedule that may fire early looks that much further ahead.
         """
+        for stretch in self._reigns(after, until):
+            if self.pauses:
+                yield from self._cut_at_pauses(*stretch)
+            else:
+                yield stretch
+
+    def _reigns(self, after: Instant, until: Instant) -> Iterator[Stretch]:
+        """What each revision rules of that time, pauses left aside."""
         for index, revision in enumerate(self.revisions):
             spec = revision.spec
             follower = self.revisions[index + 1].opened_at if index + 1 < len(self.revisions) else LATEST
-            first = max(after + 1, revision.opened_at + 1, spec.start_at or 0)
+            first = max(after, revision.opened_at, (spec.start_at or 0) - 1) + 1
             last = min(until + spec.early, follower, spec.end_at or LATEST)
             if first <= last:
                 rule = rule_of(spec, self.schedule_id)
-                yield from self._cut_at_pauses(rule, revision, Instant(first), Instant(last))
+                yield Stretch(rule, revision, Instant(first), Instant(last), is_paused=False)
 
     def next(self, after: Instant) -> Instant | None:
         """The first planned moment later than `after`, paused or not."""
-        for stretch in self.stretches(after, LATEST):
+        for stretch in self._reigns(after, LATEST):
             moment = stretch.rule.next(Instant(stretch.first - 1))
             if moment is not None and moment <= stretch.last:
                 return moment
@@ -77,11 +85,13 @@ class Timetable(NamedTuple):
     def is_paused_at(self, moment: Instant) -> bool:
         return any(pause.since < moment <= (pause.until or LATEST) for pause in self.pauses)
 
-    def _cut_at_pauses(self, rule: Rule, revision: Revision, first: Instant, last: Instant) -> Iterator[Stretch]:
+    def _cut_at_pauses(
+        self, rule: Rule, revision: Revision, first: Instant, last: Instant, is_paused: bool
+    ) -> Iterator[Stretch]:
         for pause in self.pauses:
             if pause.since >= first:
                 end = min(pause.since, last)
-                yield Stretch(rule, revision, first, end, is_paused=False)
+                yield Stretch(rule, revision, first, end, is_paused)
                 first = Instant(end + 1)
             end = min(pause.until or LATEST, last)
             if first <= end:
@@ -89,4 +99,4 @@ class Timetable(NamedTuple):
                 first = Instant(end + 1)
             if first > last:
                 return
-        yield Stretch(rule, revision, first, last, is_paused=False)
+        yield Stretch(rule, revision, first, last, is_paused)

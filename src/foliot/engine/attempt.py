@@ -47,9 +47,7 @@ class RunningAttempt:
         self.ending: Ending | None = None
         self._job = job
         self._task: asyncio.Task[None] | None = None
-
-    def start(self, task: asyncio.Task[None]) -> None:
-        self._task = task
+        """Set only while a runner is at work: a cancellation at any other moment would hit our own bookkeeping."""
 
     def end(self, ending: Ending) -> None:
         """End it early. The first reason counts, except that a lost lease outweighs all others."""
@@ -62,6 +60,13 @@ class RunningAttempt:
         """Run it to its end. Never raises: whatever happens is an outcome."""
         if self.ending is not None:
             return _OUTCOMES[self.ending]
+        self._task = asyncio.current_task()
+        try:
+            return await self._outcome(runners)
+        finally:
+            self._task = None
+
+    async def _outcome(self, runners: Mapping[str, Runner]) -> Outcome:
         if self._job is None:
             return Failure(f'job "{self.claim.job_id}" has been deleted', Reason.HANDLER_MISSING, retryable=False)
         runner = runners.get(self._job.spec.kind)

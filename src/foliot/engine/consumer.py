@@ -8,7 +8,7 @@ import logging
 from collections.abc import Collection, Mapping
 
 from foliot.domain.ids import Token
-from foliot.domain.instant import Millis
+from foliot.domain.instant import SECOND, Millis
 from foliot.domain.lease import Claim, Finish, Worker
 from foliot.domain.run import settle
 from foliot.engine.attempt import Ending, RunningAttempt
@@ -36,6 +36,8 @@ class Consumer:
         runners: Mapping[str, Runner],
         finisher: Finisher,
         logbook: LogBook,
+        *,
+        poll: Millis = SECOND,
     ) -> None:
         self._storage = storage
         self._queue = queue
@@ -43,6 +45,7 @@ class Consumer:
         self._runners = runners
         self._finisher = finisher
         self._logbook = logbook
+        self._poll = poll
         self._definitions = Definitions(storage.jobs)
         self._running: dict[Token, RunningAttempt] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -64,13 +67,13 @@ class Consumer:
     async def round(self) -> Millis | None:
         free = self._free_slots()
         if free <= 0:
-            return None
+            return self._poll
         async with self._membership.claiming() as worker:
             claims = [] if worker is None else await self._claim(worker, free)
             await self._definitions.load(claims)
             for claim in claims:
                 self._start(claim)
-        return None
+        return self._poll
 
     def end(self, tokens: Collection[Token], ending: Ending) -> None:
         for token in tokens:
@@ -106,7 +109,6 @@ class Consumer:
         task = asyncio.get_running_loop().create_task(self._execute(running))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        running.start(task)
 
     async def _execute(self, running: RunningAttempt) -> None:
         outcome = await running.carry_out(self._runners)

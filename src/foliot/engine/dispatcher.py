@@ -26,11 +26,18 @@ class Dispatcher:
     name = "dispatcher"
 
     def __init__(
-        self, storage: Storage, queue: Queue, clock: Clock, *, announce_again: Millis = ANNOUNCE_AGAIN
+        self,
+        storage: Storage,
+        queue: Queue,
+        clock: Clock,
+        *,
+        poll: Millis = SECOND,
+        announce_again: Millis = ANNOUNCE_AGAIN,
     ) -> None:
         self._storage = storage
         self._queue = queue
         self._clock = clock
+        self._poll = poll
         self._announce_again = announce_again
         self._announced: dict[RunId, Millis] = {}
         self._swept_at = Millis(-_SWEEP_EVERY)
@@ -47,11 +54,8 @@ class Dispatcher:
         if released.count == BATCH:
             return AT_ONCE
         if released.next_due_at is None:
-            return self._rest()
-        return Millis(max(0, min(self._rest(), released.next_due_at - self._clock.now())))
-
-    def _rest(self) -> Millis:
-        return SECOND if self._queue.carries_ids else _SWEEP_EVERY
+            return self._poll
+        return Millis(max(0, min(self._poll, released.next_due_at - self._clock.now())))
 
     async def _sweep(self) -> None:
         """Repeat admission now and then: places that a crash left unassigned are found again."""

@@ -6,6 +6,7 @@ busy, the batches grow by themselves. No timer decides.
 
 import asyncio
 import logging
+from collections.abc import Callable
 from typing import Final
 
 from foliot.domain.ids import Token
@@ -27,6 +28,8 @@ class Finisher:
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
         self._waiting: list[Finish] = []
+        self.on_saved: Callable[[], None] = lambda: None
+        """Called when room has been made."""
         self.wake = asyncio.Event()
         self._is_empty = asyncio.Event()
         self._is_empty.set()
@@ -54,6 +57,7 @@ class Finisher:
         if batch:
             stale = await self._storage.runs.finish(batch)
             del self._waiting[: len(batch)]
+            self.on_saved()
             if stale:
                 log.warning("finish_stale", extra={"tokens": stale})
         if self._waiting:

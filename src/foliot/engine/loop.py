@@ -37,17 +37,16 @@ class Duty(Protocol):
 class Loop:
     """Drives one duty until it is stopped."""
 
-    def __init__(self, duty: Duty, clock: Clock, *, longest_rest: Millis) -> None:
+    def __init__(self, duty: Duty, clock: Clock) -> None:
         self._duty = duty
         self._clock = clock
-        self._longest_rest = longest_rest
         self._is_stopping = False
         self._failures = 0
 
     async def run(self) -> None:
         while not self._is_stopping:
             rest = await self._round()
-            if rest > 0 and not self._is_stopping:
+            if rest != AT_ONCE and not self._is_stopping:
                 await self._clock.wait(self._duty.wake, rest)
             self._duty.wake.clear()
 
@@ -56,7 +55,7 @@ class Loop:
         self._is_stopping = True
         self._duty.wake.set()
 
-    async def _round(self) -> Millis:
+    async def _round(self) -> Millis | None:
         try:
             rest = await self._duty.round()
         except Exception:
@@ -66,4 +65,4 @@ class Loop:
             log.exception("round_failed", extra={"duty": self._duty.name, "again_in_ms": backoff})
             return Millis(backoff)
         self._failures = 0
-        return self._longest_rest if rest is None else min(rest, self._longest_rest)
+        return rest

@@ -86,7 +86,7 @@ class Node:
         if self._work is not None:
             await self._work.membership.round()
         for duty in self._duties():
-            loop = Loop(duty, self._clock, longest_rest=self._settings.poll)
+            loop = Loop(duty, self._clock)
             self._loops[duty] = loop
             self._tasks[duty] = asyncio.create_task(loop.run(), name=duty.name)
 
@@ -122,8 +122,8 @@ class _Timekeeping:
         storage = parts.storage
         self.janitor = Janitor(storage, parts.ids.make(parts.clock.now()), settings.retention)
         self.duties: Sequence[Duty] = (
-            Scheduler(storage, ids=parts.ids, launcher=parts.launcher, tempo=settings.tempo),
-            Dispatcher(storage, parts.queue, parts.clock),
+            Scheduler(storage, parts.clock, ids=parts.ids, launcher=parts.launcher, tempo=settings.tempo),
+            Dispatcher(storage, parts.queue, parts.clock, poll=settings.poll),
             Reaper(storage, every=settings.poll),
             self.janitor,
         )
@@ -143,7 +143,10 @@ class _Work:
             slots=settings.slots,
             lease=settings.lease,
         )
-        self.consumer = Consumer(storage, parts.queue, self.membership, parts.runners, self.finisher, self.logbook)
+        self.consumer = Consumer(
+            storage, parts.queue, self.membership, parts.runners, self.finisher, self.logbook, poll=settings.poll
+        )
+        self.finisher.on_saved = self.consumer.wake.set
         self.membership.serve(self.consumer, on_join=self.consumer.wake.set)
         self.duties: Sequence[Duty] = (self.membership, self.consumer, self.finisher, self.logbook)
 

@@ -7,18 +7,23 @@ version of every schedule. Who comes second changes nothing.
 import asyncio
 import logging
 from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 from foliot.domain.firing import DueSchedule, Firing, Launcher, Tempo, plan_firing
-from foliot.domain.ids import IdSource, RunId
-from foliot.domain.instant import MINUTE, Instant, Millis, later
+from foliot.domain.ids import IdSource
+from foliot.domain.instant import MINUTE, Instant, Millis, later, to_iso
+from foliot.domain.tick import TickOutcome, TickRecord
 from foliot.engine.loop import AT_ONCE
+from foliot.ports.clock import Clock
 from foliot.ports.storage import DueBatch, Storage, Topic
 
 log = logging.getLogger(__name__)
 
 BATCH: Final = 1_000
 _DEFERRAL: Final = MINUTE
+_REPORTED: Final = 100
 
 
 class Scheduler:
@@ -26,8 +31,9 @@ class Scheduler:
 
     name = "scheduler"
 
-    def __init__(self, storage: Storage, *, ids: IdSource, launcher: Launcher, tempo: Tempo) -> None:
+    def __init__(self, storage: Storage, clock: Clock, *, ids: IdSource, launcher: Launcher, tempo: Tempo) -> None:
         self._storage = storage
+        self._clock = clock
         self._ids = ids
         self._launcher = launcher
         self._tempo = tempo
@@ -37,21 +43,26 @@ class Scheduler:
         return self._storage.signal(Topic.SCHEDULES)
 
     async def round(self) -> Millis | None:
+        started = self._clock.elapsed()
         due = await self._storage.schedules.due(BATCH)
         if due.schedules:
             await self._fire(due)
         if len(due.schedules) == BATCH:
             return AT_ONCE
         next_wake = await self._storage.schedules.next_wake()
-        return None if next_wake is None else Millis(max(0, next_wake - due.now))
+        if next_wake is None:
+            return self._tempo.tick
+        now = due.now + self._clock.elapsed() - started
+        return Millis(max(0, min(next_wake - now, self._tempo.tick)))
 
     async def _fire(self, due: DueBatch) -> None:
-        firings = [self._decide(schedule, due) for schedule in due.schedules]
+        run_ids = self._ids.stream(due.now)
+        firings = [self._decide(schedule, due, run_ids) for schedule in due.schedules]
         saved = await self._storage.schedules.settle(firings)
         if log.isEnabledFor(logging.INFO):
             _report(firings, len(saved))
 
-    def _decide(self, schedule: DueSchedule, due: DueBatch) -> Firing:
+    def _decide(self, schedule: DueSchedule, due: DueBatch, run_ids: Iterator[str]) -> Firing:
         try:
             return plan_firing(
                 schedule,
@@ -59,7 +70,7 @@ class Scheduler:
                 jobs=due.jobs,
                 tempo=self._tempo,
                 launch=self._launcher,
-                new_run_id=lambda: RunId(self._ids.make(due.now)),
+                run_ids=run_ids,
             )
         except Exception:
             # One schedule whose rule can no longer be read (a zone that is gone, say) must not stop all others.
@@ -81,5 +92,19 @@ def _deferred(schedule: DueSchedule, now: Instant) -> Firing:
 
 
 def _report(firings: list[Firing], saved: int) -> None:
+    """One line for the round, and one for each tick that did not run: those are what people ask about."""
     outcomes = Counter(f"{tick.outcome}:{tick.reason}" for firing in firings for tick in firing.ticks)
     log.info("fired", extra={"due": len(firings), "saved": saved, "ticks": dict(outcomes)})
+    quiet = ((firing.uid, tick) for firing in firings for tick in firing.ticks if tick.outcome is not TickOutcome.RAN)
+    for uid, tick in islice(quiet, _REPORTED):
+        log.info("tick_did_not_run", extra={"schedule_uid": uid, **_facts(tick)})
+
+
+def _facts(tick: TickRecord) -> dict[str, object]:
+    return {
+        "scheduled_for": to_iso(tick.scheduled_for),
+        "until": to_iso(tick.until),
+        "count": tick.count,
+        "outcome": tick.outcome,
+        "reason": tick.reason,
+    }
