@@ -19,7 +19,7 @@ def count_words(text: str) -> int:
     return len(text.split())
 
 
-@app.job(retries=3)
+@app.job(retries=3, retry_delay=1)
 async def fetch_weather(city: str) -> str:
     """Fails every other time, as services on the internet do, and is tried again."""
     await asyncio.sleep(0.1)

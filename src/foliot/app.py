@@ -124,11 +124,11 @@ class Foliot:
     ) -> None:
         await self.close()
 
-    async def open(self) -> Services:
-        """Open the storage and apply what was declared. Safe to call again."""
+    async def open(self, services: Services | None = None) -> Services:
+        """Open the storage, or take an open one, and apply what was declared. Safe to call again."""
         async with self._opening:
             if self._services is None:
-                services = await open_services(self._url, self._clock)
+                services = services or await open_services(self._url, self._clock)
                 try:
                     await self._apply(services)
                 except BaseException:
@@ -228,6 +228,11 @@ class Foliot:
         services = await self.open()
         schedule = await services.registrar.schedule(schedule_id)
         return await services.storage.schedules.latest_ticks(schedule.uid, limit=limit)
+
+    @property
+    def functions(self) -> Mapping[str, Callable[..., Any]]:
+        """The functions that are registered as jobs, by the id of the job."""
+        return self._functions
 
     @property
     def launcher(self) -> RunLauncher:

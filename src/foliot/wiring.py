@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, cast
 from foliot.adapters.clock import SystemClock
 from foliot.adapters.runners.launch import LaunchRunner
 from foliot.adapters.runners.python import Handler, PythonRunner
-from foliot.adapters.runners.shell import ShellRunner
+from foliot.adapters.runners.shell import ShellRunner, sweep_processes
 from foliot.domain.ids import IdSource
 from foliot.domain.launch import launch_elsewhere, launch_job
 from foliot.engine.node import Node, Parts, Settings
@@ -37,9 +37,9 @@ class Adapter(NamedTuple):
 
 
 STORAGES: Final[Mapping[str, Adapter]] = {
-    "sqlite": Adapter("foliot.adapters.storage.sqlite:open_url"),
-    "postgresql": Adapter("foliot.adapters.storage.postgres:open_url", "asyncpg", "postgres"),
-    "postgres": Adapter("foliot.adapters.storage.postgres:open_url", "asyncpg", "postgres"),
+    "sqlite": Adapter("foliot.adapters.storage.sqlite.url:open_url"),
+    "postgresql": Adapter("foliot.adapters.storage.postgres.url:open_url", "asyncpg", "postgres"),
+    "postgres": Adapter("foliot.adapters.storage.postgres.url:open_url", "asyncpg", "postgres"),
 }
 
 QUEUES: Final[Mapping[str, Adapter]] = {
@@ -97,6 +97,7 @@ def build_node(
         ids=services.ids,
         runners=runners,
         launcher=launch_job if launcher is None else launch_elsewhere,
+        sweep=sweep_processes,
     )
     return Node(parts, settings)
 

@@ -16,9 +16,13 @@ from typing import Final
 
 from foliot.errors import InvalidInput
 
-VERBS: Final = ("create", "settle", "claim", "finish", "release_due", "admit", "cancel", "renew", "append", "prune")
+VERBS: Final = (
+    *("put_jobs", "delete_jobs", "put_schedules", "pause", "delete_schedules", "settle"),
+    *("create", "release_due", "admit", "claim", "finish", "cancel", "append"),
+    *("register", "renew", "retire", "expired", "remove_expired", "lead", "resign", "prune", "prune_logs"),
+)
 POINTS: Final = tuple(f"{verb}.{side}_commit" for verb in VERBS for side in ("before", "after"))
-"""Every named point: both sides of every commit that moves runs or ticks."""
+"""Every named point: both sides of every commit of a storage. `prune_logs` is SQLite's, which keeps logs apart."""
 
 
 def from_environment(environment: Mapping[str, str]) -> Callable[[str], None]:
@@ -30,7 +34,12 @@ def from_environment(environment: Mapping[str, str]) -> Callable[[str], None]:
         )
     name, _, count = environment["FOLIOT_FAULT"].partition(":")
     if name not in POINTS:
-        raise InvalidInput(f"fault point {name!a} does not exist", hint=f"Use one of: {', '.join(POINTS)}.")
+        raise InvalidInput(
+            f"fault point {name!a} does not exist", hint=f"Use one of: {', '.join(POINTS)}.", field="FOLIOT_FAULT"
+        )
+    if count and not (count.isascii() and count.isdigit() and int(count)):
+        hint = f"Use {name}:3 to die there the third time."
+        raise InvalidInput(f"{count[:16]!a} is no count of visits", hint=hint, field="FOLIOT_FAULT")
     return _Fault(name, int(count or 1), environment.get("FOLIOT_FAULT_LOG"))
 
 

@@ -1,10 +1,9 @@
 """What a running Python job can know about itself."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from contextvars import ContextVar
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from foliot.domain.ids import RunId
 from foliot.domain.instant import to_datetime
@@ -12,15 +11,15 @@ from foliot.domain.logs import Stream
 from foliot.domain.run import Tick
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(NamedTuple):
     """The run that is being executed. `run_id` and `attempt` let a handler be idempotent."""
 
     run_id: RunId
     job_id: str
     attempt: int
     tick: Tick | None
-    _write: Callable[[Stream, bytes], None]
+    write: Callable[[Stream, bytes], None]
+    """Adds bytes to the log of this run."""
 
     @property
     def scheduled_for(self) -> datetime | None:
@@ -34,7 +33,7 @@ class Context:
 
     def log(self, message: str) -> None:
         """Add a line to the log of this run."""
-        self._write("stdout", message.encode() + b"\n")
+        self.write("stdout", message.encode() + b"\n")
 
 
 _current: ContextVar[Context] = ContextVar("foliot_run")
@@ -45,10 +44,6 @@ def current_run() -> Context:
     return _current.get()
 
 
-@contextmanager
-def context_of(context: Context) -> Iterator[None]:
-    token = _current.set(context)
-    try:
-        yield
-    finally:
-        _current.reset(token)
+def enter(context: Context) -> None:
+    """Make `context` the current one of the calling task, for as long as the task lives."""
+    _current.set(context)

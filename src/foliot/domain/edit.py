@@ -37,7 +37,8 @@ def edit(schedule: Schedule, spec: ScheduleSpec, open_revisions: Sequence[Revisi
     Planned moments up to the edit keep the rule they had, also those that are not settled yet.
     """
     current = schedule.revision
-    opened_at = max(now, schedule.settled_until)
+    # The clock may have been set back since the last edit: revisions must not overlap.
+    opened_at = max(now, schedule.settled_until, current.opened_at)
     revision = Revision(current.number + 1, opened_at, anchored(spec, now, current.spec))
     next_run_at = Timetable(schedule.id, (*open_revisions, revision)).next(schedule.settled_until)
     wake_at = None if schedule.paused_at is not None else _earlier(schedule, _wake(next_run_at, revision))
@@ -58,7 +59,9 @@ def is_same_rule(schedule: Schedule, spec: ScheduleSpec) -> bool:
 
 
 def pause(schedule: Schedule, now: Instant) -> Schedule:
-    return schedule._replace(version=schedule.version + 1, paused_at=now, updated_at=now, wake_at=None)
+    """What is settled stays as it is, also when the clock has been set back since."""
+    paused_at = max(now, schedule.settled_until)
+    return schedule._replace(version=schedule.version + 1, paused_at=paused_at, updated_at=now, wake_at=None)
 
 
 def resume(schedule: Schedule, now: Instant) -> Schedule:

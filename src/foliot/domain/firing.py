@@ -188,8 +188,7 @@ class _Pass:
                 self._record_range(stretch, stretch.first, until, _MISSED_DOWN)
                 return True
             case Catchup.ONCE:
-                self._coalesce(stretch, until)
-                return True
+                return self._coalesce(stretch, until)
             case Catchup.ALL | Catchup.SPREAD:
                 first = self._drop_too_old(stretch, until)
                 return self._catch_up(stretch, first, until)
@@ -202,27 +201,27 @@ class _Pass:
         self._record_range(stretch, stretch.first, youngest_dropped, _MISSED_OLD)
         return Instant(max(stretch.first, youngest_dropped + 1))
 
-    def _coalesce(self, stretch: Stretch, until: Instant) -> None:
+    def _coalesce(self, stretch: Stretch, until: Instant) -> bool:
         first = self._drop_too_old(stretch, until)
         newest = stretch.rule.previous(Instant(until + 1))
         if newest is None or newest < first:
-            return
+            return True
         # A tick that is due on time right now runs for the late ones as well: one run, not two.
         recent = stretch.rule.between(Instant(until + 1), Instant(min(stretch.last, self._now)), 1)
         if recent and not stretch.spec.jitter:
             self._record_range(stretch, first, until, (TickOutcome.COALESCED, TickReason.CAUGHT_UP), into=recent[0])
-            return
+            return True
         before = Instant(newest - 1)
         self._record_range(stretch, first, before, (TickOutcome.COALESCED, TickReason.CAUGHT_UP), into=newest)
-        self._offer(newest, self._fire_at(newest, stretch.spec), stretch.revision, TickReason.CAUGHT_UP)
+        return self._offer(newest, self._fire_at(newest, stretch.spec), stretch.revision, TickReason.CAUGHT_UP)
 
     def _catch_up(self, stretch: Stretch, first: Instant, until: Instant) -> bool:
         moments = stretch.rule.between(first, until, self._offers_left + 1)
         is_complete = len(moments) <= self._offers_left
         offered = moments[: self._offers_left]
         for index, moment in enumerate(offered):
-            if stretch.spec.catchup is Catchup.SPREAD:
-                delay = self._tempo.lookahead * index // len(offered)
+            delay = self._tempo.lookahead * index // len(offered) if stretch.spec.catchup is Catchup.SPREAD else 0
+            if delay:
                 self._plan(moment, later(self._now, delay), stretch.revision)
             elif not self._offer(moment, self._fire_at(moment, stretch.spec), stretch.revision, TickReason.CAUGHT_UP):
                 return False

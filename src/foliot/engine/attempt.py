@@ -17,49 +17,47 @@ from foliot.domain.outcome import Cancelled, Failure, Interrupted, Lost, Outcome
 from foliot.domain.payload import decode_payload
 from foliot.engine.logbook import RunLog
 from foliot.errors import suggest
+from foliot.ports.clock import Clock
 from foliot.ports.runner import Attempt, Runner
 
 _NO_VARIABLES: Mapping[str, str] = {}
 
 
 class Ending(Enum):
-    """Why a running attempt was ended from outside."""
+    """Why a running attempt was ended before it ended by itself."""
 
     CANCEL = auto()
     LEASE_LOST = auto()
     SHUTDOWN = auto()
-
-
-_OUTCOMES: Mapping[Ending, Outcome] = {
-    Ending.CANCEL: Cancelled(),
-    Ending.LEASE_LOST: Lost(),
-    Ending.SHUTDOWN: Interrupted(),
-}
+    TIMEOUT = auto()
 
 
 class RunningAttempt:
     """An attempt under way in this process."""
 
-    def __init__(self, claim: Claim, job: Job | None, options: Options, log: RunLog) -> None:
+    def __init__(self, claim: Claim, job: Job | None, options: Options, log: RunLog, clock: Clock) -> None:
         self.claim = claim
         self.options = options
         self.log = log
         self.ending: Ending | None = None
         self._job = job
+        self._clock = clock
         self._task: asyncio.Task[None] | None = None
         """Set only while a runner is at work: a cancellation at any other moment would hit our own bookkeeping."""
 
     def end(self, ending: Ending) -> None:
         """End it early. The first reason counts, except that a lost lease outweighs all others."""
-        if self.ending is None or ending is Ending.LEASE_LOST:
+        is_first = self.ending is None
+        if is_first or ending is Ending.LEASE_LOST:
             self.ending = ending
-            if self._task is not None:
-                self._task.cancel()
+        # Only once: a second cancellation would hit the runner while it ends what it started.
+        if is_first and self._task is not None:
+            self._task.cancel()
 
     async def carry_out(self, runners: Mapping[str, Runner]) -> Outcome:
         """Run it to its end. Never raises: whatever happens is an outcome."""
         if self.ending is not None:
-            return _OUTCOMES[self.ending]
+            return self._outcome_of_ending()
         self._task = asyncio.current_task()
         try:
             return await self._outcome(runners)
@@ -81,21 +79,30 @@ class RunningAttempt:
             return Failure(describe_exception(error), Reason.EXCEPTION)
 
     def _outcome_of_ending(self) -> Outcome:
-        """Cancelled by `end`; without it somebody cancels the whole process, and the attempt is given back too."""
-        return _OUTCOMES[self.ending or Ending.SHUTDOWN]
+        match self.ending:
+            case Ending.CANCEL:
+                return Cancelled()
+            case Ending.LEASE_LOST:
+                return Lost()
+            case Ending.TIMEOUT:
+                return TimedOut(f"timeout after {(self.options.timeout or 0) / SECOND:g} s")
+            case Ending.SHUTDOWN | None:
+                # None: somebody cancels the whole process, and the attempt is given back too.
+                return Interrupted()
 
     async def _run(self, runner: Runner, job: Job) -> Outcome:
         attempt = self._attempt(job)
         if self.options.timeout is None:
             return await runner.run(attempt)
-        limit = asyncio.timeout(self.options.timeout / SECOND)
+        watch = asyncio.create_task(self._watch(self.options.timeout))
         try:
-            async with limit:
-                return await runner.run(attempt)
-        except TimeoutError as error:
-            if limit.expired():
-                return TimedOut(f"timeout after {_seconds(self.options.timeout)} s")
-            return Failure(describe_exception(error), Reason.EXCEPTION)
+            return await runner.run(attempt)
+        finally:
+            watch.cancel()
+
+    async def _watch(self, patience: Millis) -> None:
+        await self._clock.wait(asyncio.Event(), patience)
+        self.end(Ending.TIMEOUT)
 
     def _attempt(self, job: Job) -> Attempt:
         claim = self.claim
@@ -120,7 +127,3 @@ def describe_exception(error: BaseException) -> str:
 def _no_runner(kind: str, runners: Mapping[str, Runner]) -> Failure:
     hint = suggest(kind, runners, otherwise=f"This worker runs: {', '.join(sorted(runners))}.")
     return Failure(f'no runner for jobs of kind "{kind}". {hint}', Reason.HANDLER_MISSING)
-
-
-def _seconds(span: Millis) -> str:
-    return f"{span / SECOND:g}"

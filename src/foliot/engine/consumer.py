@@ -5,9 +5,9 @@ A claim is a start: nothing is fetched ahead, so nothing waits in a busy worker 
 
 import asyncio
 import logging
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
-from foliot.domain.ids import Token
+from foliot.domain.ids import RunId, Token
 from foliot.domain.instant import SECOND, Millis
 from foliot.domain.lease import Claim, Finish, Worker
 from foliot.domain.run import settle
@@ -15,9 +15,11 @@ from foliot.engine.attempt import Ending, RunningAttempt
 from foliot.engine.definitions import Definitions
 from foliot.engine.finisher import Finisher
 from foliot.engine.logbook import LogBook
+from foliot.engine.loop import AT_ONCE
 from foliot.engine.membership import Membership
+from foliot.ports.clock import Clock
 from foliot.ports.queue import Queue
-from foliot.ports.runner import Runner
+from foliot.ports.runner import Runner, Sweep
 from foliot.ports.storage import Storage
 
 log = logging.getLogger(__name__)
@@ -32,15 +34,19 @@ class Consumer:
         self,
         storage: Storage,
         queue: Queue,
+        clock: Clock,
         membership: Membership,
         runners: Mapping[str, Runner],
         finisher: Finisher,
         logbook: LogBook,
         *,
+        sweep: Sweep | None = None,
         poll: Millis = SECOND,
     ) -> None:
         self._storage = storage
+        self._sweep = sweep
         self._queue = queue
+        self._clock = clock
         self._membership = membership
         self._runners = runners
         self._finisher = finisher
@@ -48,7 +54,7 @@ class Consumer:
         self._poll = poll
         self._definitions = Definitions(storage.jobs)
         self._running: dict[Token, RunningAttempt] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: dict[Token, asyncio.Task[None]] = {}
         self._is_draining = False
 
     @property
@@ -69,11 +75,15 @@ class Consumer:
         if free <= 0:
             return self._poll
         async with self._membership.claiming() as worker:
-            claims = [] if worker is None else await self._claim(worker, free)
+            if worker is None:
+                return self._poll
+            hints = await self._queue.take(worker.queues, free) if self._queue.carries_ids else None
+            claims = await self._claim(worker, free, hints)
             await self._definitions.load(claims)
             for claim in claims:
                 self._start(claim)
-        return self._poll
+        # Hints that led to nothing may hide others that would: old ones pile up while all workers are busy.
+        return AT_ONCE if hints and len(claims) < len(hints) else self._poll
 
     def end(self, tokens: Collection[Token], ending: Ending) -> None:
         for token in tokens:
@@ -83,8 +93,12 @@ class Consumer:
     async def drain(self) -> None:
         """Claim nothing more and return when what runs has ended."""
         self._is_draining = True
+        await self.ended()
+
+    async def ended(self) -> None:
+        """Return when nothing is under way."""
         while self._tasks:
-            await asyncio.wait(self._tasks)
+            await asyncio.wait(self._tasks.values())
 
     def _free_slots(self) -> int:
         if self._is_draining or self._finisher.backlog > self._membership.slots:
@@ -92,10 +106,10 @@ class Consumer:
         stuck = sum(runner.abandoned for runner in self._runners.values())
         return self._membership.slots - len(self._running) - stuck
 
-    async def _claim(self, worker: Worker, limit: int) -> list[Claim]:
-        if not self._queue.carries_ids:
+    async def _claim(self, worker: Worker, limit: int, hints: Sequence[RunId] | None) -> list[Claim]:
+        """Claim what is next, or, where there are hints, what they name."""
+        if hints is None:
             return await self._storage.runs.claim(worker.id, worker.queues, limit)
-        hints = await self._queue.take(worker.queues, limit)
         if not hints:
             return []
         claims = await self._storage.runs.claim(worker.id, worker.queues, limit, only=hints)
@@ -104,18 +118,23 @@ class Consumer:
 
     def _start(self, claim: Claim) -> None:
         job = self._definitions.job(claim)
-        running = RunningAttempt(claim, job, self._definitions.options(claim), self._logbook.open(claim))
+        options = self._definitions.options(claim)
+        running = RunningAttempt(claim, job, options, self._logbook.open(claim), self._clock)
         self._running[claim.token] = running
-        task = asyncio.get_running_loop().create_task(self._execute(running))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks[claim.token] = asyncio.get_running_loop().create_task(self._execute(running))
 
     async def _execute(self, running: RunningAttempt) -> None:
+        await self._sweep_former(running.claim)
         outcome = await running.carry_out(self._runners)
-        if running.log.is_used:
-            await running.log.close()
+        await running.log.close()
         claim = running.claim
         if running.ending is not Ending.LEASE_LOST:
             self._finisher.add(Finish(claim, settle(claim.progress, outcome, running.options)))
         del self._running[claim.token]
+        del self._tasks[claim.token]
         self.wake.set()
+
+    async def _sweep_former(self, claim: Claim) -> None:
+        """A worker that vanished on this machine may have left processes, and whoever noticed may be elsewhere."""
+        if self._sweep is not None and claim.lost:
+            await self._sweep([(claim.run_id, number) for number in range(1, claim.attempt)])

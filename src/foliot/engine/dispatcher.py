@@ -70,10 +70,14 @@ class Dispatcher:
         standing = {run_id for head in heads.values() for run_id in head}
         self._announced = {run_id: at for run_id, at in self._announced.items() if run_id in standing}
         for queue, head in heads.items():
-            fresh = [run_id for run_id in head if now - self._announced.get(run_id, -now) >= self._announce_again]
+            fresh = [run_id for run_id in head if self._is_worth_telling(run_id, now)]
             if fresh:
                 await self._queue.announce(queue, fresh)
                 self._announced.update(dict.fromkeys(fresh, now))
+
+    def _is_worth_telling(self, run_id: RunId, now: Millis) -> bool:
+        announced_at = self._announced.get(run_id)
+        return announced_at is None or now - announced_at >= self._announce_again
 
     async def _live_slots(self) -> dict[str, int]:
         slots: dict[str, int] = {}

@@ -20,7 +20,9 @@ RETENTION: Final = Retention(
 )
 _TERM: Final = Millis(30 * SECOND)
 _EVERY: Final = Millis(5 * MINUTE)
-_ASK_AGAIN: Final = Millis(10 * SECOND)
+_RENEW: Final = Millis(10 * SECOND)
+_ASK_AGAIN: Final = Millis(2 * SECOND)
+"""A leader that stops in good order is replaced as soon as this."""
 
 
 class Janitor:
@@ -39,9 +41,9 @@ class Janitor:
         epoch = await self._storage.upkeep.lead(self._holder, _TERM)
         if epoch is None:
             return _ASK_AGAIN
-        self._rest = Millis(max(0, self._rest - _ASK_AGAIN))
+        self._rest = Millis(max(0, self._rest - _RENEW))
         if self._rest > 0:
-            return _ASK_AGAIN
+            return _RENEW
         return await self._prune(epoch)
 
     async def leave(self) -> None:
@@ -57,4 +59,4 @@ class Janitor:
         if max(pruned) >= BATCH:
             return AT_ONCE
         self._rest = _EVERY
-        return _ASK_AGAIN
+        return _RENEW

@@ -8,6 +8,8 @@ for ever: a log that gets no room for half a minute drops what follows and says 
 import asyncio
 import logging
 from collections import Counter
+from contextlib import suppress
+from threading import get_ident
 from typing import Final
 
 from foliot.domain.ids import RunId, Token
@@ -92,10 +94,12 @@ class LogBook:
 
 
 class RunLog:
-    """The log of one attempt."""
+    """The log of one attempt, open from claim to finish. Threads may write to it as well."""
 
     def __init__(self, book: LogBook, run_id: RunId, token: Token) -> None:
         self._book = book
+        self._loop = asyncio.get_running_loop()
+        self._thread = get_ident()
         self._run_id = run_id
         self._token = token
         self._seq = 0
@@ -106,6 +110,14 @@ class RunLog:
         return self._seq > 0
 
     def write(self, stream: Stream, data: bytes) -> None:
+        if get_ident() == self._thread:
+            self._put(stream, data)
+        else:
+            # A thread that was given up may still print when the loop is gone: nobody is left to read it.
+            with suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self._put, stream, data)
+
+    def _put(self, stream: Stream, data: bytes) -> None:
         if data and not self._is_dropping and not self._book.is_stale(self._token):
             self._book.put(self._run_id, self._token, self._seq, stream, data)
             self._seq += 1
@@ -118,5 +130,7 @@ class RunLog:
             self._is_dropping = True
 
     async def close(self) -> None:
+        """Take nothing more and return when all of it is saved."""
+        self._is_dropping = True
         if self.is_used:
             await self._book.close(self._token)

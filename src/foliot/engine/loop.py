@@ -60,8 +60,8 @@ class Loop:
             rest = await self._duty.round()
         except Exception:
             # A duty meets databases and brokers that come and go: it tries again, ever more slowly, and never ends.
-            self._failures += 1
             backoff = min(_FIRST_BACKOFF * 2 ** min(self._failures, 10), _LONGEST_BACKOFF)
+            self._failures += 1
             log.exception("round_failed", extra={"duty": self._duty.name, "again_in_ms": backoff})
             return Millis(backoff)
         self._failures = 0

@@ -18,6 +18,7 @@ from foliot.domain.ids import IdSource, Token, WorkerId
 from foliot.domain.instant import SECOND, Millis
 from foliot.domain.lease import Renewal, Worker
 from foliot.engine.attempt import Ending
+from foliot.engine.deadline import deadline
 from foliot.ports.clock import Clock
 from foliot.ports.storage import Storage, Topic
 
@@ -79,11 +80,10 @@ class Membership:
         self._on_join = on_join
 
     async def round(self) -> Millis | None:
-        if self.worker is None:
-            await self._join()
-        else:
-            await self._renew(self.worker)
-        return Millis(self._lease // _RENEWALS_PER_LEASE)
+        if self.worker is not None:
+            return await self._renew(self.worker)
+        await self._join()
+        return self._until_renewal
 
     @asynccontextmanager
     async def claiming(self) -> AsyncIterator[Worker | None]:
@@ -111,22 +111,29 @@ class Membership:
         log.info("worker_registered", extra={"worker": worker.id, "label": worker.name, "slots": worker.slots})
         self._on_join()
 
-    async def _renew(self, worker: Worker) -> None:
+    async def _renew(self, worker: Worker) -> Millis:
         started = self._clock.elapsed()
         try:
-            async with asyncio.timeout(max(self._time_left(), 1) / SECOND):
+            async with deadline(self._clock, Millis(max(self._time_left(), 1))):
                 renewal = await self._ask_for_renewal(worker)
         except Exception:
             # The storage may come back in time; if it does not, nothing of ours may still run when others take over.
+            # So the pauses between tries must not grow, as they do where no deadline is near.
+            log.exception("renewal_failed", extra={"worker": worker.id, "time_left_ms": self._time_left()})
             if self._time_left() <= _RETRY:
                 self._lose(worker)
-            raise
+            return _RETRY
         if renewal is None:
             self._lose(worker)
             await self._join()
-            return
+            return self._until_renewal
         self._renewed_at = started
         self._heed(renewal)
+        return self._until_renewal
+
+    @property
+    def _until_renewal(self) -> Millis:
+        return Millis(self._lease // _RENEWALS_PER_LEASE)
 
     async def _ask_for_renewal(self, worker: Worker) -> Renewal | None:
         if self._claims_under_way:

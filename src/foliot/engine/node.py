@@ -10,6 +10,7 @@ is saved, the worker says goodbye.
 import asyncio
 import logging
 from collections.abc import Awaitable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
@@ -19,6 +20,7 @@ from foliot.domain.ids import IdSource
 from foliot.domain.instant import SECOND, Millis
 from foliot.engine.attempt import Ending
 from foliot.engine.consumer import Consumer
+from foliot.engine.deadline import DeadlinePassed, deadline
 from foliot.engine.dispatcher import Dispatcher
 from foliot.engine.finisher import Finisher
 from foliot.engine.janitor import RETENTION, Janitor
@@ -29,13 +31,13 @@ from foliot.engine.reaper import Reaper
 from foliot.engine.scheduler import Scheduler
 from foliot.ports.clock import Clock
 from foliot.ports.queue import Queue
-from foliot.ports.runner import Runner
+from foliot.ports.runner import Runner, Sweep
 from foliot.ports.storage import Retention, Storage
 
 log = logging.getLogger(__name__)
 
 DRAIN: Final = Millis(30 * SECOND)
-_LAST_WRITES: Final = 10
+_LAST_WRITES: Final = Millis(10 * SECOND)
 
 
 class Role(StrEnum):
@@ -68,6 +70,8 @@ class Parts:
     ids: IdSource
     runners: Mapping[str, Runner]
     launcher: Launcher
+    sweep: Sweep | None = None
+    """Called for attempts whose worker vanished, before they are tried again."""
 
 
 class Node:
@@ -76,8 +80,8 @@ class Node:
     def __init__(self, parts: Parts, settings: Settings) -> None:
         self._clock = parts.clock
         self._settings = settings
-        self._timekeeping = _Timekeeping(parts, settings) if Role.SCHEDULER in settings.roles else None
-        self._work = _Work(parts, settings) if Role.WORKER in settings.roles else None
+        self._timekeeping = Timekeeping(parts, settings) if Role.SCHEDULER in settings.roles else None
+        self._work = Work(parts, settings) if Role.WORKER in settings.roles else None
         self._loops: dict[Duty, Loop] = {}
         self._tasks: dict[Duty, asyncio.Task[None]] = {}
 
@@ -99,10 +103,10 @@ class Node:
             await self._stop_work(self._work)
         log.info("node_stopped", extra={"label": self._settings.label})
 
-    async def _stop_work(self, work: "_Work") -> None:
+    async def _stop_work(self, work: "Work") -> None:
         await self._halt([work.consumer])
         await work.drain(self._settings.drain)
-        await _try("last outcomes", asyncio.wait_for(work.finisher.flush(), _LAST_WRITES))
+        await _try("last outcomes", _within(self._clock, _LAST_WRITES, work.finisher.flush()))
         await self._halt([work.finisher, work.logbook, work.membership])
         await _try("goodbye", work.membership.leave())
 
@@ -117,21 +121,24 @@ class Node:
         await asyncio.gather(*(self._tasks[duty] for duty in duties))
 
 
-class _Timekeeping:
+class Timekeeping:
+    """The duties of a scheduler. They keep nothing in memory that matters: any number of them may do this."""
+
     def __init__(self, parts: Parts, settings: Settings) -> None:
-        storage = parts.storage
-        self.janitor = Janitor(storage, parts.ids.make(parts.clock.now()), settings.retention)
-        self.duties: Sequence[Duty] = (
-            Scheduler(storage, parts.clock, ids=parts.ids, launcher=parts.launcher, tempo=settings.tempo),
-            Dispatcher(storage, parts.queue, parts.clock, poll=settings.poll),
-            Reaper(storage, every=settings.poll),
-            self.janitor,
-        )
+        storage, clock = parts.storage, parts.clock
+        self.scheduler = Scheduler(storage, clock, ids=parts.ids, launcher=parts.launcher, tempo=settings.tempo)
+        self.dispatcher = Dispatcher(storage, parts.queue, clock, poll=settings.poll)
+        self.reaper = Reaper(storage, sweep=parts.sweep, every=settings.poll)
+        self.janitor = Janitor(storage, parts.ids.make(clock.now()), settings.retention)
+        self.duties: Sequence[Duty] = (self.scheduler, self.dispatcher, self.reaper, self.janitor)
 
 
-class _Work:
+class Work:
+    """The duties of a worker."""
+
     def __init__(self, parts: Parts, settings: Settings) -> None:
         storage = parts.storage
+        self._clock = parts.clock
         self.finisher = Finisher(storage)
         self.logbook = LogBook(storage.logs, parts.clock)
         self.membership = Membership(
@@ -144,19 +151,33 @@ class _Work:
             lease=settings.lease,
         )
         self.consumer = Consumer(
-            storage, parts.queue, self.membership, parts.runners, self.finisher, self.logbook, poll=settings.poll
+            storage,
+            parts.queue,
+            parts.clock,
+            self.membership,
+            parts.runners,
+            self.finisher,
+            self.logbook,
+            sweep=parts.sweep,
+            poll=settings.poll,
         )
         self.finisher.on_saved = self.consumer.wake.set
         self.membership.serve(self.consumer, on_join=self.consumer.wake.set)
         self.duties: Sequence[Duty] = (self.membership, self.consumer, self.finisher, self.logbook)
 
-    async def drain(self, deadline: Millis) -> None:
-        """Let what runs end by itself until the deadline; end the rest, which is then given back."""
-        draining = asyncio.ensure_future(self.consumer.drain())
-        await asyncio.wait([draining], timeout=deadline / SECOND)
+    async def drain(self, patience: Millis) -> None:
+        """Let what runs end by itself for so long; end the rest, which is then given back."""
+        with suppress(DeadlinePassed):
+            await _within(self._clock, patience, self.consumer.drain())
         self.consumer.end(list(self.consumer.held), Ending.SHUTDOWN)
         # A coroutine that swallows its cancellation is left behind; its lease runs out.
-        await asyncio.wait([draining], timeout=_LAST_WRITES)
+        with suppress(DeadlinePassed):
+            await _within(self._clock, _LAST_WRITES, self.consumer.drain())
+
+
+async def _within(clock: Clock, span: Millis, step: Awaitable[None]) -> None:
+    async with deadline(clock, span):
+        await step
 
 
 async def _try(what: str, step: Awaitable[None]) -> None:

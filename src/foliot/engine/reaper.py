@@ -1,7 +1,8 @@
 """Frees what vanished workers held.
 
 An expired worker can neither renew nor claim, so its leases can be judged at leisure. Each is settled as a lost
-attempt, fenced by its token: should the worker's own finish arrive first, the reaper changes nothing.
+attempt, fenced by its token: should the worker's own finish arrive first, the reaper changes nothing. What the worker
+left running on this machine is ended first, so that no new attempt meets an old one.
 """
 
 import asyncio
@@ -14,6 +15,7 @@ from foliot.domain.outcome import Lost
 from foliot.domain.run import settle
 from foliot.engine.definitions import Definitions
 from foliot.engine.loop import AT_ONCE
+from foliot.ports.runner import Sweep
 from foliot.ports.storage import Storage
 
 log = logging.getLogger(__name__)
@@ -26,8 +28,9 @@ class Reaper:
 
     name = "reaper"
 
-    def __init__(self, storage: Storage, *, every: Millis = SECOND) -> None:
+    def __init__(self, storage: Storage, *, sweep: Sweep | None = None, every: Millis = SECOND) -> None:
         self._storage = storage
+        self._sweep = sweep
         self._every = every
         self._definitions = Definitions(storage.jobs)
         self.wake = asyncio.Event()
@@ -41,6 +44,8 @@ class Reaper:
 
     async def _free(self, claims: list[Claim]) -> None:
         await self._definitions.load(claims)
+        if self._sweep is not None:
+            await self._sweep([(claim.run_id, claim.attempt) for claim in claims])
         stale = await self._storage.runs.finish([self._lost(claim) for claim in claims])
         log.warning("leases_lost", extra={"runs": [claim.run_id for claim in claims], "finished_first": len(stale)})
 

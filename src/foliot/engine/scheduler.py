@@ -7,7 +7,7 @@ version of every schedule. Who comes second changes nothing.
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final
 
@@ -45,8 +45,9 @@ class Scheduler:
     async def round(self) -> Millis | None:
         started = self._clock.elapsed()
         due = await self._storage.schedules.due(BATCH)
-        if due.schedules:
-            await self._fire(due)
+        if due.schedules and not await self._fire(due):
+            # Others were faster, or the storage refuses these: either way nothing is gained by hurrying.
+            return self._tempo.tick
         if len(due.schedules) == BATCH:
             return AT_ONCE
         next_wake = await self._storage.schedules.next_wake()
@@ -55,12 +56,14 @@ class Scheduler:
         now = due.now + self._clock.elapsed() - started
         return Millis(max(0, min(next_wake - now, self._tempo.tick)))
 
-    async def _fire(self, due: DueBatch) -> None:
+    async def _fire(self, due: DueBatch) -> int:
+        """Decide about all that is due; how many decisions were saved."""
         run_ids = self._ids.stream(due.now)
         firings = [self._decide(schedule, due, run_ids) for schedule in due.schedules]
         saved = await self._storage.schedules.settle(firings)
         if log.isEnabledFor(logging.INFO):
-            _report(firings, len(saved))
+            _report(due.schedules, firings, len(saved))
+        return len(saved)
 
     def _decide(self, schedule: DueSchedule, due: DueBatch, run_ids: Iterator[str]) -> Firing:
         try:
@@ -91,13 +94,18 @@ def _deferred(schedule: DueSchedule, now: Instant) -> Firing:
     )
 
 
-def _report(firings: list[Firing], saved: int) -> None:
+def _report(schedules: Sequence[DueSchedule], firings: list[Firing], saved: int) -> None:
     """One line for the round, and one for each tick that did not run: those are what people ask about."""
     outcomes = Counter(f"{tick.outcome}:{tick.reason}" for firing in firings for tick in firing.ticks)
     log.info("fired", extra={"due": len(firings), "saved": saved, "ticks": dict(outcomes)})
-    quiet = ((firing.uid, tick) for firing in firings for tick in firing.ticks if tick.outcome is not TickOutcome.RAN)
-    for uid, tick in islice(quiet, _REPORTED):
-        log.info("tick_did_not_run", extra={"schedule_uid": uid, **_facts(tick)})
+    quiet = (
+        (schedule.id, tick)
+        for schedule, firing in zip(schedules, firings, strict=True)
+        for tick in firing.ticks
+        if tick.outcome is not TickOutcome.RAN
+    )
+    for schedule_id, tick in islice(quiet, _REPORTED):
+        log.info("tick_did_not_run", extra={"schedule": schedule_id, **_facts(tick)})
 
 
 def _facts(tick: TickRecord) -> dict[str, object]:

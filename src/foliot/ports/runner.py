@@ -1,8 +1,7 @@
 """The runner port: how one attempt of one kind of job is carried out."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Collection, Mapping
+from typing import NamedTuple, Protocol
 
 from foliot.domain.ids import RunId
 from foliot.domain.logs import Stream
@@ -22,8 +21,7 @@ class LogSink(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(NamedTuple):
     """One try of one run, with all that a runner needs to carry it out."""
 
     run_id: RunId
@@ -38,6 +36,14 @@ class Attempt:
     log: LogSink
     tick: Tick | None = None
     """The planned moment it was made for, if a schedule made it."""
+
+
+class Sweep(Protocol):
+    """Ends what vanished workers left running on this machine."""
+
+    async def __call__(self, attempts: Collection[tuple[RunId, int]]) -> None:
+        """End everything that these attempts, lost with their workers, have started here. Never raises."""
+        ...
 
 
 class Runner(Protocol):

@@ -74,7 +74,7 @@ class Created(NamedTuple):
 class Released(NamedTuple):
     """How many due runs became ready or wait for a limit, and when the next one is due."""
 
-    count: int
+    count: int  # type: ignore[assignment]  # nobody counts the fields of a row
     next_due_at: Instant | None
 
 
@@ -319,12 +319,23 @@ class Upkeep(Protocol):
 class Storage(Protocol):
     """A database, open. The verbs are grouped by what they are about."""
 
-    jobs: JobStore
-    schedules: ScheduleStore
-    runs: RunStore
-    workers: WorkerStore
-    logs: LogStore
-    upkeep: Upkeep
+    @property
+    def jobs(self) -> JobStore: ...
+
+    @property
+    def schedules(self) -> ScheduleStore: ...
+
+    @property
+    def runs(self) -> RunStore: ...
+
+    @property
+    def workers(self) -> WorkerStore: ...
+
+    @property
+    def logs(self) -> LogStore: ...
+
+    @property
+    def upkeep(self) -> Upkeep: ...
 
     def signal(self, topic: Topic) -> asyncio.Event:
         """An event that is set whenever that topic may concern a waiting loop, by this process or another one."""

@@ -26,7 +26,7 @@ def job_options(**given: Any) -> dict[str, Any]:
         if name not in KNOWN:
             hint = suggest(name, KNOWN, otherwise=f"Use: {', '.join(KNOWN)}.")
             raise InvalidJob(f"option {name[:64]!a} does not exist", hint=hint, field=name[:64])
-    options = {name: _plain(name, given[name]) for name in _PLAIN if name in given}
+    options: dict[str, Any] = {name: _plain(name, given[name]) for name in _PLAIN if name in given}
     retry = {field: _retry(name, given[name]) for name, field in _RETRY.items() if name in given}
     if retry:
         options["retry"] = _whole(retry)

@@ -20,7 +20,7 @@ _CATCHUP_ALIASES = {"fire_immediately": Catchup.ALL, "skip": Catchup.NONE}
 
 def read_schedule(fields: Mapping[str, Any]) -> ScheduleSpec:
     """Read a schedule from named fields. One that does not exist is refused with the one that was probably meant."""
-    known = schedule_spec.__kwdefaults__
+    known = schedule_spec.__kwdefaults__ or {}
     for name in fields:
         if name not in known:
             hint = suggest(name, known, otherwise=f"Use: {', '.join(known)}.")

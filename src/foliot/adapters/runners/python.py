@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from foliot.domain.context import Context, context_of
+from foliot.domain.context import Context, enter
 from foliot.domain.outcome import Failure, Reason, Success
 from foliot.domain.payload import encode_payload
 from foliot.errors import InvalidRun, suggest
@@ -83,8 +83,8 @@ class PythonRunner:
             mismatch = handler.mismatch(payload)
             if mismatch is not None:
                 return Failure(mismatch, Reason.PAYLOAD, retryable=False)
-        with context_of(Context(attempt.run_id, attempt.job_id, attempt.number, attempt.tick, attempt.log.write)):
-            return await self._call(handler, payload)
+        enter(Context(attempt.run_id, attempt.job_id, attempt.number, attempt.tick, attempt.log.write))
+        return await self._call(handler, payload)
 
     async def _call(self, handler: Handler, payload: Any) -> Success | Failure:
         try:

@@ -1,0 +1,1 @@
+"""What is measured: the ceilings, Foliot, and the peers. Each module's operations run as processes of their own."""

@@ -1,0 +1,61 @@
+"""From `await app.enqueue(...)` to the start of the job: caller and worker in one process, or in two."""
+
+import asyncio
+import json
+import subprocess
+import time
+from pathlib import Path
+
+from bench.contenders.foliot_app import app
+from bench.contenders.foliot_runs import command_line
+from bench.orders import Order, Result, obey
+from bench.samples import percentile
+
+_WARM_UP = 2.0
+
+
+async def _together(order: Order) -> Result:
+    async with app:
+        node = await app.node()
+        await node.start()
+        await asyncio.sleep(_WARM_UP)
+        await _call(order)
+        await node.stop()
+    return _summary(Path(order.marks))
+
+
+def _apart(order: Order) -> Result:
+    worker = subprocess.Popen(command_line(order, "worker"))
+    try:
+        asyncio.run(_call_from_outside(order))
+    finally:
+        worker.terminate()
+        worker.wait()
+    return _summary(Path(order.marks))
+
+
+async def _call_from_outside(order: Order) -> None:
+    async with app:
+        await asyncio.sleep(_WARM_UP)
+        await _call(order)
+        await asyncio.sleep(_WARM_UP)
+
+
+async def _call(order: Order) -> None:
+    for _ in range(order.count):
+        await app.enqueue("pick_up", time.monotonic())
+        await asyncio.sleep(0.02)
+
+
+def _summary(marks: Path) -> Result:
+    found = json.loads((marks / "delays").read_text())
+    return {"p50": percentile(found, 0.5) * 1000, "p99": percentile(found, 0.99) * 1000}
+
+
+if __name__ == "__main__":
+    obey(
+        {
+            "together": lambda order: asyncio.run(_together(order)),
+            "apart": _apart,
+        }
+    )

@@ -1,0 +1,50 @@
+"""Foliot's schedules: added in bulk by the application object, fired by `foliot serve`."""
+
+import asyncio
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from bench.contenders.foliot_app import app
+from bench.contenders.foliot_runs import execute
+from bench.orders import Order, Result, obey
+from foliot.domain.ids import ScheduleId
+from foliot.domain.schedule import ScheduleSpec
+from foliot.service.schedule_input import schedule_spec
+
+_BATCH = 1_000
+_HOUR = 3_600
+
+
+async def _hold(order: Order) -> Result:
+    async with app:
+        registrar = (await app.open()).registrar
+        began = time.monotonic()
+        for start in range(0, order.count, _BATCH):
+            await registrar.put_schedules(_hourly(start, min(start + _BATCH, order.count), order.due_at))
+        return {"add": order.count / (time.monotonic() - began)}
+
+
+def _hourly(start: int, end: int, due_at: float) -> Mapping[ScheduleId, ScheduleSpec]:
+    spec = schedule_spec(job_id="noop", interval=_HOUR, start_at=datetime.fromtimestamp(due_at, UTC))
+    return {ScheduleId(f"schedule-{number}"): spec for number in range(start, end)}
+
+
+async def _peek(order: Order) -> Result:
+    async with app:
+        schedules = (await app.open()).storage.schedules
+        began = time.monotonic()
+        for _ in range(1_000):
+            await schedules.next_wake()
+        return {"peek": (time.monotonic() - began) * 1000}
+
+
+if __name__ == "__main__":
+    obey(
+        {
+            "hold": lambda order: asyncio.run(_hold(order)),
+            "schedule": lambda order: execute(order, "serve", "--roles=scheduler"),
+            "serve": lambda order: execute(order, "serve"),
+            "peek": lambda order: asyncio.run(_peek(order)),
+        }
+    )

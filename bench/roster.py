@@ -1,0 +1,93 @@
+"""Who takes part, and how the harness sees that a contender's work is committed."""
+
+from dataclasses import replace
+from typing import Final
+
+from bench.children import Contender
+from bench.places import Database
+
+_EMPTY: Final = "SELECT CAST(EXISTS (SELECT 1 FROM ready) OR EXISTS (SELECT 1 FROM leases) AS INTEGER)"
+
+CEILING_SQLITE: Final = Contender(
+    name="ceiling SQLite", module="ceiling_sqlite", database=Database.SQLITE, remaining=_EMPTY
+)
+CEILING_POSTGRES: Final = Contender(
+    name="ceiling PostgreSQL", module="ceiling_postgres", database=Database.POSTGRES, remaining=_EMPTY
+)
+FOLIOT_SQLITE: Final = Contender(name="Foliot SQLite", module="foliot_runs", database=Database.SQLITE, remaining=_EMPTY)
+FOLIOT_POSTGRES: Final = Contender(
+    name="Foliot PostgreSQL", module="foliot_runs", database=Database.POSTGRES, remaining=_EMPTY
+)
+HUEY: Final = Contender(name="huey SQLite", module="huey_sqlite", database=Database.SQLITE, share=0.2)
+PGQUEUER: Final = Contender(
+    name="pgqueuer",
+    module="pgqueuer_postgres",
+    database=Database.POSTGRES,
+    remaining="SELECT CAST(EXISTS (SELECT 1 FROM pgqueuer) AS INTEGER)",
+    share=0.5,
+)
+PROCRASTINATE: Final = Contender(
+    name="procrastinate",
+    module="procrastinate_postgres",
+    database=Database.POSTGRES,
+    remaining="SELECT count(*) FROM procrastinate_jobs WHERE status IN ('todo', 'doing')",
+    share=0.04,
+)
+
+ON_SQLITE: Final = (CEILING_SQLITE, FOLIOT_SQLITE, HUEY)
+ON_POSTGRES: Final = (CEILING_POSTGRES, FOLIOT_POSTGRES, PGQUEUER, PROCRASTINATE)
+
+LATENCY: Final = (
+    replace(CEILING_SQLITE, operation="latency"),
+    Contender(name="Foliot SQLite", module="foliot_latency", database=Database.SQLITE, operation="together"),
+    Contender(
+        name="Foliot SQLite, two processes", module="foliot_latency", database=Database.SQLITE, operation="apart"
+    ),
+    replace(CEILING_POSTGRES, operation="latency"),
+    Contender(name="Foliot PostgreSQL", module="foliot_latency", database=Database.POSTGRES, operation="together"),
+    Contender(
+        name="Foliot PostgreSQL, two processes", module="foliot_latency", database=Database.POSTGRES, operation="apart"
+    ),
+)
+
+_UNFIRED: Final = "SELECT count(*) FROM schedules WHERE next_due <= {due}"
+_UNFIRED_FOLIOT: Final = "SELECT count(*) FROM schedules WHERE wake_at <= {due}"
+
+SCHEDULES_CEILING_SQLITE: Final = Contender(
+    name="ceiling SQLite",
+    module="ceiling_schedules_sqlite",
+    database=Database.SQLITE,
+    remaining=_UNFIRED,
+    operation="schedule",
+)
+SCHEDULES_CEILING_POSTGRES: Final = Contender(
+    name="ceiling PostgreSQL",
+    module="ceiling_schedules_postgres",
+    database=Database.POSTGRES,
+    remaining=_UNFIRED,
+    operation="schedule",
+)
+SCHEDULES_SQLITE: Final = Contender(
+    name="Foliot SQLite",
+    module="foliot_schedules",
+    database=Database.SQLITE,
+    remaining=_UNFIRED_FOLIOT,
+    operation="schedule",
+)
+SCHEDULES_POSTGRES: Final = Contender(
+    name="Foliot PostgreSQL",
+    module="foliot_schedules",
+    database=Database.POSTGRES,
+    remaining=_UNFIRED_FOLIOT,
+    operation="schedule",
+)
+SERVE_SQLITE: Final = replace(SCHEDULES_SQLITE, name="Foliot SQLite, runs carried out beside", operation="serve")
+SERVE_POSTGRES: Final = replace(
+    SCHEDULES_POSTGRES, name="Foliot PostgreSQL, runs carried out beside", operation="serve"
+)
+APSCHEDULER_MEMORY: Final = Contender(
+    name="APScheduler memory", module="apscheduler_jobs", database=Database.NONE, operation="memory"
+)
+APSCHEDULER_SQLITE: Final = Contender(
+    name="APScheduler SQLite", module="apscheduler_jobs", database=Database.SQLITE, operation="sqlite", share=0.1
+)

@@ -1,0 +1,58 @@
+"""Importing, and from the start of a process to its first job."""
+
+import subprocess
+import sys
+import time
+
+from bench.children import Child, Contender, run
+from bench.orders import Order, Result
+from bench.places import Places
+from bench.roster import CEILING_POSTGRES, CEILING_SQLITE, FOLIOT_POSTGRES, FOLIOT_SQLITE, HUEY, PROCRASTINATE
+from bench.samples import Samples, interleave
+from bench.scale import Scale
+from bench.tables import Column, Ratio, Table
+from bench.watchers import wait_for_mark
+
+_IMPORTS = ("import asyncio", "import foliot", "from foliot import Foliot", "import huey", "import procrastinate")
+_TIMER = "import time; began = time.perf_counter(); {}; print(time.perf_counter() - began)"
+_CONTENDERS = (CEILING_SQLITE, FOLIOT_SQLITE, HUEY, CEILING_POSTGRES, FOLIOT_POSTGRES, PROCRASTINATE)
+
+
+def measure(places: Places, scale: Scale) -> list[Table]:
+    return [_imports(scale), _first_jobs(places, scale)]
+
+
+def _imports(scale: Scale) -> Table:
+    samples = Samples()
+    for _ in range(scale.pick(15, 5)):
+        for statement in _IMPORTS:
+            samples.add(statement, {"import": _seconds(statement) * 1000})
+    ratios = [
+        Ratio(name="import foliot", over="import asyncio", metric="import", at_most=1.5),
+        Ratio(name="from foliot import Foliot", over="import asyncio", metric="import"),
+    ]
+    note = "Inside a fresh interpreter, from before the statement to after it."
+    columns = [Column("import", "ms", 1)]
+    return Table(title="Import", note=note, columns=columns, samples=samples, ratios=ratios)
+
+
+def _seconds(statement: str) -> float:
+    command = [sys.executable, "-c", _TIMER.format(statement)]
+    return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+def _first_jobs(places: Places, scale: Scale) -> Table:
+    samples = interleave(_CONTENDERS, scale.rounds_of(5), lambda each: _first_job(each, places, scale))
+    note = f"From starting a worker's process to the start of the job that waits for it; {scale.durability}."
+    limits = {(FOLIOT_SQLITE.name, "start"): 0.35, (FOLIOT_POSTGRES.name, "start"): 0.45}
+    columns = [Column("start", "s", 3)]
+    return Table(title="Start to first job", note=note, columns=columns, samples=samples, limits=limits)
+
+
+def _first_job(contender: Contender, places: Places, scale: Scale) -> Result:
+    with places.fresh(contender.database) as (place, marks):
+        order = Order(place=place, marks=marks, count=1, synchronous=scale.synchronous)
+        run(contender, "bulk", order)
+        began = time.monotonic()
+        with Child(contender, order) as child:
+            return {"start": wait_for_mark(order, "first", child) - began}

@@ -1,0 +1,141 @@
+"""The worker as the parent of last resort: it adopts what its runs leave behind, and reaps it.
+
+    our children  =  heads (we spawned them for runs)  +  orphans (adopted, marked)  +  others (not ours to touch)
+
+Orphans arrive in the list of the first thread, because the kernel gives them to the oldest thread of the subreaper.
+"""
+
+import ctypes
+import os
+import sys
+import threading
+from typing import Final, NamedTuple
+
+from foliot.adapters.runners.process import proctable
+from foliot.adapters.runners.process.descriptors import seal_descriptors
+from foliot.adapters.runners.process.launch import Launch, spawn
+from foliot.adapters.runners.process.marks import Mark, MarkSource, mark_of
+from foliot.adapters.runners.process.proctable import Tag
+
+_PR_SET_CHILD_SUBREAPER: Final = 36
+
+
+class Head(NamedTuple):
+    """The first process of an attempt. Its pid is the number of its session and group as well."""
+
+    pid: int
+    mark: Mark
+    tag: Tag
+
+
+class Subreaper:
+    """Knows the children of this process. One for all runners and threads, or they would reap each other's."""
+
+    def __init__(self) -> None:
+        self.owner = os.getpid()
+        self._session = os.getsid(0)
+        self._marks = MarkSource()
+        self._heads: dict[int, Head] = {}
+        self._orphans: dict[int, Mark] = {}
+        self._lock = threading.Lock()
+        self._children = _adopt_and_list()
+        seal_descriptors()
+
+    @property
+    def sees_orphans(self) -> bool:
+        """False where orphans go to init, or cannot be listed: then `orphans_of` knows of none."""
+        return self._children is not None
+
+    def spawn(self, launch: Launch, tag: Tag, stdout: int, stderr: int) -> Head:
+        """Start a program as the head of an attempt. Raises what `launch.spawn` raises."""
+        with self._lock:  # between the spawn and the entry another thread would take it for an orphan
+            mark = self._marks.make()
+            head = Head(spawn(launch, mark, stdout, stderr), mark, tag)
+            self._heads[head.pid] = head
+        return head
+
+    def forget(self, head: Head, *, was_reaped: bool) -> None:
+        """The attempt is over. A head that would not die is kept as an orphan, to be reaped when it does."""
+        with self._lock:
+            del self._heads[head.pid]
+            if not was_reaped:
+                self._orphans[head.pid] = head.mark
+
+    def orphans_of(self, head: Head) -> list[int]:
+        """Living children of ours that the run has left behind. Reaps on the way what has died, of any run."""
+        with self._lock:
+            self._take_in()
+            return [pid for pid, mark in self._orphans.items() if mark == head.mark] if self._orphans else []
+
+    def _take_in(self) -> None:
+        """Look at every child that is no head. One that dies meanwhile hands us its own: look until none is new."""
+        seen: set[int] = set()
+        while fresh := self._list_children().difference(self._heads, seen):
+            seen |= fresh
+            for pid in fresh:
+                self._take_in_one(pid)
+
+    def _take_in_one(self, pid: int) -> None:
+        if pid not in self._orphans:
+            mark = self._origin_of(pid)
+            if mark is None:
+                return
+            self._orphans[pid] = mark
+        if _reap(pid):
+            del self._orphans[pid]
+
+    def _origin_of(self, pid: int) -> Mark | None:
+        """The mark of the run that a child comes from; None for what this process has started otherwise."""
+        mark = mark_of(pid)
+        if self._marks.made(mark):
+            return mark
+        # Started before its parent was given the mark, or not to be read by us.
+        session = proctable.session_of(pid)
+        if session == self._session:
+            return None
+        if session in self._heads:
+            return self._heads[session].mark
+        environ = proctable.environ_of(pid)
+        return next((head.mark for head in self._heads.values() if head.tag.is_on(environ)), None)
+
+    def _list_children(self) -> set[int]:
+        if self._children is None:
+            return set()
+        text, place = b"", 0
+        while piece := os.pread(self._children, 65_536, place):
+            text += piece
+            place += len(piece)
+        return set(map(int, text.split()))
+
+
+_current: Subreaper | None = None
+
+
+def subreaper() -> Subreaper:
+    """The one of this process; a forked child gets a new one."""
+    global _current
+    if _current is None or _current.owner != os.getpid():
+        _current = Subreaper()
+    return _current
+
+
+def _adopt_and_list() -> int | None:
+    """Become a subreaper and open the list of our children; None if this system has no such thing."""
+    if sys.platform != "linux":
+        return None
+    pid = os.getpid()
+    try:
+        children = os.open(f"/proc/{pid}/task/{pid}/children", os.O_RDONLY)
+    except OSError:
+        return None
+    if ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0:
+        return children
+    os.close(children)
+    return None
+
+
+def _reap(pid: int) -> bool:
+    try:
+        return os.waitpid(pid, os.WNOHANG)[0] == pid
+    except ChildProcessError:
+        return True

@@ -1,0 +1,72 @@
+"""How values become documents (JSON) in a column, and values again."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from foliot.domain.job import JobSpec
+from foliot.domain.limits import Limit
+from foliot.domain.schedule import ScheduleSpec
+
+_ENCODE: Final = msgspec.json.Encoder().encode
+_JOB_SPEC: Final = msgspec.json.Decoder(JobSpec)
+_SCHEDULE_SPEC: Final = msgspec.json.Decoder(ScheduleSpec)
+_LIMITS: Final = msgspec.json.Decoder(list[Limit])
+_NAMES: Final = msgspec.json.Decoder(tuple[str, ...])
+_ANY: Final = msgspec.json.Decoder()
+
+
+def encode(value: object) -> str:
+    return _ENCODE(value).decode()
+
+
+def decode(document: str | bytes | None) -> Any:
+    """What a payload, an output or the items of an event say. No document is None."""
+    return None if document is None else _ANY.decode(document)
+
+
+def decode_job_spec(document: str) -> JobSpec:
+    return _JOB_SPEC.decode(document)
+
+
+def decode_schedule_spec(document: str) -> ScheduleSpec:
+    return _SCHEDULE_SPEC.decode(document)
+
+
+def encode_limits(limits: Sequence[Limit]) -> str | None:
+    """[[key, capacity], ...], or nothing for a run without limits."""
+    return encode(limits) if limits else None
+
+
+def decode_limits(document: str | None) -> list[Limit]:
+    return [] if document is None else _LIMITS.decode(document)
+
+
+def limit_keys(document: str | None) -> tuple[str, ...]:
+    return () if document is None else tuple(limit.key for limit in _LIMITS.decode(document))
+
+
+def encode_names(names: Iterable[str]) -> str:
+    return encode(list(names))
+
+
+def decode_names(document: str) -> tuple[str, ...]:
+    return _NAMES.decode(document)
+
+
+def as_stored_job(spec: JobSpec) -> JobSpec:
+    """The specification as it will be read back: a tuple comes back as a list, and is no change."""
+    return decode_job_spec(encode(spec))
+
+
+def as_stored_schedule(spec: ScheduleSpec) -> ScheduleSpec:
+    """The specification as it will be read back; only a payload can differ."""
+    return spec if spec.payload is None else decode_schedule_spec(encode(spec))
+
+
+def storable(text: str | None) -> str | None:
+    """Text that every database can hold: halves of surrogate pairs, as in undecodable output, are written out."""
+    if text is None or text.isascii():
+        return text
+    return text.encode("utf-8", "backslashreplace").decode()

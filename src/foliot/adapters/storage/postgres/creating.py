@@ -1,0 +1,102 @@
+"""New runs: their rows, and the keys that let a second request find the first one's run."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from foliot.adapters.storage.documents import encode_limits
+from foliot.adapters.storage.notices import created
+from foliot.adapters.storage.postgres.arrays import columns
+from foliot.adapters.storage.postgres.database import Transaction
+from foliot.domain.events import EventKind
+from foliot.domain.ids import RunId
+from foliot.domain.instant import Instant
+from foliot.domain.run import NewRun
+
+Answers = dict[RunId, RunId]
+"""For each run that was asked for: the run that answers."""
+
+
+class _Key(NamedTuple):
+    """A request for a dedupe key."""
+
+    job_id: str
+    key: str
+    run_id: RunId
+    scope: str
+    expires_at: int | None
+
+
+async def create_runs(
+    transaction: Transaction, project: str, runs: Sequence[NewRun], now: Instant
+) -> tuple[list[NewRun], Answers]:
+    """Store those runs that are new. Where they stand is for the caller to say."""
+    answers = await _take_keys(transaction, project, runs, now)
+    wanted = [run for run in runs if answers.get(run.id, run.id) == run.id]
+    stored = (
+        set(await transaction.column("create_runs", project, now, *columns(map(_row, wanted)))) if wanted else set()
+    )
+    fresh = [run for run in wanted if run.id in stored]
+    transaction.note(EventKind.RUNS_CREATED, created(fresh))
+    return fresh, answers
+
+
+def _row(run: NewRun) -> tuple[object, ...]:
+    options = run.options
+    return (
+        run.id,
+        run.job_id,
+        options.queue,
+        options.priority,
+        run.trigger,
+        run.due_at,
+        None if run.payload is None else run.payload.decode(),
+        None if run.overrides is None else run.overrides.decode(),
+        encode_limits(options.limits(run.job_id)),
+        *(run.tick or (None, None, None, None)),
+    )
+
+
+async def _take_keys(transaction: Transaction, project: str, runs: Sequence[NewRun], now: Instant) -> Answers:
+    """Take the dedupe keys that are free. Answers only for runs that name a key."""
+    keyed = [run for run in runs if run.dedupe_key is not None]
+    if not keyed:
+        return {}
+    # Of several with the same key the first one asks, for all of them.
+    firsts: dict[tuple[str, str], _Key] = {}
+    for run in keyed:
+        firsts.setdefault((run.job_id, str(run.dedupe_key)), _key_of(run, now))
+    owners = await _owners(transaction, project, firsts, now)
+    return {run.id: owners[run.job_id, str(run.dedupe_key)] for run in keyed}
+
+
+def _key_of(run: NewRun, now: Instant) -> _Key:
+    expires_at = now + (run.dedupe_for or 0) if run.dedupe_scope == "window" else None
+    return _Key(run.job_id, str(run.dedupe_key), run.id, run.dedupe_scope, expires_at)
+
+
+async def _owners(
+    transaction: Transaction, project: str, wanted: Mapping[tuple[str, str], _Key], now: Instant
+) -> dict[tuple[str, str], RunId]:
+    owners: dict[tuple[str, str], RunId] = {}
+    # A key that was taken may be gone again when we look who has it: then it is ours to take after all.
+    while missing := [key for name, key in wanted.items() if name not in owners]:
+        taken = set(await transaction.column("take_keys", project, *columns(missing)))
+        owners |= {(key.job_id, key.key): key.run_id for key in missing if key.run_id in taken}
+        asked = [key for key in missing if key.run_id not in taken]
+        if asked:
+            owners |= await _judge(transaction, project, asked, now)
+    return owners
+
+
+async def _judge(
+    transaction: Transaction, project: str, asked: Sequence[_Key], now: Instant
+) -> dict[tuple[str, str], RunId]:
+    """Who answers for keys that somebody has: that one, or we, where the key binds no longer."""
+    names = columns((key.job_id, key.key) for key in asked)
+    rows = await transaction.rows("taken_keys", project, *names, now)
+    bound = {(row["job_id"], row["key"]): RunId(row["run_id"]) for row in rows if row["is_bound"]}
+    free = {(row["job_id"], row["key"]) for row in rows if not row["is_bound"]}
+    retaken = [key for key in asked if (key.job_id, key.key) in free]
+    if retaken:
+        await transaction.run("retake_keys", project, *columns(retaken))
+    return bound | {(key.job_id, key.key): key.run_id for key in retaken}

@@ -1,0 +1,201 @@
+"""One database: connections, transactions, and what to do when they fail.
+
+    write(verb, work)     BEGIN, work, events, before_commit, COMMIT, after_commit, ring the bell
+        collision         once more, after a pause
+        connection lost   once more; was the commit under way, `work` is told that it may find its own traces
+        bad data          to the caller, who divides the batch
+
+A transaction holds nothing but statements and small decisions; a server gives up on one that idles for five seconds.
+"""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Final, TypeVar
+
+import asyncpg
+
+from foliot.adapters.storage.documents import encode
+from foliot.adapters.storage.notices import Items
+from foliot.adapters.storage.postgres.bell import Bell
+from foliot.adapters.storage.postgres.dsn import Dsn
+from foliot.adapters.storage.postgres.statements import statements
+from foliot.adapters.storage.postgres.trouble import BAD_DATA, BROKEN, is_retryable, translate
+from foliot.domain.events import EventKind
+from foliot.domain.instant import Instant
+from foliot.errors import InvalidInput
+from foliot.ports.storage import Topic
+
+S = TypeVar("S")
+T = TypeVar("T")
+Faults = Callable[[str], None]
+
+SETTINGS: Final = {
+    "application_name": "foliot",
+    "idle_in_transaction_session_timeout": "5000",
+    "lock_timeout": "10000",
+    "statement_timeout": "60000",
+    # Every statement finds its rows by a key. A plan made while a table was empty must not read it whole later on.
+    "enable_seqscan": "off",
+    "jit": "off",
+}
+_BEGIN: Final = "BEGIN ISOLATION LEVEL READ COMMITTED"
+_PAUSES: Final = (0.02, 0.1, 0.3, 0.6, 1.0)
+"""Seconds between two tries, before jitter."""
+
+
+class Unstorable(InvalidInput):
+    """A value that no row can hold: a number out of range, text with a NUL."""
+
+    code = "unstorable"
+
+    def __init__(self, cause: Exception) -> None:
+        super().__init__(f"a value cannot be stored: {cause}", hint="Use smaller numbers, and text without NUL.")
+
+
+class Transaction:
+    """What `work` does its work with."""
+
+    def __init__(self, connection: "asyncpg.pool.PoolConnectionProxy[Any]", schema: str, *, is_repeat: bool) -> None:
+        self._connection = connection
+        self._statements = statements(schema)
+        self.is_repeat = is_repeat
+        """The same work may have been saved already, by a commit whose answer was lost."""
+        self.at = Instant(0)
+        self.topics: set[Topic] = set()
+        self.keys: set[str] = set()
+        """Limits where a place became free, or where somebody began to wait."""
+        self.events: list[tuple[EventKind, Items]] = []
+
+    async def rows(self, name: str, *values: object) -> list[Any]:
+        return await self._connection.fetch(self._statements[name], *values)
+
+    async def column(self, name: str, *values: object) -> list[Any]:
+        return [row[0] for row in await self._connection.fetch(self._statements[name], *values)]
+
+    async def value(self, name: str, *values: object) -> Any:
+        return await self._connection.fetchval(self._statements[name], *values)
+
+    async def run(self, name: str, *values: object) -> None:
+        await self._connection.execute(self._statements[name], *values)
+
+    async def now(self, at: Instant | None) -> Instant:
+        """The moment this transaction takes as now: the server's, unless one is given."""
+        self.at = await self.value("now") if at is None else at
+        return self.at
+
+    def note(self, kind: EventKind, items: Items) -> None:
+        """Write an event with this transaction. Nothing happened, nothing is written."""
+        if items:
+            self.events.append((kind, items))
+
+    async def save_events(self) -> None:
+        if self.events:
+            kinds = [kind.value for kind, _ in self.events]
+            await self.run("add_events", self.at, kinds, [encode(items) for _, items in self.events])
+
+
+Work = Callable[[Transaction], Awaitable[T]]
+
+
+class Database:
+    """Connections to one schema of one database, shared by all verbs."""
+
+    def __init__(self, dsn: Dsn, pool: "asyncpg.Pool[Any]", bell: Bell, faults: Faults) -> None:
+        self.dsn = dsn
+        self._pool = pool
+        self._bell = bell
+        self._faults = faults
+        self._statements = statements(dsn.schema)
+        # Behind a transaction pooler settings hold for one transaction, and only inside one statements stay together.
+        settings = "".join(f"; SET LOCAL {name} = '{value}'" for name, value in SETTINGS.items())
+        self._begin = _BEGIN + settings if dsn.is_pooled else _BEGIN
+
+    async def rows(self, name: str, *values: object) -> list[Any]:
+        """Read, outside any transaction of ours."""
+
+        async def read() -> list[Any]:
+            async with self._pool.acquire() as connection:
+                if not self.dsn.is_pooled:
+                    return await connection.fetch(self._statements[name], *values)
+                await connection.execute(self._begin)
+                found = await connection.fetch(self._statements[name], *values)
+                await connection.execute("COMMIT")
+                return found
+
+        return await self._persist(read, lambda: True)
+
+    async def value(self, name: str, *values: object) -> Any:
+        found = await self.rows(name, *values)
+        return found[0][0] if found else None
+
+    async def now(self, at: Instant | None) -> Instant:
+        return await self.value("now") if at is None else at
+
+    async def write(
+        self, verb: str, work: Work[T], *, is_repeatable: bool = True, merge: Callable[[T, T], T] | None = None
+    ) -> T:
+        """Do `work` in one transaction. `merge` joins the answer of a commit in doubt with that of its repetition."""
+        doubtful: list[T] = []
+
+        async def once() -> T:
+            return await self._once(verb, work, doubtful)
+
+        answer = await self._persist(once, lambda: is_repeatable or not doubtful)
+        return merge(doubtful[0], answer) if merge and doubtful else answer
+
+    async def _once(self, verb: str, work: Work[T], doubtful: list[T]) -> T:
+        async with self._pool.acquire() as connection:
+            await connection.execute(self._begin)
+            try:
+                transaction = Transaction(connection, self.dsn.schema, is_repeat=bool(doubtful))
+                answer = await work(transaction)
+                await transaction.save_events()
+                self._faults(f"{verb}.before_commit")
+            except BaseException:
+                await _roll_back(connection)
+                raise
+            await _commit(connection, lambda: doubtful.append(answer))
+        self._faults(f"{verb}.after_commit")
+        self._bell.ring(transaction.topics)
+        return answer
+
+    async def _persist(self, once: Callable[[], Awaitable[T]], may_repeat: Callable[[], bool]) -> T:
+        """Try, and try again where that can help, with growing pauses."""
+        pauses = list(_PAUSES)
+        while True:
+            try:
+                return await once()
+            except BAD_DATA as error:
+                raise Unstorable(error) from error
+            except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
+                if not (pauses and is_retryable(error) and may_repeat()):
+                    raise translate(error, self.dsn.server) from error
+            await asyncio.sleep(pauses.pop(0) * random.uniform(0.5, 1.5))  # noqa: S311 - spreads load, guards nothing
+
+
+async def divide(items: Sequence[S], save: Callable[[Sequence[S]], Awaitable[list[T]]]) -> list[T]:
+    """Save a batch; an item that cannot be stored is left out, whatever it takes to find it."""
+    try:
+        return await save(items)
+    except Unstorable:
+        if len(items) == 1:
+            return []
+    half = len(items) // 2
+    return await divide(items[:half], save) + await divide(items[half:], save)
+
+
+async def _commit(connection: "asyncpg.pool.PoolConnectionProxy[Any]", doubt: Callable[[], None]) -> None:
+    try:
+        await connection.execute("COMMIT")
+    except BROKEN:
+        doubt()
+        raise
+
+
+async def _roll_back(connection: "asyncpg.pool.PoolConnectionProxy[Any]") -> None:
+    try:
+        if not connection.is_closed():
+            await connection.execute("ROLLBACK")
+    except BROKEN:
+        return  # a connection that is gone has rolled back by itself

@@ -1,0 +1,175 @@
+"""What ended attempts leave behind.
+
+Deleting the lease is the fence: who has no current token deletes nothing, and so writes nothing. All that follows is
+joined by the id alone, because a plan that filters runs by their status may read all of them.
+
+Most attempts succeed and leave nothing but the fact. Those take one statement that needs no more than their tokens.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from foliot.adapters.storage.documents import storable
+from foliot.adapters.storage.notices import Items
+from foliot.adapters.storage.postgres.arrays import columns
+from foliot.adapters.storage.postgres.database import Transaction
+from foliot.adapters.storage.postgres.placing import Standing, place, put_ready
+from foliot.adapters.storage.verdicts import Held, is_repeated, sort_finishes
+from foliot.domain.events import EventKind
+from foliot.domain.ids import RunId, Token, WorkerId
+from foliot.domain.instant import Instant, later
+from foliot.domain.lease import Claim, Finish
+from foliot.domain.run import Again, Ended, Status
+
+
+class TokenMisused(Exception):
+    """A current token was named with another run or worker than its own."""
+
+
+class _Lease(NamedTuple):
+    """A lease that was ended here: the facts about an attempt come from it, not from whoever reports."""
+
+    token: Token
+    run_id: RunId
+    worker_id: WorkerId
+    attempt: int
+    started_at: Instant
+
+
+async def finish_runs(
+    transaction: Transaction, finishes: Sequence[Finish], at: Instant | None, *, is_trusting: bool = True
+) -> list[Token]:
+    """Save what is current, and return the tokens that are not.
+
+    Trusting means to look at run and worker only after the fact, and to raise `TokenMisused` when they do not fit.
+    """
+    plain = [finish for finish in finishes if is_trusting and _is_plain(finish)]
+    others = [finish for finish in finishes if not (is_trusting and _is_plain(finish))]
+    items: Items = []
+    unknown = await _succeed(transaction, plain, at, items)
+    if others:
+        unknown += await _sort_out(transaction, others, await transaction.now(at), items)
+    transaction.note(EventKind.RUNS_ENDED, items)
+    return await _stale(transaction, unknown)
+
+
+def _is_plain(finish: Finish) -> bool:
+    verdict = finish.verdict
+    return (
+        type(verdict) is Ended
+        and verdict.status is Status.SUCCESS
+        and verdict.output is None
+        and verdict.reason is None
+        and verdict.error is None
+    )
+
+
+async def _succeed(
+    transaction: Transaction, finishes: Sequence[Finish], at: Instant | None, items: Items
+) -> list[Finish]:
+    """Save plain successes, by exit code; the finishes whose token is not current come back."""
+    unknown: list[Finish] = []
+    ended: list[Claim] = []
+    for exit_code, group in _by_exit_code(finishes).items():
+        asked = {finish.claim.token: finish for finish in group}
+        for row in await transaction.rows("end_successes", list(asked), at, exit_code):
+            token, run_id, worker_id, attempt, transaction.at = row
+            claim = asked.pop(token).claim
+            if claim.run_id != run_id or claim.worker_id != worker_id:
+                raise TokenMisused
+            items.append([run_id, Status.SUCCESS, attempt])
+            ended.append(claim)
+        unknown += asked.values()
+    await _release(transaction, "release_holds", ended)
+    return unknown
+
+
+def _by_exit_code(finishes: Iterable[Finish]) -> dict[int | None, list[Finish]]:
+    groups: dict[int | None, list[Finish]] = {}
+    for finish in finishes:
+        assert isinstance(finish.verdict, Ended)
+        groups.setdefault(finish.verdict.exit_code, []).append(finish)
+    return groups
+
+
+async def _sort_out(transaction: Transaction, finishes: Sequence[Finish], now: Instant, items: Items) -> list[Finish]:
+    """Save whatever else may have happened; the finishes whose token is not current come back."""
+    named = [(claim.token, claim.run_id, claim.worker_id) for claim, _ in finishes]
+    rows = await transaction.rows("end_leases", *columns(named))
+    held = {row["token"]: Held(row["run_id"], row["worker_id"], row["cancel_at"]) for row in rows}
+    leases = {row["token"]: _Lease(*row[:5]) for row in rows}
+    ended, again, given_back, unknown = sort_finishes(finishes, held)
+    await _end(transaction, [(leases[claim.token], verdict) for claim, verdict in ended], now)
+    await _release(transaction, "release_holds", [claim for claim, _ in ended])
+    await _release(transaction, "release_places", [claim for claim, _ in again])
+    await _retry(transaction, [(leases[claim.token], verdict) for claim, verdict in again], now)
+    await put_ready(transaction, [Standing.of_claim(claim) for claim in given_back])
+    items += [[claim.run_id, verdict.status, leases[claim.token].attempt] for claim, verdict in ended]
+    items += [[claim.run_id, Status.SCHEDULED, leases[claim.token].attempt] for claim, _ in again]
+    return unknown
+
+
+async def _end(transaction: Transaction, ended: Sequence[tuple[_Lease, Ended]], now: Instant) -> None:
+    if not ended:
+        return
+    rows = [
+        (
+            *(lease.run_id, lease.token, lease.worker_id, lease.attempt, lease.started_at),
+            *(verdict.exit_code, verdict.status.value, verdict.reason, _text(verdict.error)),
+        )
+        for lease, verdict in ended
+    ]
+    await transaction.run("end_runs", now, *columns(rows))
+    outputs = [(lease.run_id, verdict.output.decode()) for lease, verdict in ended if verdict.output is not None]
+    if outputs:
+        await transaction.run("add_outputs", *columns(outputs))
+
+
+async def _retry(transaction: Transaction, again: Sequence[tuple[_Lease, Again]], now: Instant) -> None:
+    """Keep the attempt as a record, and let the run wait for the next one."""
+    if not again:
+        return
+    records = [
+        (
+            *(lease.run_id, lease.attempt, lease.token, lease.worker_id, lease.started_at),
+            *(verdict.status.value, verdict.reason, verdict.exit_code, _text(verdict.error)),
+        )
+        for lease, verdict in again
+    ]
+    await transaction.run("add_attempts", now, *columns(records))
+    changes = [
+        (
+            *(lease.run_id, later(now, verdict.delay), lease.attempt, int(verdict.was_lost)),
+            *(verdict.reason, _text(verdict.error), verdict.exit_code),
+        )
+        for lease, verdict in again
+    ]
+    rows = await transaction.rows("retry_runs", *columns(changes))
+    await place(transaction, [Standing.of_row(*row) for row in rows], now)
+
+
+async def _release(transaction: Transaction, query: str, claims: Iterable[Claim]) -> None:
+    """Give back the places of those that may have some."""
+    holders = [claim.run_id for claim in claims if claim.limit_keys or claim.tick]
+    if holders:
+        transaction.keys.update(await transaction.column(query, holders))
+
+
+async def _stale(transaction: Transaction, unknown: Sequence[Finish]) -> list[Token]:
+    """Those of the unknown ones that were not saved before, exactly so."""
+    if not unknown:
+        return []
+    run_ids, tokens = [finish.claim.run_id for finish in unknown], [finish.claim.token for finish in unknown]
+    saved = {row["token"]: row for row in await transaction.rows("saved_endings", run_ids, tokens)}
+    return [
+        finish.claim.token
+        for finish in unknown
+        if (row := saved.get(finish.claim.token)) is None
+        or row["run_id"] != finish.claim.run_id
+        or not is_repeated(finish.verdict, row["status"], row["reason"])
+    ]
+
+
+def _text(error: str | None) -> str | None:
+    """PostgreSQL's text knows no NUL: it is written out."""
+    return None if error is None else (storable(error) or "").replace("\0", "\\0")

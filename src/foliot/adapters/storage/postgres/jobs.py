@@ -1,0 +1,86 @@
+"""The jobs of a PostgreSQL storage."""
+
+from collections.abc import Collection, Sequence
+from functools import partial
+
+from foliot.adapters.storage.documents import as_stored_job, encode
+from foliot.adapters.storage.notices import about_jobs
+from foliot.adapters.storage.postgres.admission import Admission
+from foliot.adapters.storage.postgres.cancelling import end_unstarted
+from foliot.adapters.storage.postgres.database import Database, Transaction
+from foliot.adapters.storage.postgres.schedules import delete_schedules
+from foliot.adapters.storage.rows import job_of
+from foliot.domain.events import EventKind
+from foliot.domain.ids import JobId
+from foliot.domain.instant import Instant
+from foliot.domain.job import Job, JobSpec
+
+
+class PostgresJobs:
+    def __init__(self, database: Database, admission: Admission, project: str) -> None:
+        self._database = database
+        self._admission = admission
+        self._project = project
+
+    async def put(self, jobs: Sequence[tuple[JobId, JobSpec]], *, at: Instant | None = None) -> list[Job]:
+        if not jobs:
+            return []
+        put = await self._database.write("put_jobs", partial(self._put, jobs=dict(jobs), at=at))
+        return [put[job_id] for job_id, _ in jobs]
+
+    async def _put(
+        self, transaction: Transaction, *, jobs: dict[JobId, JobSpec], at: Instant | None
+    ) -> dict[JobId, Job]:
+        rows = await transaction.rows("lock_jobs", self._project, sorted(jobs))
+        known = {job.id: job.spec for job in (job_of(self._project, row) for row in rows)}
+        changed = [job_id for job_id, spec in jobs.items() if known.get(job_id) != as_stored_job(spec)]
+        if changed:
+            now = await transaction.now(at)
+            documents = [encode(jobs[job_id]) for job_id in changed]
+            await transaction.run("put_jobs", self._project, now, changed, documents)
+        rows = await transaction.rows("get_jobs", self._project, list(jobs))
+        put = {job.id: job for job in (job_of(self._project, row) for row in rows)}
+        transaction.note(EventKind.JOB_CHANGED, about_jobs(put[job_id] for job_id in changed))
+        return put
+
+    async def get(self, job_ids: Collection[JobId]) -> dict[JobId, Job]:
+        if not job_ids:
+            return {}
+        rows = await self._database.rows("get_jobs", self._project, list(job_ids))
+        return {job.id: job for job in (job_of(self._project, row) for row in rows)}
+
+    async def page(self, *, after: JobId | None = None, limit: int = 100) -> list[Job]:
+        return [
+            job_of(self._project, row) for row in await self._database.rows("page_jobs", self._project, after, limit)
+        ]
+
+    async def delete(self, job_ids: Collection[JobId], *, at: Instant | None = None) -> list[JobId]:
+        if not job_ids:
+            return []
+        deleted, keys = await self._database.write(
+            "delete_jobs", partial(self._delete, job_ids=list(job_ids), at=at), merge=_merge_deletes
+        )
+        await self._admission.follow(keys, at)
+        return deleted
+
+    async def _delete(
+        self, transaction: Transaction, *, job_ids: list[JobId], at: Instant | None
+    ) -> tuple[list[JobId], set[str]]:
+        now = await transaction.now(at)
+        deleted = await transaction.rows("delete_jobs", self._project, job_ids)
+        if deleted:
+            gone = [row["id"] for row in deleted]
+            schedules = await transaction.column("schedules_of_jobs", self._project, gone)
+            await delete_schedules(transaction, self._project, schedules, now)
+            await end_unstarted(
+                transaction, await transaction.column("unstarted_runs_of_jobs", self._project, gone), now
+            )
+        transaction.note(EventKind.JOB_DELETED, [[row["id"], row["revision"]] for row in deleted])
+        existed = {row["id"] for row in deleted}
+        return [job_id for job_id in job_ids if job_id in existed], transaction.keys
+
+
+def _merge_deletes(
+    first: tuple[list[JobId], set[str]], second: tuple[list[JobId], set[str]]
+) -> tuple[list[JobId], set[str]]:
+    return list(dict.fromkeys(first[0] + second[0])), first[1] | second[1]

@@ -1,0 +1,38 @@
+"""What runs print, in a PostgreSQL storage."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from foliot.adapters.storage.postgres.arrays import columns
+from foliot.adapters.storage.postgres.database import Database, Transaction, divide
+from foliot.domain.ids import RunId, Token
+from foliot.domain.logs import LogChunk
+
+
+class PostgresLogs:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def append(self, chunks: Sequence[LogChunk]) -> list[Token]:
+        if not chunks:
+            return []
+        saved = set(await divide(chunks, self._append))
+        return list(dict.fromkeys(chunk.token for chunk in chunks if (chunk.token, chunk.seq) not in saved))
+
+    async def _append(self, chunks: Sequence[LogChunk]) -> list[tuple[Token, int]]:
+        return await self._database.write("append", partial(_append, chunks=chunks))
+
+    async def read(
+        self, run_id: RunId, *, after: tuple[Token, int] | None = None, limit: int = 1_000
+    ) -> list[LogChunk]:
+        token, seq = after or (-1, -1)
+        return [LogChunk(*row) for row in await self._database.rows("read_logs", run_id, token, seq, limit)]
+
+
+async def _append(transaction: Transaction, *, chunks: Sequence[LogChunk]) -> list[tuple[Token, int]]:
+    tokens = sorted({chunk.token for chunk in chunks})
+    current = dict(await transaction.rows("current_tokens", tokens))
+    kept = [chunk for chunk in chunks if current.get(chunk.token) == chunk.run_id]
+    if kept:
+        await transaction.run("append_logs", *columns(kept))
+    return [(chunk.token, chunk.seq) for chunk in kept]

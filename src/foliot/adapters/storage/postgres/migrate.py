@@ -1,0 +1,58 @@
+"""Bringing a schema up to date.
+
+Each step is one transaction under a lock that ends with it, so that two nodes that start together do not disturb each
+other: the second one finds the work done. A database that is newer than this code is refused.
+"""
+
+from typing import Any, Final
+
+import asyncpg
+
+from foliot.adapters.storage.postgres.statements import in_schema, migrations
+from foliot.errors import SchemaTooNew
+
+_LOCK: Final = "SELECT pg_advisory_xact_lock(hashtextextended('foliot schema ' || $1, 0))"
+_VERSION: Final = "SELECT value::int FROM foliot.meta WHERE key = 'schema_version'"
+_SET_VERSION: Final = """
+INSERT INTO foliot.meta (key, value) VALUES ('schema_version', $1)
+ON CONFLICT (key) DO UPDATE SET value = excluded.value
+"""
+# A database restored into another server may hold events with higher numbers than its transactions will give.
+_LIFT_EVENTS: Final = """
+UPDATE foliot.meta SET value = (newest.number - newest.xid + 1)::text
+FROM (SELECT coalesce(max(seq) / 16, 0) AS number, pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS xid
+      FROM foliot.events) AS newest
+WHERE key = 'event_base' AND newest.number >= newest.xid + value::bigint
+"""
+
+
+async def migrate(connection: "asyncpg.Connection[Any]", schema: str) -> int:
+    """Apply whatever is missing and return the version reached."""
+    steps = migrations(schema)
+    newest = max(steps)
+    version = await _version(connection, schema)
+    while version < newest:
+        async with connection.transaction():
+            await connection.execute("SET LOCAL lock_timeout = 0")
+            await connection.execute(_LOCK, schema)
+            version = await _version(connection, schema)
+            if version < newest:
+                await _step(connection, schema, version + 1, steps[version + 1])
+                version += 1
+    if version > newest:
+        raise SchemaTooNew(found=version, supported=newest)
+    await connection.execute(in_schema(_LIFT_EVENTS, schema))
+    return version
+
+
+async def _version(connection: "asyncpg.Connection[Any]", schema: str) -> int:
+    if await connection.fetchval("SELECT to_regclass($1)", f'"{schema}".meta') is None:
+        return 0
+    return await connection.fetchval(in_schema(_VERSION, schema)) or 0
+
+
+async def _step(connection: "asyncpg.Connection[Any]", schema: str, number: int, script: str) -> None:
+    if number == 1:
+        await connection.execute(f'CREATE SCHEMA IF NOT EXISTS "{schema}"')
+    await connection.execute(script)
+    await connection.execute(in_schema(_SET_VERSION, schema), str(number))

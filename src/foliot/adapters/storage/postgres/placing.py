@@ -1,0 +1,95 @@
+"""Where a run that is not over stands: `later` until it is due, `holds` while it waits, `ready` when it may start."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, Self
+
+from foliot.adapters.storage.documents import decode_limits
+from foliot.adapters.storage.postgres.arrays import columns
+from foliot.adapters.storage.postgres.database import Transaction
+from foliot.domain.ids import RunId
+from foliot.domain.instant import Instant
+from foliot.domain.lease import Claim
+from foliot.domain.limits import Limit
+from foliot.domain.run import NewRun, rank
+from foliot.ports.storage import Topic
+
+
+class Standing(NamedTuple):
+    """A run that is to be put into its place."""
+
+    run_id: RunId
+    queue: str
+    priority: int
+    due_at: Instant
+    limits: Sequence[Limit]
+
+    @classmethod
+    def of_new(cls, run: NewRun) -> Self:
+        options = run.options
+        return cls(run.id, options.queue, options.priority, run.due_at, options.limits(run.job_id))
+
+    @classmethod
+    def of_row(cls, run_id: str, queue: str, priority: int, due_at: int, limits: str | None) -> Self:
+        return cls(RunId(run_id), queue, priority, Instant(due_at), decode_limits(limits))
+
+    @classmethod
+    def of_claim(cls, claim: Claim, limits: Sequence[Limit] = ()) -> Self:
+        return cls(claim.run_id, claim.queue, claim.priority, claim.due_at, limits)
+
+    @property
+    def rank(self) -> int:
+        return rank(self.due_at, self.priority)
+
+
+async def place(transaction: Transaction, runs: Iterable[Standing], now: Instant) -> None:
+    """Put runs where they belong: not due yet, waiting for their limits, or ready."""
+    later: list[Standing] = []
+    waiting: list[Standing] = []
+    ready: list[Standing] = []
+    for run in runs:
+        (later if run.due_at > now else waiting if run.limits else ready).append(run)
+    await put_later(transaction, later)
+    await put_waiting(transaction, waiting)
+    await put_ready(transaction, ready)
+
+
+async def put_later(transaction: Transaction, runs: Sequence[Standing]) -> None:
+    if runs:
+        await transaction.run("add_later", [run.due_at for run in runs], [run.run_id for run in runs])
+        transaction.topics.add(Topic.LATER)
+
+
+async def put_ready(transaction: Transaction, runs: Sequence[Standing]) -> None:
+    if runs:
+        queues, ranks = [run.queue for run in runs], [run.rank for run in runs]
+        await transaction.run("add_ready", queues, ranks, [run.run_id for run in runs])
+        transaction.topics.add(Topic.RUNS)
+
+
+async def put_waiting(transaction: Transaction, runs: Sequence[Standing]) -> None:
+    """Let due runs ask for their limits. They are admitted in a transaction of its own, right after this one."""
+    if runs:
+        await save_limits(transaction, [limit for run in runs for limit in run.limits])
+        await add_holds(transaction, [Hold(limit.key, run.run_id, run.rank) for run in runs for limit in run.limits])
+
+
+class Hold(NamedTuple):
+    key: str
+    run_id: RunId
+    rank: int
+    is_admitted: bool = False
+
+
+async def add_holds(transaction: Transaction, holds: Sequence[Hold]) -> None:
+    if holds:
+        await transaction.run("add_holds", *columns(holds))
+        transaction.keys.update(hold.key for hold in holds if not hold.is_admitted)
+
+
+async def save_limits(transaction: Transaction, limits: Iterable[Limit]) -> None:
+    """Remember the capacities that the newest runs say."""
+    wanted = {limit.key: limit.capacity for limit in limits}
+    known = dict(await transaction.rows("known_limits", sorted(wanted)))
+    changed = sorted((key, capacity) for key, capacity in wanted.items() if known.get(key) != capacity)
+    if changed:
+        await transaction.run("put_limits", *columns(changed))

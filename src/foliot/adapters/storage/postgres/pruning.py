@@ -1,0 +1,117 @@
+"""Removing what need not be kept, a bounded piece at a time, by whoever leads."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from foliot.adapters.storage.documents import decode_schedule_spec
+from foliot.adapters.storage.postgres.database import Transaction
+from foliot.adapters.storage.retention import removable_before
+from foliot.domain.ids import encode
+from foliot.domain.instant import Instant, Millis
+from foliot.ports.storage import Pruned, Retention
+
+_SCHEDULES_A_ROUND: Final = 2_000
+_JOBS_A_ROUND: Final = 200
+_ENTROPY_BITS: Final = 80
+
+
+class Pruner:
+    """Goes round the schedules and the jobs, a few with each call, and remembers where it stopped."""
+
+    def __init__(self, project: str) -> None:
+        self._project = project
+        self._last_schedule = ""
+        self._last_job = ""
+
+    async def prune(
+        self, transaction: Transaction, *, retention: Retention, epoch: int, limit: int, at: Instant | None
+    ) -> Pruned | None:
+        if await transaction.value("current_epoch") != epoch:
+            return None
+        now = await transaction.now(at)
+        runs, keys = await self._prune_runs(transaction, retention, now, limit)
+        ticks, schedules = await self._prune_ledgers(transaction, retention.ticks_age, now, limit)
+        await _prune_limits(transaction, limit)
+        return Pruned(
+            runs=runs,
+            logs=await _prune_older(transaction, "prune_logs", retention.logs_age, now, limit),
+            ticks=ticks,
+            events=await _prune_older(transaction, "prune_events", retention.events_age, now, limit),
+            schedules=schedules,
+            dedupe=keys + len(await transaction.rows("prune_keys", now, limit)),
+        )
+
+    async def _prune_runs(
+        self, transaction: Transaction, retention: Retention, now: Instant, limit: int
+    ) -> tuple[int, int]:
+        """Runs that are too old, then those that are too many; and the keys that went with them."""
+        doomed: list[str] = []
+        if retention.runs_age is not None:
+            cut = now - retention.runs_age
+            first_kept = encode(max(cut, 0) << _ENTROPY_BITS)
+            doomed += await transaction.column("old_runs", first_kept, cut, limit)
+        if retention.runs_per_job is not None and len(doomed) < limit:
+            doomed += await self._surplus(transaction, retention.runs_per_job, limit - len(doomed))
+        deleted = await transaction.column("delete_runs", doomed) if doomed else []
+        return len(deleted), await _forget_runs(transaction, deleted)
+
+    async def _surplus(self, transaction: Transaction, kept: int, limit: int) -> list[str]:
+        rows = await transaction.rows("surplus_runs", self._project, self._last_job, kept, limit, _JOBS_A_ROUND)
+        surplus = [row["id"] for row in rows if row["id"] is not None]
+        jobs = list(dict.fromkeys(row["job_id"] for row in rows))
+        is_cut = len(surplus) >= limit
+        # A job whose surplus was cut off is looked at again; after the last job it begins with the first.
+        self._last_job = self._last_job if is_cut else jobs[-1] if len(jobs) == _JOBS_A_ROUND else ""
+        return surplus[:limit]
+
+    async def _prune_ledgers(
+        self, transaction: Transaction, age: Millis | None, now: Instant, limit: int
+    ) -> tuple[int, int]:
+        if age is None:
+            return 0, 0
+        rows = await transaction.rows("next_ledgers", self._last_schedule, _SCHEDULES_A_ROUND)
+        if not rows:
+            self._last_schedule = ""
+            return 0, 0
+        uids = [row["uid"] for row in rows]
+        removed = await transaction.rows("prune_ticks", uids, [_cut(row, now, age) for row in rows], limit)
+        begins: dict[str, int] = {}
+        for uid, until in removed:
+            begins[uid] = max(begins.get(uid, 0), until + 1)
+        if begins:
+            await transaction.run("begin_ledgers", list(begins), list(begins.values()))
+        if len(removed) < limit:
+            self._last_schedule = uids[-1] if len(uids) == _SCHEDULES_A_ROUND else ""
+        return len(removed), await _forget_schedules(transaction, uids, now - age, limit)
+
+
+def _cut(row: Any, now: Instant, age: Millis) -> Instant:
+    """Ticks before this may go. The newest one stays as long as its schedule may fire."""
+    settled_until = now if row["is_over"] else row["settled_until"]
+    return removable_before(decode_schedule_spec(row["spec"]), settled_until, now, age)
+
+
+async def _forget_runs(transaction: Transaction, run_ids: Sequence[str]) -> int:
+    if not run_ids:
+        return 0
+    for left_over in ("delete_runs_outputs", "delete_runs_attempts", "delete_runs_logs"):
+        await transaction.run(left_over, run_ids)
+    return len(await transaction.rows("delete_runs_keys", run_ids))
+
+
+async def _forget_schedules(transaction: Transaction, uids: Sequence[str], cut: int, limit: int) -> int:
+    gone = await transaction.column("forgettable_schedules", uids, cut, limit)
+    if gone:
+        for left_over in ("forget_revisions", "forget_pauses", "forget_schedules"):
+            await transaction.run(left_over, gone)
+    return len(gone)
+
+
+async def _prune_older(transaction: Transaction, query: str, age: Millis | None, now: Instant, limit: int) -> int:
+    return 0 if age is None else len(await transaction.rows(query, now - age, limit))
+
+
+async def _prune_limits(transaction: Transaction, limit: int) -> None:
+    """Locked first, and looked at once more afterwards: nobody can have begun to wait in between."""
+    if idle := await transaction.column("idle_limits", limit):
+        await transaction.run("prune_limits", idle)

@@ -1,0 +1,170 @@
+"""The runs of a PostgreSQL storage."""
+
+from collections.abc import Collection, Sequence
+from functools import partial
+from typing import Final
+
+from foliot.adapters.storage.postgres.admission import Admission
+from foliot.adapters.storage.postgres.cancelling import cancel_runs
+from foliot.adapters.storage.postgres.creating import create_runs
+from foliot.adapters.storage.postgres.database import Database, Transaction, divide
+from foliot.adapters.storage.postgres.finishing import TokenMisused, finish_runs
+from foliot.adapters.storage.postgres.placing import Standing, place
+from foliot.adapters.storage.rows import attempt_of, claim_of, run_of
+from foliot.domain.ids import RunId, Token, WorkerId
+from foliot.domain.instant import Instant
+from foliot.domain.lease import CancelAnswer, Claim, Finish
+from foliot.domain.run import TERMINAL, AttemptRecord, NewRun, Run, Status, rank
+from foliot.ports.storage import Created, Released, RunFilter
+
+_TROUBLE: Final = TERMINAL - {Status.SUCCESS}
+_SETTLED_ANSWERS: Final = frozenset({CancelAnswer.TERMINAL, CancelAnswer.PENDING})
+
+
+class PostgresRuns:
+    def __init__(self, database: Database, admission: Admission, project: str) -> None:
+        self._database = database
+        self._admission = admission
+        self._project = project
+
+    # -- coming into being
+
+    async def create(self, runs: Sequence[NewRun], *, at: Instant | None = None) -> list[Created]:
+        if not runs:
+            return []
+        answers = dict(await divide(runs, partial(self._create, at=at)))
+        return [answers.get(run.id) or Created(run.id, is_new=False) for run in runs]
+
+    async def _create(self, runs: Sequence[NewRun], at: Instant | None) -> list[tuple[RunId, Created]]:
+        async def work(transaction: Transaction) -> tuple[list[tuple[RunId, Created]], set[str]]:
+            now = await transaction.now(at)
+            fresh, owners = await create_runs(transaction, self._project, runs, now)
+            await place(transaction, map(Standing.of_new, fresh), now)
+            # After a commit in doubt the runs may be there because we made them.
+            new = {run.id for run in (runs if transaction.is_repeat else fresh)}
+            return [(run.id, _answer(run.id, owners.get(run.id, run.id), new)) for run in runs], transaction.keys
+
+        answers, keys = await self._database.write("create", work)
+        await self._admission.follow(keys, at)
+        return answers
+
+    async def release_due(self, limit: int, *, at: Instant | None = None) -> Released:
+        released, keys = await self._database.write("release_due", partial(_release_due, limit=limit, at=at))
+        await self._admission.follow(keys, at)
+        return released
+
+    async def admit(self, limit: int, *, at: Instant | None = None) -> int:
+        return await self._admission.sweep(limit, at)
+
+    # -- being executed
+
+    async def ready(self, queue: str, limit: int) -> list[RunId]:
+        return [row[0] for row in await self._database.rows("ready_runs", queue, limit)]
+
+    async def claim(
+        self,
+        worker_id: WorkerId,
+        queues: Sequence[str],
+        limit: int,
+        *,
+        only: Collection[RunId] | None = None,
+        at: Instant | None = None,
+    ) -> list[Claim]:
+        if limit <= 0 or not queues or (only is not None and not only):
+            return []
+        query, *values = _claim_query(list(dict.fromkeys(queues)), only)
+
+        async def work(transaction: Transaction) -> list[Claim]:
+            rows = await transaction.rows(query, worker_id, values[0], limit, at, *values[1:])
+            return [claim_of(row) for row in rows]
+
+        # A grant whose answer was lost is given back at the next renewal; asking again would take more than was wanted.
+        claims = await self._database.write("claim", work, is_repeatable=False)
+        return sorted(claims, key=lambda claim: (rank(claim.due_at, claim.priority), claim.run_id))
+
+    async def finish(self, finishes: Sequence[Finish], *, at: Instant | None = None) -> list[Token]:
+        if not finishes:
+            return []
+        saved = dict(await divide(finishes, partial(self._finish, at=at)))
+        return [finish.claim.token for finish in finishes if not saved.get(finish.claim.token)]
+
+    async def _finish(self, finishes: Sequence[Finish], at: Instant | None) -> list[tuple[Token, bool]]:
+        async def work(transaction: Transaction, *, is_trusting: bool) -> tuple[list[Token], set[str]]:
+            return await finish_runs(transaction, finishes, at, is_trusting=is_trusting), transaction.keys
+
+        try:
+            stale, keys = await self._database.write("finish", partial(work, is_trusting=True))
+        except TokenMisused:
+            stale, keys = await self._database.write("finish", partial(work, is_trusting=False))
+        await self._admission.follow(keys, at)
+        return [(finish.claim.token, finish.claim.token not in stale) for finish in finishes]
+
+    async def cancel(self, run_ids: Collection[RunId], *, at: Instant | None = None) -> dict[RunId, CancelAnswer]:
+        if not run_ids:
+            return {}
+
+        async def work(transaction: Transaction) -> tuple[dict[RunId, CancelAnswer], set[str]]:
+            return await cancel_runs(transaction, run_ids, await transaction.now(at)), transaction.keys
+
+        answers, keys = await self._database.write("cancel", work, merge=_merge_cancels)
+        await self._admission.follow(keys, at)
+        return answers
+
+    # -- being looked at
+
+    async def get(self, run_ids: Collection[RunId]) -> dict[RunId, Run]:
+        if not run_ids:
+            return {}
+        runs = [run_of(self._project, row) for row in await self._database.rows("get_runs", list(run_ids))]
+        return {run.id: run for run in runs}
+
+    async def page(self, only: RunFilter) -> list[Run]:
+        rows = await self._database.rows(
+            _page_query(only), self._project, only.before, only.limit, only.job_id, only.schedule_id, only.status
+        )
+        found = await self.get([row[0] for row in rows])
+        return [found[row[0]] for row in rows if row[0] in found]
+
+    async def attempts(self, run_id: RunId) -> list[AttemptRecord]:
+        return [attempt_of(row) for row in await self._database.rows("attempts", run_id)]
+
+
+def _answer(asked: RunId, owner: RunId, new: Collection[RunId]) -> Created:
+    return Created(owner, is_new=owner == asked and asked in new)
+
+
+async def _release_due(transaction: Transaction, *, limit: int, at: Instant | None) -> tuple[Released, set[str]]:
+    now = await transaction.now(at)
+    rows = await transaction.rows("take_due", now, limit)
+    # A run that waits for its turn is due and stays where it is: its turn will find it.
+    await place(transaction, [Standing.of_row(*row[:5]) for row in rows if not row["is_waiting"]], now)
+    return Released(len(rows), await transaction.value("next_due")), transaction.keys
+
+
+def _claim_query(queues: list[str], only: Collection[RunId] | None) -> tuple[str, object] | tuple[str, object, object]:
+    if only is not None:
+        return "claim_named_runs", queues, list(only)
+    if len(queues) == 1:
+        return "claim_runs", queues[0]
+    return "claim_runs_of_queues", queues
+
+
+def _merge_cancels(
+    first: tuple[dict[RunId, CancelAnswer], set[str]], second: tuple[dict[RunId, CancelAnswer], set[str]]
+) -> tuple[dict[RunId, CancelAnswer], set[str]]:
+    """What the first try did, the second one finds done."""
+    answers = {
+        run_id: first[0].get(run_id, answer) if answer in _SETTLED_ANSWERS else answer
+        for run_id, answer in second[0].items()
+    }
+    return answers, first[1] | second[1]
+
+
+def _page_query(only: RunFilter) -> str:
+    if only.status is not None and not only.status.is_terminal:
+        return "page_live"
+    if only.schedule_id is not None:
+        return "page_schedule"
+    if only.job_id is not None:
+        return "page_job"
+    return "page_trouble" if only.status in _TROUBLE else "page_project"

@@ -1,0 +1,251 @@
+"""The schedules of a PostgreSQL storage: what people do to them, and what can be read about them."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import partial
+
+from foliot.adapters.storage.documents import as_stored_schedule, encode
+from foliot.adapters.storage.notices import about_schedules
+from foliot.adapters.storage.postgres.admission import Admission
+from foliot.adapters.storage.postgres.arrays import by_uid, columns
+from foliot.adapters.storage.postgres.database import Database, Transaction, divide
+from foliot.adapters.storage.postgres.due import due_schedules
+from foliot.adapters.storage.postgres.settling import add_ticks, settle_firings
+from foliot.adapters.storage.rows import pause_of, planned_of, revision_of, schedule_of, tick_of
+from foliot.domain import edit
+from foliot.domain.cron import tzdata_version
+from foliot.domain.events import EventKind
+from foliot.domain.firing import Firing
+from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
+from foliot.domain.instant import Instant
+from foliot.domain.schedule import Revision, Schedule
+from foliot.domain.tick import TickOutcome, TickReason, TickRecord
+from foliot.ports.storage import DueBatch, Ledger, NewSchedule, Topic
+
+
+class PostgresSchedules:
+    def __init__(self, database: Database, admission: Admission, project: str) -> None:
+        self._database = database
+        self._admission = admission
+        self._project = project
+
+    # -- what people do
+
+    async def put(self, schedules: Sequence[NewSchedule], *, at: Instant | None = None) -> list[Schedule]:
+        put: dict[ScheduleId, Schedule] = {}
+        for batch in _distinct(schedules):
+            put |= await self._database.write("put_schedules", partial(self._put, batch=batch, at=at))
+        return [put[schedule.id] for schedule in schedules]
+
+    async def _put(
+        self, transaction: Transaction, *, batch: Mapping[ScheduleId, NewSchedule], at: Instant | None
+    ) -> dict[ScheduleId, Schedule]:
+        now = await transaction.now(at)
+        known = await self._lock(transaction, batch)
+        created: list[Schedule] = []
+        # Whoever creates a schedule of that name at the same moment may be faster: then ours is an edit.
+        while missing := [new for new in batch.values() if new.id not in known]:
+            created += await self._create(transaction, missing, now)
+            known = await self._lock(transaction, batch)
+        edited = await _edit(transaction, known, batch, now)
+        changed = [*(schedule for schedule in created if schedule.id not in edited), *edited.values()]
+        transaction.note(EventKind.SCHEDULE_CHANGED, about_schedules(changed))
+        if changed:
+            transaction.topics.add(Topic.SCHEDULES)
+        return known | edited
+
+    async def _create(self, transaction: Transaction, new: Sequence[NewSchedule], now: Instant) -> list[Schedule]:
+        schedules = [edit.create(one.uid, one.id, self._project, as_stored_schedule(one.spec), now) for one in new]
+        inserted = set(await transaction.column("create_schedules", self._project, *columns(map(_new_row, schedules))))
+        created = [schedule for schedule in schedules if schedule.uid in inserted]
+        await _add_revisions(transaction, created)
+        return created
+
+    async def pause(
+        self, schedule_ids: Collection[ScheduleId], *, paused: bool, at: Instant | None = None
+    ) -> list[Schedule]:
+        if not schedule_ids:
+            return []
+        work = partial(self._pause, schedule_ids=schedule_ids, paused=paused, at=at)
+        return await self._database.write("pause", work)
+
+    async def _pause(
+        self, transaction: Transaction, *, schedule_ids: Collection[ScheduleId], paused: bool, at: Instant | None
+    ) -> list[Schedule]:
+        now = await transaction.now(at)
+        known = await self._lock(transaction, schedule_ids)
+        change = edit.pause if paused else edit.resume
+        changed = [change(schedule, now) for schedule in known.values() if (schedule.paused_at is None) == paused]
+        if changed:
+            uids = [one.uid for one in changed]
+            if paused:
+                await transaction.run("begin_pauses", uids, [one.paused_at for one in changed])
+            else:
+                await transaction.run("end_pauses", uids, now)
+            await _save(transaction, changed)
+            transaction.topics.add(Topic.SCHEDULES)
+        kind = EventKind.SCHEDULE_PAUSED if paused else EventKind.SCHEDULE_RESUMED
+        transaction.note(kind, about_schedules(changed))
+        known |= {schedule.id: schedule for schedule in changed}
+        return [known[schedule_id] for schedule_id in dict.fromkeys(schedule_ids) if schedule_id in known]
+
+    async def delete(self, schedule_ids: Collection[ScheduleId], *, at: Instant | None = None) -> list[ScheduleId]:
+        if not schedule_ids:
+            return []
+
+        async def work(transaction: Transaction) -> list[ScheduleId]:
+            now = await transaction.now(at)
+            return await delete_schedules(transaction, self._project, schedule_ids, now)
+
+        return await self._database.write("delete_schedules", work, merge=lambda one, two: [*dict.fromkeys(one + two)])
+
+    async def _lock(self, transaction: Transaction, ids: Iterable[ScheduleId]) -> dict[ScheduleId, Schedule]:
+        rows = await transaction.rows("lock_schedules_by_id", self._project, list(ids))
+        return {schedule.id: schedule for schedule in (schedule_of(self._project, row) for row in rows)}
+
+    # -- what the scheduler does
+
+    async def due(self, limit: int, *, at: Instant | None = None) -> DueBatch:
+        return await due_schedules(self._database, self._project, limit, at)
+
+    async def settle(self, firings: Sequence[Firing], *, at: Instant | None = None) -> list[ScheduleUid]:
+        if not firings:
+            return []
+        saved = set(await divide(firings, partial(self._settle, at=at)))
+        return [firing.uid for firing in firings if firing.uid in saved]
+
+    async def _settle(self, firings: Sequence[Firing], at: Instant | None) -> list[ScheduleUid]:
+        async def work(transaction: Transaction) -> tuple[list[ScheduleUid], set[str]]:
+            return await settle_firings(transaction, self._project, firings, at), transaction.keys
+
+        saved, keys = await self._database.write("settle", work)
+        await self._admission.follow(keys, at)
+        return saved
+
+    async def next_wake(self) -> Instant | None:
+        wake: Instant | None = await self._database.value("next_wake")
+        return wake
+
+    # -- what can be read
+
+    async def get(self, schedule_ids: Collection[ScheduleId]) -> dict[ScheduleId, Schedule]:
+        if not schedule_ids:
+            return {}
+        rows = await self._database.rows("get_schedules", self._project, list(schedule_ids))
+        return {schedule.id: schedule for schedule in (schedule_of(self._project, row) for row in rows)}
+
+    async def page(
+        self, *, job_id: JobId | None = None, after: ScheduleId | None = None, limit: int = 100
+    ) -> list[Schedule]:
+        query = "page_schedules" if job_id is None else "page_schedules_of_job"
+        rows = await self._database.rows(query, self._project, after, limit, job_id)
+        return [schedule_of(self._project, row) for row in rows]
+
+    async def ticks(self, uid: ScheduleUid, *, after: Instant, until: Instant, limit: int) -> list[TickRecord]:
+        return [tick_of(row) for row in await self._database.rows("ticks", uid, after, until, limit)]
+
+    async def latest_ticks(self, uid: ScheduleUid, *, limit: int) -> list[TickRecord]:
+        return [tick_of(row) for row in await self._database.rows("latest_ticks", uid, limit)]
+
+    async def ledgers(
+        self, *, after: ScheduleUid | None = None, limit: int = 100, ids: Collection[ScheduleId] | None = None
+    ) -> list[Ledger]:
+        query, wanted = ("ledgers", None) if ids is None else ("ledgers_of", list(ids))
+        rows = await self._database.rows(query, self._project, after, limit, wanted)
+        uids = [row["uid"] for row in rows]
+        revisions = by_uid(await self._database.rows("revisions", uids)) if uids else {}
+        pauses = by_uid(await self._database.rows("pauses", uids)) if uids else {}
+        planned = by_uid(await self._database.rows("planned_ticks", uids)) if uids else {}
+        return [
+            Ledger(
+                schedule_of(self._project, row[:-1]),
+                row["deleted_at"],
+                [revision_of(found) for found in revisions.get(row["uid"], ())],
+                [pause_of(found) for found in pauses.get(row["uid"], ())],
+                [planned_of(found) for found in planned.get(row["uid"], ())],
+            )
+            for row in rows
+        ]
+
+
+async def delete_schedules(
+    transaction: Transaction, project: str, schedule_ids: Collection[ScheduleId], now: Instant
+) -> list[ScheduleId]:
+    """Delete schedules: what they had planned ends as cancelled, so that the ledger has no hole."""
+    rows = await transaction.rows("lock_schedules_by_id", project, list(schedule_ids))
+    known = {schedule.id: schedule for schedule in (schedule_of(project, row) for row in rows)}
+    if not known:
+        return []
+    uids = [schedule.uid for schedule in known.values()]
+    names = {schedule.uid: schedule.id for schedule in known.values()}
+    planned = await transaction.rows("take_planned", uids)
+    ending = (TickOutcome.CANCELLED, TickReason.DELETED)
+    cancelled = [
+        (row["uid"], TickRecord(row[1], row[1], 1, *ending, row["fire_at"], row["revision"])) for row in planned
+    ]
+    await add_ticks(transaction, names, cancelled, now)
+    await transaction.run("delete_schedules", uids, now)
+    transaction.note(EventKind.SCHEDULE_DELETED, about_schedules(known.values()))
+    return [schedule_id for schedule_id in dict.fromkeys(schedule_ids) if schedule_id in known]
+
+
+def _distinct(schedules: Sequence[NewSchedule]) -> list[dict[ScheduleId, NewSchedule]]:
+    """Divide a batch where a name comes up again: the second one edits what the first one made."""
+    batches: list[dict[ScheduleId, NewSchedule]] = []
+    for schedule in schedules:
+        if not batches or schedule.id in batches[-1]:
+            batches.append({})
+        batches[-1][schedule.id] = schedule
+    return batches
+
+
+async def _edit(
+    transaction: Transaction,
+    known: Mapping[ScheduleId, Schedule],
+    batch: Mapping[ScheduleId, NewSchedule],
+    now: Instant,
+) -> dict[ScheduleId, Schedule]:
+    specs = {schedule_id: as_stored_schedule(new.spec) for schedule_id, new in batch.items()}
+    changed = [one for one in known.values() if not edit.is_same_rule(one, specs[one.id])]
+    if not changed:
+        return {}
+    ruling = await _open_revisions(transaction, changed)
+    edited = [edit.edit(one, specs[one.id], ruling.get(one.uid, [one.revision]), now) for one in changed]
+    await _save(transaction, edited)
+    await _add_revisions(transaction, edited)
+    return {schedule.id: schedule for schedule in edited}
+
+
+async def _open_revisions(transaction: Transaction, schedules: Iterable[Schedule]) -> dict[str, list[Revision]]:
+    """The revisions that rule what is not settled yet, where that is more than the current one."""
+    behind = [one for one in schedules if one.revision.opened_at > one.settled_until]
+    if not behind:
+        return {}
+    asked = [(one.uid, one.settled_until, one.revision.number) for one in behind]
+    rows = by_uid(await transaction.rows("revisions_since", *columns(asked)))
+    return {uid: [revision_of(row) for row in found] for uid, found in rows.items()}
+
+
+async def _save(transaction: Transaction, schedules: Iterable[Schedule]) -> None:
+    await transaction.run("change_schedules", *columns(map(_changed_row, schedules)))
+
+
+async def _add_revisions(transaction: Transaction, schedules: Sequence[Schedule]) -> None:
+    if schedules:
+        rows = [(one.uid, one.revision.number, one.revision.opened_at, encode(one.revision.spec)) for one in schedules]
+        await transaction.run("add_revisions", *columns(rows), tzdata_version())
+
+
+def _new_row(schedule: Schedule) -> tuple[object, ...]:
+    number, opened_at, spec = schedule.revision
+    return (
+        *(schedule.uid, schedule.id, schedule.version, spec.job_id, number, opened_at, encode(spec), schedule.enabled),
+        *(schedule.created_at, schedule.updated_at, schedule.settled_until, schedule.next_run_at, schedule.wake_at),
+    )
+
+
+def _changed_row(schedule: Schedule) -> tuple[object, ...]:
+    number, opened_at, spec = schedule.revision
+    return (
+        *(schedule.uid, schedule.version, spec.job_id, number, opened_at, encode(spec), schedule.enabled),
+        *(schedule.paused_at, schedule.updated_at, schedule.next_run_at, schedule.wake_at),
+    )

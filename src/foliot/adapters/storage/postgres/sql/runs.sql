@@ -1,0 +1,280 @@
+-- Arrays are unnested through a sub-select, `unnest((SELECT $1::text[]))`: the planner then expects ten rows, whatever
+-- the batch holds, and looks each one up by its key. When it sees the true length it may read the whole table instead.
+
+-- name: create_runs
+INSERT INTO foliot.runs (id, project, job_id, queue, priority, trigger, status, due_at, created_at,
+                         payload, overrides, limits, schedule_uid, schedule_id, scheduled_for, tick_key)
+SELECT new.id, $1, new.job_id, new.queue, new.priority, new.trigger, 'scheduled', new.due_at, $2,
+       new.payload, new.overrides, new.limits, new.schedule_uid, new.schedule_id, new.scheduled_for, new.tick_key
+FROM unnest($3::text[], $4::text[], $5::text[], $6::int[], $7::text[], $8::bigint[], $9::text[], $10::text[],
+            $11::text[], $12::text[], $13::text[], $14::bigint[], $15::text[])
+     AS new (id, job_id, queue, priority, trigger, due_at, payload, overrides,
+             limits, schedule_uid, schedule_id, scheduled_for, tick_key)
+ON CONFLICT (id) DO NOTHING
+RETURNING id;
+
+-- name: add_ready
+INSERT INTO foliot.ready (queue, rank, run_id)
+SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[]);
+
+-- name: add_later
+INSERT INTO foliot.later (due_at, run_id)
+SELECT * FROM unnest($1::bigint[], $2::text[]);
+
+-- name: take_due
+-- ARRAY(...) is evaluated once: as a plain IN (... LIMIT n) the planner may run it again and take more than n.
+WITH taken AS (
+    DELETE FROM foliot.later WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM foliot.later WHERE due_at <= $1 ORDER BY due_at, run_id LIMIT $2 FOR UPDATE SKIP LOCKED))
+    RETURNING run_id
+)
+SELECT run.id, run.queue, run.priority, run.due_at, run.limits,
+       run.schedule_uid IS NOT NULL AND EXISTS (
+           SELECT 1 FROM foliot.holds WHERE holds.run_id = run.id AND NOT holds.is_admitted) AS is_waiting
+FROM foliot.runs run WHERE run.id = ANY (ARRAY(SELECT run_id FROM taken));
+
+-- name: next_due
+SELECT due_at FROM foliot.later ORDER BY due_at LIMIT 1;
+
+-- name: ready_runs
+SELECT run_id FROM foliot.ready WHERE queue = $1 ORDER BY rank, run_id LIMIT $2;
+
+-- name: living_worker
+clock AS MATERIALIZED (SELECT coalesce($4::bigint, foliot.now_ms()) AS now),
+room AS MATERIALIZED (
+    SELECT $3::bigint AS free FROM foliot.workers
+    WHERE id = $1 AND expires_at > (SELECT now FROM clock) FOR KEY SHARE
+)
+
+-- name: grant_leases
+granted AS MATERIALIZED (
+    SELECT run.id AS run_id, nextval('foliot.lease_token') AS token, $1::text AS worker_id, run.job_id,
+           (SELECT job.revision FROM foliot.jobs job WHERE job.project = run.project AND job.id = run.job_id),
+           run.attempt + 1 AS attempt, run.lost, run.queue, run.priority, run.due_at,
+           (SELECT now FROM clock) AS started_at, convert_to(run.payload, 'UTF8'), convert_to(run.overrides, 'UTF8'),
+           run.limits, run.schedule_uid, run.schedule_id, run.scheduled_for, run.tick_key
+    FROM foliot.runs run WHERE run.id = ANY (ARRAY(SELECT run_id FROM picked))
+),
+leased AS (
+    INSERT INTO foliot.leases (token, run_id, worker_id, attempt, started_at)
+    SELECT token, run_id, worker_id, attempt, started_at FROM granted
+),
+noted AS (
+    INSERT INTO foliot.events (seq, at, kind, items)
+    SELECT foliot.event_seq(pg_current_xact_id(), 0), (SELECT now FROM clock), 'runs.started',
+           json_agg(json_build_array(run_id, attempt))::text
+    FROM granted HAVING count(*) > 0
+)
+SELECT * FROM granted;
+
+-- name: claim_runs
+-- One queue: rows come from the front of the index, locked ones are passed by.
+-- ARRAY(...) is evaluated once: as a plain IN (... LIMIT n) the planner may run it again and claim more than n.
+WITH {living_worker},
+picked AS (
+    DELETE FROM foliot.ready WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM foliot.ready WHERE queue = $2::text ORDER BY rank, run_id
+        LIMIT coalesce((SELECT free FROM room), 0) FOR UPDATE SKIP LOCKED))
+    RETURNING run_id
+),
+{grant_leases}
+
+-- name: claim_runs_of_queues
+-- Several queues: as many of each as could be needed are locked, the best of all are taken.
+WITH {living_worker},
+picked AS (
+    DELETE FROM foliot.ready WHERE ctid = ANY (ARRAY(
+        SELECT candidate.ctid
+        FROM unnest((SELECT $2::text[])) AS wanted (queue), LATERAL (
+            SELECT ctid, rank, run_id FROM foliot.ready WHERE ready.queue = wanted.queue ORDER BY rank, run_id
+            LIMIT coalesce((SELECT free FROM room), 0) FOR UPDATE SKIP LOCKED) AS candidate
+        ORDER BY candidate.rank, candidate.run_id LIMIT $3))
+    RETURNING run_id
+),
+{grant_leases}
+
+-- name: claim_named_runs
+-- Only runs that somebody has named, as far as they are ready.
+WITH {living_worker},
+picked AS (
+    DELETE FROM foliot.ready WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM foliot.ready
+        WHERE run_id = ANY ((SELECT $5::text[])::text[]) AND queue = ANY ($2::text[]) ORDER BY rank, run_id
+        LIMIT coalesce((SELECT free FROM room), 0) FOR UPDATE SKIP LOCKED))
+    RETURNING run_id
+),
+{grant_leases}
+
+-- name: end_successes
+-- The fence and all that a plain success leaves behind, in one statement whose only array are the tokens: the start and
+-- the number of an attempt are in its lease.
+WITH clock AS MATERIALIZED (SELECT coalesce($2::bigint, foliot.now_ms()) AS now),
+ended AS (
+    DELETE FROM foliot.leases WHERE token = ANY ((SELECT $1::bigint[])::bigint[])
+    RETURNING token, run_id, worker_id, attempt, started_at
+)
+UPDATE foliot.runs SET
+    status = 'success', finished_at = (SELECT now FROM clock), reason = NULL, error = NULL, exit_code = $3,
+    worker_id = ended.worker_id, token = ended.token, attempt = ended.attempt, started_at = ended.started_at
+FROM ended WHERE runs.id = ended.run_id
+RETURNING runs.token, runs.id AS run_id, runs.worker_id, runs.attempt, runs.finished_at;
+
+-- name: end_leases
+-- The fence: a token that is not current deletes nothing.
+DELETE FROM foliot.leases
+USING unnest((SELECT $1::bigint[]), (SELECT $2::text[]), (SELECT $3::text[])) AS named (token, run_id, worker_id)
+WHERE leases.token = named.token AND leases.run_id = named.run_id AND leases.worker_id = named.worker_id
+RETURNING leases.token, leases.run_id, leases.worker_id, leases.attempt, leases.started_at, leases.cancel_at;
+
+-- name: saved_endings
+-- How these attempts ended, where that was saved. A run knows its last attempt, the earlier ones are records.
+SELECT run.id AS run_id, run.token, run.status, run.reason FROM foliot.runs run
+WHERE run.id = ANY ((SELECT $1::text[])::text[]) AND run.token = ANY ((SELECT $2::bigint[])::bigint[])
+UNION ALL
+SELECT attempt.run_id, attempt.token, attempt.status, attempt.reason FROM foliot.attempts attempt
+WHERE attempt.run_id = ANY ((SELECT $1::text[])::text[]) AND attempt.token = ANY ((SELECT $2::bigint[])::bigint[]);
+
+-- name: end_runs
+UPDATE foliot.runs SET
+    status = ended.status, is_trouble = ended.status <> 'success', finished_at = $1, reason = ended.reason, error = ended.error, exit_code = ended.exit_code,
+    worker_id = ended.worker_id, token = ended.token, attempt = ended.attempt, started_at = ended.started_at
+FROM unnest((SELECT $2::text[]), (SELECT $3::bigint[]), (SELECT $4::text[]), (SELECT $5::int[]), (SELECT $6::bigint[]),
+            (SELECT $7::int[]), (SELECT $8::text[]), (SELECT $9::text[]), (SELECT $10::text[]))
+     AS ended (id, token, worker_id, attempt, started_at, exit_code, status, reason, error)
+WHERE runs.id = ended.id;
+
+-- name: add_outputs
+INSERT INTO foliot.outputs (run_id, body) SELECT * FROM unnest($1::text[], $2::text[])
+ON CONFLICT (run_id) DO UPDATE SET body = excluded.body;
+
+-- name: retry_runs
+UPDATE foliot.runs SET
+    due_at = again.due_at, attempt = again.attempt, lost = runs.lost + again.lost,
+    reason = again.reason, error = again.error, exit_code = again.exit_code
+FROM unnest((SELECT $1::text[]), (SELECT $2::bigint[]), (SELECT $3::int[]), (SELECT $4::int[]), (SELECT $5::text[]),
+            (SELECT $6::text[]), (SELECT $7::int[]))
+     AS again (id, due_at, attempt, lost, reason, error, exit_code)
+WHERE runs.id = again.id
+RETURNING runs.id, runs.queue, runs.priority, runs.due_at, runs.limits;
+
+-- name: add_attempts
+INSERT INTO foliot.attempts (finished_at, run_id, number, token, worker_id, started_at, status, reason, exit_code,
+                             error)
+SELECT $1, ended.*
+FROM unnest($2::text[], $3::int[], $4::bigint[], $5::text[], $6::bigint[], $7::text[], $8::text[], $9::int[],
+            $10::text[]) AS ended;
+
+-- name: cancelled_later
+-- Where a run stands while it has not started. Who deletes its place owns it.
+DELETE FROM foliot.later WHERE run_id = ANY ((SELECT $1::text[])::text[]) RETURNING run_id;
+
+-- name: cancelled_ready
+DELETE FROM foliot.ready WHERE run_id = ANY ((SELECT $1::text[])::text[]) RETURNING run_id;
+
+-- name: cancelled_waiting
+DELETE FROM foliot.holds WHERE run_id = ANY ((SELECT $1::text[])::text[]) AND NOT is_admitted RETURNING run_id, key;
+
+-- name: request_cancel
+UPDATE foliot.leases SET cancel_at = $2 WHERE run_id = ANY ((SELECT $1::text[])::text[]) AND cancel_at IS NULL RETURNING run_id;
+
+-- name: leased_runs
+SELECT run_id FROM foliot.leases WHERE run_id = ANY ((SELECT $1::text[])::text[]);
+
+-- name: run_statuses
+SELECT id, status FROM foliot.runs WHERE id = ANY ((SELECT $1::text[])::text[]);
+
+-- name: end_cancelled
+UPDATE foliot.runs SET
+    status = 'cancelled', is_trouble = true, reason = 'cancelled', finished_at = $2
+WHERE id = ANY ((SELECT $1::text[])::text[])
+RETURNING id, attempt;
+
+-- name: unstarted_runs_of_jobs
+SELECT run.id FROM foliot.runs run
+WHERE run.project = $1 AND run.job_id = ANY ((SELECT $2::text[])::text[]) AND run.id = ANY (ARRAY(
+    SELECT run_id FROM foliot.later UNION ALL SELECT run_id FROM foliot.ready
+    UNION ALL SELECT run_id FROM foliot.holds WHERE NOT is_admitted));
+
+-- name: get_runs
+-- A sub-select that gives a value is looked up for each run; EXISTS might be answered by reading the whole table.
+SELECT run.id, run.job_id,
+       CASE WHEN run.status <> 'scheduled' THEN run.status
+            WHEN lease.cancel_at IS NOT NULL THEN 'cancelling'
+            WHEN lease.token IS NOT NULL THEN 'running'
+            WHEN (SELECT true FROM foliot.ready WHERE ready.run_id = run.id) THEN 'queued'
+            WHEN (SELECT true FROM foliot.later WHERE later.run_id = run.id) THEN 'scheduled'
+            WHEN (SELECT true FROM foliot.holds WHERE holds.run_id = run.id AND NOT is_admitted LIMIT 1) THEN 'queued'
+            ELSE 'scheduled' END,
+       run.reason, run.queue, run.priority, run.trigger,
+       run.schedule_uid, run.schedule_id, run.scheduled_for, run.tick_key, run.payload,
+       (SELECT body FROM foliot.outputs WHERE outputs.run_id = run.id),
+       run.due_at, run.created_at, coalesce(lease.started_at, run.started_at), run.finished_at,
+       coalesce(lease.attempt, run.attempt), run.lost, run.exit_code, run.error,
+       coalesce(lease.worker_id, run.worker_id), coalesce(lease.token, run.token)
+FROM foliot.runs run
+LEFT JOIN foliot.leases lease ON lease.run_id = run.id
+WHERE run.id = ANY ((SELECT $1::text[])::text[]);
+
+-- name: page_project
+SELECT id FROM foliot.runs
+WHERE project = $1 AND ($2::text IS NULL OR id < $2) AND ($6::text IS NULL OR status = $6)
+  AND ($4::text IS NULL OR job_id = $4) AND $5::text IS NULL
+ORDER BY id DESC LIMIT $3;
+
+-- name: page_job
+SELECT id FROM foliot.runs
+WHERE project = $1 AND job_id = $4 AND ($2::text IS NULL OR id < $2) AND ($6::text IS NULL OR status = $6)
+  AND $5::text IS NULL
+ORDER BY project DESC, job_id DESC, id DESC LIMIT $3;
+
+-- name: page_schedule
+-- A schedule that was deleted and created again has several uids.
+SELECT found.id
+FROM (SELECT uid FROM foliot.schedules WHERE project = $1 AND id = $5 AND deleted_at IS NULL
+      UNION ALL SELECT uid FROM foliot.schedules WHERE project = $1 AND id = $5 AND deleted_at IS NOT NULL) AS known,
+    LATERAL (SELECT id FROM foliot.runs
+             WHERE schedule_uid = known.uid AND ($2::text IS NULL OR id < $2)
+               AND ($4::text IS NULL OR job_id = $4) AND ($6::text IS NULL OR status = $6)
+             ORDER BY schedule_uid DESC, id DESC LIMIT $3) AS found
+ORDER BY found.id DESC LIMIT $3;
+
+-- name: page_trouble
+SELECT id FROM foliot.runs
+WHERE project = $1 AND is_trouble AND ($2::text IS NULL OR id < $2) AND status = $6
+  AND ($4::text IS NULL OR job_id = $4) AND ($5::text IS NULL OR schedule_id = $5)
+ORDER BY project DESC, id DESC LIMIT $3;
+
+-- name: page_live
+-- Runs that are not over are found through the small tables that say where they stand.
+SELECT live.id FROM (
+    (SELECT run.id FROM foliot.leases place JOIN foliot.runs run ON run.id = place.run_id
+     WHERE $6 IN ('running', 'cancelling') AND (place.cancel_at IS NOT NULL) = ($6 = 'cancelling')
+       AND run.project = $1 AND ($2::text IS NULL OR place.run_id < $2)
+       AND ($4::text IS NULL OR run.job_id = $4) AND ($5::text IS NULL OR run.schedule_id = $5)
+     ORDER BY place.run_id DESC LIMIT $3)
+    UNION ALL
+    (SELECT run.id FROM foliot.ready place JOIN foliot.runs run ON run.id = place.run_id
+     WHERE $6 = 'queued' AND run.project = $1 AND ($2::text IS NULL OR place.run_id < $2)
+       AND ($4::text IS NULL OR run.job_id = $4) AND ($5::text IS NULL OR run.schedule_id = $5)
+     ORDER BY place.run_id DESC LIMIT $3)
+    UNION ALL
+    (SELECT DISTINCT run.id FROM foliot.holds place JOIN foliot.runs run ON run.id = place.run_id
+     WHERE $6 = 'queued' AND NOT place.is_admitted AND run.project = $1 AND ($2::text IS NULL OR place.run_id < $2)
+       AND ($4::text IS NULL OR run.job_id = $4) AND ($5::text IS NULL OR run.schedule_id = $5)
+       AND NOT EXISTS (SELECT 1 FROM foliot.later WHERE later.run_id = place.run_id)
+     ORDER BY run.id DESC LIMIT $3)
+    UNION ALL
+    (SELECT run.id FROM foliot.later place JOIN foliot.runs run ON run.id = place.run_id
+     WHERE $6 = 'scheduled' AND run.project = $1 AND ($2::text IS NULL OR place.run_id < $2)
+       AND ($4::text IS NULL OR run.job_id = $4) AND ($5::text IS NULL OR run.schedule_id = $5)
+     ORDER BY place.run_id DESC LIMIT $3)) AS live
+ORDER BY live.id DESC LIMIT $3;
+
+-- name: attempts
+SELECT run_id, number, token, worker_id, started_at, finished_at, status, reason, exit_code, error
+FROM foliot.attempts WHERE run_id = $1
+UNION ALL
+SELECT id, attempt, token, worker_id, started_at, finished_at, status, reason, exit_code, error
+FROM foliot.runs WHERE id = $1 AND finished_at IS NOT NULL AND token IS NOT NULL AND NOT EXISTS (
+    SELECT 1 FROM foliot.attempts WHERE attempts.run_id = runs.id AND attempts.token = runs.token)
+ORDER BY number;

@@ -1,0 +1,157 @@
+-- name: schedule_columns
+uid, id, version, revision, opened_at, spec, enabled, paused_at, created_at, updated_at, settled_until, next_run_at,
+wake_at, last_scheduled_at, behind_since, ledger_from
+
+-- name: uids_of_ids
+-- One look into the index for each name: asked for all at once and in order, the planner may read all schedules.
+SELECT found.uid FROM unnest((SELECT $2::text[])) AS asked (id), LATERAL (
+    SELECT uid FROM foliot.schedules
+    WHERE schedules.project = $1 AND schedules.id = asked.id AND schedules.deleted_at IS NULL LIMIT 1) AS found
+
+-- name: lock_schedules_by_id
+-- `deleted_at IS NULL`, written so, would let the planner read the index of all that exist instead of a few uids.
+SELECT {schedule_columns} FROM foliot.schedules
+WHERE uid = ANY (ARRAY({uids_of_ids})) AND coalesce(deleted_at, 0) = 0 ORDER BY uid FOR NO KEY UPDATE;
+
+-- name: create_schedules
+INSERT INTO foliot.schedules (project, uid, id, version, job_id, revision, opened_at, spec, enabled, created_at,
+                              updated_at, settled_until, next_run_at, wake_at)
+SELECT $1, new.*
+FROM unnest($2::text[], $3::text[], $4::bigint[], $5::text[], $6::int[], $7::bigint[], $8::text[], $9::boolean[],
+            $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[])
+     AS new (uid, id, version, job_id, revision, opened_at, spec, enabled, created_at, updated_at, settled_until,
+             next_run_at, wake_at)
+ORDER BY new.id
+ON CONFLICT (project, id) WHERE deleted_at IS NULL DO NOTHING
+RETURNING uid;
+
+-- name: change_schedules
+UPDATE foliot.schedules SET
+    version = new.version, job_id = new.job_id, revision = new.revision, opened_at = new.opened_at, spec = new.spec,
+    enabled = new.enabled, paused_at = new.paused_at, updated_at = new.updated_at, next_run_at = new.next_run_at,
+    wake_at = new.wake_at
+FROM unnest((SELECT $1::text[]), (SELECT $2::bigint[]), (SELECT $3::text[]), (SELECT $4::int[]), (SELECT $5::bigint[]),
+            (SELECT $6::text[]), (SELECT $7::boolean[]), (SELECT $8::bigint[]), (SELECT $9::bigint[]),
+            (SELECT $10::bigint[]), (SELECT $11::bigint[]))
+     AS new (uid, version, job_id, revision, opened_at, spec, enabled, paused_at, updated_at, next_run_at, wake_at)
+WHERE schedules.uid = new.uid;
+
+-- name: add_revisions
+INSERT INTO foliot.revisions (uid, number, opened_at, spec, tzdata)
+SELECT new.*, $5 FROM unnest($1::text[], $2::int[], $3::bigint[], $4::text[]) AS new (uid, number, opened_at, spec);
+
+-- name: begin_pauses
+INSERT INTO foliot.pauses (uid, since) SELECT uid, since FROM unnest($1::text[], $2::bigint[]) AS new (uid, since)
+ON CONFLICT (uid, since) DO UPDATE SET "until" = NULL;
+
+-- name: end_pauses
+UPDATE foliot.pauses SET "until" = greatest(since, $2) WHERE uid = ANY ((SELECT $1::text[])::text[]) AND "until" IS NULL;
+
+-- name: delete_schedules
+UPDATE foliot.schedules SET version = version + 1, deleted_at = $2, updated_at = $2, wake_at = NULL
+WHERE uid = ANY ((SELECT $1::text[])::text[]);
+
+-- name: take_planned
+DELETE FROM foliot.planned WHERE uid = ANY ((SELECT $1::text[])::text[]) RETURNING uid, scheduled_for, fire_at, revision;
+
+-- name: get_schedules
+SELECT {schedule_columns} FROM foliot.schedules WHERE uid = ANY (ARRAY({uids_of_ids})) AND coalesce(deleted_at, 0) = 0;
+
+-- name: page_schedules
+SELECT {schedule_columns} FROM foliot.schedules
+WHERE project = $1 AND deleted_at IS NULL AND ($2::text IS NULL OR id > $2) AND $4::text IS NULL
+ORDER BY project, id LIMIT $3;
+
+-- name: page_schedules_of_job
+SELECT {schedule_columns} FROM foliot.schedules
+WHERE project = $1 AND job_id = $4 AND deleted_at IS NULL AND ($2::text IS NULL OR id > $2)
+ORDER BY id LIMIT $3;
+
+-- name: due_schedules
+SELECT uid, id, version, revision, opened_at, spec, created_at, settled_until, behind_since
+FROM foliot.schedules WHERE wake_at <= $1 ORDER BY wake_at LIMIT $2;
+
+-- name: planned_ticks
+SELECT uid, scheduled_for, fire_at, revision FROM foliot.planned WHERE uid = ANY ((SELECT $1::text[])::text[])
+ORDER BY uid, scheduled_for;
+
+-- name: pauses_since
+-- Pauses that touch what is not settled yet.
+SELECT pauses.uid, pauses.since, pauses."until"
+FROM unnest((SELECT $1::text[]), (SELECT $2::bigint[])) AS asked (uid, since)
+JOIN foliot.pauses ON pauses.uid = asked.uid AND (pauses."until" IS NULL OR pauses."until" >= asked.since)
+ORDER BY pauses.uid, pauses.since;
+
+-- name: revisions_since
+-- The revision that rules the moment after `since`, and all later ones.
+SELECT revisions.uid, revisions.number, revisions.opened_at, revisions.spec
+FROM unnest((SELECT $1::text[]), (SELECT $2::bigint[]), (SELECT $3::int[])) AS asked (uid, since, number)
+JOIN foliot.revisions ON revisions.uid = asked.uid AND revisions.number >= least(asked.number, coalesce((
+    SELECT max(earlier.number) FROM foliot.revisions earlier
+    WHERE earlier.uid = asked.uid AND earlier.opened_at <= asked.since), 1))
+ORDER BY revisions.uid, revisions.number;
+
+-- name: in_flight
+SELECT key, count(*) AS runs FROM foliot.holds WHERE key = ANY ((SELECT $1::text[])::text[]) GROUP BY key;
+
+-- name: next_wake
+SELECT wake_at FROM foliot.schedules WHERE wake_at IS NOT NULL ORDER BY wake_at LIMIT 1;
+
+-- name: lock_schedules
+-- Always in the order of the uids, so that two schedulers never wait for each other in a circle.
+SELECT uid, id, version, settled_until, CASE WHEN uid = ANY ($2::text[]) THEN spec END AS spec
+FROM foliot.schedules WHERE uid = ANY ((SELECT $1::text[])::text[]) AND coalesce(deleted_at, 0) = 0
+ORDER BY uid FOR NO KEY UPDATE;
+
+-- name: add_ticks
+INSERT INTO foliot.ticks (decided_at, uid, scheduled_for, "until", count, outcome, reason, fire_at, revision, run_id,
+                          into_tick, key)
+SELECT $1, new.*
+FROM unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::bigint[], $9::int[],
+            $10::text[], $11::bigint[], $12::text[]) AS new;
+
+-- name: add_planned
+INSERT INTO foliot.planned (uid, scheduled_for, fire_at, revision)
+SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::int[]);
+
+-- name: advance_schedules
+UPDATE foliot.schedules SET
+    version = schedules.version + 1, settled_until = new.settled_until, next_run_at = new.next_run_at,
+    wake_at = new.wake_at, behind_since = new.behind_since, enabled = schedules.enabled AND NOT new.is_exhausted,
+    last_scheduled_at = coalesce(new.last_scheduled_at, schedules.last_scheduled_at)
+FROM unnest((SELECT $1::text[]), (SELECT $2::bigint[]), (SELECT $3::bigint[]), (SELECT $4::bigint[]),
+            (SELECT $5::bigint[]), (SELECT $6::bigint[]), (SELECT $7::boolean[]))
+     AS new (uid, settled_until, next_run_at, wake_at, behind_since, last_scheduled_at, is_exhausted)
+WHERE schedules.uid = new.uid;
+
+-- name: runs_in_flight
+SELECT run_id FROM foliot.holds WHERE key = ANY ((SELECT $1::text[])::text[]);
+
+-- name: existing_runs
+SELECT id FROM foliot.runs WHERE id = ANY ((SELECT $1::text[])::text[]);
+
+-- name: ticks
+SELECT scheduled_for, "until", count, outcome, reason, fire_at, revision, run_id, into_tick
+FROM foliot.ticks WHERE uid = $1 AND scheduled_for > $2 AND scheduled_for <= $3 ORDER BY uid, scheduled_for LIMIT $4;
+
+-- name: latest_ticks
+SELECT scheduled_for, "until", count, outcome, reason, fire_at, revision, run_id, into_tick
+FROM foliot.ticks WHERE uid = $1 ORDER BY uid DESC, scheduled_for DESC LIMIT $2;
+
+-- name: ledgers
+SELECT {schedule_columns}, deleted_at FROM foliot.schedules
+WHERE project = $1 AND ($2::text IS NULL OR uid > $2) AND $4::text[] IS NULL ORDER BY uid LIMIT $3;
+
+-- name: ledgers_of
+-- Twice the same names, because what exists and what existed have an index each.
+SELECT {schedule_columns}, deleted_at FROM foliot.schedules
+WHERE ($2::text IS NULL OR uid > $2)
+  AND ((project = $1 AND id = ANY ($4::text[]) AND deleted_at IS NULL)
+       OR (project = $1 AND id = ANY ($4::text[]) AND deleted_at IS NOT NULL))
+ORDER BY uid LIMIT $3;
+
+-- name: revisions
+SELECT uid, number, opened_at, spec FROM foliot.revisions WHERE uid = ANY ((SELECT $1::text[])::text[]) ORDER BY uid, number;
+
+-- name: pauses
+SELECT uid, since, "until" FROM foliot.pauses WHERE uid = ANY ((SELECT $1::text[])::text[]) ORDER BY uid, since;

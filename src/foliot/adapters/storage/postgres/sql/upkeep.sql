@@ -1,0 +1,123 @@
+-- name: now
+SELECT foliot.now_ms();
+
+-- name: add_events
+INSERT INTO foliot.events (seq, at, kind, items)
+SELECT foliot.event_seq(pg_current_xact_id(), new.nth::int), $1, new.kind, new.items
+FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS new (kind, items, nth);
+
+-- name: events
+-- Below the oldest transaction that is under way nothing can appear any more.
+SELECT seq, at, kind, items FROM foliot.events
+WHERE seq > $1 AND seq < foliot.event_seq(pg_snapshot_xmin(pg_current_snapshot()), 0) ORDER BY seq LIMIT $2;
+
+-- name: lead
+INSERT INTO foliot.leader AS known (name, holder, epoch, expires_at)
+SELECT 'upkeep', $1, 1, clock.now + $2 FROM (SELECT coalesce($3::bigint, foliot.now_ms()) AS now) AS clock
+ON CONFLICT (name) DO UPDATE SET
+    holder = excluded.holder, expires_at = excluded.expires_at,
+    epoch = CASE WHEN known.holder = excluded.holder AND known.expires_at > excluded.expires_at - $2
+                 THEN known.epoch ELSE known.epoch + 1 END
+    WHERE known.holder = excluded.holder OR known.expires_at <= excluded.expires_at - $2
+RETURNING epoch;
+
+-- name: resign
+UPDATE foliot.leader SET expires_at = 0 WHERE name = 'upkeep' AND holder = $1;
+
+-- name: current_epoch
+-- The share lock keeps the epoch current until the transaction ends.
+SELECT epoch FROM foliot.leader WHERE name = 'upkeep' FOR SHARE;
+
+-- name: old_runs
+-- Ids are made from the time, so nothing younger than the cut need be looked at.
+SELECT id FROM foliot.runs WHERE id < $1 AND status <> 'scheduled' AND finished_at < $2 ORDER BY id LIMIT $3;
+
+-- name: surplus_runs
+-- The next few jobs, and their terminal runs beyond the newest ones. A job without surplus comes back with no run.
+SELECT job.job_id, surplus.id
+FROM (WITH RECURSIVE listed AS (
+          (SELECT project, job_id, 1 AS nth FROM foliot.runs WHERE project = $1 AND job_id > $2
+           ORDER BY project, job_id LIMIT 1)
+          UNION ALL
+          SELECT following.project, following.job_id, listed.nth + 1 FROM listed, LATERAL (
+              SELECT project, job_id FROM foliot.runs WHERE project = listed.project AND job_id > listed.job_id
+              ORDER BY project, job_id LIMIT 1) AS following
+          WHERE listed.nth < $5)
+      SELECT project, job_id FROM listed) AS job
+LEFT JOIN LATERAL (
+    SELECT id FROM foliot.runs
+    WHERE runs.project = job.project AND runs.job_id = job.job_id AND runs.status <> 'scheduled'
+    ORDER BY id DESC OFFSET $3 LIMIT $4) AS surplus ON true
+ORDER BY job.job_id, surplus.id;
+
+-- name: delete_runs
+DELETE FROM foliot.runs WHERE id = ANY ((SELECT $1::text[])::text[]) AND status <> 'scheduled' RETURNING id;
+
+-- name: delete_runs_outputs
+DELETE FROM foliot.outputs WHERE run_id = ANY ((SELECT $1::text[])::text[]);
+
+-- name: delete_runs_attempts
+DELETE FROM foliot.attempts WHERE run_id = ANY ((SELECT $1::text[])::text[]);
+
+-- name: delete_runs_logs
+DELETE FROM foliot.log_chunks WHERE run_id = ANY ((SELECT $1::text[])::text[]);
+
+-- name: delete_runs_keys
+DELETE FROM foliot.dedupe WHERE run_id = ANY ((SELECT $1::text[])::text[]) RETURNING run_id;
+
+-- name: prune_logs
+DELETE FROM foliot.log_chunks WHERE ctid = ANY (ARRAY(
+    SELECT ctid FROM foliot.log_chunks chunk WHERE at < $1 AND NOT EXISTS (
+        SELECT 1 FROM foliot.runs WHERE runs.id = chunk.run_id AND runs.status = 'scheduled')
+    ORDER BY at LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING 1;
+
+-- name: prune_keys
+DELETE FROM foliot.dedupe WHERE ctid = ANY (ARRAY(
+    SELECT ctid FROM foliot.dedupe WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED))
+RETURNING 1;
+
+-- name: prune_events
+-- Only the oldest are looked at: numbers and times rise together.
+DELETE FROM foliot.events WHERE seq = ANY (ARRAY(
+    SELECT oldest.seq FROM (SELECT seq, at FROM foliot.events ORDER BY seq LIMIT $2) AS oldest WHERE oldest.at < $1))
+RETURNING 1;
+
+-- name: next_ledgers
+SELECT uid, spec, settled_until,
+       deleted_at IS NOT NULL OR (NOT enabled AND next_run_at IS NULL AND wake_at IS NULL) AS is_over
+FROM foliot.schedules WHERE uid > $1 ORDER BY uid LIMIT $2;
+
+-- name: prune_ticks
+DELETE FROM foliot.ticks USING (
+    SELECT old.uid, old.scheduled_for
+    FROM unnest((SELECT $1::text[]), (SELECT $2::bigint[])) AS asked (uid, cut), LATERAL (
+        SELECT uid, scheduled_for FROM foliot.ticks WHERE ticks.uid = asked.uid AND ticks."until" < asked.cut
+        AND ticks.scheduled_for < asked.cut ORDER BY ticks.uid, ticks.scheduled_for LIMIT $3) AS old
+    LIMIT $3) AS doomed
+WHERE ticks.uid = doomed.uid AND ticks.scheduled_for = doomed.scheduled_for
+RETURNING ticks.uid, ticks."until";
+
+-- name: begin_ledgers
+UPDATE foliot.schedules SET ledger_from = greatest(schedules.ledger_from, new.ledger_from)
+FROM unnest((SELECT $1::text[]), (SELECT $2::bigint[])) AS new (uid, ledger_from) WHERE schedules.uid = new.uid;
+
+-- name: forgettable_schedules
+-- Deleted or exhausted long ago, with no tick left.
+SELECT uid FROM foliot.schedules
+WHERE uid = ANY ((SELECT $1::text[])::text[]) AND wake_at IS NULL
+  AND (deleted_at < $2 OR (NOT enabled AND updated_at < $2 AND settled_until < $2 AND next_run_at IS NULL))
+  AND NOT EXISTS (SELECT 1 FROM foliot.ticks WHERE ticks.uid = schedules.uid)
+  AND NOT EXISTS (SELECT 1 FROM foliot.planned WHERE planned.uid = schedules.uid)
+ORDER BY uid LIMIT $3 FOR UPDATE SKIP LOCKED;
+
+-- name: forget_revisions
+DELETE FROM foliot.revisions WHERE uid = ANY ((SELECT $1::text[])::text[]);
+
+-- name: forget_pauses
+DELETE FROM foliot.pauses WHERE uid = ANY ((SELECT $1::text[])::text[]);
+
+-- name: forget_schedules
+DELETE FROM foliot.schedules WHERE uid = ANY ((SELECT $1::text[])::text[]);
+
+-- name: has_events
+SELECT 1 FROM foliot.events WHERE seq > $1 LIMIT 1;

@@ -1,0 +1,129 @@
+"""A PostgreSQL database, open."""
+
+import asyncio
+from types import TracebackType
+from typing import Any, Final, Self
+
+import asyncpg
+
+from foliot.adapters.storage.postgres.admission import Admission
+from foliot.adapters.storage.postgres.bell import Bell
+from foliot.adapters.storage.postgres.database import SETTINGS, Database, Faults
+from foliot.adapters.storage.postgres.dsn import Dsn, parse_dsn
+from foliot.adapters.storage.postgres.jobs import PostgresJobs
+from foliot.adapters.storage.postgres.logs import PostgresLogs
+from foliot.adapters.storage.postgres.migrate import migrate
+from foliot.adapters.storage.postgres.runs import PostgresRuns
+from foliot.adapters.storage.postgres.schedules import PostgresSchedules
+from foliot.adapters.storage.postgres.trouble import translate
+from foliot.adapters.storage.postgres.upkeep import PostgresUpkeep
+from foliot.adapters.storage.postgres.workers import PostgresWorkers
+from foliot.domain.job import DEFAULT_PROJECT
+from foliot.ports.storage import JobStore, LogStore, RunStore, ScheduleStore, Topic, Upkeep, WorkerStore
+
+_CONNECT_TIMEOUT: Final = 10
+_COMMAND_TIMEOUT: Final = 90
+_CLOSE_TIMEOUT: Final = 10
+
+
+class PostgresStorage:
+    """The verbs of `ports.storage.Storage` over one pool of connections, and a second one for signs of life."""
+
+    jobs: JobStore
+    schedules: ScheduleStore
+    runs: RunStore
+    workers: WorkerStore
+    logs: LogStore
+    upkeep: Upkeep
+
+    def __init__(
+        self,
+        database: Database,
+        vital: Database,
+        bell: Bell,
+        pools: "tuple[asyncpg.Pool[Any], ...]",
+        project: str,
+    ) -> None:
+        admission = Admission(database)
+        self.jobs = PostgresJobs(database, admission, project)
+        self.schedules = PostgresSchedules(database, admission, project)
+        self.runs = PostgresRuns(database, admission, project)
+        self.workers = PostgresWorkers(database, vital, admission)
+        self.logs = PostgresLogs(database)
+        self.upkeep = PostgresUpkeep(database, vital, project)
+        self._bell = bell
+        self._pools = pools
+
+    def signal(self, topic: Topic) -> asyncio.Event:
+        return self._bell.signal(topic)
+
+    async def close(self) -> None:
+        """Let verbs under way end, then close all connections."""
+        await self._bell.close()
+        for pool in self._pools:
+            try:
+                async with asyncio.timeout(_CLOSE_TIMEOUT):
+                    await pool.close()
+            except TimeoutError:
+                pool.terminate()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+
+async def open_postgres(
+    dsn: str,
+    *,
+    project: str = DEFAULT_PROJECT,
+    schema: str | None = None,
+    listen_dsn: str | None = None,
+    min_connections: int = 1,
+    max_connections: int = 8,
+    faults: Faults = lambda _: None,
+) -> PostgresStorage:
+    """Connect, bring the schema up to date, and listen. `listen_dsn` leads past a pooler, which cannot LISTEN."""
+    place = parse_dsn(dsn, schema)
+    try:
+        await _prepare(place)
+        pool = await _pool(place, min_connections, max_connections)
+        vital = await _pool(place, 0, 1)
+    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, ValueError) as error:
+        raise translate(error, place.server) from error
+    listening = parse_dsn(listen_dsn or dsn, place.schema)
+    bell = Bell(f"{place.schema}_bell", lambda: _connect(listening))
+    await bell.start()
+    database, signs_of_life = (Database(place, one, bell, faults) for one in (pool, vital))
+    return PostgresStorage(database, signs_of_life, bell, (pool, vital), project)
+
+
+async def _prepare(place: Dsn) -> None:
+    connection = await _connect(place)
+    try:
+        await migrate(connection, place.schema)
+    finally:
+        await connection.close(timeout=_CLOSE_TIMEOUT)
+
+
+async def _connect(place: Dsn) -> "asyncpg.Connection[Any]":
+    connection: asyncpg.Connection[Any] = await asyncpg.connect(place.url, **_options(place))
+    return connection
+
+
+async def _pool(place: Dsn, least: int, most: int) -> "asyncpg.Pool[Any]":
+    # The usual reset asks the server to forget what the session set; ours sets nothing.
+    return await asyncpg.create_pool(place.url, min_size=least, max_size=most, reset=_leave_as_it_is, **_options(place))
+
+
+async def _leave_as_it_is(connection: object) -> None:
+    return
+
+
+def _options(place: Dsn) -> dict[str, Any]:
+    settings = {"application_name": SETTINGS["application_name"]} if place.is_pooled else SETTINGS
+    cache = {"statement_cache_size": 0} if place.is_pooled else {}
+    return {"timeout": _CONNECT_TIMEOUT, "command_timeout": _COMMAND_TIMEOUT, "server_settings": settings, **cache}

@@ -1,0 +1,45 @@
+"""Leadership and events of a PostgreSQL storage; what is removed, and when, is in `pruning`."""
+
+import asyncio
+from functools import partial
+from typing import Final
+
+from foliot.adapters.storage.postgres.database import Database
+from foliot.adapters.storage.postgres.pruning import Pruner
+from foliot.adapters.storage.rows import event_of
+from foliot.domain.events import Event
+from foliot.domain.instant import Instant, Millis
+from foliot.ports.storage import Pruned, Retention
+
+_LOOKS: Final = 20
+_PAUSE: Final = 0.01
+
+
+class PostgresUpkeep:
+    def __init__(self, database: Database, vital: Database, project: str) -> None:
+        self._database = database
+        self._vital = vital
+        self._pruner = Pruner(project)
+
+    async def lead(self, holder: str, ttl: Millis, *, at: Instant | None = None) -> int | None:
+        epoch: int | None = await self._vital.write(
+            "lead", lambda transaction: transaction.value("lead", holder, ttl, at)
+        )
+        return epoch
+
+    async def resign(self, holder: str) -> None:
+        await self._vital.write("resign", lambda transaction: transaction.run("resign", holder))
+
+    async def prune(self, retention: Retention, *, epoch: int, limit: int, at: Instant | None = None) -> Pruned | None:
+        work = partial(self._pruner.prune, retention=retention, epoch=epoch, limit=limit, at=at)
+        return await self._database.write("prune", work)
+
+    async def events(self, *, after: int, limit: int) -> list[Event]:
+        """What is held back by a transaction under way is mostly free in a moment: a short wait spares a round."""
+        for _ in range(_LOOKS):
+            if found := await self._database.rows("events", after, limit):
+                return [event_of(row) for row in found]
+            if not await self._database.value("has_events", after):
+                return []
+            await asyncio.sleep(_PAUSE)
+        return []

@@ -1,0 +1,32 @@
+"""SQL lives in .sql files, one named query per operation.
+
+    -- name: claim_runs
+    -- Why it is written this way.
+    SELECT ...
+
+Both databases use the same names, so that a query and its twin are found by one search.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+_HEAD: Final = re.compile(r"^-- name: (\w+)\s*$", re.MULTILINE)
+_COMMENT: Final = re.compile(r"^\s*--.*\n?", re.MULTILINE)
+
+
+def load_queries(file: Path) -> Mapping[str, str]:
+    """Every named query of a file, without its comments."""
+    _, *parts = _HEAD.split(file.read_text("utf-8"))
+    names, bodies = parts[::2], parts[1::2]
+    if len(set(names)) != len(names):
+        raise ValueError(f"{file.name} names a query twice")
+    texts = (_COMMENT.sub("", body).strip().removesuffix(";") for body in bodies)
+    return MappingProxyType(dict(zip(names, texts, strict=True)))
+
+
+def load_migrations(directory: Path) -> Mapping[int, str]:
+    """Migration scripts by the number their name begins with, in order."""
+    return {int(file.name.partition("_")[0]): file.read_text("utf-8") for file in sorted(directory.glob("*.sql"))}

@@ -1,0 +1,101 @@
+"""Granting leases: a run leaves `ready` and gets a row in `leases`, in one transaction."""
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Final
+
+from foliot.adapters.storage import notices
+from foliot.adapters.storage.documents import encode_names, limit_keys
+from foliot.adapters.storage.queries import load_queries
+from foliot.adapters.storage.rows import claim_of
+from foliot.adapters.storage.sqlite.committer import Transaction
+from foliot.adapters.storage.sqlite.connection import Row, Session
+from foliot.adapters.storage.sqlite.events import add_event
+from foliot.domain.events import EventKind
+from foliot.domain.ids import RunId, Token, WorkerId
+from foliot.domain.instant import Instant
+from foliot.domain.lease import Claim
+from foliot.domain.run import PRIORITY_STEP, Tick
+from foliot.ports.clock import Clock
+
+SQL: Final = load_queries(Path(__file__).parent / "sql" / "claims.sql")
+_RANK, _RUN_ID, _QUEUE, _JOB_ID = range(4)
+
+
+def is_alive(tx: Transaction, worker_id: WorkerId) -> bool:
+    """Whether the worker is known and its deadline, counted since boot, has not passed."""
+    return bool(tx.value(SQL["is_alive"], (tx.clock.boot_id, tx.clock.elapsed(), worker_id)))
+
+
+def claim_next(
+    tx: Transaction, project: str, worker_id: WorkerId, queues: Sequence[str], limit: int, now: Instant
+) -> list[Claim]:
+    """Lease the first runs of the queues together, in rank order."""
+    rows = [row for queue in dict.fromkeys(queues) for row in tx.rows(SQL["pick_ready"], (queue, limit))]
+    if len(queues) > 1:
+        rows = sorted(rows, key=lambda row: row[:2])[:limit]
+    # What is taken of a queue is its beginning: everything up to the last one.
+    last = {row[_QUEUE]: row for row in rows}
+    for queue, row in last.items():
+        tx.run(SQL["take_ready"], (queue, row[_RANK], row[_RUN_ID]))
+    return _grant(tx, project, worker_id, rows, now)
+
+
+def claim_named(
+    tx: Transaction,
+    project: str,
+    worker_id: WorkerId,
+    queues: Sequence[str],
+    limit: int,
+    only: Collection[RunId],
+    now: Instant,
+) -> list[Claim]:
+    """Lease those of the named runs that are ready."""
+    values = (encode_names(set(only)), PRIORITY_STEP, encode_names(queues), limit)
+    rows = tx.rows(SQL["pick_named"], values)
+    tx.run_many(SQL["take_named"], [row[:3] for row in rows])
+    return _grant(tx, project, worker_id, rows, now)
+
+
+def expired_claims(session: Session, clock: Clock, limit: int) -> list[Claim]:
+    """Leases whose worker has expired or is not known."""
+    rows = session.rows(SQL["expired_leases"], (clock.boot_id, clock.elapsed(), limit))
+    return [claim_of(row) for row in rows]
+
+
+def _grant(tx: Transaction, project: str, worker_id: WorkerId, rows: Sequence[Row], now: Instant) -> list[Claim]:
+    if not rows:
+        return []
+    last_token: int = tx.value(SQL["take_tokens"], (len(rows),))
+    job_ids = encode_names({row[_JOB_ID] for row in rows})
+    revisions: dict[str, int] = dict(tx.rows(SQL["job_revisions"], (project, job_ids)))
+    first_token = last_token - len(rows) + 1
+    claims = [_claim(row, Token(first_token + index), worker_id, revisions, now) for index, row in enumerate(rows)]
+    leases = [(claim.token, claim.run_id, worker_id, claim.attempt, claim.started_at) for claim in claims]
+    tx.run_many(SQL["add_leases"], leases)
+    add_event(tx, now, EventKind.RUNS_STARTED, notices.started(claims))
+    return claims
+
+
+def _claim(row: Row, token: Token, worker_id: WorkerId, revisions: dict[str, int], now: Instant) -> Claim:
+    (
+        (_, run_id, queue, job_id, attempt, lost, priority, due_at, created_at, payload, overrides, limits),
+        (uid, schedule_id, scheduled_for, key),
+    ) = row[:12], row[12:]
+    return Claim(
+        run_id,
+        token,
+        worker_id,
+        job_id,
+        revisions.get(job_id),
+        attempt + 1,
+        lost,
+        queue,
+        priority,
+        due_at,
+        max(now, created_at),  # a clock that stepped back makes no run start before it was created
+        payload,
+        overrides,
+        limit_keys(limits) if limits else (),
+        Tick(uid, schedule_id, scheduled_for, key) if uid else None,
+    )

@@ -1,0 +1,146 @@
+"""Operations in transactions: what one of them does wrong costs the others nothing.
+
+An operation that fails is undone alone, the others are saved. When the transaction itself was lost (disk full, I/O
+error), each operation is tried again in a transaction of its own: operations can be repeated.
+"""
+
+import asyncio
+import random
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Generic, NamedTuple, TypeVar
+
+import apsw
+
+from foliot.adapters.storage.sqlite.connection import Session
+from foliot.adapters.storage.sqlite.trouble import translate
+from foliot.domain.instant import Instant
+from foliot.errors import InvalidInput
+from foliot.ports.clock import Clock
+from foliot.ports.storage import Topic
+
+T = TypeVar("T")
+FaultPoint = Callable[[str], None]
+
+_MAX_TRIES: Final = 4
+
+
+class Transaction(Session):
+    """What an operation works with: statements, the time, and bells to ring once all of it is saved."""
+
+    def __init__(self, connection: apsw.Connection, clock: Clock) -> None:
+        super().__init__(connection)
+        self.clock = clock
+        self.rings: set[Topic] = set()
+
+    def now(self, at: Instant | None) -> Instant:
+        return self.clock.now() if at is None else at
+
+    def ring(self, topic: Topic) -> None:
+        self.rings.add(topic)
+
+
+Work = Callable[[Transaction], T]
+
+
+@dataclass(slots=True)
+class Operation(Generic[T]):
+    name: str
+    work: Work[T]
+    future: "asyncio.Future[T] | None" = None
+
+    @property
+    def is_wanted(self) -> bool:
+        return self.future is None or not self.future.cancelled()
+
+
+class Outcome(NamedTuple):
+    operation: Operation[Any]
+    result: Any = None
+    error: BaseException | None = None
+    rings: frozenset[Topic] | set[Topic] = frozenset()
+
+
+class _Lost(Exception):
+    """The transaction is gone, and with it what other operations had done in it."""
+
+
+@dataclass(slots=True)
+class Committer:
+    """Runs operations in transactions. Knows nothing of threads."""
+
+    connection: apsw.Connection
+    path: Path
+    clock: Clock
+    fault_point: FaultPoint
+
+    def commit(self, operations: Sequence[Operation[Any]]) -> list[Outcome]:
+        """Save what can be saved. Every operation gets its outcome, errors are those of `foliot.errors`."""
+        try:
+            outcomes = self._together(operations)
+        except (_Lost, apsw.Error) as lost:
+            if len(operations) > 1:
+                return [outcome for operation in operations for outcome in self.commit([operation])]
+            outcomes = [Outcome(operations[0], error=lost.__cause__ or lost)]
+        except BaseException as fault:  # a fault point raised: nobody knows whether it was saved
+            outcomes = [Outcome(operation, error=fault) for operation in operations]
+        return [self._translated(outcome) for outcome in outcomes]
+
+    def _together(self, operations: Sequence[Operation[Any]]) -> list[Outcome]:
+        self._begin()
+        try:
+            outcomes = [self._attempt(operation, is_alone=len(operations) == 1) for operation in operations]
+            names = sorted({operation.name for operation in operations})
+            self._reach(names, "before_commit")
+            self.connection.execute("COMMIT" if any(o.error is None for o in outcomes) else "ROLLBACK")
+        except BaseException:
+            self._roll_back()
+            raise
+        self._reach(names, "after_commit")
+        return outcomes
+
+    def _begin(self) -> None:
+        for tried in range(1, _MAX_TRIES + 1):
+            try:
+                self.connection.execute("BEGIN IMMEDIATE")
+            except apsw.BusyError:
+                if tried == _MAX_TRIES:
+                    raise
+                time.sleep(random.random() * 0.01 * tried)  # noqa: S311  (jitter, no secret)
+            else:
+                return
+
+    def _attempt(self, operation: Operation[Any], *, is_alone: bool) -> Outcome:
+        transaction = Transaction(self.connection, self.clock)
+        try:
+            if is_alone:
+                result = operation.work(transaction)
+            else:
+                with transaction.savepoint():
+                    result = operation.work(transaction)
+        except Exception as error:
+            if not self.connection.in_transaction:
+                raise _Lost from error
+            return Outcome(operation, error=error)
+        return Outcome(operation, result, rings=transaction.rings)
+
+    def _roll_back(self) -> None:
+        if self.connection.in_transaction:
+            self.connection.execute("ROLLBACK")
+
+    def _reach(self, names: Iterable[str], point: str) -> None:
+        for name in names:
+            self.fault_point(f"{name}.{point}")
+
+    def _translated(self, outcome: Outcome) -> Outcome:
+        if isinstance(outcome.error, apsw.Error):
+            translated = translate(outcome.error, self.path)
+            translated.__cause__ = outcome.error
+            return outcome._replace(error=translated)
+        if isinstance(outcome.error, UnicodeEncodeError | OverflowError):
+            refused = InvalidInput(f"a value cannot be stored: {outcome.error}")
+            refused.__cause__ = outcome.error
+            return outcome._replace(error=refused)
+        return outcome

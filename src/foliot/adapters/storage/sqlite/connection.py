@@ -1,0 +1,90 @@
+"""One connection to a database file, and the few ways in which verbs talk to it."""
+
+import random
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import apsw
+
+Row = tuple[Any, ...]
+Values = Sequence[Any] | Mapping[str, Any]
+
+STATEMENTS_KEPT: Final = 256
+_PATIENCE: Final = 1_000
+"""How often a lock is asked for before giving up: about five seconds."""
+_NAP: Final = 0.0005
+_LONGEST_NAP: Final = 0.005
+
+
+class Session:
+    """Statements in, rows out. The SQL comes from .sql files, values are always bound."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+
+    def rows(self, sql: str, values: Values = ()) -> list[Row]:
+        return self._connection.execute(sql, values).fetchall()
+
+    def row(self, sql: str, values: Values = ()) -> Row | None:
+        """The first row, if there is one."""
+        found = self._connection.execute(sql, values).fetchall()
+        return found[0] if found else None
+
+    def value(self, sql: str, values: Values = ()) -> Any:
+        """The first column of the first row, or None."""
+        found = self.row(sql, values)
+        return found[0] if found else None
+
+    def run(self, sql: str, values: Values = ()) -> int:
+        """Do it, and say how many rows changed."""
+        self._connection.execute(sql, values)
+        return self._connection.changes()
+
+    def run_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Do it once for each row of values."""
+        self._connection.executemany(sql, rows)
+
+    @contextmanager
+    def savepoint(self) -> Iterator[None]:
+        """What happens inside is undone as a whole when it raises."""
+        self._connection.execute("SAVEPOINT part")
+        try:
+            yield
+        except BaseException:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK TO part; RELEASE part")
+            raise
+        self._connection.execute("RELEASE part")
+
+    @contextmanager
+    def snapshot(self) -> Iterator["Session"]:
+        """All reads inside see one state of the database."""
+        self._connection.execute("BEGIN")
+        try:
+            yield self
+        finally:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+
+
+def connect(path: Path, *, synchronous: str, cache_kib: int) -> apsw.Connection:
+    """Open an existing file. Locks of other processes are waited for."""
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE, statementcachesize=STATEMENTS_KEPT)
+    connection.set_busy_handler(_wait_for_lock)
+    connection.pragma("synchronous", synchronous)
+    connection.pragma("cache_size", -cache_kib)
+    connection.pragma("temp_store", "memory")
+    connection.pragma("trusted_schema", 0)
+    return connection
+
+
+def _wait_for_lock(asked: int) -> bool:
+    """Ask again soon: SQLite's own waiting grows to 100 ms, while the lock is free for 1 ms between two commits."""
+    if asked > _PATIENCE:
+        return False
+    jitter = random.random()  # noqa: S311  (spreads processes that wait for one lock; no secret)
+    time.sleep(min(_NAP * (1 + asked / 10), _LONGEST_NAP) * (0.5 + jitter))
+    return True

@@ -1,0 +1,138 @@
+"""New runs, and where a run that is not over stands: later, ready, or waiting for its limits."""
+
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from foliot.adapters.storage import notices
+from foliot.adapters.storage.documents import encode_limits
+from foliot.adapters.storage.queries import load_queries
+from foliot.adapters.storage.sqlite import admission
+from foliot.adapters.storage.sqlite.committer import Transaction
+from foliot.adapters.storage.sqlite.events import add_event
+from foliot.adapters.storage.sqlite.trouble import UNSTORABLE
+from foliot.domain.events import EventKind
+from foliot.domain.ids import RunId
+from foliot.domain.instant import Instant
+from foliot.domain.run import NewRun, rank
+from foliot.ports.storage import Created, Topic
+
+SQL: Final = load_queries(Path(__file__).parent / "sql" / "runs.sql")
+_NO_TICK: Final = (None, None, None, None)
+
+
+class Entry(NamedTuple):
+    """A run to be put where it belongs."""
+
+    run_id: RunId
+    queue: str
+    priority: int
+    due_at: Instant
+    has_limits: bool
+    is_waiting: bool = False
+    """An earlier run of its schedule goes first."""
+
+
+def create(tx: Transaction, project: str, runs: Sequence[NewRun], now: Instant) -> list[Created]:
+    """Create runs whose dedupe key is free. One that cannot be stored, or is already, comes back as not new."""
+    try:
+        with tx.savepoint():
+            return _create(tx, project, runs, now)
+    except UNSTORABLE:
+        return [_create_alone(tx, project, run, now) for run in runs]
+
+
+def _create_alone(tx: Transaction, project: str, run: NewRun, now: Instant) -> Created:
+    try:
+        with tx.savepoint():
+            [created] = _create(tx, project, [run], now)
+            return created
+    except UNSTORABLE:
+        return Created(run.id, is_new=False)
+
+
+def _create(tx: Transaction, project: str, runs: Sequence[NewRun], now: Instant) -> list[Created]:
+    fresh: set[RunId] = set()
+    answers: list[Created] = []
+    for run in runs:
+        holder = None if run.dedupe_key is None else _dedupe(tx, project, run, now, fresh)
+        if holder is None:
+            fresh.add(run.id)
+        answers.append(Created(holder or run.id, is_new=holder is None))
+    new = [run for run, answer in zip(runs, answers, strict=True) if answer.is_new]
+    entries = insert(tx, project, new, now)
+    admission.admit_keys(tx, place(tx, entries, now))
+    return answers
+
+
+def _dedupe(tx: Transaction, project: str, run: NewRun, now: Instant, fresh: Collection[RunId]) -> RunId | None:
+    """The run that has taken the key; None: it is ours now."""
+    row = tx.row(SQL["dedupe_holder"], (project, run.job_id, run.dedupe_key))
+    if row is not None:
+        holder, scope, expires_at, is_kept, is_over = row
+        binds = {"forever": is_kept, "active": is_kept and not is_over, "window": (expires_at or 0) > now}
+        if holder in fresh or binds[scope]:
+            return RunId(holder)
+    expires_at = now + (run.dedupe_for or 0) if run.dedupe_scope == "window" else None
+    values = (project, run.job_id, run.dedupe_key, run.id, run.dedupe_scope, expires_at)
+    tx.run(SQL["take_dedupe_key"], values)
+    return None
+
+
+def insert(
+    tx: Transaction,
+    project: str,
+    runs: Sequence[NewRun],
+    now: Instant,
+    waiting: Collection[RunId] = (),
+) -> list[Entry]:
+    """Write the rows of new runs; returns what is still to be placed."""
+    rows: list[Sequence[Any]] = []
+    entries: list[Entry] = []
+    capacities: dict[str, int] = {}  # of two that differ, the newest counts
+    for run in runs:
+        options = run.options
+        limits = options.limits(run.job_id)
+        capacities.update(limits)
+        what = (run.id, project, run.job_id, options.queue, options.priority, run.trigger, run.due_at, now)
+        with_what = (run.payload, run.overrides, encode_limits(limits))
+        rows.append((*what, *with_what, *(run.tick or _NO_TICK)))
+        entries.append(Entry(run.id, options.queue, options.priority, run.due_at, bool(limits), run.id in waiting))
+    tx.run_many(SQL["create_runs"], rows)
+    tx.run_many(admission.SQL["set_capacity"], capacities.items())
+    add_event(tx, now, EventKind.RUNS_CREATED, notices.created(runs))
+    return entries
+
+
+def place(tx: Transaction, entries: Iterable[Entry], now: Instant) -> set[str]:
+    """Put runs into later or ready, or let them ask for their limits; returns the keys to be admitted."""
+    later: list[tuple[Instant, RunId]] = []
+    ready: list[tuple[str, int, RunId]] = []
+    limited: list[RunId] = []
+    for run_id, queue, priority, due_at, has_limits, is_waiting in entries:
+        if due_at > now:
+            later.append((due_at, run_id))
+        elif is_waiting:
+            continue
+        elif has_limits:
+            limited.append(run_id)
+        else:
+            ready.append((queue, rank(due_at, priority), run_id))
+    _put_later(tx, later)
+    put_ready(tx, ready)
+    return admission.ask_places(tx, limited)
+
+
+def put_ready(tx: Transaction, rows: Sequence[tuple[str, int, RunId]]) -> None:
+    if rows:
+        tx.run_many(SQL["put_ready"], rows)
+        tx.ring(Topic.RUNS)
+
+
+def _put_later(tx: Transaction, rows: Sequence[tuple[Instant, RunId]]) -> None:
+    if not rows:
+        return
+    next_due = tx.value(SQL["next_due"])
+    if next_due is None or min(rows)[0] < next_due:
+        tx.ring(Topic.LATER)
+    tx.run_many(SQL["put_later"], rows)

@@ -1,0 +1,148 @@
+"""How people change schedules: `domain.edit`, saved."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from foliot.adapters.storage.documents import as_stored_schedule, encode, encode_names
+from foliot.adapters.storage.notices import about_schedules
+from foliot.adapters.storage.queries import load_queries
+from foliot.adapters.storage.rows import Row, pause_of, planned_of, revision_of, schedule_of
+from foliot.adapters.storage.sqlite.committer import Transaction
+from foliot.adapters.storage.sqlite.connection import Session
+from foliot.adapters.storage.sqlite.events import add_event
+from foliot.adapters.storage.sqlite.ticks import add_ticks
+from foliot.domain import edit
+from foliot.domain.cron import tzdata_version
+from foliot.domain.events import EventKind
+from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
+from foliot.domain.instant import Instant
+from foliot.domain.schedule import Pause, Revision, Schedule, ScheduleSpec
+from foliot.domain.tick import PlannedTick, TickOutcome, TickReason, TickRecord
+from foliot.ports.storage import NewSchedule, Topic
+
+T = TypeVar("T")
+
+SQL: Final = load_queries(Path(__file__).parent / "sql" / "schedules.sql")
+
+
+def get_schedules(session: Session, project: str, schedule_ids: Collection[ScheduleId]) -> dict[ScheduleId, Schedule]:
+    rows = session.rows(SQL["get_schedules"], (project, encode_names(schedule_ids)))
+    return {schedule.id: schedule for schedule in (schedule_of(project, row) for row in rows)}
+
+
+def schedules_of_jobs(session: Session, project: str, job_ids: Collection[JobId]) -> list[Schedule]:
+    rows = session.rows(SQL["schedules_of_jobs"], (project, encode_names(job_ids)))
+    return [schedule_of(project, row) for row in rows]
+
+
+def put(tx: Transaction, project: str, schedules: Sequence[NewSchedule], now: Instant) -> list[Schedule]:
+    """Create or edit each, in order; equal specifications change nothing."""
+    known = get_schedules(tx, project, [schedule_id for _, schedule_id, _ in schedules])
+    changed: dict[ScheduleUid, Schedule] = {}
+    answers = []
+    for uid, schedule_id, given in schedules:
+        spec = as_stored_schedule(given)
+        before = known.get(schedule_id)
+        if before is None:
+            known[schedule_id] = edit.create(uid, schedule_id, project, spec, now)
+        elif not edit.is_same_rule(before, spec):
+            known[schedule_id] = _edit(tx, before, spec, now)
+        after = known[schedule_id]
+        if after is not before:
+            changed[after.uid] = after
+        answers.append(after)
+    _save(tx, changed.values())
+    first = [schedule for schedule in changed.values() if schedule.revision.number == 1]
+    tx.run_many(SQL["add_revisions"], [_revision_row(schedule) for schedule in first])
+    add_event(tx, now, EventKind.SCHEDULE_CHANGED, about_schedules(changed.values()))
+    return answers
+
+
+def pause(tx: Transaction, schedules: Iterable[Schedule], now: Instant, *, paused: bool) -> list[Schedule]:
+    """Pause or resume those that are not already; returns all as they are now."""
+    answers = []
+    changed = []
+    for schedule in schedules:
+        if (schedule.paused_at is not None) is paused:
+            answers.append(schedule)
+            continue
+        after = edit.pause(schedule, now) if paused else edit.resume(schedule, now)
+        changed.append(after)
+        answers.append(after)
+    _save(tx, changed)
+    if paused:
+        tx.run_many(SQL["begin_pause"], [(schedule.uid, schedule.paused_at) for schedule in changed])
+    else:
+        tx.run_many(SQL["end_pause"], [(now, schedule.uid) for schedule in changed])
+    kind = EventKind.SCHEDULE_PAUSED if paused else EventKind.SCHEDULE_RESUMED
+    add_event(tx, now, kind, about_schedules(changed))
+    return answers
+
+
+def delete(tx: Transaction, schedules: Sequence[Schedule], now: Instant) -> None:
+    """Delete schedules; what was planned is cancelled, the ledger stays."""
+    planned = planned_ticks(tx, [schedule.uid for schedule in schedules])
+    for schedule in schedules:
+        ticks = [_cancelled(tick) for tick in planned.get(schedule.uid, ())]
+        add_ticks(tx, schedule.uid, schedule.id, ticks, now)
+    tx.run_many(SQL["clear_planned"], [(uid,) for uid in planned])
+    tx.run_many(SQL["delete_schedules"], [(now, now, schedule.uid) for schedule in schedules])
+    add_event(tx, now, EventKind.SCHEDULE_DELETED, about_schedules(schedules))
+
+
+def revisions(session: Session, uids: Collection[ScheduleUid]) -> dict[ScheduleUid, list[Revision]]:
+    return _by_uid(session, "revisions", uids, revision_of)
+
+
+def pauses(session: Session, uids: Collection[ScheduleUid]) -> dict[ScheduleUid, list[Pause]]:
+    return _by_uid(session, "pauses", uids, pause_of)
+
+
+def planned_ticks(session: Session, uids: Collection[ScheduleUid]) -> dict[ScheduleUid, list[PlannedTick]]:
+    return _by_uid(session, "planned", uids, planned_of)
+
+
+def _by_uid(
+    session: Session, query: str, uids: Collection[ScheduleUid], make: Callable[[Row], T]
+) -> dict[ScheduleUid, list[T]]:
+    found: dict[ScheduleUid, list[T]] = {}
+    if uids:
+        for uid, *rest in session.rows(SQL[query], (encode_names(uids),)):
+            found.setdefault(uid, []).append(make(rest))
+    return found
+
+
+def _edit(tx: Transaction, schedule: Schedule, spec: ScheduleSpec, now: Instant) -> Schedule:
+    known: Mapping[ScheduleUid, Sequence[Revision]] = {}
+    if schedule.settled_until < schedule.revision.opened_at:
+        known = revisions(tx, [schedule.uid])
+    after = edit.edit(schedule, spec, known.get(schedule.uid, (schedule.revision,)), now)
+    tx.run(SQL["add_revisions"], _revision_row(after))
+    return after
+
+
+def _save(tx: Transaction, schedules: Collection[Schedule]) -> None:
+    wakes = [schedule.wake_at for schedule in schedules if schedule.wake_at is not None]
+    next_wake = tx.value(SQL["next_wake"])
+    if wakes and (next_wake is None or min(wakes) < next_wake):
+        tx.ring(Topic.SCHEDULES)
+    tx.run_many(SQL["save_schedules"], [_row(schedule) for schedule in schedules])
+
+
+def _row(schedule: Schedule) -> tuple[Any, ...]:
+    number, opened_at, spec = schedule.revision
+    who = (schedule.uid, schedule.id, schedule.project, schedule.version, spec.job_id)
+    rule = (number, opened_at, encode(spec), schedule.enabled, schedule.paused_at)
+    when = (schedule.created_at, schedule.updated_at, schedule.settled_until, schedule.next_run_at, schedule.wake_at)
+    return who + rule + when
+
+
+def _revision_row(schedule: Schedule) -> tuple[Any, ...]:
+    number, opened_at, spec = schedule.revision
+    return (schedule.uid, number, opened_at, encode(spec), tzdata_version())
+
+
+def _cancelled(tick: PlannedTick) -> TickRecord:
+    moment, fire_at, revision = tick
+    return TickRecord(moment, moment, 1, TickOutcome.CANCELLED, TickReason.DELETED, fire_at, revision)

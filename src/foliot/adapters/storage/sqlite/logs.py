@@ -1,0 +1,94 @@
+"""The verbs about logs, in a file of their own that is opened when the first line comes."""
+
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
+from typing import Final
+
+from foliot.adapters.storage.documents import encode, encode_names
+from foliot.adapters.storage.queries import load_queries
+from foliot.adapters.storage.sqlite.committer import Transaction
+from foliot.adapters.storage.sqlite.connection import Session
+from foliot.adapters.storage.sqlite.reader import Reader
+from foliot.adapters.storage.sqlite.writer import Writer
+from foliot.domain.ids import RunId, Token
+from foliot.domain.instant import Instant
+from foliot.domain.logs import LogChunk
+
+SQL: Final = load_queries(Path(__file__).parent / "sql" / "logs.sql")
+_BEFORE_ALL: Final = (-1, -1)
+
+
+class LogFile:
+    """Writer and reader of the log file."""
+
+    def __init__(self, writer: Writer, reader: Reader) -> None:
+        self.writer = writer
+        self.reader = reader
+
+    async def close(self) -> None:
+        await self.reader.close()
+        await self.writer.close()
+
+
+class SqliteLogs:
+    """Fills `ports.storage.LogStore`."""
+
+    def __init__(self, main: Reader, open_file: Callable[[], LogFile]) -> None:
+        self._main = main
+        self._open_file = open_file
+        self._opened: LogFile | None = None
+        self._walked = 0
+
+    async def append(self, chunks: Sequence[LogChunk]) -> list[Token]:
+        tokens = {chunk.token for chunk in chunks}
+        current = await self._main.read(lambda session: _current(session, tokens))
+        fresh = [chunk for chunk in chunks if current.get(chunk.token) == chunk.run_id]
+        if fresh:
+            await self._file.writer.submit("append", lambda tx: tx.run_many(SQL["append_chunks"], fresh))
+        stale = [chunk.token for chunk in chunks if current.get(chunk.token) != chunk.run_id]
+        return list(dict.fromkeys(stale))
+
+    async def read(
+        self, run_id: RunId, *, after: tuple[Token, int] | None = None, limit: int = 1_000
+    ) -> list[LogChunk]:
+        values = (run_id, *(after or _BEFORE_ALL), limit)
+        return await self._file.reader.read(
+            lambda session: [LogChunk(*row) for row in session.rows(SQL["read_chunks"], values)]
+        )
+
+    async def prune(self, removed: Collection[RunId], before: Instant | None, limit: int) -> int:
+        """Remove the chunks of removed runs, and up to `limit` older than `before` of runs that are over."""
+        old = [] if before is None else await self._old_chunks(before, limit)
+
+        def work(tx: Transaction) -> int:
+            of_runs = tx.run(SQL["remove_chunks_of_runs"], (encode_names(removed),)) if removed else 0
+            return of_runs + (tx.run(SQL["remove_chunks"], (encode(old),)) if old else 0)
+
+        return await self._file.writer.submit("prune_logs", work)
+
+    async def _old_chunks(self, before: Instant, limit: int) -> list[int]:
+        """Chunks are walked in the order they were written; the next call goes on where this one ends."""
+        rows = await self._file.reader.read(lambda session: session.rows(SQL["walk_chunks"], (self._walked, limit)))
+        self._walked = rows[-1][0] if len(rows) == limit and rows[-1][2] < before else 0
+        old = [(rowid, run_id) for rowid, run_id, at in rows if at < before]
+        run_ids = encode_names({run_id for _, run_id in old})
+        unfinished = await self._main.read(
+            lambda session: {run_id for (run_id,) in session.rows(SQL["unfinished_runs"], (run_ids,))}
+        )
+        return [rowid for rowid, run_id in old if run_id not in unfinished]
+
+    async def close(self) -> None:
+        if self._opened is not None:
+            await self._opened.close()
+
+    @property
+    def _file(self) -> LogFile:
+        if self._opened is None:
+            self._opened = self._open_file()
+        return self._opened
+
+
+def _current(session: Session, tokens: Collection[Token]) -> dict[Token, RunId]:
+    return {
+        Token(token): RunId(run_id) for token, run_id in session.rows(SQL["current_tokens"], (encode(list(tokens)),))
+    }

@@ -1,0 +1,262 @@
+-- Instants are milliseconds since 1970 in UTC, documents are JSON.
+-- Closed lists are checked with OR: an IN of more than two words builds a table of them for every row that is written.
+-- What is hot (ready, later, leases, holds) is kept apart from history (runs), so that history stays cold.
+
+CREATE TABLE meta (
+    key TEXT PRIMARY KEY NOT NULL,
+    value INTEGER NOT NULL
+) WITHOUT ROWID, STRICT;
+
+-- min_code: the oldest schema version a running process may know and still write.
+INSERT INTO meta (key, value) VALUES ('min_code', 1);
+
+-- Values that never go back, whatever is deleted.
+CREATE TABLE counters (
+    name TEXT PRIMARY KEY NOT NULL,
+    value INTEGER NOT NULL
+) WITHOUT ROWID, STRICT;
+
+INSERT INTO counters (name, value) VALUES ('token', 0);
+
+CREATE TABLE jobs (
+    project TEXT NOT NULL,
+    id TEXT NOT NULL,
+    spec TEXT NOT NULL,
+    revision INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    PRIMARY KEY (project, id)
+) STRICT;
+
+CREATE TABLE schedules (
+    uid TEXT NOT NULL UNIQUE,
+    project TEXT NOT NULL,
+    id TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    job_id TEXT,
+    revision INTEGER NOT NULL,
+    opened_at INTEGER NOT NULL,
+    spec TEXT NOT NULL,
+    enabled INTEGER NOT NULL CHECK (enabled IN (0, 1)),
+    paused_at INTEGER,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    deleted_at INTEGER,
+    settled_until INTEGER NOT NULL,
+    next_run_at INTEGER,
+    wake_at INTEGER CHECK (wake_at IS NULL OR (paused_at IS NULL AND deleted_at IS NULL)),
+    last_scheduled_at INTEGER,
+    behind_since INTEGER,
+    ledger_from INTEGER
+) STRICT;
+
+CREATE UNIQUE INDEX schedules_by_id ON schedules (project, id) WHERE deleted_at IS NULL;
+CREATE INDEX schedules_by_wake ON schedules (wake_at) WHERE wake_at IS NOT NULL;
+CREATE INDEX schedules_by_job ON schedules (project, job_id, id) WHERE deleted_at IS NULL;
+CREATE INDEX schedules_deleted ON schedules (deleted_at) WHERE deleted_at IS NOT NULL;
+
+CREATE TABLE revisions (
+    uid TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    opened_at INTEGER NOT NULL,
+    spec TEXT NOT NULL,
+    tzdata TEXT NOT NULL,
+    PRIMARY KEY (uid, number)
+) WITHOUT ROWID, STRICT;
+
+CREATE TABLE pauses (
+    uid TEXT NOT NULL,
+    since INTEGER NOT NULL,
+    until INTEGER,
+    PRIMARY KEY (uid, since)
+) WITHOUT ROWID, STRICT;
+
+CREATE TABLE planned (
+    uid TEXT NOT NULL,
+    scheduled_for INTEGER NOT NULL,
+    fire_at INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
+    PRIMARY KEY (uid, scheduled_for)
+) WITHOUT ROWID, STRICT;
+
+CREATE TABLE ticks (
+    uid TEXT NOT NULL,
+    scheduled_for INTEGER NOT NULL,
+    until INTEGER NOT NULL CHECK (until >= scheduled_for),
+    count INTEGER NOT NULL CHECK (count >= 1),
+    outcome TEXT NOT NULL CHECK (
+        outcome = 'ran' OR outcome = 'skipped' OR outcome = 'missed' OR outcome = 'coalesced' OR outcome = 'failed'
+        OR outcome = 'cancelled'
+    ),
+    reason TEXT NOT NULL,
+    fire_at INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
+    run_id TEXT CHECK ((run_id IS NOT NULL) = (outcome = 'ran')),
+    into_tick INTEGER,
+    key TEXT CHECK ((key IS NULL) = (until > scheduled_for)),
+    decided_at INTEGER NOT NULL,
+    PRIMARY KEY (uid, scheduled_for)
+) WITHOUT ROWID, STRICT;
+
+CREATE TABLE runs (
+    id TEXT NOT NULL UNIQUE,
+    project TEXT NOT NULL,
+    job_id TEXT NOT NULL,
+    queue TEXT NOT NULL,
+    priority INTEGER NOT NULL,
+    trigger TEXT NOT NULL,
+    status TEXT NOT NULL CHECK (
+        status = 'scheduled' OR status = 'success' OR status = 'failed' OR status = 'timeout'
+        OR status = 'cancelled' OR status = 'partial' OR status = 'skipped'
+    ),
+    reason TEXT,
+    due_at INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    started_at INTEGER,
+    finished_at INTEGER,
+    attempt INTEGER NOT NULL,
+    lost INTEGER NOT NULL,
+    exit_code INTEGER,
+    error TEXT,
+    worker_id TEXT,
+    token INTEGER,
+    payload BLOB,
+    overrides BLOB,
+    limits TEXT,
+    schedule_uid TEXT,
+    schedule_id TEXT,
+    scheduled_for INTEGER,
+    tick_key TEXT,
+    CHECK ((finished_at IS NOT NULL) = (status <> 'scheduled')),
+    CHECK (finished_at IS NULL OR finished_at >= coalesce(started_at, created_at))
+) STRICT;
+
+-- (a, id) lists newest first. Nothing is indexed by status but what is rare, so that an ending touches no index.
+CREATE INDEX runs_by_job ON runs (project, job_id, id);
+CREATE INDEX runs_by_schedule ON runs (project, schedule_id, id) WHERE schedule_id IS NOT NULL;
+CREATE INDEX runs_by_rare_status ON runs (status, id) WHERE status <> 'scheduled' AND status <> 'success';
+CREATE INDEX runs_by_job_and_rare_status ON runs (project, job_id, status, id)
+    WHERE status <> 'scheduled' AND status <> 'success';
+
+-- Every run that is not over is in exactly one of: later, ready, leases, or waits in holds.
+CREATE TABLE later (
+    due_at INTEGER NOT NULL,
+    run_id TEXT NOT NULL,
+    PRIMARY KEY (due_at, run_id)
+) WITHOUT ROWID, STRICT;
+
+-- rank follows from the run's due_at and priority, so a run is found here without an index of its own.
+CREATE TABLE ready (
+    queue TEXT NOT NULL,
+    rank INTEGER NOT NULL,
+    run_id TEXT NOT NULL,
+    PRIMARY KEY (queue, rank, run_id)
+) WITHOUT ROWID, STRICT;
+
+CREATE TABLE leases (
+    token INTEGER PRIMARY KEY,
+    run_id TEXT NOT NULL UNIQUE,
+    worker_id TEXT NOT NULL,
+    attempt INTEGER NOT NULL,
+    started_at INTEGER NOT NULL,
+    cancel_at INTEGER
+) STRICT;
+
+-- deadline counts milliseconds since the boot that boot_id names: a wall clock that steps changes nothing.
+CREATE TABLE workers (
+    id TEXT PRIMARY KEY NOT NULL,
+    name TEXT NOT NULL,
+    queues TEXT NOT NULL,
+    slots INTEGER NOT NULL,
+    registered_at INTEGER NOT NULL,
+    seen_at INTEGER NOT NULL,
+    boot_id TEXT NOT NULL,
+    deadline INTEGER NOT NULL
+) WITHOUT ROWID, STRICT;
+
+CREATE TABLE limits (
+    key TEXT PRIMARY KEY NOT NULL,
+    capacity INTEGER NOT NULL CHECK (capacity >= 1)
+) WITHOUT ROWID, STRICT;
+
+-- The key's order is the order in which waiting runs are served.
+CREATE TABLE holds (
+    key TEXT NOT NULL,
+    is_admitted INTEGER NOT NULL CHECK (is_admitted IN (0, 1)),
+    rank INTEGER NOT NULL,
+    run_id TEXT NOT NULL,
+    PRIMARY KEY (key, is_admitted, rank, run_id)
+) WITHOUT ROWID, STRICT;
+
+CREATE UNIQUE INDEX holds_by_run ON holds (run_id, key);
+
+CREATE TABLE dedupe (
+    project TEXT NOT NULL,
+    job_id TEXT NOT NULL,
+    key TEXT NOT NULL,
+    run_id TEXT NOT NULL,
+    scope TEXT NOT NULL CHECK (scope IN ('forever', 'active', 'window')),
+    expires_at INTEGER CHECK ((expires_at IS NOT NULL) = (scope = 'window')),
+    PRIMARY KEY (project, job_id, key)
+) WITHOUT ROWID, STRICT;
+
+CREATE INDEX dedupe_by_run ON dedupe (run_id);
+CREATE INDEX dedupe_by_expiry ON dedupe (expires_at) WHERE expires_at IS NOT NULL;
+
+-- Attempts that were followed by another one; the last attempt's facts are on the run.
+CREATE TABLE attempts (
+    run_id TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    token INTEGER NOT NULL,
+    worker_id TEXT NOT NULL,
+    started_at INTEGER NOT NULL,
+    finished_at INTEGER NOT NULL CHECK (finished_at >= started_at),
+    status TEXT NOT NULL,
+    reason TEXT,
+    exit_code INTEGER,
+    error TEXT,
+    PRIMARY KEY (run_id, number)
+) WITHOUT ROWID, STRICT;
+
+CREATE TABLE outputs (
+    run_id TEXT PRIMARY KEY NOT NULL,
+    body BLOB NOT NULL
+) STRICT;
+
+-- AUTOINCREMENT: a number is never given again, also after the newest events were removed.
+CREATE TABLE events (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    at INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    items TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE leader (
+    name TEXT PRIMARY KEY NOT NULL,
+    holder TEXT,
+    epoch INTEGER NOT NULL,
+    boot_id TEXT NOT NULL,
+    deadline INTEGER NOT NULL
+) WITHOUT ROWID, STRICT;
+
+-- A run as people see it: queued and running are told by where it is, not by a column.
+CREATE VIEW shown_runs AS
+SELECT
+    r.id, r.job_id,
+    CASE
+        WHEN r.status <> 'scheduled' THEN r.status
+        WHEN l.cancel_at IS NOT NULL THEN 'cancelling'
+        WHEN l.token IS NOT NULL THEN 'running'
+        WHEN EXISTS (SELECT 1 FROM later w WHERE w.due_at = r.due_at AND w.run_id = r.id) THEN 'scheduled'
+        ELSE 'queued'
+    END AS shown_status,
+    r.reason, r.queue, r.priority, r.trigger, r.schedule_uid, r.schedule_id, r.scheduled_for, r.tick_key,
+    r.payload, o.body AS output, r.due_at, r.created_at,
+    coalesce(l.started_at, r.started_at) AS started_at,
+    r.finished_at,
+    coalesce(l.attempt, r.attempt) AS attempt,
+    r.lost, r.exit_code, r.error,
+    coalesce(l.worker_id, r.worker_id) AS worker_id,
+    coalesce(l.token, r.token) AS token,
+    r.project, r.status
+FROM runs r LEFT JOIN leases l ON l.run_id = r.id LEFT JOIN outputs o ON o.run_id = r.id;

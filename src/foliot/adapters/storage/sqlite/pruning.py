@@ -1,0 +1,135 @@
+"""Removing what need not be kept, a bounded piece at a time.
+
+What is to go is looked for without a lock (`Walk.find`) and removed in one short transaction. History has no index by
+age: it is walked in the order in which it was written, and the walk goes on where the last piece ended.
+"""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from foliot.adapters.storage.documents import decode_schedule_spec, encode_names
+from foliot.adapters.storage.retention import removable_before
+from foliot.adapters.storage.sqlite.committer import Transaction
+from foliot.adapters.storage.sqlite.connection import Session
+from foliot.adapters.storage.sqlite.edits import SQL as SCHEDULES
+from foliot.adapters.storage.sqlite.leadership import SQL
+from foliot.domain.ids import RunId, ScheduleUid
+from foliot.domain.instant import Instant, Millis
+from foliot.ports.storage import Pruned, Retention
+
+_STRIDE: Final = 1_000
+_MAX_STRIDES: Final = 20
+
+
+class Finds(NamedTuple):
+    """What may go: runs that are over, deleted schedules without ticks, and a stretch of schedules with old ticks."""
+
+    runs: list[RunId]
+    empty: list[ScheduleUid]
+    ledgers: list[tuple[ScheduleUid, Instant]]
+    """Schedules, and the moment before which their ticks may go."""
+
+
+@dataclass
+class Walk:
+    """How far the rounds through history have come."""
+
+    run: int = 0
+    job: str = ""
+    schedule: str = ""
+
+    def find(self, session: Session, project: str, retention: Retention, now: Instant, limit: int) -> Finds:
+        runs: dict[RunId, None] = {}
+        if retention.runs_age is not None:
+            runs.update(dict.fromkeys(self._old_runs(session, Instant(now - retention.runs_age), limit)))
+        if retention.runs_per_job is not None:
+            surplus = self._surplus_runs(session, project, retention.runs_per_job, limit - len(runs))
+            runs.update(dict.fromkeys(surplus))
+        empty = [uid for (uid,) in session.rows(SQL["empty_schedules"], (limit,))]
+        age = retention.ticks_age
+        ledgers = [] if age is None else list(self._old_ledgers(session, age, now, limit))
+        return Finds(list(runs), empty, ledgers)
+
+    def _old_runs(self, session: Session, before: Instant, limit: int) -> list[RunId]:
+        found: list[RunId] = []
+        for _ in range(_MAX_STRIDES):
+            rows = session.rows(SQL["walk_runs"], (self.run, _STRIDE))
+            for rowid, run_id, _, finished_at in rows:
+                self.run = rowid
+                if finished_at is not None and finished_at < before:
+                    found.append(run_id)
+                if len(found) == limit:
+                    return found
+            if len(rows) < _STRIDE or rows[-1][2] >= before:
+                self.run = 0
+                break
+        return found
+
+    def _surplus_runs(self, session: Session, project: str, keep: int, limit: int) -> list[RunId]:
+        found: list[RunId] = []
+        for _ in range(_STRIDE):
+            job_id = session.value(SQL["next_job"], (project, self.job))
+            if job_id is None or len(found) >= limit:
+                self.job = self.job if job_id is not None else ""
+                break
+            if session.value(SQL["count_runs"], (project, job_id, keep + 1)) > keep:
+                rows = session.rows(SQL["surplus_runs"], (project, job_id, keep, limit - len(found)))
+                found += [run_id for (run_id,) in rows]
+            if len(found) < limit:
+                self.job = job_id
+        return found
+
+    def _old_ledgers(
+        self, session: Session, age: Millis, now: Instant, limit: int
+    ) -> Iterator[tuple[ScheduleUid, Instant]]:
+        rows = session.rows(SQL["walk_schedules"], (self.schedule, max(limit, _STRIDE)))
+        for uid, spec, settled_until in rows:
+            self.schedule = uid
+            if session.value(SQL["has_old_ticks"], (uid, now - age)):
+                yield uid, removable_before(decode_schedule_spec(spec), settled_until, now, age)
+        if len(rows) < max(limit, _STRIDE):
+            self.schedule = ""
+
+
+def remove(tx: Transaction, finds: Finds, retention: Retention, now: Instant, limit: int) -> Pruned:
+    """Remove what was found, and what the oldest end of the other tables has to offer."""
+    tx.run(SQL["forget_limits"], (limit,))
+    events = 0
+    if retention.events_age is not None:
+        events = tx.run(SQL["remove_events"], (now - retention.events_age, limit))
+    dedupe = tx.run(SQL["expire_dedupe"], (now, limit))
+    runs, forgotten = _remove_runs(tx, finds.runs)
+    ticks = _remove_ticks(tx, finds.ledgers, limit)
+    schedules = sum(_remove_schedule(tx, uid) for uid in finds.empty)
+    return Pruned(runs, 0, ticks, events, schedules, dedupe + forgotten)
+
+
+def _remove_runs(tx: Transaction, run_ids: Collection[RunId]) -> tuple[int, int]:
+    if not run_ids:
+        return 0, 0
+    ids = encode_names(run_ids)
+    removed = tx.run(SQL["remove_runs"], (ids,))
+    tx.run(SQL["remove_attempts"], (ids,))
+    tx.run(SQL["remove_outputs"], (ids,))
+    return removed, tx.run(SQL["forget_dedupe"], (ids,))
+
+
+def _remove_ticks(tx: Transaction, ledgers: Collection[tuple[ScheduleUid, Instant]], limit: int) -> int:
+    removed = 0
+    for uid, before in ledgers:
+        rows = tx.rows(SQL["remove_ticks"], (uid, before, limit - removed))
+        if rows:
+            tx.run(SQL["ledger_begins"], (max(until for (until,) in rows) + 1, uid))
+        removed += len(rows)
+        if removed >= limit:
+            break
+    return removed
+
+
+def _remove_schedule(tx: Transaction, uid: ScheduleUid) -> int:
+    removed = tx.run(SQL["remove_schedules"], (uid,))
+    if removed:
+        for query in (SQL["remove_revisions"], SQL["remove_pauses"], SCHEDULES["clear_planned"]):
+            tx.run(query, (uid,))
+    return removed

@@ -1,0 +1,68 @@
+"""Reads on connections of their own: a long listing neither waits for the writer nor holds it up."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from queue import Empty, LifoQueue
+from typing import Final, TypeVar
+
+import apsw
+
+from foliot.adapters.storage.sqlite.connection import Session, connect
+from foliot.adapters.storage.sqlite.trouble import translated
+
+T = TypeVar("T")
+Look = Callable[[Session], T]
+
+_THREADS: Final = 2
+_CACHE_KIB: Final = 2_048
+
+
+class Reader:
+    """Answers questions about one state of the database, in a thread or (inline) at once."""
+
+    def __init__(self, path: Path, *, inline: bool) -> None:
+        self._path = path
+        self._threads = None if inline else ThreadPoolExecutor(_THREADS, thread_name_prefix="foliot-sqlite-reader")
+        self._idle: LifoQueue[apsw.Connection] = LifoQueue()
+        self._opened: list[apsw.Connection] = []
+        self._here = self._connect()
+
+    async def read(self, look: Look[T]) -> T:
+        """Ask several things of one snapshot."""
+        if self._threads is None:
+            await asyncio.sleep(0)
+            return self._look(self._here, look)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._look_in_thread, look)
+
+    def peek(self, sql: str) -> object:
+        """One value by one step into an index: quicker than any hop to a thread."""
+        with translated(self._path):
+            return Session(self._here).value(sql)
+
+    async def close(self) -> None:
+        if self._threads is not None:
+            await asyncio.get_running_loop().run_in_executor(None, self._threads.shutdown)
+        for connection in self._opened:
+            connection.close()
+
+    def _look_in_thread(self, look: Look[T]) -> T:
+        try:
+            connection = self._idle.get_nowait()
+        except Empty:
+            connection = self._connect()
+        try:
+            return self._look(connection, look)
+        finally:
+            self._idle.put(connection)
+
+    def _look(self, connection: apsw.Connection, look: Look[T]) -> T:
+        with translated(self._path), Session(connection).snapshot() as session:
+            return look(session)
+
+    def _connect(self) -> apsw.Connection:
+        connection = connect(self._path, synchronous="NORMAL", cache_kib=_CACHE_KIB)
+        connection.pragma("query_only", 1)
+        self._opened.append(connection)
+        return connection

@@ -1,0 +1,49 @@
+"""Runs as people see them."""
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import Final
+
+from foliot.adapters.storage.documents import encode_names
+from foliot.adapters.storage.queries import load_queries
+from foliot.adapters.storage.rows import attempt_of, run_of
+from foliot.adapters.storage.sqlite.connection import Session
+from foliot.domain.ids import RunId
+from foliot.domain.run import AttemptRecord, Run, Status
+from foliot.ports.storage import RunFilter
+
+SQL: Final = load_queries(Path(__file__).parent / "sql" / "run_listing.sql")
+_AFTER_ALL: Final = "~"
+_STATUS_FILTER: Final = {
+    Status.SCHEDULED: "scheduled",
+    Status.QUEUED: "queued",
+    Status.RUNNING: "running",
+    Status.CANCELLING: "cancelling",
+    Status.SUCCESS: "success",
+}
+
+
+def get_runs(session: Session, project: str, run_ids: Collection[RunId]) -> dict[RunId, Run]:
+    rows = session.rows(SQL["get_runs"], (project, encode_names(run_ids)))
+    return {run.id: run for run in (run_of(project, row) for row in rows)}
+
+
+def page_runs(session: Session, project: str, only: RunFilter) -> list[Run]:
+    values = {**only._asdict(), "project": project, "before": only.before or _AFTER_ALL}
+    return [run_of(project, row) for row in session.rows(page_query(only), values)]
+
+
+def page_query(only: RunFilter) -> str:
+    """The query for these filters; each kind of status has its own way to the rows, none goes through all history."""
+    filters = ["page_runs"]
+    if only.job_id is not None:
+        filters.append("of_job")
+    if only.schedule_id is not None:
+        filters.append("of_schedule")
+    if only.status is not None:
+        filters.append(_STATUS_FILTER.get(only.status, "rare_status"))
+    return "\nAND ".join(SQL[name] for name in filters) + "\n" + SQL["newest_first"]
+
+
+def read_attempts(session: Session, run_id: RunId) -> list[AttemptRecord]:
+    return [attempt_of(row) for row in session.rows(SQL["attempts"], (run_id,))]

@@ -1,0 +1,98 @@
+"""The verbs about runs."""
+
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from foliot.adapters.storage.sqlite import admission, cancels, claims, creation, run_listing
+from foliot.adapters.storage.sqlite.access import Access
+from foliot.adapters.storage.sqlite.committer import Transaction
+from foliot.adapters.storage.sqlite.finishes import finish as save_finishes
+from foliot.domain.ids import RunId, Token, WorkerId
+from foliot.domain.instant import Instant
+from foliot.domain.lease import CancelAnswer, Claim, Finish
+from foliot.domain.run import AttemptRecord, NewRun, Run
+from foliot.ports.storage import Created, Released, RunFilter
+
+_DUE_AT: Final = 0
+_RUN_ID: Final = 1
+
+
+class SqliteRuns:
+    """Fills `ports.storage.RunStore`."""
+
+    def __init__(self, access: Access) -> None:
+        self._writer, self._reader, _, self._project = access
+
+    async def create(self, runs: Sequence[NewRun], *, at: Instant | None = None) -> list[Created]:
+        def work(tx: Transaction) -> list[Created]:
+            return creation.create(tx, self._project, runs, tx.now(at))
+
+        return await self._writer.submit("create", work)
+
+    async def release_due(self, limit: int, *, at: Instant | None = None) -> Released:
+        def work(tx: Transaction) -> Released:
+            return _release_due(tx, limit, tx.now(at))
+
+        return await self._writer.submit("release_due", work)
+
+    async def admit(self, limit: int, *, at: Instant | None = None) -> int:
+        def work(tx: Transaction) -> int:
+            return admission.admit_keys(tx, admission.waiting_keys(tx), limit)
+
+        return await self._writer.submit("admit", work)
+
+    async def ready(self, queue: str, limit: int) -> list[RunId]:
+        sql = creation.SQL["ready_runs"]
+        return await self._reader.read(lambda session: [run_id for (run_id,) in session.rows(sql, (queue, limit))])
+
+    async def claim(
+        self,
+        worker_id: WorkerId,
+        queues: Sequence[str],
+        limit: int,
+        *,
+        only: Collection[RunId] | None = None,
+        at: Instant | None = None,
+    ) -> list[Claim]:
+        def work(tx: Transaction) -> list[Claim]:
+            if limit <= 0 or not claims.is_alive(tx, worker_id):
+                return []
+            if only is None:
+                return claims.claim_next(tx, self._project, worker_id, queues, limit, tx.now(at))
+            return claims.claim_named(tx, self._project, worker_id, queues, limit, only, tx.now(at))
+
+        return await self._writer.submit("claim", work)
+
+    async def finish(self, finishes: Sequence[Finish], *, at: Instant | None = None) -> list[Token]:
+        def work(tx: Transaction) -> list[Token]:
+            return save_finishes(tx, finishes, tx.now(at))
+
+        return await self._writer.submit("finish", work)
+
+    async def cancel(self, run_ids: Collection[RunId], *, at: Instant | None = None) -> dict[RunId, CancelAnswer]:
+        def work(tx: Transaction) -> dict[RunId, CancelAnswer]:
+            return cancels.cancel(tx, run_ids, tx.now(at))
+
+        return await self._writer.submit("cancel", work)
+
+    async def get(self, run_ids: Collection[RunId]) -> dict[RunId, Run]:
+        return await self._reader.read(lambda session: run_listing.get_runs(session, self._project, run_ids))
+
+    async def page(self, only: RunFilter) -> list[Run]:
+        return await self._reader.read(lambda session: run_listing.page_runs(session, self._project, only))
+
+    async def attempts(self, run_id: RunId) -> list[AttemptRecord]:
+        return await self._reader.read(lambda session: run_listing.read_attempts(session, run_id))
+
+
+def _release_due(tx: Transaction, limit: int, now: Instant) -> Released:
+    rows = tx.rows(creation.SQL["due_runs"], (now, limit))
+    if rows:
+        last = rows[-1]
+        tx.run(creation.SQL["release_until"], (last[_DUE_AT], last[_RUN_ID]))
+        entries = [
+            creation.Entry(run_id, queue, priority, due_at, bool(has_limits), bool(is_waiting))
+            for due_at, run_id, queue, priority, has_limits, is_waiting in rows
+        ]
+        admission.admit_keys(tx, creation.place(tx, entries, now))
+    return Released(len(rows), tx.value(creation.SQL["next_due"]))

@@ -1,0 +1,90 @@
+"""The verbs about schedules."""
+
+from collections.abc import Collection, Sequence
+from typing import cast
+
+from foliot.adapters.storage.rows import schedule_of
+from foliot.adapters.storage.sqlite import due as looking
+from foliot.adapters.storage.sqlite import edits, ledger, ticks
+from foliot.adapters.storage.sqlite.access import Access
+from foliot.adapters.storage.sqlite.committer import Transaction
+from foliot.adapters.storage.sqlite.connection import Session
+from foliot.domain.firing import Firing
+from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
+from foliot.domain.instant import Instant
+from foliot.domain.schedule import Schedule
+from foliot.domain.tick import TickRecord
+from foliot.ports.storage import DueBatch, Ledger, NewSchedule
+
+
+class SqliteSchedules:
+    """Fills `ports.storage.ScheduleStore`."""
+
+    def __init__(self, access: Access) -> None:
+        self._writer, self._reader, self._clock, self._project = access
+
+    async def put(self, schedules: Sequence[NewSchedule], *, at: Instant | None = None) -> list[Schedule]:
+        def work(tx: Transaction) -> list[Schedule]:
+            return edits.put(tx, self._project, schedules, tx.now(at))
+
+        return await self._writer.submit("put_schedules", work)
+
+    async def pause(
+        self, schedule_ids: Collection[ScheduleId], *, paused: bool, at: Instant | None = None
+    ) -> list[Schedule]:
+        def work(tx: Transaction) -> list[Schedule]:
+            return edits.pause(tx, self._named(tx, schedule_ids), tx.now(at), paused=paused)
+
+        return await self._writer.submit("pause", work)
+
+    async def delete(self, schedule_ids: Collection[ScheduleId], *, at: Instant | None = None) -> list[ScheduleId]:
+        def work(tx: Transaction) -> list[ScheduleId]:
+            found = self._named(tx, schedule_ids)
+            edits.delete(tx, found, tx.now(at))
+            return [schedule.id for schedule in found]
+
+        return await self._writer.submit("delete_schedules", work)
+
+    async def get(self, schedule_ids: Collection[ScheduleId]) -> dict[ScheduleId, Schedule]:
+        return await self._reader.read(lambda session: edits.get_schedules(session, self._project, schedule_ids))
+
+    async def page(
+        self, *, job_id: JobId | None = None, after: ScheduleId | None = None, limit: int = 100
+    ) -> list[Schedule]:
+        def look(session: Session) -> list[Schedule]:
+            name, who = ("page_schedules", ()) if job_id is None else ("page_schedules_of_job", (job_id,))
+            rows = session.rows(edits.SQL[name], (self._project, *who, after or "", limit))
+            return [schedule_of(self._project, row) for row in rows]
+
+        return await self._reader.read(look)
+
+    async def due(self, limit: int, *, at: Instant | None = None) -> DueBatch:
+        def look(session: Session) -> DueBatch:
+            now = self._clock.now() if at is None else at
+            return looking.due(session, self._project, limit, now)
+
+        return await self._reader.read(look)
+
+    async def settle(self, firings: Sequence[Firing], *, at: Instant | None = None) -> list[ScheduleUid]:
+        def work(tx: Transaction) -> list[ScheduleUid]:
+            return ledger.settle(tx, self._project, firings, tx.now(at))
+
+        return await self._writer.submit("settle", work)
+
+    async def next_wake(self) -> Instant | None:
+        return cast("Instant | None", self._reader.peek(edits.SQL["next_wake"]))
+
+    async def ticks(self, uid: ScheduleUid, *, after: Instant, until: Instant, limit: int) -> list[TickRecord]:
+        return await self._reader.read(lambda session: ticks.read_ticks(session, uid, after, until, limit))
+
+    async def latest_ticks(self, uid: ScheduleUid, *, limit: int) -> list[TickRecord]:
+        return await self._reader.read(lambda session: ticks.read_latest_ticks(session, uid, limit))
+
+    async def ledgers(
+        self, *, after: ScheduleUid | None = None, limit: int = 100, ids: Collection[ScheduleId] | None = None
+    ) -> list[Ledger]:
+        return await self._reader.read(lambda session: looking.ledgers(session, self._project, after, limit, ids))
+
+    def _named(self, session: Session, schedule_ids: Collection[ScheduleId]) -> list[Schedule]:
+        found = edits.get_schedules(session, self._project, schedule_ids)
+        return [found[schedule_id] for schedule_id in dict.fromkeys(schedule_ids) if schedule_id in found]

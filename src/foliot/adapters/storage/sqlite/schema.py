@@ -1,0 +1,100 @@
+"""Opening a file: is it ours, whole, and of a version we know? Bring it to the newest version.
+
+A file is recognised by its application id; its schema version is SQLite's `user_version`. Migrations are numbered
+scripts. All that are missing are applied in one immediate transaction, so two processes that start at once do it once.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import apsw
+
+from foliot.adapters.storage.queries import load_migrations
+from foliot.adapters.storage.sqlite.connection import connect
+from foliot.adapters.storage.sqlite.trouble import translated
+from foliot.errors import SchemaTooNew, StorageCorrupt, StorageUnavailable
+
+APPLICATION_ID: Final = 0x466F6C69
+"""The letters "Foli"."""
+_SCRIPTS: Final = Path(__file__).parent / "migrations"
+MAIN: Final = load_migrations(_SCRIPTS / "main")
+LOGS: Final = load_migrations(_SCRIPTS / "logs")
+_WAL_PAGES: Final = 4_000
+_WAL_LEFTOVER: Final = 64 * 1024 * 1024
+
+
+def open_file(path: Path, migrations: Mapping[int, str], *, synchronous: str, cache_kib: int) -> apsw.Connection:
+    """A connection to the database at `path`, created or migrated if need be."""
+    with translated(path):
+        _create_file(path)
+        connection = connect(path, synchronous=synchronous, cache_kib=cache_kib)
+        try:
+            _check_owner(connection, path)
+            _keep_log_ahead(connection, path)
+            _migrate(connection, path, migrations)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def _create_file(path: Path) -> None:
+    """SQLite gives a new file the rights that the umask leaves; jobs and their output are nobody else's business."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_dir():
+        raise StorageUnavailable(f"{path} is a directory", hint="Name a file inside it.")
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+
+
+def _check_owner(connection: apsw.Connection, path: Path) -> None:
+    owner = connection.pragma("application_id")
+    if owner == APPLICATION_ID or (owner == 0 and not _has_tables(connection)):
+        return
+    raise StorageCorrupt(
+        f"{path} is a SQLite database of another program", hint="Name a new file; this one was left as it is."
+    )
+
+
+def _has_tables(connection: apsw.Connection) -> bool:
+    return bool(connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall())
+
+
+def _keep_log_ahead(connection: apsw.Connection, path: Path) -> None:
+    mode = connection.pragma("journal_mode", "wal")
+    if mode != "wal":
+        raise StorageUnavailable(
+            f"the database {path} cannot use a write-ahead log",
+            hint="Put the file on a local disk: network file systems lack what it needs.",
+        )
+    connection.pragma("wal_autocheckpoint", _WAL_PAGES)
+    connection.pragma("journal_size_limit", _WAL_LEFTOVER)
+
+
+def _migrate(connection: apsw.Connection, path: Path, migrations: Mapping[int, str]) -> None:
+    newest = max(migrations)
+    if _version(connection, newest) == newest:
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        # Asked again under the lock: another process may have been faster.
+        found = _version(connection, newest)
+        if found == 0:
+            _check_owner(connection, path)
+        for number in range(found + 1, newest + 1):
+            connection.execute(migrations[number])
+        connection.pragma("application_id", APPLICATION_ID)
+        connection.pragma("user_version", newest)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _version(connection: apsw.Connection, newest: int) -> int:
+    found = int(connection.pragma("user_version"))
+    if found > newest:
+        raise SchemaTooNew(found=found, supported=newest)
+    return found

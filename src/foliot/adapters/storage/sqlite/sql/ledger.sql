@@ -1,0 +1,59 @@
+-- name: due_schedules
+SELECT
+    s.uid, s.id, s.version, s.created_at, s.revision, s.opened_at, s.spec, s.settled_until, s.behind_since,
+    (SELECT count(*) FROM holds h WHERE h.key = 'tick:' || s.uid),
+    EXISTS (SELECT 1 FROM pauses p WHERE p.uid = s.uid AND (p.until IS NULL OR p.until > s.settled_until)),
+    EXISTS (SELECT 1 FROM planned t WHERE t.uid = s.uid)
+FROM schedules s WHERE s.wake_at <= ? ORDER BY s.wake_at LIMIT ?
+
+-- name: versions
+SELECT s.rowid, s.uid, s.id, s.version, s.spec, EXISTS (SELECT 1 FROM planned t WHERE t.uid = s.uid)
+FROM schedules s WHERE s.uid IN (SELECT value FROM json_each(?)) AND s.deleted_at IS NULL
+
+-- name: advance
+UPDATE schedules SET
+    version = version + 1, settled_until = ?, next_run_at = ?,
+    wake_at = CASE WHEN paused_at IS NULL THEN ? END,
+    last_scheduled_at = coalesce(?, last_scheduled_at), behind_since = ?,
+    enabled = CASE WHEN ? THEN 0 ELSE enabled END
+WHERE rowid = ?
+
+-- name: add_planned
+INSERT INTO planned (uid, scheduled_for, fire_at, revision) VALUES (?, ?, ?, ?)
+
+-- name: add_ticks
+INSERT INTO ticks (
+    uid, scheduled_for, until, count, outcome, reason, fire_at, revision, run_id, into_tick, key, decided_at
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+
+-- name: in_flight
+SELECT run_id FROM holds WHERE key = ?
+
+-- name: ticks
+SELECT scheduled_for, until, count, outcome, reason, fire_at, revision, run_id, into_tick FROM ticks
+WHERE uid = ? AND scheduled_for > ? AND scheduled_for <= ? ORDER BY scheduled_for LIMIT ?
+
+-- name: latest_ticks
+SELECT scheduled_for, until, count, outcome, reason, fire_at, revision, run_id, into_tick FROM ticks
+WHERE uid = ? ORDER BY scheduled_for DESC LIMIT ?
+
+-- name: ledgers
+SELECT
+    deleted_at, uid, id, version, revision, opened_at, spec, enabled, paused_at, created_at, updated_at,
+    settled_until, next_run_at, wake_at, last_scheduled_at, behind_since, ledger_from
+FROM schedules WHERE uid > ? ORDER BY uid LIMIT ?
+
+-- name: ledgers_of
+-- Two halves, because living schedules are found by name and deleted ones are few.
+SELECT
+    deleted_at, uid, id, version, revision, opened_at, spec, enabled, paused_at, created_at, updated_at,
+    settled_until, next_run_at, wake_at, last_scheduled_at, behind_since, ledger_from
+FROM schedules
+WHERE uid > ?1 AND project = ?3 AND id IN (SELECT value FROM json_each(?4)) AND deleted_at IS NULL
+UNION ALL
+SELECT
+    deleted_at, uid, id, version, revision, opened_at, spec, enabled, paused_at, created_at, updated_at,
+    settled_until, next_run_at, wake_at, last_scheduled_at, behind_since, ledger_from
+FROM schedules
+WHERE uid > ?1 AND project = ?3 AND id IN (SELECT value FROM json_each(?4)) AND deleted_at IS NOT NULL
+ORDER BY uid LIMIT ?2

@@ -1,0 +1,22 @@
+-- name: current_tokens
+SELECT token, run_id FROM leases WHERE token IN (SELECT value FROM json_each(?))
+
+-- name: append_chunks
+INSERT INTO log_chunks (run_id, token, seq, at, stream, data) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (run_id, token, seq) DO NOTHING
+
+-- name: read_chunks
+SELECT run_id, token, seq, at, stream, data FROM log_chunks
+WHERE run_id = ? AND (token, seq) > (?, ?) ORDER BY token, seq LIMIT ?
+
+-- name: walk_chunks
+SELECT rowid, run_id, at FROM log_chunks WHERE rowid > ? ORDER BY rowid LIMIT ?
+
+-- name: unfinished_runs
+SELECT id FROM runs WHERE id IN (SELECT value FROM json_each(?)) AND finished_at IS NULL
+
+-- name: remove_chunks
+DELETE FROM log_chunks WHERE rowid IN (SELECT value FROM json_each(?))
+
+-- name: remove_chunks_of_runs
+DELETE FROM log_chunks WHERE run_id IN (SELECT value FROM json_each(?))

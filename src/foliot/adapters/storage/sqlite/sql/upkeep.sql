@@ -1,0 +1,90 @@
+-- name: leader
+SELECT holder, epoch, boot_id = ? AND deadline > ? FROM leader WHERE name = 'maintenance'
+
+-- name: take_lead
+INSERT INTO leader (name, holder, epoch, boot_id, deadline) VALUES ('maintenance', ?, ?, ?, ?)
+ON CONFLICT (name) DO UPDATE SET
+    holder = excluded.holder, epoch = excluded.epoch, boot_id = excluded.boot_id, deadline = excluded.deadline
+
+-- name: resign
+-- The row stays: its epoch never goes back.
+UPDATE leader SET holder = NULL, deadline = 0 WHERE name = 'maintenance' AND holder = ?
+
+-- name: is_current
+SELECT 1 FROM leader WHERE name = 'maintenance' AND epoch = ? AND holder IS NOT NULL
+
+-- name: walk_runs
+SELECT rowid, id, created_at, finished_at FROM runs WHERE rowid > ? ORDER BY rowid LIMIT ?
+
+-- name: next_job
+SELECT job_id FROM runs WHERE project = ? AND job_id > ? ORDER BY job_id LIMIT 1
+
+-- name: count_runs
+-- Counts no further than it has to, in the index alone.
+SELECT count(*) FROM (SELECT 1 FROM runs WHERE project = ? AND job_id = ? LIMIT ?)
+
+-- name: surplus_runs
+SELECT id FROM runs
+WHERE project = ?1 AND job_id = ?2 AND finished_at IS NOT NULL AND id <= (
+    SELECT id FROM runs WHERE project = ?1 AND job_id = ?2 AND finished_at IS NOT NULL
+    ORDER BY id DESC LIMIT 1 OFFSET ?3
+)
+ORDER BY id LIMIT ?4
+
+-- name: empty_schedules
+SELECT s.uid FROM schedules s
+WHERE s.deleted_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ticks t WHERE t.uid = s.uid) LIMIT ?
+
+-- name: remove_runs
+DELETE FROM runs WHERE id IN (SELECT value FROM json_each(?)) AND finished_at IS NOT NULL
+
+-- name: remove_attempts
+DELETE FROM attempts WHERE run_id IN (SELECT value FROM json_each(?))
+
+-- name: remove_outputs
+DELETE FROM outputs WHERE run_id IN (SELECT value FROM json_each(?))
+
+-- name: forget_dedupe
+DELETE FROM dedupe WHERE run_id IN (SELECT value FROM json_each(?)) AND scope <> 'window'
+
+-- name: expire_dedupe
+DELETE FROM dedupe WHERE (project, job_id, key) IN (
+    SELECT project, job_id, key FROM dedupe WHERE expires_at <= ? ORDER BY expires_at LIMIT ?
+)
+
+-- name: remove_events
+-- Only the oldest are looked at.
+DELETE FROM events WHERE seq IN (
+    SELECT seq FROM (SELECT seq, at FROM events ORDER BY seq LIMIT ?2) WHERE at < ?1
+)
+
+-- name: forget_limits
+DELETE FROM limits WHERE key IN (
+    SELECT l.key FROM limits l WHERE NOT EXISTS (SELECT 1 FROM holds h WHERE h.key = l.key) LIMIT ?
+)
+
+-- name: walk_schedules
+SELECT uid, spec, settled_until FROM schedules WHERE uid > ? ORDER BY uid LIMIT ?
+
+-- name: remove_ticks
+DELETE FROM ticks WHERE uid = ?1 AND scheduled_for IN (
+    SELECT scheduled_for FROM ticks WHERE uid = ?1 AND scheduled_for < ?2 AND until < ?2
+    ORDER BY scheduled_for LIMIT ?3
+)
+RETURNING until
+
+-- name: has_old_ticks
+SELECT 1 FROM ticks WHERE uid = ? AND scheduled_for < ? LIMIT 1
+
+-- name: ledger_begins
+UPDATE schedules SET ledger_from = ? WHERE uid = ?
+
+-- name: remove_schedules
+DELETE FROM schedules
+WHERE uid = ? AND deleted_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ticks t WHERE t.uid = schedules.uid)
+
+-- name: remove_revisions
+DELETE FROM revisions WHERE uid = ?
+
+-- name: remove_pauses
+DELETE FROM pauses WHERE uid = ?

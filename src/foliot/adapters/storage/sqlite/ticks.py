@@ -1,0 +1,40 @@
+"""Rows of the ledger: written once, never changed."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Final
+
+from foliot.adapters.storage.queries import load_queries
+from foliot.adapters.storage.rows import tick_of
+from foliot.adapters.storage.sqlite.committer import Transaction
+from foliot.adapters.storage.sqlite.connection import Session
+from foliot.domain.ids import ScheduleId, ScheduleUid
+from foliot.domain.instant import Instant
+from foliot.domain.tick import TickRecord, tick_key
+
+SQL: Final = load_queries(Path(__file__).parent / "sql" / "ledger.sql")
+
+
+def add_ticks(
+    tx: Transaction, uid: ScheduleUid, schedule_id: ScheduleId, ticks: Iterable[TickRecord], now: Instant
+) -> None:
+    tx.run_many(SQL["add_ticks"], tick_rows(uid, schedule_id, ticks, now))
+
+
+def tick_rows(
+    uid: ScheduleUid, schedule_id: ScheduleId, ticks: Iterable[TickRecord], now: Instant
+) -> list[tuple[Any, ...]]:
+    return [(uid, *tick, _key(schedule_id, tick), now) for tick in ticks]
+
+
+def read_ticks(session: Session, uid: ScheduleUid, after: Instant, until: Instant, limit: int) -> list[TickRecord]:
+    return [tick_of(row) for row in session.rows(SQL["ticks"], (uid, after, until, limit))]
+
+
+def read_latest_ticks(session: Session, uid: ScheduleUid, limit: int) -> list[TickRecord]:
+    return [tick_of(row) for row in session.rows(SQL["latest_ticks"], (uid, limit))]
+
+
+def _key(schedule_id: ScheduleId, tick: TickRecord) -> str | None:
+    """A range stands for many ticks and has no key of its own."""
+    return tick_key(schedule_id, tick.scheduled_for) if tick.until == tick.scheduled_for else None

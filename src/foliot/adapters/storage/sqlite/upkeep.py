@@ -1,0 +1,56 @@
+"""The verbs of maintenance."""
+
+from foliot.adapters.storage.sqlite.access import Access
+from foliot.adapters.storage.sqlite.committer import Transaction
+from foliot.adapters.storage.sqlite.connection import Session
+from foliot.adapters.storage.sqlite.events import read_events
+from foliot.adapters.storage.sqlite.leadership import SQL, is_current, lead
+from foliot.adapters.storage.sqlite.logs import SqliteLogs
+from foliot.adapters.storage.sqlite.pruning import Finds, Walk, remove
+from foliot.domain.events import Event
+from foliot.domain.instant import Instant, Millis
+from foliot.ports.storage import Pruned, Retention
+
+
+class SqliteUpkeep:
+    """Fills `ports.storage.Upkeep`."""
+
+    def __init__(self, access: Access, logs: SqliteLogs) -> None:
+        self._writer, self._reader, self._clock, self._project = access
+        self._logs = logs
+        self._walk = Walk()
+
+    async def lead(self, holder: str, ttl: Millis, *, at: Instant | None = None) -> int | None:
+        return await self._writer.submit("lead", lambda tx: lead(tx, holder, ttl), urgent=True)
+
+    async def resign(self, holder: str) -> None:
+        await self._writer.submit("resign", lambda tx: tx.run(SQL["resign"], (holder,)))
+
+    async def prune(self, retention: Retention, *, epoch: int, limit: int, at: Instant | None = None) -> Pruned | None:
+        now = self._clock.now() if at is None else at
+
+        def look(session: Session) -> Finds | None:
+            return (
+                self._walk.find(session, self._project, retention, now, limit) if is_current(session, epoch) else None
+            )
+
+        def work(tx: Transaction) -> Pruned | None:
+            return remove(tx, finds, retention, now, limit) if is_current(tx, epoch) else None
+
+        found = await self._reader.read(look)
+        if found is None:
+            return None
+        finds = found
+        # Logs go first: after a crash in between, a run without a log is better than a log that nobody removes.
+        logs = await self._prune_logs(finds, retention, now, limit)
+        pruned = await self._writer.submit("prune", work)
+        return pruned and pruned._replace(logs=logs)
+
+    async def events(self, *, after: int, limit: int) -> list[Event]:
+        return await self._reader.read(lambda session: read_events(session, after, limit))
+
+    async def _prune_logs(self, finds: Finds, retention: Retention, now: Instant, limit: int) -> int:
+        before = None if retention.logs_age is None else Instant(now - retention.logs_age)
+        if before is None and not finds.runs:
+            return 0
+        return await self._logs.prune(finds.runs, before, limit)

@@ -1,0 +1,48 @@
+"""Where the file is, as people write it.
+
+sqlite:///foliot.db                    relative to the current directory
+sqlite:////var/lib/foliot/foliot.db    absolute
+sqlite:///foliot.db?synchronous=NORMAL
+"""
+
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from foliot.adapters.storage.sqlite.committer import FaultPoint
+from foliot.adapters.storage.sqlite.storage import SqliteStorage, Synchronous
+from foliot.errors import InvalidInput
+from foliot.ports.clock import Clock
+
+
+class SqliteUrl(NamedTuple):
+    path: Path
+    synchronous: Synchronous
+
+
+async def open_url(url: str, *, clock: Clock, faults: FaultPoint) -> SqliteStorage:
+    place = parse_url(url)
+    return await SqliteStorage.open(place.path, clock=clock, synchronous=place.synchronous, faults=faults)
+
+
+def parse_url(url: str) -> SqliteUrl:
+    parts = urlsplit(url)
+    path = unquote(parts.path.removeprefix("/"))
+    if parts.netloc or not path or "\0" in path:
+        raise InvalidInput(
+            f"{url[:128]!a} names no file",
+            hint="Use sqlite:///relative.db or sqlite:////absolute/path.db, with three or four slashes.",
+            field="storage",
+        )
+    return SqliteUrl(Path(path), _synchronous(dict(parse_qsl(parts.query, keep_blank_values=True))))
+
+
+def _synchronous(options: dict[str, str]) -> Synchronous:
+    chosen = options.pop("synchronous", "FULL").upper()
+    if options:
+        raise InvalidInput(f"option {next(iter(options))[:64]!a} does not exist", hint="Use synchronous.")
+    if chosen == "FULL":
+        return "FULL"
+    if chosen == "NORMAL":
+        return "NORMAL"
+    raise InvalidInput(f"synchronous {chosen[:32]!a} does not exist", hint="Use FULL or NORMAL.", field="storage")

@@ -1,0 +1,69 @@
+"""What is to be saved about ended attempts, sorted by what it makes of their runs."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from foliot.domain.ids import RunId, Token, WorkerId
+from foliot.domain.instant import Instant
+from foliot.domain.lease import Claim, Finish
+from foliot.domain.outcome import Reason
+from foliot.domain.run import Again, Ended, GivenBack, Status, Verdict, heed_cancel
+
+
+class Held(NamedTuple):
+    """A lease as it stands in the database."""
+
+    run_id: RunId
+    worker_id: WorkerId
+    cancel_at: Instant | None
+
+
+class Sorted(NamedTuple):
+    """Each list belongs to one way of writing; `unknown` names leases that are not there (any more)."""
+
+    ended: list[tuple[Claim, Ended]]
+    again: list[tuple[Claim, Again]]
+    given_back: list[Claim]
+    unknown: list[Finish]
+
+    @property
+    def fenced(self) -> list[Claim]:
+        """Everything whose lease was current."""
+        return [claim for claim, _ in self.ended] + [claim for claim, _ in self.again] + self.given_back
+
+
+def sort_finishes(finishes: Sequence[Finish], leases: Mapping[Token, Held]) -> Sorted:
+    """Compare each finish with the lease it names, once: a second finish of one token is unknown."""
+    ended, again, given_back, unknown = result = Sorted([], [], [], [])
+    current = dict(leases)
+    for finish in finishes:
+        claim, verdict = finish
+        held = current.pop(claim.token, None)
+        if held is None or held.run_id != claim.run_id or held.worker_id != claim.worker_id:
+            unknown.append(finish)
+            continue
+        if held.cancel_at is not None:
+            verdict = heed_cancel(verdict)
+        if isinstance(verdict, Ended):
+            ended.append((claim, verdict))
+        elif isinstance(verdict, Again):
+            again.append((claim, verdict))
+        else:
+            given_back.append(claim)
+    return result
+
+
+def is_repeated(verdict: Verdict, status: str, reason: str | None) -> bool:
+    """Whether a stored ending (of the same run and token) is what saving `verdict` had left behind.
+
+    The token alone does not tell: an attempt that was declared lost has the token of the worker that comes back
+    too late with an outcome of its own.
+    """
+    was_cancelled = (status, reason) == (Status.CANCELLED, Reason.CANCELLED)
+    match verdict:
+        case Ended():
+            return (status, reason) == (verdict.status, verdict.reason)
+        case Again():
+            return was_cancelled or (status, reason) == (verdict.status, verdict.reason)
+        case GivenBack():
+            return was_cancelled

@@ -1,0 +1,73 @@
+"""What compiling an expression gives: an object that knows the moments at which it fires."""
+
+from abc import ABC, abstractmethod
+from datetime import datetime
+
+from foliot.domain.cron.moments import ceil, floor
+from foliot.domain.cron.zones import Zone
+
+
+class Cron(ABC):
+    """A compiled expression: small, changed by no question, safe to share between threads.
+
+    People ask with aware datetimes, programs with whole epoch seconds: the answers are the same moments.
+    """
+
+    __slots__ = ("expression", "warnings", "zone")
+
+    is_manual: bool = False
+    """Whether it never fires by itself: `@triggered`, `@manual` and `@reboot`."""
+    is_reboot: bool = False
+    """Whether it is `@reboot`: the scheduler starts it when it comes up."""
+
+    def __init__(self, expression: str, zone: Zone, warnings: tuple[str, ...] = ()) -> None:
+        self.expression = expression
+        self.zone = zone
+        self.warnings = warnings
+
+    @property
+    def timezone(self) -> str:
+        return self.zone.name
+
+    def next(self, after: datetime) -> datetime | None:
+        """The first fire later than `after`, in the zone of the expression; None when there is none."""
+        return self._shown(self.next_epoch(floor(after)))
+
+    def previous(self, before: datetime) -> datetime | None:
+        """The last fire earlier than `before`, in the zone of the expression; None when there is none."""
+        return self._shown(self.previous_epoch(ceil(before)))
+
+    def between(self, start: datetime, end: datetime, limit: int) -> list[datetime]:
+        """The first `limit` fires from `start` to `end`, both included."""
+        return [self.zone.moment(fire) for fire in self.epochs_between(ceil(start), floor(end), limit)]
+
+    def _shown(self, fire: int | None) -> datetime | None:
+        return None if fire is None else self.zone.moment(fire)
+
+    def epochs_between(self, start: int, end: int, limit: int) -> list[int]:
+        """The first `limit` fires from `start` to `end`, both included."""
+        fires: list[int] = []
+        fire = self.next_epoch(start - 1)
+        while fire is not None and fire <= end and len(fires) < limit:
+            fires.append(fire)
+            fire = self.next_epoch(fire)
+        return fires
+
+    @abstractmethod
+    def next_epoch(self, after: int) -> int | None:
+        """The first fire later than `after`. None when the year 9999 ends before it comes."""
+
+    @abstractmethod
+    def previous_epoch(self, before: int) -> int | None:
+        """The last fire earlier than `before`. None when there is none."""
+
+    @abstractmethod
+    def count_epochs(self, start: int, end: int) -> int:
+        """How many fires lie from `start` to `end`, both included. The number of fires costs nothing."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """The expression in words, made from what was compiled and not from the text."""
+
+    def __repr__(self) -> str:
+        return f"<Cron {self.expression!a} in {self.timezone}>"

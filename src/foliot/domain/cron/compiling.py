@@ -1,0 +1,148 @@
+"""Compiling: from the text of an expression to the object that knows its moments."""
+
+from datetime import datetime
+from functools import lru_cache
+from typing import Final, Literal, NamedTuple, Self, get_args
+
+from foliot.domain.cron import reading
+from foliot.domain.cron.compiled import Cron
+from foliot.domain.cron.days import Days, days
+from foliot.domain.cron.duration import seconds
+from foliot.domain.cron.fields import HOUR, MINUTE, MONTH, SECOND, YEAR, is_star, values
+from foliot.domain.cron.interval import Interval
+from foliot.domain.cron.manual import Manual, Reboot
+from foliot.domain.cron.moments import ceil
+from foliot.domain.cron.monthdays import ANY_DAY, month_days
+from foliot.domain.cron.pattern import Pattern
+from foliot.domain.cron.span import Span
+from foliot.domain.cron.times import Times, times
+from foliot.domain.cron.wallclock import WallClock
+from foliot.domain.cron.weekdays import ANY_WEEKDAY, week_days
+from foliot.domain.cron.zones import Zone, zone
+from foliot.errors import InvalidInput, InvalidTimezone
+
+Dst = Literal["vixie", "skip", "literal"]
+DomDow = Literal["or", "and"]
+
+EITHER_DAY: Final = (
+    "day-of-month and day-of-week are both restricted: a day matches when either of them does"
+    ' (dom_dow = "and" asks for both)'
+)
+
+
+def compile(  # noqa: A001 - read as cron.compile, like re.compile
+    expression: str,
+    tz: str | None = None,
+    *,
+    dst: Dst = "vixie",
+    dom_dow: DomDow = "or",
+    key: str | None = None,
+    anchor: datetime | None = None,
+) -> Cron:
+    """Compile an expression, or say exactly what is wrong with it.
+
+    `tz` is the zone of the wall clock: UTC when neither it nor the expression names one. `key` is what `H` is hashed
+    from, `anchor` the moment from which `@every` counts. Equal calls give the same object back.
+    """
+    # What an expression does not use must not keep equal schedules from sharing one object.
+    key = key if "h" in expression or "H" in expression else None
+    start = 0 if anchor is None or reading.EVERY not in expression.lower() else ceil(anchor)
+    return _compile(expression, tz, dst, dom_dow, key, start)
+
+
+@lru_cache(maxsize=8_192)
+def _compile(expression: str, tz: str | None, dst: Dst, dom_dow: DomDow, key: str | None, anchor: int) -> Cron:
+    _check_choice("dst", dst, get_args(Dst))
+    _check_choice("dom_dow", dom_dow, get_args(DomDow))
+    words = reading.read(expression)
+    place = _zone(words.zone, tz)
+    if words.macro == reading.EVERY:
+        return Interval(expression, place, seconds(words.fields[0]), anchor)
+    if words.macro == reading.REBOOT:
+        return Reboot(expression, place)
+    if words.macro:
+        return Manual(expression, place)
+    return _wall_clock(expression, place, _Columns.of(words.fields), dst, dom_dow, key)
+
+
+def _check_choice(name: str, choice: str, choices: tuple[str, ...]) -> None:
+    if choice not in choices:
+        hint = f"Choose one of {', '.join(choices)}."
+        raise InvalidInput(f"{name} {str(choice)[:32]!a} does not exist", hint=hint, field=name)
+
+
+def _zone(written: Span | None, tz: str | None) -> Zone:
+    if written is None:
+        return zone("UTC" if tz is None else tz)
+    if tz is not None and tz != written.text:
+        raise written.fault(
+            f"the expression names the zone {written} beside {tz[:64]!a}",
+            "Name the zone in one place, or the same zone in both.",
+        )
+    try:
+        return zone(written.text)
+    except InvalidTimezone as error:
+        raise written.fault(error.message, error.hint) from None
+
+
+class _Columns(NamedTuple):
+    """The fields by name, and what their mere text decides."""
+
+    second: Span | None
+    minute: Span
+    hour: Span
+    month_day: Span
+    month: Span
+    week_day: Span
+    year: Span | None
+
+    @classmethod
+    def of(cls, fields: list[Span]) -> Self:
+        second = fields[0] if len(fields) > 5 else None
+        minute, hour, month_day, month, week_day, *year = fields[1:] if second else fields
+        return cls(second, minute, hour, month_day, month, week_day, year[0] if year else None)
+
+    def is_wildcard(self) -> bool:
+        """Whether it follows elapsed time through changes of the clock, as Vixie cron decides it: by the text."""
+        return is_star(self.minute.text) or is_star(self.hour.text) or bool(self.second and is_star(self.second.text))
+
+    def restricts_both_days(self) -> bool:
+        return not is_star(self.month_day.text) and not is_star(self.week_day.text)
+
+
+def _wall_clock(
+    expression: str, place: Zone, columns: _Columns, dst: Dst, dom_dow: DomDow, key: str | None
+) -> WallClock:
+    either = columns.restricts_both_days() and dom_dow == "or"
+    times_of_day = _times(columns, key)
+    pattern = Pattern(_days(columns, key, either), times_of_day)
+    fixed = not columns.is_wildcard()
+    return WallClock(
+        expression,
+        place,
+        pattern,
+        makes_good=fixed and dst == "vixie",
+        first_pass_only=fixed and dst != "literal",
+        warnings=(EITHER_DAY,) if either else (),
+    )
+
+
+def _times(columns: _Columns, key: str | None) -> Times:
+    second = (0,) if columns.second is None else values(columns.second, SECOND, key)
+    return times(second, values(columns.minute, MINUTE, key), values(columns.hour, HOUR, key))
+
+
+def _days(columns: _Columns, key: str | None, either: bool) -> Days:
+    by_month = month_days(columns.month_day, key)
+    months = values(columns.month, MONTH, key)
+    by_week = week_days(columns.week_day, key)
+    years = None if columns.year is None or columns.year.text in {"*", "?"} else values(columns.year, YEAR, key)
+    if either and (by_month == ANY_DAY or by_week == ANY_WEEKDAY):
+        by_month, by_week, either = ANY_DAY, ANY_WEEKDAY, False
+    rule = days(by_month, months, by_week, years, either)
+    if not rule.can_match():
+        raise columns.month_day.fault(
+            "the expression never matches: no month has such a day",
+            "Check the day-of-month against the month, the day-of-week and the year.",
+        )
+    return rule

@@ -1,0 +1,171 @@
+"""Which days match: the three day fields and the year, joined and asked by day number.
+
+A rule sees the same days in all years of one kind, and there are 14 kinds (years.py): so a rule is at most 14
+bitmaps of 366 bits, drawn when they are first needed, and whether it can ever match is known without a search.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
+from datetime import date
+from functools import lru_cache
+from typing import Final
+
+from foliot.domain.cron.fields import MONTH
+from foliot.domain.cron.monthdays import ANY_DAY, MonthDays
+from foliot.domain.cron.weekdays import WeekDays
+from foliot.domain.cron.years import EPOCH_ORDINAL, FIRST_DAY, KINDS, LAST_DAY, months, weekday, year
+
+AFTER_ALL_DAYS: Final = LAST_DAY + 100_000
+BEFORE_ALL_DAYS: Final = FIRST_DAY - 100_000
+"""Answers for "no such day": far enough out that no arithmetic on them comes back into the calendar."""
+
+_EVERY_MONTH: Final = tuple(MONTH.every)
+_EVERY_KIND: Final = range(2000, 2028)  # all 14 kinds of year come in any 28 years that hold no odd century
+_NOT_DRAWN: Final = -1
+
+
+class Days:
+    """A rule for days. Equal rules are one object (see `days`), and share what it has drawn."""
+
+    __slots__ = ("_drawn", "either", "month_days", "months", "week_days", "weekly", "weekly_back", "years")
+
+    weekly: tuple[int, ...]
+    """For a rule of weekdays alone: by day number modulo 7, how many days it is to the next match. Else empty."""
+
+    def __init__(
+        self,
+        month_days: MonthDays,
+        months: tuple[int, ...],
+        week_days: WeekDays,
+        years: tuple[int, ...] | None,
+        either: bool,
+    ) -> None:
+        self.month_days = month_days
+        self.months = months
+        self.week_days = week_days
+        self.years = years
+        self.either = either
+        weekly = self._is_weekly()
+        self.weekly = tuple([self._distance(day, 1) for day in range(7)]) if weekly else ()
+        self.weekly_back = tuple([self._distance(day, -1) for day in range(7)]) if weekly else ()
+        self._drawn = [_NOT_DRAWN] * KINDS
+
+    def _is_weekly(self) -> bool:
+        every_month = self.months == _EVERY_MONTH and self.years is None
+        return every_month and not self.either and self.month_days == ANY_DAY and not self.week_days.nth
+
+    def _distance(self, day: int, direction: int) -> int:
+        steps = (step * direction for step in range(7))
+        return next(step for step in steps if weekday(day + step) in self.week_days.days)
+
+    def can_match(self) -> bool:
+        """Whether any day of any year matches."""
+        if self.weekly:
+            return True
+        numbers = _EVERY_KIND if self.years is None else self.years
+        return self._first_match(numbers)[1] > 0
+
+    def following(self, day: int) -> int:
+        """The first matching day that is not before `day`."""
+        if self.weekly:
+            return day + self.weekly[day % 7]
+        if day > LAST_DAY:
+            return AFTER_ALL_DAYS
+        day = max(day, FIRST_DAY)
+        number = date.fromordinal(day + EPOCH_ORDINAL).year
+        start, kind = year(number)
+        rest = self._bits(number, kind) >> (day - start)
+        return day + _lowest(rest) if rest else self._first_after(number)
+
+    def preceding(self, day: int) -> int:
+        """The last matching day that is not after `day`."""
+        if self.weekly:
+            return day + self.weekly_back[day % 7]
+        if day < FIRST_DAY:
+            return BEFORE_ALL_DAYS
+        day = min(day, LAST_DAY)
+        number = date.fromordinal(day + EPOCH_ORDINAL).year
+        start, kind = year(number)
+        rest = self._bits(number, kind) & ((2 << (day - start)) - 1)
+        return start + _highest(rest) if rest else self._last_before(number)
+
+    def count(self, first: int, end: int) -> int:
+        """How many days match from `first` up to, not including, `end`. Costs a step for each year at most."""
+        if self.weekly:
+            weeks, rest = divmod(max(end - first, 0), 7)
+            odd = sum(1 for day in range(first, first + rest) if not self.weekly[day % 7])
+            return weeks * self.weekly.count(0) + odd
+        first, last = max(first, FIRST_DAY), min(end - 1, LAST_DAY)
+        return self._count_by_year(first, last) if first <= last else 0
+
+    def _count_by_year(self, first: int, last: int) -> int:
+        oldest = date.fromordinal(first + EPOCH_ORDINAL).year
+        newest = date.fromordinal(last + EPOCH_ORDINAL).year
+        total = sum(self._bits(number, year(number).kind).bit_count() for number in range(oldest, newest + 1))
+        (first_start, first_kind), (last_start, last_kind) = year(oldest), year(newest)
+        too_early = self._bits(oldest, first_kind) & ((1 << (first - first_start)) - 1)
+        too_late = self._bits(newest, last_kind) >> (last + 1 - last_start)
+        return total - too_early.bit_count() - too_late.bit_count()
+
+    def _bits(self, number: int, kind: int) -> int:
+        """The matching days of one year, which is of that kind, as bits; bit 0 is 1 January."""
+        if self.years is not None and not _holds(self.years, number):
+            return 0
+        bits = self._drawn[kind]
+        if bits == _NOT_DRAWN:
+            bits = self._drawn[kind] = self._draw(kind)
+        return bits
+
+    def _draw(self, kind: int) -> int:
+        bits, calendar = 0, months(kind)
+        for number in self.months:
+            start, length, first = calendar[number - 1]
+            by_month, by_week = self.month_days.bits(length, first), self.week_days.bits(length, first)
+            bits |= (by_month | by_week if self.either else by_month & by_week) << start
+        return bits >> 1  # the days of a month count from 1
+
+    def _first_after(self, number: int) -> int:
+        years = self.years
+        later = range(number + 1, date.max.year + 1) if years is None else years[bisect_right(years, number) :]
+        start, bits = self._first_match(later)
+        return start + _lowest(bits) if bits else AFTER_ALL_DAYS
+
+    def _last_before(self, number: int) -> int:
+        years = self.years
+        earlier = range(number - 1, 0, -1) if years is None else years[: bisect_left(years, number)][::-1]
+        start, bits = self._first_match(earlier)
+        return start + _highest(bits) if bits else BEFORE_ALL_DAYS
+
+    def _first_match(self, numbers: Iterable[int]) -> tuple[int, int]:
+        """When the first of those years with a matching day begins, and its bits; no bits where there is none."""
+        for number in numbers:
+            start, kind = year(number)
+            bits = self._bits(number, kind)
+            if bits:
+                return start, bits
+        return 0, 0
+
+
+@lru_cache(maxsize=4_096)
+def days(
+    month_days: MonthDays,
+    months: tuple[int, ...],
+    week_days: WeekDays,
+    years: tuple[int, ...] | None,
+    either: bool,
+) -> Days:
+    """The one rule for these fields: a million schedules that say the same share it."""
+    return Days(month_days, months, week_days, years, either)
+
+
+def _lowest(bits: int) -> int:
+    return (bits & -bits).bit_length() - 1
+
+
+def _highest(bits: int) -> int:
+    return bits.bit_length() - 1
+
+
+def _holds(ordered: tuple[int, ...], value: int) -> bool:
+    place = bisect_left(ordered, value)
+    return place < len(ordered) and ordered[place] == value

@@ -1,0 +1,85 @@
+"""The day-of-month field: which days of a month it means, once the month's length and first weekday are known.
+
+    15      the 15th               L      the last day           15W    the working day nearest to the 15th
+    10-20   a range                L-3    three days before it   LW     the last working day
+                                                                 L-3W   the working day nearest to L-3
+
+A working day is Monday to Friday. The nearest one is looked for inside the same month only.
+"""
+
+import re
+from typing import Final, NamedTuple
+
+from foliot.domain.cron.fields import DAY_OF_MONTH, items, number, numbers
+from foliot.domain.cron.span import Span
+
+_FROM_LAST: Final = re.compile(r"[Ll](?:-([0-9]+))?([Ww])?")
+_SUNDAY: Final = 0
+_SATURDAY: Final = 6
+_FURTHEST: Final = 30
+
+
+class MonthDays(NamedTuple):
+    """A day-of-month field as plain values: equal fields are equal, hash alike and share what is built on them."""
+
+    days: tuple[int, ...] = ()
+    before_last: tuple[int, ...] = ()
+    workdays: tuple[int, ...] = ()
+    workdays_before_last: tuple[int, ...] = ()
+
+    def bits(self, length: int, first: int) -> int:
+        """The days of a month of `length` days that starts on weekday `first`, as bits 1 to 31."""
+        found = 0
+        for day in self.days:
+            found |= 1 << day
+        for back in self.before_last:
+            if back < length:
+                found |= 1 << (length - back)
+        for day in (*self.workdays, *(length - back for back in self.workdays_before_last)):
+            if 1 <= day <= length:
+                found |= 1 << _nearest_workday(day, length, first)
+        return found & ((2 << length) - 2)
+
+
+ANY_DAY: Final = MonthDays(tuple(DAY_OF_MONTH.every))
+
+
+def _nearest_workday(day: int, length: int, first: int) -> int:
+    weekday = (first + day - 1) % 7
+    if weekday == _SATURDAY:
+        return day - 1 if day > 1 else day + 2
+    if weekday == _SUNDAY:
+        return day + 1 if day < length else day - 2
+    return day
+
+
+def month_days(text: Span, key: str | None) -> MonthDays:
+    """Read a whole day-of-month field."""
+    if text.text in {"*", "?"}:
+        return ANY_DAY
+    days, before_last, workdays, workdays_before_last = parts = [set[int]() for _ in range(4)]
+    for item in items(text, DAY_OF_MONTH):
+        if from_last := _FROM_LAST.fullmatch(item.text):
+            back = _distance(item, from_last[1])
+            (workdays_before_last if from_last[2] else before_last).add(back)
+        elif item.text[-1] in "Ww" and len(item.text) > 1:
+            workdays.add(_workday(item))
+        else:
+            days.update(numbers(item, DAY_OF_MONTH, key))
+    return MonthDays(*(tuple(sorted(part)) for part in parts))
+
+
+def _distance(item: Span, written: str | None) -> int:
+    back = int(written or 0)
+    if back > _FURTHEST:
+        raise item.cut(2).fault(f"no month has a day {back} days before its last", f"Write L-1 to L-{_FURTHEST}.")
+    return back
+
+
+def _workday(item: Span) -> int:
+    day = item.cut(0, -1)
+    if not day.text.isdigit():
+        raise item.fault(
+            f"{item} is not a day-of-month", "W follows one day: write 15W, LW or L-3W, and lists as 1W,15W."
+        )
+    return number(day, DAY_OF_MONTH)

@@ -1,0 +1,114 @@
+"""From the text of an expression to its words: the zone before it, the macro or the fields.
+
+    [ TZ=zone | CRON_TZ=zone ]   5, 6 or 7 fields   |   @macro   |   @every span
+
+Everything is checked here that concerns the expression as a whole; the words themselves are read elsewhere.
+"""
+
+import re
+from typing import Final, NamedTuple
+
+from foliot.domain.cron.span import Span
+from foliot.errors import InvalidCron, suggest
+
+LONGEST: Final = 512
+"""Characters. The longest list anybody needs is half of that; nobody's parser has to look at ten kilobytes."""
+
+MACROS: Final = {
+    "@yearly": "0 0 1 1 *",
+    "@annually": "0 0 1 1 *",
+    "@monthly": "0 0 1 * *",
+    "@weekly": "0 0 * * 0",
+    "@daily": "0 0 * * *",
+    "@midnight": "0 0 * * *",
+    "@hourly": "0 * * * *",
+    "@every_minute": "* * * * *",
+    "@every_second": "* * * * * *",
+}
+EVERY: Final = "@every"
+MANUAL: Final = frozenset({"@triggered", "@manual"})
+REBOOT: Final = "@reboot"
+_BARE: Final = MANUAL | {REBOOT}
+_KNOWN: Final = (*MACROS, EVERY, *sorted(_BARE))
+
+_WORD: Final = re.compile(r"[^ \t]+")
+_STRANGE: Final = re.compile(r"[^\t -~]")
+_ZONE_PREFIX: Final = re.compile(r"(?:CRON_)?TZ=")
+_FIELD_COUNTS: Final = {5, 6, 7}
+_FIELDS_HINT: Final = (
+    "Write 5 fields (minute hour day-of-month month day-of-week), 6 with the second first, or 7 with the year last."
+)
+
+
+class Words(NamedTuple):
+    """An expression taken apart; a macro that stands for fields is already expanded."""
+
+    zone: Span | None
+    fields: list[Span]
+    macro: str = ""
+    """@every, with its span as the only field, @triggered, @manual or @reboot; else empty."""
+
+
+def read(expression: str) -> Words:
+    """Take an expression apart."""
+    _check_characters(expression)
+    words = _words(expression)
+    zone = None
+    if words and (prefix := _ZONE_PREFIX.match(words[0].text)):
+        zone = words.pop(0).cut(prefix.end())
+    if not words:
+        raise InvalidCron("the expression is empty", expression=expression, hint=_FIELDS_HINT)
+    if words[0].text.startswith("@"):
+        return _macro(zone, words)
+    if len(words) not in _FIELD_COUNTS:
+        raise _miscounted(words)
+    return Words(zone, words)
+
+
+def _check_characters(expression: str) -> None:
+    if len(expression) > LONGEST:
+        raise InvalidCron(
+            f"the expression has {len(expression)} characters",
+            expression=expression[:LONGEST],
+            position=LONGEST,
+            hint=f"An expression has at most {LONGEST} characters.",
+        )
+    strange = _STRANGE.search(expression)
+    if strange:
+        raise InvalidCron(
+            f"the character {strange[0]!a} cannot stand in an expression",
+            expression=expression,
+            position=strange.start(),
+            hint="Write ASCII letters, digits and signs, with spaces or tabs between the fields.",
+        )
+
+
+def _words(expression: str) -> list[Span]:
+    return [Span(expression, word.start(), word[0]) for word in _WORD.finditer(expression)]
+
+
+def _miscounted(words: list[Span]) -> InvalidCron:
+    # The first word too many, or the last there is: where somebody who counts would put the finger.
+    place = words[7] if len(words) > 7 else words[-1]
+    plural = "s" if len(words) > 1 else ""
+    return place.fault(f"the expression has {len(words)} field{plural}", _FIELDS_HINT)
+
+
+def _macro(zone: Span | None, words: list[Span]) -> Words:
+    word, *rest = words
+    name = word.text.lower()
+    if name == EVERY:
+        return Words(zone, [_only_span(word, rest)], EVERY)
+    if name not in MACROS and name not in _BARE:
+        hint = suggest(name, _KNOWN, otherwise=f"There are {', '.join(_KNOWN)}.")
+        raise word.fault(f"the macro {word} does not exist", hint)
+    if rest:
+        raise rest[0].fault(f"nothing may follow the macro {name}", "Write the macro alone, or fields instead.")
+    return Words(zone, [], name) if name in _BARE else Words(zone, _words(MACROS[name]))
+
+
+def _only_span(every: Span, rest: list[Span]) -> Span:
+    if len(rest) != 1:
+        place = rest[1] if rest else every
+        raise place.fault("@every takes one span of time", "Write @every 90s or @every 1h30m, without spaces in it.")
+    return rest[0]

@@ -1,0 +1,116 @@
+"""Expressions that fire by the clock on the wall, and what becomes of them when that clock is changed.
+
+1. An instant is a regular fire when its reading matches.
+2. A wildcard expression has exactly the regular fires: none for the readings of a gap, both passes of a fold.
+3. A fixed one, clock put forward by less than 3 h: the readings that were skipped become one fire, right after the gap.
+4. A fixed one, clock put back by less than 3 h: the first pass only.
+5. Changes of 3 h or more are not made good.
+
+Between two changes of the clock, in a `Segment`, readings and moments differ by a constant and all is plain arithmetic:
+that is the fast way, and taken nearly always. The other way walks from segment to segment.
+"""
+
+from foliot.domain.cron.compiled import Cron
+from foliot.domain.cron.describe import describe
+from foliot.domain.cron.pattern import DAY, Pattern
+from foliot.domain.cron.years import CYCLE
+from foliot.domain.cron.zones import MADE_GOOD_BELOW, Segment, Zone
+
+
+class WallClock(Cron):
+    __slots__ = ("_first_pass_only", "_makes_good", "pattern")
+
+    def __init__(
+        self,
+        expression: str,
+        zone: Zone,
+        pattern: Pattern,
+        *,
+        makes_good: bool,
+        first_pass_only: bool,
+        warnings: tuple[str, ...],
+    ) -> None:
+        super().__init__(expression, zone, warnings)
+        self.pattern = pattern
+        self._makes_good = makes_good
+        self._first_pass_only = first_pass_only
+
+    def next_epoch(self, after: int) -> int | None:
+        _, end, offset, settled, _ = self.zone.current
+        if settled <= after < end:
+            fire = self.pattern.first(after + offset + 1) - offset
+            if fire < end:
+                return fire
+        return self._first_from(after + 1)
+
+    def _first_from(self, moment: int) -> int | None:
+        moment = max(moment, self.zone.first)
+        last = self._search_until(moment)
+        while moment <= last:
+            segment = self.zone.segment(moment)
+            fire = self._first_in(segment, moment)
+            if fire is not None:
+                return fire
+            # Clocks are less than a day away from UTC: no fire comes earlier than that before the next match.
+            moment = max(segment.end, self.pattern.first(segment.end - DAY) - DAY)
+        return None
+
+    def _search_until(self, moment: int) -> int:
+        """Where to give up: the calendar repeats every 400 years, and so does a zone that follows its last rule."""
+        if self.pattern.days.years is not None:
+            return self.zone.last
+        return min(self.zone.last, max(moment, self.zone.regular_from) + CYCLE * DAY)
+
+    def _first_in(self, segment: Segment, moment: int) -> int | None:
+        if moment == segment.start and self._fires_after_gap(segment):
+            return moment
+        begin = max(moment, self._begin(segment))
+        fire = self.pattern.first(begin + segment.offset) - segment.offset
+        return fire if fire < segment.end else None
+
+    def previous_epoch(self, before: int) -> int | None:
+        zone = self.zone
+        moment = min(before - 1, zone.last)
+        while moment >= zone.first:
+            segment = zone.segment(moment)
+            fire = self._last_in(segment, moment)
+            if fire is not None:
+                return fire
+            moment = min(segment.start - 1, self.pattern.last(segment.start + DAY) + DAY)
+        return None
+
+    def _last_in(self, segment: Segment, moment: int) -> int | None:
+        fire = self.pattern.last(moment + segment.offset) - segment.offset
+        if fire >= self._begin(segment):
+            return fire
+        return segment.start if self._fires_after_gap(segment) else None
+
+    def count_epochs(self, start: int, end: int) -> int:
+        total = 0
+        moment, end = max(start, self.zone.first), min(end, self.zone.last)
+        while moment <= end:
+            segment = self.zone.segment(moment)
+            total += self._count_in(segment, moment, min(end + 1, segment.end))
+            moment = segment.end
+        return total
+
+    def _count_in(self, segment: Segment, moment: int, end: int) -> int:
+        begin = max(moment, self._begin(segment))
+        regular = self.pattern.count(begin + segment.offset, end + segment.offset)
+        if moment > segment.start or not self._fires_after_gap(segment):
+            return regular
+        reading = segment.start + segment.offset
+        return regular + (self.pattern.first(reading) != reading)
+
+    def _begin(self, segment: Segment) -> int:
+        """Where the fires of a segment begin: after the second pass of a fold, when only the first counts."""
+        return segment.settled if self._first_pass_only else segment.start
+
+    def _fires_after_gap(self, segment: Segment) -> bool:
+        if not self._makes_good or not 0 < segment.jump < MADE_GOOD_BELOW:
+            return False
+        reading = segment.start + segment.offset
+        return self.pattern.first(reading - segment.jump) < reading
+
+    def describe(self) -> str:
+        return describe(self.pattern, self.timezone)

@@ -1,0 +1,157 @@
+"""Timezones: which names exist, and when their clocks are changed.
+
+All zones come from the Python package tzdata and from nothing else, so that every node of a cluster computes the same
+moments and `tzdata_version` tells the truth about them; what the operating system has installed may be years older.
+Reading those package files is the one thing the domain reads from a disk: they are constants that happen to be data.
+"""
+
+import re
+from bisect import bisect_right
+from datetime import datetime, timedelta
+from functools import cache
+from io import BytesIO
+from pkgutil import get_data, resolve_name
+from typing import Final, NamedTuple
+from zoneinfo import ZoneInfo
+
+from foliot.domain.cron import posixtz, tzif
+from foliot.domain.cron.moments import EPOCH
+from foliot.errors import InvalidTimezone
+
+MADE_GOOD_BELOW: Final = 3 * 3_600
+"""Clock changes of this size or more are a new zone, not summer time: nobody expects what they skipped."""
+
+_EARLIEST: Final = -62_135_596_800
+_LATEST: Final = 253_402_300_799
+_TABLE_UNTIL: Final = 2_100
+_PLAUSIBLE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_+-]*(?:/[A-Za-z0-9_+-]+){0,2}")
+_LONGEST_NAME: Final = 64
+
+
+class Segment(NamedTuple):
+    """A stretch of time with one offset: from `start` up to, not including, `end`."""
+
+    start: int
+    end: int
+    offset: int
+    settled: int
+    """Where the readings of the clock are new. Later than `start` where the clock was put back a little."""
+    jump: int
+    """How far the clock was put forward at `start`; below 0 when it was put back."""
+
+
+_NOTHING_YET: Final = Segment(0, 0, 0, 0, 0)
+
+
+class Zone:
+    """A timezone as a table of moments and offsets. One object for each name (see `zone`)."""
+
+    __slots__ = ("_offsets", "_rule", "_starts", "current", "first", "info", "last", "name", "regular_from")
+
+    current: Segment
+    """The segment that was asked for last, where the next question very probably falls too."""
+    first: int
+    last: int
+    """The moments between which the calendar, on this wall and in UTC, lies in the years 1 to 9999."""
+    regular_from: int
+    """From here on only the yearly rule holds."""
+
+    def __init__(self, name: str, data: bytes) -> None:
+        self.name = name
+        self.info = ZoneInfo(name)
+        self._starts, self._offsets, self._rule = _table(data)
+        self.first = self._starts[0]
+        self.regular_from = self._starts[-1]
+        last_offset = self._rule.changes(9_999, 9_999)[-1][1] if self._rule.switches else self._offsets[-1]
+        self.last = _LATEST - max(last_offset, 0)
+        self.current = _NOTHING_YET
+
+    def segment(self, moment: int) -> Segment:
+        """The segment that holds a moment between `first` and `last`."""
+        current = self.current
+        if current.start <= moment < current.end:
+            return current
+        place = bisect_right(self._starts, moment) - 1
+        beyond = place == len(self._starts) - 1 and bool(self._rule.switches)
+        self.current = found = self._by_rule(moment) if beyond else self._in_table(place)
+        return found
+
+    def _in_table(self, place: int) -> Segment:
+        start, offset = self._starts[place], self._offsets[place]
+        end = self._starts[place + 1] if place + 1 < len(self._starts) else self.last + 1
+        return _segment(start, end, self._offsets[max(place - 1, 0)], offset)
+
+    def _by_rule(self, moment: int) -> Segment:
+        year = (EPOCH + timedelta(seconds=moment)).year
+        changes = self._rule.changes(year - 1, year + 1)
+        place = bisect_right(changes, moment, key=lambda change: change[0])
+        (start, offset), (end, _) = changes[place - 1], changes[place]
+        return _segment(start, min(end, self.last + 1), changes[place - 2][1], offset)
+
+    def moment(self, epoch: int) -> datetime:
+        """An epoch second as people of the zone read it.
+
+        The tzinfo is the one that ZoneInfo(name) gives everybody: datetimes with different tzinfo objects are never
+        equal inside a repeated hour. Only where that one reads another time, from older data, is it our own.
+        """
+        instant = EPOCH + timedelta(seconds=epoch)
+        shared = instant.astimezone(self.info)
+        if shared.utcoffset() == timedelta(seconds=self.segment(epoch).offset):
+            return shared
+        return instant.astimezone(_packaged_info(self.name))
+
+    def __repr__(self) -> str:
+        return f"Zone({self.name!r})"
+
+
+@cache
+def zone(name: str) -> Zone:
+    """The zone of that IANA name. Only names from the known list ever reach a file."""
+    if len(name) > _LONGEST_NAME or not _PLAUSIBLE.fullmatch(name):
+        raise InvalidTimezone(name, ())
+    if name not in known_zones():
+        raise InvalidTimezone(name, known_zones())
+    return Zone(name, _package_file(f"zoneinfo/{name}"))
+
+
+@cache
+def known_zones() -> frozenset[str]:
+    return frozenset(_package_file("zones").decode("ascii").split())
+
+
+@cache
+def tzdata_version() -> str:
+    """The release of the IANA database that all zones are read from, such as "2025b"."""
+    return str(resolve_name("tzdata:IANA_VERSION"))
+
+
+def _package_file(path: str) -> bytes:
+    data = get_data("tzdata", path)
+    assert data is not None
+    return data
+
+
+def _table(data: bytes) -> tuple[list[int], list[int], posixtz.YearlyRule]:
+    """The moments from which each offset holds, those offsets, and the rule that follows the last of them."""
+    first_offset, changes, rule_text = tzif.read(data)
+    rule = posixtz.read(rule_text)
+    last = changes[-1][0] if changes else _EARLIEST
+    year = (EPOCH + timedelta(seconds=max(last, _EARLIEST))).year
+    by_rule = (change for change in rule.changes(year, _TABLE_UNTIL) if change[0] > last)
+    starts, offsets = [_EARLIEST - min(first_offset, 0)], [first_offset]
+    for moment, offset in (*changes, *by_rule):
+        if offset != offsets[-1]:
+            starts.append(moment)
+            offsets.append(offset)
+    return starts, offsets, rule
+
+
+def _segment(start: int, end: int, old_offset: int, offset: int) -> Segment:
+    jump = offset - old_offset
+    settled = start - jump if -MADE_GOOD_BELOW < jump < 0 else start
+    return Segment(start, end, offset, settled, jump)
+
+
+@cache
+def _packaged_info(name: str) -> ZoneInfo:
+    return ZoneInfo.from_file(BytesIO(_package_file(f"zoneinfo/{name}")), key=name)

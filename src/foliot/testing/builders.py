@@ -1,0 +1,197 @@
+"""Things as tests need them: say what the case is about, the rest is filled in.
+
+Ids rise in the order in which they are asked for and hold no randomness.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import count
+from typing import Any, Final
+
+from foliot.domain.firing import DueSchedule, Firing, Tempo, plan_firing
+from foliot.domain.ids import IdSource, JobId, RunId, ScheduleId, ScheduleUid, Token, WorkerId
+from foliot.domain.instant import Instant, Millis
+from foliot.domain.job import DEFAULT_PROJECT, Job, JobSpec, Options
+from foliot.domain.launch import launch_job
+from foliot.domain.lease import Claim, Finish, Worker
+from foliot.domain.logs import LogChunk, Stream
+from foliot.domain.outcome import Reason
+from foliot.domain.run import Again, Ended, GivenBack, NewRun, Status, Tick
+from foliot.domain.schedule import Revision, ScheduleSpec, ScheduleType
+from foliot.domain.tick import TickOutcome, TickReason, TickRecord, tick_key
+from foliot.ports.storage import NewSchedule, Retention
+from foliot.testing.clock import START
+
+REPORT: Final = JobId("report")
+"""The job of whoever did not ask for a particular one."""
+NIGHTLY: Final = ScheduleId("nightly")
+LEASE: Final = Millis(60_000)
+
+_ids: Final = IdSource(count(1).__next__)
+
+
+def an_id() -> str:
+    return _ids.make(START)
+
+
+def a_run_id() -> RunId:
+    return RunId(an_id())
+
+
+# -- jobs and runs
+
+
+def a_job_spec(**fields: Any) -> JobSpec:
+    """A shell job; any field of `JobSpec`, or of its `Options`, may be given."""
+    own = {name: fields.pop(name) for name in list(fields) if name in JobSpec.__struct_fields__}
+    return JobSpec(**{"kind": "shell", "options": Options(**fields), **own})
+
+
+def a_job(job_id: str = REPORT, **fields: Any) -> Job:
+    """A job as it is stored."""
+    spec = a_job_spec(**fields)
+    return Job(id=JobId(job_id), project=DEFAULT_PROJECT, spec=spec, revision=1, created_at=START, updated_at=START)
+
+
+def a_run(*, due_at: Instant | int = START, **fields: Any) -> NewRun:
+    """A run that is due at once; any field of `NewRun`, or of `Options`, may be given."""
+    own = {name: fields.pop(name) for name in list(fields) if name in NewRun._fields}
+    return NewRun(**{"id": a_run_id(), "job_id": REPORT, "due_at": due_at, "options": Options(**fields), **own})
+
+
+def some_runs(how_many: int, **fields: Any) -> list[NewRun]:
+    return [a_run(**fields) for _ in range(how_many)]
+
+
+# -- schedules
+
+
+def a_schedule(spec: ScheduleSpec | None = None, *, schedule_id: str = NIGHTLY, uid: str | None = None) -> NewSchedule:
+    """A schedule to be put, with a uid of its own."""
+    return NewSchedule(ScheduleUid(uid or an_id()), ScheduleId(schedule_id), spec or every(60))
+
+
+def cron(expr: str, **fields: Any) -> ScheduleSpec:
+    return ScheduleSpec(**{"type": ScheduleType.CRON, "expr": expr, "job_id": REPORT, **fields})
+
+
+def every(seconds: int, **fields: Any) -> ScheduleSpec:
+    return ScheduleSpec(**{"type": ScheduleType.INTERVAL, "expr": str(seconds), "job_id": REPORT, **fields})
+
+
+def once(at: Instant, **fields: Any) -> ScheduleSpec:
+    return ScheduleSpec(**{"type": ScheduleType.ONCE, "expr": str(at), "job_id": REPORT, **fields})
+
+
+def manual(**fields: Any) -> ScheduleSpec:
+    return ScheduleSpec(**{"type": ScheduleType.MANUAL, "job_id": REPORT, **fields})
+
+
+def a_due_schedule(spec: ScheduleSpec, *, since: Instant = START, **fields: Any) -> DueSchedule:
+    """A schedule that has been settled up to `since`, where its only revision was opened."""
+    known: dict[str, Any] = {
+        "uid": ScheduleUid("uid-of-nightly"),
+        "id": NIGHTLY,
+        "version": 1,
+        "created_at": since,
+        "revisions": (Revision(1, since, spec),),
+        "settled_until": since,
+    }
+    return DueSchedule(**{**known, **fields})
+
+
+def fire(
+    due: DueSchedule, now: Instant, *, jobs: Mapping[JobId, Job] | None = None, tempo: Tempo | None = None
+) -> Firing:
+    """Decide about a due schedule as the scheduler does."""
+    return plan_firing(
+        due,
+        now,
+        jobs={REPORT: a_job()} if jobs is None else jobs,
+        tempo=tempo or Tempo(),
+        launch=launch_job,
+        run_ids=iter(an_id, None),
+    )
+
+
+def a_tick(
+    scheduled_for: Instant,
+    outcome: TickOutcome = TickOutcome.SKIPPED,
+    reason: TickReason = TickReason.OVERLAP,
+    **fields: Any,
+) -> TickRecord:
+    """One row of a ledger, for one moment unless `until` and `count` say otherwise."""
+    known: dict[str, Any] = {"until": scheduled_for, "count": 1, "fire_at": scheduled_for, "revision": 1}
+    return TickRecord(scheduled_for, outcome=outcome, reason=reason, **{**known, **fields})
+
+
+def tick_of(schedule: NewSchedule, scheduled_for: Instant) -> Tick:
+    """What a run says about the moment it was made for."""
+    return Tick(schedule.uid, schedule.id, scheduled_for, tick_key(schedule.id, scheduled_for))
+
+
+# -- workers, leases and what ends them
+
+
+def a_worker(name: str = "worker", *, queues: Sequence[str] = ("default",), slots: int = 10) -> Worker:
+    return Worker(WorkerId(an_id()), name, tuple(queues), slots)
+
+
+def a_claim(**fields: Any) -> Claim:
+    """A lease that nobody granted."""
+    known: dict[str, Any] = {
+        "run_id": a_run_id(),
+        "token": Token(999_999_999),
+        "worker_id": WorkerId(an_id()),
+        "job_id": REPORT,
+        "job_revision": None,
+        "attempt": 1,
+        "lost": 0,
+        "queue": "default",
+        "priority": 0,
+        "due_at": START,
+        "started_at": START,
+        "payload": None,
+        "overrides": None,
+        "limit_keys": (),
+        "tick": None,
+    }
+    return Claim(**{**known, **fields})
+
+
+def succeeded(claim: Claim, output: bytes | None = None) -> Finish:
+    return Finish(claim, Ended(Status.SUCCESS, output=output, exit_code=0))
+
+
+def failed(claim: Claim, error: str = "exit code 1") -> Finish:
+    return Finish(claim, Ended(Status.FAILED, Reason.EXIT_CODE, error, exit_code=1))
+
+
+def cancelled(claim: Claim) -> Finish:
+    return Finish(claim, Ended(Status.CANCELLED, Reason.CANCELLED))
+
+
+def to_retry(claim: Claim, delay: Millis | int = 0, error: str = "exit code 1") -> Finish:
+    """The attempt failed and the run is to be tried again."""
+    return Finish(claim, Again(Millis(delay), Status.FAILED, Reason.EXIT_CODE, error, exit_code=1))
+
+
+def lost(claim: Claim) -> Finish:
+    """The worker vanished and the run is to be tried again."""
+    return Finish(claim, Again(Millis(0), Status.FAILED, Reason.LEASE_LOST, "the worker vanished", was_lost=True))
+
+
+def given_back(claim: Claim) -> Finish:
+    return Finish(claim, GivenBack())
+
+
+def a_chunk(claim: Claim, seq: int = 0, data: bytes = b"hello\n", stream: Stream = "stdout") -> LogChunk:
+    return LogChunk(claim.run_id, claim.token, seq, claim.started_at, stream, data)
+
+
+# -- upkeep
+
+
+def retention(**fields: Millis | int) -> Retention:
+    """Keep everything for ever, but for what is named."""
+    forever: dict[str, Any] = dict.fromkeys(Retention._fields)
+    return Retention(**{**forever, **fields})

@@ -1,0 +1,98 @@
+"""A clock that moves only when it is told to."""
+
+import asyncio
+from datetime import UTC, datetime
+from typing import Final, NamedTuple
+
+from foliot.domain.instant import HOUR, Instant, Millis, from_datetime, later
+
+START: Final = from_datetime(datetime(2026, 1, 1, tzinfo=UTC))
+
+
+class _Alarm(NamedTuple):
+    """When a waiter wants to be woken. Those for the same moment ring in the order in which they were set."""
+
+    at: int
+    number: int
+    bell: asyncio.Future[None]
+
+
+class VirtualClock:
+    """Wall time and time since boot for tests and simulations, in the hands of whoever holds it."""
+
+    def __init__(self, start: Instant = START) -> None:
+        self._now = start
+        self._passed = int(HOUR)
+        self._booted = 0
+        self._boots = 1
+        self._alarms: list[_Alarm] = []
+        self._alarms_set = 0
+
+    @property
+    def boot_id(self) -> str:
+        return f"boot-{self._boots}"
+
+    def now(self) -> Instant:
+        return self._now
+
+    def elapsed(self) -> Millis:
+        return Millis(self._passed - self._booted)
+
+    @property
+    def waiting(self) -> int:
+        """How many are waiting for a moment to come."""
+        return len(self._alarms)
+
+    @property
+    def next_alarm(self) -> Millis | None:
+        """How far to advance until the first of them wakes."""
+        return Millis(min(self._alarms).at - self._passed) if self._alarms else None
+
+    def advance(self, span: Millis | int) -> Instant:
+        """Let time pass. Waiters whose moment has come wake in the order of their moments."""
+        if span < 0:
+            raise ValueError("time does not pass backwards: a wall clock that is set back is a step")
+        self._now = later(self._now, span)
+        self._passed += span
+        for alarm in sorted(alarm for alarm in self._alarms if alarm.at <= self._passed):
+            self._alarms.remove(alarm)
+            alarm.bell.set_result(None)
+        return self._now
+
+    def advance_to(self, moment: Instant) -> Instant:
+        return self.advance(moment - self._now)
+
+    def step(self, span: Millis | int) -> Instant:
+        """Set the wall clock, forwards or backwards. No time passes: nobody wakes, `elapsed` stays."""
+        self._now = later(self._now, span)
+        return self._now
+
+    def reboot(self) -> None:
+        """Begin to count anew, under another boot id. Wall time goes on."""
+        self._boots += 1
+        self._booted = self._passed
+
+    async def wait(self, wake: asyncio.Event, timeout: Millis | None) -> None:  # noqa: ASYNC109
+        """Return when `wake` is set or virtual time has passed, whichever comes first."""
+        if timeout is None:
+            await wake.wait()
+        elif timeout <= 0:
+            # A loop that never has to wait must still let others have their turn.
+            await asyncio.sleep(0)
+        elif not wake.is_set():
+            await self._wait_until(wake, self._set_alarm(timeout))
+
+    def _set_alarm(self, span: Millis) -> _Alarm:
+        self._alarms_set += 1
+        alarm = _Alarm(self._passed + span, self._alarms_set, asyncio.get_running_loop().create_future())
+        self._alarms.append(alarm)
+        return alarm
+
+    async def _wait_until(self, wake: asyncio.Event, alarm: _Alarm) -> None:
+        woken = asyncio.ensure_future(wake.wait())
+        try:
+            await asyncio.wait((woken, alarm.bell), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            woken.cancel()
+            if alarm in self._alarms:
+                self._alarms.remove(alarm)

@@ -1,0 +1,52 @@
+"""What it means to be a storage: every promise of `foliot.ports.storage` as a test.
+
+An adapter's own test file gives three fixtures and names the suites:
+
+    @pytest.fixture
+    def clock() -> VirtualClock: ...
+    @pytest.fixture
+    async def storage(clock) -> AsyncIterator[Storage]: ...                a new, empty database
+    @pytest.fixture
+    async def another(...) -> AsyncIterator[Callable[[], Awaitable[Storage]]]: ...   a second way into the same one
+
+    class TestRuns(RunContract): ...
+"""
+
+from foliot.testing.conformance.storage.cancels import CancelContract
+from foliot.testing.conformance.storage.claims import ClaimContract
+from foliot.testing.conformance.storage.concurrency import ConcurrencyContract
+from foliot.testing.conformance.storage.dedupe import DedupeContract
+from foliot.testing.conformance.storage.events import EventContract
+from foliot.testing.conformance.storage.finishing import FinishContract
+from foliot.testing.conformance.storage.jobs import JobContract
+from foliot.testing.conformance.storage.ledger import LedgerContract
+from foliot.testing.conformance.storage.limits import LimitContract
+from foliot.testing.conformance.storage.logs import LogContract
+from foliot.testing.conformance.storage.overlap import OverlapContract
+from foliot.testing.conformance.storage.runs import RunContract
+from foliot.testing.conformance.storage.schedules import ScheduleContract
+from foliot.testing.conformance.storage.settling import SettleContract
+from foliot.testing.conformance.storage.signals import SignalContract
+from foliot.testing.conformance.storage.upkeep import LeaderContract, UpkeepContract
+from foliot.testing.conformance.storage.workers import LeaseContract
+
+__all__ = [
+    "CancelContract",
+    "ClaimContract",
+    "ConcurrencyContract",
+    "DedupeContract",
+    "EventContract",
+    "FinishContract",
+    "JobContract",
+    "LeaderContract",
+    "LeaseContract",
+    "LedgerContract",
+    "LimitContract",
+    "LogContract",
+    "OverlapContract",
+    "RunContract",
+    "ScheduleContract",
+    "SettleContract",
+    "SignalContract",
+    "UpkeepContract",
+]

@@ -1,0 +1,173 @@
+"""From ready to running: what a storage promises about claims."""
+
+import pytest
+
+from foliot.domain.ids import WorkerId
+from foliot.domain.instant import MINUTE, SECOND
+from foliot.domain.lease import Claim
+from foliot.domain.run import Status
+from foliot.testing.builders import LEASE, REPORT, a_run, a_run_id, an_id, given_back, some_runs, succeeded, to_retry
+from foliot.testing.conformance.storage.scene import Contract, Scene
+
+
+class ClaimContract(Contract):
+    """Every storage passes these, unchanged."""
+
+    @pytest.mark.proves("R1-29", "R1-48", "S3")
+    async def test_a_claim_carries_all_that_is_needed_to_execute_the_run(self, scene: Scene) -> None:
+        job = await scene.job()
+        worker = await scene.standby()
+        new = a_run(payload=b'{"a": 1}', overrides=b'{"priority":3}', priority=3, max_concurrent=2)
+        await scene.create(new)
+        scene.clock.advance(SECOND)
+
+        [claim] = await scene.claim()
+
+        assert claim == Claim(
+            run_id=new.id,
+            token=claim.token,
+            worker_id=worker.id,
+            job_id=REPORT,
+            job_revision=job.revision,
+            attempt=1,
+            lost=0,
+            queue="default",
+            priority=3,
+            due_at=new.due_at,
+            started_at=scene.now,
+            payload=b'{"a": 1}',
+            overrides=b'{"priority":3}',
+            limit_keys=("job:report",),
+            tick=None,
+        )
+
+    @pytest.mark.proves("R1-19")
+    async def test_a_claim_of_a_job_that_is_not_there_says_so(self, scene: Scene) -> None:
+        assert (await scene.start()).job_revision is None
+
+    @pytest.mark.proves("R1-20", "R1-29")
+    async def test_a_claimed_run_is_running_and_shows_by_whom(self, scene: Scene) -> None:
+        claim = await scene.start()
+
+        run = await scene.run(claim.run_id)
+
+        assert run.status is Status.RUNNING
+        assert (run.worker_id, run.token, run.attempt) == (claim.worker_id, claim.token, 1)
+        assert (run.started_at, run.finished_at) == (scene.now, None)
+
+    @pytest.mark.proves("L1", "R1-29", "R1-35")
+    async def test_a_run_is_claimed_once(self, scene: Scene) -> None:
+        claim = await scene.start()
+        second = await scene.worker("second")
+
+        assert await scene.claim() == []
+        assert await scene.claim(worker=second, only=[claim.run_id]) == []
+        assert await scene.ready() == []
+
+    async def test_runs_are_claimed_in_rank_order_up_to_the_limit(self, scene: Scene) -> None:
+        now = scene.now
+        runs = [a_run(due_at=now), a_run(due_at=now, priority=2), a_run(due_at=now - SECOND), a_run(due_at=now)]
+        await scene.create(*runs)
+
+        first, second = await scene.claim(3), await scene.claim(3)
+
+        assert [claim.run_id for claim in first] == [runs[1].id, runs[2].id, runs[0].id]
+        assert [claim.run_id for claim in second] == [runs[3].id]
+
+    async def test_priority_is_a_head_start_and_nothing_starves(self, scene: Scene) -> None:
+        [patient] = await scene.create(a_run(due_at=scene.now))
+        scene.clock.advance(5 * MINUTE)
+        [urgent] = await scene.create(a_run(due_at=scene.now, priority=4))
+
+        assert [claim.run_id for claim in await scene.claim()] == [patient, urgent]
+
+    async def test_a_worker_gets_runs_of_the_queues_it_names(self, scene: Scene) -> None:
+        fast, slow, other = await scene.create(*(a_run(queue=name) for name in ("fast", "slow", "other")))
+
+        claims = await scene.claim(queues=["slow", "fast"])
+
+        assert {claim.run_id for claim in claims} == {fast, slow}
+        assert [claim.queue for claim in claims if claim.run_id == fast] == ["fast"]
+        assert await scene.status(other) is Status.QUEUED
+
+    async def test_rank_order_goes_across_queues(self, scene: Scene) -> None:
+        now = scene.now
+        late, early = a_run(queue="a", due_at=now), a_run(queue="b", due_at=now - SECOND)
+        await scene.create(late, early)
+
+        assert [claim.run_id for claim in await scene.claim(1, queues=["a", "b"])] == [early.id]
+
+    async def test_with_only_nothing_else_is_claimed(self, scene: Scene) -> None:
+        first, second, later = await scene.create(a_run(), a_run(), a_run(due_at=scene.after(MINUTE)))
+
+        claims = await scene.claim(only=[second, later, a_run_id()])
+
+        assert [claim.run_id for claim in claims] == [second]
+        assert await scene.claim(only=[]) == []
+        assert await scene.ready() == [first]
+
+    async def test_only_keeps_to_queue_and_limit(self, scene: Scene) -> None:
+        first, second, foreign = await scene.create(a_run(), a_run(), a_run(queue="other"))
+
+        claims = await scene.claim(1, only=[foreign, second, first])
+
+        assert [claim.run_id for claim in claims] == [first]
+
+    async def test_no_room_means_no_claim(self, scene: Scene) -> None:
+        await scene.create(a_run())
+
+        assert await scene.claim(0) == []
+        assert await scene.claim(queues=[]) == []
+
+    @pytest.mark.proves("L2")
+    async def test_tokens_rise_with_every_grant(self, scene: Scene) -> None:
+        await scene.create(*some_runs(3))
+        tokens = [claim.token for limit in (2, 1) for claim in await scene.claim(limit)]
+
+        assert len(set(tokens)) == 3
+        assert max(tokens[:2]) < tokens[2]
+
+    @pytest.mark.proves("L2")
+    async def test_a_run_that_comes_back_gets_a_higher_token(self, scene: Scene) -> None:
+        first = await scene.start()
+        await scene.finish(given_back(first))
+
+        [second] = await scene.claim()
+
+        assert second.token > first.token
+
+    @pytest.mark.proves("S3")
+    async def test_attempts_count_from_one_and_rise_by_one(self, scene: Scene) -> None:
+        first = await scene.start()
+        await scene.finish(to_retry(first))
+        [second] = await scene.claim()
+        await scene.finish(to_retry(second))
+
+        [third] = await scene.claim()
+
+        assert [first.attempt, second.attempt, third.attempt] == [1, 2, 3]
+
+    async def test_a_worker_that_is_not_registered_gets_nothing(self, scene: Scene) -> None:
+        await scene.create(a_run())
+
+        claims = await scene.storage.runs.claim(WorkerId(an_id()), ["default"], 10, at=scene.now)
+
+        assert claims == []
+        assert len(await scene.ready()) == 1
+
+    @pytest.mark.proves("L3")
+    async def test_a_worker_that_has_expired_gets_nothing(self, scene: Scene) -> None:
+        worker = await scene.worker()
+        scene.clock.advance(LEASE + 1)
+        await scene.create(a_run())
+
+        assert await scene.claim(worker=worker) == []
+        assert len(await scene.ready()) == 1
+
+    @pytest.mark.proves("R1-35", "S1")
+    async def test_a_run_that_is_over_is_never_claimed_again(self, scene: Scene) -> None:
+        claim = await scene.start()
+        await scene.finish(succeeded(claim))
+
+        assert await scene.claim(only=[claim.run_id]) == []
+        assert await scene.release() == (0, None)

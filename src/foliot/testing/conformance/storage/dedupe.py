@@ -1,0 +1,112 @@
+"""One key, one run: what a storage promises about dedupe keys."""
+
+from typing import Any
+
+import pytest
+
+from foliot.domain.ids import JobId
+from foliot.domain.instant import HOUR, MINUTE
+from foliot.domain.run import NewRun
+from foliot.ports.storage import Created
+from foliot.testing.builders import a_run, failed, succeeded, to_retry
+from foliot.testing.conformance.storage.scene import Contract, Scene
+
+
+def keyed(scope: str = "forever", **fields: Any) -> NewRun:
+    return a_run(**{"dedupe_key": "order-1", "dedupe_scope": scope, **fields})
+
+
+class DedupeContract(Contract):
+    """Every storage passes these, unchanged."""
+
+    @pytest.mark.proves("R1-41")
+    async def test_the_first_run_of_a_key_answers_for_the_second(self, scene: Scene) -> None:
+        first, second = keyed(payload=b"1"), keyed(payload=b"2")
+        await scene.create(first)
+
+        created = await scene.storage.runs.create([second], at=scene.now)
+
+        assert created == [Created(first.id, is_new=False)]
+        assert (await scene.run(first.id)).payload == 1
+        assert await scene.storage.runs.get([second.id]) == {}
+        assert await scene.ready() == [first.id]
+
+    @pytest.mark.proves("R1-41")
+    async def test_two_equal_keys_in_one_batch_make_one_run(self, scene: Scene) -> None:
+        first, second, other = keyed(), keyed(), keyed(dedupe_key="order-2")
+
+        created = await scene.storage.runs.create([first, second, other], at=scene.now)
+
+        assert created == [Created(first.id, True), Created(first.id, False), Created(other.id, True)]
+
+    @pytest.mark.proves("R1-41")
+    async def test_a_key_belongs_to_its_job(self, scene: Scene) -> None:
+        first, second = keyed(), keyed(job_id=JobId("other"))
+
+        assert await scene.create(first, second) == [first.id, second.id]
+
+    async def test_runs_without_a_key_are_all_created(self, scene: Scene) -> None:
+        first, second = a_run(), a_run()
+
+        assert await scene.create(first, second) == [first.id, second.id]
+
+    async def test_a_key_for_ever_outlives_its_run(self, scene: Scene) -> None:
+        first = await scene.start(keyed("forever"))
+        await scene.finish(succeeded(first))
+        scene.clock.advance(1_000 * HOUR)
+
+        assert await scene.create(keyed("forever")) == [first.run_id]
+
+    async def test_an_active_key_binds_while_its_run_is_under_way(self, scene: Scene) -> None:
+        first = await scene.start(keyed("active"))
+        assert await scene.create(keyed("active")) == [first.run_id]
+
+        await scene.finish(to_retry(first, MINUTE))
+
+        assert await scene.create(keyed("active")) == [first.run_id]
+
+    async def test_an_active_key_is_free_when_its_run_is_terminal(self, scene: Scene) -> None:
+        first = await scene.start(keyed("active"))
+        await scene.finish(failed(first))
+        second = keyed("active")
+
+        assert await scene.create(second) == [second.id]
+        assert await scene.create(keyed("active")) == [second.id]
+
+    async def test_an_active_key_is_free_when_its_run_is_cancelled(self, scene: Scene) -> None:
+        [first] = await scene.create(keyed("active"))
+        await scene.cancel(first)
+        second = keyed("active")
+
+        assert await scene.create(second) == [second.id]
+
+    async def test_a_window_binds_for_its_time_whatever_the_run_does(self, scene: Scene) -> None:
+        first = await scene.start(keyed("window", dedupe_for=HOUR))
+        await scene.finish(succeeded(first))
+        scene.clock.advance(HOUR - 1)
+
+        assert await scene.create(keyed("window", dedupe_for=HOUR)) == [first.run_id]
+
+    async def test_a_window_ends(self, scene: Scene) -> None:
+        await scene.create(keyed("window", dedupe_for=HOUR))
+        scene.clock.advance(HOUR + 1)
+        second = keyed("window", dedupe_for=HOUR)
+
+        assert await scene.create(second) == [second.id]
+
+    async def test_a_second_run_does_not_prolong_the_window(self, scene: Scene) -> None:
+        [first] = await scene.create(keyed("window", dedupe_for=HOUR))
+        scene.clock.advance(HOUR - 1)
+        assert await scene.create(keyed("window", dedupe_for=HOUR)) == [first]
+        scene.clock.advance(2)
+        third = keyed("window", dedupe_for=HOUR)
+
+        assert await scene.create(third) == [third.id]
+
+    async def test_the_scope_of_the_run_that_has_the_key_decides(self, scene: Scene) -> None:
+        first = await scene.start(keyed("active"))
+        assert await scene.create(keyed("forever")) == [first.run_id]
+        await scene.finish(succeeded(first))
+        second = keyed("forever")
+
+        assert await scene.create(second) == [second.id]

@@ -1,0 +1,169 @@
+"""What happened: what a storage promises about events."""
+
+from typing import Any
+
+import pytest
+
+from foliot.domain.events import EventKind
+from foliot.domain.ids import Token
+from foliot.domain.instant import MINUTE, SECOND
+from foliot.domain.run import Status
+from foliot.domain.schedule import Overlap
+from foliot.domain.tick import TickOutcome, TickReason
+from foliot.testing.builders import NIGHTLY, REPORT, a_run, every, failed, given_back, some_runs, succeeded, to_retry
+from foliot.testing.conformance.storage.scene import Contract, Scene
+
+
+class EventContract(Contract):
+    """Every storage passes these, unchanged."""
+
+    @pytest.mark.proves("O2")
+    async def test_events_come_in_order_page_by_page(self, scene: Scene) -> None:
+        runs = [run_id for _ in range(5) for run_id in await scene.create(a_run())]
+
+        page = await scene.storage.upkeep.events(after=0, limit=3)
+        rest = await scene.storage.upkeep.events(after=page[-1].seq, limit=100)
+
+        numbers = [event.seq for event in (*page, *rest)]
+        assert len(page) == 3
+        assert numbers == sorted(set(numbers))
+        assert [item[0] for event in (*page, *rest) for item in event.items] == runs
+
+    async def test_nothing_happened_yet(self, scene: Scene) -> None:
+        assert await scene.storage.upkeep.events(after=0, limit=100) == []
+
+    async def test_a_batch_is_one_event(self, scene: Scene) -> None:
+        scene.clock.advance(SECOND)
+        runs = await scene.create(*some_runs(3))
+
+        [event] = await scene.storage.upkeep.events(after=0, limit=100)
+
+        assert (event.kind, event.at) == (EventKind.RUNS_CREATED, scene.now)
+        assert event.items == [[run_id, REPORT] for run_id in runs]
+
+    async def test_a_run_that_was_not_created_is_no_event(self, scene: Scene) -> None:
+        await scene.create(a_run(dedupe_key="order-1"))
+        await scene.create(a_run(dedupe_key="order-1"))
+
+        assert len(await scene.items(EventKind.RUNS_CREATED)) == 1
+
+    async def test_a_start_is_an_event(self, scene: Scene) -> None:
+        claim = await scene.start()
+
+        assert await scene.items(EventKind.RUNS_STARTED) == [[claim.run_id, 1]]
+
+    @pytest.mark.proves("S4")
+    async def test_every_end_of_an_attempt_is_an_event(self, scene: Scene) -> None:
+        first = await scene.start()
+        await scene.finish(to_retry(first))
+        [second] = await scene.claim()
+        await scene.finish(failed(second))
+
+        assert await scene.items(EventKind.RUNS_ENDED) == [
+            [first.run_id, Status.SCHEDULED, 1],
+            [first.run_id, Status.FAILED, 2],
+        ]
+
+    @pytest.mark.proves("S4")
+    async def test_a_run_ends_once(self, scene: Scene) -> None:
+        claim = await scene.start()
+        await scene.finish(succeeded(claim))
+        await scene.finish(succeeded(claim))
+        await scene.cancel(claim.run_id)
+
+        assert await scene.items(EventKind.RUNS_ENDED) == [[claim.run_id, Status.SUCCESS, 1]]
+
+    async def test_a_stale_finish_is_no_event(self, scene: Scene) -> None:
+        claim = await scene.start()
+        await scene.finish(succeeded(claim._replace(token=Token(claim.token + 1_000))))
+
+        assert await scene.items(EventKind.RUNS_ENDED) == []
+
+    @pytest.mark.proves("S4")
+    async def test_a_run_cancelled_before_it_started_has_ended(self, scene: Scene) -> None:
+        [run_id] = await scene.create(a_run())
+        await scene.cancel(run_id)
+
+        assert await scene.items(EventKind.RUNS_ENDED) == [[run_id, Status.CANCELLED, 0]]
+        assert await scene.items(EventKind.RUNS_CANCEL_REQUESTED) == []
+
+    async def test_a_request_to_cancel_is_an_event_once(self, scene: Scene) -> None:
+        claim = await scene.start()
+        await scene.cancel(claim.run_id)
+        await scene.cancel(claim.run_id)
+
+        requested = await scene.items(EventKind.RUNS_CANCEL_REQUESTED)
+
+        assert len(requested) == 1
+        assert claim.run_id in names(requested)
+        assert await scene.items(EventKind.RUNS_ENDED) == []
+
+    @pytest.mark.proves("S4")
+    async def test_a_cancelled_retry_ends_as_cancelled(self, scene: Scene) -> None:
+        claim = await scene.start()
+        await scene.cancel(claim.run_id)
+        await scene.finish(to_retry(claim))
+
+        assert await scene.items(EventKind.RUNS_ENDED) == [[claim.run_id, Status.CANCELLED, 1]]
+
+    async def test_giving_back_ends_nothing(self, scene: Scene) -> None:
+        claim = await scene.start()
+        await scene.finish(given_back(claim))
+
+        terminal = [item for item in await scene.items(EventKind.RUNS_ENDED) if Status(item[1]).is_terminal]
+
+        assert terminal == []
+
+    @pytest.mark.proves("O1", "T4")
+    async def test_settled_ticks_and_their_runs_are_events(self, scene: Scene) -> None:
+        schedule = await scene.schedule(every(60, overlap=Overlap.SKIP))
+        [run_id] = await scene.fire_after(MINUTE)
+        first = scene.now
+        await scene.fire_after(MINUTE)
+
+        assert await scene.items(EventKind.TICKS_SETTLED) == [
+            [schedule.uid, first, first, TickOutcome.RAN, TickReason.ON_TIME, run_id],
+            [schedule.uid, scene.now, scene.now, TickOutcome.SKIPPED, TickReason.OVERLAP, None],
+        ]
+        assert await scene.items(EventKind.RUNS_CREATED) == [[run_id, REPORT]]
+
+    async def test_a_firing_that_lost_its_race_is_no_event(self, scene: Scene) -> None:
+        await scene.schedule(every(60))
+        scene.clock.advance(MINUTE)
+        [firing] = await scene.decide()
+        await scene.settle(firing)
+        await scene.settle(firing)
+
+        assert len(await scene.items(EventKind.TICKS_SETTLED)) == 1
+
+    async def test_changes_of_jobs_are_events(self, scene: Scene) -> None:
+        await scene.job()
+        await scene.job()
+        assert names(await scene.items(EventKind.JOB_CHANGED)) == [REPORT]
+
+        await scene.storage.jobs.delete([REPORT], at=scene.now)
+
+        assert names(await scene.items(EventKind.JOB_DELETED)) == [REPORT]
+
+    async def test_changes_of_schedules_are_events(self, scene: Scene) -> None:
+        await scene.schedule(every(60))
+        await scene.schedule(every(60))
+        await scene.pause(paused=True)
+        await scene.pause(paused=True)
+        await scene.pause(paused=False)
+        await scene.storage.schedules.delete([NIGHTLY], at=scene.now)
+
+        events = await scene.storage.upkeep.events(after=0, limit=100)
+
+        assert [event.kind for event in events if event.kind.startswith("schedule.")] == [
+            EventKind.SCHEDULE_CHANGED,
+            EventKind.SCHEDULE_PAUSED,
+            EventKind.SCHEDULE_RESUMED,
+            EventKind.SCHEDULE_DELETED,
+        ]
+        assert all(NIGHTLY in str(event.items) for event in events if event.kind.startswith("schedule."))
+
+
+def names(items: list[Any]) -> list[Any]:
+    """What each item is about: itself, or the first of its parts."""
+    return [item[0] if isinstance(item, list) else item for item in items]

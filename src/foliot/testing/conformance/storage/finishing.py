@@ -1,0 +1,300 @@
+"""From running to what follows: what a storage promises about ended attempts."""
+
+import pytest
+
+from foliot.domain.ids import Token
+from foliot.domain.instant import MINUTE, SECOND
+from foliot.domain.lease import Finish
+from foliot.domain.outcome import Reason
+from foliot.domain.run import AttemptRecord, Ended, Status
+from foliot.testing.builders import (
+    a_claim,
+    a_run,
+    a_run_id,
+    failed,
+    given_back,
+    lost,
+    some_runs,
+    succeeded,
+    to_retry,
+)
+from foliot.testing.conformance.storage.scene import Contract, Scene
+
+
+class FinishContract(Contract):
+    """Every storage passes these, unchanged."""
+
+    @pytest.mark.proves("R1-30", "S2", "S10")
+    async def test_a_success_is_kept_with_its_result(self, scene: Scene) -> None:
+        claim = await scene.start()
+        scene.clock.advance(SECOND)
+
+        stale = await scene.finish(succeeded(claim, output=b'{"rows":3}'))
+
+        run = await scene.run(claim.run_id)
+        assert stale == []
+        assert (run.status, run.reason, run.error, run.exit_code) == (Status.SUCCESS, None, None, 0)
+        assert (run.output, run.attempt) == ({"rows": 3}, 1)
+        assert (run.started_at, run.finished_at) == (claim.started_at, scene.now)
+        assert (run.worker_id, run.token) == (claim.worker_id, claim.token)
+
+    @pytest.mark.proves("R1-32", "R1-33")
+    async def test_a_failure_is_kept_with_its_reason(self, scene: Scene) -> None:
+        claim = await scene.start()
+
+        await scene.finish(failed(claim, "exit code 1"))
+
+        run = await scene.run(claim.run_id)
+        assert (run.status, run.reason) == (Status.FAILED, Reason.EXIT_CODE)
+        assert (run.error, run.exit_code, run.output) == ("exit code 1", 1, None)
+
+    @pytest.mark.parametrize("status", [Status.PARTIAL, Status.TIMEOUT, Status.CANCELLED])
+    async def test_every_other_ending_is_kept_too(self, scene: Scene, status: Status) -> None:
+        claim = await scene.start()
+
+        await scene.finish(Finish(claim, Ended(status)))
+
+        assert await scene.status(claim.run_id) is status
+
+    @pytest.mark.proves("R1-31", "S9")
+    async def test_a_run_to_be_retried_is_scheduled_for_its_moment(self, scene: Scene) -> None:
+        claim = await scene.start()
+        due_at = scene.after(5 * SECOND)
+
+        await scene.finish(to_retry(claim, 5 * SECOND, "try again"))
+
+        run = await scene.run(claim.run_id)
+        assert (run.status, run.due_at, run.attempt, run.lost) == (Status.SCHEDULED, due_at, 1, 0)
+        assert (run.error, run.finished_at) == ("try again", None)
+        assert await scene.claim() == []
+        assert (await scene.release()).next_due_at == due_at
+
+    @pytest.mark.proves("R1-31", "R1-45", "S3", "S9")
+    async def test_a_retry_starts_when_its_moment_has_come(self, scene: Scene) -> None:
+        first = await scene.start()
+        await scene.finish(to_retry(first, SECOND))
+        scene.clock.advance(SECOND)
+        await scene.release()
+
+        [second] = await scene.claim()
+
+        assert (second.run_id, second.attempt, second.lost) == (first.run_id, 2, 0)
+        assert second.due_at == scene.now
+
+    async def test_a_retry_that_is_due_now_is_queued_at_once(self, scene: Scene) -> None:
+        claim = await scene.start()
+
+        await scene.finish(to_retry(claim))
+
+        assert await scene.status(claim.run_id) is Status.QUEUED
+
+    @pytest.mark.proves("S3")
+    async def test_a_lost_attempt_is_counted_apart(self, scene: Scene) -> None:
+        first = await scene.start()
+        await scene.finish(lost(first))
+        [second] = await scene.claim()
+        await scene.finish(to_retry(second))
+
+        [third] = await scene.claim()
+
+        assert [(claim.attempt, claim.lost) for claim in (first, second, third)] == [(1, 0), (2, 1), (3, 1)]
+        assert (await scene.run(first.run_id)).lost == 1
+
+    @pytest.mark.proves("S3")
+    async def test_an_attempt_given_back_costs_nothing(self, scene: Scene) -> None:
+        first = await scene.start()
+
+        await scene.finish(given_back(first))
+
+        run = await scene.run(first.run_id)
+        assert (run.status, run.attempt, run.lost, run.due_at) == (Status.QUEUED, 0, 0, first.due_at)
+        assert (run.worker_id, run.token, run.started_at) == (None, None, None)
+        assert await scene.storage.runs.attempts(first.run_id) == []
+        [second] = await scene.claim()
+        assert second.attempt == 1
+
+    async def test_a_run_given_back_keeps_its_place_in_the_queue(self, scene: Scene) -> None:
+        first = await scene.start()
+        scene.clock.advance(SECOND)
+        [younger] = await scene.create(a_run(due_at=scene.now))
+
+        await scene.finish(given_back(first))
+
+        assert await scene.ready() == [first.run_id, younger]
+
+    @pytest.mark.proves("L2")
+    async def test_a_token_that_was_never_granted_changes_nothing_and_comes_back(self, scene: Scene) -> None:
+        claim = await scene.start()
+        forged = claim._replace(token=Token(claim.token + 1_000))
+
+        assert await scene.finish(succeeded(forged)) == [forged.token]
+        assert await scene.status(claim.run_id) is Status.RUNNING
+
+    @pytest.mark.proves("L2")
+    async def test_a_current_token_of_another_run_is_stale(self, scene: Scene) -> None:
+        mine, other = await scene.start(), await scene.start()
+        forged = mine._replace(token=other.token)
+
+        assert await scene.finish(succeeded(forged)) == [forged.token]
+        assert await scene.statuses(mine.run_id, other.run_id) == [Status.RUNNING, Status.RUNNING]
+
+    @pytest.mark.proves("L2")
+    async def test_a_current_token_in_the_hands_of_another_worker_is_stale(self, scene: Scene) -> None:
+        claim = await scene.start()
+        forged = claim._replace(worker_id=(await scene.worker()).id)
+
+        assert await scene.finish(succeeded(forged)) == [forged.token]
+        assert await scene.status(claim.run_id) is Status.RUNNING
+
+    async def test_a_run_that_does_not_exist_is_stale(self, scene: Scene) -> None:
+        claim = a_claim()
+
+        assert await scene.finish(succeeded(claim)) == [claim.token]
+        assert await scene.storage.runs.get([claim.run_id]) == {}
+
+    @pytest.mark.proves("L2", "S10")
+    async def test_the_former_holder_of_a_lease_changes_nothing(self, scene: Scene) -> None:
+        former = await scene.start()
+        await scene.finish(given_back(former))
+        [current] = await scene.claim()
+
+        assert await scene.finish(failed(former)) == [former.token]
+        assert await scene.status(former.run_id) is Status.RUNNING
+        assert await scene.finish(succeeded(current)) == []
+        assert await scene.status(former.run_id) is Status.SUCCESS
+
+    @pytest.mark.proves("M4", "R1-35")
+    async def test_a_finish_that_was_saved_before_is_accepted_and_changes_nothing(self, scene: Scene) -> None:
+        claim = await scene.start()
+        await scene.finish(succeeded(claim, output=b"1"))
+        before = await scene.run(claim.run_id)
+        scene.clock.advance(SECOND)
+
+        assert await scene.finish(succeeded(claim, output=b"2")) == []
+        assert await scene.run(claim.run_id) == before
+
+    @pytest.mark.proves("M4", "S3")
+    async def test_a_retry_that_was_saved_before_is_accepted_and_changes_nothing(self, scene: Scene) -> None:
+        first = await scene.start()
+        await scene.finish(to_retry(first))
+        [second] = await scene.claim()
+
+        assert await scene.finish(to_retry(first, MINUTE)) == []
+
+        run = await scene.run(first.run_id)
+        assert (run.status, run.token, run.attempt) == (Status.RUNNING, second.token, 2)
+        assert len(await scene.storage.runs.attempts(first.run_id)) == 1
+
+    @pytest.mark.proves("M4")
+    async def test_a_retry_saved_before_is_accepted_after_the_run_is_over(self, scene: Scene) -> None:
+        first = await scene.start()
+        await scene.finish(to_retry(first))
+        [second] = await scene.claim()
+        await scene.finish(succeeded(second))
+
+        assert await scene.finish(to_retry(first)) == []
+        assert await scene.status(first.run_id) is Status.SUCCESS
+
+    async def test_a_batch_tells_stale_tokens_from_good_ones(self, scene: Scene) -> None:
+        await scene.create(*some_runs(4))
+        one, two, three, four = await scene.claim()
+        stale = two._replace(token=Token(two.token + 1_000))
+
+        told = await scene.finish(succeeded(one), succeeded(stale), to_retry(three, SECOND), given_back(four))
+
+        assert told == [stale.token]
+        expected = [Status.SUCCESS, Status.RUNNING, Status.SCHEDULED, Status.QUEUED]
+        assert await scene.statuses(one.run_id, two.run_id, three.run_id, four.run_id) == expected
+
+    async def test_nothing_to_finish_finishes_nothing(self, scene: Scene) -> None:
+        assert await scene.finish() == []
+
+    @pytest.mark.proves("M4", "S10")
+    async def test_an_error_text_with_nul_is_kept(self, scene: Scene) -> None:
+        claim = await scene.start()
+
+        assert await scene.finish(failed(claim, "before\0after")) == []
+
+        run = await scene.run(claim.run_id)
+        assert run.status is Status.FAILED
+        assert run.error is not None
+        assert run.error.startswith("before")
+        assert run.error.endswith("after")
+
+    @pytest.mark.proves("M4")
+    async def test_a_finish_that_cannot_be_stored_does_not_fail_its_batch(self, scene: Scene) -> None:
+        await scene.create(*some_runs(3))
+        one, bad, three = await scene.claim()
+
+        stale = await scene.finish(succeeded(one), failed(bad, "not text: \udcff"), succeeded(three))
+
+        assert await scene.statuses(one.run_id, three.run_id) == [Status.SUCCESS, Status.SUCCESS]
+        assert (await scene.status(bad.run_id) is Status.FAILED) == (bad.token not in stale)
+
+    @pytest.mark.proves("S3", "S10")
+    async def test_every_finished_attempt_is_on_record_in_order(self, scene: Scene) -> None:
+        first = await scene.start()
+        scene.clock.advance(SECOND)
+        first_end = scene.now
+        await scene.finish(to_retry(first, error="first"))
+        second_worker = await scene.worker()
+        [second] = await scene.claim(worker=second_worker)
+        scene.clock.advance(SECOND)
+        await scene.finish(failed(second, "second"))
+
+        records = await scene.storage.runs.attempts(first.run_id)
+
+        assert records == [
+            AttemptRecord(
+                first.run_id,
+                number,
+                claim.token,
+                claim.worker_id,
+                claim.started_at,
+                finished_at,
+                Status.FAILED,
+                Reason.EXIT_CODE,
+                1,
+                error,
+            )
+            for number, claim, finished_at, error in ((1, first, first_end, "first"), (2, second, scene.now, "second"))
+        ]
+
+    @pytest.mark.proves("S3")
+    async def test_an_attempt_under_way_is_not_on_record(self, scene: Scene) -> None:
+        first = await scene.start()
+        assert await scene.storage.runs.attempts(first.run_id) == []
+        await scene.finish(to_retry(first))
+        await scene.claim()
+
+        assert [record.number for record in await scene.storage.runs.attempts(first.run_id)] == [1]
+
+    @pytest.mark.proves("S3")
+    async def test_a_run_cancelled_between_two_attempts_has_one_on_record(self, scene: Scene) -> None:
+        claim = await scene.start()
+        await scene.finish(to_retry(claim, MINUTE))
+        await scene.cancel(claim.run_id)
+
+        [record] = await scene.storage.runs.attempts(claim.run_id)
+
+        assert (record.number, record.status, record.token) == (1, Status.FAILED, claim.token)
+        assert (await scene.run(claim.run_id)).attempt == 1
+
+    async def test_a_run_that_never_started_has_no_attempts(self, scene: Scene) -> None:
+        [run_id] = await scene.create(a_run())
+        await scene.cancel(run_id)
+
+        assert await scene.storage.runs.attempts(run_id) == []
+        assert await scene.storage.runs.attempts(a_run_id()) == []
+
+    @pytest.mark.proves("S10")
+    async def test_the_result_of_a_retried_run_is_that_of_its_last_attempt(self, scene: Scene) -> None:
+        first = await scene.start()
+        await scene.finish(to_retry(first, error="first"))
+        [second] = await scene.claim()
+        await scene.finish(succeeded(second))
+
+        run = await scene.run(first.run_id)
+
+        assert (run.status, run.attempt, run.token) == (Status.SUCCESS, 2, second.token)
+        assert (run.error, run.reason, run.exit_code) == (None, None, 0)

@@ -1,0 +1,124 @@
+"""Definitions: what a storage promises about jobs."""
+
+import pytest
+
+from foliot.domain.ids import JobId
+from foliot.domain.instant import MINUTE
+from foliot.domain.job import DEFAULT_PROJECT
+from foliot.domain.run import Status
+from foliot.testing.builders import REPORT, a_job_spec, a_run, every, succeeded
+from foliot.testing.conformance.storage.scene import Contract, Scene
+
+OTHER = JobId("other")
+
+
+class JobContract(Contract):
+    """Every storage passes these, unchanged."""
+
+    @pytest.mark.proves("R1-10", "R1-54")
+    async def test_a_job_comes_back_as_it_was_put(self, scene: Scene) -> None:
+        spec = a_job_spec(spec={"command": "true"}, payload_template={"day": 1}, priority=5, timeout=1_000)
+
+        [put] = await scene.storage.jobs.put([(REPORT, spec)], at=scene.now)
+
+        assert put.spec == spec
+        assert (put.id, put.project, put.revision) == (REPORT, DEFAULT_PROJECT, 1)
+        assert put.created_at == put.updated_at == scene.now
+        assert await scene.storage.jobs.get([REPORT]) == {REPORT: put}
+
+    @pytest.mark.proves("R1-11")
+    async def test_putting_what_is_there_changes_nothing(self, scene: Scene) -> None:
+        before = await scene.job(priority=5)
+        scene.clock.advance(MINUTE)
+
+        after = await scene.job(priority=5)
+
+        assert after == before
+
+    @pytest.mark.proves("R1-10")
+    async def test_a_changed_job_gets_a_higher_revision(self, scene: Scene) -> None:
+        before = await scene.job(priority=5)
+        scene.clock.advance(MINUTE)
+
+        after = await scene.job(priority=6)
+
+        assert after.spec.options.priority == 6
+        assert after.revision == before.revision + 1
+        assert (after.created_at, after.updated_at) == (before.created_at, scene.now)
+
+    @pytest.mark.proves("R1-11")
+    async def test_running_a_job_does_not_change_it(self, scene: Scene) -> None:
+        before = await scene.job()
+        scene.clock.advance(MINUTE)
+
+        await scene.finish(succeeded(await scene.start()))
+
+        assert await scene.storage.jobs.get([REPORT]) == {REPORT: before}
+
+    async def test_several_jobs_are_put_at_once_and_come_back_in_order(self, scene: Scene) -> None:
+        wanted = [(JobId(name), a_job_spec(name=name)) for name in ("c", "a", "b")]
+
+        put = await scene.storage.jobs.put(wanted, at=scene.now)
+
+        assert [(job.id, job.spec) for job in put] == wanted
+
+    async def test_only_jobs_that_exist_are_found(self, scene: Scene) -> None:
+        job = await scene.job()
+
+        assert await scene.storage.jobs.get([REPORT, OTHER]) == {REPORT: job}
+        assert await scene.storage.jobs.get([]) == {}
+
+    @pytest.mark.proves("A5")
+    async def test_jobs_are_listed_by_id_page_by_page(self, scene: Scene) -> None:
+        for name in ("c", "a", "d", "b"):
+            await scene.job(name)
+
+        first = await scene.storage.jobs.page(limit=3)
+        second = await scene.storage.jobs.page(after=first[-1].id, limit=3)
+
+        assert [job.id for job in first] == ["a", "b", "c"]
+        assert [job.id for job in second] == ["d"]
+
+    async def test_deleting_tells_which_jobs_existed(self, scene: Scene) -> None:
+        await scene.job()
+
+        assert await scene.storage.jobs.delete([REPORT, OTHER], at=scene.now) == [REPORT]
+        assert await scene.storage.jobs.delete([REPORT], at=scene.now) == []
+        assert await scene.storage.jobs.get([REPORT]) == {}
+
+    async def test_deleting_a_job_deletes_its_schedules_and_no_others(self, scene: Scene) -> None:
+        mine = await scene.schedule(every(60), schedule_id="mine")
+        others = await scene.schedule(every(60, job_id=OTHER), schedule_id="others")
+
+        await scene.storage.jobs.delete([REPORT], at=scene.now)
+
+        assert await scene.storage.schedules.get([mine.id, others.id]) == {others.id: others}
+
+    async def test_deleting_a_job_cancels_what_has_not_started(self, scene: Scene) -> None:
+        await scene.job()
+        waiting, later = await scene.create(a_run(), a_run(due_at=scene.after(MINUTE)))
+        [foreign] = await scene.create(a_run(job_id=OTHER))
+
+        await scene.storage.jobs.delete([REPORT], at=scene.now)
+
+        assert await scene.statuses(waiting, later, foreign) == [Status.CANCELLED, Status.CANCELLED, Status.QUEUED]
+        assert [claim.run_id for claim in await scene.claim()] == [foreign]
+
+    async def test_deleting_a_job_keeps_its_history_and_what_runs(self, scene: Scene) -> None:
+        await scene.job()
+        done, running = await scene.start(), await scene.start()
+        await scene.finish(succeeded(done))
+
+        await scene.storage.jobs.delete([REPORT], at=scene.now)
+
+        assert await scene.statuses(done.run_id, running.run_id) == [Status.SUCCESS, Status.RUNNING]
+        assert await scene.finish(succeeded(running)) == []
+
+    async def test_a_job_of_a_deleted_name_starts_anew(self, scene: Scene) -> None:
+        await scene.job()
+        await scene.storage.jobs.delete([REPORT], at=scene.now)
+        scene.clock.advance(MINUTE)
+
+        again = await scene.job()
+
+        assert again.created_at == scene.now

@@ -1,0 +1,134 @@
+"""Reading what was decided: what a storage promises about ticks and ledgers."""
+
+import pytest
+
+from foliot.domain.audit import audit
+from foliot.domain.ids import ScheduleId, ScheduleUid
+from foliot.domain.instant import HOUR, LATEST, MINUTE, SECOND, Instant, later
+from foliot.domain.schedule import Catchup, Overlap
+from foliot.domain.tick import TickOutcome
+from foliot.domain.timetable import Timetable
+from foliot.testing.builders import every
+from foliot.testing.conformance.storage.scene import Contract, Scene
+
+
+class LedgerContract(Contract):
+    """Every storage passes these, unchanged."""
+
+    @pytest.mark.proves("R4-24", "R4-56")
+    async def test_ticks_come_back_as_they_were_settled(self, scene: Scene) -> None:
+        schedule = await scene.schedule(every(60, catchup=Catchup.ONCE))
+        scene.clock.advance(10 * MINUTE + 30 * SECOND)
+        [firing] = await scene.decide()
+
+        await scene.settle(firing)
+
+        assert {tick.outcome for tick in firing.ticks} == {TickOutcome.COALESCED, TickOutcome.RAN}
+        assert await scene.ticks(schedule.uid) == firing.ticks
+
+    async def test_ticks_are_read_in_order_after_one_moment_and_up_to_another(self, scene: Scene) -> None:
+        uid, moments = await six_ticks(scene)
+
+        read = await scene.storage.schedules.ticks(uid, after=moments[1], until=moments[4], limit=100)
+
+        assert [tick.scheduled_for for tick in read] == moments[2:5]
+
+    async def test_ticks_are_read_page_by_page(self, scene: Scene) -> None:
+        uid, moments = await six_ticks(scene)
+
+        page = await scene.storage.schedules.ticks(uid, after=Instant(0), until=LATEST, limit=4)
+        rest = await scene.storage.schedules.ticks(uid, after=page[-1].scheduled_for, until=LATEST, limit=4)
+
+        assert [tick.scheduled_for for tick in (*page, *rest)] == moments
+
+    async def test_a_range_is_found_by_its_first_moment(self, scene: Scene) -> None:
+        schedule = await scene.schedule(every(60))
+        await scene.fire_after(10 * MINUTE + 30 * SECOND)
+        first = later(schedule.created_at, MINUTE)
+
+        found = await scene.storage.schedules.ticks(schedule.uid, after=Instant(first - 1), until=first, limit=9)
+        beyond = await scene.storage.schedules.ticks(schedule.uid, after=first, until=LATEST, limit=9)
+
+        assert [(tick.scheduled_for, tick.count) for tick in found] == [(first, 10)]
+        assert beyond == []
+
+    @pytest.mark.proves("R4-56")
+    async def test_the_newest_ticks_come_first(self, scene: Scene) -> None:
+        uid, moments = await six_ticks(scene)
+
+        latest = await scene.storage.schedules.latest_ticks(uid, limit=2)
+
+        assert [tick.scheduled_for for tick in latest] == [moments[5], moments[4]]
+
+    async def test_a_stranger_has_no_ticks(self, scene: Scene) -> None:
+        stranger = ScheduleUid("stranger")
+
+        assert await scene.ticks(stranger) == []
+        assert await scene.storage.schedules.latest_ticks(stranger, limit=5) == []
+
+    async def test_ledgers_are_read_by_uid_page_by_page(self, scene: Scene) -> None:
+        uids = sorted([(await scene.schedule(every(60), schedule_id=name)).uid for name in ("c", "a", "b")])
+
+        first = await scene.storage.schedules.ledgers(limit=2)
+        second = await scene.storage.schedules.ledgers(after=first[-1].schedule.uid, limit=2)
+
+        assert [ledger.schedule.uid for ledger in (*first, *second)] == uids
+
+    async def test_ledgers_of_named_schedules_are_read(self, scene: Scene) -> None:
+        for name in ("a", "b", "c"):
+            await scene.schedule(every(60), schedule_id=name)
+
+        ledgers = await scene.storage.schedules.ledgers(ids=[ScheduleId("b"), ScheduleId("x")])
+
+        assert [ledger.schedule.id for ledger in ledgers] == ["b"]
+        assert await scene.storage.schedules.ledgers(ids=[]) == []
+
+    async def test_a_ledger_shows_its_schedule_as_it_is(self, scene: Scene) -> None:
+        await scene.schedule(every(60))
+        await scene.fire_after(MINUTE)
+
+        [ledger] = await scene.storage.schedules.ledgers()
+
+        assert ledger.schedule == await scene.stored()
+        assert ledger.deleted_at is None
+
+    @pytest.mark.proves("T2", "T3", "T5", "T11", "T15")
+    async def test_a_ledger_with_edits_pauses_and_downtimes_holds_exactly_what_was_planned(self, scene: Scene) -> None:
+        await scene.schedule(every(60, catchup=Catchup.ONCE, overlap=Overlap.ALLOW))
+        await scene.fire_after(10 * MINUTE + 30 * SECOND)
+        await scene.pause(paused=True)
+        scene.clock.advance(10 * MINUTE)
+        await scene.schedule(every(90, jitter=SECOND, overlap=Overlap.ALLOW))
+        scene.clock.advance(10 * MINUTE)
+        await scene.pause(paused=False)
+        await scene.fire()
+        scene.clock.advance(HOUR)
+        await scene.schedule(every(30, catchup=Catchup.ALL, overlap=Overlap.ALLOW))
+        scene.clock.advance(HOUR)
+        await scene.fire()
+        await scene.fire_after(SECOND)
+
+        assert await findings(scene) == []
+
+
+async def six_ticks(scene: Scene) -> tuple[ScheduleUid, list[Instant]]:
+    schedule = await scene.schedule(every(60, overlap=Overlap.ALLOW))
+    moments = []
+    for _ in range(6):
+        await scene.fire_after(MINUTE)
+        moments.append(scene.now)
+    return schedule.uid, moments
+
+
+async def findings(scene: Scene) -> list[object]:
+    [ledger] = await scene.storage.schedules.ledgers()
+    schedule = ledger.schedule
+    return list(
+        audit(
+            Timetable(schedule.id, ledger.revisions, ledger.pauses),
+            await scene.ticks(schedule.uid),
+            ledger.planned,
+            after=schedule.created_at,
+            until=schedule.settled_until,
+        )
+    )

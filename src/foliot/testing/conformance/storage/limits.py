@@ -1,0 +1,174 @@
+"""How many at once: what a storage promises about limits."""
+
+import pytest
+
+from foliot.domain.ids import JobId
+from foliot.domain.instant import MINUTE, SECOND
+from foliot.domain.run import Status
+from foliot.testing.builders import a_run, failed, given_back, lost, some_runs, succeeded, to_retry
+from foliot.testing.conformance.storage.scene import Contract, Scene
+
+
+class LimitContract(Contract):
+    """Every storage passes these, unchanged."""
+
+    @pytest.mark.proves("L10")
+    async def test_no_more_runs_start_than_the_limit_allows(self, scene: Scene) -> None:
+        await scene.create(*some_runs(5, max_concurrent=2))
+
+        claims = await scene.claim()
+
+        assert len(claims) == 2
+        assert await scene.claim() == []
+
+    @pytest.mark.proves("L10")
+    async def test_a_run_that_waits_is_queued_and_not_offered(self, scene: Scene) -> None:
+        first, second = await scene.create(*some_runs(2, max_concurrent=1))
+
+        assert await scene.ready() == [first]
+        assert await scene.statuses(first, second) == [Status.QUEUED, Status.QUEUED]
+
+    @pytest.mark.proves("L10", "S6")
+    async def test_a_place_that_is_given_back_goes_to_the_next(self, scene: Scene) -> None:
+        first, second, third = await scene.create(*some_runs(3, max_concurrent=1))
+        [claim] = await scene.claim()
+
+        await scene.finish(succeeded(claim))
+
+        assert claim.run_id == first
+        assert await scene.ready() == [second]
+        assert await scene.status(third) is Status.QUEUED
+
+    async def test_several_places_given_back_at_once_are_all_used(self, scene: Scene) -> None:
+        await scene.create(*some_runs(5, max_concurrent=3))
+        claims = await scene.claim()
+
+        await scene.finish(*(failed(claim) for claim in claims))
+
+        assert len(await scene.claim()) == 2
+
+    async def test_places_are_given_in_rank_order(self, scene: Scene) -> None:
+        holder = await scene.start(a_run(max_concurrent=1))
+        low, high = await scene.create(a_run(max_concurrent=1), a_run(max_concurrent=1, priority=5))
+        scene.clock.advance(SECOND)
+
+        await scene.finish(succeeded(holder))
+
+        assert await scene.ready() == [high]
+        assert await scene.status(low) is Status.QUEUED
+
+    @pytest.mark.proves("L10")
+    async def test_a_key_is_shared_by_all_jobs_that_name_it(self, scene: Scene) -> None:
+        first = a_run(concurrency_key="disk")
+        second = a_run(concurrency_key="disk", job_id=JobId("other"))
+        free = a_run(concurrency_key="tape")
+        await scene.create(first, second, free)
+
+        assert [claim.run_id for claim in await scene.claim()] == [first.id, free.id]
+
+    async def test_a_job_limit_is_the_jobs_own(self, scene: Scene) -> None:
+        runs = [a_run(max_concurrent=1, job_id=JobId(name)) for name in ("a", "b", "a")]
+        await scene.create(*runs)
+
+        assert [claim.run_id for claim in await scene.claim()] == [runs[0].id, runs[1].id]
+
+    async def test_a_run_gets_all_its_places_or_none(self, scene: Scene) -> None:
+        disk = await scene.start(a_run(concurrency_key="disk", job_id=JobId("other")))
+        both, one = await scene.create(a_run(concurrency_key="disk", max_concurrent=1), a_run(max_concurrent=1))
+
+        assert await scene.ready() == [one]
+
+        [passing] = await scene.claim()
+        await scene.finish(succeeded(disk))
+        assert await scene.ready() == []
+        await scene.finish(succeeded(passing))
+        assert await scene.ready() == [both]
+
+    async def test_runs_without_limits_pass_those_that_wait(self, scene: Scene) -> None:
+        await scene.start(a_run(max_concurrent=1))
+        _, free = await scene.create(a_run(max_concurrent=1), a_run())
+
+        assert await scene.ready() == [free]
+
+    @pytest.mark.proves("L10")
+    async def test_a_retry_gives_its_place_away_and_asks_again_when_due(self, scene: Scene) -> None:
+        first, second = await scene.create(*some_runs(2, max_concurrent=1))
+        [claim] = await scene.claim()
+        await scene.finish(to_retry(claim, MINUTE))
+        [other] = await scene.claim()
+        scene.clock.advance(MINUTE)
+
+        released = await scene.release()
+
+        assert other.run_id == second
+        assert (released.count, await scene.ready()) == (1, [])
+        assert await scene.status(first) is Status.QUEUED
+        await scene.finish(succeeded(other))
+        assert await scene.ready() == [first]
+
+    async def test_a_retry_that_is_due_at_once_competes_by_rank(self, scene: Scene) -> None:
+        first, second = await scene.create(*some_runs(2, max_concurrent=1))
+        [claim] = await scene.claim()
+        scene.clock.advance(MINUTE)
+
+        await scene.finish(to_retry(claim))
+
+        assert await scene.ready() == [second]
+        assert await scene.status(first) is Status.QUEUED
+
+    async def test_a_lost_attempt_gives_its_place_away(self, scene: Scene) -> None:
+        _, second = await scene.create(*some_runs(2, max_concurrent=1))
+        [claim] = await scene.claim()
+        scene.clock.advance(MINUTE)
+
+        await scene.finish(lost(claim))
+
+        assert await scene.ready() == [second]
+
+    async def test_a_run_given_back_keeps_its_places(self, scene: Scene) -> None:
+        first, _ = await scene.create(*some_runs(2, max_concurrent=1))
+        [claim] = await scene.claim()
+
+        await scene.finish(given_back(claim))
+
+        assert await scene.ready() == [first]
+
+    async def test_a_cancelled_run_gives_its_place_to_the_next(self, scene: Scene) -> None:
+        first, second = await scene.create(*some_runs(2, max_concurrent=1))
+
+        await scene.cancel(first)
+
+        assert await scene.ready() == [second]
+
+    async def test_a_run_for_later_takes_no_place_before_it_is_due(self, scene: Scene) -> None:
+        later = a_run(max_concurrent=1, due_at=scene.after(MINUTE))
+        now = a_run(max_concurrent=1)
+
+        await scene.create(later, now)
+
+        assert await scene.ready() == [now.id]
+
+    async def test_a_released_run_begins_to_wait_and_is_counted(self, scene: Scene) -> None:
+        await scene.start(a_run(max_concurrent=1))
+        [later] = await scene.create(a_run(max_concurrent=1, due_at=scene.after(MINUTE)))
+        scene.clock.advance(MINUTE)
+
+        assert await scene.release() == (1, None)
+        assert (await scene.status(later), await scene.ready()) == (Status.QUEUED, [])
+
+    async def test_the_capacity_is_what_the_newest_run_says(self, scene: Scene) -> None:
+        await scene.start(a_run(max_concurrent=1))
+        [waiting] = await scene.create(a_run(max_concurrent=1))
+
+        [newest] = await scene.create(a_run(max_concurrent=3))
+
+        assert await scene.ready() == [waiting, newest]
+
+    async def test_admitting_again_admits_nobody_twice(self, scene: Scene) -> None:
+        await scene.create(*some_runs(4, max_concurrent=2))
+        await scene.claim(1)
+        before = await scene.ready()
+
+        assert await scene.storage.runs.admit(100, at=scene.now) == 0
+        assert await scene.ready() == before
+        assert len(await scene.claim()) == 1

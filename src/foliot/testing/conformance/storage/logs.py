@@ -1,0 +1,115 @@
+"""What runs print: what a storage promises about logs."""
+
+import pytest
+
+from foliot.domain.ids import Token
+from foliot.testing.builders import a_chunk, a_run_id, given_back, some_runs, succeeded, to_retry
+from foliot.testing.conformance.storage.scene import Contract, Scene
+
+
+class LogContract(Contract):
+    """Every storage passes these, unchanged."""
+
+    @pytest.mark.proves("E4")
+    async def test_chunks_come_back_as_they_were_printed(self, scene: Scene) -> None:
+        claim = await scene.start()
+        chunks = [
+            a_chunk(claim, 0, bytes(range(256))),
+            a_chunk(claim, 1, b"", "stderr"),
+            a_chunk(claim, 2, "ünï\n".encode(), "meta"),
+        ]
+
+        assert await scene.storage.logs.append(chunks) == []
+        assert await scene.storage.logs.read(claim.run_id) == chunks
+
+    async def test_chunks_come_in_order_however_they_were_saved(self, scene: Scene) -> None:
+        claim = await scene.start()
+
+        await scene.storage.logs.append([a_chunk(claim, 10), a_chunk(claim, 2)])
+        await scene.storage.logs.append([a_chunk(claim, 1)])
+
+        assert [chunk.seq for chunk in await scene.storage.logs.read(claim.run_id)] == [1, 2, 10]
+
+    @pytest.mark.proves("M4")
+    async def test_saving_a_chunk_twice_is_saving_it_once(self, scene: Scene) -> None:
+        claim = await scene.start()
+        chunk = a_chunk(claim)
+        await scene.storage.logs.append([chunk])
+
+        assert await scene.storage.logs.append([chunk, a_chunk(claim, 1)]) == []
+        assert len(await scene.storage.logs.read(claim.run_id)) == 2
+
+    @pytest.mark.proves("L2", "S10")
+    async def test_a_former_holder_cannot_print_any_more(self, scene: Scene) -> None:
+        former = await scene.start()
+        await scene.finish(given_back(former))
+        [current] = await scene.claim()
+
+        stale = await scene.storage.logs.append([a_chunk(former, data=b"old"), a_chunk(current, data=b"new")])
+
+        assert stale == [former.token]
+        assert [chunk.data for chunk in await scene.storage.logs.read(former.run_id)] == [b"new"]
+
+    @pytest.mark.proves("L2")
+    async def test_a_run_that_is_over_prints_no_more(self, scene: Scene) -> None:
+        claim = await scene.start()
+        await scene.finish(succeeded(claim))
+
+        assert await scene.storage.logs.append([a_chunk(claim)]) == [claim.token]
+        assert await scene.storage.logs.read(claim.run_id) == []
+
+    @pytest.mark.proves("L2")
+    async def test_a_token_prints_only_about_its_own_run(self, scene: Scene) -> None:
+        mine, other = await scene.start(), await scene.start()
+        forged = a_chunk(mine)._replace(run_id=other.run_id)
+
+        assert await scene.storage.logs.append([forged]) == [mine.token]
+        assert await scene.storage.logs.read(other.run_id) == []
+
+    async def test_a_stale_token_comes_back_once_however_many_chunks_it_has(self, scene: Scene) -> None:
+        claim = await scene.start()
+        stale = claim._replace(token=Token(claim.token + 1_000))
+
+        told = await scene.storage.logs.append([a_chunk(stale, seq) for seq in range(3)])
+
+        assert told == [stale.token]
+
+    @pytest.mark.proves("S10")
+    async def test_attempts_are_read_one_after_the_other_and_never_mixed(self, scene: Scene) -> None:
+        first = await scene.start()
+        await scene.storage.logs.append([a_chunk(first, 0, b"a"), a_chunk(first, 1, b"b")])
+        await scene.finish(to_retry(first))
+        [second] = await scene.claim()
+        await scene.storage.logs.append([a_chunk(second, 0, b"c")])
+
+        chunks = await scene.storage.logs.read(first.run_id)
+
+        assert [(chunk.token, chunk.data) for chunk in chunks] == [
+            (first.token, b"a"),
+            (first.token, b"b"),
+            (second.token, b"c"),
+        ]
+
+    async def test_reading_goes_on_after_the_last_chunk_that_was_seen(self, scene: Scene) -> None:
+        first = await scene.start()
+        await scene.storage.logs.append([a_chunk(first, seq) for seq in range(3)])
+        await scene.finish(to_retry(first))
+        [second] = await scene.claim()
+        await scene.storage.logs.append([a_chunk(second, 0)])
+
+        page = await scene.storage.logs.read(first.run_id, limit=2)
+        rest = await scene.storage.logs.read(first.run_id, after=(page[-1].token, page[-1].seq))
+
+        assert [(chunk.token, chunk.seq) for chunk in page] == [(first.token, 0), (first.token, 1)]
+        assert [(chunk.token, chunk.seq) for chunk in rest] == [(first.token, 2), (second.token, 0)]
+
+    async def test_every_run_has_its_own_log(self, scene: Scene) -> None:
+        await scene.create(*some_runs(2))
+        one, two = await scene.claim()
+        await scene.storage.logs.append([a_chunk(one, data=b"one"), a_chunk(two, data=b"two")])
+
+        assert [chunk.data for chunk in await scene.storage.logs.read(two.run_id)] == [b"two"]
+        assert await scene.storage.logs.read(a_run_id()) == []
+
+    async def test_nothing_printed_is_nothing_saved(self, scene: Scene) -> None:
+        assert await scene.storage.logs.append([]) == []

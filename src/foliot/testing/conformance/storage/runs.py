@@ -1,0 +1,195 @@
+"""Runs that have not started: created, released, listed."""
+
+import pytest
+
+from foliot.domain.ids import JobId, RunId
+from foliot.domain.instant import MINUTE, SECOND
+from foliot.domain.job import DEFAULT_PROJECT
+from foliot.domain.run import Status
+from foliot.ports.storage import Created, Released, RunFilter
+from foliot.testing.builders import REPORT, a_run, a_run_id, every, some_runs, succeeded
+from foliot.testing.conformance.storage.scene import Contract, Scene
+
+OUT_OF_RANGE = 1 << 70
+"""No database has a column for a moment like this."""
+
+
+class RunContract(Contract):
+    """Every storage passes these, unchanged."""
+
+    @pytest.mark.proves("R1-18", "R1-27", "R1-37", "R1-38", "S11")
+    async def test_a_run_comes_back_as_it_was_created(self, scene: Scene) -> None:
+        due_at = scene.after(MINUTE)
+        new = a_run(due_at=due_at, payload=b'{"day":[1,null,"\\u0000"]}', queue="slow", priority=7, trigger="cli")
+
+        await scene.create(new)
+
+        run = await scene.run(new.id)
+        assert (run.id, run.project, run.job_id, run.trigger) == (new.id, DEFAULT_PROJECT, REPORT, "cli")
+        assert (run.queue, run.priority, run.payload) == ("slow", 7, {"day": [1, None, "\0"]})
+        assert (run.due_at, run.created_at, run.attempt, run.lost) == (due_at, scene.now, 0, 0)
+        assert {run.started_at, run.finished_at, run.worker_id, run.token, run.tick, run.output} == {None}
+
+    @pytest.mark.proves("R1-25", "R1-39")
+    async def test_a_due_run_is_queued_at_once(self, scene: Scene) -> None:
+        [run_id] = await scene.create(a_run(due_at=scene.now))
+
+        assert await scene.status(run_id) is Status.QUEUED
+        assert await scene.ready() == [run_id]
+
+    @pytest.mark.proves("R1-26", "R1-40")
+    async def test_a_run_for_later_is_scheduled_and_not_offered(self, scene: Scene) -> None:
+        [run_id] = await scene.create(a_run(due_at=scene.after(1)))
+
+        assert await scene.status(run_id) is Status.SCHEDULED
+        assert await scene.ready() == []
+        assert await scene.claim() == []
+
+    async def test_a_batch_is_answered_in_its_order(self, scene: Scene) -> None:
+        runs = [a_run(due_at=scene.after(span)) for span in (5, 0, 9, 0)]
+
+        created = await scene.storage.runs.create(runs, at=scene.now)
+
+        assert created == [Created(run.id, is_new=True) for run in runs]
+
+    async def test_nothing_to_create_creates_nothing(self, scene: Scene) -> None:
+        assert await scene.storage.runs.create([], at=scene.now) == []
+
+    @pytest.mark.proves("M4")
+    async def test_creating_the_same_run_again_keeps_the_first(self, scene: Scene) -> None:
+        first = a_run(payload=b"1")
+        await scene.create(first)
+
+        again = await scene.storage.runs.create([first._replace(payload=b"2"), a_run()], at=scene.now)
+
+        assert [answer.is_new for answer in again] == [False, True]
+        assert (await scene.run(first.id)).payload == 1
+        assert len(await scene.claim()) == 2
+
+    @pytest.mark.proves("M4")
+    async def test_a_run_that_cannot_be_stored_does_not_fail_its_batch(self, scene: Scene) -> None:
+        good, bad, fine = a_run(), a_run(due_at=OUT_OF_RANGE), a_run()
+
+        created = await scene.storage.runs.create([good, bad, fine], at=scene.now)
+
+        assert {answer.run_id for answer in created if answer.is_new} == {good.id, fine.id}
+        assert set(await scene.storage.runs.get([good.id, bad.id, fine.id])) == {good.id, fine.id}
+
+    @pytest.mark.proves("R1-28", "R1-43", "R1-45")
+    async def test_a_scheduled_run_is_released_when_its_moment_has_come(self, scene: Scene) -> None:
+        due_at = scene.after(MINUTE)
+        [run_id] = await scene.create(a_run(due_at=due_at))
+
+        scene.clock.advance(MINUTE - 1)
+        assert await scene.release() == Released(0, due_at)
+
+        scene.clock.advance(1)
+        assert await scene.release() == Released(1, None)
+        assert await scene.status(run_id) is Status.QUEUED
+        assert await scene.ready() == [run_id]
+
+    async def test_releasing_stops_at_its_limit_and_says_when_the_next_is_due(self, scene: Scene) -> None:
+        due = [scene.after(span) for span in (3 * SECOND, SECOND, 2 * SECOND)]
+        last, first, second = await scene.create(*(a_run(due_at=moment) for moment in due))
+        scene.clock.advance(MINUTE)
+
+        released = await scene.release(limit=2)
+
+        assert released == Released(2, due[0])
+        assert await scene.statuses(first, second, last) == [Status.QUEUED, Status.QUEUED, Status.SCHEDULED]
+
+    async def test_releasing_twice_releases_once(self, scene: Scene) -> None:
+        await scene.create(a_run(due_at=scene.after(SECOND)))
+        scene.clock.advance(SECOND)
+
+        assert (await scene.release(), await scene.release()) == (Released(1, None), Released(0, None))
+        assert len(await scene.claim()) == 1
+
+    async def test_ready_runs_come_in_rank_order_and_stay(self, scene: Scene) -> None:
+        now = scene.now
+        low, high, early = a_run(due_at=now, priority=-1), a_run(due_at=now, priority=1), a_run(due_at=now - SECOND)
+        await scene.create(low, high, early)
+
+        ready = await scene.storage.runs.ready("default", 100)
+
+        assert ready == [high.id, early.id, low.id]
+        assert await scene.storage.runs.ready("default", 2) == ready[:2]
+        assert await scene.storage.runs.ready("default", 100) == ready
+
+    async def test_ready_knows_its_queue(self, scene: Scene) -> None:
+        fast, slow = await scene.create(a_run(queue="fast"), a_run(queue="slow"))
+
+        assert await scene.ready("fast") == [fast]
+        assert await scene.ready("slow") == [slow]
+        assert await scene.ready("other") == []
+
+    async def test_only_runs_that_exist_are_found(self, scene: Scene) -> None:
+        [run_id] = await scene.create(a_run())
+
+        assert set(await scene.storage.runs.get([run_id, a_run_id()])) == {run_id}
+        assert await scene.storage.runs.get([]) == {}
+
+    @pytest.mark.proves("A5")
+    async def test_runs_are_listed_newest_first_page_by_page(self, scene: Scene) -> None:
+        oldest, middle, newest = await scene.create(*some_runs(3))
+
+        first = await scene.storage.runs.page(RunFilter(limit=2))
+        second = await scene.storage.runs.page(RunFilter(limit=2, before=first[-1].id))
+
+        assert [run.id for run in first] == [newest, middle]
+        assert [run.id for run in second] == [oldest]
+
+    async def test_runs_are_listed_by_job(self, scene: Scene) -> None:
+        _, wanted = await scene.create(a_run(), a_run(job_id=JobId("other")))
+
+        assert await listed(scene, RunFilter(job_id=JobId("other"))) == [wanted]
+
+    @pytest.mark.proves("R1-17")
+    async def test_runs_are_listed_by_schedule(self, scene: Scene) -> None:
+        await scene.schedule(every(60), schedule_id="a")
+        wanted = await scene.schedule(every(120), schedule_id="b")
+        await scene.fire_after(2 * MINUTE)
+        await scene.create(a_run())
+
+        [run] = await scene.storage.runs.page(RunFilter(schedule_id=wanted.id))
+
+        assert run.tick is not None
+        assert (run.tick.uid, run.tick.schedule_id) == (wanted.uid, wanted.id)
+
+    @pytest.mark.proves("R1-25")
+    async def test_runs_are_listed_by_status(self, scene: Scene) -> None:
+        runs = await one_run_in_each_status(scene)
+
+        for status, run_id in runs.items():
+            assert await listed(scene, RunFilter(status=status)) == [run_id]
+        assert await listed(scene, RunFilter(status=Status.TIMEOUT)) == []
+
+    async def test_filters_add_up(self, scene: Scene) -> None:
+        running = await scene.start()
+        await scene.start(a_run(job_id=JobId("other")))
+        await scene.create(a_run())
+
+        only = RunFilter(job_id=REPORT, status=Status.RUNNING)
+
+        assert await listed(scene, only) == [running.run_id]
+        assert await listed(scene, only._replace(before=running.run_id)) == []
+
+
+async def listed(scene: Scene, only: RunFilter) -> list[RunId]:
+    return [run.id for run in await scene.storage.runs.page(only)]
+
+
+async def one_run_in_each_status(scene: Scene) -> dict[Status, RunId]:
+    running, cancelling, done = [await scene.start() for _ in range(3)]
+    await scene.finish(succeeded(done))
+    [dropped] = await scene.create(a_run())
+    await scene.cancel(cancelling.run_id, dropped)
+    [queued, scheduled] = await scene.create(a_run(), a_run(due_at=scene.after(MINUTE)))
+    return {
+        Status.RUNNING: running.run_id,
+        Status.CANCELLING: cancelling.run_id,
+        Status.SUCCESS: done.run_id,
+        Status.CANCELLED: dropped,
+        Status.QUEUED: queued,
+        Status.SCHEDULED: scheduled,
+    }

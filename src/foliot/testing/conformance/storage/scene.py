@@ -1,0 +1,174 @@
+"""A storage and a clock with the steps that most cases begin with. Every verb happens at the clock's now."""
+
+from collections.abc import AsyncIterator, Collection, Sequence
+from typing import Any, ClassVar
+
+import pytest
+
+from foliot.domain.events import EventKind
+from foliot.domain.firing import Firing, Tempo
+from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid, Token
+from foliot.domain.instant import DAY, LATEST, Instant, Millis, later
+from foliot.domain.job import Job
+from foliot.domain.lease import CancelAnswer, Claim, Finish, Worker
+from foliot.domain.run import NewRun, Run, Status
+from foliot.domain.schedule import Schedule, ScheduleSpec
+from foliot.domain.tick import TickRecord
+from foliot.ports.storage import DueBatch, Pruned, Released, Retention, Storage
+from foliot.testing.builders import LEASE, NIGHTLY, REPORT, a_job_spec, a_run, a_schedule, a_worker, fire
+from foliot.testing.clock import VirtualClock
+from foliot.testing.invariants import check_invariants
+
+ANY_TIME = 1_000
+
+
+class Scene:
+    def __init__(self, storage: Storage, clock: VirtualClock) -> None:
+        self.storage = storage
+        self.clock = clock
+        self._standby: Worker | None = None
+
+    @property
+    def now(self) -> Instant:
+        return self.clock.now()
+
+    def after(self, span: Millis | int) -> Instant:
+        return later(self.clock.now(), span)
+
+    # -- runs
+
+    async def create(self, *runs: NewRun) -> list[RunId]:
+        created = await self.storage.runs.create(runs, at=self.now)
+        return [answer.run_id for answer in created]
+
+    async def release(self, limit: int = 100) -> Released:
+        return await self.storage.runs.release_due(limit, at=self.now)
+
+    async def ready(self, queue: str = "default") -> list[RunId]:
+        return await self.storage.runs.ready(queue, 100)
+
+    async def claim(
+        self,
+        limit: int = 100,
+        *,
+        worker: Worker | None = None,
+        queues: Sequence[str] = ("default",),
+        only: Collection[RunId] | None = None,
+    ) -> list[Claim]:
+        holder = worker or await self.standby()
+        return await self.storage.runs.claim(holder.id, queues, limit, only=only, at=self.now)
+
+    async def start(self, run: NewRun | None = None, *, worker: Worker | None = None) -> Claim:
+        """Create a run and lease it."""
+        [run_id] = await self.create(run or a_run())
+        [claim] = await self.claim(worker=worker, only=[run_id], queues=[run.options.queue if run else "default"])
+        return claim
+
+    async def finish(self, *finishes: Finish) -> list[Token]:
+        return await self.storage.runs.finish(finishes, at=self.now)
+
+    async def cancel(self, *run_ids: RunId) -> list[CancelAnswer]:
+        answers = await self.storage.runs.cancel(run_ids, at=self.now)
+        return [answers[run_id] for run_id in run_ids]
+
+    async def run(self, run_id: RunId) -> Run:
+        return (await self.storage.runs.get([run_id]))[run_id]
+
+    async def status(self, run_id: RunId) -> Status:
+        return (await self.run(run_id)).status
+
+    async def statuses(self, *run_ids: RunId) -> list[Status]:
+        found = await self.storage.runs.get(run_ids)
+        return [found[run_id].status for run_id in run_ids]
+
+    # -- workers
+
+    async def worker(
+        self, name: str = "worker", *, ttl: Millis = LEASE, queues: Sequence[str] = ("default",)
+    ) -> Worker:
+        """A worker that has just registered."""
+        worker = a_worker(name, queues=queues)
+        await self.storage.workers.register(worker, ttl, at=self.now)
+        return worker
+
+    async def standby(self) -> Worker:
+        """The worker of whoever does not care which: it lives as long as any case takes."""
+        self._standby = self._standby or await self.worker("standby", ttl=Millis(ANY_TIME * DAY))
+        return self._standby
+
+    # -- jobs and schedules
+
+    async def job(self, job_id: str = REPORT, **fields: Any) -> Job:
+        [job] = await self.storage.jobs.put([(JobId(job_id), a_job_spec(**fields))], at=self.now)
+        return job
+
+    async def schedule(self, spec: ScheduleSpec | None = None, *, schedule_id: str = NIGHTLY) -> Schedule:
+        """Put a schedule, and its job where there is none yet."""
+        new = a_schedule(spec, schedule_id=schedule_id)
+        job_id = new.spec.job_id
+        if job_id is not None and not await self.storage.jobs.get([job_id]):
+            await self.job(job_id)
+        [schedule] = await self.storage.schedules.put([new], at=self.now)
+        return schedule
+
+    async def stored(self, schedule_id: ScheduleId = NIGHTLY) -> Schedule:
+        return (await self.storage.schedules.get([schedule_id]))[schedule_id]
+
+    async def pause(self, *, paused: bool, schedule_id: ScheduleId = NIGHTLY) -> Schedule:
+        [schedule] = await self.storage.schedules.pause([schedule_id], paused=paused, at=self.now)
+        return schedule
+
+    async def due(self, limit: int = 100) -> DueBatch:
+        return await self.storage.schedules.due(limit, at=self.now)
+
+    async def decide(self, tempo: Tempo | None = None) -> list[Firing]:
+        """What the scheduler would save now."""
+        batch = await self.due()
+        return [fire(due, batch.now, jobs=batch.jobs, tempo=tempo) for due in batch.schedules]
+
+    async def settle(self, *firings: Firing) -> list[ScheduleUid]:
+        return await self.storage.schedules.settle(firings, at=self.now)
+
+    async def fire(self, tempo: Tempo | None = None) -> list[RunId]:
+        """One round of the scheduler; the runs it made."""
+        firings = await self.decide(tempo)
+        await self.settle(*firings)
+        return [run.id for firing in firings for run in firing.runs]
+
+    async def fire_after(self, span: Millis | int) -> list[RunId]:
+        self.clock.advance(span)
+        return await self.fire()
+
+    async def ticks(self, uid: ScheduleUid) -> list[TickRecord]:
+        return await self.storage.schedules.ticks(uid, after=Instant(0), until=LATEST, limit=10_000)
+
+    # -- upkeep
+
+    async def prune(self, retention: Retention, *, limit: int = 100) -> Pruned:
+        epoch = await self.storage.upkeep.lead("janitor", LEASE, at=self.now)
+        assert epoch is not None
+        pruned = await self.storage.upkeep.prune(retention, epoch=epoch, limit=limit, at=self.now)
+        assert pruned is not None
+        return pruned
+
+    async def items(self, kind: EventKind) -> list[list[Any]]:
+        """The items of all events of a kind, in order."""
+        events = await self.storage.upkeep.events(after=0, limit=10_000)
+        return [item for event in events if event.kind is kind for item in event.items]
+
+
+class Contract:
+    """What all storage suites share. Subclasses of a suite give `storage`, `clock` and `another` fixtures.
+
+    `storage` is empty and uses `clock`; `another` opens a second storage object on the same database, with
+    connections of its own, and closes it after the test.
+    """
+
+    is_pruned: ClassVar[bool] = False
+    """Whether the cases of the suite let retention remove things."""
+
+    @pytest.fixture
+    async def scene(self, storage: Storage, clock: VirtualClock) -> AsyncIterator[Scene]:
+        """Whatever a case was about: at its end, everything that must always hold still holds."""
+        yield Scene(storage, clock)
+        assert await check_invariants(storage, now=LATEST, is_pruned=self.is_pruned) == []

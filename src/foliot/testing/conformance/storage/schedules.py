@@ -1,0 +1,278 @@
+"""Rules that people write: what a storage promises about schedules as such."""
+
+import pytest
+
+from foliot.domain import edit
+from foliot.domain.ids import JobId, ScheduleId
+from foliot.domain.instant import HOUR, LATEST, MINUTE, SECOND
+from foliot.domain.job import DEFAULT_PROJECT
+from foliot.domain.run import Status
+from foliot.domain.schedule import Pause
+from foliot.domain.tick import TickOutcome, TickReason
+from foliot.testing.builders import NIGHTLY, REPORT, a_schedule, every, manual, once
+from foliot.testing.conformance.storage.scene import Contract, Scene
+
+STRANGER = ScheduleId("stranger")
+
+
+class ScheduleContract(Contract):
+    """Every storage passes these, unchanged."""
+
+    @pytest.mark.proves("R1-12", "R4-17", "R4-18", "R4-25")
+    async def test_a_new_schedule_is_what_the_domain_makes_of_it(self, scene: Scene) -> None:
+        new = a_schedule(every(60, payload={"a": [1, None]}, end_at=LATEST, jitter=1_000))
+
+        [put] = await scene.storage.schedules.put([new], at=scene.now)
+
+        assert put == edit.create(new.uid, new.id, DEFAULT_PROJECT, new.spec, scene.now)
+        assert await scene.stored() == put
+
+    @pytest.mark.proves("R4-61")
+    async def test_a_schedule_with_a_start_is_planned_from_there(self, scene: Scene) -> None:
+        start_at = scene.after(HOUR)
+
+        schedule = await scene.schedule(every(60, start_at=start_at))
+
+        assert schedule.next_run_at == start_at
+
+    @pytest.mark.proves("R4-11")
+    async def test_putting_what_is_there_changes_nothing(self, scene: Scene) -> None:
+        before = await scene.schedule(every(60))
+        scene.clock.advance(MINUTE)
+
+        after = await scene.schedule(every(60))
+
+        assert after == before
+        [ledger] = await scene.storage.schedules.ledgers()
+        assert len(ledger.revisions) == 1
+
+    @pytest.mark.proves("R4-02", "R4-22", "T15")
+    async def test_an_edit_opens_a_revision_and_keeps_the_uid(self, scene: Scene) -> None:
+        before = await scene.schedule(every(60))
+        scene.clock.advance(SECOND)
+
+        after = await scene.schedule(every(120))
+
+        assert after == edit.edit(before, every(120), [before.revision], scene.now)
+        assert (after.uid, after.revision.number) == (before.uid, 2)
+        assert await scene.stored() == after
+
+    @pytest.mark.proves("T15")
+    async def test_revisions_are_kept_for_the_ledger(self, scene: Scene) -> None:
+        first = await scene.schedule(every(60))
+        scene.clock.advance(SECOND)
+        second = await scene.schedule(every(120))
+
+        [ledger] = await scene.storage.schedules.ledgers()
+
+        assert list(ledger.revisions) == [first.revision, second.revision]
+
+    async def test_several_schedules_are_put_at_once_and_come_back_in_order(self, scene: Scene) -> None:
+        await scene.schedule(every(60), schedule_id="b")
+        wanted = [a_schedule(every(300), schedule_id=name) for name in ("c", "b", "a")]
+
+        put = await scene.storage.schedules.put(wanted, at=scene.now)
+
+        assert [schedule.id for schedule in put] == ["c", "b", "a"]
+        assert [schedule.revision.number for schedule in put] == [1, 2, 1]
+
+    @pytest.mark.proves("R4-26")
+    async def test_a_paused_schedule_is_not_due(self, scene: Scene) -> None:
+        await scene.schedule(every(60))
+
+        paused = await scene.pause(paused=True)
+
+        scene.clock.advance(HOUR)
+        assert (paused.paused_at, paused.wake_at) == (paused.created_at, None)
+        assert (await scene.due()).schedules == []
+        assert await scene.storage.schedules.next_wake() is None
+
+    async def test_pausing_twice_keeps_the_first_moment(self, scene: Scene) -> None:
+        await scene.schedule(every(60))
+        first = await scene.pause(paused=True)
+        scene.clock.advance(MINUTE)
+
+        second = await scene.pause(paused=True)
+
+        assert second == first
+        [ledger] = await scene.storage.schedules.ledgers()
+        assert list(ledger.pauses) == [Pause(first.updated_at, None)]
+
+    @pytest.mark.proves("R4-26")
+    async def test_a_resumed_schedule_is_due_at_once(self, scene: Scene) -> None:
+        schedule = await scene.schedule(every(60))
+        paused_at = scene.now
+        await scene.pause(paused=True)
+        scene.clock.advance(HOUR)
+
+        resumed = await scene.pause(paused=False)
+
+        assert (resumed.paused_at, resumed.wake_at) == (None, scene.now)
+        [due] = (await scene.due()).schedules
+        assert due.uid == schedule.uid
+        assert list(due.pauses) == [Pause(paused_at, scene.now)]
+
+    async def test_resuming_what_is_not_paused_changes_nothing(self, scene: Scene) -> None:
+        schedule = await scene.schedule(every(60))
+        scene.clock.advance(SECOND)
+
+        assert await scene.pause(paused=False) == schedule
+
+    async def test_pausing_tells_which_schedules_exist(self, scene: Scene) -> None:
+        await scene.schedule(every(60))
+
+        told = await scene.storage.schedules.pause([NIGHTLY, STRANGER], paused=True, at=scene.now)
+
+        assert [schedule.id for schedule in told] == [NIGHTLY]
+
+    @pytest.mark.proves("T11")
+    async def test_a_paused_stretch_is_one_skipped_range_whatever_its_length(self, scene: Scene) -> None:
+        schedule = await scene.schedule(every(60, catchup="all"))
+        await scene.pause(paused=True)
+        scene.clock.advance(100 * MINUTE)
+        await scene.pause(paused=False)
+
+        runs = await scene.fire()
+
+        [tick] = await scene.ticks(schedule.uid)
+        assert runs == []
+        assert (tick.outcome, tick.reason, tick.count) == (TickOutcome.SKIPPED, TickReason.PAUSED, 100)
+
+    async def test_an_edit_never_unpauses(self, scene: Scene) -> None:
+        await scene.schedule(every(60))
+        paused = await scene.pause(paused=True)
+        scene.clock.advance(MINUTE)
+
+        edited = await scene.schedule(every(120))
+
+        assert (edited.paused_at, edited.wake_at) == (paused.paused_at, None)
+        assert (await scene.due()).schedules == []
+
+    @pytest.mark.proves("R4-27")
+    async def test_a_deleted_schedule_is_gone_and_never_due(self, scene: Scene) -> None:
+        await scene.schedule(every(60))
+
+        deleted = await scene.storage.schedules.delete([NIGHTLY, STRANGER], at=scene.now)
+
+        scene.clock.advance(HOUR)
+        assert deleted == [NIGHTLY]
+        assert await scene.storage.schedules.get([NIGHTLY]) == {}
+        assert await scene.storage.schedules.page() == []
+        assert (await scene.due()).schedules == []
+        assert await scene.storage.schedules.next_wake() is None
+
+    async def test_deleting_twice_deletes_once(self, scene: Scene) -> None:
+        await scene.schedule(every(60))
+        await scene.storage.schedules.delete([NIGHTLY], at=scene.now)
+
+        assert await scene.storage.schedules.delete([NIGHTLY], at=scene.now) == []
+
+    @pytest.mark.proves("R1-16")
+    async def test_deleting_a_schedule_touches_no_run_and_keeps_the_ledger(self, scene: Scene) -> None:
+        schedule = await scene.schedule(every(60))
+        [run_id] = await scene.fire_after(MINUTE)
+        ticks = await scene.ticks(schedule.uid)
+
+        await scene.storage.schedules.delete([NIGHTLY], at=scene.now)
+
+        assert await scene.status(run_id) is Status.QUEUED
+        assert await scene.ticks(schedule.uid) == ticks
+        [ledger] = await scene.storage.schedules.ledgers()
+        assert (ledger.schedule.uid, ledger.deleted_at) == (schedule.uid, scene.now)
+
+    @pytest.mark.proves("T1", "T15")
+    async def test_a_schedule_created_anew_has_a_ledger_of_its_own(self, scene: Scene) -> None:
+        old = await scene.schedule(every(60))
+        await scene.fire_after(MINUTE)
+        await scene.storage.schedules.delete([NIGHTLY], at=scene.now)
+
+        new = await scene.schedule(every(60))
+
+        assert new.uid != old.uid
+        assert (new.version, new.revision.number, new.created_at) == (1, 1, scene.now)
+        assert (len(await scene.ticks(old.uid)), await scene.ticks(new.uid)) == (1, [])
+        ledgers = await scene.storage.schedules.ledgers()
+        assert {ledger.schedule.uid: ledger.deleted_at for ledger in ledgers} == {old.uid: scene.now, new.uid: None}
+
+    async def test_the_runs_of_a_deleted_schedule_do_not_hinder_its_successor(self, scene: Scene) -> None:
+        await scene.schedule(every(60))
+        await scene.fire_after(MINUTE)
+        await scene.storage.schedules.delete([NIGHTLY], at=scene.now)
+        await scene.schedule(every(60))
+
+        assert len(await scene.fire_after(MINUTE)) == 1
+
+    async def test_only_schedules_that_exist_are_found(self, scene: Scene) -> None:
+        schedule = await scene.schedule(every(60))
+
+        assert await scene.storage.schedules.get([NIGHTLY, STRANGER]) == {NIGHTLY: schedule}
+        assert await scene.storage.schedules.get([]) == {}
+
+    @pytest.mark.proves("A5")
+    async def test_schedules_are_listed_by_id_page_by_page(self, scene: Scene) -> None:
+        for name in ("c", "a", "d", "b"):
+            await scene.schedule(every(60), schedule_id=name)
+
+        first = await scene.storage.schedules.page(limit=3)
+        second = await scene.storage.schedules.page(after=first[-1].id, limit=3)
+
+        assert [schedule.id for schedule in first] == ["a", "b", "c"]
+        assert [schedule.id for schedule in second] == ["d"]
+
+    @pytest.mark.proves("R1-17")
+    async def test_the_schedules_of_one_job_are_listed(self, scene: Scene) -> None:
+        await scene.schedule(every(60), schedule_id="a")
+        await scene.schedule(every(60, job_id=JobId("other")), schedule_id="b")
+        await scene.schedule(every(90), schedule_id="c")
+
+        listed = await scene.storage.schedules.page(job_id=REPORT)
+
+        assert [schedule.id for schedule in listed] == ["a", "c"]
+
+    async def test_an_edit_may_move_a_schedule_to_another_job(self, scene: Scene) -> None:
+        await scene.schedule(every(60))
+        await scene.schedule(every(60, job_id=JobId("other")))
+
+        assert await scene.storage.schedules.page(job_id=REPORT) == []
+        assert len(await scene.storage.schedules.page(job_id=JobId("other"))) == 1
+
+    @pytest.mark.proves("R4-65")
+    async def test_the_next_wake_is_that_of_the_earliest_schedule(self, scene: Scene) -> None:
+        assert await scene.storage.schedules.next_wake() is None
+        await scene.schedule(every(300), schedule_id="a")
+        await scene.schedule(every(60), schedule_id="b")
+        await scene.schedule(manual(), schedule_id="c")
+
+        assert await scene.storage.schedules.next_wake() == scene.after(MINUTE)
+
+    async def test_a_schedule_that_may_fire_early_wakes_early(self, scene: Scene) -> None:
+        await scene.schedule(every(60, jitter=10 * SECOND))
+
+        assert await scene.storage.schedules.next_wake() == scene.after(50 * SECOND)
+
+    async def test_a_schedule_without_moments_is_never_due(self, scene: Scene) -> None:
+        schedule = await scene.schedule(manual())
+        scene.clock.advance(HOUR)
+
+        assert (schedule.next_run_at, schedule.wake_at, schedule.enabled) == (None, None, True)
+        assert (await scene.due()).schedules == []
+
+    @pytest.mark.proves("R1-13")
+    async def test_a_schedule_that_has_fired_for_the_last_time_is_kept_disabled(self, scene: Scene) -> None:
+        await scene.schedule(once(scene.after(MINUTE)))
+
+        assert len(await scene.fire_after(MINUTE)) == 1
+
+        spent = await scene.stored()
+        assert (spent.next_run_at, spent.wake_at, spent.enabled) == (None, None, False)
+        assert spent.last_scheduled_at == scene.now
+        scene.clock.advance(HOUR)
+        assert (await scene.due()).schedules == []
+
+    async def test_a_spent_schedule_can_be_given_a_new_moment(self, scene: Scene) -> None:
+        await scene.schedule(once(scene.after(MINUTE)))
+        await scene.fire_after(MINUTE)
+
+        renewed = await scene.schedule(once(scene.after(HOUR)))
+
+        assert (renewed.enabled, renewed.next_run_at) == (True, scene.after(HOUR))

@@ -1,0 +1,281 @@
+"""Maintenance: what a storage promises about its leader and about what it forgets."""
+
+import pytest
+
+from foliot.domain.instant import DAY, HOUR, MINUTE, SECOND, Millis
+from foliot.domain.lease import Claim
+from foliot.domain.run import Status
+from foliot.domain.schedule import Catchup, Overlap
+from foliot.ports.storage import Pruned
+from foliot.testing.builders import LEASE, NIGHTLY, a_chunk, a_run, every, retention, some_runs, succeeded, to_retry
+from foliot.testing.conformance.storage.scene import Contract, Scene
+
+NOTHING = Pruned(0, 0, 0, 0, 0, 0)
+
+
+class LeaderContract(Contract):
+    """Every storage passes these, unchanged."""
+
+    @pytest.mark.proves("L6")
+    async def test_one_leads_and_the_others_do_not(self, scene: Scene) -> None:
+        assert await lead(scene, "anna") is not None
+        assert await lead(scene, "bert") is None
+
+    async def test_a_leader_stays_leader_with_the_same_epoch(self, scene: Scene) -> None:
+        first = await lead(scene, "anna")
+        for _ in range(3):
+            scene.clock.advance(LEASE - SECOND)
+            assert await lead(scene, "anna") == first
+
+        assert await lead(scene, "bert") is None
+
+    @pytest.mark.proves("L6", "L8")
+    async def test_a_leader_that_falls_silent_is_replaced_under_a_higher_epoch(self, scene: Scene) -> None:
+        first = await lead(scene, "anna")
+        scene.clock.advance(LEASE + 1)
+
+        second = await lead(scene, "bert")
+
+        assert first is not None
+        assert second is not None
+        assert second > first
+        assert await lead(scene, "anna") is None
+
+    @pytest.mark.proves("L6", "L8")
+    async def test_a_leader_that_resigns_is_replaced_at_once_under_a_higher_epoch(self, scene: Scene) -> None:
+        first = await lead(scene, "anna")
+        await scene.storage.upkeep.resign("anna")
+
+        second = await lead(scene, "bert")
+
+        assert first is not None
+        assert second is not None
+        assert second > first
+
+    async def test_resigning_for_another_changes_nothing(self, scene: Scene) -> None:
+        epoch = await lead(scene, "anna")
+        await scene.storage.upkeep.resign("bert")
+
+        assert await lead(scene, "bert") is None
+        assert await lead(scene, "anna") == epoch
+
+    @pytest.mark.proves("L6")
+    async def test_a_replaced_leader_can_prune_nothing(self, scene: Scene) -> None:
+        claim = await finished(scene)
+        old = await lead(scene, "anna")
+        scene.clock.advance(DAY)
+        await lead(scene, "bert")
+        assert old is not None
+
+        pruned = await scene.storage.upkeep.prune(retention(runs_age=HOUR), epoch=old, limit=9, at=scene.now)
+
+        assert pruned is None
+        assert await scene.status(claim.run_id) is Status.SUCCESS
+
+    @pytest.mark.proves("L6")
+    async def test_without_a_leader_nothing_is_pruned(self, scene: Scene) -> None:
+        assert await scene.storage.upkeep.prune(retention(), epoch=1, limit=9, at=scene.now) is None
+
+
+class UpkeepContract(Contract):
+    """Every storage passes these, unchanged."""
+
+    is_pruned = True
+
+    async def test_what_is_kept_for_ever_is_never_removed(self, scene: Scene) -> None:
+        await scene.schedule(every(60))
+        await scene.fire_after(MINUTE)
+        await finished(scene)
+        scene.clock.advance(1_000 * DAY)
+
+        assert await scene.prune(retention()) == NOTHING
+
+    async def test_runs_that_ended_long_ago_are_removed_with_all_they_left(self, scene: Scene) -> None:
+        old = await finished(scene, to_retry_first=True)
+        scene.clock.advance(HOUR)
+        young = await finished(scene)
+
+        pruned = await scene.prune(retention(runs_age=HOUR - 1))
+
+        assert pruned.runs == 1
+        assert set(await scene.storage.runs.get([old.run_id, young.run_id])) == {young.run_id}
+        assert await scene.storage.runs.attempts(old.run_id) == []
+        assert await scene.storage.logs.read(old.run_id) == []
+
+    @pytest.mark.proves("S8")
+    async def test_a_run_that_is_not_over_is_never_removed(self, scene: Scene) -> None:
+        running = await scene.start()
+        waiting = await scene.start()
+        await scene.finish(to_retry(waiting, 1_000 * DAY))
+        [queued] = await scene.create(a_run())
+        scene.clock.advance(100 * DAY)
+
+        pruned = await scene.prune(retention(runs_age=Millis(1), runs_per_job=0))
+
+        assert pruned.runs == 0
+        statuses = await scene.statuses(running.run_id, waiting.run_id, queued)
+        assert statuses == [Status.RUNNING, Status.SCHEDULED, Status.QUEUED]
+
+    async def test_the_newest_runs_of_each_job_are_kept(self, scene: Scene) -> None:
+        mine = [await finished(scene) for _ in range(3)]
+        other = await finished(scene, job_id="other")
+        scene.clock.advance(SECOND)
+
+        pruned = await scene.prune(retention(runs_per_job=2))
+
+        assert pruned.runs == 1
+        kept = await scene.storage.runs.get([claim.run_id for claim in (*mine, other)])
+        assert set(kept) == {mine[1].run_id, mine[2].run_id, other.run_id}
+
+    async def test_pruning_stops_at_its_limit_and_goes_on_later(self, scene: Scene) -> None:
+        for _ in range(3):
+            await finished(scene)
+        scene.clock.advance(DAY)
+
+        counts = [(await scene.prune(retention(runs_age=HOUR), limit=2)).runs for _ in range(3)]
+
+        assert counts == [2, 1, 0]
+
+    async def test_a_dedupe_key_is_free_when_its_run_has_been_removed(self, scene: Scene) -> None:
+        first = await scene.start(a_run(dedupe_key="order-1"))
+        await scene.finish(succeeded(first))
+        scene.clock.advance(DAY)
+        await scene.prune(retention(runs_age=HOUR))
+        second = a_run(dedupe_key="order-1")
+
+        assert await scene.create(second) == [second.id]
+
+    async def test_dedupe_windows_that_are_over_are_removed(self, scene: Scene) -> None:
+        await scene.create(a_run(dedupe_key="order-1", dedupe_scope="window", dedupe_for=HOUR))
+        scene.clock.advance(MINUTE)
+        assert (await scene.prune(retention())).dedupe == 0
+        scene.clock.advance(HOUR)
+
+        assert (await scene.prune(retention())).dedupe == 1
+
+    async def test_old_logs_are_removed_and_their_runs_stay(self, scene: Scene) -> None:
+        old = await finished(scene)
+        scene.clock.advance(DAY)
+        young = await finished(scene)
+
+        pruned = await scene.prune(retention(logs_age=HOUR))
+
+        assert pruned.logs > 0
+        assert await scene.storage.logs.read(old.run_id) == []
+        assert len(await scene.storage.logs.read(young.run_id)) == 1
+        assert await scene.status(old.run_id) is Status.SUCCESS
+
+    async def test_the_log_of_a_run_that_is_not_over_is_kept(self, scene: Scene) -> None:
+        running = await scene.start()
+        await scene.storage.logs.append([a_chunk(running)])
+        scene.clock.advance(DAY)
+
+        await scene.prune(retention(logs_age=HOUR))
+
+        assert len(await scene.storage.logs.read(running.run_id)) == 1
+
+    async def test_old_ticks_are_removed_and_the_ledger_says_from_when_it_is_whole(self, scene: Scene) -> None:
+        schedule = await scene.schedule(every(60, overlap=Overlap.ALLOW))
+        for _ in range(4):
+            await scene.fire_after(MINUTE)
+        scene.clock.advance(SECOND)
+
+        pruned = await scene.prune(retention(ticks_age=Millis(2 * MINUTE)))
+
+        kept = [tick.scheduled_for for tick in await scene.ticks(schedule.uid)]
+        [ledger] = await scene.storage.schedules.ledgers()
+        assert pruned.ticks == 2
+        assert kept == [scene.now - MINUTE - SECOND, scene.now - SECOND]
+        assert ledger.schedule.ledger_from is not None
+        assert kept[0] - MINUTE < ledger.schedule.ledger_from <= kept[0]
+
+    @pytest.mark.proves("T12")
+    async def test_a_tick_inside_the_catch_up_horizon_is_never_removed(self, scene: Scene) -> None:
+        spec = every(600, catchup=Catchup.ALL, catchup_max_age=HOUR, overlap=Overlap.ALLOW)
+        schedule = await scene.schedule(spec)
+        for _ in range(10):
+            await scene.fire_after(10 * MINUTE)
+        horizon = scene.now - HOUR
+
+        await scene.prune(retention(ticks_age=MINUTE))
+
+        kept = [tick.scheduled_for for tick in await scene.ticks(schedule.uid)]
+        assert len(kept) == 7
+        assert min(kept) == horizon
+
+    async def test_a_deleted_schedule_is_removed_when_its_ledger_is_empty(self, scene: Scene) -> None:
+        await scene.schedule(every(60))
+        await scene.fire_after(MINUTE)
+        await scene.storage.schedules.delete([NIGHTLY], at=scene.now)
+        assert (await scene.prune(retention(ticks_age=HOUR))).schedules == 0
+        scene.clock.advance(DAY)
+
+        for _ in range(2):
+            await scene.prune(retention(ticks_age=HOUR))
+
+        assert await scene.storage.schedules.ledgers() == []
+
+    async def test_a_schedule_that_lives_is_never_removed(self, scene: Scene) -> None:
+        await scene.schedule(every(60))
+        scene.clock.advance(DAY)
+        await scene.fire()
+        scene.clock.advance(DAY)
+
+        await scene.prune(retention(ticks_age=HOUR))
+
+        assert (await scene.stored()).id == NIGHTLY
+
+    async def test_old_events_are_removed(self, scene: Scene) -> None:
+        await scene.create(a_run())
+        scene.clock.advance(DAY)
+        [young] = await scene.create(a_run())
+
+        pruned = await scene.prune(retention(events_age=HOUR))
+
+        events = await scene.storage.upkeep.events(after=0, limit=100)
+        assert pruned.events == 1
+        assert [item[0] for event in events for item in event.items] == [young]
+
+    async def test_the_numbers_of_events_are_never_used_again(self, scene: Scene) -> None:
+        await scene.create(*some_runs(2))
+        [before] = await scene.storage.upkeep.events(after=0, limit=100)
+        scene.clock.advance(DAY)
+        await scene.prune(retention(events_age=HOUR))
+
+        await scene.create(a_run())
+
+        [after] = await scene.storage.upkeep.events(after=0, limit=100)
+        assert after.seq > before.seq
+
+    @pytest.mark.proves("L2")
+    async def test_tokens_are_never_used_again(self, scene: Scene) -> None:
+        old = await finished(scene)
+        scene.clock.advance(DAY)
+        await scene.prune(retention(runs_age=HOUR))
+
+        assert (await scene.start()).token > old.token
+
+    async def test_ticks_of_a_range_are_removed_as_one_row(self, scene: Scene) -> None:
+        schedule = await scene.schedule(every(60))
+        await scene.fire_after(HOUR + 30 * SECOND)
+        await scene.fire_after(DAY)
+
+        pruned = await scene.prune(retention(ticks_age=HOUR))
+
+        assert pruned.ticks == 1
+        assert [tick.count for tick in await scene.ticks(schedule.uid)] == [24 * 60]
+
+
+async def lead(scene: Scene, holder: str) -> int | None:
+    return await scene.storage.upkeep.lead(holder, LEASE, at=scene.now)
+
+
+async def finished(scene: Scene, *, to_retry_first: bool = False, job_id: str = "report") -> Claim:
+    """A run that has printed something and ended well, now."""
+    claim = await scene.start(a_run(job_id=job_id, due_at=scene.now))
+    await scene.storage.logs.append([a_chunk(claim)._replace(at=scene.now)])
+    if to_retry_first:
+        await scene.finish(to_retry(claim))
+        [claim] = await scene.claim(only=[claim.run_id])
+    await scene.finish(succeeded(claim, output=b"1"))
+    return claim

@@ -1,0 +1,256 @@
+"""Workers and their leases: what a storage promises about who may write about a run."""
+
+import pytest
+
+from foliot.domain.ids import Token, WorkerId
+from foliot.domain.instant import MINUTE, SECOND, Millis
+from foliot.domain.lease import Renewal, WorkerState
+from foliot.domain.run import Status
+from foliot.testing.builders import LEASE, a_run, a_worker, an_id, failed, lost, some_runs, succeeded
+from foliot.testing.conformance.storage.scene import Contract, Scene
+
+NOTHING_NEW = Renewal((), (), ())
+
+
+class LeaseContract(Contract):
+    """Every storage passes these, unchanged."""
+
+    async def test_a_registered_worker_is_listed_alive(self, scene: Scene) -> None:
+        worker = a_worker("anna", queues=("fast", "slow"), slots=4)
+
+        await scene.storage.workers.register(worker, LEASE, at=scene.now)
+
+        states = await scene.storage.workers.all(at=scene.now)
+        assert states == [WorkerState(worker, scene.now, scene.now, is_alive=True, running=0)]
+
+    async def test_the_list_tells_how_many_runs_each_worker_has(self, scene: Scene) -> None:
+        anna, bert = await scene.worker("anna"), await scene.worker("bert")
+        await scene.create(*some_runs(3))
+        await scene.claim(2, worker=anna)
+        [claim] = await scene.claim(worker=bert)
+        await scene.finish(succeeded(claim))
+
+        states = await scene.storage.workers.all(at=scene.now)
+
+        assert {state.worker.id: state.running for state in states} == {anna.id: 2, bert.id: 0}
+
+    async def test_a_renewal_prolongs_the_life_of_a_worker(self, scene: Scene) -> None:
+        worker = await scene.worker()
+        registered_at = scene.now
+        scene.clock.advance(LEASE - SECOND)
+        assert await renew(scene, worker.id) == NOTHING_NEW
+        renewed_at = scene.now
+        scene.clock.advance(LEASE - SECOND)
+
+        [state] = await scene.storage.workers.all(at=scene.now)
+
+        assert (state.is_alive, state.registered_at, state.seen_at) == (True, registered_at, renewed_at)
+
+    @pytest.mark.proves("R1-21")
+    async def test_a_renewal_prolongs_all_leases_of_its_worker(self, scene: Scene) -> None:
+        worker = await scene.worker()
+        claim = await scene.start(worker=worker)
+        for _ in range(3):
+            scene.clock.advance(LEASE - SECOND)
+            assert await renew(scene, worker.id, claim.token) == NOTHING_NEW
+
+        assert await scene.storage.workers.expired(100, at=scene.now) == []
+
+    @pytest.mark.proves("L3")
+    async def test_an_expired_worker_cannot_renew_and_stays_expired(self, scene: Scene) -> None:
+        worker = await scene.worker()
+        scene.clock.advance(LEASE + 1)
+
+        assert await renew(scene, worker.id) is None
+        assert await renew(scene, worker.id) is None
+        [state] = await scene.storage.workers.all(at=scene.now)
+        assert not state.is_alive
+
+    async def test_a_worker_that_is_not_known_cannot_renew(self, scene: Scene) -> None:
+        assert await renew(scene, WorkerId(an_id())) is None
+
+    async def test_a_renewal_tells_which_runs_are_to_be_cancelled(self, scene: Scene) -> None:
+        worker = await scene.worker()
+        wanted, other = await scene.start(worker=worker), await scene.start(worker=worker)
+        await scene.cancel(wanted.run_id)
+
+        renewal = await renew(scene, worker.id, wanted.token, other.token)
+
+        assert renewal == Renewal(cancelled=(wanted.token,), foreign=(), gone=())
+        assert await renew(scene, worker.id, wanted.token, other.token) == renewal
+
+    async def test_a_lease_that_its_worker_does_not_know_is_given_back(self, scene: Scene) -> None:
+        worker = await scene.worker()
+        known, unknown = await scene.start(worker=worker), await scene.start(worker=worker)
+
+        renewal = await renew(scene, worker.id, known.token)
+
+        assert renewal == Renewal(cancelled=(), foreign=(unknown.token,), gone=())
+        run = await scene.run(unknown.run_id)
+        assert (run.status, run.attempt, run.worker_id) == (Status.QUEUED, 0, None)
+        assert await scene.ready() == [unknown.run_id]
+        assert await scene.finish(succeeded(unknown)) == [unknown.token]
+
+    async def test_a_run_given_back_by_a_renewal_keeps_its_limit_places(self, scene: Scene) -> None:
+        worker = await scene.worker()
+        unknown = await scene.start(a_run(max_concurrent=1), worker=worker)
+        await scene.create(a_run(max_concurrent=1))
+
+        await renew(scene, worker.id)
+
+        assert await scene.ready() == [unknown.run_id]
+
+    async def test_a_cancelled_run_given_back_by_a_renewal_is_over(self, scene: Scene) -> None:
+        worker = await scene.worker()
+        unknown = await scene.start(worker=worker)
+        await scene.cancel(unknown.run_id)
+
+        await renew(scene, worker.id)
+
+        assert await scene.status(unknown.run_id) is Status.CANCELLED
+
+    @pytest.mark.proves("L2")
+    async def test_a_renewal_tells_which_leases_are_gone(self, scene: Scene) -> None:
+        worker = await scene.worker()
+        done = await scene.start(worker=worker)
+        await scene.finish(succeeded(done))
+        invented = Token(done.token + 1_000)
+
+        renewal = await renew(scene, worker.id, done.token, invented)
+
+        assert renewal is not None
+        assert (renewal.cancelled, renewal.foreign) == ((), ())
+        assert sorted(renewal.gone) == [done.token, invented]
+
+    @pytest.mark.proves("L2")
+    async def test_a_lease_of_another_worker_is_gone_for_this_one(self, scene: Scene) -> None:
+        anna, bert = await scene.worker("anna"), await scene.worker("bert")
+        claim = await scene.start(worker=bert)
+
+        renewal = await renew(scene, anna.id, claim.token)
+
+        assert renewal == Renewal(cancelled=(), foreign=(), gone=(claim.token,))
+        assert await scene.status(claim.run_id) is Status.RUNNING
+
+    @pytest.mark.proves("R1-21")
+    async def test_the_leases_of_an_expired_worker_are_found(self, scene: Scene) -> None:
+        dead, live = await scene.worker("dead"), await scene.worker("live", ttl=Millis(10 * LEASE))
+        claim = await scene.start(a_run(payload=b"1", max_concurrent=2), worker=dead)
+        await scene.start(worker=live)
+        assert await scene.storage.workers.expired(100, at=scene.now) == []
+        scene.clock.advance(LEASE + 1)
+
+        assert await scene.storage.workers.expired(100, at=scene.now) == [claim]
+
+    async def test_expired_leases_come_up_to_a_limit(self, scene: Scene) -> None:
+        worker = await scene.worker()
+        await scene.create(*some_runs(3))
+        await scene.claim(worker=worker)
+        scene.clock.advance(LEASE + 1)
+
+        assert len(await scene.storage.workers.expired(2, at=scene.now)) == 2
+
+    @pytest.mark.proves("R1-21", "R1-22", "R1-49", "L4", "S6")
+    async def test_a_run_of_a_dead_worker_is_taken_over(self, scene: Scene) -> None:
+        worker = await scene.worker()
+        claim = await scene.start(worker=worker)
+        scene.clock.advance(LEASE + 1)
+        [expired] = await scene.storage.workers.expired(100, at=scene.now)
+
+        await scene.finish(lost(expired))
+        [taken] = await scene.claim()
+
+        assert (taken.run_id, taken.attempt, taken.lost) == (claim.run_id, 2, 1)
+        assert taken.token > claim.token
+        assert await scene.finish(succeeded(taken)) == []
+
+    @pytest.mark.proves("L2", "L4", "S10")
+    async def test_the_dead_worker_that_comes_back_changes_nothing(self, scene: Scene) -> None:
+        worker = await scene.worker()
+        claim = await scene.start(worker=worker)
+        scene.clock.advance(LEASE + 1)
+        await scene.finish(lost(claim))
+        [taken] = await scene.claim()
+
+        before = await scene.run(claim.run_id)
+        # An end of that attempt is on record, but not this one.
+        assert await scene.finish(succeeded(claim)) == [claim.token]
+
+        assert await scene.run(claim.run_id) == before
+        assert (before.status, before.token) == (Status.RUNNING, taken.token)
+
+    @pytest.mark.proves("L4")
+    async def test_a_finish_after_expiry_counts_while_its_token_is_current(self, scene: Scene) -> None:
+        worker = await scene.worker()
+        claim = await scene.start(worker=worker)
+        scene.clock.advance(LEASE + 1)
+
+        assert await scene.finish(succeeded(claim)) == []
+
+        assert await scene.status(claim.run_id) is Status.SUCCESS
+        assert await scene.storage.workers.expired(100, at=scene.now) == []
+        assert await scene.finish(lost(claim)) == [claim.token]
+        assert await scene.status(claim.run_id) is Status.SUCCESS
+
+    async def test_a_worker_that_retires_is_forgotten(self, scene: Scene) -> None:
+        worker = await scene.worker()
+        await scene.create(a_run())
+
+        await scene.storage.workers.retire(worker.id)
+
+        assert await scene.storage.workers.all(at=scene.now) == []
+        assert await scene.claim(worker=worker) == []
+        assert await renew(scene, worker.id) is None
+
+    async def test_what_a_retired_worker_left_is_found_at_once(self, scene: Scene) -> None:
+        worker = await scene.worker()
+        claim = await scene.start(worker=worker)
+
+        await scene.storage.workers.retire(worker.id)
+
+        assert await scene.storage.workers.expired(100, at=scene.now) == [claim]
+        assert await renew(scene, worker.id, claim.token) is None
+        assert await scene.claim(worker=worker) == []
+
+    async def test_retiring_a_stranger_changes_nothing(self, scene: Scene) -> None:
+        worker = await scene.worker()
+
+        await scene.storage.workers.retire(WorkerId(an_id()))
+
+        assert [state.worker for state in await scene.storage.workers.all(at=scene.now)] == [worker]
+
+    async def test_expired_workers_are_removed_when_they_hold_nothing(self, scene: Scene) -> None:
+        idle, busy = await scene.worker("idle"), await scene.worker("busy")
+        live = await scene.worker("live", ttl=Millis(10 * LEASE))
+        claim = await scene.start(worker=busy)
+        scene.clock.advance(LEASE + 1)
+
+        assert await scene.storage.workers.remove_expired(at=scene.now) == 1
+        assert await listed(scene) == {busy.id, live.id}
+        assert idle.id not in await listed(scene)
+
+        await scene.finish(failed(claim))
+        assert await scene.storage.workers.remove_expired(at=scene.now) == 1
+        assert await listed(scene) == {live.id}
+
+    @pytest.mark.proves("S8")
+    async def test_a_worker_that_is_alive_keeps_its_runs_whatever_else_happens(self, scene: Scene) -> None:
+        live = await scene.worker("live", ttl=Millis(10 * LEASE))
+        claim = await scene.start(worker=live)
+        await scene.worker("dead")
+        scene.clock.advance(LEASE + MINUTE)
+
+        await scene.storage.workers.remove_expired(at=scene.now)
+        await scene.release()
+        await scene.storage.runs.admit(100, at=scene.now)
+
+        assert await scene.status(claim.run_id) is Status.RUNNING
+        assert await scene.finish(succeeded(claim)) == []
+
+
+async def renew(scene: Scene, worker_id: WorkerId, *held: Token) -> Renewal | None:
+    return await scene.storage.workers.renew(worker_id, held, LEASE, at=scene.now)
+
+
+async def listed(scene: Scene) -> set[WorkerId]:
+    return {state.worker.id for state in await scene.storage.workers.all(at=scene.now)}

@@ -1,0 +1,181 @@
+"""An application's scheduler and worker in the hands of a test.
+
+    app = Foliot()
+
+    @app.job
+    async def report() -> None: ...
+
+    app.schedule("hourly", report, cron="0 * * * *")
+
+    async with InlineEngine(app) as engine:
+        await engine.advance(timedelta(hours=3))
+        assert len(await app.runs(status="success")) == 3
+
+Time is virtual and passes only by `advance`; nobody sleeps and no thread is started: functions run in the test's own,
+whether they are coroutines or not. The database is a temporary file. Inside the block the application is open on
+both, so that `app.enqueue`, `app.runs`, `app.ticks` and all the others are about what happens here.
+"""
+
+import asyncio
+import functools
+import inspect
+from collections.abc import Callable
+from datetime import timedelta
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import TracebackType
+from typing import Any, Final, Self, cast
+
+from foliot.adapters.queue.storage import StorageQueue
+from foliot.adapters.storage.sqlite import SqliteStorage
+from foliot.app import Foliot
+from foliot.domain.ids import IdSource
+from foliot.domain.instant import DAY, Instant, Millis, from_timedelta, later
+from foliot.domain.launch import launch_elsewhere
+from foliot.engine.loop import AT_ONCE, Duty
+from foliot.engine.node import Parts, Settings, Timekeeping, Work
+from foliot.ports.storage import Storage, Topic
+from foliot.service.desk import Desk
+from foliot.service.registrar import Registrar
+from foliot.testing.clock import VirtualClock
+from foliot.wiring import Services, build_runners
+
+_FOR_EVER: Final = Millis(100_000 * DAY)
+"""The lease of the one worker there is: no test should have to renew it."""
+_TURNS: Final = 1_000
+_BATCH: Final = 1_000
+
+
+class InlineEngine:
+    """Runs an application inside a test. Use it with `async with`."""
+
+    def __init__(self, app: Foliot, clock: VirtualClock | None = None) -> None:
+        self.app = app
+        self.clock = clock or VirtualClock()
+        self._directory = TemporaryDirectory(prefix="foliot-")
+
+    async def __aenter__(self) -> Self:
+        path = Path(self._directory.name) / "inline.db"
+        opened = await SqliteStorage.open(path, clock=self.clock, inline=True, synchronous="NORMAL")
+        self._storage = cast(Storage, opened)
+        services = _services(self._storage, self.clock)
+        await self.app.open(services)
+        self._set_up(services)
+        await self._work.membership.round()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._work.drain(Millis(0))
+        await self.app.close()
+        self._directory.cleanup()
+
+    async def advance(self, span: timedelta) -> None:
+        """Let time pass, and everything happen at its moment."""
+        await self.advance_to(later(self.clock.now(), from_timedelta(span)))
+
+    async def advance_to(self, moment: Instant) -> None:
+        await self.run_until_idle()
+        while (upcoming := await self._next_moment()) is not None and upcoming <= moment:
+            self.clock.advance_to(upcoming)
+            await self.run_until_idle()
+        self.clock.advance(max(0, moment - self.clock.now()))
+        await self.run_until_idle()
+
+    async def run_until_idle(self) -> None:
+        """Do whatever can be done now.
+
+        Attempts that wait for something from outside stay under way, and so do those that wait for time to pass.
+        """
+        await self._release()
+        while await self._keep_time() or await self._rounds():
+            pass
+
+    async def join(self) -> None:
+        """Wait, in real time, for attempts that do real work elsewhere: processes, sockets, databases."""
+        await self.run_until_idle()
+        while not self._work.consumer.is_idle:
+            await self._work.consumer.ended()
+            await self.run_until_idle()
+
+    def _set_up(self, services: Services) -> None:
+        functions = {name: _as_coroutine(function) for name, function in self.app.functions.items()}
+        parts = Parts(
+            storage=self._storage,
+            queue=StorageQueue(self._storage),
+            clock=self.clock,
+            ids=services.ids,
+            runners=build_runners(functions, self.app.launcher, threads=1),
+            launcher=launch_elsewhere,
+        )
+        settings = Settings(label="inline", lease=_FOR_EVER)
+        self._timekeeping = Timekeeping(parts, settings)
+        self._work = Work(parts, settings)
+        self._next_due: Instant | None = None
+
+    async def _keep_time(self) -> bool:
+        """Fire what is due. False: nothing is."""
+        wake_at = await self._storage.schedules.next_wake()
+        if wake_at is None or wake_at > self.clock.now():
+            return False
+        await self._timekeeping.scheduler.round()
+        return True
+
+    async def _release(self) -> None:
+        """Queue runs whose moment has come, and remember when the next one is due."""
+        self._storage.signal(Topic.LATER).clear()
+        released = await self._storage.runs.release_due(_BATCH)
+        while released.count == _BATCH:
+            released = await self._storage.runs.release_due(_BATCH)
+        self._next_due = released.next_due_at
+
+    async def _rounds(self) -> bool:
+        """One round of every duty of the worker that has news. False: none had."""
+        await self._let_attempts_go_on()
+        if self._storage.signal(Topic.LATER).is_set():
+            await self._release()
+        with_news = [duty for duty in self._work.duties if duty.wake.is_set()]
+        for duty in with_news:
+            duty.wake.clear()
+            await self._round(duty)
+        return bool(with_news)
+
+    async def _round(self, duty: Duty) -> None:
+        while await duty.round() == AT_ONCE:
+            pass
+
+    async def _let_attempts_go_on(self) -> None:
+        """Until they have ended or printed something, or have had every chance to."""
+        for _ in range(_TURNS):
+            if self._work.consumer.is_idle or self._work.logbook.wake.is_set():
+                return
+            await asyncio.sleep(0)
+
+    async def _next_moment(self) -> Instant | None:
+        """When something is to happen next: a schedule, a run that is due later, whoever waits for the clock."""
+        now = self.clock.now()
+        alarm = self.clock.next_alarm
+        rung = None if alarm is None else later(now, alarm)
+        moments = (await self._storage.schedules.next_wake(), self._next_due, rung)
+        known = [moment for moment in moments if moment is not None]
+        return max(min(known), now) if known else None
+
+
+def _services(storage: Storage, clock: VirtualClock) -> Services:
+    ids = IdSource(count(1).__next__)
+    registrar = Registrar(storage, clock, ids)
+    return Services(storage, clock, ids, registrar, Desk(storage, clock, ids, registrar))
+
+
+def _as_coroutine(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A plain function, called in the test's own thread."""
+    if inspect.iscoroutinefunction(function):
+        return function
+
+    @functools.wraps(function)
+    async def call(*arguments: Any, **named: Any) -> Any:
+        return function(*arguments, **named)
+
+    return call

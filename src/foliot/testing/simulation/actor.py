@@ -1,0 +1,71 @@
+"""Attempts that last virtual time and end as the seed says.
+
+What an attempt does depends on the seed, the run and the number of the attempt alone: whoever carries it out, and
+however often the story is told, it is the same.
+"""
+
+import asyncio
+from collections.abc import Callable
+from random import Random
+from typing import Final, NamedTuple
+
+import msgspec
+
+from foliot.domain.instant import SECOND, Millis
+from foliot.domain.logs import Stream
+from foliot.domain.outcome import Failure, Reason, Success
+from foliot.ports.clock import Clock
+from foliot.ports.runner import Attempt
+
+KIND: Final = "act"
+_STREAM: Final[Stream] = "stdout"
+
+
+class Act(NamedTuple):
+    """What one attempt does, after how long."""
+
+    deed: str
+    span: Millis
+
+
+_DEEDS: Final = ("succeed", "fail", "give_up", "raise", "hang", "kill")
+_ODDS: Final = (62, 16, 4, 6, 8, 4)
+
+
+class Actor:
+    """The runner of one process. `on_kill` is called by an attempt that takes its worker down with it."""
+
+    abandoned = 0
+
+    def __init__(self, seed: int, clock: Clock, on_kill: Callable[[], None]) -> None:
+        self._seed = seed
+        self._clock = clock
+        self._on_kill = on_kill
+
+    async def run(self, attempt: Attempt) -> Success | Failure:
+        act = self.act_of(attempt)
+        attempt.log.write(_STREAM, f"attempt {attempt.number} will {act.deed}\n".encode())
+        await self._spend(act)
+        match act.deed:
+            case "fail":
+                return Failure("it went wrong", Reason.EXIT_CODE, exit_code=1)
+            case "give_up":
+                return Failure("it can never work", Reason.PAYLOAD, retryable=False)
+            case "raise":
+                raise RuntimeError("a defect of the runner")
+            case _:
+                return Success(msgspec.json.encode({"attempt": attempt.number}))
+
+    def act_of(self, attempt: Attempt) -> Act:
+        chance = Random(f"{self._seed}:{attempt.run_id}:{attempt.number}")  # noqa: S311  (a story, no secret)
+        deed = str(attempt.spec.get("deed") or chance.choices(_DEEDS, _ODDS)[0])
+        span = chance.choice((0, chance.randrange(5 * SECOND), chance.randrange(90 * SECOND)))
+        return Act(deed, Millis(span))
+
+    async def _spend(self, act: Act) -> None:
+        if act.span:
+            await self._clock.wait(asyncio.Event(), act.span)
+        if act.deed == "kill":
+            self._on_kill()
+        if act.deed in ("kill", "hang"):
+            await asyncio.Event().wait()

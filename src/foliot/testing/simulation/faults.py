@@ -1,0 +1,38 @@
+"""Trouble on either side of a commit."""
+
+from foliot.errors import StorageUnavailable
+
+
+class Crash(BaseException):
+    """The process is gone, here and now. No handler in the product catches this."""
+
+
+class Hiccup(StorageUnavailable):
+    """The storage failed and nobody knows whether it had saved. The process lives on."""
+
+
+class Faults:
+    """Counts the commits of one process and strikes at the one it was armed for."""
+
+    def __init__(self) -> None:
+        self._left = 0
+        self._side = ""
+        self._trouble: BaseException | None = None
+        self.struck: str | None = None
+        """The point at which trouble came last."""
+
+    def arm(self, trouble: BaseException, *, side: str, after: int) -> None:
+        """Strike `before` or `after` the n-th commit from now."""
+        self._trouble, self._side, self._left = trouble, side, after
+
+    def disarm(self) -> None:
+        self._trouble = None
+
+    def __call__(self, point: str) -> None:
+        if self._trouble is None or not point.endswith(f".{self._side}_commit"):
+            return
+        self._left -= 1
+        if self._left <= 0:
+            trouble, self._trouble = self._trouble, None
+            self.struck = point
+            raise trouble

@@ -1,0 +1,87 @@
+"""One process of a simulated cluster."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from foliot.domain.ids import IdSource
+from foliot.domain.instant import SECOND, Millis
+from foliot.domain.launch import launch_job
+from foliot.engine.attempt import Ending
+from foliot.engine.loop import Duty
+from foliot.engine.node import Parts, Settings, Timekeeping, Work
+from foliot.ports.clock import Clock
+from foliot.ports.queue import Queue
+from foliot.ports.storage import Storage
+from foliot.testing.simulation.actor import KIND, Actor
+from foliot.testing.simulation.faults import Faults
+
+LEASE: Final = Millis(60 * SECOND)
+SLOTS: Final = 3
+
+Opener = Callable[[Clock, Callable[[str], None]], Awaitable[Storage]]
+"""Opens the cluster's database once more, with a clock and with fault points."""
+QueueOf = Callable[[Storage], Queue]
+
+
+class Process:
+    """Scheduler and worker with nothing in common with other processes but the database and the broker."""
+
+    def __init__(self, name: str, storage: Storage, faults: Faults, parts: Parts, settings: Settings) -> None:
+        self.name = name
+        self.storage = storage
+        self.faults = faults
+        self.is_doomed = False
+        """An attempt has taken its worker down: the process is to be crashed."""
+        self.stalled_until = 0
+        self._work = Work(parts, settings)
+        timekeeping = Timekeeping(parts, settings)
+        self.duties: tuple[Duty, ...] = (*timekeeping.duties, *self._work.duties)
+
+    async def crash(self) -> None:
+        """Vanish: nothing is saved, nobody is told. Attempts end without a word, as they do when memory is gone."""
+        self._end_attempts(Ending.LEASE_LOST)
+        await self.storage.close()
+
+    async def stop(self) -> None:
+        """Stop in good order: what runs is given back, every outcome saved, the worker says goodbye."""
+        self._end_attempts(Ending.SHUTDOWN)
+        while self._work.consumer.held:
+            await ease()
+            await self._work.logbook.round()
+            await self._work.finisher.round()
+        await self._work.membership.leave()
+        await self.storage.close()
+
+    def _end_attempts(self, ending: Ending) -> None:
+        self._work.consumer.end(list(self._work.consumer.held), ending)
+
+
+async def start_process(
+    name: str, open_storage: Opener, queue_of: QueueOf, clock: Clock, ids: IdSource, seed: int
+) -> Process:
+    """A process with a database connection of its own. Its worker is registered by the first round of its duty."""
+    faults = Faults()
+    storage = await open_storage(clock, faults)
+    doom: list[Process] = []
+
+    def kill() -> None:
+        doom[0].is_doomed = True
+
+    parts = Parts(
+        storage=storage,
+        queue=queue_of(storage),
+        clock=clock,
+        ids=ids,
+        runners={KIND: Actor(seed, clock, kill)},
+        launcher=launch_job,
+    )
+    process = Process(name, storage, faults, parts, Settings(label=name, slots=SLOTS, lease=LEASE))
+    doom.append(process)
+    return process
+
+
+async def ease(turns: int = 8) -> None:
+    """Let every task that can go on have its turn."""
+    for _ in range(turns):
+        await asyncio.sleep(0)

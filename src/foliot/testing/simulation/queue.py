@@ -1,0 +1,62 @@
+"""A broker that does what brokers do on a bad day."""
+
+import asyncio
+from collections.abc import Sequence
+from random import Random
+from typing import Final
+
+from foliot.domain.ids import RunId
+
+_FATES: Final = ("deliver", "lose", "double", "delay")
+_ODDS: Final = (70, 12, 9, 9)
+
+
+class LossyQueue:
+    """Carries run ids between all processes of a world; some get lost, some arrive twice, some late."""
+
+    carries_ids = True
+
+    def __init__(self, chance: Random) -> None:
+        self._chance = chance
+        self._messages: list[tuple[str, RunId]] = []
+        self._late: list[tuple[str, RunId]] = []
+        self.signal = asyncio.Event()
+        self.is_reliable = False
+
+    async def announce(self, queue: str, run_ids: Sequence[RunId]) -> None:
+        for run_id in run_ids:
+            self._send((queue, run_id))
+        self.signal.set()
+
+    def _send(self, message: tuple[str, RunId]) -> None:
+        fate = "deliver" if self.is_reliable else self._chance.choices(_FATES, _ODDS)[0]
+        if fate in ("deliver", "double"):
+            self._messages.append(message)
+        if fate in ("delay", "double"):
+            self._late.append(message)
+
+    def deliver_late(self) -> int:
+        """What was delayed arrives now, in any order."""
+        arrived, self._late = self._late, []
+        self._chance.shuffle(arrived)
+        self._messages += arrived
+        return len(arrived)
+
+    def empty(self) -> int:
+        """A broker that lost everything it held."""
+        lost = len(self._messages) + len(self._late)
+        self._messages.clear()
+        self._late.clear()
+        return lost
+
+    async def take(self, queues: Sequence[str], limit: int) -> Sequence[RunId]:
+        mine = [message for message in self._messages if message[0] in queues][:limit]
+        for message in mine:
+            self._messages.remove(message)
+        return [run_id for _, run_id in mine]
+
+    async def done(self, run_ids: Sequence[RunId]) -> None:
+        """Nothing to do: what was taken is gone."""
+
+    async def close(self) -> None:
+        """Nothing to do: the broker outlives every process."""

@@ -1,0 +1,170 @@
+"""What must hold after every single step, seen through a storage object of its own.
+
+Only what moved is looked at: new events, and runs that are not over. What is too slow for every step is checked once
+at the end, by `foliot.testing.invariants`.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from foliot.domain.events import Event, EventKind
+from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid
+from foliot.domain.instant import Instant, to_iso
+from foliot.domain.job import JobSpec
+from foliot.domain.run import MOVES, Run, Status
+from foliot.domain.schedule import Overlap, Schedule
+from foliot.ports.storage import Storage
+
+_PAGE: Final = 10_000
+_LEASED: Final = (Status.RUNNING, Status.CANCELLING)
+
+
+class Broken(AssertionError):
+    """Something that must always hold does not. The message begins with the id of the invariant."""
+
+
+class Watch:
+    def __init__(self, storage: Storage, jobs: Mapping[JobId, JobSpec]) -> None:
+        self._storage = storage
+        self._jobs = jobs
+        self._seq = 0
+        self._live: dict[RunId, Run | None] = {}
+        self._over: dict[RunId, str] = {}
+        self._last_token = 0
+        self._schedules: dict[ScheduleId, Schedule] = {}
+        self._ticks: dict[ScheduleUid, list[tuple[Instant, Instant]]] = {}
+
+    @property
+    def run_ids(self) -> list[RunId]:
+        """Every run there ever was, in the order of creation."""
+        return [*self._live, *self._over]
+
+    @property
+    def unfinished(self) -> list[RunId]:
+        return list(self._live)
+
+    async def look(self) -> list[Event]:
+        """Compare what is with what was. Returns what happened since."""
+        events = await self._storage.upkeep.events(after=self._seq, limit=_PAGE)
+        for event in events:
+            self._hear(event)
+        runs = await self._storage.runs.get(self._live)
+        self._check_runs(runs)
+        self._check_limits(runs.values())
+        schedules = {schedule.id: schedule for schedule in await self._storage.schedules.page(limit=_PAGE)}
+        self._check_overlap(runs.values(), schedules.values())
+        self._check_watermarks(schedules)
+        return events
+
+    # -- events
+
+    def _hear(self, event: Event) -> None:
+        if event.seq <= self._seq:
+            raise Broken(f"O2 event {event.seq} follows {self._seq}")
+        self._seq = event.seq
+        match event.kind:
+            case EventKind.RUNS_CREATED:
+                self._live.update(dict.fromkeys(RunId(item[0]) for item in event.items))
+            case EventKind.RUNS_ENDED:
+                for run_id, status, _ in event.items:
+                    self._hear_end(RunId(run_id), Status(status))
+            case EventKind.TICKS_SETTLED:
+                for uid, first, last, *_ in event.items:
+                    self._hear_tick(uid, first, last)
+
+    def _hear_end(self, run_id: RunId, status: Status) -> None:
+        if run_id in self._over:
+            raise Broken(f"S4 run {run_id} ended as {self._over[run_id]}, and then as {status}")
+        if run_id not in self._live:
+            raise Broken(f"S1 run {run_id} ended and was never created")
+        if status.is_terminal:
+            self._over[run_id] = status
+
+    def _hear_tick(self, uid: ScheduleUid, first: Instant, last: Instant) -> None:
+        for begin, end in self._ticks.setdefault(uid, []):
+            if first <= end and begin <= last:
+                raise Broken(f"T1 schedule {uid}: {to_iso(first)} has been decided before")
+        self._ticks[uid].append((first, last))
+
+    # -- runs
+
+    def _check_runs(self, runs: Mapping[RunId, Run]) -> None:
+        granted = []
+        for run_id in list(self._live):
+            if run_id not in runs:
+                raise Broken(f"S1 run {run_id} is gone")
+            before, now = self._live[run_id], runs[run_id]
+            self._check_move(before, now)
+            if now.status in _LEASED and (before is None or before.token != now.token or before.status not in _LEASED):
+                granted.append(now.token or 0)
+            self._live[run_id] = now
+            if now.status.is_terminal:
+                self._check_end(now)
+                del self._live[run_id]
+        if granted and min(granted) <= self._last_token:
+            raise Broken(f"L2 tokens {granted} were granted after {self._last_token}")
+        self._last_token = max([self._last_token, *granted])
+
+    def _check_move(self, before: Run | None, now: Run) -> None:
+        was = Status.SCHEDULED if before is None else before.status
+        if now.status not in reachable(was):
+            raise Broken(f"S1 run {now.id} went from {was} to {now.status}")
+        began = 0 if before is None else before.attempt
+        if now.attempt - began not in (-1, 0, 1) or (now.attempt < began and now.status in _LEASED):
+            raise Broken(f"S3 run {now.id} went from attempt {began} to {now.attempt}")
+
+    def _check_end(self, run: Run) -> None:
+        if self._over.get(run.id) != run.status:
+            raise Broken(f"S4 run {run.id} is {run.status}, and events say {self._over.get(run.id)}")
+        options = self._jobs[run.job_id].options
+        if run.attempt > 1 + options.retry.retries + options.lost_budget:
+            raise Broken(f"S3 run {run.id} took {run.attempt} attempts, {run.lost} of them lost")
+        if run.output is not None and run.output["attempt"] != run.attempt:
+            raise Broken(f"S10 run {run.id}: attempt {run.attempt} with the output of {run.output['attempt']}")
+
+    # -- limits and schedules
+
+    def _check_limits(self, runs: Iterable[Run]) -> None:
+        leased = [run for run in runs if run.status in _LEASED]
+        by_job = Counter(run.job_id for run in leased)
+        by_key = Counter(self._jobs[run.job_id].options.concurrency_key for run in leased)
+        for job_id, spec in self._jobs.items():
+            options = spec.options
+            if options.max_concurrent is not None and by_job[job_id] > options.max_concurrent:
+                raise Broken(f"L10 {by_job[job_id]} runs of {job_id} at once, not {options.max_concurrent}")
+            if options.concurrency_key and by_key[options.concurrency_key] > options.concurrency_limit:
+                raise Broken(f"L10 {by_key[options.concurrency_key]} runs with the key {options.concurrency_key}")
+
+    def _check_overlap(self, runs: Iterable[Run], schedules: Iterable[Schedule]) -> None:
+        leased = Counter(run.tick.uid for run in runs if run.tick is not None and run.status in _LEASED)
+        for schedule in schedules:
+            if schedule.revision.spec.overlap is not Overlap.ALLOW and leased[schedule.uid] > 1:
+                raise Broken(f"T10 {leased[schedule.uid]} runs of schedule {schedule.id} at once")
+
+    def _check_watermarks(self, schedules: Mapping[ScheduleId, Schedule]) -> None:
+        for schedule_id, now in schedules.items():
+            before = self._schedules.get(schedule_id)
+            if before is not None and before.uid == now.uid:
+                _check_watermark(before, now)
+        self._schedules = dict(schedules)
+
+
+def _check_watermark(before: Schedule, now: Schedule) -> None:
+    if now.version < before.version or now.settled_until < before.settled_until:
+        raise Broken(f"T6 schedule {now.id} went back: {before} to {now}")
+    is_edited = now.revision.number != before.revision.number
+    if (
+        not is_edited
+        and before.next_run_at is not None
+        and (now.next_run_at or before.next_run_at) < before.next_run_at
+    ):
+        raise Broken(f"T6 schedule {now.id}: next_run_at fell from {before.next_run_at} to {now.next_run_at}")
+    if now.next_run_at is not None and now.next_run_at <= now.settled_until:
+        raise Broken(f"T5 schedule {now.id}: next_run_at {now.next_run_at} is settled until {now.settled_until}")
+
+
+def reachable(status: Status) -> frozenset[Status]:
+    """Where one step may lead: staying, one move, or back to scheduled and at once to queued."""
+    moves = MOVES[status] | {status}
+    return moves | MOVES[Status.SCHEDULED] if Status.SCHEDULED in moves else moves

@@ -1,0 +1,304 @@
+"""A cluster on one clock, where one seed decides what happens next.
+
+faults on    one action after the other, drawn by weight; after each the watch looks
+faults off   everybody does their rounds until every run is over
+"""
+
+import hashlib
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from random import Random
+from typing import Final
+
+from foliot.adapters.queue.storage import StorageQueue
+from foliot.domain.ids import IdSource, RunId, ScheduleId, ScheduleUid
+from foliot.domain.instant import HOUR, MINUTE, SECOND, Millis, later
+from foliot.domain.run import NewRun
+from foliot.domain.schedule import Schedule, ScheduleSpec, check_schedule
+from foliot.engine.loop import AT_ONCE, Duty
+from foliot.errors import FoliotError
+from foliot.ports.queue import Queue
+from foliot.ports.storage import NewSchedule, Storage
+from foliot.testing.clock import VirtualClock
+from foliot.testing.simulation.catalogue import JOBS, draw_schedule, redraw_schedule
+from foliot.testing.simulation.faults import Crash, Hiccup
+from foliot.testing.simulation.process import Opener, Process, ease, start_process
+from foliot.testing.simulation.queue import LossyQueue
+from foliot.testing.simulation.watch import Broken, Watch
+
+MAX_PROCESSES: Final = 4
+_SCHEDULES: Final = tuple(ScheduleId(f"schedule-{number}") for number in range(6))
+_HASTE: Final = (5, 3, 2, 1, 2, 5, 5, 4)
+"""How often each duty has its turn, in their order: scheduler, dispatcher, reaper, janitor, then the worker's."""
+_LONGEST_RECOVERY: Final = 1_500
+"""Rounds of everybody, 15 virtual seconds each, until a healed cluster must be done: some six hours."""
+
+
+class World:
+    """Made by `create`; driven by `run`, which raises Broken when an invariant does not hold."""
+
+    def __init__(self, seed: int, clock: VirtualClock, open_storage: Opener, storage: Storage) -> None:
+        self.seed = seed
+        self.clock = clock
+        self.latest = clock.now()
+        self.storage = storage
+        self.watch = Watch(storage, JOBS)
+        self.trace: list[str] = []
+        self.has_stepped = False
+        """Whether the wall clock was set: what compares two of its readings proves nothing then."""
+        self._open_storage = open_storage
+        self._chance = Random(seed)  # noqa: S311  (a story, no secret)
+        self._ids = self._id_source()
+        self._processes: list[Process] = []
+        self._started = 0
+        self._broker = LossyQueue(self._chance) if self._chance.random() < 0.5 else None
+
+    @classmethod
+    async def create(cls, seed: int, clock: VirtualClock, open_storage: Opener) -> "World":
+        storage = await open_storage(clock, lambda point: None)
+        world = cls(seed, clock, open_storage, storage)
+        await storage.jobs.put(list(JOBS.items()))
+        for _ in range(3):
+            await world._put_schedule()
+        for _ in range(2):
+            await world._start()
+        return world
+
+    @property
+    def digest(self) -> str:
+        """The whole story in one word."""
+        return hashlib.sha256("\n".join(self.trace).encode()).hexdigest()
+
+    async def run(self, steps: int) -> None:
+        """Trouble for so many steps, then peace until everything is done."""
+        for _ in range(steps):
+            await self._step()
+        await self._recover()
+
+    async def close(self) -> None:
+        for process in self._processes:
+            await process.crash()
+        await self.storage.close()
+
+    # -- trouble
+
+    async def _step(self) -> None:
+        actions, weights = zip(*self._actions(), strict=True)
+        action = self._chance.choices(actions, weights)[0]
+        with self._noted(action.__name__):
+            await action()
+            await self._look()
+
+    def _actions(self) -> Iterator[tuple[Callable[[], Awaitable[None]], int]]:
+        yield self._some_round, 560
+        yield self._let_time_pass, 200
+        yield self._sleep_long, 4
+        yield self._enqueue, 60
+        yield self._cancel, 25
+        yield self._put_schedule, 12
+        yield self._edit_schedule, 12
+        yield self._pause_or_resume, 16
+        yield self._delete_schedule, 4
+        yield self._crash, 8
+        yield self._stop, 6
+        yield self._arm, 25
+        yield self._stall, 10
+        yield self._start, 15
+        yield self._step_clock, 4
+        yield self._trouble_broker, 15
+
+    async def _some_round(self) -> None:
+        awake = [process for process in self._processes if process.stalled_until <= self.clock.elapsed()]
+        if awake:
+            process = self._chance.choice(awake)
+            await self._round(process, self._chance.choices(process.duties, _HASTE)[0])
+
+    async def _round(self, process: Process, duty: Duty) -> Millis | None:
+        """One round, met by trouble as the driver of a real process would meet it."""
+        self._note(f"{process.name} {duty.name}")
+        try:
+            return await duty.round()
+        except Crash:
+            process.is_doomed = True
+        except Hiccup:
+            self._note(f"hiccup at {process.faults.struck}")
+        return None
+
+    async def _let_time_pass(self) -> None:
+        self.clock.advance(self._chance.choice((10, 500, 3 * SECOND, 10 * SECOND, 20 * SECOND)))
+
+    async def _sleep_long(self) -> None:
+        """Nobody does anything for a while: a laptop that was closed."""
+        self.clock.advance(self._chance.randrange(2, 40) * MINUTE)
+
+    async def _enqueue(self) -> None:
+        chance, now = self._chance, self.clock.now()
+        job_id = chance.choice(list(JOBS))
+        key = chance.choice((None, None, "a", "b"))
+        run = NewRun(
+            id=RunId(self._ids.make(now)),
+            job_id=job_id,
+            due_at=later(now, chance.choice((0, 0, -5, 45)) * SECOND),
+            options=JOBS[job_id].options,
+            dedupe_key=key,
+            dedupe_scope=chance.choice(("forever", "active", "window")),
+            dedupe_for=chance.randrange(1, 300) * SECOND,
+        )
+        [answer] = await self.storage.runs.create([run])
+        if key is None and not answer.is_new:
+            raise Broken(f"R1-41 run {run.id} has no dedupe key and was not created")
+
+    async def _cancel(self) -> None:
+        run_ids = self.watch.unfinished or self.watch.run_ids
+        if run_ids:
+            run_id = self._chance.choice(run_ids)
+            answers = await self.storage.runs.cancel([run_id])
+            self._note(f"{run_id} {answers[run_id]}")
+
+    async def _put_schedule(self) -> None:
+        spec = draw_schedule(self._chance, self.clock.now())
+        schedule_id = self._chance.choice(_SCHEDULES)
+        if schedule_id not in await self.storage.schedules.get([schedule_id]):
+            await self._put(schedule_id, spec)
+
+    async def _edit_schedule(self) -> None:
+        for schedule in await self._some_schedule():
+            await self._put(schedule.id, redraw_schedule(self._chance, schedule.revision.spec, self.clock.now()))
+
+    async def _put(self, schedule_id: ScheduleId, spec: ScheduleSpec) -> None:
+        now = self.clock.now()
+        try:
+            check_schedule(spec, schedule_id, now)
+        except FoliotError as refused:
+            self._note(f"refused: {refused}")
+            return
+        self._note(f"{schedule_id} {spec.type} {spec.expr} {spec.overlap} {spec.catchup}")
+        await self.storage.schedules.put([NewSchedule(ScheduleUid(self._ids.make(now)), schedule_id, spec)])
+
+    async def _pause_or_resume(self) -> None:
+        for schedule in await self._some_schedule():
+            await self.storage.schedules.pause([schedule.id], paused=schedule.paused_at is None)
+
+    async def _delete_schedule(self) -> None:
+        for schedule in await self._some_schedule():
+            await self.storage.schedules.delete([schedule.id])
+
+    async def _some_schedule(self) -> list[Schedule]:
+        schedules = await self.storage.schedules.page()
+        return [self._chance.choice(schedules)] if schedules else []
+
+    async def _crash(self) -> None:
+        if self._processes:
+            self._chance.choice(self._processes).is_doomed = True
+
+    async def _stop(self) -> None:
+        if self._processes:
+            process = self._chance.choice(self._processes)
+            process.faults.disarm()
+            self._processes.remove(process)
+            self._note(process.name)
+            await process.stop()
+
+    async def _arm(self) -> None:
+        if self._processes:
+            trouble = self._chance.choice((Crash(), Hiccup("the disk is away")))
+            side = self._chance.choice(("before", "after"))
+            self._chance.choice(self._processes).faults.arm(trouble, side=side, after=self._chance.randrange(1, 8))
+
+    async def _stall(self) -> None:
+        if self._processes:
+            process = self._chance.choice(self._processes)
+            process.stalled_until = self.clock.elapsed() + self._chance.randrange(5, 180) * SECOND
+            self._note(process.name)
+
+    async def _start(self) -> None:
+        if len(self._processes) < MAX_PROCESSES:
+            self._started += 1
+            name = f"p{self._started}"
+            queue_of: Callable[[Storage], Queue] = StorageQueue
+            if self._broker is not None:
+                broker = self._broker
+                queue_of = lambda storage: broker  # noqa: E731
+            ids = self._id_source()
+            process = await start_process(name, self._open_storage, queue_of, self.clock, ids, self.seed)
+            self._processes.append(process)
+            self._note(name)
+
+    async def _step_clock(self) -> None:
+        self.has_stepped = True
+        self.clock.step(self._chance.choice((-HOUR, -5 * MINUTE, -SECOND, SECOND, 5 * MINUTE, HOUR)))
+
+    async def _trouble_broker(self) -> None:
+        if self._broker is not None:
+            count = self._broker.empty() if self._chance.random() < 0.2 else self._broker.deliver_late()
+            self._note(f"{count} messages")
+
+    # -- peace
+
+    async def _recover(self) -> None:
+        """Heal everything, let the schedules go on for a while, then end them and let every run end."""
+        self._heal()
+        await self._let_everybody_work(rounds=8)
+        names = [schedule.id for schedule in await self.storage.schedules.page()]
+        await self.storage.schedules.pause(names, paused=False)
+        await self._let_everybody_work(rounds=8)
+        await self.storage.schedules.delete(names)
+        for _ in range(_LONGEST_RECOVERY):
+            await self._let_everybody_work(rounds=1)
+            if not self.watch.unfinished:
+                return
+        stuck = await self.storage.runs.get(self.watch.unfinished)
+        raise Broken(f"S6 runs that never end: {[(run.id, run.job_id, run.status) for run in stuck.values()]}")
+
+    def _heal(self) -> None:
+        for process in self._processes:
+            process.faults.disarm()
+            process.stalled_until = 0
+        if self._broker is not None:
+            self._broker.is_reliable = True
+
+    async def _let_everybody_work(self, *, rounds: int) -> None:
+        for _ in range(rounds):
+            if len(self._processes) < 2:
+                await self._start()
+            with self._noted("everybody"):
+                for process in list(self._processes):
+                    await self._work_once(process)
+                self.clock.advance(15 * SECOND)
+                await self._look()
+
+    async def _work_once(self, process: Process) -> None:
+        """One turn of every duty, more where it asks for more."""
+        for duty in process.duties:
+            rest: Millis | None = AT_ONCE
+            while rest == AT_ONCE and process in self._processes:
+                rest = await self._round(process, duty)
+                await self._look()
+
+    # -- after each step
+
+    async def _look(self) -> None:
+        await ease()
+        for process in [process for process in self._processes if process.is_doomed]:
+            self._processes.remove(process)
+            self._note(f"{process.name} crashed at {process.faults.struck}")
+            await process.crash()
+        self.latest = max(self.latest, self.clock.now())
+        for event in await self.watch.look():
+            self._note(f"{event.seq} {event.at} {event.kind} {event.items}")
+
+    @contextmanager
+    def _noted(self, what: str) -> Iterator[None]:
+        self._note(f"-- {what} at {self.clock.now()}")
+        try:
+            yield
+        except Exception as error:
+            error.add_note(f"seed {self.seed}, line {len(self.trace)} of the trace, which ends so:")
+            error.add_note("\n".join(self.trace[-40:]))
+            raise
+
+    def _note(self, line: str) -> None:
+        self.trace.append(line)
+
+    def _id_source(self) -> IdSource:
+        return IdSource(lambda: self._chance.getrandbits(80))

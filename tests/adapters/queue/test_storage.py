@@ -1,0 +1,58 @@
+"""The queue that is no queue keeps the promises of one, over a real storage."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from foliot.adapters.queue.storage import StorageQueue
+from foliot.adapters.storage.sqlite import SqliteStorage
+from foliot.ports.storage import Storage
+from foliot.testing.builders import a_run
+from foliot.testing.clock import VirtualClock
+from foliot.testing.conformance.queue import PATIENCE, QueueContract
+
+
+@pytest.fixture
+async def storage(tmp_path: Path) -> AsyncIterator[Storage]:
+    opened = await SqliteStorage.open(tmp_path / "foliot.db", clock=VirtualClock(), synchronous="NORMAL")
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+def queue(storage: Storage) -> StorageQueue:
+    return StorageQueue(storage)
+
+
+class TestStorageQueue(QueueContract):
+    pass
+
+
+def test_it_says_that_it_carries_no_ids(queue: StorageQueue) -> None:
+    assert not queue.carries_ids
+
+
+@pytest.mark.proves("Q2", "R1-06")
+async def test_a_run_that_nobody_announced_sets_the_signal(queue: StorageQueue, storage: Storage) -> None:
+    queue.signal.clear()
+
+    await storage.runs.create([a_run(due_at=0)])
+
+    async with asyncio.timeout(PATIENCE):
+        await queue.signal.wait()
+
+
+async def test_announcing_nothing_wakes_nobody(queue: StorageQueue) -> None:
+    queue.signal.clear()
+
+    await queue.announce("default", [])
+
+    assert not queue.signal.is_set()
+
+
+async def test_closing_it_leaves_the_storage_open(queue: StorageQueue, storage: Storage) -> None:
+    await queue.close()
+
+    assert len(await storage.runs.create([a_run(due_at=0)])) == 1

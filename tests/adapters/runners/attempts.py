@@ -1,0 +1,111 @@
+"""Attempts to run, a log to read afterwards, and a look at the process table that shares no code with the runner."""
+
+import asyncio
+import itertools
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from foliot.adapters.runners.shell import ShellRunner
+from foliot.domain.ids import RunId
+from foliot.domain.logs import Stream
+from foliot.domain.outcome import Failure, Success
+from foliot.ports.runner import Attempt, LogSink, Runner
+
+_numbers = itertools.count(1)
+
+
+class ListLog:
+    """Keeps all that is written, in order."""
+
+    def __init__(self) -> None:
+        self.written: list[tuple[Stream, bytes]] = []
+
+    def write(self, stream: Stream, data: bytes) -> None:
+        self.written.append((stream, data))
+
+    async def drain(self) -> None:
+        pass
+
+    def text(self, stream: Stream) -> bytes:
+        return b"".join(data for name, data in self.written if name == stream)
+
+
+def unique() -> str:
+    """A word that no other test has used: a run id, or a number of seconds that shows who sleeps."""
+    return f"600.{os.getpid()}{next(_numbers)}"
+
+
+def an_attempt(
+    command: str | None = None,
+    *,
+    log: LogSink | None = None,
+    run_id: str | None = None,
+    number: int = 1,
+    payload: object = None,
+    environment: Mapping[str, str] | None = None,
+    **spec: object,
+) -> Attempt:
+    words = {} if command is None else {"command": command}
+    return Attempt(
+        run_id=RunId(run_id or unique()),
+        job_id="a-job",
+        number=number,
+        payload=payload,
+        spec={**words, **spec},
+        environment=environment or {},
+        log=log or ListLog(),
+    )
+
+
+async def run(command: str | None = None, **given: object) -> Success | Failure:
+    runner: Runner = ShellRunner()
+    return await runner.run(an_attempt(command, **given))  # type: ignore[arg-type]
+
+
+async def output_of(command: str | None = None, **given: object) -> bytes:
+    log = ListLog()
+    await run(command, log=log, **given)
+    return log.text("stdout")
+
+
+async def until(condition: Callable[[], object]) -> None:
+    """Wait for something that must come true."""
+    async with asyncio.timeout(20):
+        while not condition():
+            await asyncio.sleep(0.002)
+
+
+def living(word: str) -> list[int]:
+    """Processes, zombies apart, with this word in their command line or environment."""
+    return [pid for pid in _pids() if word.encode() in _read(pid, "cmdline") + _read(pid, "environ")]
+
+
+def carrying(variable: str) -> list[int]:
+    """Living processes with this variable in their environment."""
+    return [pid for pid in _pids() if variable.encode() in _read(pid, "environ").split(b"\0")]
+
+
+def zombies() -> list[int]:
+    """Dead children of ours that nobody has reaped."""
+    return [pid for pid in _pids() if _stat(pid)[:2] == ["Z", str(os.getpid())]]
+
+
+def open_descriptors() -> set[str]:
+    return {entry.name for entry in Path("/proc/self/fd").iterdir() if entry.is_symlink()}
+
+
+def _pids() -> list[int]:
+    return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+
+
+def _stat(pid: int) -> list[str]:
+    """State, parent and what follows: the part behind the name, which may contain anything."""
+    return _read(pid, "stat").decode(errors="replace").rpartition(")")[2].split()
+
+
+def _read(pid: int, name: str) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/{name}").read_bytes()
+    except OSError:
+        return b""

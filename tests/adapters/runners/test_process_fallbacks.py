@@ -1,0 +1,134 @@
+"""Where the system cannot do what Linux can: slower or coarser, but the same outcomes."""
+
+import asyncio
+import ctypes
+import os
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from foliot.adapters.runners.process import chdir_spawn, launch, proctable, subreaper
+from foliot.domain.outcome import Failure, Reason, Success
+from tests.adapters.runners.attempts import living, open_descriptors, output_of, run, unique, until, zombies
+
+Cripple = Callable[[pytest.MonkeyPatch], None]
+
+
+def without_pidfds(patch: pytest.MonkeyPatch) -> None:
+    patch.delattr(os, "pidfd_open")
+
+
+def without_descriptors_for_pidfds(patch: pytest.MonkeyPatch) -> None:
+    def refuse(_: int) -> int:
+        raise OSError(24, "too many open files")
+
+    patch.setattr(os, "pidfd_open", refuse)
+
+
+def without_posix_spawn(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(launch, "CAN_POSIX_SPAWN", False)
+    patch.setattr(chdir_spawn, "IS_THERE", False)
+
+
+def without_a_list_of_children(patch: pytest.MonkeyPatch) -> None:
+    be_subreaper(False)
+    patch.setattr(subreaper, "_adopt_and_list", lambda: None)
+    patch.setattr(subreaper, "_current", None)
+
+
+def without_proc(patch: pytest.MonkeyPatch) -> None:
+    """As on macOS: none of it."""
+    without_pidfds(patch)
+    without_posix_spawn(patch)
+    without_a_list_of_children(patch)
+    patch.setattr(proctable, "_read", lambda _: b"")
+    patch.setattr(proctable, "_names_in", lambda _: [])
+
+
+def be_subreaper(wanted: bool) -> None:
+    assert ctypes.CDLL(None).prctl(36, int(wanted), 0, 0, 0) == 0
+
+
+LACKS = [
+    without_pidfds,
+    without_descriptors_for_pidfds,
+    without_posix_spawn,
+    without_a_list_of_children,
+    without_proc,
+]
+
+
+@pytest.fixture(params=LACKS, ids=lambda lack: lack.__name__)
+def lack(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cripple]:
+    subreaper.subreaper()
+    cripple: Cripple = request.param
+    cripple(monkeypatch)
+    yield cripple
+    be_subreaper(True)
+
+
+@pytest.mark.usefixtures("lack")
+async def test_outcomes_are_the_same() -> None:
+    assert await run("true") == Success(exit_code=0)
+    assert await run("exit 3") == Failure("exit code 3", Reason.EXIT_CODE, 3)
+    assert await run("kill -9 $$") == Failure("killed by SIGKILL", Reason.SIGNAL, 137)
+    assert await output_of("echo hello; pwd", working_dir="/") == b"hello\n/\n"
+    assert isinstance(await run("true", working_dir="/no/such/place"), Failure)
+
+
+@pytest.mark.usefixtures("lack")
+async def test_what_stays_in_the_group_is_ended() -> None:
+    word = unique()
+
+    assert await run(f"sleep {word} & (trap '' TERM; sleep {word}) &") == Success(exit_code=0)
+
+    assert living(word) == []
+
+
+@pytest.mark.usefixtures("lack")
+async def test_a_cancelled_command_is_ended() -> None:
+    word = unique()
+    running = asyncio.create_task(run(f"sleep {word} & sleep {word}"))
+    await until(lambda: len(living(word)) >= 3)
+
+    running.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert living(word) == []
+
+
+async def test_what_leaves_the_group_is_ended_where_there_is_proc(lack: Cripple) -> None:
+    if lack is without_proc:
+        return
+    word = unique()
+
+    await run(f"setsid -f sleep {word}")
+
+    assert living(word) == []
+
+
+@pytest.mark.usefixtures("lack")
+async def test_no_zombie_and_no_descriptor_is_left() -> None:
+    await run("true")
+    before = open_descriptors()
+
+    await asyncio.gather(*(run("true") for _ in range(20)))
+
+    assert zombies() == []
+    assert open_descriptors() == before
+
+
+async def test_a_system_without_a_thread_to_wait_in_may_work_next_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    without_pidfds(monkeypatch)
+    monkeypatch.setattr("threading.Thread.start", refuse)
+    word = unique()
+
+    outcome = await run(f"sleep {word}")
+
+    assert isinstance(outcome, Failure)
+    assert (outcome.reason, outcome.retryable) == (Reason.LAUNCH_FAILED, True)
+    await until(lambda: living(word) == [])

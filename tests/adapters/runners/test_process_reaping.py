@@ -1,0 +1,183 @@
+"""Dead processes are reaped: ours by us, those of others by nobody but them."""
+
+import asyncio
+import os
+import resource
+import subprocess
+import threading
+from pathlib import Path
+
+import pytest
+
+from foliot.adapters.runners.process import running, subreaper
+from foliot.domain.outcome import Success
+from tests.adapters.runners.attempts import living, open_descriptors, run, unique, until, zombies
+
+
+@pytest.mark.proves("E2")
+async def test_a_thousand_runs_leave_no_zombie_and_no_descriptor() -> None:
+    await run("true")
+    before = open_descriptors()
+    gate = asyncio.Semaphore(32)
+
+    async def one() -> object:
+        async with gate:
+            return await run(argv=["true"])
+
+    outcomes = await asyncio.gather(*(one() for _ in range(1000)))
+
+    assert set(outcomes) == {Success(exit_code=0)}
+    assert zombies() == []
+    assert open_descriptors() == before
+
+
+@pytest.mark.proves("E2")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "setsid -f true; sleep 0.05",
+        "env -i setsid -f true; sleep 0.05",
+        "(sleep 0.01 & ) ; sleep 0.05",
+        "(setsid sh -c 'setsid -f true' &) ; sleep 0.05",
+        "setsid -f sleep 600",
+    ],
+)
+@pytest.mark.parametrize("working_dir", [None, "/"])
+async def test_what_died_as_an_orphan_is_reaped_with_its_run(command: str, working_dir: str | None) -> None:
+    for _ in range(10):
+        await run(command, working_dir=working_dir)
+
+    assert zombies() == []
+
+
+@pytest.mark.proves("E2")
+async def test_orphans_that_die_during_a_long_run_are_reaped_while_it_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "_ROUND_EVERY", 0.01)
+    died, finish = tmp_path / "died", tmp_path / "finish"
+    command = f"setsid -f touch {died}; until test -e {finish}; do sleep 0.01; done"
+    long = asyncio.create_task(run(command))
+    await until(died.exists)
+
+    await until(lambda: zombies() == [])
+
+    assert not long.done()
+    finish.touch()
+    assert await long == Success(exit_code=0)
+
+
+async def test_an_orphan_that_arrives_while_the_list_is_looked_through_is_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    word, finish = unique(), tmp_path / "finish"
+    long = asyncio.create_task(
+        run(f"setsid -f sleep {word}; setsid -f sleep {word}; until test -e {finish}; do :; done")
+    )
+    await until(lambda: len(living(f"sleep\0{word}")) == 2)
+    first, late = living(f"sleep\0{word}")
+    reaper = subreaper.subreaper()
+    listings = iter([{first}, {first, late}, {first, late}])
+    monkeypatch.setattr(reaper, "_list_children", lambda: next(listings))
+
+    seen = reaper.orphans_of(next(iter(reaper._heads.values())))
+
+    monkeypatch.undo()
+    finish.touch()
+    await long
+    assert sorted(seen) == [first, late]
+
+
+async def test_the_exit_codes_of_asyncio_subprocesses_are_left_alone() -> None:
+    async def foreign() -> int:
+        process = await asyncio.create_subprocess_exec("/bin/sh", "-c", "exit 7", start_new_session=True)
+        return await process.wait()
+
+    ours = [run("setsid -f true") for _ in range(50)]
+    codes, _ = await asyncio.gather(asyncio.gather(*(foreign() for _ in range(50))), asyncio.gather(*ours))
+
+    assert codes == [7] * 50
+
+
+@pytest.mark.parametrize("own_session", [True, False])
+async def test_the_exit_code_of_a_process_that_nobody_waits_for_yet_is_left_alone(own_session: bool) -> None:
+    foreign = a_foreign_process("exit 5", own_session)
+    await until(lambda: zombies() == [foreign.pid])
+
+    await run("setsid -f true; sleep 0.01")
+    await run("setsid -f sleep 600")
+
+    assert foreign.wait() == 5
+
+
+async def test_a_foreign_process_that_lives_is_not_ended_with_a_run() -> None:
+    foreign = a_foreign_process("exec sleep 600", own_session=True)
+
+    await run("setsid -f sleep 600")
+
+    assert foreign.poll() is None
+    foreign.kill()
+    foreign.wait()
+
+
+async def test_an_exit_status_that_other_code_takes_is_reported_and_not_waited_for(tmp_path: Path) -> None:
+    pid_file, word = tmp_path / "pid", unique()
+    stolen = asyncio.create_task(run(f"echo $$ > {pid_file}.new; mv {pid_file}.new {pid_file}; exec sleep {word}"))
+    await until(pid_file.exists)
+    pid = int(pid_file.read_text())
+
+    os.kill(pid, 9)
+    os.waitpid(pid, 0)  # noqa: ASYNC222 - the very thing that a job should not do
+
+    assert "exit status was taken" in getattr(await stolen, "error", "")
+
+
+def test_a_process_that_another_thread_starts_meanwhile_gets_no_mark() -> None:
+    limits, is_over = set(), threading.Event()
+
+    def start_processes() -> None:
+        while not is_over.is_set():
+            process = subprocess.Popen(["/bin/true"])
+            limits.add(resource.prlimit(process.pid, 10))
+            process.wait()
+
+    async def many() -> None:
+        for _ in range(20):
+            await asyncio.gather(*(run(argv=["/bin/true"]) for _ in range(20)))
+
+    other = threading.Thread(target=start_processes)
+    other.start()
+    asyncio.run(many())
+    is_over.set()
+    other.join()
+
+    assert limits == {resource.getrlimit(10)}
+
+
+def test_runs_in_loops_of_several_threads_do_not_reap_each_other() -> None:
+    outcomes: list[object] = []
+
+    async def many() -> None:
+        outcomes.extend(await asyncio.gather(*(run("setsid -f true") for _ in range(30))))
+
+    threads = [threading.Thread(target=asyncio.run, args=(many(),)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert outcomes == [Success(exit_code=0)] * 120
+    assert zombies() == []
+
+
+def test_a_forked_child_does_not_use_its_parents_view() -> None:
+    parent = subreaper.subreaper()
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if subreaper.subreaper() is not parent else 1)
+
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def a_foreign_process(command: str, own_session: bool) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(["/bin/sh", "-c", command], start_new_session=own_session)

@@ -1,0 +1,106 @@
+"""What a shell attempt sees of its surroundings."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from foliot.adapters.runners.process import subreaper
+from foliot.adapters.runners.shell import ShellRunner
+from tests.adapters.runners.attempts import ListLog, an_attempt, output_of
+
+WORKER = {
+    "PATH": "/usr/bin:/bin",
+    "HOME": "/home/worker",
+    "LANG": "C.UTF-8",
+    "LC_TIME": "C",
+    "TZ": "UTC",
+    "FOLIOT_DSN": "postgres://secret",
+    "AWS_SECRET_ACCESS_KEY": "secret",
+    "PYTHONPATH": "/somewhere",
+}
+
+
+async def variables(**given: object) -> dict[str, str]:
+    log = ListLog()
+    await ShellRunner(WORKER).run(an_attempt(argv=["/usr/bin/env", "-0"], log=log, **given))  # type: ignore[arg-type]
+    pairs = log.text("stdout").decode().split("\0")[:-1]
+    return dict(pair.split("=", 1) for pair in pairs)
+
+
+@pytest.mark.proves("E3", "R2-45")
+@pytest.mark.parametrize("working_dir", [None, "/"])
+async def test_a_job_sees_the_allow_list_its_own_variables_and_who_it_is(working_dir: str | None) -> None:
+    own, item = {"the.colour": "blue"}, {"ITEM": "a b;$c"}
+    seen = await variables(run_id="run-1", number=3, env=own, environment=item, working_dir=working_dir)
+
+    passed = {name: WORKER[name] for name in ("PATH", "HOME", "LANG", "LC_TIME", "TZ")}
+    told = {"FOLIOT_RUN_ID": "run-1", "FOLIOT_ATTEMPT": "3", "FOLIOT_JOB_ID": "a-job"}
+    assert seen == passed | own | item | told
+
+
+async def test_the_run_goes_before_the_job_and_the_job_before_the_worker() -> None:
+    seen = await variables(env={"TZ": "job", "LANG": "job"}, environment={"LANG": "run"})
+
+    assert (seen["TZ"], seen["LANG"]) == ("job", "run")
+
+
+async def test_a_job_cannot_pretend_to_be_another_run() -> None:
+    seen = await variables(run_id="run-1", env={"FOLIOT_RUN_ID": "run-2"})
+
+    assert seen["FOLIOT_RUN_ID"] == "run-1"
+
+
+async def test_the_payload_arrives_as_json() -> None:
+    payload = {"text": 'quote " newline \n NUL \0 ü', "list": [1, None, True]}
+
+    seen = await variables(payload=payload)
+
+    assert json.loads(seen["FOLIOT_PAYLOAD"]) == payload
+
+
+async def test_there_is_a_path_even_if_the_worker_has_none() -> None:
+    log = ListLog()
+    await ShellRunner({}).run(an_attempt("ls -d /", log=log))
+
+    assert log.text("stdout") == b"/\n"
+
+
+@pytest.mark.proves("E3")
+@pytest.mark.parametrize("working_dir", [None, "/"])
+async def test_only_three_descriptors_are_open_even_if_the_worker_has_inheritable_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, working_dir: str | None
+) -> None:
+    lock = os.open(tmp_path / "lock", os.O_CREAT | os.O_RDWR)
+    os.set_inheritable(lock, True)
+    monkeypatch.setattr(subreaper, "_current", None)
+
+    seen = await output_of("ls /proc/$$/fd", working_dir=working_dir)
+
+    os.close(lock)
+    assert seen.split() == [b"0", b"1", b"2"]
+
+
+@pytest.mark.proves("E3")
+@pytest.mark.parametrize("working_dir", [None, "/"])
+async def test_nothing_can_be_read_from_stdin(working_dir: str | None) -> None:
+    assert await output_of("cat; readlink /proc/self/fd/0", working_dir=working_dir) == b"/dev/null\n"
+
+
+@pytest.mark.proves("E3")
+@pytest.mark.parametrize("working_dir", [None, "/"])
+async def test_it_leads_a_session_of_its_own(working_dir: str | None) -> None:
+    seen = await output_of("echo $$; cut -d' ' -f6 /proc/self/stat", working_dir=working_dir)
+
+    pid, session = seen.split()
+    assert pid == session
+
+
+@pytest.mark.parametrize("working_dir", [None, "/"])
+async def test_no_signal_is_ignored_or_blocked(working_dir: str | None) -> None:
+    seen = await output_of(argv=["grep", "-E", "SigBlk|SigIgn", "/proc/self/status"], working_dir=working_dir)
+
+    # 32 and 33 are the C library's own, which ignores them in whatever it spawns.
+    blocked, ignored = (int(line.split()[1], 16) & 0x7FFF_FFFF for line in seen.splitlines())
+    assert (blocked, ignored) == (0, 0)

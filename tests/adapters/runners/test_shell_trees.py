@@ -1,0 +1,239 @@
+"""After a shell attempt nothing of it is left, whatever it started and however it ends."""
+
+import asyncio
+import random
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from foliot.adapters.runners.process import kill_tree_of, sweep_orphans
+from foliot.adapters.runners.process.proctable import Tag
+from foliot.adapters.runners.shell import ShellRunner
+from foliot.domain.outcome import Success
+from tests.adapters.runners.attempts import ListLog, an_attempt, carrying, living, run, unique, until
+
+TERMINATED = 143
+"""What a shell exits with when its last command was ended by TERM."""
+
+LEAVES = {
+    "a background process that holds the pipes": "sleep {word} &",
+    "nohup": "nohup sleep {word} >/dev/null 2>&1 &",
+    "a session of its own": "setsid -f sleep {word}",
+    "a double fork": "(setsid sh -c 'sleep {word} & sleep {word} &' &) ; sleep 0.05",
+    "a group of its own": "set -m; sleep {word} &",
+    "a cleared environment": "env -i setsid -f sleep {word}",
+    "one that ignores TERM": "(trap '' TERM; sleep {word}; sleep {word}) &",
+    "one that ignores TERM in a session of its own": "setsid -f sh -c 'trap \"\" TERM; sleep {word}; sleep {word}'",
+    "one that answers TERM with a new process": "setsid -f sh -c 'trap \"setsid -f sleep {word}\" TERM; sleep {word}'",
+    "one that never stays": 'export HOP=\'setsid -f sh -c "$HOP"; : {word}\'; setsid -f sh -c "$HOP"',
+    "a stopped process": "sleep {word} & kill -STOP $!",
+    "a crowd": "for n in 1 2 3 4 5 6 7 8 9; do setsid -f sleep {word}; sleep {word} & done",
+}
+
+
+@pytest.mark.proves("E1", "E6")
+@pytest.mark.parametrize("leaves", LEAVES.values(), ids=LEAVES.keys())
+async def test_what_a_command_leaves_running_is_ended_and_does_not_change_its_result(leaves: str) -> None:
+    word = unique()
+
+    outcome = await run(leaves.format(word=word))
+
+    assert outcome == Success(exit_code=0)
+    assert living(word) == []
+
+
+@pytest.mark.proves("S5", "R0-54", "R0-56")
+@pytest.mark.parametrize("leaves", LEAVES.values(), ids=LEAVES.keys())
+async def test_a_cancelled_command_is_ended_with_all_that_it_started(leaves: str, tmp_path: Path) -> None:
+    word, ready = unique(), tmp_path / "ready"
+    command = leaves.format(word=word) + f"\n touch {ready}; sleep {word}"
+    running = asyncio.create_task(run(command))
+    await until(ready.exists)
+
+    running.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert living(word) == []
+
+
+@pytest.mark.proves("S7", "R0-56")
+async def test_a_command_that_ignores_term_is_killed(tmp_path: Path) -> None:
+    word, ready = unique(), tmp_path / "ready"
+    running = asyncio.create_task(run(f"trap '' TERM; touch {ready}; while :; do sleep {word}; done"))
+    await until(ready.exists)
+
+    running.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert living(word) == []
+
+
+async def test_a_command_may_use_its_grace_to_say_goodbye() -> None:
+    log = ListLog()
+    command = "trap 'echo got TERM; exit 0' TERM; echo ready; while :; do sleep 0.01; done"
+    running = asyncio.create_task(run(command, log=log))
+    await until(lambda: log.text("stdout") == b"ready\n")
+
+    running.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert log.text("stdout") == b"ready\ngot TERM\n"
+
+
+async def test_without_grace_a_command_is_killed_at_once() -> None:
+    log = ListLog()
+    command = "trap 'echo got TERM' TERM; echo ready; while :; do sleep 0.01; done"
+    running = asyncio.create_task(run(command, log=log, grace=0))
+    await until(lambda: log.text("stdout") == b"ready\n")
+
+    running.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert log.text("stdout") == b"ready\n"
+
+
+async def test_a_second_cancellation_does_not_cut_the_ending_short() -> None:
+    log, word = ListLog(), unique()
+    command = f"trap 'echo got TERM' TERM; echo ready; while :; do sleep 0.01; : {word}; done"
+    running = asyncio.create_task(run(command, log=log, grace=0.3))
+    await until(lambda: log.text("stdout") == b"ready\n")
+    running.cancel()
+    await until(lambda: b"got TERM" in log.text("stdout"))
+
+    running.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert living(word) == []
+
+
+async def test_a_cancellation_while_leftovers_are_ended_is_obeyed_afterwards() -> None:
+    log, word = ListLog(), unique()
+    leftover = f"trap 'echo got TERM' TERM; echo ready; while :; do sleep 0.01; : {word}; done"
+    command = f"({leftover}) & sleep 0.2"
+    running = asyncio.create_task(run(command, log=log, grace=0.3))
+    await until(lambda: b"got TERM" in log.text("stdout"))
+
+    running.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert living(word) == []
+
+
+def test_a_loop_that_is_closed_ends_the_command_first() -> None:
+    word = unique()
+
+    async def start() -> asyncio.Task[object]:
+        running: asyncio.Task[object] = asyncio.create_task(run(f"setsid -f sleep {word}; sleep {word}"))
+        await until(lambda: len(living(word)) >= 3)
+        return running
+
+    running = asyncio.run(start())
+
+    assert running.cancelled()
+    assert living(word) == []
+
+
+async def test_a_cancellation_at_any_moment_leaves_nothing() -> None:
+    word, moments = unique(), random.Random(7)
+    command = f"sleep {word} & setsid -f sleep {word}; (setsid sh -c 'sleep {word} &' &); wait"
+    for _ in range(40):
+        running = asyncio.create_task(run(command))
+        await asyncio.sleep(moments.uniform(0, 0.02))
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+
+        assert living(word) == []
+
+
+async def test_many_commands_are_ended_at_the_same_time() -> None:
+    word = unique()
+    commands = [run(f"sleep {word} & setsid -f sleep {word}; sleep {word}") for _ in range(32)]
+    running = [asyncio.create_task(command) for command in commands]
+    await until(lambda: len(living(word)) >= 4 * 32)
+
+    for task in running:
+        task.cancel()
+    ended = await asyncio.gather(*running, return_exceptions=True)
+
+    assert {type(result) for result in ended} == {asyncio.CancelledError}
+    assert living(word) == []
+
+
+async def test_one_run_does_not_end_what_another_has_started(tmp_path: Path) -> None:
+    word, finish = unique(), tmp_path / "finish"
+    command = f"setsid -f sleep {word}; until test -e {finish}; do sleep 0.01; done"
+    other = asyncio.create_task(run(command))
+    await until(lambda: len(living(f"sleep\0{word}")) == 1)
+
+    await run("setsid -f sleep 600; sleep 600 &")
+
+    assert len(living(f"sleep\0{word}")) == 1
+    finish.touch()
+    assert await other == Success(exit_code=0)
+    assert living(word) == []
+
+
+@pytest.mark.proves("E1")
+async def test_what_another_daemon_does_for_a_cancelled_run_is_ended_as_well(tmp_path: Path) -> None:
+    run_id = unique()
+    helper = await a_stranger(run_id)
+    running = asyncio.create_task(ShellRunner().run(an_attempt(f"sleep {run_id}", run_id=run_id)))
+    await until(lambda: living(f"sleep\0{run_id}"))
+
+    running.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert helper.wait() == TERMINATED
+
+
+@pytest.mark.proves("E1")
+async def test_what_a_killed_worker_left_behind_can_be_found_and_ended() -> None:
+    run_id = unique()
+    left = [await a_stranger(run_id, attempt) for attempt in (1, 2)]
+
+    survivors = await kill_tree_of(run_id)
+
+    assert survivors == set()
+    assert [process.wait() for process in left] == [TERMINATED] * 2
+
+
+async def test_one_attempt_can_be_ended_without_the_next() -> None:
+    run_id = unique()
+    former, present = await a_stranger(run_id, 1), await a_stranger(run_id, 2)
+
+    await kill_tree_of(run_id, attempt=1)
+
+    assert former.wait() == TERMINATED
+    assert present.poll() is None
+    await kill_tree_of(run_id)
+    assert present.wait() == TERMINATED
+
+
+async def test_one_sweep_ends_what_is_left_of_many_runs_and_nothing_else() -> None:
+    lost, other = [unique() for _ in range(3)], unique()
+    left, alien = [await a_stranger(run_id) for run_id in lost], await a_stranger(other)
+
+    await sweep_orphans([Tag(run_id, 1) for run_id in lost])
+
+    assert [process.wait() for process in left] == [TERMINATED] * 3
+    assert alien.poll() is None
+    await kill_tree_of(other)
+    assert alien.wait() == TERMINATED
+
+
+async def a_stranger(run_id: str, attempt: int = 1) -> subprocess.Popen[bytes]:
+    """Another daemon that has started a process with a run's variables, and exits as that one does."""
+    started = f"FOLIOT_RUN_ID={run_id} FOLIOT_ATTEMPT={attempt} sleep 600; exit $?"
+    before = carrying(f"FOLIOT_RUN_ID={run_id}")
+    daemon = subprocess.Popen(["/bin/sh", "-c", started])  # noqa: ASYNC220 - short
+    await until(lambda: carrying(f"FOLIOT_RUN_ID={run_id}") != before)
+    return daemon

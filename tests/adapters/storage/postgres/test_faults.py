@@ -1,0 +1,245 @@
+"""Broken connections, crashes and collisions: nothing is lost, nothing is done twice, no answer is wrong."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import asyncpg
+import pytest
+
+from foliot.adapters.storage.postgres import PostgresStorage, open_postgres
+from foliot.adapters.storage.postgres.database import Database
+from foliot.domain.instant import MINUTE
+from foliot.domain.lease import CancelAnswer
+from foliot.domain.run import Status
+from foliot.errors import StorageUnavailable
+from foliot.ports.storage import Created, Topic
+from foliot.testing.builders import a_run, every, some_runs, succeeded, to_retry
+from foliot.testing.clock import VirtualClock
+from foliot.testing.conformance.storage.scene import Scene
+from foliot.testing.postgres import PostgresServer
+from tests.adapters.storage.postgres.faults import Faults
+
+
+class PowerCut(BaseException):
+    """The process ends here."""
+
+
+def cut() -> None:
+    raise PowerCut
+
+
+@pytest.fixture
+def lose_commit(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Let the answer to the next COMMIT get lost on its way back; the commit itself is carried out."""
+
+    def plant() -> None:
+        true_execute = asyncpg.pool.PoolConnectionProxy.execute
+
+        async def execute(self: Any, query: str, *values: Any, **options: Any) -> str:
+            answer: str = await true_execute(self, query, *values, **options)
+            if query == "COMMIT":
+                monkeypatch.setattr(asyncpg.pool.PoolConnectionProxy, "execute", true_execute)
+                self.terminate()
+                raise asyncpg.ConnectionDoesNotExistError("connection was closed in the middle of operation")
+            return answer
+
+        monkeypatch.setattr(asyncpg.pool.PoolConnectionProxy, "execute", execute)
+
+    return plant
+
+
+@pytest.mark.proves("M4")
+async def test_a_create_whose_answer_got_lost_makes_one_run(scene: Scene, lose_commit: Callable[[], None]) -> None:
+    run, keyed = a_run(), a_run(dedupe_key="order-1")
+    lose_commit()
+
+    created = await scene.storage.runs.create([run, keyed], at=scene.now)
+
+    assert created == [Created(run.id, is_new=True), Created(keyed.id, is_new=True)]
+    assert await scene.ready() == [run.id, keyed.id]
+
+
+@pytest.mark.proves("M4")
+async def test_a_finish_whose_answer_got_lost_is_not_stale(scene: Scene, lose_commit: Callable[[], None]) -> None:
+    await scene.create(*some_runs(3))
+    one, two, three = await scene.claim()
+    lose_commit()
+
+    stale = await scene.finish(succeeded(one), to_retry(two, MINUTE), succeeded(three))
+
+    assert stale == []
+    expected = [Status.SUCCESS, Status.SCHEDULED, Status.SUCCESS]
+    assert await scene.statuses(one.run_id, two.run_id, three.run_id) == expected
+    assert len(await scene.storage.runs.attempts(two.run_id)) == 1
+
+
+@pytest.mark.proves("M4", "T1", "T5")
+async def test_a_settle_whose_answer_got_lost_counts_as_saved(scene: Scene, lose_commit: Callable[[], None]) -> None:
+    ran = await scene.schedule(every(60), schedule_id="a")
+    skipped = await scene.schedule(every(60, overlap="skip"), schedule_id="b")
+    await scene.fire_after(MINUTE)
+    [claim] = [claim for claim in await scene.claim() if claim.tick and claim.tick.uid == ran.uid]
+    await scene.finish(succeeded(claim))
+    scene.clock.advance(MINUTE)
+    firings = await scene.decide()
+    lose_commit()
+
+    saved = await scene.settle(*firings)
+
+    assert set(saved) == {ran.uid, skipped.uid}
+    assert [len(await scene.ticks(uid)) for uid in saved] == [2, 2]
+
+
+@pytest.mark.proves("M4")
+async def test_a_cancel_whose_answer_got_lost_says_what_it_did(scene: Scene, lose_commit: Callable[[], None]) -> None:
+    running = await scene.start()
+    [queued] = await scene.create(a_run())
+    lose_commit()
+
+    assert await scene.cancel(queued, running.run_id) == [CancelAnswer.CANCELLED, CancelAnswer.REQUESTED]
+
+
+@pytest.mark.proves("M4")
+async def test_deleting_tells_what_existed_though_the_answer_got_lost(
+    scene: Scene, lose_commit: Callable[[], None]
+) -> None:
+    schedule = await scene.schedule()
+    lose_commit()
+
+    assert await scene.storage.schedules.delete([schedule.id], at=scene.now) == [schedule.id]
+
+
+@pytest.mark.proves("L1", "M4")
+async def test_a_claim_whose_answer_got_lost_takes_no_second_helping(
+    scene: Scene, lose_commit: Callable[[], None]
+) -> None:
+    worker = await scene.standby()
+    runs = await scene.create(*some_runs(4))
+    lose_commit()
+
+    with pytest.raises(StorageUnavailable):
+        await scene.claim(2)
+
+    assert len(await scene.ready()) == 2
+    await scene.storage.workers.renew(worker.id, [], MINUTE, at=scene.now)
+    assert await scene.ready() == runs
+
+
+@pytest.mark.proves("M4")
+async def test_broken_connections_are_replaced(scene: Scene, server: PostgresServer, database: str) -> None:
+    [run_id] = await scene.create(a_run())
+    server.terminate_backends(database)
+
+    claims = await asyncio.gather(*(scene.claim(1) for _ in range(5)))
+
+    assert [claim.run_id for batch in claims for claim in batch] == [run_id]
+
+
+@pytest.mark.proves("M3", "T5")
+@pytest.mark.parametrize("point", ["before_commit", "after_commit"])
+async def test_a_firing_is_whole_or_not_at_all(scene: Scene, faults: Faults, point: str) -> None:
+    schedule = await scene.schedule(every(60))
+    scene.clock.advance(MINUTE)
+    firings = await scene.decide()
+    faults.plant(f"settle.{point}", cut)
+
+    with pytest.raises(PowerCut):
+        await scene.settle(*firings)
+
+    done = point == "after_commit"
+    assert len(await scene.ticks(schedule.uid)) == len(await scene.ready()) == int(done)
+    assert ((await scene.stored()).settled_until > schedule.settled_until) is done
+
+
+@pytest.mark.proves("M3")
+@pytest.mark.parametrize("point", ["before_commit", "after_commit"])
+async def test_a_finish_is_whole_or_not_at_all(scene: Scene, faults: Faults, point: str) -> None:
+    claim = await scene.start(a_run(max_concurrent=1))
+    faults.plant(f"finish.{point}", cut)
+
+    with pytest.raises(PowerCut):
+        await scene.finish(succeeded(claim))
+
+    assert await scene.status(claim.run_id) is (Status.SUCCESS if point == "after_commit" else Status.RUNNING)
+
+
+@pytest.mark.proves("L10", "S6")
+async def test_the_sweep_brings_free_places_and_waiters_together_after_a_crash(scene: Scene, faults: Faults) -> None:
+    claim = await scene.start(a_run(max_concurrent=1))
+    [waiting] = await scene.create(a_run(max_concurrent=1))
+    faults.plant("finish.after_commit", cut)
+    with pytest.raises(PowerCut):
+        await scene.finish(succeeded(claim))
+    assert await scene.ready() == []
+
+    assert await scene.storage.runs.admit(100, at=scene.now) == 1
+
+    assert await scene.ready() == [waiting]
+
+
+@pytest.mark.proves("M1", "M3")
+async def test_what_was_saved_survives_a_crash_of_the_server(dsn: str) -> None:
+    with PostgresServer.start(is_durable=True) as durable:
+        async with await open_postgres(durable.dsn()) as storage:
+            scene = Scene(storage, VirtualClock())
+            claim = await scene.start()
+            await scene.finish(succeeded(claim))
+            [queued] = await scene.create(a_run())
+            durable.crash()
+            durable.recover()
+
+            assert await scene.statuses(claim.run_id, queued) == [Status.SUCCESS, Status.QUEUED]
+
+
+@pytest.mark.proves("M4")
+async def test_a_server_that_stays_away_is_unavailable_and_keeps_no_secret_in_the_message() -> None:
+    with pytest.raises(StorageUnavailable) as failure:
+        await open_postgres("postgresql://anna:s3cret@127.0.0.1:1/orders")
+
+    assert "127.0.0.1:1/orders" in failure.value.message
+    assert "s3cret" not in str(failure.value)
+
+
+@pytest.mark.proves("M4")
+async def test_a_collision_is_tried_again(
+    storage: PostgresStorage, scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    true_once = Database._once
+    collisions = [asyncpg.DeadlockDetectedError("deadlock detected"), asyncpg.SerializationError("could not serialize")]
+
+    async def once(self: Database, *work: Any) -> Any:
+        if collisions:
+            raise collisions.pop()
+        return await true_once(self, *work)
+
+    monkeypatch.setattr(Database, "_once", once)
+
+    assert len(await scene.create(a_run())) == 1
+    assert collisions == []
+
+
+async def test_the_bell_listens_again_after_its_connection_broke(
+    storage: PostgresStorage, dsn: str, server: PostgresServer, database: str
+) -> None:
+    server.terminate_backends(database)
+    await bell_is_back(storage)
+
+    async with await open_postgres(dsn) as other:
+        await heard(storage, lambda: other.runs.create([a_run()]))
+
+
+async def bell_is_back(storage: PostgresStorage) -> None:
+    """After a reconnect every signal is set, because nobody knows what was missed."""
+    signal = storage.signal(Topic.SCHEDULES)
+    signal.clear()
+    async with asyncio.timeout(30):
+        await signal.wait()
+
+
+async def heard(storage: PostgresStorage, act: Callable[[], Awaitable[object]]) -> None:
+    signal = storage.signal(Topic.RUNS)
+    signal.clear()
+    await act()
+    async with asyncio.timeout(30):
+        await signal.wait()

@@ -1,0 +1,164 @@
+"""No hot statement reads a large table whole, whatever the batch and however its plan was made.
+
+The tables are analysed while everything is ready and nothing runs: that is when the planner is misled most easily.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import asyncpg
+import pytest
+
+from foliot.adapters.storage.postgres.database import SETTINGS
+from foliot.adapters.storage.postgres.statements import statements
+from tests.adapters.storage.postgres.fresh import fresh_database
+
+RUNS = 100_000
+SCHEDULES = 30_000
+LARGE = {"runs", "ready", "later", "schedules", "ticks", "holds", "planned", "pauses", "revisions", "outputs"}
+FROM_THE_FRONT = {"next_wake", "next_due"}
+"""These read one row at the front of an index: they need no condition."""
+_FILL = f"""
+INSERT INTO foliot.runs (id, project, job_id, queue, priority, trigger, status, due_at, created_at, payload)
+SELECT lpad(n::text, 26, '0'), 'default', 'report', 'default', 0, 'api', 'scheduled', n, n, '{{"a": 1}}'
+FROM generate_series(1, {RUNS}) AS n;
+INSERT INTO foliot.ready SELECT 'default', n, lpad(n::text, 26, '0') FROM generate_series(1, {RUNS}) AS n;
+INSERT INTO foliot.outputs SELECT lpad(n::text, 26, '0'), '1' FROM generate_series(1, {RUNS}) AS n;
+INSERT INTO foliot.later SELECT n, lpad(n::text, 26, '0') FROM generate_series(1, {RUNS}) AS n;
+INSERT INTO foliot.schedules (uid, project, id, version, job_id, revision, opened_at, spec, enabled, created_at,
+                              updated_at, settled_until, next_run_at, wake_at)
+SELECT lpad(n::text, 26, '0'), 'default', n::text, 1, 'report', 1, 0, '{{}}', true, 0, 0, 0, n, n
+FROM generate_series(1, {SCHEDULES}) AS n;
+INSERT INTO foliot.holds SELECT 'key:' || n, lpad(n::text, 26, '0'), n, n % 2 = 0 FROM generate_series(1, {RUNS}) AS n;
+INSERT INTO foliot.planned SELECT lpad(n::text, 26, '0'), 1, 1, 1 FROM generate_series(1, {SCHEDULES}) AS n;
+INSERT INTO foliot.pauses SELECT lpad(n::text, 26, '0'), 1, 1 FROM generate_series(1, {SCHEDULES}) AS n;
+INSERT INTO foliot.revisions SELECT lpad(n::text, 26, '0'), 1, 1, '{{}}', '' FROM generate_series(1, {SCHEDULES}) AS n;
+INSERT INTO foliot.ticks SELECT lpad(n::text, 26, '0'), 1, 1, 1, 'skipped', 'overlap', 1, 1, NULL, NULL, NULL, 1
+FROM generate_series(1, {SCHEDULES}) AS n;
+ANALYZE;
+"""
+
+
+def ids(count: int) -> str:
+    return f"'{{{','.join(str(number).zfill(26) for number in range(1, count + 1))}}}'"
+
+
+def numbers(count: int) -> str:
+    return f"'{{{','.join(str(number) for number in range(1, count + 1))}}}'"
+
+
+def same(value: str, count: int) -> str:
+    return f"'{{{','.join([value] * count)}}}'"
+
+
+HOT: dict[str, Any] = {
+    "claim_runs": lambda n: ("'w'", "'default'", str(n), "NULL"),
+    "claim_runs_of_queues": lambda n: ("'w'", "'{default,other}'", str(n), "NULL"),
+    "claim_named_runs": lambda n: ("'w'", "'{default}'", str(n), "NULL", ids(n)),
+    "end_successes": lambda n: (numbers(n), "NULL", "0"),
+    "end_leases": lambda n: (numbers(n), ids(n), same("w", n)),
+    "end_runs": lambda n: (
+        *("1", ids(n), numbers(n), same("w", n), same("1", n), numbers(n), same("1", n)),
+        *(same("failed", n), same("exit_code", n), same("no", n)),
+    ),
+    "retry_runs": lambda n: (
+        *(ids(n), numbers(n), same("1", n), same("0", n), same("exit_code", n), same("no", n), same("1", n)),
+    ),
+    "take_due": lambda n: ("1000", str(n)),
+    "end_cancelled": lambda n: (ids(n), "1"),
+    "get_runs": lambda n: (ids(n),),
+    "due_schedules": lambda n: ("1000", str(n)),
+    "lock_schedules": lambda n: (ids(n), "'{}'"),
+    "advance_schedules": lambda n: (*(ids(n), numbers(n), numbers(n), numbers(n), "'{}'", "'{}'", same("false", n)),),
+    "lock_schedules_by_id": lambda n: ("'default'", numbers(n)),
+    "get_schedules": lambda n: ("'default'", numbers(n)),
+    "cancelled_ready": lambda n: (ids(n),),
+    "cancelled_later": lambda n: (ids(n),),
+    "cancelled_waiting": lambda n: (ids(n),),
+    "release_holds": lambda n: (ids(n),),
+    "run_statuses": lambda n: (ids(n),),
+    "saved_endings": lambda n: (ids(n), numbers(n)),
+    "admitted_runs": lambda n: (ids(n),),
+    "planned_ticks": lambda n: (ids(n),),
+    "pauses_since": lambda n: (ids(n), numbers(n)),
+    "revisions_since": lambda n: (ids(n), numbers(n), numbers(n)),
+    "in_flight": lambda n: (ids(n),),
+    "change_schedules": lambda n: (ids(n), *["'{}'"] * 10),
+    "next_wake": lambda n: (),
+    "next_due": lambda n: (),
+}
+
+
+@pytest.fixture(scope="module")
+def large_dsn() -> Iterator[str]:
+    with fresh_database() as (server, name):
+        server.sql(_FILL, database=name)
+        yield server.dsn(name)
+
+
+@pytest.mark.proves("M6")
+@pytest.mark.parametrize("mode", ["auto", "force_generic_plan", "force_custom_plan"])
+@pytest.mark.parametrize("name", sorted(HOT))
+async def test_a_hot_statement_finds_its_rows_by_a_key(large_dsn: str, name: str, mode: str) -> None:
+    connection = await asyncpg.connect(large_dsn, statement_cache_size=0, server_settings={"plan_cache_mode": mode})
+    try:
+        for batch in (1, 10, 100, 1000):
+            plan = await plan_of(connection, name, HOT[name](batch))
+            await connection.execute("DEALLOCATE ALL")
+            read_whole = LARGE.intersection(scanned_whole(plan))
+            assert not read_whole, f"{name} reads {read_whole} at a batch of {batch}"
+    finally:
+        await connection.close()
+
+
+@pytest.mark.parametrize("name", sorted(HOT.keys() - FROM_THE_FRONT))
+async def test_a_plan_made_while_all_was_empty_is_good_for_later(
+    connection: "asyncpg.Connection[Any]", name: str
+) -> None:
+    for setting, value in SETTINGS.items():
+        await connection.execute(f"SET {setting} = '{value}'")
+
+    plan = await plan_of(connection, name, HOT[name](10))
+
+    assert LARGE.isdisjoint(read_without_a_key(plan))
+
+
+async def test_the_trap_is_real(large_dsn: str) -> None:
+    """The statement that must not be written: this test would otherwise not know a bad plan when it sees one."""
+    connection = await asyncpg.connect(large_dsn)
+    try:
+        [[text]] = await connection.fetch(
+            "EXPLAIN (FORMAT JSON) UPDATE foliot.runs SET status = 'success', finished_at = 1 "
+            f"FROM unnest({ids(100_000)}::text[]) AS ended (id) WHERE runs.id = ended.id"
+        )
+        assert set(scanned_whole(json.loads(text)[0]["Plan"])) == {"runs"}
+    finally:
+        await connection.close()
+
+
+async def plan_of(connection: "asyncpg.Connection[Any]", name: str, values: tuple[str, ...]) -> dict[str, Any]:
+    """The plan after enough uses for the server to settle on one."""
+    prepared = f"hot_{name}"
+    await connection.execute(f"PREPARE {prepared} AS {statements()[name]}")
+    call = f"{prepared}({', '.join(values)})" if values else prepared
+    for _ in range(7):
+        [[text]] = await connection.fetch(f"EXPLAIN (FORMAT JSON) EXECUTE {call}")
+    plan: dict[str, Any] = json.loads(text)[0]["Plan"]
+    return plan
+
+
+def scanned_whole(node: dict[str, Any]) -> Iterator[str]:
+    if node["Node Type"] == "Seq Scan":
+        yield node["Relation Name"]
+    for child in node.get("Plans", ()):
+        yield from scanned_whole(child)
+
+
+def read_without_a_key(node: dict[str, Any]) -> Iterator[str]:
+    """Tables that are read from one end to the other, also by way of an index."""
+    keys = node.keys() & {"Index Cond", "TID Cond", "Recheck Cond"}
+    if "Relation Name" in node and "Scan" in node["Node Type"] and not keys:
+        yield node["Relation Name"]
+    for child in node.get("Plans", ()):
+        yield from read_without_a_key(child)

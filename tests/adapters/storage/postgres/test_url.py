@@ -1,0 +1,54 @@
+"""Where the database is, as people write it."""
+
+import pytest
+
+from foliot.adapters.storage.postgres import open_postgres
+from foliot.adapters.storage.postgres.dsn import parse_dsn
+from foliot.errors import InvalidInput, StorageError
+from foliot.testing.postgres import PostgresServer
+
+
+def test_our_options_are_taken_out_and_all_others_stay() -> None:
+    dsn = parse_dsn("postgresql://anna:pw@db:5433/orders?sslmode=require&schema=jobs&pooler=transaction")
+
+    assert dsn.url == "postgresql://anna:pw@db:5433/orders?sslmode=require"
+    assert (dsn.schema, dsn.is_pooled) == ("jobs", True)
+
+
+def test_the_argument_goes_before_the_option() -> None:
+    assert parse_dsn("postgresql:///orders?schema=one", "two").schema == "two"
+    assert parse_dsn("postgresql:///orders").schema == "foliot"
+
+
+@pytest.mark.proves("Z26")
+def test_the_name_of_the_server_holds_no_secret() -> None:
+    assert parse_dsn("postgresql://anna:s3cret@db:5433/orders").server == "db:5433/orders"
+    assert parse_dsn("postgresql://anna:s3cret@/orders?host=/run/pg").server == "/run/pg/orders"
+
+
+@pytest.mark.proves("Z18", "Z26")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mysql://anna:s3cret@db/orders",
+        "anna:s3cret",
+        "postgresql://anna:s3cret@db/orders?pooler=session",
+        'postgresql://anna:s3cret@db/orders?schema="; DROP SCHEMA public; --',
+        "postgresql://anna:s3cret@[db/orders",
+    ],
+)
+def test_what_cannot_be_used_is_refused_without_showing_the_password(text: str) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        parse_dsn(text)
+
+    assert "s3cret" not in str(refusal.value)
+
+
+async def test_a_database_that_does_not_exist_is_named(server: PostgresServer) -> None:
+    with pytest.raises(StorageError, match=r"the database at .*nowhere does not exist"):
+        await open_postgres(server.dsn("nowhere"))
+
+
+async def test_a_user_that_does_not_exist_is_told_so(server: PostgresServer) -> None:
+    with pytest.raises(StorageError, match="does not let us in"):
+        await open_postgres(server.dsn("postgres").replace("foliot@", "stranger:s3cret@"))

@@ -1,0 +1,57 @@
+"""Without threads: the same calls leave the same file, byte for byte what was said."""
+
+import threading
+from pathlib import Path
+
+from foliot.adapters.storage.sqlite import SqliteStorage
+from foliot.domain.ids import RunId, WorkerId
+from foliot.domain.instant import MINUTE
+from foliot.ports.storage import Topic
+from foliot.testing.builders import LEASE, a_run, a_schedule, a_worker, every, fire, succeeded
+from foliot.testing.clock import VirtualClock
+from tests.adapters.storage.sqlite.files import dump, opened
+
+
+async def live_a_little(storage: SqliteStorage, clock: VirtualClock) -> None:
+    worker = a_worker()._replace(id=WorkerId("worker"))
+    await storage.workers.register(worker, LEASE)
+    await storage.schedules.put([a_schedule(every(60), uid="uid")])
+    clock.advance(MINUTE)
+    due = await storage.schedules.due(10)
+    await storage.schedules.settle([fire(one, due.now, jobs=due.jobs) for one in due.schedules])
+    runs = [a_run(id=f"run-{number}", max_concurrent=2) for number in range(5)]
+    await storage.runs.create(runs)
+    claims = await storage.runs.claim(worker.id, ["default"], 10)
+    await storage.runs.finish([succeeded(claim) for claim in claims])
+
+
+async def test_the_same_calls_leave_the_same_rows(tmp_path: Path) -> None:
+    for name in ("one.db", "two.db"):
+        clock = VirtualClock()
+        async with opened(tmp_path / name, clock=clock, inline=True) as storage:
+            await live_a_little(storage, clock)
+
+    assert dump(tmp_path / "one.db") == dump(tmp_path / "two.db")
+    assert len(dump(tmp_path / "one.db")["runs"]) == 5
+
+
+async def test_no_thread_is_started(tmp_path: Path) -> None:
+    before = threading.active_count()
+
+    async with opened(tmp_path / "foliot.db", inline=True) as storage:
+        await live_a_little(storage, VirtualClock())
+        await storage.logs.read(RunId("run-1"))
+
+        assert threading.active_count() == before
+
+
+async def test_a_crowd_on_one_file_neither_waits_nor_misses_a_bell(tmp_path: Path) -> None:
+    path = tmp_path / "foliot.db"
+    async with opened(path, inline=True) as one, opened(path, inline=True) as two, opened(path, inline=True) as three:
+        for storage in (one, two, three):
+            await storage.runs.create([a_run()])
+            two.signal(Topic.RUNS).clear()
+            await storage.runs.create([a_run()])
+            assert two.signal(Topic.RUNS).is_set()
+
+        assert len(await three.runs.ready("default", 100)) == 6

@@ -1,0 +1,186 @@
+"""Which files are opened, and what is said about the others."""
+
+import shutil
+from pathlib import Path
+
+import apsw
+import pytest
+
+from foliot.adapters.storage.sqlite.trouble import translate
+from foliot.errors import SchemaTooNew, StorageCorrupt, StorageError, StorageUnavailable
+from foliot.testing.builders import LEASE, REPORT, a_chunk, a_job_spec, a_run, a_worker
+from tests.adapters.storage.sqlite.files import names, opened, rights_of_others, rows
+
+
+async def test_a_missing_directory_is_made(tmp_path: Path) -> None:
+    async with opened(tmp_path / "deep" / "down" / "foliot.db"):
+        pass
+
+    assert (tmp_path / "deep" / "down" / "foliot.db").exists()
+
+
+async def test_nobody_else_can_read_what_jobs_print(tmp_path: Path) -> None:
+    async with opened(tmp_path / "foliot.db") as storage:
+        await storage.workers.register(worker := a_worker(), LEASE)
+        await storage.runs.create([a_run()])
+        claims = await storage.runs.claim(worker.id, ["default"], 1)
+        await storage.logs.append([a_chunk(claims[0])])
+
+        rights = rights_of_others(tmp_path)
+
+    assert {"foliot.db", "foliot.db-wal", "foliot.db-logs", "foliot.db.bell"} <= rights.keys()
+    assert set(rights.values()) == {0}
+
+
+@pytest.mark.proves("M7")
+async def test_the_file_keeps_a_write_ahead_log(tmp_path: Path) -> None:
+    async with opened(tmp_path / "foliot.db"):
+        pass
+
+    assert rows(tmp_path / "foliot.db", "PRAGMA journal_mode") == [("wal",)]
+
+
+async def test_what_was_saved_is_there_when_the_file_is_opened_again(tmp_path: Path) -> None:
+    async with opened(tmp_path / "foliot.db") as storage:
+        [job] = await storage.jobs.put([(REPORT, a_job_spec())])
+
+    async with opened(tmp_path / "foliot.db") as storage:
+        assert await storage.jobs.get([REPORT]) == {REPORT: job}
+
+
+async def test_an_empty_file_becomes_a_database(tmp_path: Path) -> None:
+    (tmp_path / "foliot.db").touch()
+
+    async with opened(tmp_path / "foliot.db") as storage:
+        assert await storage.jobs.page() == []
+
+
+async def test_a_link_leads_to_the_same_database_and_the_same_log(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link.db").symlink_to(tmp_path / "real" / "foliot.db")
+    async with opened(tmp_path / "real" / "foliot.db"), opened(tmp_path / "link.db") as by_link:
+        await by_link.logs.read(a_run().id)
+
+    assert names(tmp_path) == ["link.db", "real"]
+
+
+async def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path) -> None:
+    text = tmp_path / "notes.txt"
+    text.write_text("buy milk\n" * 1_000)
+
+    with pytest.raises(StorageCorrupt, match="is not a SQLite database"):
+        await opened(text).__aenter__()
+
+    assert text.read_text() == "buy milk\n" * 1_000
+
+
+async def test_a_database_of_another_program_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "photos.db"
+    rows(path, "CREATE TABLE photos (id)")
+    before = path.read_bytes()
+
+    with pytest.raises(StorageCorrupt, match="another program"):
+        await opened(path).__aenter__()
+
+    assert path.read_bytes() == before
+
+
+@pytest.mark.proves("M2")
+async def test_a_newer_schema_is_refused_and_both_versions_are_named(tmp_path: Path) -> None:
+    async with opened(tmp_path / "foliot.db"):
+        pass
+    rows(tmp_path / "foliot.db", "PRAGMA user_version = 99")
+
+    with pytest.raises(SchemaTooNew, match=r"schema version 99, this Foliot knows up to \d") as refused:
+        await opened(tmp_path / "foliot.db").__aenter__()
+
+    assert refused.value.hint
+
+
+@pytest.mark.parametrize("place", ["", "a-file/foliot.db"])
+async def test_a_place_where_no_file_can_be_is_named_with_a_hint(tmp_path: Path, place: str) -> None:
+    (tmp_path / "a-file").touch()
+
+    with pytest.raises(StorageUnavailable) as refused:
+        await opened(tmp_path / place).__aenter__()
+
+    assert str(tmp_path) in refused.value.message
+    assert refused.value.hint
+
+
+async def test_a_damaged_schema_is_noticed_when_opening(tmp_path: Path) -> None:
+    async with opened(tmp_path / "foliot.db"):
+        pass
+    _overwrite(tmp_path / "foliot.db", begin=100, end=4_096)
+
+    with pytest.raises(StorageCorrupt, match="is damaged") as refused:
+        await opened(tmp_path / "foliot.db").__aenter__()
+
+    assert "restore a backup" in refused.value.hint
+
+
+@pytest.mark.proves("M1")
+async def test_damage_further_inside_is_told_by_the_verb_that_meets_it(tmp_path: Path) -> None:
+    async with opened(tmp_path / "foliot.db") as storage:
+        await storage.jobs.put([(REPORT, a_job_spec())])
+    [(page,)] = rows(tmp_path / "foliot.db", "SELECT rootpage FROM sqlite_schema WHERE name = 'jobs'")
+    _overwrite(tmp_path / "foliot.db", begin=(page - 1) * 4_096, end=page * 4_096)
+
+    async with opened(tmp_path / "foliot.db") as storage:
+        with pytest.raises(StorageCorrupt, match="is damaged"):
+            await storage.jobs.page()
+        with pytest.raises(StorageCorrupt, match="is damaged"):
+            await storage.jobs.put([(REPORT, a_job_spec(priority=1))])
+
+
+async def test_a_storage_that_is_closed_says_so(tmp_path: Path) -> None:
+    async with opened(tmp_path / "foliot.db") as storage:
+        pass
+    await storage.close()
+
+    with pytest.raises(StorageUnavailable, match="is closed"):
+        await storage.runs.create([a_run()])
+
+
+async def test_a_closed_storage_leaves_one_file(tmp_path: Path) -> None:
+    async with opened(tmp_path / "foliot.db") as storage:
+        await storage.runs.create([a_run()])
+
+    assert names(tmp_path) == ["foliot.db"]
+
+
+async def test_a_copy_made_after_closing_is_a_backup(tmp_path: Path) -> None:
+    async with opened(tmp_path / "foliot.db") as storage:
+        await storage.runs.create([run := a_run()])
+    shutil.copy(tmp_path / "foliot.db", tmp_path / "copy.db")
+
+    async with opened(tmp_path / "copy.db") as storage:
+        assert set(await storage.runs.get([run.id])) == {run.id}
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "fact"),
+    [
+        (apsw.FullError(), StorageUnavailable, "the disk is full"),
+        (apsw.ReadOnlyError(), StorageUnavailable, "cannot be written"),
+        (apsw.PermissionsError(), StorageUnavailable, "cannot be written"),
+        (apsw.CantOpenError(), StorageUnavailable, "could not be opened"),
+        (apsw.IOError(), StorageUnavailable, "could not be read or written"),
+        (apsw.BusyError(), StorageUnavailable, "locked by another process"),
+        (apsw.CorruptError("malformed"), StorageCorrupt, "is damaged: malformed"),
+        (apsw.NotADBError(), StorageCorrupt, "is not a SQLite database"),
+        (apsw.SQLError("no such table"), StorageError, "refused a statement: no such table"),
+    ],
+)
+def test_every_trouble_is_told_as_a_fact_with_a_hint(error: apsw.Error, kind: type[StorageError], fact: str) -> None:
+    told = translate(error, Path("foliot.db"))
+
+    assert type(told) is kind
+    assert fact in told.message
+    assert told.hint
+
+
+def _overwrite(path: Path, *, begin: int, end: int) -> None:
+    data = bytearray(path.read_bytes())
+    data[begin:end] = b"\xa5" * (end - begin)
+    path.write_bytes(data)

@@ -1,0 +1,74 @@
+"""No query walks through history: what is large is only ever entered by an index that narrows it down."""
+
+import re
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+
+import apsw
+import apsw.ext
+import pytest
+
+from foliot.adapters.storage.queries import load_queries
+from foliot.adapters.storage.sqlite import schema
+from foliot.adapters.storage.sqlite.run_listing import page_query
+from foliot.domain.ids import JobId, ScheduleId
+from foliot.domain.run import Status
+from foliot.ports.storage import RunFilter
+
+LARGE = ("runs", "schedules", "ticks", "revisions", "attempts", "outputs", "dedupe", "events")
+BY_ALL_OF_A_PROJECT = "(project=?)"
+IN_ORDER_UP_TO_A_LIMIT = {"remove_events"}
+"""Begins at one end and stops at its limit."""
+
+_SQL = Path(schema.__file__).parent / "sql"
+
+
+def queries() -> Iterator[tuple[str, str]]:
+    for file in sorted(_SQL.glob("*.sql")):
+        if file.stem not in ("logs", "run_listing"):
+            yield from load_queries(file).items()
+    listing = load_queries(_SQL / "run_listing.sql")
+    yield "get_runs", listing["get_runs"]
+    yield "attempts", listing["attempts"]
+    for status, job_id, schedule_id in product((None, *Status), (None, JobId("a")), (None, ScheduleId("b"))):
+        name = f"page_runs {status or 'any'} {job_id or ''} {schedule_id or ''}"
+        yield name, page_query(RunFilter(job_id, schedule_id, status))
+
+
+@pytest.fixture
+def connection(tmp_path: Path) -> Iterator[apsw.Connection]:
+    connection = schema.open_file(tmp_path / "foliot.db", schema.MAIN, synchronous="NORMAL", cache_kib=1_000)
+    yield connection
+    connection.close()
+
+
+@pytest.mark.parametrize(("name", "sql"), list(queries()), ids=[name for name, _ in queries()])
+def test_no_query_walks_through_what_is_large(connection: apsw.Connection, name: str, sql: str) -> None:
+    info = apsw.ext.query_info(connection, sql, explain_query_plan=True)
+    assert info.query_plan is not None
+
+    steps = list(details(info.query_plan))
+
+    assert [step for step in steps if walks(step, sql)] == [] or name in IN_ORDER_UP_TO_A_LIMIT
+
+
+def test_a_walk_would_be_noticed(connection: apsw.Connection) -> None:
+    for sql in ("SELECT * FROM runs r WHERE r.status = 'success'", "SELECT * FROM runs WHERE project = ? ORDER BY id"):
+        plan = apsw.ext.query_info(connection, sql, explain_query_plan=True).query_plan
+        assert plan is not None
+        assert any(walks(step, sql) for step in details(plan))
+
+
+def details(plan: apsw.ext.QueryPlan) -> Iterator[str]:
+    for step in plan.sub or []:
+        yield step.detail
+        yield from details(step)
+
+
+def walks(step: str, sql: str) -> bool:
+    """Whether a step of a plan goes through all rows of a large table, under whatever name the query gives it."""
+    names = {name for table in LARGE for name in (table, *re.findall(rf"\b{table} (\w+)\b", sql))}
+    names |= {"r"} if "shown_runs" in sql else set()
+    kind, name, *_ = *step.split(), ""
+    return name in names and (kind == "SCAN" or step.endswith(BY_ALL_OF_A_PROJECT))

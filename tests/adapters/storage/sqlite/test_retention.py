@@ -1,0 +1,113 @@
+"""Removing history a piece at a time, without an index by age."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from foliot.adapters.storage.sqlite import SqliteStorage
+from foliot.domain.instant import DAY, HOUR, MINUTE
+from foliot.domain.run import Status
+from foliot.ports.storage import Pruned
+from foliot.testing.builders import LEASE, a_chunk, a_run, a_worker, retention, some_runs, succeeded
+from foliot.testing.clock import VirtualClock
+from tests.adapters.storage.sqlite.files import opened, rows
+
+
+@pytest.fixture
+def clock() -> VirtualClock:
+    return VirtualClock()
+
+
+@pytest.fixture
+async def storage(tmp_path: Path, clock: VirtualClock) -> AsyncIterator[SqliteStorage]:
+    async with opened(tmp_path / "foliot.db", clock=clock) as storage:
+        yield storage
+
+
+async def prune(storage: SqliteStorage, *, limit: int, **ages: int) -> Pruned:
+    epoch = await storage.upkeep.lead("janitor", LEASE)
+    assert epoch is not None
+    pruned = await storage.upkeep.prune(retention(**ages), epoch=epoch, limit=limit)
+    assert pruned is not None
+    return pruned
+
+
+async def run_some(storage: SqliteStorage, how_many: int, *, has_log: bool = False) -> None:
+    worker = a_worker()
+    await storage.workers.register(worker, LEASE)
+    await storage.runs.create(some_runs(how_many))
+    claims = await storage.runs.claim(worker.id, ["default"], how_many)
+    if has_log:
+        await storage.logs.append([a_chunk(claim) for claim in claims])
+    await storage.runs.finish([succeeded(claim) for claim in claims])
+
+
+async def test_runs_that_wait_for_next_year_do_not_stand_in_the_way(
+    storage: SqliteStorage, clock: VirtualClock
+) -> None:
+    await storage.runs.create(some_runs(30, due_at=clock.now() + 365 * DAY))
+    await run_some(storage, 25)
+    clock.advance(DAY)
+
+    pruned = [(await prune(storage, limit=10, runs_age=HOUR)).runs for _ in range(4)]
+
+    assert pruned == [10, 10, 5, 0]
+
+
+async def test_the_walk_begins_anew_when_it_has_come_to_the_end(storage: SqliteStorage, clock: VirtualClock) -> None:
+    for _ in range(3):
+        await run_some(storage, 4)
+        clock.advance(DAY)
+        assert (await prune(storage, limit=100, runs_age=HOUR)).runs == 4
+
+
+async def test_the_surplus_of_a_job_goes_piece_by_piece(storage: SqliteStorage, tmp_path: Path) -> None:
+    await run_some(storage, 25)
+
+    pruned = [(await prune(storage, limit=10, runs_per_job=3)).runs for _ in range(4)]
+
+    assert pruned == [10, 10, 2, 0]
+
+
+async def test_the_log_of_a_long_run_does_not_keep_the_others(storage: SqliteStorage, clock: VirtualClock) -> None:
+    worker = a_worker()
+    await storage.workers.register(worker, LEASE)
+    await storage.runs.create([a_run()])
+    [long] = await storage.runs.claim(worker.id, ["default"], 1)
+    await storage.logs.append([a_chunk(long, seq=seq) for seq in range(20)])
+    await run_some(storage, 5, has_log=True)
+    clock.advance(DAY)
+
+    pruned = [(await prune(storage, limit=10, logs_age=HOUR)).logs for _ in range(4)]
+
+    assert sum(pruned) == 5
+    assert len(await storage.logs.read(long.run_id)) == 20
+    assert (await storage.runs.get([long.run_id]))[long.run_id].status is Status.RUNNING
+
+
+async def test_limits_that_nobody_names_any_more_are_forgotten(storage: SqliteStorage, tmp_path: Path) -> None:
+    await storage.runs.create(some_runs(2, concurrency_key="database"))
+    [run] = await storage.runs.ready("default", 10)
+    count = "SELECT count(*) FROM limits"
+    await prune(storage, limit=10)
+    assert rows(tmp_path / "foliot.db", count) == [(1,)]
+
+    await storage.runs.cancel([run])
+    await storage.runs.cancel(await storage.runs.ready("default", 10))
+    await prune(storage, limit=10)
+
+    assert rows(tmp_path / "foliot.db", count) == [(0,)]
+
+
+async def test_a_leader_that_lost_its_epoch_removes_not_even_logs(storage: SqliteStorage, clock: VirtualClock) -> None:
+    await run_some(storage, 3, has_log=True)
+    old = await storage.upkeep.lead("janitor", LEASE)
+    clock.advance(LEASE + MINUTE + DAY)
+    await storage.upkeep.lead("another", LEASE)
+    assert old is not None
+
+    pruned = await storage.upkeep.prune(retention(runs_age=HOUR, logs_age=HOUR), epoch=old, limit=10)
+
+    assert pruned is None
+    assert [event.kind for event in await storage.upkeep.events(after=0, limit=10)][-1] == "runs.ended"

@@ -1,0 +1,280 @@
+"""Everything that waits is one transaction, and what one of them does wrong costs the others nothing."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import apsw
+import pytest
+
+from foliot.adapters.storage.sqlite import schema
+from foliot.adapters.storage.sqlite.bell import LocalBell
+from foliot.adapters.storage.sqlite.committer import Committer, Operation, Transaction
+from foliot.adapters.storage.sqlite.writer import MAX_BATCH, InlineWriter, ThreadWriter
+from foliot.errors import InvalidInput, StorageUnavailable
+from foliot.ports.storage import Topic
+from foliot.testing.clock import VirtualClock
+from tests.adapters.storage.sqlite.files import rows
+
+NUMBERS = {1: "CREATE TABLE numbers (n INTEGER PRIMARY KEY, blob BLOB)"}
+
+
+class Desk:
+    """A committer on a file with one table, and the fault points it has passed."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.points: list[str] = []
+        self.connection = schema.open_file(path, NUMBERS, synchronous="NORMAL", cache_kib=1_000)
+        self.committer = Committer(self.connection, path, VirtualClock(), self.points.append)
+        self.bell = LocalBell(path)
+
+    def numbers(self) -> list[int]:
+        return [n for (n,) in rows(self.path, "SELECT n FROM numbers ORDER BY n")]
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    desk = Desk(tmp_path / "numbers.db")
+    yield desk
+    desk.bell.close()
+    desk.connection.close()
+
+
+@pytest.fixture
+async def writer(desk: Desk) -> ThreadWriter:
+    return ThreadWriter(desk.committer, desk.bell)
+
+
+class Add:
+    """Work that adds a number."""
+
+    def __init__(self, number: int, *, size: int = 0, topic: Topic | None = None) -> None:
+        self.number = number
+        self.size = size
+        self.topic = topic
+
+    def __call__(self, tx: Transaction) -> int:
+        if self.topic is not None:
+            tx.ring(self.topic)
+        tx.run("INSERT INTO numbers (n, blob) VALUES (?, zeroblob(?))", (self.number, self.size))
+        return self.number
+
+
+class Gate:
+    """Work that keeps the writer busy until it is opened."""
+
+    def __init__(self) -> None:
+        self._entered = threading.Event()
+        self._opened = threading.Event()
+
+    def __call__(self, tx: Transaction) -> None:
+        self._entered.set()
+        self._opened.wait()
+
+    async def reached(self) -> None:
+        await asyncio.to_thread(self._entered.wait)
+
+    def open(self) -> None:
+        self._opened.set()
+
+
+async def behind_a_gate(writer: ThreadWriter, *works: Add, urgent: Add | None = None) -> list[object]:
+    """Let all of them wait until the writer is free."""
+    gate = Gate()
+    busy = asyncio.ensure_future(writer.submit("gate", gate))
+    await gate.reached()
+    waiting = [asyncio.ensure_future(writer.submit("add", work)) for work in works]
+    await asyncio.sleep(0)
+    if urgent is not None:
+        waiting.append(asyncio.ensure_future(writer.submit("first", urgent, urgent=True)))
+        await asyncio.sleep(0)
+    gate.open()
+    await busy
+    return await asyncio.gather(*waiting, return_exceptions=True)
+
+
+async def test_whatever_waits_is_saved_by_one_commit(desk: Desk, writer: ThreadWriter) -> None:
+    answers = await behind_a_gate(writer, *(Add(number) for number in range(100)))
+    await writer.close()
+
+    assert answers == desk.numbers() == list(range(100))
+    assert desk.points.count("add.after_commit") == 1
+
+
+async def test_one_commit_takes_no_more_than_the_largest_batch(desk: Desk, writer: ThreadWriter) -> None:
+    await behind_a_gate(writer, *(Add(number) for number in range(MAX_BATCH + 1)))
+    await writer.close()
+
+    assert len(desk.numbers()) == MAX_BATCH + 1
+    assert desk.points.count("add.after_commit") == 2
+
+
+@pytest.mark.proves("M4")
+async def test_an_operation_that_fails_is_undone_alone(desk: Desk, writer: ThreadWriter) -> None:
+    class AddThenFail(Add):
+        def __call__(self, tx: Transaction) -> int:
+            super().__call__(tx)
+            raise ValueError("changed my mind")
+
+    answers = await behind_a_gate(writer, Add(1), AddThenFail(2), Add(3))
+    await writer.close()
+
+    assert [answer if isinstance(answer, int) else type(answer) for answer in answers] == [1, ValueError, 3]
+    assert desk.numbers() == [1, 3]
+
+
+async def test_an_operation_that_fails_alone_leaves_nothing(desk: Desk) -> None:
+    class AddTwice(Add):
+        def __call__(self, tx: Transaction) -> int:
+            super().__call__(tx)
+            return super().__call__(tx)
+
+    [outcome] = desk.committer.commit([Operation("add", AddTwice(1))])
+
+    assert "refused a statement: UNIQUE" in str(outcome.error)
+    assert desk.numbers() == []
+
+
+@pytest.mark.proves("M4")
+async def test_when_the_transaction_is_lost_each_operation_is_tried_alone(desk: Desk) -> None:
+    pages = desk.connection.pragma("page_count")
+    desk.connection.pragma("max_page_count", pages + 3)
+    operations = [Operation("add", Add(1)), Operation("add", Add(2, size=100_000)), Operation("add", Add(3))]
+
+    outcomes = desk.committer.commit(operations)
+
+    assert [outcome.result for outcome in outcomes] == [1, None, 3]
+    assert isinstance(outcomes[1].error, StorageUnavailable)
+    assert "the disk is full" in outcomes[1].error.message
+    assert desk.numbers() == [1, 3]
+
+
+@pytest.mark.proves("M4")
+async def test_when_the_whole_transaction_is_rolled_back_nobody_is_told_a_lie(desk: Desk) -> None:
+    class LoseIt(Add):
+        def __call__(self, tx: Transaction) -> int:
+            tx.run("ROLLBACK")
+            raise apsw.IOError("disk I/O error")
+
+    outcomes = desk.committer.commit([Operation("add", Add(1)), Operation("add", LoseIt(2)), Operation("add", Add(3))])
+
+    assert [outcome.result for outcome in outcomes] == [1, None, 3]
+    assert isinstance(outcomes[1].error, StorageUnavailable)
+    assert desk.numbers() == [1, 3]
+
+
+@pytest.mark.proves("M4")
+async def test_a_lock_of_another_process_is_waited_for(desk: Desk) -> None:
+    other = apsw.Connection(str(desk.path))
+    other.execute("BEGIN IMMEDIATE")
+    asked: list[int] = []
+
+    def let_go(times: int) -> bool:
+        asked.append(times)
+        if len(asked) == 5:
+            other.execute("COMMIT")
+        return True
+
+    desk.connection.set_busy_handler(let_go)
+
+    [outcome] = desk.committer.commit([Operation("add", Add(1))])
+
+    assert (outcome.result, len(asked)) == (1, 5)
+    other.close()
+
+
+@pytest.mark.proves("M4")
+async def test_a_lock_that_is_never_let_go_is_told_in_the_end(desk: Desk) -> None:
+    other = apsw.Connection(str(desk.path))
+    other.execute("BEGIN IMMEDIATE")
+    desk.connection.set_busy_handler(lambda times: False)
+
+    [outcome] = desk.committer.commit([Operation("add", Add(1))])
+
+    assert isinstance(outcome.error, StorageUnavailable)
+    assert "locked by another process" in outcome.error.message
+    other.close()
+
+
+async def test_a_heartbeat_goes_before_all_that_waits(desk: Desk, writer: ThreadWriter) -> None:
+    order: list[int] = []
+
+    class Note(Add):
+        def __call__(self, tx: Transaction) -> int:
+            order.append(self.number)
+            return super().__call__(tx)
+
+    await behind_a_gate(writer, Note(1), Note(2), urgent=Note(3))
+    await writer.close()
+
+    assert order == [3, 1, 2]
+
+
+async def test_what_nobody_waits_for_any_more_is_not_done(desk: Desk, writer: ThreadWriter) -> None:
+    gate = Gate()
+    busy = asyncio.ensure_future(writer.submit("gate", gate))
+    await gate.reached()
+    given_up = asyncio.ensure_future(writer.submit("add", Add(1)))
+    await asyncio.sleep(0)
+
+    given_up.cancel()
+    await asyncio.sleep(0)
+    gate.open()
+    await busy
+    await writer.close()
+
+    assert desk.numbers() == []
+
+
+@pytest.mark.proves("M3")
+async def test_closing_saves_what_waits(desk: Desk, writer: ThreadWriter) -> None:
+    waiting = [asyncio.ensure_future(writer.submit("add", Add(number))) for number in range(10)]
+    await asyncio.sleep(0)
+
+    await writer.close()
+
+    assert await asyncio.gather(*waiting) == desk.numbers() == list(range(10))
+    with pytest.raises(StorageUnavailable, match="is closed"):
+        await writer.submit("add", Add(11))
+
+
+async def test_a_bell_rings_after_the_commit_and_not_for_what_failed(desk: Desk) -> None:
+    class RingThenFail(Add):
+        def __call__(self, tx: Transaction) -> int:
+            tx.ring(Topic.LATER)
+            raise ValueError
+
+    writer = InlineWriter(desk.committer, desk.bell)
+    with pytest.raises(ValueError):
+        await writer.submit("add", RingThenFail(1))
+    await writer.submit("add", Add(2, topic=Topic.RUNS))
+
+    assert desk.bell.signal(Topic.RUNS).is_set()
+    assert not desk.bell.signal(Topic.LATER).is_set()
+
+
+@pytest.mark.parametrize(("point", "saved"), [("add.before_commit", []), ("add.after_commit", [1])])
+async def test_a_crash_before_the_commit_loses_all_and_one_after_it_nothing(
+    desk: Desk, point: str, saved: list[int]
+) -> None:
+    def crash(reached: str) -> None:
+        if reached == point:
+            raise KeyboardInterrupt
+
+    committer = Committer(desk.connection, desk.path, VirtualClock(), crash)
+
+    with pytest.raises(KeyboardInterrupt):
+        await InlineWriter(committer, desk.bell).submit("add", Add(1))
+
+    assert desk.numbers() == saved
+
+
+@pytest.mark.parametrize("value", [2**63, "\ud800"])
+async def test_a_value_that_cannot_be_stored_is_the_callers_mistake(desk: Desk, value: object) -> None:
+    operation = Operation("add", lambda tx: tx.run("INSERT INTO numbers (blob) VALUES (?)", (value,)))
+
+    [outcome] = desk.committer.commit([operation])
+
+    assert isinstance(outcome.error, InvalidInput)

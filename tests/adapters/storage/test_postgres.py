@@ -1,0 +1,112 @@
+"""PostgreSQL is a storage."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack
+
+import pytest
+
+from foliot.adapters.storage.postgres import PostgresStorage, open_postgres
+from foliot.ports.storage import Storage
+from foliot.testing.clock import VirtualClock
+from foliot.testing.conformance import storage as contracts
+from tests.adapters.storage.postgres.fresh import fresh_database
+
+
+@pytest.fixture
+def clock() -> VirtualClock:
+    return VirtualClock()
+
+
+@pytest.fixture(params=["direct", "pooled"])
+def dsn(request: pytest.FixtureRequest) -> Iterator[str]:
+    """As it is, and as behind a pooler that lends connections for one transaction only."""
+    with fresh_database() as (server, name):
+        yield server.dsn(name) + ("&pooler=transaction" if request.param == "pooled" else "")
+
+
+@pytest.fixture
+async def storage(dsn: str) -> AsyncIterator[PostgresStorage]:
+    async with await open_postgres(dsn) as storage:
+        yield storage
+
+
+@pytest.fixture
+async def another(dsn: str) -> AsyncIterator[Callable[[], Awaitable[Storage]]]:
+    async with AsyncExitStack() as opened:
+
+        async def open_another() -> Storage:
+            return await opened.enter_async_context(await open_postgres(dsn))
+
+        yield open_another
+
+
+class TestCancels(contracts.CancelContract):
+    pass
+
+
+class TestClaims(contracts.ClaimContract):
+    pass
+
+
+class TestConcurrency(contracts.ConcurrencyContract):
+    pass
+
+
+class TestDedupe(contracts.DedupeContract):
+    pass
+
+
+class TestEvents(contracts.EventContract):
+    pass
+
+
+class TestFinishing(contracts.FinishContract):
+    pass
+
+
+class TestJobs(contracts.JobContract):
+    pass
+
+
+class TestLeader(contracts.LeaderContract):
+    pass
+
+
+class TestLeases(contracts.LeaseContract):
+    pass
+
+
+class TestLedger(contracts.LedgerContract):
+    pass
+
+
+class TestLimits(contracts.LimitContract):
+    pass
+
+
+class TestLogs(contracts.LogContract):
+    pass
+
+
+class TestOverlap(contracts.OverlapContract):
+    pass
+
+
+class TestRuns(contracts.RunContract):
+    pass
+
+
+class TestSchedules(contracts.ScheduleContract):
+    pass
+
+
+class TestSettling(contracts.SettleContract):
+    pass
+
+
+class TestSignals(contracts.SignalContract):
+    pass
+
+
+class TestUpkeep(contracts.UpkeepContract):
+    pass

@@ -1,0 +1,151 @@
+"""A SQLite file keeps every promise of a storage."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from foliot.adapters.storage.sqlite import SqliteStorage
+from foliot.domain.instant import HOUR, Millis
+from foliot.ports.storage import Storage
+from foliot.testing.builders import LEASE, a_run, a_worker
+from foliot.testing.clock import VirtualClock
+from foliot.testing.conformance import storage as suites
+
+
+@pytest.fixture
+def clock() -> VirtualClock:
+    return VirtualClock()
+
+
+@pytest.fixture
+async def another(tmp_path: Path, clock: VirtualClock) -> AsyncIterator[Callable[[], Awaitable[Storage]]]:
+    opened: list[SqliteStorage] = []
+
+    async def open_one_more() -> Storage:
+        opened.append(await SqliteStorage.open(tmp_path / "foliot.db", clock=clock, synchronous="NORMAL"))
+        return opened[-1]
+
+    yield open_one_more
+    for storage in opened:
+        await storage.close()
+
+
+@pytest.fixture
+async def storage(another: Callable[[], Awaitable[Storage]]) -> Storage:
+    return await another()
+
+
+class TestJobs(suites.JobContract):
+    pass
+
+
+class TestSchedules(suites.ScheduleContract):
+    pass
+
+
+class TestSettling(suites.SettleContract):
+    pass
+
+
+class TestLedger(suites.LedgerContract):
+    pass
+
+
+class TestRuns(suites.RunContract):
+    pass
+
+
+class TestDedupe(suites.DedupeContract):
+    pass
+
+
+class TestClaims(suites.ClaimContract):
+    pass
+
+
+class TestFinishing(suites.FinishContract):
+    pass
+
+
+class TestCancels(suites.CancelContract):
+    pass
+
+
+class TestLimits(suites.LimitContract):
+    pass
+
+
+class TestOverlap(suites.OverlapContract):
+    pass
+
+
+class TestLeases(suites.LeaseContract):
+    pass
+
+
+class TestLogs(suites.LogContract):
+    pass
+
+
+class TestLeader(suites.LeaderContract):
+    pass
+
+
+class TestUpkeep(suites.UpkeepContract):
+    pass
+
+
+class TestEvents(suites.EventContract):
+    pass
+
+
+class TestSignals(suites.SignalContract):
+    pass
+
+
+class TestConcurrency(suites.ConcurrencyContract):
+    pass
+
+
+@pytest.mark.proves("L3")
+@pytest.mark.parametrize("step", [HOUR, -HOUR])
+async def test_a_step_of_the_wall_clock_frees_no_live_lease(
+    storage: Storage, clock: VirtualClock, step: Millis
+) -> None:
+    worker = a_worker()
+    await storage.workers.register(worker, LEASE)
+    await storage.runs.create([a_run(due_at=0)])
+    [claim] = await storage.runs.claim(worker.id, ["default"], 1)
+
+    clock.step(step)
+
+    assert await storage.workers.expired(10) == []
+    renewal = await storage.workers.renew(worker.id, [claim.token], LEASE)
+    assert renewal is not None
+
+
+@pytest.mark.proves("L3")
+async def test_a_clock_set_back_keeps_no_dead_lease(storage: Storage, clock: VirtualClock) -> None:
+    worker = a_worker()
+    await storage.workers.register(worker, LEASE)
+    await storage.runs.create([a_run(due_at=0)])
+    [claim] = await storage.runs.claim(worker.id, ["default"], 1)
+
+    clock.step(-HOUR)
+    clock.advance(LEASE + 1)
+
+    assert [expired.token for expired in await storage.workers.expired(10)] == [claim.token]
+    assert await storage.workers.renew(worker.id, [claim.token], LEASE) is None
+
+
+@pytest.mark.proves("L3")
+async def test_no_lease_survives_a_reboot(storage: Storage, clock: VirtualClock) -> None:
+    worker = a_worker()
+    await storage.workers.register(worker, LEASE)
+    await storage.runs.create([a_run(due_at=0)])
+    [claim] = await storage.runs.claim(worker.id, ["default"], 1)
+
+    clock.reboot()
+
+    assert [expired.token for expired in await storage.workers.expired(10)] == [claim.token]

@@ -1,0 +1,64 @@
+"""How day-of-month and day-of-week are joined."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from foliot import cron
+from foliot.domain.cron.compiling import EITHER_DAY
+
+JANUARY = (datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 31, 23, tzinfo=UTC))
+
+
+def days(expression: str, dom_dow: cron.DomDow = "or") -> list[int]:
+    """The days of January 2026, which begins on a Thursday."""
+    return [fire.day for fire in cron.compile(expression, dom_dow=dom_dow).between(*JANUARY, 100)]
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("0 0 13 * FRI", [2, 9, 13, 16, 23, 30]),
+        ("0 0 1,2 * 5L", [1, 2, 30]),
+        ("0 0 L * SUN#1", [4, 31]),
+        ("0 0 1-31 * MON", list(range(1, 32))),
+    ],
+)
+def test_two_restricted_fields_mean_either(expression: str, expected: list[int]) -> None:
+    assert days(expression) == expected
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("0 0 */10 * THU", [1]),
+        ("0 0 */10 * */2", [1, 11, 31]),
+        ("0 0 13-19 * */5", [16, 18]),
+        ("0 0 *,3 * MON", [5, 12, 19, 26]),
+        ("0 0 ? * MON", [5, 12, 19, 26]),
+        ("0 0 13 * ?", [13]),
+        ("0 0 ?/10 * THU", [1]),
+    ],
+)
+def test_a_field_that_begins_with_a_star_means_both(expression: str, expected: list[int]) -> None:
+    assert days(expression) == expected
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"), [("0 0 9-15 * FRI", [9]), ("0 0 L * SAT", [31]), ("0 0 13 * *", [13])]
+)
+def test_and_can_be_asked_for(expression: str, expected: list[int]) -> None:
+    assert days(expression, "and") == expected
+
+
+def test_two_restricted_fields_give_a_warning_because_few_people_expect_either() -> None:
+    assert cron.compile("0 0 13 * FRI").warnings == (EITHER_DAY,)
+
+
+@pytest.mark.parametrize("expression", ["0 0 13 * *", "0 0 * * FRI", "0 0 */2 * FRI", "30 2 * * *", "@every 1h"])
+def test_everything_else_gives_no_warning(expression: str) -> None:
+    assert cron.compile(expression, "Europe/Berlin").warnings == ()
+
+
+def test_no_warning_when_both_were_asked_for() -> None:
+    assert cron.compile("0 0 13 * FRI", dom_dow="and").warnings == ()

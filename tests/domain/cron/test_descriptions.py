@@ -1,0 +1,86 @@
+"""Expressions in words."""
+
+import pytest
+
+from foliot import cron
+
+DESCRIPTIONS = {
+    "0 3 * * 1": "at 03:00 on Monday",
+    "30 2 * * *": "at 02:30 every day",
+    "@daily": "at 00:00 every day",
+    "@hourly": "every hour",
+    "* * * * *": "every minute",
+    "@every_second": "every second",
+    "*/5 * * * *": "every 5 minutes",
+    "0-55/5 * * * *": "every 5 minutes",
+    "*/10 * * * * *": "every 10 seconds",
+    "*/7 * * * *": "at minutes 0, 7, 14, 21, 28, 35, 42, 49 and 56 of every hour",
+    "17 * * * *": "at minute 17 of every hour",
+    "*/5 9-17 * * 1-5": "every 5 minutes of hours 9-17 on Monday to Friday",
+    "* 3 * * *": "every minute of hour 3",
+    "0 9-17 * * *": "at minute 0 of hours 9-17",
+    "0 */2 * * *": "every 2 hours",
+    "15 */2 * * *": "at minute 15 of every 2nd hour",
+    "0 */6 * * *": "at 00:00, 06:00, 12:00 and 18:00 every day",
+    "5 0 3 * * *": "at 03:00:05 every day",
+    "0,30 0 3 * * *": "at 03:00:00 and 03:00:30 every day",
+    "5 * * * * *": "at second 5 of every minute",
+    "5 * 9 * * *": "at second 5 of every minute of hour 9",
+    "*/2 0 * * * *": "every 2 seconds of minute 0 of every hour",
+    "* */5 * * * *": "every second of every 5th minute",
+    "0 0 1 * *": "at 00:00 on day 1 of the month",
+    "0 0 1,15,20-23 * *": "at 00:00 on days 1, 15 and 20-23 of the month",
+    "0 0 L * *": "at 00:00 on the last day of the month",
+    "0 0 L-3 * *": "at 00:00 on the day 3 days before the last of the month",
+    "0 0 LW * *": "at 00:00 on the last working day of the month",
+    "0 0 15W * *": "at 00:00 on the working day nearest day 15 of the month",
+    "0 0 * * 5L": "at 00:00 on the last Friday of the month",
+    "0 0 * * MON,5#2": "at 00:00 on Monday and the 2nd Friday of the month",
+    "0 0 * * SUN,SAT": "at 00:00 on Saturday and Sunday",
+    "0 0 * * FRI-MON": "at 00:00 on Monday and Friday to Sunday",
+    "0 0 13 * FRI": "at 00:00 on day 13 of the month or on Friday",
+    "0 0 3,* * FRI": "at 00:00 every day",
+    "0 0 3 * 0-6": "at 00:00 every day",
+    "0 0 */10 * FRI": "at 00:00 on days 1, 11, 21 and 31 of the month if that is Friday",
+    "0 0 29 2 *": "at 00:00 on day 29 of the month in February",
+    "0 0 * JAN-MAR,DEC *": "at 00:00 every day in January to March and December",
+    "0 0 12 1 1 ? 2030,2031": "at 12:00 on day 1 of the month in January in 2030 and 2031",
+}
+
+
+@pytest.mark.parametrize(("expression", "words"), DESCRIPTIONS.items())
+def test_an_expression_in_words(expression: str, words: str) -> None:
+    assert cron.compile(expression, "Europe/Berlin").describe() == f"{words}, Europe/Berlin"
+
+
+@pytest.mark.parametrize(
+    ("expression", "words"),
+    [
+        ("@every 90s", "every 1 minute 30 seconds of elapsed time"),
+        ("@every 2d", "every 2 days of elapsed time"),
+        ("@manual", "only when triggered"),
+        ("@triggered", "only when triggered"),
+        ("@reboot", "when the scheduler starts"),
+    ],
+)
+def test_expressions_that_do_not_look_at_the_wall_name_no_zone(expression: str, words: str) -> None:
+    assert cron.compile(expression, "Europe/Berlin").describe() == words
+
+
+def test_the_day_rule_is_in_the_words() -> None:
+    assert cron.compile("0 0 13 * 5", dom_dow="and").describe() == (
+        "at 00:00 on day 13 of the month if that is Friday, UTC"
+    )
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("0 3 * * MON", "00 03 ? * 1"),
+        ("*/15 * * * *", "0,15,30,45 * * * *"),
+        ("@weekly", "0 0 * * 7"),
+        ("0 0 L * *", "0 0 L-0 * *"),
+    ],
+)
+def test_the_words_come_from_the_meaning_and_not_from_the_text(one: str, other: str) -> None:
+    assert cron.compile(one).describe() == cron.compile(other).describe()

@@ -1,0 +1,84 @@
+"""H: a value drawn from the key of a schedule."""
+
+from collections import Counter
+
+import pytest
+
+from foliot import cron
+from foliot.domain.cron.compiled import Cron
+from foliot.domain.cron.wallclock import WallClock
+
+
+def pattern(expression: str, key: str = "report") -> tuple[tuple[int, ...], ...]:
+    """What was drawn for second, minute, hour, day-of-month, month and day-of-week."""
+    compiled = cron.compile(expression, key=key)
+    assert isinstance(compiled, WallClock)
+    times, days = compiled.pattern.times, compiled.pattern.days
+    return times.seconds, times.minutes, times.hours, days.month_days.days, days.months, days.week_days.days
+
+
+def test_the_drawn_values_never_change_from_release_to_release() -> None:
+    assert pattern("H H H H H H") == ((30,), (37,), (14,), (26,), (7,), (1,))
+
+
+def test_every_field_draws_on_its_own() -> None:
+    drawn = Counter(pattern("H H * * *", key=f"job-{number}")[1:3] for number in range(2_000))
+
+    assert len(drawn) > 700
+    assert {minute for (minute,), _ in drawn} == set(range(60))
+    assert {hour for _, (hour,) in drawn} == set(range(24))
+
+
+def test_a_range_limits_what_is_drawn() -> None:
+    drawn = {pattern("H(10-12) H(22-2) * * *", key=str(number))[1:3] for number in range(300)}
+
+    assert {minute for (minute,), _ in drawn} == {10, 11, 12}
+    assert {hour for _, (hour,) in drawn} == {22, 23, 0, 1, 2}
+
+
+def test_a_step_is_kept_and_its_start_is_drawn() -> None:
+    drawn = {pattern("H/15 * * * *", key=str(number))[1] for number in range(300)}
+
+    assert drawn == {tuple(range(start, 60, 15)) for start in range(15)}
+
+
+def test_a_step_inside_a_range() -> None:
+    drawn = {pattern("H(0-29)/10 * * * *", key=str(number))[1] for number in range(300)}
+
+    assert drawn == {tuple(range(start, 30, 10)) for start in range(10)}
+
+
+def test_the_drawn_day_exists_in_every_month() -> None:
+    assert {pattern("0 0 H * *", key=str(number))[3] for number in range(500)} == {(day,) for day in range(1, 29)}
+
+
+def test_h_may_stand_in_a_list_and_in_small_letters() -> None:
+    assert pattern("h,59 * * * *")[1] == (37, 59)
+
+
+@pytest.mark.parametrize(
+    ("expression", "position", "message"),
+    [
+        ("H(0-29)/40 * * * *", 8, "step '40' is larger"),
+        ("H( * * * *", 0, "'H(' cannot be hashed"),
+        ("H(5) * * * *", 0, "'H(5)' cannot be hashed"),
+        ("H(0-60) * * * *", 4, "minute '60' is outside 0-59"),
+        ("H(-5) * * * *", 2, "a value is missing"),
+        ("H-5 * * * *", 0, "'H-5' cannot be hashed"),
+        ("HH * * * *", 0, "'HH' cannot be hashed"),
+        ("* * * * * * H", 12, "H cannot stand in the year field"),
+        ("* * * * H#2", 8, "'H' is not a day-of-week"),
+        ("H/0 * * * *", 2, "step of 0"),
+    ],
+)
+def test_faults_in_h_are_placed(expression: str, position: int, message: str) -> None:
+    with pytest.raises(cron.InvalidCron) as caught:
+        cron.compile(expression, key="report")
+
+    assert message in caught.value.message
+    assert caught.value.position == position
+
+
+@pytest.mark.parametrize("key", ["", "ü", "\ud800", "a\nb", "x" * 10_000])
+def test_any_text_is_a_key(key: str) -> None:
+    assert isinstance(cron.compile("H H * * *", key=key), Cron)

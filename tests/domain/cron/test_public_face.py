@@ -1,0 +1,109 @@
+"""What library users rely on: aware datetimes in and out, and objects that are cheap to have many of."""
+
+from datetime import UTC, datetime, timedelta, timezone
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from foliot import cron
+from foliot.domain.cron.wallclock import WallClock
+
+NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+HALF_SECOND = timedelta(milliseconds=500)
+
+
+def test_fires_come_in_the_zone_of_the_expression() -> None:
+    fire = cron.compile("0 3 * * *", "America/New_York").next(NOON)
+
+    assert fire == datetime(2026, 7, 2, 7, tzinfo=UTC)
+    assert fire.tzinfo is ZoneInfo("America/New_York")
+
+
+@pytest.mark.parametrize("tz", [timezone(-9 * HOUR), ZoneInfo("Asia/Kolkata")])
+def test_the_zone_of_the_question_does_not_matter(tz: ZoneInfo | timezone) -> None:
+    assert cron.compile("0 * * * *").next(NOON.astimezone(tz)) == NOON + HOUR
+
+
+def test_next_is_later_and_previous_is_earlier() -> None:
+    hourly = cron.compile("0 * * * *")
+
+    assert (hourly.previous(NOON), hourly.next(NOON)) == (NOON - HOUR, NOON + HOUR)
+
+
+def test_fractions_of_a_second_count() -> None:
+    hourly = cron.compile("0 * * * *")
+
+    assert hourly.next(NOON - HALF_SECOND) == NOON
+    assert hourly.next(NOON + HALF_SECOND) == NOON + HOUR
+    assert hourly.previous(NOON + HALF_SECOND) == NOON
+    assert hourly.previous(NOON - HALF_SECOND) == NOON - HOUR
+
+
+def test_the_second_pass_of_a_fold_is_told_from_the_first() -> None:
+    berlin = ZoneInfo("Europe/Berlin")
+    second_pass = datetime(2024, 10, 27, 2, 15, tzinfo=berlin, fold=1)
+
+    fire = cron.compile("*/30 * * * *", "Europe/Berlin").next(second_pass)
+
+    assert fire is not None
+    assert (fire.fold, fire.astimezone(UTC)) == (1, datetime(2024, 10, 27, 1, 30, tzinfo=UTC))
+
+
+def test_between_includes_both_ends() -> None:
+    hourly = cron.compile("0 * * * *")
+
+    assert hourly.between(NOON, NOON + 2 * HOUR, 9) == [NOON, NOON + HOUR, NOON + 2 * HOUR]
+    assert hourly.between(NOON + HALF_SECOND, NOON + 2 * HOUR - HALF_SECOND, 9) == [NOON + HOUR]
+    assert hourly.epochs_between(0, 7_200, 9) == [0, 3_600, 7_200]
+
+
+@pytest.mark.parametrize(("limit", "found"), [(2, 2), (1, 1), (0, 0), (-1, 0)])
+def test_between_stops_at_the_limit(limit: int, found: int) -> None:
+    assert len(cron.compile("* * * * * *").between(NOON, NOON + HOUR, limit)) == found
+
+
+def test_between_is_empty_when_the_end_comes_first() -> None:
+    assert cron.compile("* * * * *").between(NOON, NOON - HOUR, 9) == []
+
+
+@pytest.mark.parametrize("ask", ["next", "previous"])
+def test_naive_datetimes_are_refused(ask: str) -> None:
+    with pytest.raises(ValueError, match="has no timezone: give it one, such as tzinfo=UTC"):
+        getattr(cron.compile("* * * * *"), ask)(NOON.replace(tzinfo=None))
+
+
+def test_a_naive_anchor_is_refused() -> None:
+    with pytest.raises(ValueError, match="has no timezone"):
+        cron.compile("@every 1h", anchor=NOON.replace(tzinfo=None))
+
+
+def test_utc_is_the_zone_when_none_is_named() -> None:
+    assert cron.compile("0 3 * * *").timezone == "UTC"
+
+
+def test_the_expression_is_kept_as_it_was_written() -> None:
+    compiled = cron.compile(" 0  3 * * mon ")
+
+    assert compiled.expression == " 0  3 * * mon "
+    assert repr(compiled) == "<Cron ' 0  3 * * mon ' in UTC>"
+
+
+def test_equal_calls_give_the_same_object() -> None:
+    first = cron.compile("0 3 * * *", "Asia/Tokyo", key="a", anchor=NOON)
+
+    assert cron.compile("0 3 * * *", "Asia/Tokyo", key="b", anchor=NOON + HOUR) is first
+
+
+def test_different_expressions_share_what_is_equal_in_them() -> None:
+    one, two = cron.compile("0 3 * * MON"), cron.compile("00 3 * * 1", "Asia/Tokyo")
+
+    assert isinstance(one, WallClock)
+    assert isinstance(two, WallClock)
+    assert one.pattern.days is two.pattern.days
+    assert one.pattern.times is two.pattern.times
+
+
+def test_a_compiled_expression_has_no_room_for_anything_else() -> None:
+    with pytest.raises(AttributeError):
+        cron.compile("* * * * *").note = "mine"  # type: ignore[attr-defined]

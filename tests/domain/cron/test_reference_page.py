@@ -1,0 +1,26 @@
+"""docs/reference/cron.md is true: its examples run, and it names what the code knows."""
+
+from pathlib import Path
+
+import pytest
+
+from foliot.domain.cron import reading
+from tests.architecture.examples import find_examples, run_examples
+
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "cron.md"
+
+
+def test_every_example_of_the_page_runs(tmp_path: Path) -> None:
+    examples = list(find_examples("docs/reference/cron.md", PAGE.read_text()))
+
+    assert len(examples) >= 8
+    run_examples(iter(examples), tmp_path)
+
+
+@pytest.mark.parametrize("macro", [*reading.MACROS, reading.EVERY, *reading.MANUAL, reading.REBOOT])
+def test_every_macro_is_on_the_page(macro: str) -> None:
+    assert f"`{macro}" in PAGE.read_text()
+
+
+def test_the_longest_expression_is_on_the_page() -> None:
+    assert f"{reading.LONGEST} characters" in PAGE.read_text()

@@ -1,0 +1,136 @@
+"""A schedule in memory: the domain's decisions saved as a storage would save them, without a storage."""
+
+from collections.abc import Iterable
+from itertools import count
+
+from foliot.domain import edit
+from foliot.domain.audit import Finding, audit
+from foliot.domain.firing import DueSchedule, Firing, Tempo, plan_firing
+from foliot.domain.ids import ScheduleUid
+from foliot.domain.instant import SECOND, Instant, later
+from foliot.domain.job import DEFAULT_PROJECT
+from foliot.domain.launch import launch_job
+from foliot.domain.schedule import Pause, Revision, ScheduleSpec
+from foliot.domain.tick import PlannedTick, TickRecord
+from foliot.domain.timetable import Timetable
+from foliot.testing.builders import NIGHTLY, REPORT, a_job
+from foliot.testing.clock import START
+
+
+class ScheduleModel:
+    def __init__(self, spec: ScheduleSpec, tempo: Tempo | None = None) -> None:
+        self.now = START
+        self.tempo = tempo or Tempo()
+        self.schedule = edit.create(ScheduleUid("uid"), NIGHTLY, DEFAULT_PROJECT, spec, START)
+        self.revisions: list[Revision] = [self.schedule.revision]
+        self.pauses: list[Pause] = []
+        self.planned: list[PlannedTick] = []
+        self.ticks: list[TickRecord] = []
+        self.in_flight = 0
+        self._run_ids = (f"run-{number}" for number in count(1))
+
+    @property
+    def timetable(self) -> Timetable:
+        return Timetable(NIGHTLY, self.revisions, self.pauses)
+
+    @property
+    def is_due(self) -> bool:
+        return self.schedule.wake_at is not None and self.schedule.wake_at <= self.now
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Everything up to now has been decided."""
+        next_run_at = self.schedule.next_run_at
+        return not self.is_due and not self.planned and (next_run_at is None or next_run_at > self.now)
+
+    def advance(self, span: int) -> None:
+        self.now = later(self.now, span)
+
+    def wake(self, lateness: int) -> Firing | None:
+        """Sleep until the schedule asks for a decision, and a bit longer."""
+        if self.schedule.wake_at is not None:
+            self.now = max(self.now, later(self.schedule.wake_at, lateness))
+        return self.fire()
+
+    def edit(self, spec: ScheduleSpec) -> None:
+        if edit.is_same_rule(self.schedule, spec):
+            return
+        self.schedule = edit.edit(self.schedule, spec, self.revisions, self.now)
+        self.revisions.append(self.schedule.revision)
+
+    def pause(self) -> None:
+        if self.schedule.paused_at is None:
+            self.schedule = edit.pause(self.schedule, self.now)
+            self.pauses.append(Pause(self.now, None))
+
+    def resume(self) -> None:
+        if self.schedule.paused_at is not None:
+            self.schedule = edit.resume(self.schedule, self.now)
+            self.pauses[-1] = self.pauses[-1]._replace(until=self.now)
+
+    def fire(self) -> Firing | None:
+        """One round of the scheduler, if the schedule asks for it."""
+        if not self.is_due:
+            return None
+        due = DueSchedule(
+            uid=self.schedule.uid,
+            id=NIGHTLY,
+            version=self.schedule.version,
+            created_at=self.schedule.created_at,
+            revisions=tuple(self.revisions),
+            settled_until=self.schedule.settled_until,
+            in_flight=self.in_flight,
+            pauses=tuple(self.pauses),
+            planned=tuple(self.planned),
+            behind_since=self.schedule.behind_since,
+        )
+        jobs = {REPORT: a_job()}
+        firing = plan_firing(due, self.now, jobs=jobs, tempo=self.tempo, launch=launch_job, run_ids=self._run_ids)
+        self._save(firing)
+        return firing
+
+    def _save(self, firing: Firing) -> None:
+        self.in_flight += len(firing.runs)
+        self.ticks += firing.ticks
+        self.planned = list(firing.planned)
+        self.schedule = self.schedule._replace(
+            version=self.schedule.version + 1,
+            settled_until=firing.settled_until,
+            next_run_at=firing.next_run_at,
+            wake_at=firing.wake_at,
+            behind_since=firing.behind_since,
+        )
+
+    def findings(self, until: Instant | None = None) -> list[Finding]:
+        return audit(
+            self.timetable,
+            self.ticks,
+            self.planned,
+            after=self.schedule.created_at,
+            until=until or self.schedule.settled_until,
+        )
+
+    def planned_by_hand(self, until: Instant) -> list[Instant]:
+        """Second by second, for intervals alone: which revision rules, and does its grid fall here?"""
+        return [
+            moment
+            for moment in map(Instant, range(START + SECOND, until + 1, SECOND))
+            if _falls(self._ruling(moment), moment)
+        ]
+
+    def _ruling(self, moment: Instant) -> Revision:
+        return [revision for revision in self.revisions if revision.opened_at < moment][-1]
+
+    def recorded(self) -> Iterable[Instant]:
+        """Every moment that has a row, ranges taken apart by the grid of their revision."""
+        specs = {revision.number: revision.spec for revision in self.revisions}
+        for tick in self.ticks:
+            step = int(specs[tick.revision].expr) * SECOND
+            yield from (Instant(moment) for moment in range(tick.scheduled_for, tick.until + 1, step))
+
+
+def _falls(revision: Revision, moment: Instant) -> bool:
+    spec = revision.spec
+    anchor = spec.anchor or START
+    in_window = (spec.start_at or 0) <= moment and (spec.end_at is None or moment <= spec.end_at)
+    return in_window and moment >= anchor and (moment - anchor) % (int(spec.expr) * SECOND) == 0

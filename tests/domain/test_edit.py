@@ -1,0 +1,148 @@
+"""How a schedule's row changes when people touch it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foliot.domain import edit
+from foliot.domain.ids import ScheduleUid
+from foliot.domain.instant import HOUR, MINUTE, SECOND, Instant, later
+from foliot.domain.job import DEFAULT_PROJECT
+from foliot.domain.schedule import Overlap, Schedule, ScheduleSpec
+from foliot.testing.builders import NIGHTLY, cron, every, manual, once
+from foliot.testing.clock import START
+
+SPECS = st.sampled_from([every(60), every(90, jitter=1_000), cron("*/5 * * * *"), once(later(START, HOUR)), manual()])
+SPANS = st.integers(0, 7_200_000)
+
+
+def created(spec: ScheduleSpec) -> Schedule:
+    return edit.create(ScheduleUid("uid"), NIGHTLY, DEFAULT_PROJECT, spec, START)
+
+
+@pytest.mark.proves("R4-17", "R4-61")
+def test_a_new_schedule_is_settled_up_to_now_and_planned_from_there() -> None:
+    schedule = created(every(60))
+
+    assert (schedule.version, schedule.revision.number, schedule.enabled) == (1, 1, True)
+    assert (schedule.settled_until, schedule.revision.opened_at) == (START, START)
+    assert schedule.next_run_at == schedule.wake_at == START + MINUTE
+
+
+def test_a_moment_that_is_now_has_passed() -> None:
+    assert created(cron("* * * * *")).next_run_at == START + MINUTE
+
+
+def test_a_schedule_that_may_fire_early_wakes_early() -> None:
+    assert created(every(60, jitter=1_000)).wake_at == START + MINUTE - 1_000
+
+
+@pytest.mark.proves("T15")
+def test_an_edit_takes_effect_after_the_moment_it_is_made() -> None:
+    before = created(every(60))
+
+    after = edit.edit(before, every(90), [before.revision], later(START, 30 * SECOND))
+
+    assert (after.revision.number, after.revision.opened_at) == (2, START + 30 * SECOND)
+    assert after.next_run_at == START + 30 * SECOND + 90 * SECOND
+    assert after.version == before.version + 1
+
+
+@pytest.mark.proves("T15")
+def test_an_edit_leaves_unsettled_moments_to_the_rule_they_had() -> None:
+    before = created(every(60))
+
+    after = edit.edit(before, every(3_600), [before.revision], later(START, 150 * SECOND))
+
+    assert after.next_run_at == START + MINUTE
+    assert after.wake_at == START + MINUTE
+
+
+@pytest.mark.proves("T6", "T15")
+def test_an_edit_under_a_clock_set_back_opens_after_what_is_settled() -> None:
+    before = created(every(60))._replace(settled_until=later(START, HOUR))
+
+    after = edit.edit(before, every(90), [before.revision], later(START, MINUTE))
+
+    assert after.revision.opened_at == START + HOUR
+    assert after.next_run_at is not None
+    assert after.next_run_at > START + HOUR
+
+
+def test_an_edit_never_unpauses() -> None:
+    paused = edit.pause(created(every(60)), later(START, SECOND))
+
+    after = edit.edit(paused, every(90), [paused.revision], later(START, MINUTE))
+
+    assert (after.paused_at, after.wake_at) == (paused.paused_at, None)
+
+
+def test_an_edit_wakes_a_spent_schedule() -> None:
+    spent = created(once(later(START, MINUTE)))._replace(
+        enabled=False, next_run_at=None, wake_at=None, settled_until=later(START, MINUTE)
+    )
+
+    after = edit.edit(spent, once(later(START, HOUR)), [spent.revision], later(START, 2 * MINUTE))
+
+    assert (after.enabled, after.next_run_at, after.wake_at) == (True, START + HOUR, START + HOUR)
+
+
+@given(SPECS, SPANS)
+def test_saving_the_same_specification_is_no_edit(spec: ScheduleSpec, span: int) -> None:
+    schedule = created(spec)
+
+    assert edit.is_same_rule(schedule, spec)
+    assert edit.is_same_rule(schedule, schedule.revision.spec)
+
+
+def test_any_difference_is_an_edit() -> None:
+    schedule = created(every(60))
+
+    assert not edit.is_same_rule(schedule, every(61))
+    assert not edit.is_same_rule(schedule, every(60, overlap=Overlap.ALLOW))
+    assert not edit.is_same_rule(schedule._replace(enabled=False), every(60))
+
+
+def test_an_edited_schedule_knows_its_new_rule() -> None:
+    schedule = created(every(60))
+
+    after = edit.edit(schedule, every(90), [schedule.revision], later(START, MINUTE))
+
+    assert edit.is_same_rule(after, every(90))
+    assert not edit.is_same_rule(after, every(60))
+
+
+def test_a_paused_schedule_does_not_wake_and_a_resumed_one_does_at_once() -> None:
+    schedule = created(every(60))
+
+    paused = edit.pause(schedule, later(START, SECOND))
+    resumed = edit.resume(paused, later(START, HOUR))
+
+    assert (paused.paused_at, paused.wake_at) == (START + SECOND, None)
+    assert (resumed.paused_at, resumed.wake_at) == (None, START + HOUR)
+    assert [schedule.version, paused.version, resumed.version] == [1, 2, 3]
+
+
+@given(st.lists(st.sampled_from(["edit", "pause", "resume"]), max_size=8), SPECS)
+def test_every_change_raises_the_version(changes: list[str], spec: ScheduleSpec) -> None:
+    schedule = created(every(60))
+    now = START
+    for change in changes:
+        now = Instant(now + SECOND)
+        before = schedule
+        match change:
+            case "edit":
+                schedule = edit.edit(schedule, spec, [schedule.revision], now)
+            case "pause":
+                schedule = edit.pause(schedule, now)
+            case "resume":
+                schedule = edit.resume(schedule, now)
+        assert schedule.version == before.version + 1
+        assert schedule.updated_at == now
+
+
+@pytest.mark.proves("R1-13")
+def test_a_schedule_without_a_next_moment_is_exhausted_unless_people_fire_it() -> None:
+    assert not edit.is_exhausted(created(every(60)))
+    assert not edit.is_exhausted(created(manual()))
+    assert edit.is_exhausted(created(once(later(START, MINUTE)))._replace(next_run_at=None))

@@ -1,0 +1,214 @@
+"""What one finished attempt makes of its run."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foliot.domain.ids import RunId
+from foliot.domain.instant import MINUTE, Instant, Millis
+from foliot.domain.job import Delivery, Options
+from foliot.domain.outcome import Cancelled, Failure, Interrupted, Lost, Reason, Success, TimedOut
+from foliot.domain.retry import Retry
+from foliot.domain.run import (
+    MOVES,
+    TERMINAL,
+    Again,
+    Ended,
+    GivenBack,
+    Progress,
+    Status,
+    Verdict,
+    heed_cancel,
+    parse_status,
+    rank,
+    settle,
+)
+from foliot.errors import InvalidInput
+
+RUN = RunId("01JQZ8W3F07M4T5V6W8X9YABCD")
+BROKEN = Failure("exit code 1", Reason.EXIT_CODE, exit_code=1)
+FIRST = Progress(RUN, attempt=1, lost=0)
+
+
+def with_retries(retries: int, *delays: int) -> Options:
+    return Options(retry=Retry(retries=retries, delays=tuple(Millis(delay) for delay in delays)))
+
+
+@pytest.mark.proves("R1-30")
+def test_a_success_ends_the_run() -> None:
+    assert settle(FIRST, Success(b"1", 0), with_retries(3)) == Ended(Status.SUCCESS, output=b"1", exit_code=0)
+
+
+@pytest.mark.proves("R1-33")
+def test_without_retries_the_first_failure_is_the_end() -> None:
+    assert settle(FIRST, BROKEN, Options()) == Ended(Status.FAILED, Reason.EXIT_CODE, "exit code 1", 1)
+
+
+@pytest.mark.proves("R1-31")
+def test_a_failure_with_retries_left_is_tried_again() -> None:
+    verdict = settle(FIRST, BROKEN, with_retries(1, 5_000))
+
+    assert verdict == Again(Millis(5_000), Status.FAILED, Reason.EXIT_CODE, "exit code 1", 1)
+
+
+@pytest.mark.proves("R1-33", "S3")
+@given(st.integers(0, 20))
+def test_a_run_that_always_fails_is_tried_once_more_than_its_retries(retries: int) -> None:
+    attempts = passage([BROKEN] * 100, with_retries(retries, 0))
+
+    assert attempts == retries + 1
+
+
+def test_the_pause_grows_with_the_failures() -> None:
+    options = with_retries(3, 1, 20, 300)
+
+    verdicts = [settle(Progress(RUN, attempt, 0), BROKEN, options) for attempt in (1, 2, 3, 4)]
+
+    assert [verdict.delay if isinstance(verdict, Again) else None for verdict in verdicts] == [1, 20, 300, None]
+
+
+@pytest.mark.proves("R1-32")
+def test_a_failure_that_no_retry_can_mend_is_the_end() -> None:
+    hopeless = Failure("no such handler", Reason.HANDLER_MISSING, retryable=False)
+
+    assert settle(FIRST, hopeless, with_retries(3)) == Ended(Status.FAILED, Reason.HANDLER_MISSING, "no such handler")
+
+
+def test_a_timeout_is_tried_again_and_keeps_its_name() -> None:
+    late = TimedOut("took too long")
+
+    assert settle(FIRST, late, Options()) == Ended(Status.TIMEOUT, Reason.TIMEOUT, "took too long")
+    again = settle(FIRST, late, with_retries(1, 7))
+    assert again == Again(Millis(7), Status.TIMEOUT, Reason.TIMEOUT, "took too long")
+
+
+@pytest.mark.proves("S9")
+def test_a_cancelled_attempt_is_not_tried_again() -> None:
+    assert settle(FIRST, Cancelled(), with_retries(3)) == Ended(Status.CANCELLED, Reason.CANCELLED)
+
+
+def test_an_interrupted_attempt_is_given_back() -> None:
+    assert settle(FIRST, Interrupted(), Options()) == GivenBack()
+
+
+def test_at_most_once_means_that_an_interrupted_attempt_is_the_end() -> None:
+    verdict = settle(FIRST, Interrupted(), Options(delivery=Delivery.AT_MOST_ONCE))
+
+    assert isinstance(verdict, Ended)
+    assert (verdict.status, verdict.reason) == (Status.FAILED, Reason.RESTART)
+
+
+@pytest.mark.proves("Q5")
+def test_a_lost_attempt_is_tried_again_at_once_without_costing_a_retry() -> None:
+    verdict = settle(FIRST, Lost(), with_retries(0))
+
+    assert isinstance(verdict, Again)
+    assert (verdict.delay, verdict.was_lost, verdict.reason) == (0, True, Reason.LEASE_LOST)
+
+
+@pytest.mark.proves("Q5")
+@given(st.integers(0, 10))
+def test_a_run_that_kills_every_worker_ends_when_its_budget_is_spent(max_lost: int) -> None:
+    assert passage([Lost()] * 100, Options(max_lost=max_lost)) == max_lost + 1
+
+
+@pytest.mark.proves("Q5")
+def test_at_most_once_means_that_a_lost_attempt_is_the_end() -> None:
+    verdict = settle(FIRST, Lost(), Options(delivery=Delivery.AT_MOST_ONCE, max_lost=3))
+
+    assert verdict == Ended(Status.FAILED, Reason.LEASE_LOST, "the worker vanished")
+
+
+@pytest.mark.proves("S3")
+@given(st.lists(st.sampled_from([BROKEN, Lost(), Interrupted()])), st.integers(0, 4), st.integers(0, 4))
+def test_the_two_budgets_are_kept_apart(
+    outcomes: list[Failure | Lost | Interrupted], retries: int, max_lost: int
+) -> None:
+    options = Options(retry=Retry(retries=retries), max_lost=max_lost)
+
+    attempts = passage(outcomes, options)
+
+    assert attempts <= 1 + retries + max_lost
+
+
+@pytest.mark.proves("S9")
+@pytest.mark.parametrize(
+    ("verdict", "heeded"),
+    [
+        (Ended(Status.SUCCESS, output=b"1"), Ended(Status.SUCCESS, output=b"1")),
+        (Ended(Status.FAILED, Reason.EXIT_CODE, "no"), Ended(Status.FAILED, Reason.EXIT_CODE, "no")),
+        (
+            Again(Millis(1), Status.FAILED, Reason.EXIT_CODE, "no", 3),
+            Ended(Status.CANCELLED, Reason.CANCELLED, "no", 3),
+        ),
+        (GivenBack(), Ended(Status.CANCELLED, Reason.CANCELLED)),
+    ],
+    ids=["success", "failure", "retry", "given back"],
+)
+def test_cancel_beats_retry_and_nothing_else(verdict: Verdict, heeded: Verdict) -> None:
+    assert heed_cancel(verdict) == heeded
+
+
+@pytest.mark.proves("S1")
+def test_nothing_leaves_a_terminal_status() -> None:
+    assert all(not MOVES[status] for status in TERMINAL)
+    assert set(MOVES) == set(Status)
+
+
+@pytest.mark.proves("S1")
+def test_every_other_status_leads_to_an_end() -> None:
+    for status in set(Status) - TERMINAL:
+        assert MOVES[status] & TERMINAL
+        assert status.is_terminal is False
+
+
+@pytest.mark.proves("S1")
+def test_only_what_does_not_run_yet_can_be_skipped() -> None:
+    assert {status for status in Status if Status.SKIPPED in MOVES[status]} == {Status.SCHEDULED, Status.QUEUED}
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        ("succeeded", Status.SUCCESS),
+        (" SUCCESS ", Status.SUCCESS),
+        ("canceled", Status.CANCELLED),
+        ("Failure", Status.FAILED),
+        ("timed_out", Status.TIMEOUT),
+        ("ENQUEUED", Status.QUEUED),
+        ("STARTED", Status.RUNNING),
+        ("pending", Status.SCHEDULED),
+        *((status.value, status) for status in Status),
+    ],
+)
+def test_every_spelling_of_the_ancestors_is_understood(text: str, status: Status) -> None:
+    assert parse_status(text) is status
+
+
+def test_a_status_that_does_not_exist_is_refused_with_a_near_match() -> None:
+    with pytest.raises(InvalidInput, match="does not exist") as refused:
+        parse_status("sucess")
+
+    assert refused.value.hint == 'Did you mean "success"?'
+
+
+def test_a_priority_is_a_head_start_of_so_many_minutes() -> None:
+    patient, urgent = Instant(0), Instant(5 * MINUTE)
+
+    assert rank(patient, 0) < rank(urgent, 4)
+    assert rank(patient, 0) == rank(urgent, 5)
+    assert rank(patient, 0) > rank(urgent, 6)
+
+
+def passage(outcomes: list[Failure | Lost | Interrupted] | list[Failure] | list[Lost], options: Options) -> int:
+    """How many attempts a run begins that meets these outcomes, those given back not counted."""
+    attempt, lost = 0, 0
+    for outcome in outcomes:
+        match settle(Progress(RUN, attempt + 1, lost), outcome, options):
+            case Ended():
+                return attempt + 1
+            case Again(was_lost=was_lost):
+                attempt, lost = attempt + 1, lost + was_lost
+            case GivenBack():
+                pass
+    return attempt

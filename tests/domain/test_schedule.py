@@ -1,0 +1,178 @@
+"""What people may write as a schedule, and what it means."""
+
+import pytest
+
+from foliot.domain.ids import JobId, ScheduleId
+from foliot.domain.instant import DAY, HOUR, MINUTE, SECOND, Instant, later
+from foliot.domain.rule import NEVER
+from foliot.domain.schedule import (
+    Catchup,
+    Overlap,
+    ScheduleSpec,
+    ScheduleType,
+    anchored,
+    canonical,
+    check_schedule,
+    rule_of,
+)
+from foliot.domain.tick import JitterMode
+from foliot.errors import FoliotError, InvalidInput, InvalidJob, InvalidSchedule, InvalidTimezone
+from foliot.testing.builders import NIGHTLY, cron, every, manual, once
+from foliot.testing.clock import START
+
+
+@pytest.mark.proves("R4-18", "R4-19", "R4-20", "R4-21")
+def test_the_defaults_are_those_of_the_specification() -> None:
+    spec = cron("0 * * * *")
+
+    assert (spec.overlap, spec.catchup, spec.jitter, spec.timezone) == (Overlap.SKIP, Catchup.NONE, 0, "UTC")
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        cron("*/5 * * * *"),
+        cron("0 */5 * * * *"),
+        cron("0 2 * * *", timezone="America/Argentina/Buenos_Aires"),
+        cron("@triggered"),
+        cron("@every 90s"),
+        every(1),
+        every(60, jitter=30_000),
+        once(later(START, 1)),
+        manual(),
+        every(60, start_at=later(START, DAY), end_at=later(START, 2 * DAY)),
+        every(60, job_id=None, workflow_id="etl"),
+        once(later(START, HOUR), end_at=later(START, HOUR)),
+        once(later(START, HOUR), start_at=later(START, HOUR)),
+    ],
+    ids=lambda spec: f"{spec.type} {spec.expr}",
+)
+@pytest.mark.proves("R4-13", "R4-14")
+def test_what_can_be_kept_is_accepted(spec: ScheduleSpec) -> None:
+    check_schedule(canonical(spec, NIGHTLY), NIGHTLY, START)
+
+
+@pytest.mark.parametrize(
+    ("spec", "field"),
+    [
+        (cron("61 * * * *"), "cron_expr"),
+        (cron("0 0 31 2 *"), ""),
+        (every(0), "schedule_expr"),
+        (every(-5), "schedule_expr"),
+        (cron("1.5", type=ScheduleType.INTERVAL), "schedule_expr"),
+        (cron("٣", type=ScheduleType.INTERVAL), "schedule_expr"),
+        (cron("9" * 100, type=ScheduleType.INTERVAL), "schedule_expr"),
+        (once(START), "schedule_expr"),
+        (cron("tomorrow", type=ScheduleType.ONCE), "schedule_expr"),
+        (every(60, jitter=-1), "jitter_ms"),
+        (every(10**6, jitter=DAY + 1), "jitter_ms"),
+        (every(60, jitter=30_001), "jitter_ms"),
+        (every(60, catchup_max_age=-1), "catchup_max_age_sec"),
+        (every(60, start_at=later(START, 2), end_at=later(START, 1)), "start_at"),
+        (every(60, end_at=Instant(START - 1)), "end_at"),
+        (every(60, end_at=later(START, 59_999)), "schedule_expr"),
+        (every(60, job_id=None), "job_id"),
+        (every(60, workflow_id="etl"), "job_id"),
+        (every(60, job_id=JobId("../x")), "job_id"),
+    ],
+    ids=str,
+)
+@pytest.mark.proves("R4-33", "R4-58")
+def test_what_cannot_be_kept_is_refused(spec: ScheduleSpec, field: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        check_schedule(spec, NIGHTLY, START)
+
+    assert not field or refused.value.field == field
+    assert refused.value.message
+
+
+@pytest.mark.proves("R4-58")
+@pytest.mark.parametrize("name", ["Mars/Olympus", "", "../../etc/passwd", "Europe/Berlin\0", "/etc/localtime"])
+def test_a_zone_that_does_not_exist_is_refused(name: str) -> None:
+    with pytest.raises(InvalidTimezone):
+        check_schedule(cron("0 * * * *", timezone=name), NIGHTLY, START)
+
+
+@pytest.mark.parametrize("name", ["", "a b", "../x", "-x", "x" * 201, "ü", "a\n"])
+def test_an_id_that_cannot_stand_in_a_path_is_refused(name: str) -> None:
+    with pytest.raises(InvalidJob):
+        check_schedule(every(60), ScheduleId(name), START)
+
+
+def test_a_jitter_of_half_the_period_is_the_most() -> None:
+    with pytest.raises(InvalidSchedule) as refused:
+        check_schedule(cron("*/10 * * * * *", jitter=6 * SECOND), NIGHTLY, START)
+
+    assert refused.value.hint == "Use at most 5000."
+    check_schedule(cron("*/10 * * * * *", jitter=5 * SECOND), NIGHTLY, START)
+
+
+def test_only_jitter_around_the_moment_is_early() -> None:
+    assert every(60, jitter=5_000).early == 5_000
+    assert every(60, jitter=5_000, jitter_mode=JitterMode.AFTER).early == 0
+
+
+@pytest.mark.proves("R1-14")
+def test_an_interval_is_anchored_at_its_creation() -> None:
+    assert anchored(every(60), later(START, 1)).anchor == START + SECOND
+
+
+def test_an_interval_is_anchored_at_its_start() -> None:
+    assert anchored(every(60, start_at=later(START, HOUR)), START).anchor == START + HOUR
+
+
+def test_an_edit_that_keeps_the_interval_keeps_its_grid() -> None:
+    before = anchored(every(60), START)
+
+    kept = anchored(every(60, overlap=Overlap.ALLOW), later(START, 31_000), before)
+    moved = anchored(every(90), later(START, 31_000), before)
+
+    assert (kept.anchor, moved.anchor) == (START, START + 31_000)
+
+
+def test_an_anchor_that_was_given_stays() -> None:
+    assert anchored(every(60, anchor=Instant(7_000)), START).anchor == 7_000
+
+
+@pytest.mark.parametrize("spec", [cron("0 * * * *"), once(START), manual()])
+def test_only_intervals_have_anchors(spec: ScheduleSpec) -> None:
+    assert anchored(spec, START) == spec
+
+
+def test_cron_text_that_is_an_interval_becomes_one() -> None:
+    spec = canonical(cron("@every 90s"), NIGHTLY)
+
+    assert (spec.type, spec.expr) == (ScheduleType.INTERVAL, "90")
+
+
+def test_cron_text_that_only_people_fire_becomes_manual() -> None:
+    spec = canonical(cron("@triggered"), NIGHTLY)
+
+    assert spec.type is ScheduleType.MANUAL
+    assert rule_of(spec, NIGHTLY) is NEVER
+
+
+def test_other_cron_text_stays_as_it_is() -> None:
+    spec = cron("@hourly")
+
+    assert canonical(spec, NIGHTLY) == spec
+
+
+def test_schedules_that_say_the_same_share_one_rule() -> None:
+    one, other = (rule_of(cron("*/5 * * * *"), ScheduleId(name)) for name in ("a", "b"))
+
+    assert one is other
+
+
+def test_a_hashed_field_depends_on_the_schedule() -> None:
+    fires = {rule_of(cron("H H * * *"), ScheduleId(f"s{number}")).next(START) for number in range(10)}
+
+    assert len(fires) > 5
+
+
+def test_refusals_are_errors_of_the_tree_with_a_hint() -> None:
+    with pytest.raises(FoliotError) as refused:
+        check_schedule(once(Instant(START - MINUTE)), NIGHTLY, START)
+
+    assert "never fires" in str(refused.value)
+    assert refused.value.hint

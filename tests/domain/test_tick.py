@@ -1,0 +1,61 @@
+"""Keys and jitter of ticks: functions of the planned moment alone."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foliot.domain.ids import ScheduleId
+from foliot.domain.instant import SECOND, Instant, Millis
+from foliot.domain.tick import REASONS, JitterMode, TickOutcome, TickReason, jitter_offset, tick_key
+from foliot.testing.clock import START
+
+KEYS = st.builds(tick_key, st.text(max_size=20).map(ScheduleId), st.integers(0, 2**42).map(Instant))
+
+
+@pytest.mark.proves("R4-23")
+def test_the_key_is_the_one_of_the_specification() -> None:
+    key = tick_key(ScheduleId("sched-1"), START)
+
+    assert key == "78c70fe49015728651a94b920a57a7237e431e6e213e17ef3a23e776747c814b"
+
+
+@pytest.mark.proves("R4-23")
+def test_the_key_knows_whole_seconds_only() -> None:
+    assert tick_key(ScheduleId("a"), Instant(START + 999)) == tick_key(ScheduleId("a"), START)
+    assert tick_key(ScheduleId("a"), Instant(START + SECOND)) != tick_key(ScheduleId("a"), START)
+
+
+@pytest.mark.proves("R4-43", "T14")
+@given(KEYS, st.integers(0, 86_400_000).map(Millis))
+def test_the_offset_lies_within_the_jitter(key: str, jitter: Millis) -> None:
+    assert -jitter <= jitter_offset(key, jitter, JitterMode.AROUND) <= jitter
+    assert 0 <= jitter_offset(key, jitter, JitterMode.AFTER) <= jitter
+
+
+@pytest.mark.proves("T14")
+@given(KEYS, st.integers(0, 86_400_000).map(Millis), st.sampled_from(JitterMode))
+def test_the_offset_is_the_same_every_time(key: str, jitter: Millis, mode: JitterMode) -> None:
+    assert jitter_offset(key, jitter, mode) == jitter_offset(key, jitter, mode)
+
+
+@pytest.mark.proves("R4-19")
+@given(KEYS)
+def test_without_jitter_there_is_no_offset(key: str) -> None:
+    assert jitter_offset(key, Millis(0), JitterMode.AROUND) == 0
+
+
+@pytest.mark.proves("R4-43")
+def test_offsets_spread_evenly_around_the_moment() -> None:
+    keys = [tick_key(ScheduleId("a"), Instant(START + number * SECOND)) for number in range(1_000)]
+
+    offsets = [jitter_offset(key, Millis(1_000), JitterMode.AROUND) for key in keys]
+
+    assert abs(sum(offsets)) / len(offsets) < 60
+    assert min(offsets) < -900
+    assert max(offsets) > 900
+
+
+@pytest.mark.proves("T2")
+def test_every_outcome_and_every_reason_has_its_place_in_the_closed_list() -> None:
+    assert set(REASONS) == set(TickOutcome)
+    assert set().union(*REASONS.values()) == set(TickReason)

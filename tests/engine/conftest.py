@@ -1,0 +1,53 @@
+"""What the tests of the engine share: a clock, a storage on it, and the duties of one process."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from foliot.adapters.storage.sqlite import SqliteStorage
+from foliot.ports.storage import Storage
+from foliot.testing.clock import VirtualClock
+from foliot.testing.simulation.faults import Faults
+from tests.engine.rig import Rig
+
+Another = Callable[[], Awaitable[Storage]]
+
+
+@pytest.fixture
+def clock() -> VirtualClock:
+    return VirtualClock()
+
+
+@pytest.fixture
+def faults() -> Faults:
+    """Trouble at the commits of `storage`, for those who arm it."""
+    return Faults()
+
+
+@pytest.fixture
+async def storage(tmp_path: Path, clock: VirtualClock, faults: Faults) -> AsyncIterator[Storage]:
+    opened = await SqliteStorage.open(
+        tmp_path / "engine.db", clock=clock, inline=True, faults=faults, synchronous="NORMAL"
+    )
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def another(tmp_path: Path, clock: VirtualClock, storage: Storage) -> AsyncIterator[Another]:
+    """Opens the same file again, as another process would."""
+    opened: list[Storage] = []
+
+    async def open_another() -> Storage:
+        opened.append(await SqliteStorage.open(tmp_path / "engine.db", clock=clock, inline=True, synchronous="NORMAL"))
+        return opened[-1]
+
+    yield open_another
+    for other in opened:
+        await other.close()
+
+
+@pytest.fixture
+def rig(storage: Storage, clock: VirtualClock) -> Rig:
+    return Rig(storage, clock)

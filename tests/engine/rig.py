@@ -1,0 +1,176 @@
+"""One process's duties on a virtual clock and a SQLite file without threads, cranked by hand."""
+
+import asyncio
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+
+from foliot.adapters.queue.storage import StorageQueue
+from foliot.domain.firing import Launcher, Tempo
+from foliot.domain.ids import IdSource, JobId, RunId, ScheduleUid
+from foliot.domain.instant import DAY, LATEST, SECOND, Instant, Millis
+from foliot.domain.job import Job, JobSpec, Options
+from foliot.domain.launch import launch_job
+from foliot.domain.outcome import Failure, Success
+from foliot.domain.run import NewRun, Run, Status
+from foliot.domain.schedule import Schedule, ScheduleSpec
+from foliot.domain.tick import TickRecord
+from foliot.engine.node import Parts, Settings, Timekeeping, Work
+from foliot.ports.queue import Queue
+from foliot.ports.runner import Attempt, Runner
+from foliot.ports.storage import RunFilter, Storage
+from foliot.testing.builders import NIGHTLY, REPORT, a_schedule
+from foliot.testing.clock import VirtualClock
+from tests.engine.ease import ease
+
+LEASE = Millis(60 * SECOND)
+_AGES = Millis(1_000 * DAY)
+_entropy = count(1)
+
+
+class Stage:
+    """A runner whose attempts end as the test says: at once with `answer`, or when they are told to."""
+
+    def __init__(self) -> None:
+        self.attempts: list[Attempt] = []
+        self.answer: Success | Failure | Exception | None = Success()
+        self.abandoned = 0
+        self.cancelled: list[RunId] = []
+        self._ends: dict[RunId, asyncio.Future[Success | Failure]] = {}
+
+    @property
+    def under_way(self) -> list[RunId]:
+        return list(self._ends)
+
+    def end(self, run_id: RunId, outcome: Success | Failure | None = None) -> None:
+        self._ends.pop(run_id).set_result(outcome or Success())
+
+    async def run(self, attempt: Attempt) -> Success | Failure:
+        self.attempts.append(attempt)
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        if self.answer is not None:
+            return self.answer
+        self._ends[attempt.run_id] = asyncio.get_running_loop().create_future()
+        try:
+            return await self._ends[attempt.run_id]
+        except asyncio.CancelledError:
+            del self._ends[attempt.run_id]
+            self.cancelled.append(attempt.run_id)
+            raise
+
+
+class Rig:
+    """All duties are there to be cranked. The worker lives for ages unless a case is about its death."""
+
+    def __init__(
+        self,
+        storage: Storage,
+        clock: VirtualClock,
+        *,
+        queue: Queue | None = None,
+        runners: dict[str, Runner] | None = None,
+        launcher: Launcher = launch_job,
+        tempo: Tempo | None = None,
+        slots: int = 10,
+        lease: Millis = _AGES,
+    ) -> None:
+        self.storage = storage
+        self.clock = clock
+        self.stage = Stage()
+        self.queue = queue or StorageQueue(storage)
+        self.ids = IdSource(_entropy.__next__)
+        self.parts = Parts(
+            storage=storage,
+            queue=self.queue,
+            clock=clock,
+            ids=self.ids,
+            runners={"stage": self.stage, **(runners or {})},
+            launcher=launcher,
+        )
+        self.settings = Settings(label="rig", slots=slots, lease=lease, tempo=tempo or Tempo())
+        self.timekeeping = Timekeeping(self.parts, self.settings)
+        self.worker = Work(self.parts, self.settings)
+        self.scheduler = self.timekeeping.scheduler
+        self.dispatcher = self.timekeeping.dispatcher
+        self.reaper = self.timekeeping.reaper
+        self.membership = self.worker.membership
+        self.consumer = self.worker.consumer
+        self.finisher = self.worker.finisher
+        self.logbook = self.worker.logbook
+
+    # -- giving
+
+    async def job(self, job_id: str = REPORT, *, spec: dict[str, Any] | None = None, **options: Any) -> Job:
+        definition = JobSpec(kind="stage", spec=spec or {}, options=Options(**options))
+        [job] = await self.storage.jobs.put([(JobId(job_id), definition)])
+        return job
+
+    async def schedule(self, spec: ScheduleSpec, schedule_id: str = NIGHTLY) -> Schedule:
+        if spec.job_id is not None and not await self.storage.jobs.get([spec.job_id]):
+            await self.job(spec.job_id)
+        [schedule] = await self.storage.schedules.put([a_schedule(spec, schedule_id=schedule_id)])
+        return schedule
+
+    async def enqueue(self, job_id: str = REPORT, *, delay: int = 0, **fields: Any) -> RunId:
+        found = await self.storage.jobs.get([JobId(job_id)])
+        job = found.get(JobId(job_id)) or await self.job(job_id)
+        now = self.clock.now()
+        known = {"id": RunId(self.ids.make(now)), "job_id": job.id, "due_at": now + delay, "options": job.spec.options}
+        [created] = await self.storage.runs.create([NewRun(**{**known, **fields})])
+        return created.run_id
+
+    # -- cranking
+
+    async def fire(self, after: Millis | int = 0) -> Millis | None:
+        """Let time pass, then one round of the scheduler."""
+        self.clock.advance(after)
+        return await self.scheduler.round()
+
+    async def claim(self) -> None:
+        """One round of the consumer, under a membership that is renewed."""
+        await self.membership.round()
+        await self.consumer.round()
+        await ease()
+
+    async def save(self) -> None:
+        """What attempts left behind reaches the storage."""
+        await self.logbook.round()
+        await ease()
+        await self.finisher.round()
+
+    async def work(self) -> None:
+        await self.claim()
+        await self.save()
+
+    async def work_off(self, turns: int = 50) -> None:
+        """Everything that can be done without time passing."""
+        for _ in range(turns):
+            await self.dispatcher.round()
+            await self.work()
+
+    # -- looking up
+
+    async def run(self, run_id: RunId) -> Run:
+        return (await self.storage.runs.get([run_id]))[run_id]
+
+    async def status(self, run_id: RunId) -> Status:
+        return (await self.run(run_id)).status
+
+    async def runs(self, only: Callable[[Run], bool] = lambda run: True) -> list[Run]:
+        """All runs, oldest first."""
+        return [run for run in reversed(await self.storage.runs.page(RunFilter(limit=10_000))) if only(run)]
+
+    async def planned_times(self) -> list[Instant]:
+        """The planned moments of all runs of schedules, in the order in which the runs were made."""
+        return [run.tick.scheduled_for for run in await self.runs() if run.tick is not None]
+
+    async def stored(self) -> Schedule:
+        return (await self.storage.schedules.get([NIGHTLY]))[NIGHTLY]
+
+    async def ticks(self, uid: ScheduleUid) -> list[TickRecord]:
+        return await self.storage.schedules.ticks(uid, after=Instant(0), until=LATEST, limit=10_000)
+
+    async def outcomes(self, uid: ScheduleUid) -> list[tuple[str, str, int]]:
+        """What the ledger says, row by row: outcome, reason, count."""
+        return [(tick.outcome.value, tick.reason.value, tick.count) for tick in await self.ticks(uid)]

@@ -1,0 +1,180 @@
+"""Due runs come to where workers find them, and are announced until somebody takes them."""
+
+import pytest
+
+from foliot.adapters.queue.memory import MemoryQueue
+from foliot.domain.ids import RunId
+from foliot.domain.instant import HOUR, MINUTE, SECOND, Millis
+from foliot.domain.outcome import Failure, Reason
+from foliot.domain.retry import Retry
+from foliot.domain.run import Status
+from foliot.engine import dispatcher as dispatcher_module
+from foliot.engine.dispatcher import ANNOUNCE_AGAIN, ANNOUNCED_PER_SLOT
+from foliot.engine.loop import AT_ONCE
+from foliot.ports.storage import Storage
+from foliot.testing.builders import every
+from foliot.testing.clock import VirtualClock
+from tests.engine.conftest import Another
+from tests.engine.rig import Rig
+
+
+@pytest.fixture
+def queue() -> MemoryQueue:
+    return MemoryQueue()
+
+
+@pytest.fixture
+async def brokered(storage: Storage, clock: VirtualClock, queue: MemoryQueue) -> Rig:
+    """A process that hears of runs by a broker; its worker is registered."""
+    rig = Rig(storage, clock, queue=queue, slots=2)
+    await rig.membership.round()
+    return rig
+
+
+async def heard(queue: MemoryQueue) -> list[RunId]:
+    return list(await queue.take(["default"], 1_000))
+
+
+# -- release
+
+
+@pytest.mark.proves("R1-26", "R1-27", "R1-28", "R1-40", "R1-43")
+async def test_a_run_for_later_is_queued_when_its_moment_has_come(rig: Rig) -> None:
+    run_id = await rig.enqueue(delay=SECOND)
+    await rig.dispatcher.round()
+    assert await rig.status(run_id) is Status.SCHEDULED
+
+    rig.clock.advance(SECOND)
+    await rig.dispatcher.round()
+
+    assert await rig.status(run_id) is Status.QUEUED
+
+
+async def test_the_dispatcher_comes_back_at_the_very_moment(rig: Rig) -> None:
+    await rig.enqueue(delay=700)
+
+    assert await rig.dispatcher.round() == 700
+
+
+async def test_a_full_batch_is_followed_by_the_next_at_once(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dispatcher_module, "BATCH", 2)
+    for _ in range(3):
+        await rig.enqueue(delay=SECOND)
+    rig.clock.advance(SECOND)
+
+    assert await rig.dispatcher.round() == AT_ONCE
+    assert await rig.dispatcher.round() == SECOND
+
+
+@pytest.mark.proves("R1-45", "R1-04")
+async def test_one_pass_serves_delayed_runs_retries_and_schedules(rig: Rig) -> None:
+    await rig.job(retry=Retry(retries=1, base=Millis(MINUTE)))
+    rig.stage.answer = Failure("not yet", Reason.EXIT_CODE)
+    retried = await rig.enqueue()
+    await rig.work()
+    delayed = await rig.enqueue(delay=MINUTE)
+    await rig.schedule(every(60))
+
+    rig.clock.advance(MINUTE)
+    await rig.scheduler.round()
+    await rig.dispatcher.round()
+
+    assert [run.status for run in await rig.runs()] == [Status.QUEUED] * 3
+    assert {retried, delayed} < {run.id for run in await rig.runs()}
+
+
+async def test_places_that_nobody_was_given_are_found_again(rig: Rig) -> None:
+    swept = []
+    admit = rig.storage.runs.admit
+
+    async def note(limit: int) -> int:
+        swept.append(rig.clock.elapsed())
+        return await admit(limit)
+
+    rig.storage.runs.admit = note  # type: ignore[method-assign, assignment]
+    for _ in range(20):
+        await rig.dispatcher.round()
+        rig.clock.advance(SECOND)
+
+    assert len(swept) == 4
+
+
+# -- announcing
+
+
+@pytest.mark.proves("R1-07", "R1-23", "R1-24", "Q1")
+async def test_what_may_start_is_announced_by_its_id(brokered: Rig, queue: MemoryQueue) -> None:
+    run_id = await brokered.enqueue()
+
+    await brokered.dispatcher.round()
+
+    assert await heard(queue) == [run_id]
+
+
+@pytest.mark.proves("R1-40")
+async def test_what_is_not_due_is_not_announced(brokered: Rig, queue: MemoryQueue) -> None:
+    await brokered.enqueue(delay=HOUR)
+
+    await brokered.dispatcher.round()
+
+    assert await heard(queue) == []
+
+
+@pytest.mark.proves("Q2", "R1-06")
+async def test_a_lost_message_is_sent_again(brokered: Rig, queue: MemoryQueue) -> None:
+    run_id = await brokered.enqueue()
+    await brokered.dispatcher.round()
+    assert await heard(queue) == [run_id]
+
+    brokered.clock.advance(ANNOUNCE_AGAIN - 1)
+    await brokered.dispatcher.round()
+    assert await heard(queue) == []
+    brokered.clock.advance(1)
+    await brokered.dispatcher.round()
+
+    assert await heard(queue) == [run_id]
+
+
+@pytest.mark.proves("Q2")
+async def test_a_new_dispatcher_announces_what_the_old_one_had(
+    brokered: Rig, queue: MemoryQueue, another: Another, clock: VirtualClock
+) -> None:
+    run_id = await brokered.enqueue()
+    await brokered.dispatcher.round()
+    await queue.close()
+
+    await Rig(await another(), clock, queue=queue).dispatcher.round()
+
+    assert await heard(queue) == [run_id]
+
+
+async def test_what_has_been_taken_is_not_announced_again(brokered: Rig, queue: MemoryQueue) -> None:
+    brokered.stage.answer = None
+    await brokered.enqueue()
+    await brokered.dispatcher.round()
+    await brokered.claim()
+
+    brokered.clock.advance(ANNOUNCE_AGAIN)
+    await brokered.dispatcher.round()
+
+    assert await heard(queue) == []
+
+
+async def test_no_more_is_announced_than_the_workers_can_soon_take(brokered: Rig, queue: MemoryQueue) -> None:
+    for _ in range(20):
+        await brokered.enqueue()
+
+    await brokered.dispatcher.round()
+
+    assert len(await heard(queue)) == ANNOUNCED_PER_SLOT * 2
+
+
+async def test_without_a_living_worker_nothing_is_announced(
+    storage: Storage, clock: VirtualClock, queue: MemoryQueue
+) -> None:
+    rig = Rig(storage, clock, queue=queue)
+    await rig.enqueue()
+
+    await rig.dispatcher.round()
+
+    assert await heard(queue) == []

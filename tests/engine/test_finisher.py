@@ -1,0 +1,134 @@
+"""Outcomes are saved in batches, and none is forgotten."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, cast
+
+import pytest
+
+from foliot.domain.ids import Token
+from foliot.domain.lease import Finish
+from foliot.engine.finisher import BATCH, Finisher
+from foliot.engine.loop import AT_ONCE
+from foliot.ports.storage import Storage
+from foliot.testing.builders import a_claim, succeeded
+from tests.engine.ease import ease
+
+
+class Runs:
+    """A run store that notes what it is asked to finish; it can be away, or slow."""
+
+    def __init__(self) -> None:
+        self.batches: list[list[Finish]] = []
+        self.is_away = False
+        self.gate = asyncio.Event()
+        self.gate.set()
+
+    async def finish(self, finishes: Sequence[Finish], *, at: object = None) -> list[Token]:
+        await self.gate.wait()
+        if self.is_away:
+            raise OSError("away")
+        self.batches.append(list(finishes))
+        return []
+
+
+class Store:
+    def __init__(self) -> None:
+        self.runs = Runs()
+
+
+@pytest.fixture
+def store() -> Store:
+    return Store()
+
+
+@pytest.fixture
+def finisher(store: Store) -> Finisher:
+    return Finisher(cast(Storage, store))
+
+
+def an_end(**fields: Any) -> Finish:
+    return succeeded(a_claim(**fields))
+
+
+@pytest.mark.proves("R1-22", "R1-49", "M4")
+async def test_what_could_not_be_saved_is_kept_and_tried_again(store: Store, finisher: Finisher) -> None:
+    end = an_end()
+    finisher.add(end)
+    store.runs.is_away = True
+    with pytest.raises(OSError, match="away"):
+        await finisher.round()
+    assert finisher.tokens == [end.claim.token]
+
+    store.runs.is_away = False
+    await finisher.round()
+
+    assert store.runs.batches == [[end]]
+    assert finisher.tokens == []
+
+
+async def test_what_gathers_during_a_write_goes_with_the_next(store: Store, finisher: Finisher) -> None:
+    first, second, third = an_end(), an_end(), an_end()
+    store.runs.gate.clear()
+    finisher.add(first)
+    writing = asyncio.create_task(finisher.round())
+    await ease()
+    finisher.add(second)
+    finisher.add(third)
+
+    store.runs.gate.set()
+    assert await writing == AT_ONCE
+    await finisher.round()
+
+    assert store.runs.batches == [[first], [second, third]]
+
+
+async def test_a_lease_is_held_until_its_end_is_saved(store: Store, finisher: Finisher) -> None:
+    store.runs.gate.clear()
+    finisher.add(an_end(token=Token(7)))
+    writing = asyncio.create_task(finisher.round())
+    await ease()
+
+    assert finisher.tokens == [7]
+
+    store.runs.gate.set()
+    await writing
+    assert finisher.tokens == []
+
+
+async def test_no_batch_grows_without_bound(store: Store, finisher: Finisher) -> None:
+    for _ in range(BATCH + 1):
+        finisher.add(an_end())
+
+    assert await finisher.round() == AT_ONCE
+    assert await finisher.round() is None
+
+    assert [len(batch) for batch in store.runs.batches] == [BATCH, 1]
+
+
+async def test_whoever_waits_for_room_is_told(store: Store, finisher: Finisher) -> None:
+    told = asyncio.Event()
+    finisher.on_saved = told.set
+    finisher.add(an_end())
+
+    await finisher.round()
+
+    assert told.is_set()
+
+
+async def test_flushing_returns_when_everything_is_saved(store: Store, finisher: Finisher) -> None:
+    finisher.add(an_end())
+    flushing = asyncio.create_task(finisher.flush())
+    await ease()
+    assert not flushing.done()
+
+    await finisher.round()
+    await flushing
+
+    assert len(store.runs.batches) == 1
+
+
+async def test_adding_wakes_the_duty(finisher: Finisher) -> None:
+    finisher.add(an_end())
+
+    assert finisher.wake.is_set()

@@ -1,0 +1,100 @@
+"""One node at a time forgets what need not be kept any longer."""
+
+import pytest
+
+from foliot.domain.instant import DAY, HOUR, MINUTE, SECOND, Millis
+from foliot.engine import janitor as janitor_module
+from foliot.engine.janitor import Janitor
+from foliot.engine.loop import AT_ONCE
+from foliot.ports.storage import Storage
+from foliot.testing.builders import retention
+from foliot.testing.clock import VirtualClock
+from tests.engine.rig import Rig
+
+A_DAY = retention(runs_age=DAY)
+
+
+async def old_runs(rig: Rig, how_many: int) -> None:
+    for _ in range(how_many):
+        await rig.enqueue()
+    await rig.work()
+    rig.clock.advance(2 * DAY)
+
+
+@pytest.mark.proves("R4-08")
+async def test_what_is_older_than_it_must_be_kept_is_removed(rig: Rig, storage: Storage) -> None:
+    await old_runs(rig, 3)
+    kept = await rig.enqueue()
+
+    await Janitor(storage, "janitor", A_DAY).round()
+
+    assert [run.id for run in await rig.runs()] == [kept]
+
+
+async def test_more_than_a_batch_is_removed_at_once(
+    rig: Rig, storage: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(janitor_module, "BATCH", 2)
+    await old_runs(rig, 3)
+    janitor = Janitor(storage, "janitor", A_DAY)
+
+    assert await janitor.round() == AT_ONCE
+    await janitor.round()
+
+    assert await rig.runs() == []
+
+
+@pytest.mark.proves("L6")
+async def test_only_the_leader_removes(rig: Rig, storage: Storage) -> None:
+    leader, other = Janitor(storage, "leader", A_DAY), Janitor(storage, "other", A_DAY)
+    await leader.round()
+    await old_runs(rig, 1)
+    await leader.round()
+    rig.clock.advance(SECOND)
+    await rig.enqueue()
+
+    rest = await other.round()
+
+    assert rest == 10 * SECOND
+    assert len(await rig.runs()) == 2
+
+
+@pytest.mark.proves("L8")
+async def test_whoever_leaves_is_followed_at_once(rig: Rig, storage: Storage) -> None:
+    leader, other = Janitor(storage, "leader", A_DAY), Janitor(storage, "other", A_DAY)
+    await leader.round()
+    await old_runs(rig, 1)
+    await leader.round()
+
+    await leader.leave()
+    await other.round()
+
+    assert await rig.runs() == []
+
+
+@pytest.mark.proves("L8")
+async def test_a_leader_that_vanished_is_followed_when_its_term_is_over(
+    rig: Rig, storage: Storage, clock: VirtualClock
+) -> None:
+    await Janitor(storage, "leader", A_DAY).round()
+    await old_runs(rig, 1)
+
+    await Janitor(storage, "other", A_DAY).round()
+
+    assert await rig.runs() == []
+
+
+async def test_pruning_is_repeated_every_few_minutes_while_leadership_is_kept(rig: Rig, storage: Storage) -> None:
+    janitor = Janitor(storage, "janitor", A_DAY)
+    pruned = []
+    prune = storage.upkeep.prune
+
+    async def note(*arguments: object, **named: object) -> object:
+        pruned.append(rig.clock.elapsed())
+        return await prune(*arguments, **named)  # type: ignore[arg-type]
+
+    storage.upkeep.prune = note  # type: ignore[method-assign, assignment]
+    for _ in range(HOUR // (10 * SECOND)):
+        rig.clock.advance(await janitor.round() or Millis(0))
+
+    assert len(pruned) == HOUR // (5 * MINUTE)

@@ -1,0 +1,159 @@
+"""What attempts print reaches the log store, in order and with bounded memory."""
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from foliot.domain.ids import Token
+from foliot.domain.logs import LogChunk
+from foliot.engine.logbook import LONGEST_HOLD, ROOM, LogBook
+from foliot.testing.builders import a_claim
+from foliot.testing.clock import VirtualClock
+from tests.engine.ease import ease
+
+
+class Shelf:
+    """A log store that keeps what it is given; it can be away, or know that a token is stale."""
+
+    def __init__(self) -> None:
+        self.chunks: list[LogChunk] = []
+        self.stale: set[Token] = set()
+        self.is_away = False
+
+    async def append(self, chunks: Sequence[LogChunk]) -> list[Token]:
+        if self.is_away:
+            raise OSError("away")
+        self.chunks += [chunk for chunk in chunks if chunk.token not in self.stale]
+        return [chunk.token for chunk in chunks if chunk.token in self.stale]
+
+    async def read(self, *_: object, **__: object) -> list[LogChunk]:
+        return self.chunks
+
+    @property
+    def text(self) -> bytes:
+        return b"".join(chunk.data for chunk in self.chunks)
+
+
+@pytest.fixture
+def clock() -> VirtualClock:
+    return VirtualClock()
+
+
+@pytest.fixture
+def shelf() -> Shelf:
+    return Shelf()
+
+
+@pytest.fixture
+def book(shelf: Shelf, clock: VirtualClock) -> LogBook:
+    return LogBook(shelf, clock)
+
+
+@pytest.mark.proves("E4")
+async def test_what_is_written_is_saved_in_order(book: LogBook, shelf: Shelf) -> None:
+    log = book.open(a_claim())
+    log.write("stdout", b"one\n")
+    log.write("stderr", b"two\n")
+
+    await book.round()
+
+    assert [(chunk.seq, chunk.stream, chunk.data) for chunk in shelf.chunks] == [
+        (0, "stdout", b"one\n"),
+        (1, "stderr", b"two\n"),
+    ]
+
+
+async def test_what_a_thread_writes_is_saved_in_order_too(book: LogBook, shelf: Shelf) -> None:
+    log = book.open(a_claim())
+
+    def count() -> None:
+        for number in range(100):
+            log.write("stdout", b"%d\n" % number)
+
+    await asyncio.to_thread(count)
+    await ease()
+    await book.round()
+
+    assert shelf.text.split() == [b"%d" % number for number in range(100)]
+    assert book.wake.is_set()
+
+
+async def test_what_could_not_be_saved_is_tried_again(book: LogBook, shelf: Shelf) -> None:
+    log = book.open(a_claim())
+    log.write("stdout", b"hello\n")
+    shelf.is_away = True
+    with pytest.raises(OSError, match="away"):
+        await book.round()
+
+    shelf.is_away = False
+    await book.round()
+
+    assert shelf.text == b"hello\n"
+
+
+@pytest.mark.proves("E5")
+async def test_a_writer_is_held_back_while_there_is_no_room(book: LogBook) -> None:
+    log = book.open(a_claim())
+    log.write("stdout", b"x" * ROOM)
+    held = asyncio.create_task(log.drain())
+    await ease()
+    assert not held.done()
+
+    await book.round()
+    await ease()
+
+    assert held.done()
+
+
+@pytest.mark.proves("E5")
+async def test_nobody_is_held_back_for_ever(book: LogBook, shelf: Shelf, clock: VirtualClock) -> None:
+    log = book.open(a_claim())
+    log.write("stdout", b"x" * ROOM)
+    held = asyncio.create_task(log.drain())
+    await ease()
+
+    clock.advance(LONGEST_HOLD)
+    await held
+    log.write("stdout", b"never seen")
+    await book.round()
+
+    assert b"is dropped" in shelf.text
+    assert b"never seen" not in shelf.text
+
+
+@pytest.mark.proves("L2", "S10")
+async def test_a_stale_token_silences_its_log(book: LogBook, shelf: Shelf) -> None:
+    claim = a_claim()
+    shelf.stale = {claim.token}
+    log = book.open(claim)
+    log.write("stdout", b"before anybody noticed")
+    await book.round()
+
+    log.write("stdout", b"after")
+
+    assert await book.round() is None
+    assert shelf.chunks == []
+
+
+async def test_closing_returns_when_everything_is_saved(book: LogBook, shelf: Shelf) -> None:
+    log = book.open(a_claim())
+    log.write("stdout", b"last words")
+    closing = asyncio.create_task(log.close())
+    await ease()
+    assert not closing.done()
+
+    await book.round()
+    await closing
+
+    assert shelf.text == b"last words"
+
+
+async def test_what_is_written_after_closing_is_dropped(book: LogBook, shelf: Shelf) -> None:
+    log = book.open(a_claim())
+    await log.close()
+
+    log.write("stdout", b"from a thread that was given up")
+    await book.round()
+
+    assert shelf.chunks == []

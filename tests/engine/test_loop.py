@@ -1,0 +1,147 @@
+"""The driver of all duties: it sleeps, wakes, backs off and stops."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from foliot.domain.instant import SECOND, Millis
+from foliot.engine.loop import AT_ONCE, Loop
+from foliot.testing.clock import VirtualClock
+from tests.engine.ease import ease
+
+
+class Chore:
+    """A duty that does as it is told and counts its rounds."""
+
+    name = "chore"
+
+    def __init__(self, *rests: Millis | Exception | None) -> None:
+        self.wake = asyncio.Event()
+        self.rounds = 0
+        self._rests = list(rests)
+
+    async def round(self) -> Millis | None:
+        self.rounds += 1
+        rest = self._rests.pop(0) if self._rests else None
+        if isinstance(rest, Exception):
+            raise rest
+        return rest
+
+
+@pytest.fixture
+def clock() -> VirtualClock:
+    return VirtualClock()
+
+
+@contextmanager
+def running(chore: Chore, clock: VirtualClock) -> Iterator[Loop]:
+    loop = Loop(chore, clock)
+    task = asyncio.create_task(loop.run())
+    yield loop
+    task.cancel()
+
+
+async def test_a_duty_rests_as_long_as_it_said(clock: VirtualClock) -> None:
+    chore = Chore(SECOND)
+    with running(chore, clock):
+        await ease()
+        clock.advance(SECOND - 1)
+        await ease()
+        assert chore.rounds == 1
+
+        clock.advance(1)
+        await ease()
+
+        assert chore.rounds == 2
+
+
+async def test_a_duty_with_more_to_do_does_not_rest(clock: VirtualClock) -> None:
+    chore = Chore(AT_ONCE, AT_ONCE)
+    with running(chore, clock):
+        await ease()
+
+        assert chore.rounds == 3
+
+
+async def test_a_duty_that_is_woken_does_not_rest_to_the_end(clock: VirtualClock) -> None:
+    chore = Chore(None, None)
+    with running(chore, clock):
+        await ease()
+
+        chore.wake.set()
+        await ease()
+
+        assert chore.rounds == 2
+
+
+async def test_news_that_arrive_during_a_round_are_not_slept_over(clock: VirtualClock) -> None:
+    chore = Chore(None, None)
+    chore.wake.set()
+    with running(chore, clock):
+        await ease()
+
+        assert chore.rounds == 2
+        assert not chore.wake.is_set()
+
+
+async def test_a_round_that_fails_is_repeated_ever_more_slowly(clock: VirtualClock) -> None:
+    chore = Chore(*[OSError("away")] * 20)
+    pauses = []
+    with running(chore, clock):
+        for _ in range(10):
+            await ease()
+            pauses.append(clock.next_alarm)
+            clock.advance(clock.next_alarm or 0)
+
+    assert pauses[:4] == [100, 200, 400, 800]
+    assert pauses[-1] == 10 * SECOND
+
+
+async def test_a_success_ends_the_back_off(clock: VirtualClock) -> None:
+    chore = Chore(OSError("away"), OSError("away"), AT_ONCE, OSError("away"))
+    with running(chore, clock):
+        await ease()
+        clock.advance(100)
+        await ease()
+        clock.advance(200)
+        await ease()
+
+        assert chore.rounds == 4
+        assert clock.next_alarm == 100
+
+
+async def test_stopping_lets_the_round_under_way_end(clock: VirtualClock) -> None:
+    gate = asyncio.Event()
+    ended: list[str] = []
+
+    class Slow(Chore):
+        async def round(self) -> Millis | None:
+            await gate.wait()
+            ended.append("round")
+            return None
+
+    loop = Loop(Slow(), clock)
+    task = asyncio.create_task(loop.run())
+    await ease()
+
+    loop.stop()
+    await ease()
+    assert not task.done()
+    gate.set()
+    await task
+
+    assert ended == ["round"]
+
+
+async def test_stopping_does_not_wait_for_a_rest_to_pass(clock: VirtualClock) -> None:
+    chore = Chore(Millis(3_600_000))
+    with running(chore, clock) as loop:
+        await ease()
+
+        loop.stop()
+        await ease()
+
+        assert clock.waiting == 0
+        assert chore.rounds == 1

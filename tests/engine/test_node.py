@@ -1,0 +1,149 @@
+"""A process at work: its duties start together and stop in good order."""
+
+import asyncio
+
+import pytest
+
+from foliot.domain.instant import MINUTE, SECOND, Millis
+from foliot.domain.run import Status
+from foliot.engine.node import DRAIN, Node, Role, Settings
+from foliot.testing.builders import every
+from foliot.testing.clock import VirtualClock
+from foliot.testing.simulation.faults import Faults, Hiccup
+from tests.engine.ease import ease
+from tests.engine.rig import LEASE, Rig
+
+
+@pytest.fixture
+async def node(rig: Rig) -> Node:
+    """A node at work on the parts of the rig, whose own duties stand still."""
+    made = Node(rig.parts, Settings(label="node", slots=2, lease=LEASE))
+    await made.start()
+    return made
+
+
+async def pass_time(clock: VirtualClock, span: int, step: int = SECOND) -> None:
+    for _ in range(span // step):
+        clock.advance(step)
+        await ease(60)
+
+
+@pytest.mark.proves("R1-08", "R4-50", "R1-04")
+async def test_a_node_does_everything_by_itself(node: Node, rig: Rig) -> None:
+    await rig.schedule(every(60))
+
+    await pass_time(rig.clock, 3 * MINUTE)
+    await node.stop()
+
+    assert [run.status for run in await rig.runs()] == [Status.SUCCESS] * 3
+
+
+@pytest.mark.proves("R1-08")
+async def test_scheduler_and_worker_may_live_in_two_processes(rig: Rig) -> None:
+    nodes = [Node(rig.parts, Settings(label=role, roles=[role])) for role in Role]
+    for node in nodes:
+        await node.start()
+    await rig.schedule(every(60))
+
+    await pass_time(rig.clock, MINUTE)
+    for node in nodes:
+        await node.stop()
+
+    assert [run.status for run in await rig.runs()] == [Status.SUCCESS]
+
+
+async def test_what_runs_may_end_by_itself_when_the_node_stops(node: Node, rig: Rig) -> None:
+    rig.stage.answer = None
+    run_id = await rig.enqueue()
+    await ease(60)
+    stopping = asyncio.create_task(node.stop())
+    await ease(60)
+    assert not stopping.done()
+
+    rig.stage.end(run_id)
+    await ease(60)
+    await stopping
+
+    assert await rig.status(run_id) is Status.SUCCESS
+    assert await rig.storage.workers.all() == []
+
+
+async def test_a_stopping_node_claims_nothing_more(node: Node, rig: Rig) -> None:
+    rig.stage.answer = None
+    running = await rig.enqueue()
+    await ease(60)
+    stopping = asyncio.create_task(node.stop())
+    await ease(60)
+
+    fresh = await rig.enqueue()
+    await ease(60)
+    rig.stage.end(running)
+    await stopping
+
+    assert await rig.status(fresh) is Status.QUEUED
+
+
+@pytest.mark.proves("S3")
+async def test_what_does_not_end_in_time_is_given_back_and_costs_no_attempt(node: Node, rig: Rig) -> None:
+    rig.stage.answer = None
+    run_id = await rig.enqueue()
+    await ease(60)
+    stopping = asyncio.create_task(node.stop())
+    await ease(60)
+
+    await pass_time(rig.clock, DRAIN)
+    assert stopping.done()
+
+    run = await rig.run(run_id)
+    assert rig.stage.cancelled == [run_id]
+    assert (run.status, run.attempt, run.lost) == (Status.QUEUED, 0, 0)
+
+
+async def test_a_stopping_worker_keeps_its_leases_alive(rig: Rig) -> None:
+    node = Node(rig.parts, Settings(label="node", lease=LEASE, drain=Millis(10 * MINUTE)))
+    await node.start()
+    rig.stage.answer = None
+    run_id = await rig.enqueue()
+    await ease(60)
+    stopping = asyncio.create_task(node.stop())
+
+    await pass_time(rig.clock, 5 * MINUTE, 10 * SECOND)
+    await rig.reaper.round()
+    assert await rig.status(run_id) is Status.RUNNING
+    rig.stage.end(run_id)
+    await stopping
+
+    assert await rig.status(run_id) is Status.SUCCESS
+
+
+async def test_a_storage_that_fails_now_and_then_stops_nothing(node: Node, rig: Rig, faults: Faults) -> None:
+    await rig.schedule(every(10))
+
+    for number in range(120):
+        faults.arm(Hiccup("away"), side=("before", "after")[number % 2], after=3)
+        await pass_time(rig.clock, SECOND)
+    faults.disarm()
+    await pass_time(rig.clock, MINUTE)
+    await node.stop()
+
+    runs = await rig.runs()
+    assert {run.status for run in runs} == {Status.SUCCESS}
+    assert len(runs) >= 17
+
+
+async def test_a_storage_that_is_away_does_not_keep_the_node_from_stopping(
+    node: Node, rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def away(*_: object, **__: object) -> object:
+        raise Hiccup("away")
+
+    rig.stage.answer = None
+    await rig.enqueue()
+    await ease(60)
+    for store, verb in ((rig.storage.runs, "finish"), (rig.storage.workers, "renew"), (rig.storage.workers, "retire")):
+        monkeypatch.setattr(store, verb, away)
+    stopping = asyncio.create_task(node.stop())
+
+    await pass_time(rig.clock, 2 * MINUTE)
+
+    assert stopping.done()

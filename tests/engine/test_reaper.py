@@ -1,0 +1,235 @@
+"""What vanished workers held is freed, counted, and fenced off."""
+
+import pytest
+
+from foliot.domain.instant import DAY, HOUR, SECOND, Millis
+from foliot.domain.job import Delivery
+from foliot.domain.retry import Retry
+from foliot.domain.run import Status
+from foliot.ports.storage import Storage
+from foliot.testing.clock import VirtualClock
+from tests.engine.conftest import Another
+from tests.engine.ease import ease
+from tests.engine.rig import LEASE, Rig
+
+
+@pytest.fixture
+def doomed(storage: Storage, clock: VirtualClock) -> Rig:
+    """A worker whose attempts go on until it vanishes: the test stops cranking it."""
+    rig = Rig(storage, clock, lease=LEASE)
+    rig.stage.answer = None
+    return rig
+
+
+@pytest.fixture
+async def heir(another: Another, clock: VirtualClock) -> Rig:
+    """Another process, which notices and takes over."""
+    return Rig(await another(), clock)
+
+
+@pytest.mark.proves("R1-20", "R1-21", "L1")
+async def test_a_run_whose_worker_vanished_is_taken_over(doomed: Rig, heir: Rig, clock: VirtualClock) -> None:
+    run_id = await doomed.enqueue()
+    await doomed.claim()
+
+    clock.advance(LEASE)
+    await heir.reaper.round()
+    await heir.work()
+
+    run = await heir.run(run_id)
+    assert (run.status, run.attempt, run.lost) == (Status.SUCCESS, 2, 1)
+    first, second = await heir.storage.runs.attempts(run_id)
+    assert (first.reason, second.status) == ("lease_lost", "success")
+    assert second.token > first.token
+
+
+@pytest.mark.proves("S8", "L3")
+async def test_a_living_worker_keeps_what_it_holds(doomed: Rig, heir: Rig, clock: VirtualClock) -> None:
+    run_id = await doomed.enqueue()
+    await doomed.claim()
+
+    for _ in range(6):
+        clock.advance(LEASE // 3)
+        await doomed.membership.round()
+        await heir.reaper.round()
+    before = await heir.run(run_id)
+
+    assert (before.status, before.attempt, before.lost) == (Status.RUNNING, 1, 0)
+    assert doomed.stage.under_way == [run_id]
+
+
+@pytest.mark.proves("S8", "R1-04")
+async def test_the_start_of_a_scheduler_changes_no_run(doomed: Rig, heir: Rig) -> None:
+    doomed.stage.answer = None
+    for delay in (0, 0, HOUR):
+        await doomed.enqueue(delay=delay)
+    await doomed.membership.round()
+    await doomed.consumer.round()
+    await doomed.enqueue()
+    before = await doomed.runs()
+
+    for duty in heir.timekeeping.duties:
+        await duty.round()
+
+    assert await doomed.runs() == before
+
+
+@pytest.mark.proves("L3")
+@pytest.mark.parametrize("step", [HOUR, -HOUR])
+async def test_a_step_of_the_wall_clock_neither_frees_a_lease_nor_keeps_a_dead_one(
+    doomed: Rig, heir: Rig, clock: VirtualClock, step: int
+) -> None:
+    run_id = await doomed.enqueue()
+    await doomed.claim()
+
+    clock.step(step)
+    await heir.reaper.round()
+    assert await heir.status(run_id) is Status.RUNNING
+    clock.advance(LEASE + 2 * SECOND)
+    await heir.reaper.round()
+
+    assert (await heir.run(run_id)).lost == 1
+
+
+@pytest.mark.proves("L3")
+async def test_what_ran_before_a_reboot_is_lost(doomed: Rig, heir: Rig, clock: VirtualClock) -> None:
+    run_id = await doomed.enqueue()
+    await doomed.claim()
+
+    clock.reboot()
+    await heir.reaper.round()
+
+    assert (await heir.run(run_id)).lost == 1
+
+
+@pytest.mark.proves("Q5", "S3")
+async def test_a_run_that_kills_every_worker_fails_at_last(doomed: Rig, another: Another, clock: VirtualClock) -> None:
+    await doomed.job(max_lost=2)
+    run_id = await doomed.enqueue()
+    for _ in range(5):
+        victim = Rig(await another(), clock, lease=LEASE)
+        victim.stage.answer = None
+        await victim.claim()
+        clock.advance(LEASE)
+        await victim.reaper.round()
+
+    run = await doomed.run(run_id)
+    assert (run.status, run.reason, run.attempt) == (Status.FAILED, "lease_lost", 3)
+
+
+async def test_lost_attempts_do_not_use_up_the_retries(doomed: Rig, heir: Rig, clock: VirtualClock) -> None:
+    await doomed.job(retry=Retry(retries=1, base=Millis(0)))
+    run_id = await doomed.enqueue()
+    await doomed.claim()
+    clock.advance(LEASE)
+    await heir.reaper.round()
+    heir.stage.answer = ValueError("a real failure")
+
+    await heir.work()
+    heir.stage.answer = None
+    await heir.claim()
+
+    assert (await heir.run(run_id)).attempt == 3
+    assert heir.stage.under_way == [run_id]
+
+
+async def test_at_most_once_is_never_tried_again(doomed: Rig, heir: Rig, clock: VirtualClock) -> None:
+    await doomed.job(delivery=Delivery.AT_MOST_ONCE)
+    run_id = await doomed.enqueue()
+    await doomed.claim()
+
+    clock.advance(LEASE)
+    await heir.reaper.round()
+
+    assert await heir.status(run_id) is Status.FAILED
+
+
+@pytest.mark.proves("L4")
+async def test_an_end_that_comes_after_expiry_but_before_the_reaper_counts(
+    doomed: Rig, heir: Rig, clock: VirtualClock
+) -> None:
+    run_id = await doomed.enqueue()
+    await doomed.claim()
+    clock.advance(LEASE)
+
+    doomed.stage.end(run_id)
+    await ease()
+    await doomed.save()
+    await heir.reaper.round()
+
+    run = await heir.run(run_id)
+    assert (run.status, run.attempt, run.lost) == (Status.SUCCESS, 1, 0)
+
+
+@pytest.mark.proves("L2", "L4", "S10")
+async def test_an_end_that_comes_after_the_reaper_changes_nothing(doomed: Rig, heir: Rig, clock: VirtualClock) -> None:
+    run_id = await doomed.enqueue()
+    await doomed.claim()
+    clock.advance(LEASE)
+    await heir.reaper.round()
+    heir.stage.answer = None
+    await heir.claim()
+
+    doomed.stage.end(run_id)
+    await ease()
+    await doomed.save()
+
+    run = await heir.run(run_id)
+    assert (run.status, run.attempt) == (Status.RUNNING, 2)
+    assert doomed.finisher.backlog == 0
+
+
+@pytest.mark.proves("L2", "L5")
+async def test_a_worker_that_stalled_ends_its_attempts_when_it_wakes(
+    doomed: Rig, heir: Rig, clock: VirtualClock
+) -> None:
+    run_id = await doomed.enqueue()
+    await doomed.claim()
+    clock.advance(LEASE)
+    await heir.reaper.round()
+
+    await doomed.membership.round()
+    await ease()
+    await doomed.save()
+
+    assert doomed.stage.cancelled == [run_id]
+    assert doomed.consumer.held == []
+    assert await heir.status(run_id) is Status.QUEUED
+
+
+@pytest.mark.proves("S5", "S9")
+async def test_a_cancelled_run_whose_worker_vanished_is_cancelled(doomed: Rig, heir: Rig, clock: VirtualClock) -> None:
+    run_id = await doomed.enqueue()
+    await doomed.claim()
+    await doomed.storage.runs.cancel([run_id])
+
+    clock.advance(LEASE)
+    await heir.reaper.round()
+
+    assert await heir.status(run_id) is Status.CANCELLED
+
+
+async def test_a_vanished_worker_is_forgotten_once_it_holds_nothing(
+    doomed: Rig, heir: Rig, clock: VirtualClock
+) -> None:
+    await doomed.enqueue()
+    await doomed.claim()
+    clock.advance(LEASE)
+
+    await heir.reaper.round()
+
+    assert await heir.storage.workers.all() == []
+
+
+@pytest.mark.proves("L10")
+async def test_the_places_of_a_vanished_worker_are_given_to_others(doomed: Rig, heir: Rig, clock: VirtualClock) -> None:
+    await doomed.job(max_concurrent=1, delivery=Delivery.AT_MOST_ONCE)
+    await doomed.enqueue()
+    waiting = await doomed.enqueue()
+    await doomed.claim()
+    clock.advance(DAY)
+
+    await heir.reaper.round()
+    await heir.work()
+
+    assert await heir.status(waiting) is Status.SUCCESS

@@ -1,0 +1,324 @@
+"""The duty that keeps time, beyond rules and policies: jitter, pauses, edits, launches, rivals, crashes."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import pytest
+
+from foliot.domain.firing import Firing, Launch, Tempo
+from foliot.domain.ids import JobId, ScheduleUid
+from foliot.domain.instant import HOUR, MINUTE, SECOND, Instant, Millis, later
+from foliot.domain.job import JobSpec
+from foliot.domain.launch import launch_job
+from foliot.domain.run import NewRun
+from foliot.domain.schedule import Catchup, Overlap
+from foliot.domain.tick import jitter_offset, tick_key
+from foliot.engine import scheduler as scheduler_module
+from foliot.engine.loop import AT_ONCE
+from foliot.ports.storage import Storage
+from foliot.testing.builders import NIGHTLY, REPORT, cron, every, once
+from foliot.testing.clock import START, VirtualClock
+from foliot.testing.simulation.faults import Crash, Faults
+from tests.engine.conftest import Another
+from tests.engine.rig import Rig
+
+
+@pytest.mark.proves("R4-60")
+def test_the_defaults_are_those_of_the_specification() -> None:
+    tempo = Tempo()
+
+    assert (tempo.tick, tempo.lookahead, tempo.max_catchup_per_tick) == (1_000, 60_000, 100)
+
+
+# -- jitter
+
+
+async def run_for(rig: Rig, span: int, step: int = SECOND) -> dict[Instant, Instant]:
+    """Planned moment -> when its run was made, looking every `step`."""
+    made: dict[Instant, Instant] = {}
+    for _ in range(span // step):
+        await rig.fire(step)
+        for moment in await rig.planned_times():
+            made.setdefault(moment, rig.clock.now())
+    return made
+
+
+@pytest.mark.proves("R4-43", "T14", "T7")
+async def test_a_jittered_tick_fires_at_its_own_moment(rig: Rig) -> None:
+    await rig.schedule(every(60, jitter=Millis(20 * SECOND), overlap=Overlap.ALLOW))
+
+    made = await run_for(rig, 5 * MINUTE)
+
+    for moment, at in made.items():
+        fire_at = moment + jitter_offset(tick_key(NIGHTLY, moment), Millis(20 * SECOND), every(60).jitter_mode)
+        assert fire_at <= at < fire_at + SECOND
+    assert len(made) >= 4
+
+
+@pytest.mark.proves("T14")
+async def test_a_restart_between_planning_and_firing_changes_nothing(
+    rig: Rig, storage: Storage, clock: VirtualClock
+) -> None:
+    schedule = await rig.schedule(every(60, jitter=Millis(30 * SECOND), overlap=Overlap.ALLOW))
+    await rig.fire(30 * SECOND)
+    planned = (await storage.schedules.ledgers(ids=[NIGHTLY]))[0].planned
+
+    await run_for(Rig(storage, clock), 2 * MINUTE)
+
+    fired = {tick.scheduled_for: tick.fire_at for tick in await rig.ticks(schedule.uid)}
+    assert planned
+    assert all(fired[moment] == fire_at for moment, fire_at, _ in planned)
+
+
+@pytest.mark.proves("R4-43")
+async def test_a_jittered_tick_is_never_made_twice(rig: Rig) -> None:
+    await rig.schedule(every(10, jitter=Millis(5 * SECOND), overlap=Overlap.ALLOW))
+
+    await run_for(rig, 10 * MINUTE)
+
+    planned = await rig.planned_times()
+    assert len(planned) == len(set(planned)) >= 59
+
+
+# -- pauses and edits
+
+
+@pytest.mark.proves("R4-26", "T11", "T3")
+async def test_a_paused_stretch_is_one_row_and_is_never_caught_up(rig: Rig) -> None:
+    schedule = await rig.schedule(every(60, catchup=Catchup.ALL, overlap=Overlap.ALLOW))
+    await rig.storage.schedules.pause([NIGHTLY], paused=True)
+    await rig.fire(10 * MINUTE)
+    assert await rig.runs() == []
+
+    await rig.storage.schedules.pause([NIGHTLY], paused=False)
+    await rig.fire()
+    await rig.fire(MINUTE)
+
+    assert await rig.outcomes(schedule.uid) == [("skipped", "paused", 10), ("ran", "on_time", 1)]
+
+
+@pytest.mark.proves("T15", "R4-27")
+async def test_a_deleted_schedule_never_fires_again(rig: Rig) -> None:
+    await rig.schedule(every(60))
+    await rig.storage.schedules.delete([NIGHTLY])
+
+    await rig.fire(HOUR)
+
+    assert await rig.runs() == []
+
+
+@pytest.mark.proves("T15", "T1")
+async def test_a_schedule_created_anew_has_a_ledger_of_its_own(rig: Rig) -> None:
+    first = await rig.schedule(every(60))
+    await rig.fire(MINUTE)
+    await rig.storage.schedules.delete([NIGHTLY])
+    second = await rig.schedule(every(60))
+
+    await rig.fire(MINUTE)
+
+    assert first.uid != second.uid
+    assert [len(await rig.ticks(uid)) for uid in (first.uid, second.uid)] == [1, 1]
+
+
+@pytest.mark.proves("T15", "T2")
+async def test_an_edit_during_a_backlog_loses_nothing(rig: Rig) -> None:
+    await rig.schedule(every(60, catchup=Catchup.ALL, overlap=Overlap.ALLOW))
+    rig.clock.advance(3 * MINUTE + 30 * SECOND)
+    await rig.schedule(cron("*/5 * * * *", catchup=Catchup.ALL, overlap=Overlap.ALLOW))
+
+    await rig.fire(7 * MINUTE)
+
+    minutes = [(moment - START) // MINUTE for moment in await rig.planned_times()]
+    assert minutes == [1, 2, 3, 5, 10]
+
+
+async def test_a_disabled_job_skips_its_ticks(rig: Rig) -> None:
+    schedule = await rig.schedule(every(60))
+    await rig.storage.jobs.put([(REPORT, JobSpec(kind="stage", enabled=False))])
+
+    await rig.fire(MINUTE)
+
+    assert await rig.outcomes(schedule.uid) == [("skipped", "disabled", 1)]
+
+
+# -- launching
+
+
+@pytest.mark.proves("R4-44", "R4-66")
+async def test_a_tick_whose_workflow_does_not_exist_has_failed(rig: Rig) -> None:
+    schedule = await rig.schedule(every(60, job_id=None, workflow_id="gone"))
+
+    await rig.fire(MINUTE)
+
+    assert await rig.outcomes(schedule.uid) == [("failed", "launch_failed", 1)]
+    assert await rig.runs() == []
+
+
+async def test_a_schedule_that_cannot_be_decided_stops_no_other(storage: Storage, clock: VirtualClock) -> None:
+    def launch(launch: Launch) -> NewRun | None:
+        if launch.tick.schedule_id == "broken":
+            raise ValueError("its zone is gone")
+        return launch_job(launch)
+
+    rig = Rig(storage, clock, launcher=launch)
+    await rig.schedule(every(60), "broken")
+    await rig.schedule(every(60), "sound")
+
+    await rig.fire(MINUTE)
+
+    assert [run.tick.schedule_id for run in await rig.runs() if run.tick] == ["sound"]
+
+
+@pytest.mark.proves("T5")
+async def test_a_schedule_that_could_not_be_decided_loses_no_moment(storage: Storage, clock: VirtualClock) -> None:
+    broken = [True]
+
+    def launch(launch: Launch) -> NewRun | None:
+        if broken[0]:
+            raise ValueError("its zone is gone")
+        return launch_job(launch)
+
+    rig = Rig(storage, clock, launcher=launch)
+    await rig.schedule(every(60, catchup=Catchup.ALL, overlap=Overlap.ALLOW))
+    await rig.fire(MINUTE)
+    broken.clear()
+    broken.append(False)
+
+    await rig.fire(2 * MINUTE)
+
+    assert await rig.planned_times() == [later(START, minute * MINUTE) for minute in (1, 2, 3)]
+
+
+# -- rivals, crashes, clocks
+
+
+async def decide(rig: Rig) -> tuple[list[Firing], Callable[[], Any]]:
+    """What a scheduler would save now, and the saving of it, later."""
+    caught: list[Sequence[Firing]] = []
+    settle = rig.storage.schedules.settle
+
+    async def hold(firings: Sequence[Firing], **_: Any) -> list[ScheduleUid]:
+        caught.append(firings)
+        return []
+
+    rig.storage.schedules.settle = hold  # type: ignore[method-assign]
+    await rig.scheduler.round()
+    rig.storage.schedules.settle = settle  # type: ignore[method-assign]
+    return list(caught[0]), lambda: settle(caught[0])
+
+
+@pytest.mark.proves("R4-51", "R4-46", "T1", "L6")
+async def test_of_two_schedulers_that_decide_at_once_one_is_saved(
+    rig: Rig, another: Another, clock: VirtualClock
+) -> None:
+    rival = Rig(await another(), clock)
+    schedule = await rig.schedule(every(60))
+    clock.advance(MINUTE)
+    _, save = await decide(rig)
+    _, save_too = await decide(rival)
+
+    assert await save() == [schedule.uid]
+    assert await save_too() == []
+
+    assert len(await rig.runs()) == len(await rig.ticks(schedule.uid)) == 1
+
+
+@pytest.mark.proves("L6", "T15")
+async def test_what_was_decided_before_an_edit_is_not_saved_after_it(rig: Rig) -> None:
+    schedule = await rig.schedule(every(60))
+    rig.clock.advance(MINUTE)
+    _, save = await decide(rig)
+    await rig.schedule(every(3_600))
+
+    assert await save() == []
+
+    assert await rig.ticks(schedule.uid) == []
+
+
+@pytest.mark.proves("T5", "R4-04")
+@pytest.mark.parametrize(("side", "runs"), [("before", 0), ("after", 1)])
+async def test_a_crash_at_the_commit_leaves_all_of_it_or_nothing(
+    rig: Rig, faults: Faults, side: str, runs: int
+) -> None:
+    schedule = await rig.schedule(every(60))
+    before = await rig.stored()
+    faults.arm(Crash(), side=side, after=1)
+
+    with pytest.raises(Crash):
+        await rig.fire(MINUTE)
+
+    assert faults.struck == f"settle.{side}_commit"
+    assert len(await rig.runs()) == len(await rig.ticks(schedule.uid)) == runs
+    assert ((await rig.stored()).next_run_at == before.next_run_at) is (runs == 0)
+
+
+@pytest.mark.proves("R4-46", "T5")
+@pytest.mark.parametrize("side", ["before", "after"])
+async def test_whoever_starts_after_a_crash_completes_the_tick_once(
+    rig: Rig, faults: Faults, storage: Storage, clock: VirtualClock, side: str
+) -> None:
+    await rig.schedule(every(60))
+    faults.arm(Crash(), side=side, after=1)
+    with pytest.raises(Crash):
+        await rig.fire(MINUTE)
+
+    await Rig(storage, clock).fire()
+    await Rig(storage, clock).fire()
+
+    assert await rig.planned_times() == [later(START, MINUTE)]
+
+
+@pytest.mark.proves("T6")
+async def test_a_clock_that_steps_back_repeats_no_tick_and_silences_nobody_for_longer(rig: Rig) -> None:
+    await rig.schedule(every(60))
+    await rig.fire(10 * MINUTE)
+    await rig.work()
+    watermark = (await rig.stored()).next_run_at
+
+    rig.clock.step(-5 * MINUTE)
+    await rig.fire(MINUTE)
+    assert (await rig.stored()).next_run_at == watermark
+    await rig.fire(5 * MINUTE)
+
+    assert await rig.planned_times() == [later(START, 10 * MINUTE), later(START, 11 * MINUTE)]
+
+
+async def test_a_full_batch_is_followed_by_the_next_at_once(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scheduler_module, "BATCH", 2)
+    for number in range(3):
+        await rig.schedule(every(60), f"s{number}")
+
+    assert await rig.fire(MINUTE) == AT_ONCE
+    assert await rig.fire() == SECOND
+
+    assert len(await rig.runs()) == 3
+
+
+async def test_decisions_that_are_refused_are_not_repeated_in_a_hurry(rig: Rig) -> None:
+    await rig.schedule(every(60))
+    rig.clock.advance(MINUTE)
+
+    async def refuse(firings: Sequence[Firing], **_: Any) -> list[ScheduleUid]:
+        return []
+
+    rig.storage.schedules.settle = cast(Any, refuse)  # type: ignore[method-assign]
+
+    assert await rig.scheduler.round() == SECOND
+
+
+async def test_an_idle_scheduler_writes_nothing(rig: Rig, faults: Faults) -> None:
+    await rig.schedule(once(later(START, HOUR)))
+    faults.arm(AssertionError("a commit"), side="before", after=1)
+
+    await rig.fire(MINUTE)
+
+    assert faults.struck is None
+
+
+async def test_deleting_the_job_takes_its_schedules_with_it(rig: Rig) -> None:
+    await rig.schedule(every(60))
+    await rig.storage.jobs.delete([JobId(REPORT)])
+
+    await rig.fire(HOUR)
+
+    assert await rig.runs() == []

@@ -1,0 +1,250 @@
+"""The application object, with a real node on a real SQLite file."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from foliot import Foliot, current_run
+from foliot.domain.lease import CancelAnswer
+from foliot.domain.run import Run, Status
+from foliot.engine.node import Settings
+from foliot.errors import NotFound
+
+T = TypeVar("T")
+SETTINGS = Settings(label="test", slots=8)
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Foliot:
+    return Foliot(f"sqlite:///{tmp_path}/foliot.db")
+
+
+@asynccontextmanager
+async def serving(app: Foliot) -> AsyncIterator[None]:
+    async with app:
+        node = await app.node(SETTINGS)
+        await node.start()
+        try:
+            yield
+        finally:
+            await node.stop()
+
+
+async def ended(app: Foliot, run_id: str) -> Run:
+    return await until(lambda: app.run(run_id), lambda run: run.status.is_terminal)
+
+
+async def until(ask: Callable[[], Awaitable[T]], is_so: Callable[[T], bool]) -> T:
+    while not is_so(answer := await ask()):
+        await asyncio.sleep(0.01)
+    return answer
+
+
+@pytest.mark.proves("R1-01", "R1-30", "R1-48", "R1-39")
+async def test_an_enqueued_function_runs_with_its_payload_and_gives_back_its_result(app: Foliot) -> None:
+    @app.job()
+    async def add(a: int, b: int) -> int:
+        return a + b
+
+    async with serving(app):
+        run = await ended(app, await app.enqueue(add, {"a": 1, "b": 2}))
+
+    assert (run.status, run.output, run.attempt) == (Status.SUCCESS, 3, 1)
+
+
+async def test_a_plain_function_runs_in_a_thread(app: Foliot) -> None:
+    @app.job()
+    def double(n: int) -> int:
+        return 2 * n
+
+    async with serving(app):
+        run = await ended(app, await app.enqueue(double, {"n": 21}))
+
+    assert run.output == 42
+
+
+@pytest.mark.proves("R1-31", "R1-33", "S3")
+async def test_a_failing_function_is_tried_again_and_then_failed(app: Foliot) -> None:
+    @app.job(retries=2, retry_delay=0)
+    async def flaky() -> None:
+        raise ConnectionError("no answer")
+
+    async with serving(app):
+        run = await ended(app, await app.enqueue(flaky))
+        services = await app.open()
+        attempts = await services.storage.runs.attempts(run.id)
+
+    assert (run.status, run.attempt, run.reason) == (Status.FAILED, 3, "exception")
+    assert run.error is not None
+    assert "ConnectionError: no answer" in run.error
+    assert [attempt.number for attempt in attempts] == [1, 2, 3]
+
+
+@pytest.mark.proves("R1-32")
+async def test_a_payload_that_does_not_fit_fails_at_once(app: Foliot) -> None:
+    @app.job(retries=5, retry_delay=0)
+    async def greet(name: str) -> None:
+        pass
+
+    async with serving(app):
+        run = await ended(app, await app.enqueue(greet, {"nmae": "Ada"}))
+
+    assert (run.status, run.attempt, run.reason) == (Status.FAILED, 1, "payload")
+
+
+@pytest.mark.proves("R1-50")
+async def test_a_function_can_ask_which_run_it_is(app: Foliot) -> None:
+    @app.job()
+    async def who() -> list[object]:
+        run = current_run()
+        run.log("hello")
+        return [run.run_id, run.attempt]
+
+    async with serving(app):
+        run_id = await app.enqueue(who)
+        run = await ended(app, run_id)
+        logs = await app.logs(run_id)
+
+    assert run.output == [run_id, 1]
+    assert [(chunk.stream, chunk.data) for chunk in logs] == [("stdout", b"hello\n")]
+
+
+async def test_a_command_runs_and_its_output_is_kept(app: Foliot) -> None:
+    app.shell("count", 'echo "$FOLIOT_JOB_ID"; echo oops >&2; exit 3')
+
+    async with serving(app):
+        run_id = await app.enqueue("count")
+        run = await ended(app, run_id)
+        logs = await app.logs(run_id)
+
+    assert (run.status, run.reason, run.exit_code) == (Status.FAILED, "exit_code", 3)
+    assert {chunk.stream: chunk.data for chunk in logs if chunk.stream != "meta"} == {
+        "stdout": b"count\n",
+        "stderr": b"oops\n",
+    }
+
+
+@pytest.mark.proves("S5", "R1-34")
+async def test_a_running_command_can_be_cancelled(app: Foliot) -> None:
+    app.shell("sleepy", "sleep 600")
+
+    async with serving(app):
+        run_id = await app.enqueue("sleepy")
+        await until(lambda: app.run(run_id), lambda run: run.status is Status.RUNNING)
+        answer = await app.cancel(run_id)
+        run = await ended(app, run_id)
+
+    assert answer is CancelAnswer.REQUESTED
+    assert run.status is Status.CANCELLED
+
+
+@pytest.mark.proves("S5", "R1-34")
+async def test_a_run_that_has_not_started_is_cancelled_for_good(app: Foliot) -> None:
+    app.shell("job", "true")
+
+    async with app:
+        run_id = await app.enqueue("job")
+        answers = [await app.cancel(run_id), await app.cancel(run_id)]
+        run = await app.run(run_id)
+
+    assert answers == [CancelAnswer.CANCELLED, CancelAnswer.TERMINAL]
+    assert run.status is Status.CANCELLED
+
+
+@pytest.mark.proves("S7")
+async def test_a_command_that_takes_too_long_is_ended(app: Foliot) -> None:
+    app.shell("slow", "sleep 600", timeout=0.2)
+
+    async with serving(app):
+        run = await ended(app, await app.enqueue("slow"))
+
+    assert (run.status, run.error) == (Status.TIMEOUT, "timeout after 0.2 s")
+
+
+async def test_an_attempt_that_outlives_the_drain_is_given_back(app: Foliot) -> None:
+    app.shell("long", "sleep 600")
+    async with app:
+        node = await app.node(Settings(label="test", drain=SETTINGS.poll))
+        await node.start()
+        run_id = await app.enqueue("long")
+        await until(lambda: app.run(run_id), lambda run: run.status is Status.RUNNING)
+        await node.stop()
+        run = await app.run(run_id)
+
+    assert (run.status, run.attempt) == (Status.QUEUED, 0)
+
+
+@pytest.mark.proves("R1-41", "R1-35")
+async def test_the_same_dedupe_key_gives_the_same_run(app: Foliot) -> None:
+    app.shell("job", "true")
+
+    async with app:
+        first = await app.enqueue("job", {"n": 1}, dedupe_key="k")
+        second = await app.enqueue("job", {"n": 2}, dedupe_key="k")
+        other = await app.enqueue("job", dedupe_key="other")
+
+        assert first == second != other
+        assert (await app.run(first)).payload == {"n": 1}
+
+
+@pytest.mark.proves("R1-26", "R1-38", "R1-40")
+async def test_a_run_for_later_waits(app: Foliot) -> None:
+    app.shell("job", "true")
+    at = datetime.now(UTC).replace(microsecond=0) + timedelta(hours=1)
+
+    async with serving(app):
+        run = await app.run(await app.enqueue("job", run_at=at))
+
+    assert run.status is Status.SCHEDULED
+    assert run.due_at == at.timestamp() * 1000
+
+
+@pytest.mark.proves("R4-25", "R4-28", "R4-11", "R4-17")
+async def test_a_schedule_is_upserted_and_previewed(app: Foliot) -> None:
+    app.shell("job", "true")
+
+    async with app:
+        first = await app.upsert_schedule("s", job_id="job", cron_expr="0 9 * * *", timezone="Europe/Berlin")
+        second = await app.upsert_schedule("s", job_id="job", cron_expr="0 9 * * *", timezone="Europe/Berlin")
+        view = await app.get_schedule("s")
+
+    assert first == second
+    assert first.schedule_id == "s"
+    assert view.preview[0] == view.next_run_at == first.next_run_at
+    assert len(view.preview) == 5
+
+
+@pytest.mark.proves("R4-26", "R4-27")
+async def test_an_edit_does_not_unpause_and_a_deleted_schedule_is_gone(app: Foliot) -> None:
+    app.shell("job", "true")
+
+    async with app:
+        await app.upsert_schedule("s", job_id="job", cron_expr="@daily")
+        await app.pause_schedule("s")
+        await app.upsert_schedule("s", job_id="job", cron_expr="@hourly")
+        assert (await app.get_schedule("s")).paused
+        await app.delete_schedule("s")
+        with pytest.raises(NotFound, match="does not exist"):
+            await app.get_schedule("s")
+
+
+@pytest.mark.proves("R4-05", "R1-44", "R4-65")
+async def test_a_schedule_fires_and_its_ledger_names_the_run(app: Foliot) -> None:
+    app.shell("job", "true")
+    app.schedule("each-second", "job", cron="* * * * * *")
+
+    async with serving(app):
+        ticks = await until(lambda: app.ticks("each-second"), lambda ticks: len(ticks) >= 2)
+        run_id = ticks[-1].run_id
+        assert run_id is not None
+        run = await ended(app, run_id)
+
+    assert run.tick is not None
+    assert run.tick.scheduled_for == ticks[-1].scheduled_for
+    assert run.started_at is not None
+    assert run.started_at >= run.tick.scheduled_for

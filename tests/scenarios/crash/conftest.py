@@ -1,0 +1,58 @@
+"""A stage on each storage, with everything that was started on it gone afterwards."""
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from foliot.testing.postgres import PostgresServer
+from foliot.wiring import open_services
+from tests.scenarios.crash.stage import Stage
+
+_numbers = count(1)
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[PostgresServer]:
+    """A server of these tests' own: they restart it and break its connections."""
+    with PostgresServer.start() as started:
+        yield started
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+async def stage(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Stage]:
+    if request.param == "postgres":
+        async with _on_postgres(tmp_path, request.getfixturevalue("server")) as opened:
+            yield opened
+    else:
+        async with _on(tmp_path, f"sqlite:///{tmp_path}/foliot.db") as opened:
+            yield opened
+
+
+@pytest.fixture
+async def postgres_stage(server: PostgresServer, tmp_path: Path) -> AsyncIterator[Stage]:
+    async with _on_postgres(tmp_path, server) as opened:
+        yield opened
+
+
+@asynccontextmanager
+async def _on_postgres(directory: Path, server: PostgresServer) -> AsyncIterator[Stage]:
+    name = f"crash_{next(_numbers)}"
+    try:
+        async with _on(directory, server.create_database(name), server) as opened:
+            yield opened
+    finally:
+        server.drop_database(name)
+
+
+@asynccontextmanager
+async def _on(directory: Path, url: str, server: PostgresServer | None = None) -> AsyncIterator[Stage]:
+    services = await open_services(url)
+    stage = Stage(directory, url, services, server)
+    try:
+        yield stage
+    finally:
+        stage.close()
+        await services.close()

@@ -1,0 +1,88 @@
+"""The jobs of the crash tests. Every one notes what it does in the effect file."""
+
+import asyncio
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any, Final
+
+from foliot import Foliot, current_run
+from foliot.domain.ids import JobId, ScheduleId
+from tests.scenarios.crash.effects import effect, shell_note
+from tests.scenarios.crash.plans import PLANS
+
+LOSABLE: Final[dict[str, Any]] = {"max_lost": 100}
+
+
+def build(storage: str, effects: Path, gate: Path, plan: str) -> Foliot:
+    """The application: as long as the gate is shut, gated jobs go on."""
+    app = Foliot(storage)
+    _add_functions(app, effects, gate)
+    _add_dangers(app, effects)
+    _add_commands(app, {"CRASH_EFFECTS": str(effects), "CRASH_GATE": str(gate)})
+    app.schedule("victim", "victim", cron="@yearly")
+    for name, fields in PLANS[plan].items():
+        app.schedule(name, "quick", **fields)
+    return app
+
+
+def _add_functions(app: Foliot, effects: Path, gate: Path) -> None:
+    @app.job(**LOSABLE)
+    async def quick(seconds: float = 0.0) -> list[int]:
+        run = current_run()
+        with effect(effects, run.run_id, run.attempt):
+            await asyncio.sleep(seconds)
+        return [run.attempt, os.getpid()]
+
+    @app.job(**LOSABLE)
+    def threaded(seconds: float = 0.0) -> list[int]:
+        run = current_run()
+        with effect(effects, run.run_id, run.attempt):
+            time.sleep(seconds)
+        return [run.attempt, os.getpid()]
+
+    @app.job(**LOSABLE)
+    async def gated() -> list[int]:
+        run = current_run()
+        with effect(effects, run.run_id, run.attempt):
+            while not gate.exists():
+                await asyncio.sleep(0.02)
+        return [run.attempt, os.getpid()]
+
+
+def _add_dangers(app: Foliot, effects: Path) -> None:
+    @app.job(retries=5, retry_delay=0.05, retry_factor=1, **LOSABLE)
+    async def flaky() -> list[int]:
+        """Prints, fails once, and succeeds."""
+        run = current_run()
+        run.log(f"attempt {run.attempt}")
+        if run.attempt == 1:
+            raise ConnectionError("no answer")
+        with effect(effects, run.run_id, run.attempt):
+            return [run.attempt, os.getpid()]
+
+    @app.job(max_lost=1)
+    async def murderous() -> None:
+        """Takes its worker with it."""
+        run = current_run()
+        with effect(effects, run.run_id, run.attempt):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    @app.job(**LOSABLE)
+    async def meddle() -> None:
+        """Does from inside what people do from outside, so that the process can die in the middle of it."""
+        key = current_run().idempotency_key
+        await app.enqueue("quick", dedupe_key=f"{key}-now")
+        await app.cancel(await app.enqueue("quick", dedupe_key=f"{key}-later", delay=3600))
+        storage = (await app.open()).storage
+        await storage.schedules.pause([ScheduleId("victim")], paused=True)
+        await storage.schedules.delete([ScheduleId("victim")])
+        await storage.jobs.delete([JobId("victim")])
+
+
+def _add_commands(app: Foliot, variables: dict[str, str]) -> None:
+    app.shell("victim", "true", **LOSABLE)
+    app.shell("command", f"{shell_note('begin')}; {shell_note('end')}", env=variables, **LOSABLE)
+    wait = 'while [ ! -e "$CRASH_GATE" ]; do sleep 0.05; done'
+    app.shell("gated-command", f"{shell_note('begin')}; {wait}; {shell_note('end')}", env=variables, **LOSABLE)

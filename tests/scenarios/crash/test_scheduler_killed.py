@@ -1,0 +1,88 @@
+"""Schedulers killed again and again: every planned moment has one row, and every row that ran has one run."""
+
+import signal
+
+import pytest
+
+from foliot.domain.instant import Millis
+from foliot.domain.tick import TickOutcome
+from foliot.testing.invariants import read_books
+from tests.scenarios.crash.chance import a_chance
+from tests.scenarios.crash.judge import faults
+from tests.scenarios.crash.stage import Stage
+
+TICKS = 110
+
+
+@pytest.mark.proves("R4-04", "T1", "T2", "T3", "T4", "T5", "T7", "T10", "T14", "S3", "S10", "L1")
+async def test_over_a_hundred_ticks_each_has_one_row_while_the_process_is_killed_in_a_loop(stage: Stage) -> None:
+    chance = a_chance()
+    deaths = 0
+    while await _ticks(stage) < TICKS:
+        process = stage.serve(plan="many")
+        if deaths % 3:
+            await stage.started(process)
+        await stage.moment(chance, 1.5)
+        process.kill()
+        deaths += 1
+
+    stage.serve(plan="many")
+    await stage.quiet()
+
+    assert deaths >= 5
+    assert await faults(stage) == []
+    assert await _every_tick_ran(stage, "all-allow")
+    assert await stage.ended(stage.start("foliot", "verify", "--since", "1h")) == 0
+
+
+@pytest.mark.proves("R4-51", "L6", "R4-04", "T1", "T2")
+async def test_two_schedulers_and_two_workers_fire_once_while_one_of_each_is_killed_in_turn(stage: Stage) -> None:
+    chance = a_chance()
+    schedulers = [stage.scheduler(plan="few") for _ in range(2)]
+    workers = [stage.worker() for _ in range(2)]
+    await stage.started(*schedulers, *workers)
+
+    for turn in range(4):
+        victims = schedulers[turn % 2], workers[turn % 2]
+        await stage.moment(chance, 1.5)
+        for victim in victims:
+            victim.kill()
+        before = await _ticks(stage)
+        await _more_ticks(stage, before)
+        schedulers[turn % 2], workers[turn % 2] = stage.scheduler(plan="few"), stage.worker()
+    await stage.quiet()
+
+    assert await faults(stage) == []
+    assert await _every_tick_ran(stage, "all-allow")
+
+
+@pytest.mark.proves("L8", "R4-51")
+async def test_when_the_leader_of_the_upkeep_stops_another_one_leads(stage: Stage) -> None:
+    async def is_led() -> bool:
+        return await stage.storage.upkeep.lead("somebody who looks", Millis(1)) is None
+
+    first = stage.scheduler()
+    await stage.until(is_led, "the first one leads")
+    second = stage.scheduler()
+    await stage.started(second)
+    first.send(signal.SIGTERM)
+    assert await stage.ended(first) == 0
+
+    await stage.until(is_led, "the second one leads")
+
+
+async def _ticks(stage: Stage) -> int:
+    return sum([len(book.ticks) async for book in read_books(stage.storage)])
+
+
+async def _more_ticks(stage: Stage, before: int) -> None:
+    async def are_there() -> bool:
+        return await _ticks(stage) > before + 1
+
+    await stage.until(are_there, "the other one fires")
+
+
+async def _every_tick_ran(stage: Stage, schedule_id: str) -> bool:
+    """A schedule that allows overlap and catches up on everything skips nothing."""
+    [book] = [book async for book in read_books(stage.storage) if book.ledger.schedule.id == schedule_id]
+    return bool(book.ticks) and all(tick.outcome is TickOutcome.RAN for tick in book.ticks)

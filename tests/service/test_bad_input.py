@@ -1,0 +1,168 @@
+"""Whatever can be wrong is refused with a clear error, and nothing is stored."""
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from foliot import Foliot
+from foliot.errors import FoliotError, InvalidCron, InvalidInput, InvalidJob, InvalidTimezone, NotFound
+
+FUTURE = datetime(2100, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+async def app(tmp_path: Path) -> AsyncIterator[Foliot]:
+    app = Foliot(f"sqlite:///{tmp_path}/foliot.db")
+
+    @app.job()
+    async def report(day: str = "") -> None:
+        pass
+
+    async with app:
+        yield app
+
+
+async def stored(app: Foliot) -> tuple[int, int]:
+    services = await app.open()
+    schedules = await services.storage.schedules.page(limit=100)
+    return len(schedules), len(await app.runs())
+
+
+SCHEDULES: list[tuple[str, dict[str, Any], str]] = [
+    ("invalid_cron", {"cron_expr": "61 * * * *"}, "61"),
+    ("invalid_cron", {"cron_expr": "* * * *"}, "field"),
+    ("invalid_cron", {"cron_expr": "0 0 30 2 *"}, "never"),
+    ("invalid_cron", {"cron_expr": "x" * 10_000}, ""),
+    ("invalid_timezone", {"cron_expr": "@daily", "timezone": "Europe/Berlim"}, "Europe/Berlin"),
+    ("invalid_timezone", {"cron_expr": "@daily", "timezone": "../../etc/passwd"}, ""),
+    ("invalid_timezone", {"cron_expr": "@daily", "timezone": "UTC\x00"}, ""),
+    ("invalid_schedule", {"cron_expr": "@daily", "start_at": FUTURE, "end_at": FUTURE - timedelta(days=1)}, "start_at"),
+    ("invalid_schedule", {"cron_expr": "@daily", "end_at": datetime(2001, 1, 1, tzinfo=UTC)}, "passed"),
+    ("invalid_schedule", {"cron_expr": "0 0 0 1 1 * 2001"}, "never"),
+    ("invalid_schedule", {"at": datetime(2001, 1, 1, tzinfo=UTC)}, "never"),
+    ("invalid_schedule", {"interval": 0}, "second"),
+    ("invalid_schedule", {"interval": -5}, "second"),
+    ("invalid_schedule", {"interval": 0.5}, "second"),
+    ("invalid_schedule", {"interval": 1e11}, "interval"),
+    ("invalid_schedule", {"cron_expr": "@daily", "interval": 5}, "one rule"),
+    ("invalid_schedule", {}, "one rule"),
+    ("invalid_schedule", {"cron_expr": "@daily", "jitter_ms": -1}, "jitter"),
+    ("invalid_schedule", {"cron_expr": "@every_minute", "jitter_ms": 40_000}, "half"),
+    ("invalid_schedule", {"cron_expr": "@daily", "overlap_policy": "skipp"}, "skip"),
+    ("invalid_schedule", {"cron_expr": "@daily", "catchup_policy": "often"}, "none"),
+    ("invalid_schedule", {"cron_expr": "@daily", "catchup_max_age_sec": -1}, "catchup_max_age_sec"),
+    ("invalid_schedule", {"cron_expr": "@daily", "timzone": "UTC"}, "timezone"),
+    ("invalid_input", {"cron_expr": "@daily", "start_at": "yesterday"}, "ISO"),
+    ("invalid_input", {"cron_expr": "@daily", "start_at": "2026-01-01T00:00:00"}, "offset"),
+]
+
+
+@pytest.mark.proves("R4-33", "R4-58", "R1-36")
+@pytest.mark.parametrize(("code", "fields", "word"), SCHEDULES)
+async def test_a_schedule_that_cannot_be_kept_is_refused(
+    app: Foliot, code: str, fields: dict[str, Any], word: str
+) -> None:
+    with pytest.raises(FoliotError) as refused:
+        await app.upsert_schedule("s", job_id="report", **fields)
+
+    assert refused.value.code == code
+    assert word in str(refused.value)
+    assert await stored(app) == (0, 0)
+
+
+async def test_a_schedule_of_an_unknown_job_names_the_one_that_was_meant(app: Foliot) -> None:
+    with pytest.raises(NotFound, match='Did you mean "report"'):
+        await app.upsert_schedule("s", job_id="reprot", cron_expr="@daily")
+
+    assert await stored(app) == (0, 0)
+
+
+@pytest.mark.proves("R1-36")
+async def test_a_run_of_an_unknown_job_names_the_one_that_was_meant(app: Foliot) -> None:
+    with pytest.raises(NotFound, match='Did you mean "report"'):
+        await app.enqueue("reprot")
+
+    assert await stored(app) == (0, 0)
+
+
+RUNS: list[tuple[dict[str, Any], str]] = [
+    ({"payload": {1, 2}, "dedupe": "ever"}, "forever"),
+    ({"payload": object()}, "not JSON"),
+    ({"payload": {"x": "y" * 2_000_000}}, "bytes"),
+    ({"dedupe_key": "k" * 256}, "255"),
+    ({"dedupe_key": ""}, "255"),
+    ({"dedupe_key": "k", "dedupe": timedelta(0)}, "second"),
+    ({"run_at": "soon"}, "ISO"),
+    ({"run_at": datetime(2026, 1, 1)}, "timezone"),
+    ({"run_at": FUTURE, "delay": 5}, "one of them"),
+    ({"priority": 10_000}, "priority"),
+    ({"retries": -1}, "retries"),
+    ({"retries": 1.5}, "whole number"),
+    ({"timeout": -3}, "timeout"),
+    ({"timeout": "long"}, "number"),
+    ({"max_concurrent": 0}, "max_concurrent"),
+    ({"retry_delay": -1}, "negative"),
+    ({"queue": "../x"}, "queue"),
+    ({"retrys": 3}, "retries"),
+]
+
+
+@pytest.mark.proves("R1-36")
+@pytest.mark.parametrize(("request_", "word"), RUNS)
+async def test_a_run_that_cannot_be_is_refused(app: Foliot, request_: dict[str, Any], word: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        await app.enqueue("report", **request_)
+
+    assert word in str(refused.value)
+    assert await stored(app) == (0, 0)
+
+
+async def test_one_bad_payload_refuses_the_whole_batch(app: Foliot) -> None:
+    with pytest.raises(InvalidInput):
+        await app.enqueue_many("report", [{"day": "mon"}, {"day": object()}])
+
+    assert await stored(app) == (0, 0)
+
+
+def test_a_job_is_declared_once() -> None:
+    app = Foliot()
+    app.shell("backup", "true")
+
+    with pytest.raises(InvalidJob, match="twice"):
+        app.shell("backup", "false")
+
+
+@pytest.mark.parametrize("name", ["", "../x", "a b", "-x", "a" * 201, "naïve", "a\n"])
+async def test_a_job_has_a_plain_name(tmp_path: Path, name: str) -> None:
+    app = Foliot(f"sqlite:///{tmp_path}/foliot.db")
+    app.shell(name, "true")
+
+    with pytest.raises(InvalidJob, match="name"):
+        await app.open()
+
+
+async def test_a_storage_of_an_unknown_kind_is_refused_without_showing_its_password() -> None:
+    app = Foliot("postgrsql://ada:secret@host/db")
+
+    with pytest.raises(InvalidInput, match="postgresql") as refused:
+        await app.open()
+    assert "secret" not in str(refused.value)
+
+
+def test_an_expression_is_checked_when_it_is_declared() -> None:
+    app = Foliot()
+
+    with pytest.raises(InvalidCron):
+        app.schedule("s", "report", cron="* * *")
+
+
+async def test_a_zone_is_checked_before_anything_is_stored(tmp_path: Path) -> None:
+    app = Foliot(f"sqlite:///{tmp_path}/foliot.db")
+    app.shell("report", "true")
+    app.schedule("s", "report", cron="@daily", timezone="Mars/Olympus")
+
+    with pytest.raises(InvalidTimezone):
+        await app.open()

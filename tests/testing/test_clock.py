@@ -1,0 +1,141 @@
+"""The virtual clock moves when it is told to, and wakes its waiters in order."""
+
+import asyncio
+
+import pytest
+
+from foliot.domain.instant import HOUR, MINUTE, SECOND, Millis, to_iso
+from foliot.testing.clock import START, VirtualClock
+from foliot.testing.conformance.clock import ClockContract
+
+
+@pytest.fixture
+def clock() -> VirtualClock:
+    return VirtualClock()
+
+
+class TestVirtualClock(ClockContract):
+    pass
+
+
+def test_it_starts_with_the_year(clock: VirtualClock) -> None:
+    assert to_iso(clock.now()) == "2026-01-01T00:00:00Z"
+
+
+def test_advancing_moves_both_hands(clock: VirtualClock) -> None:
+    elapsed = clock.elapsed()
+
+    assert clock.advance(MINUTE) == clock.now() == START + MINUTE
+    assert clock.elapsed() == elapsed + MINUTE
+
+
+def test_a_step_moves_only_the_wall_clock(clock: VirtualClock) -> None:
+    elapsed, boot_id = clock.elapsed(), clock.boot_id
+
+    assert clock.step(-HOUR) == clock.now() == START - HOUR
+    assert (clock.elapsed(), clock.boot_id) == (elapsed, boot_id)
+
+
+def test_a_reboot_begins_to_count_anew_under_another_name(clock: VirtualClock) -> None:
+    now, boot_id = clock.now(), clock.boot_id
+
+    clock.reboot()
+
+    assert clock.elapsed() == 0
+    assert clock.boot_id != boot_id
+    assert clock.now() == now
+    clock.advance(SECOND)
+    assert clock.elapsed() == SECOND
+
+
+def test_time_does_not_pass_backwards(clock: VirtualClock) -> None:
+    with pytest.raises(ValueError, match="backwards"):
+        clock.advance(-1)
+
+
+def test_it_can_be_advanced_to_a_moment(clock: VirtualClock) -> None:
+    clock.advance_to(clock.now())
+    assert clock.advance_to(START) == START
+
+
+async def test_a_wait_ends_when_time_reaches_its_end_and_not_before(clock: VirtualClock) -> None:
+    wait = await waiting(clock, MINUTE)
+
+    clock.advance(MINUTE - 1)
+    await settle()
+    assert not wait.done()
+
+    clock.advance(1)
+    await wait
+    assert clock.waiting == 0
+
+
+async def test_waiters_wake_in_the_order_of_their_moments(clock: VirtualClock) -> None:
+    woken: list[int] = []
+
+    async def sleep(span: int) -> None:
+        await clock.wait(asyncio.Event(), Millis(span))
+        woken.append(span)
+
+    waits = [asyncio.ensure_future(sleep(span)) for span in (30, 10, 20, 10)]
+    await settle()
+    clock.advance(HOUR)
+    await asyncio.gather(*waits)
+
+    assert woken == [10, 10, 20, 30]
+
+
+async def test_a_step_and_a_reboot_wake_nobody(clock: VirtualClock) -> None:
+    wait = await waiting(clock, MINUTE)
+
+    clock.step(HOUR)
+    clock.reboot()
+    await settle()
+    assert not wait.done()
+
+    clock.advance(MINUTE)
+    await wait
+
+
+async def test_it_tells_who_waits_and_until_when(clock: VirtualClock) -> None:
+    assert (clock.waiting, clock.next_alarm) == (0, None)
+    waits = [await waiting(clock, span) for span in (MINUTE, SECOND)]
+
+    clock.advance(400)
+
+    assert (clock.waiting, clock.next_alarm) == (2, SECOND - 400)
+    clock.advance(HOUR)
+    await asyncio.gather(*waits)
+
+
+async def test_an_event_ends_the_wait_and_its_alarm(clock: VirtualClock) -> None:
+    wake = asyncio.Event()
+    wait = asyncio.ensure_future(clock.wait(wake, MINUTE))
+    await settle()
+
+    wake.set()
+    await wait
+
+    assert clock.waiting == 0
+    clock.advance(HOUR)
+
+
+async def test_a_wait_that_is_cancelled_leaves_nothing_behind(clock: VirtualClock) -> None:
+    wait = await waiting(clock, MINUTE)
+
+    wait.cancel()
+    await asyncio.gather(wait, return_exceptions=True)
+
+    assert clock.waiting == 0
+
+
+async def waiting(clock: VirtualClock, span: Millis) -> "asyncio.Task[None]":
+    task = asyncio.ensure_future(clock.wait(asyncio.Event(), span))
+    await settle()
+    return task
+
+
+async def settle() -> None:
+    """Let everybody who can go on do so."""
+    for _ in range(5):
+        await asyncio.sleep(0)

@@ -1,0 +1,239 @@
+"""The integrity checker finds what is planted, and nothing in a sound storage."""
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from foliot.adapters.storage.sqlite import SqliteStorage
+from foliot.domain.ids import RunId, Token
+from foliot.domain.instant import HOUR, LATEST, MINUTE, SECOND, Instant, later
+from foliot.domain.run import Run, Status
+from foliot.domain.schedule import Catchup, Overlap, ScheduleSpec
+from foliot.domain.tick import PlannedTick, TickOutcome, TickReason, TickRecord
+from foliot.ports.storage import Ledger
+from foliot.testing.builders import every, failed, retention, succeeded, to_retry
+from foliot.testing.clock import START, VirtualClock
+from foliot.testing.conformance.storage.scene import Scene
+from foliot.testing.invariants import (
+    Book,
+    Passage,
+    check_book,
+    check_invariants,
+    check_launches,
+    check_leases,
+    check_ledger_slowly,
+    check_overlap,
+    check_passage,
+    compare_with_oracle,
+    read_books,
+    read_passages,
+)
+
+
+@pytest.fixture
+async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
+    clock = VirtualClock()
+    storage = await SqliteStorage.open(tmp_path / "foliot.db", clock=clock, synchronous="NORMAL")
+    yield Scene(storage, clock)
+    await storage.close()
+
+
+def grid(spec: ScheduleSpec, after: Instant, until: Instant) -> Iterator[Instant]:
+    """An oracle for intervals: second by second."""
+    for moment in range(after // SECOND + 1, until // SECOND + 1):
+        if (moment * SECOND - (spec.anchor or 0)) % (int(spec.expr) * SECOND) == 0:
+            yield Instant(moment * SECOND)
+
+
+async def a_busy_hour(scene: Scene) -> None:
+    """Ticks of all kinds, an edit, a pause, and runs that ended in several ways or have not ended."""
+    await scene.schedule(every(60, overlap=Overlap.QUEUE, catchup=Catchup.ONCE))
+    await scene.fire_after(10 * MINUTE + 30 * SECOND)
+    await scene.finish(*(to_retry(claim) for claim in await scene.claim()))
+    await scene.finish(*(succeeded(claim) for claim in await scene.claim()))
+    await scene.pause(paused=True)
+    scene.clock.advance(10 * MINUTE)
+    await scene.schedule(every(90, overlap=Overlap.QUEUE))
+    await scene.pause(paused=False)
+    for _ in range(10):
+        await scene.fire_after(90 * SECOND)
+    await scene.finish(*(failed(claim) for claim in await scene.claim()))
+    await scene.claim()
+    await scene.cancel(*(await scene.ready()))
+
+
+@pytest.mark.proves("M1", "T1", "T2", "T3", "T4", "S2", "S3", "S4", "L1")
+async def test_a_sound_storage_has_no_faults(scene: Scene) -> None:
+    await a_busy_hour(scene)
+
+    assert await check_invariants(scene.storage, now=scene.now) == []
+    assert await check_ledger_slowly(scene.storage, grid) == []
+    assert len((await book_of(scene)).ticks) > 5
+
+
+@pytest.mark.proves("T12")
+async def test_a_pruned_storage_has_no_faults_when_it_is_known_to_be_pruned(scene: Scene) -> None:
+    await a_busy_hour(scene)
+    scene.clock.advance(HOUR)
+    await scene.fire()
+    pruned = await scene.prune(retention(runs_age=MINUTE, ticks_age=HOUR, events_age=MINUTE))
+
+    assert pruned.runs > 0
+    assert pruned.ticks > 0
+    assert await check_invariants(scene.storage, now=scene.now, is_pruned=True) == []
+    assert await check_ledger_slowly(scene.storage, grid) == []
+
+
+Spoil = Callable[[list[TickRecord]], list[TickRecord]]
+SPOILED_ROWS: dict[str, tuple[str, Spoil]] = {
+    "a missing row": ("T2", lambda rows: rows[1:]),
+    "a doubled row": ("T1", lambda rows: [*rows, rows[0]]),
+    "an invented row": ("T2/T3", lambda rows: [*rows, rows[-1]._replace(scheduled_for=later(START, 7), run_id=None)]),
+    "a range that counts wrongly": ("T2", lambda rows: [rows[0]._replace(count=rows[0].count + 1), *rows[1:]]),
+    "a reason of another outcome": ("T2", lambda rows: [rows[0]._replace(reason=TickReason.ON_TIME), *rows[1:]]),
+    "a run that is not named": ("T4", lambda rows: [*rows[:-1], rows[-1]._replace(run_id=None)]),
+    "a skipped tick with a run": ("T4", lambda rows: [rows[0]._replace(run_id=RunId("x")), *rows[1:]]),
+}
+
+
+@pytest.mark.proves("T1", "T2", "T3", "T4")
+@pytest.mark.parametrize("name", SPOILED_ROWS)
+async def test_a_spoiled_ledger_is_found(scene: Scene, name: str) -> None:
+    await a_busy_hour(scene)
+    book = await book_of(scene)
+    invariant, spoil = SPOILED_ROWS[name]
+
+    faults = list(check_book(book._replace(ticks=spoil(list(book.ticks)))))
+
+    assert any(fault.startswith(invariant) for fault in faults)
+
+
+@pytest.mark.proves("T5")
+async def test_a_watermark_that_ran_ahead_is_found(scene: Scene) -> None:
+    await a_busy_hour(scene)
+    book = await book_of(scene)
+    ahead = book.ledger.schedule._replace(settled_until=later(book.ledger.schedule.settled_until, HOUR))
+
+    faults = list(check_book(with_ledger(book, schedule=ahead)))
+
+    assert any(fault.startswith("T2/T3") and "missing" in fault for fault in faults)
+    assert any(fault.startswith("T5") for fault in faults)
+
+
+@pytest.mark.proves("T15")
+async def test_a_deleted_schedule_with_planned_ticks_is_found(scene: Scene) -> None:
+    await a_busy_hour(scene)
+    book = await book_of(scene)
+    planned = (PlannedTick(book.ledger.schedule.settled_until, scene.now, 2),)
+
+    faults = list(check_book(with_ledger(book, deleted_at=scene.now, planned=planned)))
+
+    assert any(fault.startswith("T15") for fault in faults)
+
+
+@pytest.mark.proves("T4")
+async def test_a_tick_without_its_run_and_a_run_without_its_tick_are_found(scene: Scene) -> None:
+    await a_busy_hour(scene)
+    book = await book_of(scene)
+    runs = {passage.run.id: passage.run for passage in await passages_of(scene)}
+    ran = next(tick for tick in book.ticks if tick.outcome is TickOutcome.RAN)
+    assert ran.run_id is not None
+
+    orphaned = {run_id: run for run_id, run in runs.items() if run_id != ran.run_id}
+    unrecorded = book._replace(ticks=[tick for tick in book.ticks if tick is not ran])
+
+    assert list(check_launches([book], runs, is_pruned=False)) == []
+    assert [fault[:2] for fault in check_launches([book], orphaned, is_pruned=False)] == ["T4"]
+    assert [fault[:2] for fault in check_launches([unrecorded], runs, is_pruned=False)] == ["T4"]
+
+
+SPOILED_RUNS: dict[str, tuple[str, dict[str, Any]]] = {
+    "over without an end": ("S2", {"finished_at": None}),
+    "ended before it began": ("S2", {"finished_at": START - 1}),
+    "ended in the future": ("S2", {"finished_at": LATEST}),
+    "an attempt nobody recorded": ("S3", {"attempt": 9}),
+    "not over but ended": ("S2", {"status": Status.QUEUED}),
+}
+
+
+@pytest.mark.proves("S2", "S3")
+@pytest.mark.parametrize("name", SPOILED_RUNS)
+async def test_a_spoiled_run_is_found(scene: Scene, name: str) -> None:
+    claim = await scene.start()
+    await scene.finish(succeeded(claim))
+    [passage] = await passages_of(scene)
+    invariant, changes = SPOILED_RUNS[name]
+    spoiled = passage._replace(run=passage.run._replace(**changes))
+
+    assert list(check_passage(passage, scene.now)) == []
+    assert any(fault.startswith(invariant) for fault in check_passage(spoiled, scene.now))
+
+
+@pytest.mark.proves("S3", "L2")
+async def test_attempts_that_do_not_follow_each_other_are_found(scene: Scene) -> None:
+    await scene.finish(to_retry(await scene.start()))
+    await scene.finish(*(succeeded(claim) for claim in await scene.claim()))
+    [passage] = await passages_of(scene)
+    first, second = passage.attempts
+    doubled = passage._replace(attempts=[first, second._replace(number=1)])
+    backwards = passage._replace(attempts=[first, second._replace(token=Token(first.token - 1))])
+
+    assert [fault[:2] for fault in check_passage(doubled, scene.now)] == ["S3"]
+    assert [fault[:2] for fault in check_passage(backwards, scene.now)] == ["L2"]
+
+
+@pytest.mark.proves("L1", "T10")
+async def test_two_leases_with_one_token_and_two_runs_of_one_schedule_are_found(scene: Scene) -> None:
+    await scene.schedule(every(60, overlap=Overlap.QUEUE))
+    await scene.fire_after(MINUTE)
+    [claim] = await scene.claim()
+    run = await scene.run(claim.run_id)
+    twin = run._replace(id=RunId("twin"))
+    bare = run._replace(token=None)
+
+    assert list(check_leases([run])) == []
+    assert [fault[:2] for fault in check_leases([run, twin])] == ["L1"]
+    assert [fault[:2] for fault in check_leases([bare])] == ["L1"]
+    assert [fault[:3] for fault in check_overlap([await book_of(scene)], [run, twin])] == ["T10"]
+
+
+@pytest.mark.proves("S4")
+async def test_an_end_that_no_event_tells_is_found(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    claim = await scene.start()
+    await scene.finish(succeeded(claim))
+    page = scene.storage.runs.page
+
+    async def page_of_failures(*args: Any) -> list[Run]:
+        return [run._replace(status=Status.FAILED) for run in await page(*args)]
+
+    monkeypatch.setattr(scene.storage.runs, "page", page_of_failures)
+
+    assert [fault[:2] for fault in await check_invariants(scene.storage, now=scene.now)] == ["S4"]
+
+
+@pytest.mark.proves("T2", "T3")
+async def test_the_oracle_finds_what_is_missing_and_what_is_one_too_many(scene: Scene) -> None:
+    await a_busy_hour(scene)
+    book = await book_of(scene)
+    shorter = book._replace(ticks=book.ticks[:-1])
+    longer = book._replace(ticks=[*book.ticks, book.ticks[-1]._replace(scheduled_for=later(START, 7))])
+
+    assert list(compare_with_oracle(book, grid)) == []
+    assert [fault[:2] for fault in compare_with_oracle(shorter, grid)] == ["T2"]
+    assert [fault[:2] for fault in compare_with_oracle(longer, grid)] == ["T3"]
+
+
+async def book_of(scene: Scene) -> Book:
+    [book] = [book async for book in read_books(scene.storage)]
+    return book
+
+
+async def passages_of(scene: Scene) -> list[Passage]:
+    return [passage async for passage in read_passages(scene.storage)]
+
+
+def with_ledger(book: Book, **changes: Any) -> Book:
+    ledger: Ledger = book.ledger._replace(**changes)
+    return book._replace(ledger=ledger)
