@@ -1,7 +1,7 @@
 """The application object: jobs and schedules as Python code, and a door to everything that runs."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import timedelta
 from types import TracebackType
 from typing import Any, Self, TypeVar, overload
@@ -20,6 +20,7 @@ from foliot.ports.clock import Clock
 from foliot.ports.launcher import RunLauncher
 from foliot.ports.runner import Runner
 from foliot.ports.storage import RunFilter
+from foliot.service.background import Background
 from foliot.service.desk import Request
 from foliot.service.job_input import job_options
 from foliot.service.launcher import DeskLauncher
@@ -29,6 +30,7 @@ from foliot.service.timing import Moment, Span
 from foliot.wiring import Services, build_node, build_runners, node_label, open_services
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Answer = TypeVar("Answer")
 JobName = str | Callable[..., Any]
 
 DEFAULT_STORAGE = "sqlite:///foliot.db"
@@ -56,6 +58,7 @@ class Foliot:
         self._schedules: dict[ScheduleId, ScheduleSpec] = {}
         self._services: Services | None = None
         self._opening = asyncio.Lock()
+        self._background = Background()
 
     # -- declaring
 
@@ -149,6 +152,13 @@ class Foliot:
             await services.registrar.put_schedules(self._schedules)
 
     # -- asking
+
+    def wait(self, call: Coroutine[Any, Any, Answer]) -> Answer:
+        """Do one of the calls below from code that has no event loop: `app.wait(app.enqueue("report"))`.
+
+        An application is used either so or with `await`, not both at once.
+        """
+        return self._background.run(call)
 
     async def enqueue(
         self,

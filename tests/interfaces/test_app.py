@@ -248,3 +248,13 @@ async def test_a_schedule_fires_and_its_ledger_names_the_run(app: Foliot) -> Non
     assert run.tick.scheduled_for == ticks[-1].scheduled_for
     assert run.started_at is not None
     assert run.started_at >= run.tick.scheduled_for
+
+
+def test_code_without_an_event_loop_can_wait_for_answers(app: Foliot) -> None:
+    app.shell("job", "true")
+
+    run_id = app.wait(app.enqueue("job"))
+    run = app.wait(app.run(run_id))
+    app.wait(app.close())
+
+    assert (run.id, run.status) == (run_id, Status.QUEUED)
