@@ -26,11 +26,12 @@ MAY_IMPORT: Final[Mapping[str, frozenset[str]]] = {
     "wiring": MIDDLE | {"adapters", "wiring"},
     "face": MIDDLE | {"wiring", "face"},
     "interfaces": MIDDLE | {"wiring", "face", "interfaces"},
+    "__main__": frozenset({"interfaces"}),
     "testing": MIDDLE | {"adapters", "wiring", "face", "interfaces", "testing"},
 }
 """Layer -> the layers it may name. Only wiring and testing know the adapters, and nobody knows testing."""
 
-FACES: Final = frozenset({"", "__main__", "app", "client", "cron"})
+FACES: Final = frozenset({"", "app", "client", "cron"})
 """The modules directly in the package that users import; the empty name is the package itself."""
 
 IMPURE: Final = frozenset(

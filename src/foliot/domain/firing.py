@@ -15,7 +15,7 @@ A pass that reaches a cap stops: the watermark stays, nothing is dropped, and `b
 backlog was found, so that the time spent catching up never counts as lateness.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -97,6 +97,7 @@ Launcher = Callable[[Launch], NewRun | None]
 _MISSED_DOWN: Final = (TickOutcome.MISSED, TickReason.DOWN)
 _MISSED_OLD: Final = (TickOutcome.MISSED, TickReason.TOO_OLD)
 _PAUSED: Final = (TickOutcome.SKIPPED, TickReason.PAUSED)
+_COALESCED: Final = (TickOutcome.COALESCED, TickReason.CAUGHT_UP)
 
 
 def plan_firing(
@@ -160,7 +161,9 @@ class _Pass:
             return True
         if self._is_late(fire_at):
             return self._settle_late(moment, fire_at, revision, newest if newest != moment else None)
-        return self._offer(moment, fire_at, revision, TickReason.ON_TIME)
+        # Only `spread` plans a tick further away than its jitter.
+        is_spread = fire_at - moment > revision.spec.jitter
+        return self._offer(moment, fire_at, revision, TickReason.CAUGHT_UP if is_spread else TickReason.ON_TIME)
 
     def _revision(self, number: int) -> Revision:
         return next((known for known in self._due.revisions if known.number == number), self._due.revisions[0])
@@ -206,14 +209,17 @@ class _Pass:
         newest = stretch.rule.previous(Instant(until + 1))
         if newest is None or newest < first:
             return True
-        # A tick that is due on time right now runs for the late ones as well: one run, not two.
-        recent = stretch.rule.between(Instant(until + 1), Instant(min(stretch.last, self._now)), 1)
-        if recent and not stretch.spec.jitter:
-            self._record_range(stretch, first, until, (TickOutcome.COALESCED, TickReason.CAUGHT_UP), into=recent[0])
+        # A younger tick that is due right now runs for the late ones as well: one run, not two.
+        recent = stretch.rule.between(Instant(until + 1), stretch.last, self._offers_left)
+        younger = self._newest_due(recent, stretch.spec)
+        if younger is not None:
+            self._record_range(stretch, first, until, _COALESCED, into=younger)
             return True
-        before = Instant(newest - 1)
-        self._record_range(stretch, first, before, (TickOutcome.COALESCED, TickReason.CAUGHT_UP), into=newest)
+        self._record_range(stretch, first, Instant(newest - 1), _COALESCED, into=newest)
         return self._offer(newest, self._fire_at(newest, stretch.spec), stretch.revision, TickReason.CAUGHT_UP)
+
+    def _newest_due(self, moments: Sequence[Instant], spec: ScheduleSpec) -> Instant | None:
+        return next((moment for moment in reversed(moments) if self._fire_at(moment, spec) <= self._now), None)
 
     def _catch_up(self, stretch: Stretch, first: Instant, until: Instant) -> bool:
         moments = stretch.rule.between(first, until, self._offers_left + 1)
@@ -230,20 +236,21 @@ class _Pass:
 
     def _walk_recent(self, stretch: Stretch, first: Instant) -> bool:
         moments = stretch.rule.between(first, stretch.last, self._offers_left + 1)
+        newest = self._newest_due(moments, stretch.spec) if stretch.spec.jitter else None
         for moment in moments[: self._offers_left]:
             fire_at = self._fire_at(moment, stretch.spec)
-            if not self._consider(moment, fire_at, stretch.revision):
+            if not self._consider(moment, fire_at, stretch.revision, newest):
                 return False
         is_complete = len(moments) <= self._offers_left
         self._offers_left -= min(len(moments), self._offers_left)
         return is_complete
 
-    def _consider(self, moment: Instant, fire_at: Instant, revision: Revision) -> bool:
+    def _consider(self, moment: Instant, fire_at: Instant, revision: Revision, newest: Instant | None) -> bool:
         if fire_at > self._now:
             self._plan(moment, fire_at, revision)
             return True
         if self._is_late(fire_at):
-            return self._settle_late(moment, fire_at, revision, None)
+            return self._settle_late(moment, fire_at, revision, newest if newest != moment else None)
         return self._offer(moment, fire_at, revision, TickReason.ON_TIME)
 
     def _settle_late(self, moment: Instant, fire_at: Instant, revision: Revision, newest: Instant | None) -> bool:
@@ -255,8 +262,7 @@ class _Pass:
         elif spec.catchup_max_age is not None and age > spec.catchup_max_age:
             self._record(moment, revision, fire_at, _MISSED_OLD)
         elif spec.catchup is Catchup.ONCE and newest is not None:
-            outcome = (TickOutcome.COALESCED, TickReason.CAUGHT_UP)
-            self._record(moment, revision, fire_at, outcome, into=newest)
+            self._record(moment, revision, fire_at, _COALESCED, into=newest)
         else:
             return self._offer(moment, fire_at, revision, TickReason.CAUGHT_UP)
         return True
