@@ -28,20 +28,21 @@ class Family:
         self._parent = parent
 
     def cpu_seconds(self) -> float:
+        # The children first: one that ends while we look is then counted with the parent.
+        living = sum(self._seconds_of_child(pid) for pid in _all_pids())
         fields = _stat(self._parent)
         own = sum(int(fields[index]) for index in (_USER, _SYSTEM, _USER_OF_ENDED, _SYSTEM_OF_ENDED)) / _TICKS
-        return own + sum(cpu_seconds(pid) for pid in self._children())
+        return own + living
 
-    def _children(self) -> list[int]:
-        pids = [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
-        return [pid for pid in pids if _parent_of(pid) == self._parent]
+    def _seconds_of_child(self, pid: int) -> float:
+        try:
+            return cpu_seconds(pid) if int(_stat(pid)[_PARENT]) == self._parent else 0.0
+        except OSError:
+            return 0.0
 
 
-def _parent_of(pid: int) -> int | None:
-    try:
-        return int(_stat(pid)[_PARENT])
-    except OSError:
-        return None  # it ended while we looked
+def _all_pids() -> list[int]:
+    return [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
 
 
 def _stat(pid: int) -> list[str]:

@@ -2,7 +2,8 @@
 
     python bench/spawn.py [--count 1000] [--rounds 5]
 
-The ways run interleaved, so that a slow minute of the machine hits all of them; read the ratios to xargs.
+The ways run interleaved, so that a slow minute of the machine hits all of them; read the ratios to xargs. On a busy
+machine the rates say who is scheduled first; the processor time spent on each process says what a way costs.
 """
 
 import argparse
@@ -13,6 +14,7 @@ import subprocess
 import time
 from collections.abc import Awaitable, Callable
 from functools import partial
+from typing import NamedTuple
 
 from foliot.adapters.runners.shell import ShellRunner
 from foliot.domain.ids import RunId
@@ -95,22 +97,32 @@ WAYS: dict[str, Way] = {
 }
 
 
-def measure(count: int, at_once: int, rounds: int) -> dict[str, list[float]]:
-    rates: dict[str, list[float]] = {name: [] for name in WAYS}
+class Sample(NamedTuple):
+    rate: float
+    """Processes a second."""
+    cpu: float
+    """Seconds of processor time for each, that of the parent included."""
+
+
+def measure(count: int, at_once: int, rounds: int) -> dict[str, list[Sample]]:
+    samples: dict[str, list[Sample]] = {name: [] for name in WAYS}
     for _ in range(rounds):
         for name, way in WAYS.items():
-            began = time.perf_counter()
+            began, busy = time.perf_counter(), sum(os.times()[:4])
             way(count, at_once)
-            rates[name].append(count / (time.perf_counter() - began))
-    return rates
+            took, cpu = time.perf_counter() - began, sum(os.times()[:4]) - busy
+            samples[name].append(Sample(count / took, cpu / count))
+    return samples
 
 
-def report(rates: dict[str, list[float]]) -> None:
-    xargs = rates["xargs -P"]
-    for name, found in rates.items():
-        ratio = statistics.median(own / base for own, base in zip(found, xargs, strict=True))
-        spread_of = f"{min(found):,.0f}-{max(found):,.0f}"
-        print(f"  {name:28}{statistics.median(found):>8,.0f}/s   {ratio:4.2f} of xargs   ({spread_of})")
+def report(samples: dict[str, list[Sample]]) -> None:
+    xargs = samples["xargs -P"]
+    for name, found in samples.items():
+        rate, cpu = (statistics.median(column) for column in zip(*found, strict=True))
+        ratio = statistics.median(own.rate / base.rate for own, base in zip(found, xargs, strict=True))
+        lowest, highest = min(found).rate, max(found).rate
+        print(f"  {name:28}{rate:>7,.0f}/s  {ratio:4.2f} of xargs", end="")
+        print(f"  ({lowest:,.0f}-{highest:,.0f}/s)  {cpu * 1e6:5,.0f} us of processor time")
 
 
 def main() -> None:

@@ -39,9 +39,9 @@ class ScheduleModel:
 
     @property
     def is_at_rest(self) -> bool:
-        """Everything up to now has been decided."""
+        """Everything up to now has been decided, or waits for its own moment."""
         next_run_at = self.schedule.next_run_at
-        return not self.is_due and not self.planned and (next_run_at is None or next_run_at > self.now)
+        return not self.is_due and (next_run_at is None or next_run_at > self.now)
 
     def advance(self, span: int) -> None:
         self.now = later(self.now, span)
@@ -121,8 +121,9 @@ class ScheduleModel:
     def _ruling(self, moment: Instant) -> Revision:
         return [revision for revision in self.revisions if revision.opened_at < moment][-1]
 
-    def recorded(self) -> Iterable[Instant]:
-        """Every moment that has a row, ranges taken apart by the grid of their revision."""
+    def accounted_for(self) -> Iterable[Instant]:
+        """Every moment that has a row, ranges taken apart by the grid of their revision, or is planned."""
+        yield from (tick.scheduled_for for tick in self.planned)
         specs = {revision.number: revision.spec for revision in self.revisions}
         for tick in self.ticks:
             step = int(specs[tick.revision].expr) * SECOND

@@ -69,6 +69,16 @@ def test_an_edit_under_a_clock_set_back_opens_after_what_is_settled() -> None:
     assert after.next_run_at > START + HOUR
 
 
+@pytest.mark.proves("T6", "T15")
+def test_an_edit_under_a_clock_set_back_does_not_open_before_the_last_edit() -> None:
+    first = created(every(60))
+    second = edit.edit(first, every(90), [first.revision], later(START, HOUR))
+
+    third = edit.edit(second, every(120), [first.revision, second.revision], later(START, MINUTE))
+
+    assert third.revision.opened_at == second.revision.opened_at == START + HOUR
+
+
 def test_an_edit_never_unpauses() -> None:
     paused = edit.pause(created(every(60)), later(START, SECOND))
 

@@ -124,6 +124,16 @@ def test_a_pass_stops_at_its_cap_and_drops_nothing() -> None:
 
 
 @pytest.mark.proves("T9")
+def test_a_pass_that_stopped_at_its_cap_remembers_since_when_it_is_behind() -> None:
+    spec = every(60, catchup=Catchup.ALL, overlap=Overlap.ALLOW, **GRID)
+
+    firing = fire(a_due_schedule(spec), at(10.5), tempo=Tempo(max_catchup_per_tick=5))
+
+    assert (len(firing.runs), firing.next_run_at) == (5, at(6))
+    assert (firing.behind_since, firing.wake_at) == (at(10.5), later(at(10.5), SECOND))
+
+
+@pytest.mark.proves("T9")
 def test_time_spent_catching_up_is_not_lateness() -> None:
     spec = every(60, catchup=Catchup.ALL, overlap=Overlap.ALLOW, catchup_max_age=HOUR, **GRID)
     due = a_due_schedule(spec, behind_since=at(60), settled_until=at(10))
@@ -254,10 +264,10 @@ def test_a_full_queue_stops_the_watermark_and_loses_nothing(catchup: Catchup) ->
 
 @pytest.mark.proves("R4-39", "T2")
 def test_a_full_queue_loses_no_tick_that_was_to_run_for_others() -> None:
-    spec = every(60, overlap=Overlap.QUEUE, catchup=Catchup.ONCE, jitter=Millis(20 * SECOND), **GRID)
+    spec = every(60, overlap=Overlap.QUEUE, catchup=Catchup.ONCE, jitter=Millis(10 * SECOND), **GRID)
     due = a_due_schedule(spec, in_flight=4)
 
-    firing = fire(due, at(10.6), tempo=Tempo(max_waiting=3))
+    firing = fire(due, at(10), tempo=Tempo(max_waiting=3))
 
     covered = sum(tick.count for tick in firing.ticks) + len(firing.planned)
     assert covered == (firing.settled_until - START) // MINUTE

@@ -106,6 +106,14 @@ def test_a_lost_attempt_is_tried_again_at_once_without_costing_a_retry() -> None
     assert (verdict.delay, verdict.was_lost, verdict.reason) == (0, True, Reason.LEASE_LOST)
 
 
+@pytest.mark.proves("Q5", "S9")
+def test_a_failure_after_a_lost_attempt_has_all_its_retries() -> None:
+    after_a_loss = Progress(RUN, attempt=2, lost=1)
+
+    assert isinstance(settle(after_a_loss, BROKEN, with_retries(1, 5)), Again)
+    assert isinstance(settle(after_a_loss._replace(attempt=3), BROKEN, with_retries(1, 5)), Ended)
+
+
 @pytest.mark.proves("Q5")
 @given(st.integers(0, 10))
 def test_a_run_that_kills_every_worker_ends_when_its_budget_is_spent(max_lost: int) -> None:

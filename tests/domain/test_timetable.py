@@ -70,6 +70,13 @@ def test_a_pause_holds_its_end_and_not_its_beginning() -> None:
     assert [timetable.is_paused_at(moment) for moment in minutes(2, 3, 4, 5)] == [False, True, True, False]
 
 
+def test_a_moment_at_which_a_pause_begins_is_not_paused_wherever_one_looks_from() -> None:
+    pause = Pause(minutes(2)[0], minutes(4)[0])
+    timetable = Timetable(NIGHTLY, (Revision(1, START, every(60, anchor=START)),), (pause,))
+
+    assert timetable.upcoming(Instant(minutes(2)[0] - 1), 1) == minutes(2)
+
+
 def test_the_next_moment_counts_also_when_it_is_paused() -> None:
     pause = Pause(START, None)
     timetable = Timetable(NIGHTLY, (Revision(1, START, every(60, anchor=START)),), (pause,))

@@ -3,6 +3,7 @@
 import pytest
 
 from foliot.domain.firing import Tempo
+from foliot.domain.ids import RunId
 from foliot.domain.instant import DAY, HOUR, MINUTE, SECOND, Millis, later
 from foliot.domain.schedule import Catchup, Overlap
 from foliot.domain.tick import tick_key
@@ -86,7 +87,7 @@ async def test_a_month_of_seconds_is_one_row(rig: Rig) -> None:
 async def test_spread_distributes_missed_ticks_and_keeps_their_keys(rig: Rig) -> None:
     await rig.schedule(every(60, catchup=Catchup.SPREAD, overlap=Overlap.ALLOW))
     rig.clock.advance(6 * MINUTE + 30 * SECOND)
-    started = {}
+    started: dict[RunId, int] = {}
 
     for second in range(60):
         await rig.fire(0 if second == 0 else SECOND)

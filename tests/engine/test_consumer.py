@@ -482,3 +482,16 @@ async def test_a_claim_whose_answer_got_lost_is_given_back(rig: Rig) -> None:
 
     run = await rig.run(run_id)
     assert (run.status, run.attempt) == (Status.SUCCESS, 1)
+
+
+async def test_a_renewal_while_a_claim_is_under_way_takes_nothing_back(rig: Rig) -> None:
+    run_id = await rig.enqueue()
+    await rig.membership.round()
+    async with rig.membership.claiming() as worker:
+        assert worker is not None
+        await rig.storage.runs.claim(worker.id, worker.queues, 1)
+
+        rest = await rig.membership.round()
+
+    assert rest == rig.settings.lease // 3
+    assert await rig.status(run_id) is Status.RUNNING

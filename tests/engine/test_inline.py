@@ -11,6 +11,7 @@ from foliot.domain.instant import HOUR, later
 from foliot.domain.run import Status
 from foliot.testing.clock import START, VirtualClock
 from foliot.testing.inline import InlineEngine
+from tests.engine.ease import ease
 
 
 @pytest.fixture
@@ -154,6 +155,7 @@ async def test_nothing_of_it_is_left_behind(app: Foliot, clock: VirtualClock) ->
     async with InlineEngine(app, clock) as engine:
         await app.enqueue(endless)
         await engine.run_until_idle()
+    await ease()
 
     assert clock.waiting == 0
     assert len(asyncio.all_tasks()) == 1

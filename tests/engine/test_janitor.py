@@ -53,9 +53,8 @@ async def test_only_the_leader_removes(rig: Rig, storage: Storage) -> None:
     rig.clock.advance(SECOND)
     await rig.enqueue()
 
-    rest = await other.round()
+    await other.round()
 
-    assert rest == 10 * SECOND
     assert len(await rig.runs()) == 2
 
 

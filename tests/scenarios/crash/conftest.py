@@ -16,8 +16,8 @@ _numbers = count(1)
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[PostgresServer]:
-    """A server of these tests' own: they restart it and break its connections."""
-    with PostgresServer.start() as started:
+    """A server of these tests' own: they crash it and break its connections. What it says is saved, is saved."""
+    with PostgresServer.start(settings={"synchronous_commit": "on"}) as started:
         yield started
 
 

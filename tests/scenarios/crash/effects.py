@@ -10,12 +10,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from foliot.domain.ids import RunId
+
 SHELL_NOTE = "printf '%s %s %s %s %s\\n' {what} $FOLIOT_RUN_ID $FOLIOT_ATTEMPT $$ $(date +%s%3N) >> \"$CRASH_EFFECTS\""
 
 
 class Effect(NamedTuple):
     what: str
-    run_id: str
+    run_id: RunId
     attempt: int
     pid: int
     at: int
@@ -25,7 +27,7 @@ class Effect(NamedTuple):
 class Interval(NamedTuple):
     """One attempt from its beginning to its end, as places in the file; no end: it was killed or failed."""
 
-    run_id: str
+    run_id: RunId
     attempt: int
     pid: int
     begin: int
@@ -59,7 +61,7 @@ def read_effects(path: Path) -> list[Effect]:
     if not path.exists():
         return []
     words = (line.split() for line in path.read_text().splitlines())
-    return [Effect(what, run_id, int(attempt), int(pid), int(at)) for what, run_id, attempt, pid, at in words]
+    return [Effect(what, RunId(run_id), int(attempt), int(pid), int(at)) for what, run_id, attempt, pid, at in words]
 
 
 def intervals(effects: list[Effect]) -> list[Interval]:

@@ -5,14 +5,15 @@ import os
 import signal
 import time
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from foliot import Foliot, current_run
 from foliot.domain.ids import JobId, ScheduleId
 from tests.scenarios.crash.effects import effect, shell_note
 from tests.scenarios.crash.plans import PLANS
 
-LOSABLE: Final[dict[str, Any]] = {"max_lost": 100}
+OFTEN: Final = 100
+"""A run that is lost this often is still tried again."""
 
 
 def build(storage: str, effects: Path, gate: Path, plan: str) -> Foliot:
@@ -28,31 +29,35 @@ def build(storage: str, effects: Path, gate: Path, plan: str) -> Foliot:
 
 
 def _add_functions(app: Foliot, effects: Path, gate: Path) -> None:
-    @app.job(**LOSABLE)
+    @app.job(max_lost=OFTEN)
     async def quick(seconds: float = 0.0) -> list[int]:
         run = current_run()
         with effect(effects, run.run_id, run.attempt):
             await asyncio.sleep(seconds)
         return [run.attempt, os.getpid()]
 
-    @app.job(**LOSABLE)
+    @app.job(max_concurrent=1, max_lost=OFTEN)
+    async def limited() -> list[int]:
+        return await quick()
+
+    @app.job(max_lost=OFTEN)
     def threaded(seconds: float = 0.0) -> list[int]:
         run = current_run()
         with effect(effects, run.run_id, run.attempt):
             time.sleep(seconds)
         return [run.attempt, os.getpid()]
 
-    @app.job(**LOSABLE)
+    @app.job(max_lost=OFTEN)
     async def gated() -> list[int]:
         run = current_run()
         with effect(effects, run.run_id, run.attempt):
-            while not gate.exists():
+            while not gate.exists():  # noqa: ASYNC240 - one look, at a local file
                 await asyncio.sleep(0.02)
         return [run.attempt, os.getpid()]
 
 
 def _add_dangers(app: Foliot, effects: Path) -> None:
-    @app.job(retries=5, retry_delay=0.05, retry_factor=1, **LOSABLE)
+    @app.job(retries=5, retry_delay=0.05, retry_factor=1, max_lost=OFTEN)
     async def flaky() -> list[int]:
         """Prints, fails once, and succeeds."""
         run = current_run()
@@ -69,7 +74,7 @@ def _add_dangers(app: Foliot, effects: Path) -> None:
         with effect(effects, run.run_id, run.attempt):
             os.kill(os.getpid(), signal.SIGKILL)
 
-    @app.job(**LOSABLE)
+    @app.job(max_lost=OFTEN)
     async def meddle() -> None:
         """Does from inside what people do from outside, so that the process can die in the middle of it."""
         key = current_run().idempotency_key
@@ -82,7 +87,7 @@ def _add_dangers(app: Foliot, effects: Path) -> None:
 
 
 def _add_commands(app: Foliot, variables: dict[str, str]) -> None:
-    app.shell("victim", "true", **LOSABLE)
-    app.shell("command", f"{shell_note('begin')}; {shell_note('end')}", env=variables, **LOSABLE)
+    app.shell("victim", "true", max_lost=OFTEN)
+    app.shell("command", f"{shell_note('begin')}; {shell_note('end')}", env=variables, max_lost=OFTEN)
     wait = 'while [ ! -e "$CRASH_GATE" ]; do sleep 0.05; done'
-    app.shell("gated-command", f"{shell_note('begin')}; {wait}; {shell_note('end')}", env=variables, **LOSABLE)
+    app.shell("gated-command", f"{shell_note('begin')}; {wait}; {shell_note('end')}", env=variables, max_lost=OFTEN)

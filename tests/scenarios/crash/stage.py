@@ -24,6 +24,8 @@ PATIENCE: Final = 60.0
 """Seconds after which a condition is given up. Nothing takes that long; a machine may be slow."""
 
 _HASTE: Final = ("--lease", "1", "--poll", "0.1", "--slots", "20")
+LEISURE: Final = ("--lease", "30")
+"""For a process that must not lose its leases, however slow the machine is."""
 
 
 class Stage:
@@ -58,9 +60,7 @@ class Stage:
     def scheduler(self, *options: str, plan: str = "none") -> FoliotProcess:
         return self.serve("--roles", "scheduler", *options, plan=plan)
 
-    def start(
-        self, *arguments: str, plan: str = "none", fault: str | None = None, **environment: str
-    ) -> FoliotProcess:
+    def start(self, *arguments: str, plan: str = "none", fault: str | None = None, **environment: str) -> FoliotProcess:
         known = {
             "FOLIOT_STORAGE": self.url,
             "CRASH_EFFECTS": str(self.effect_file),
@@ -83,6 +83,21 @@ class Stage:
         assert process.returncode is not None
         return process.returncode
 
+    async def freeze(self, process: FoliotProcess) -> None:
+        """Stop a process at a moment at which it holds no lock: on SQLite nobody could write any more."""
+        process.send(signal.SIGSTOP)
+        while not await self._can_write():
+            process.send(signal.SIGCONT)
+            await asyncio.sleep(0.05)
+            process.send(signal.SIGSTOP)
+
+    async def _can_write(self) -> bool:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(0.5):
+                await self.storage.upkeep.resign("nobody")
+                return True
+        return False
+
     def close(self) -> None:
         """Kill what this test started, and what that has left."""
         for process in self._processes:
@@ -103,8 +118,8 @@ class Stage:
         async with build(self.url, self.effect_file, self.gate, plan):
             pass
 
-    async def enqueue(self, job: str, count: int = 1, delay: float = 0) -> list[str]:
-        created = await self.services.desk.enqueue(job, [Request(delay=delay)] * count)
+    async def enqueue(self, job: str, count: int = 1, *, delay: float = 0, payload: object = None) -> list[str]:
+        created = await self.services.desk.enqueue(job, [Request(delay=delay, payload=payload)] * count)
         return [answer.run_id for answer in created]
 
     async def reap(self) -> None:
@@ -161,6 +176,12 @@ class Stage:
 
     def effects(self, run_id: str | None = None) -> list[Effect]:
         return [seen for seen in read_effects(self.effect_file) if run_id in (None, seen.run_id)]
+
+    async def printed(self, run_id: str) -> None:
+        async def is_there() -> bool:
+            return bool(await self.storage.logs.read(RunId(run_id)))
+
+        await self.until(is_there, "what it printed is saved")
 
     async def begun(self, *run_ids: str) -> None:
         await self.until(lambda: all(self.effects(run_id) for run_id in run_ids), "these runs have begun")

@@ -6,9 +6,7 @@ from foliot.domain.run import Status
 from tests.scenarios.crash.chance import a_chance
 from tests.scenarios.crash.judge import faults
 from tests.scenarios.crash.process import KILLED
-from tests.scenarios.crash.stage import Stage
-
-SHARE = {"quick": 120, "threaded": 60, "command": 60}
+from tests.scenarios.crash.stage import LEISURE, Stage
 
 
 @pytest.mark.proves("S3", "S6", "S10", "L1", "L4", "E1", "M3")
@@ -16,7 +14,11 @@ async def test_every_run_ends_while_the_worker_is_killed_in_a_loop(stage: Stage)
     chance = a_chance()
     await stage.declare()
     stage.scheduler()
-    asked = [run_id for job, count in SHARE.items() for run_id in await stage.enqueue(job, count)]
+    asked = [
+        *await stage.enqueue("quick", 120, payload={"seconds": 0.1}),
+        *await stage.enqueue("threaded", 60, payload={"seconds": 0.1}),
+        *await stage.enqueue("command", 60),
+    ]
     for _ in range(5):
         worker = stage.worker()
         await stage.started(worker)
@@ -27,6 +29,7 @@ async def test_every_run_ends_while_the_worker_is_killed_in_a_loop(stage: Stage)
     runs = await stage.over(asked)
 
     assert {run.status for run in runs} == {Status.SUCCESS}
+    assert any(run.lost for run in runs)
     assert await faults(stage) == []
     await stage.until(lambda: not stage.orphans(), "no process is left")
 
@@ -40,7 +43,7 @@ async def test_processes_that_a_killed_worker_left_are_ended_before_their_run_is
     first.kill()
     left = stage.orphans()
 
-    stage.serve()
+    stage.serve(*LEISURE)
     await stage.until(lambda: len(stage.effects(run_id)) > 1, "it is tried again")
 
     assert left
@@ -82,4 +85,3 @@ async def test_a_run_that_kills_its_worker_is_given_up_when_its_budget_is_spent(
 
     assert (run.status, run.reason, run.attempt) == (Status.FAILED, "lease_lost", 2)
     assert len(stage.effects(run_id)) == 2
-

@@ -15,6 +15,7 @@ from foliot.ports.queue import Queue
 from foliot.ports.storage import Storage
 from foliot.testing.simulation.actor import KIND, Actor
 from foliot.testing.simulation.faults import Faults
+from foliot.testing.simulation.turnstile import Turnstile, gated
 
 LEASE: Final = Millis(60 * SECOND)
 SLOTS: Final = 3
@@ -27,10 +28,12 @@ QueueOf = Callable[[Storage], Queue]
 class Process:
     """Scheduler and worker with nothing in common with other processes but the database and the broker."""
 
-    def __init__(self, name: str, storage: Storage, faults: Faults, parts: Parts, settings: Settings) -> None:
+    def __init__(self, name: str, faults: Faults, turnstile: Turnstile, parts: Parts, settings: Settings) -> None:
         self.name = name
-        self.storage = storage
         self.faults = faults
+        self._storage = parts.storage
+        self._turnstile = turnstile
+        self._rounds: dict[Duty, asyncio.Task[Millis | None]] = {}
         self.is_doomed = False
         """An attempt has taken its worker down: the process is to be crashed."""
         self.stalled_until = 0
@@ -38,10 +41,34 @@ class Process:
         timekeeping = Timekeeping(parts, settings)
         self.duties: tuple[Duty, ...] = (*timekeeping.duties, *self._work.duties)
 
+    async def go_on(self, duty: Duty, *, slowly: bool) -> Millis | None:
+        """Begin a round, or let one that stands still do its next verb. The rest it asks for once it is over."""
+        task = self._rounds.get(duty)
+        if task is None:
+            task = self._rounds[duty] = asyncio.create_task(_round_of(duty))
+            if slowly:
+                self._turnstile.slow_down(task)
+        else:
+            self._turnstile.let_pass(task)
+        await ease()
+        if not task.done():
+            return None
+        del self._rounds[duty]
+        return await task
+
+    def hurry(self) -> list[Duty]:
+        """Trouble is over and nobody is slow any more; the duties whose rounds have still to be brought to an end."""
+        self.faults.disarm()
+        self._turnstile.open()
+        return list(self._rounds)
+
     async def crash(self) -> None:
         """Vanish: nothing is saved, nobody is told. Attempts end without a word, as they do when memory is gone."""
+        for task in self._rounds.values():
+            task.cancel()
         self._end_attempts(Ending.LEASE_LOST)
-        await self.storage.close()
+        await asyncio.gather(*self._rounds.values(), return_exceptions=True)
+        await self._storage.close()
 
     async def stop(self) -> None:
         """Stop in good order: what runs is given back, every outcome saved, the worker says goodbye."""
@@ -51,7 +78,7 @@ class Process:
             await self._work.logbook.round()
             await self._work.finisher.round()
         await self._work.membership.leave()
-        await self.storage.close()
+        await self._storage.close()
 
     def _end_attempts(self, ending: Ending) -> None:
         self._work.consumer.end(list(self._work.consumer.held), ending)
@@ -61,8 +88,8 @@ async def start_process(
     name: str, open_storage: Opener, queue_of: QueueOf, clock: Clock, ids: IdSource, seed: int
 ) -> Process:
     """A process with a database connection of its own. Its worker is registered by the first round of its duty."""
-    faults = Faults()
-    storage = await open_storage(clock, faults)
+    faults, turnstile = Faults(), Turnstile()
+    storage = gated(await open_storage(clock, faults), turnstile)
     doom: list[Process] = []
 
     def kill() -> None:
@@ -76,9 +103,13 @@ async def start_process(
         runners={KIND: Actor(seed, clock, kill)},
         launcher=launch_job,
     )
-    process = Process(name, storage, faults, parts, Settings(label=name, slots=SLOTS, lease=LEASE))
+    process = Process(name, faults, turnstile, parts, Settings(label=name, slots=SLOTS, lease=LEASE))
     doom.append(process)
     return process
+
+
+async def _round_of(duty: Duty) -> Millis | None:
+    return await duty.round()
 
 
 async def ease(turns: int = 8) -> None:

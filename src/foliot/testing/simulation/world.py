@@ -11,27 +11,28 @@ from random import Random
 from typing import Final
 
 from foliot.adapters.queue.storage import StorageQueue
-from foliot.domain.ids import IdSource, RunId, ScheduleId, ScheduleUid
-from foliot.domain.instant import HOUR, MINUTE, SECOND, Millis, later
-from foliot.domain.run import NewRun
-from foliot.domain.schedule import Schedule, ScheduleSpec, check_schedule
+from foliot.domain.ids import IdSource
+from foliot.domain.instant import HOUR, MINUTE, SECOND, Millis
 from foliot.engine.loop import AT_ONCE, Duty
-from foliot.errors import FoliotError
 from foliot.ports.queue import Queue
-from foliot.ports.storage import NewSchedule, Storage
+from foliot.ports.storage import Storage
 from foliot.testing.clock import VirtualClock
-from foliot.testing.simulation.catalogue import JOBS, draw_schedule, redraw_schedule
+from foliot.testing.simulation.catalogue import JOBS
+from foliot.testing.simulation.ears import Ears
 from foliot.testing.simulation.faults import Crash, Hiccup
+from foliot.testing.simulation.people import People
 from foliot.testing.simulation.process import Opener, Process, ease, start_process
 from foliot.testing.simulation.queue import LossyQueue
 from foliot.testing.simulation.watch import Broken, Watch
 
 MAX_PROCESSES: Final = 4
-_SCHEDULES: Final = tuple(ScheduleId(f"schedule-{number}") for number in range(6))
 _HASTE: Final = (5, 3, 2, 1, 2, 5, 5, 4)
 """How often each duty has its turn, in their order: scheduler, dispatcher, reaper, janitor, then the worker's."""
-_LONGEST_RECOVERY: Final = 1_500
-"""Rounds of everybody, 15 virtual seconds each, until a healed cluster must be done: some six hours."""
+_SLOW: Final = 0.3
+"""How many of the rounds are slow: stopped before each of their verbs."""
+_PACE: Final = Millis(30 * SECOND)
+_LONGEST_RECOVERY: Final = 1_000
+"""Rounds of everybody, `_PACE` apart, until a healed cluster must be done: some eight hours."""
 
 
 class World:
@@ -48,9 +49,11 @@ class World:
         """Whether the wall clock was set: what compares two of its readings proves nothing then."""
         self._open_storage = open_storage
         self._chance = Random(seed)  # noqa: S311  (a story, no secret)
-        self._ids = self._id_source()
+        self._people = People(storage, clock, self._chance, self._id_source(), self.watch, self._note)
         self._processes: list[Process] = []
+        self._dead: list[Process] = []
         self._started = 0
+        self._ears = Ears()
         self._broker = LossyQueue(self._chance) if self._chance.random() < 0.5 else None
 
     @classmethod
@@ -59,7 +62,7 @@ class World:
         world = cls(seed, clock, open_storage, storage)
         await storage.jobs.put(list(JOBS.items()))
         for _ in range(3):
-            await world._put_schedule()
+            await world._people.put_schedule()
         for _ in range(2):
             await world._start()
         return world
@@ -71,9 +74,13 @@ class World:
 
     async def run(self, steps: int) -> None:
         """Trouble for so many steps, then peace until everything is done."""
-        for _ in range(steps):
-            await self._step()
-        await self._recover()
+        self._ears.open()
+        try:
+            for _ in range(steps):
+                await self._step()
+            await self._recover()
+        finally:
+            self._ears.shut()
 
     async def close(self) -> None:
         for process in self._processes:
@@ -93,12 +100,12 @@ class World:
         yield self._some_round, 560
         yield self._let_time_pass, 200
         yield self._sleep_long, 4
-        yield self._enqueue, 60
-        yield self._cancel, 25
-        yield self._put_schedule, 12
-        yield self._edit_schedule, 12
-        yield self._pause_or_resume, 16
-        yield self._delete_schedule, 4
+        yield self._people.enqueue, 60
+        yield self._people.cancel, 25
+        yield self._people.put_schedule, 12
+        yield self._people.edit_schedule, 12
+        yield self._people.pause_or_resume, 16
+        yield self._people.delete_schedule, 4
         yield self._crash, 8
         yield self._stop, 6
         yield self._arm, 25
@@ -111,13 +118,14 @@ class World:
         awake = [process for process in self._processes if process.stalled_until <= self.clock.elapsed()]
         if awake:
             process = self._chance.choice(awake)
-            await self._round(process, self._chance.choices(process.duties, _HASTE)[0])
+            duty = self._chance.choices(process.duties, _HASTE)[0]
+            await self._round(process, duty, slowly=self._chance.random() < _SLOW)
 
-    async def _round(self, process: Process, duty: Duty) -> Millis | None:
+    async def _round(self, process: Process, duty: Duty, *, slowly: bool = False) -> Millis | None:
         """One round, met by trouble as the driver of a real process would meet it."""
         self._note(f"{process.name} {duty.name}")
         try:
-            return await duty.round()
+            return await process.go_on(duty, slowly=slowly)
         except Crash:
             process.is_doomed = True
         except Hiccup:
@@ -131,62 +139,6 @@ class World:
         """Nobody does anything for a while: a laptop that was closed."""
         self.clock.advance(self._chance.randrange(2, 40) * MINUTE)
 
-    async def _enqueue(self) -> None:
-        chance, now = self._chance, self.clock.now()
-        job_id = chance.choice(list(JOBS))
-        key = chance.choice((None, None, "a", "b"))
-        run = NewRun(
-            id=RunId(self._ids.make(now)),
-            job_id=job_id,
-            due_at=later(now, chance.choice((0, 0, -5, 45)) * SECOND),
-            options=JOBS[job_id].options,
-            dedupe_key=key,
-            dedupe_scope=chance.choice(("forever", "active", "window")),
-            dedupe_for=chance.randrange(1, 300) * SECOND,
-        )
-        [answer] = await self.storage.runs.create([run])
-        if key is None and not answer.is_new:
-            raise Broken(f"R1-41 run {run.id} has no dedupe key and was not created")
-
-    async def _cancel(self) -> None:
-        run_ids = self.watch.unfinished or self.watch.run_ids
-        if run_ids:
-            run_id = self._chance.choice(run_ids)
-            answers = await self.storage.runs.cancel([run_id])
-            self._note(f"{run_id} {answers[run_id]}")
-
-    async def _put_schedule(self) -> None:
-        spec = draw_schedule(self._chance, self.clock.now())
-        schedule_id = self._chance.choice(_SCHEDULES)
-        if schedule_id not in await self.storage.schedules.get([schedule_id]):
-            await self._put(schedule_id, spec)
-
-    async def _edit_schedule(self) -> None:
-        for schedule in await self._some_schedule():
-            await self._put(schedule.id, redraw_schedule(self._chance, schedule.revision.spec, self.clock.now()))
-
-    async def _put(self, schedule_id: ScheduleId, spec: ScheduleSpec) -> None:
-        now = self.clock.now()
-        try:
-            check_schedule(spec, schedule_id, now)
-        except FoliotError as refused:
-            self._note(f"refused: {refused}")
-            return
-        self._note(f"{schedule_id} {spec.type} {spec.expr} {spec.overlap} {spec.catchup}")
-        await self.storage.schedules.put([NewSchedule(ScheduleUid(self._ids.make(now)), schedule_id, spec)])
-
-    async def _pause_or_resume(self) -> None:
-        for schedule in await self._some_schedule():
-            await self.storage.schedules.pause([schedule.id], paused=schedule.paused_at is None)
-
-    async def _delete_schedule(self) -> None:
-        for schedule in await self._some_schedule():
-            await self.storage.schedules.delete([schedule.id])
-
-    async def _some_schedule(self) -> list[Schedule]:
-        schedules = await self.storage.schedules.page()
-        return [self._chance.choice(schedules)] if schedules else []
-
     async def _crash(self) -> None:
         if self._processes:
             self._chance.choice(self._processes).is_doomed = True
@@ -194,10 +146,11 @@ class World:
     async def _stop(self) -> None:
         if self._processes:
             process = self._chance.choice(self._processes)
-            process.faults.disarm()
-            self._processes.remove(process)
             self._note(process.name)
-            await process.stop()
+            await self._hurry(process)
+            if process in self._processes:
+                self._processes.remove(process)
+                await process.stop()
 
     async def _arm(self) -> None:
         if self._processes:
@@ -237,7 +190,7 @@ class World:
 
     async def _recover(self) -> None:
         """Heal everything, let the schedules go on for a while, then end them and let every run end."""
-        self._heal()
+        await self._heal()
         await self._let_everybody_work(rounds=8)
         names = [schedule.id for schedule in await self.storage.schedules.page()]
         await self.storage.schedules.pause(names, paused=False)
@@ -250,12 +203,19 @@ class World:
         stuck = await self.storage.runs.get(self.watch.unfinished)
         raise Broken(f"S6 runs that never end: {[(run.id, run.job_id, run.status) for run in stuck.values()]}")
 
-    def _heal(self) -> None:
-        for process in self._processes:
-            process.faults.disarm()
+    async def _heal(self) -> None:
+        while len(self._processes) > 2:
+            await self._stop()
+        for process in list(self._processes):
+            await self._hurry(process)
             process.stalled_until = 0
         if self._broker is not None:
             self._broker.is_reliable = True
+
+    async def _hurry(self, process: Process) -> None:
+        for duty in process.hurry():
+            await self._round(process, duty)
+            await self._look()
 
     async def _let_everybody_work(self, *, rounds: int) -> None:
         for _ in range(rounds):
@@ -264,7 +224,7 @@ class World:
             with self._noted("everybody"):
                 for process in list(self._processes):
                     await self._work_once(process)
-                self.clock.advance(15 * SECOND)
+                self.clock.advance(_PACE)
                 await self._look()
 
     async def _work_once(self, process: Process) -> None:
@@ -283,7 +243,11 @@ class World:
             self._processes.remove(process)
             self._note(f"{process.name} crashed at {process.faults.struck}")
             await process.crash()
+            # Its attempts hang in memory that nobody serves any more; without a reference they would complain of it.
+            self._dead.append(process)
         self.latest = max(self.latest, self.clock.now())
+        if self._ears.heard is not None:
+            raise Broken("an error that nobody caused on purpose was logged") from self._ears.heard
         for event in await self.watch.look():
             self._note(f"{event.seq} {event.at} {event.kind} {event.items}")
 

@@ -50,7 +50,7 @@ class TransactionPooler:
         task = asyncio.current_task()
         assert task is not None
         self._clients.add(task)
-        with suppress(asyncio.IncompleteReadError, ConnectionError):
+        with suppress(asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
             await self._serve(reader, writer)
         writer.close()
 
@@ -94,22 +94,24 @@ async def _message(reader: asyncio.StreamReader) -> bytes:
     return head + await reader.readexactly(int.from_bytes(head[1:]) - 4)
 
 
-async def _lend(
-    session: Session, first: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-) -> None:
+async def _lend(session: Session, first: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Carry messages until the server says that it is in no transaction any more."""
-    message = first
-    while True:
-        session.writer.write(message)
-        if message[:1] in (b"S", b"Q") and await _answer(session, writer):
-            return
-        message = await _message(reader)
+    states: asyncio.Queue[bytes] = asyncio.Queue()
+    answers = asyncio.create_task(_carry_answers(session, writer, states))
+    try:
+        message = first
+        while True:
+            session.writer.write(message)
+            if message[:1] in (b"S", b"Q") and await states.get() == b"I":
+                return
+            message = await _message(reader)
+    finally:
+        answers.cancel()
 
 
-async def _answer(session: Session, writer: asyncio.StreamWriter) -> bool:
-    """Carry the server's answer up to its ReadyForQuery. True: the transaction is over."""
+async def _carry_answers(session: Session, writer: asyncio.StreamWriter, states: asyncio.Queue[bytes]) -> None:
     while True:
         message = await _message(session.reader)
         writer.write(message)
         if message[:1] == b"Z":
-            return message[5:6] == b"I"
+            states.put_nowait(message[5:6])

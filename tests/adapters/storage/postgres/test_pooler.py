@@ -36,13 +36,13 @@ async def test_a_run_goes_its_whole_way_behind_a_pooler(server: PostgresServer, 
             assert pooler.lent > 20
 
 
-async def test_the_pooler_of_these_tests_breaks_what_relies_on_a_session(
-    server: PostgresServer, database: str
-) -> None:
+async def test_the_pooler_of_these_tests_breaks_what_relies_on_a_session(server: PostgresServer, database: str) -> None:
     with TemporaryDirectory(prefix="foliot-pooler-") as directory:
         socket = server.directory / ".s.PGSQL.5432"
         async with TransactionPooler(socket, Path(directory)):
             connection = await asyncpg.connect(f"postgresql://foliot@/{database}?host={directory}&port=5432")
+            await connection.fetchval("SELECT $1::int", 1)
+
             with pytest.raises(asyncpg.InvalidSQLStatementNameError):
                 await connection.fetchval("SELECT $1::int", 1)
             connection.terminate()

@@ -68,13 +68,13 @@ async def test_the_socket_of_a_dead_process_is_cleared_away(a_bell: Maker, path:
 
 
 async def test_a_dead_process_is_no_company(a_bell: Maker, path: Path) -> None:
-    a_bell()
     leave_a_dead_socket(path)
-    names_before = names(Path(f"{path}.bell"))
 
-    a_bell()
+    bell = a_bell()
 
-    assert len(names_before) == len(names(Path(f"{path}.bell"))) == 2
+    assert len(names(Path(f"{path}.bell"))) == 1
+    bell.ring_others({Topic.RUNS})
+    assert not bell.has_company
 
 
 async def test_words_it_does_not_know_are_passed_over(a_bell: Maker, path: Path) -> None:
@@ -98,8 +98,14 @@ async def test_a_receiver_that_does_not_listen_holds_nobody_up(a_bell: Maker) ->
 
 
 async def test_it_knows_whether_it_is_alone(a_bell: Maker) -> None:
-    assert not a_bell().has_company
-    assert a_bell().has_company
+    first = a_bell()
+    assert not first.has_company
+
+    second = a_bell()
+    first.ring_others({Topic.RUNS})
+
+    assert first.has_company
+    assert second.has_company
 
 
 async def test_the_last_one_takes_the_directory_away(path: Path) -> None:
@@ -130,6 +136,7 @@ async def test_without_a_place_for_sockets_there_is_silence_and_no_error(path: P
 
 
 def leave_a_dead_socket(path: Path) -> None:
+    Path(f"{path}.bell").mkdir(exist_ok=True)
     dead = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     dead.bind(f"{path}.bell/4711-dead")
     dead.close()

@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import apsw
@@ -10,7 +10,7 @@ import pytest
 
 from foliot.adapters.storage.sqlite import schema
 from foliot.adapters.storage.sqlite.bell import LocalBell
-from foliot.adapters.storage.sqlite.committer import Committer, Operation, Transaction
+from foliot.adapters.storage.sqlite.committer import Bulk, Committer, Operation, Transaction, Work
 from foliot.adapters.storage.sqlite.writer import MAX_BATCH, InlineWriter, ThreadWriter
 from foliot.errors import InvalidInput, StorageUnavailable
 from foliot.ports.storage import Topic
@@ -80,7 +80,13 @@ class Gate:
         self._opened.set()
 
 
-async def behind_a_gate(writer: ThreadWriter, *works: Add, urgent: Add | None = None) -> list[object]:
+def add_all(tx: Transaction, numbers: Sequence[int]) -> list[int]:
+    """Work over items: the answer to a number is its double."""
+    tx.run_many("INSERT INTO numbers (n) VALUES (?)", [(number,) for number in numbers])
+    return [2 * number for number in numbers]
+
+
+async def behind_a_gate(writer: ThreadWriter, *works: Work[object], urgent: Add | None = None) -> list[object]:
     """Let all of them wait until the writer is free."""
     gate = Gate()
     busy = asyncio.ensure_future(writer.submit("gate", gate))
@@ -101,6 +107,43 @@ async def test_whatever_waits_is_saved_by_one_commit(desk: Desk, writer: ThreadW
 
     assert answers == desk.numbers() == list(range(100))
     assert desk.points.count("add.after_commit") == 1
+
+
+async def test_work_that_is_alike_is_done_as_one_and_everybody_gets_their_own_answers(
+    desk: Desk, writer: ThreadWriter
+) -> None:
+    calls: list[int] = []
+
+    def counted(tx: Transaction, numbers: Sequence[int]) -> list[int]:
+        calls.append(len(numbers))
+        return add_all(tx, numbers)
+
+    answers = await behind_a_gate(
+        writer,
+        Bulk(counted, [1, 2], alike="noon"),
+        Bulk(counted, [], alike="noon"),
+        Bulk(counted, [3], alike="noon"),
+        Bulk(counted, [4], alike="midnight"),
+        Add(5),
+        Bulk(counted, [6], alike="midnight"),
+    )
+    await writer.close()
+
+    assert answers == [[2, 4], [], [6], [8], 5, [12]]
+    assert calls == [3, 1, 1]
+    assert desk.numbers() == [1, 2, 3, 4, 5, 6]
+
+
+@pytest.mark.proves("M4")
+async def test_one_callers_bad_item_does_not_fail_work_that_was_done_as_one(desk: Desk, writer: ThreadWriter) -> None:
+    works = [Bulk(add_all, numbers, alike="noon") for numbers in ([1], [2, 1], [3])]
+
+    answers = await behind_a_gate(writer, *works)
+    await writer.close()
+
+    assert [answers[0], answers[2]] == [[2], [6]]
+    assert "refused a statement: UNIQUE" in str(answers[1])
+    assert desk.numbers() == [1, 3]
 
 
 async def test_one_commit_takes_no_more_than_the_largest_batch(desk: Desk, writer: ThreadWriter) -> None:

@@ -1,7 +1,7 @@
 """New runs: their rows, and the keys that let a second request find the first one's run."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from foliot.adapters.storage.documents import encode_limits
 from foliot.adapters.storage.notices import created
@@ -10,10 +10,13 @@ from foliot.adapters.storage.postgres.database import Transaction
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
-from foliot.domain.run import NewRun
+from foliot.domain.run import PRIORITY_STEP, NewRun
 
 Answers = dict[RunId, RunId]
 """For each run that was asked for: the run that answers."""
+
+_OFTEN_UNIFORM: Final = (1, 2, 3, 4, 5, 6)
+"""Positions in `_row`: job, queue, priority, trigger, moment, payload."""
 
 
 class _Key(NamedTuple):
@@ -27,17 +30,35 @@ class _Key(NamedTuple):
 
 
 async def create_runs(
-    transaction: Transaction, project: str, runs: Sequence[NewRun], now: Instant
+    transaction: Transaction, project: str, runs: Sequence[NewRun], now: Instant, *, are_ready: bool
 ) -> tuple[list[NewRun], Answers]:
-    """Store those runs that are new. Where they stand is for the caller to say."""
+    """Store those runs that are new.
+
+    With `are_ready` those that are due and have no limits are ready with it; where all others stand is for the caller
+    to say.
+    """
     answers = await _take_keys(transaction, project, runs, now)
     wanted = [run for run in runs if answers.get(run.id, run.id) == run.id]
-    stored = (
-        set(await transaction.column("create_runs", project, now, *columns(map(_row, wanted)))) if wanted else set()
-    )
+    stored: set[RunId] = set()
+    if wanted:
+        arrays, values = _columns(wanted)
+        stored.update(await transaction.column("create_runs", project, now, *arrays, *values, are_ready, PRIORITY_STEP))
     fresh = [run for run in wanted if run.id in stored]
     transaction.note(EventKind.RUNS_CREATED, created(fresh))
     return fresh, answers
+
+
+def _columns(runs: Sequence[NewRun]) -> tuple[list[list[object]], list[object]]:
+    """The rows by column, and the values that are the same in all rows: their columns are sent empty."""
+    arrays = columns(map(_row, runs))
+    values: list[object] = []
+    for number in _OFTEN_UNIFORM:
+        column = arrays[number]
+        is_uniform = bool(column) and column.count(column[0]) == len(column)
+        values.append(column[0] if is_uniform else None)
+        if is_uniform:
+            arrays[number] = []
+    return arrays, values
 
 
 def _row(run: NewRun) -> tuple[object, ...]:

@@ -107,7 +107,7 @@ class Database:
         self._bell = bell
         self._faults = faults
         self._statements = statements(dsn.schema)
-        # Behind a transaction pooler settings hold for one transaction, and only inside one statements stay together.
+        # Behind a transaction pooler a setting holds for one transaction, so each one brings its own.
         settings = "".join(f"; SET LOCAL {name} = '{value}'" for name, value in SETTINGS.items())
         self._begin = _BEGIN + settings if dsn.is_pooled else _BEGIN
 
@@ -115,13 +115,7 @@ class Database:
         """Read, outside any transaction of ours."""
 
         async def read() -> list[Any]:
-            async with self._pool.acquire() as connection:
-                if not self.dsn.is_pooled:
-                    return await connection.fetch(self._statements[name], *values)
-                await connection.execute(self._begin)
-                found = await connection.fetch(self._statements[name], *values)
-                await connection.execute("COMMIT")
-                return found
+            return await self._pool.fetch(self._statements[name], *values)
 
         return await self._persist(read, lambda: True)
 

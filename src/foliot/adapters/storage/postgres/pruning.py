@@ -11,7 +11,7 @@ from foliot.domain.instant import Instant, Millis
 from foliot.ports.storage import Pruned, Retention
 
 _SCHEDULES_A_ROUND: Final = 2_000
-_JOBS_A_ROUND: Final = 200
+_JOBS_A_ROUND: Final = 50
 _ENTROPY_BITS: Final = 80
 
 

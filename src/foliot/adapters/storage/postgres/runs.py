@@ -15,7 +15,7 @@ from foliot.domain.ids import RunId, Token, WorkerId
 from foliot.domain.instant import Instant
 from foliot.domain.lease import CancelAnswer, Claim, Finish
 from foliot.domain.run import TERMINAL, AttemptRecord, NewRun, Run, Status, rank
-from foliot.ports.storage import Created, Released, RunFilter
+from foliot.ports.storage import Created, Released, RunFilter, Topic
 
 _TROUBLE: Final = TERMINAL - {Status.SUCCESS}
 _SETTLED_ANSWERS: Final = frozenset({CancelAnswer.TERMINAL, CancelAnswer.PENDING})
@@ -38,8 +38,8 @@ class PostgresRuns:
     async def _create(self, runs: Sequence[NewRun], at: Instant | None) -> list[tuple[RunId, Created]]:
         async def work(transaction: Transaction) -> tuple[list[tuple[RunId, Created]], set[str]]:
             now = await transaction.now(at)
-            fresh, owners = await create_runs(transaction, self._project, runs, now)
-            await place(transaction, map(Standing.of_new, fresh), now)
+            fresh, owners = await create_runs(transaction, self._project, runs, now, are_ready=True)
+            await _place_others(transaction, fresh, now)
             # After a commit in doubt the runs may be there because we made them.
             new = {run.id for run in (runs if transaction.is_repeat else fresh)}
             return [(run.id, _answer(run.id, owners.get(run.id, run.id), new)) for run in runs], transaction.keys
@@ -131,6 +131,15 @@ class PostgresRuns:
 
 def _answer(asked: RunId, owner: RunId, new: Collection[RunId]) -> Created:
     return Created(owner, is_new=owner == asked and asked in new)
+
+
+async def _place_others(transaction: Transaction, runs: Sequence[NewRun], now: Instant) -> None:
+    """Put those runs into their place that did not become ready when they were stored."""
+    standings = [Standing.of_new(run) for run in runs]
+    others = [run for run in standings if run.due_at > now or run.limits]
+    await place(transaction, others, now)
+    if len(others) < len(standings):
+        transaction.topics.add(Topic.RUNS)
 
 
 async def _release_due(transaction: Transaction, *, limit: int, at: Instant | None) -> tuple[Released, set[str]]:

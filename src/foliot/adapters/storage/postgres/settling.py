@@ -84,7 +84,7 @@ async def _start(transaction: Transaction, project: str, firings: Sequence[Firin
     if not runs:
         return
     waiting = set().union(*(firing.waiting for firing in firings))
-    fresh, _ = await create_runs(transaction, project, runs, now)
+    fresh, _ = await create_runs(transaction, project, runs, now, are_ready=False)
     await _hold_overlap(transaction, fresh, waiting)
     await place(transaction, [Standing.of_new(run) for run in fresh if run.id not in waiting], now)
     # A run that waits for its turn asks for nothing else; but one for later is not due when its turn comes.

@@ -9,7 +9,7 @@ import os
 import secrets
 import socket
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, Protocol
@@ -116,7 +116,7 @@ class SocketBell(_Events):
     @property
     def has_company(self) -> bool:
         if time.monotonic() - self._looked_at > _LOOK_EVERY:
-            self._has_company = any(self._others())
+            self._others()
         return self._has_company
 
     def ring_others(self, topics: Collection[Topic]) -> None:
@@ -124,13 +124,17 @@ class SocketBell(_Events):
             self._send_all(" ".join(sorted(topics)).encode())
 
     def _send_all(self, message: bytes) -> None:
-        for name in list(self._others()):
+        for name in self._others():
             self._send(name, message)
 
-    def _others(self) -> Iterator[str]:
+    def _others(self) -> list[str]:
+        try:
+            names = [entry.name for entry in self._directory.iterdir() if entry.name != self._name]
+        except OSError:
+            names = []
         self._looked_at = time.monotonic()
-        with suppress(OSError):
-            yield from (socket.name for socket in self._directory.iterdir() if socket.name != self._name)
+        self._has_company = bool(names)
+        return names
 
     def _send(self, name: str, message: bytes) -> None:
         try:

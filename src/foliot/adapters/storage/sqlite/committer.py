@@ -7,8 +7,9 @@ error), each operation is tried again in a transaction of its own: operations ca
 import asyncio
 import random
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
@@ -22,6 +23,8 @@ from foliot.ports.clock import Clock
 from foliot.ports.storage import Topic
 
 T = TypeVar("T")
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
 FaultPoint = Callable[[str], None]
 
 _MAX_TRIES: Final = 4
@@ -43,6 +46,18 @@ class Transaction(Session):
 
 
 Work = Callable[[Transaction], T]
+
+
+@dataclass(frozen=True, slots=True)
+class Bulk(Generic[Item, Answer]):
+    """Work over items with one answer each. That of several callers, if alike, is done as one."""
+
+    do: Callable[[Transaction, Sequence[Item]], list[Answer]]
+    items: Sequence[Item]
+    alike: Hashable
+
+    def __call__(self, transaction: Transaction) -> list[Answer]:
+        return self.do(transaction, self.items)
 
 
 @dataclass(slots=True)
@@ -91,7 +106,7 @@ class Committer:
     def _together(self, operations: Sequence[Operation[Any]]) -> list[Outcome]:
         self._begin()
         try:
-            outcomes = [self._attempt(operation, is_alone=len(operations) == 1) for operation in operations]
+            outcomes = self._attempt_all(operations)
             names = sorted({operation.name for operation in operations})
             self._reach(names, "before_commit")
             self.connection.execute("COMMIT" if any(o.error is None for o in outcomes) else "ROLLBACK")
@@ -111,6 +126,20 @@ class Committer:
                 time.sleep(random.random() * 0.01 * tried)  # noqa: S311  (jitter, no secret)
             else:
                 return
+
+    def _attempt_all(self, operations: Sequence[Operation[Any]]) -> list[Outcome]:
+        if len(operations) == 1:
+            return [self._attempt(operations[0], is_alone=True)]
+        groups = [list(group) for _, group in groupby(operations, _alike)]
+        return [outcome for group in groups for outcome in self._attempt_group(group)]
+
+    def _attempt_group(self, group: Sequence[Operation[Any]]) -> list[Outcome]:
+        """Do the work of a whole group at once, or, if that fails, each for itself."""
+        if len(group) > 1:
+            joined = self._attempt(_joined(group), is_alone=False)
+            if joined.error is None:
+                return _split(joined, group)
+        return [self._attempt(operation, is_alone=False) for operation in group]
 
     def _attempt(self, operation: Operation[Any], *, is_alone: bool) -> Outcome:
         transaction = Transaction(self.connection, self.clock)
@@ -144,3 +173,24 @@ class Committer:
             refused.__cause__ = outcome.error
             return outcome._replace(error=refused)
         return outcome
+
+
+def _alike(operation: Operation[Any]) -> Hashable:
+    work = operation.work
+    return (operation.name, work.alike) if isinstance(work, Bulk) else id(operation)
+
+
+def _joined(group: Sequence[Operation[Any]]) -> Operation[Any]:
+    works = [operation.work for operation in group if isinstance(operation.work, Bulk)]
+    items = [item for work in works for item in work.items]
+    return Operation(group[0].name, replace(works[0], items=items))
+
+
+def _split(joined: Outcome, group: Sequence[Operation[Any]]) -> list[Outcome]:
+    """Hand out the answers to those who asked."""
+    answers = iter(joined.result)
+    return [
+        Outcome(operation, list(islice(answers, len(operation.work.items))), rings=joined.rings)
+        for operation in group
+        if isinstance(operation.work, Bulk)
+    ]

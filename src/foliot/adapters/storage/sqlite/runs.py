@@ -5,7 +5,7 @@ from typing import Final
 
 from foliot.adapters.storage.sqlite import admission, cancels, claims, creation, run_listing
 from foliot.adapters.storage.sqlite.access import Access
-from foliot.adapters.storage.sqlite.committer import Transaction
+from foliot.adapters.storage.sqlite.committer import Bulk, Transaction
 from foliot.adapters.storage.sqlite.finishes import finish as save_finishes
 from foliot.domain.ids import RunId, Token, WorkerId
 from foliot.domain.instant import Instant
@@ -24,10 +24,10 @@ class SqliteRuns:
         self._writer, self._reader, _, self._project = access
 
     async def create(self, runs: Sequence[NewRun], *, at: Instant | None = None) -> list[Created]:
-        def work(tx: Transaction) -> list[Created]:
-            return creation.create(tx, self._project, runs, tx.now(at))
+        def work(tx: Transaction, together: Sequence[NewRun]) -> list[Created]:
+            return creation.create(tx, self._project, together, tx.now(at))
 
-        return await self._writer.submit("create", work)
+        return await self._writer.submit("create", Bulk(work, runs, alike=at))
 
     async def release_due(self, limit: int, *, at: Instant | None = None) -> Released:
         def work(tx: Transaction) -> Released:

@@ -34,7 +34,7 @@ SELECT key FROM waiting WHERE key IS NOT NULL;
 
 -- name: awaited_keys
 SELECT asked.key FROM unnest((SELECT $1::text[])) AS asked (key)
-WHERE EXISTS (SELECT 1 FROM foliot.holds WHERE holds.key = asked.key AND NOT holds.is_admitted);
+WHERE (SELECT true FROM foliot.holds WHERE holds.key = asked.key AND NOT holds.is_admitted LIMIT 1);
 
 -- name: waiters
 -- The first waiters of each key with all the keys they wait for. One waits for the others' keys as well.
@@ -50,16 +50,19 @@ GROUP BY waiting.run_id ORDER BY 2, 1;
 SELECT key, capacity FROM foliot.limits WHERE key = ANY ((SELECT $1::text[])::text[]) ORDER BY key FOR NO KEY UPDATE;
 
 -- name: places_taken
-SELECT key, count(*) AS taken FROM foliot.holds WHERE key = ANY ((SELECT $1::text[])::text[]) AND is_admitted GROUP BY key;
+SELECT key, count(*) AS taken FROM foliot.holds WHERE key = ANY ((SELECT $1::text[])::text[]) AND is_admitted
+GROUP BY key;
 
 -- name: admit_waiters
 -- Whoever was cancelled meanwhile has no holds any more and does not come back.
 UPDATE foliot.holds SET is_admitted = true
-WHERE run_id = ANY ((SELECT $1::text[])::text[]) AND key = ANY ((SELECT $2::text[])::text[]) AND NOT is_admitted RETURNING run_id, key;
+WHERE run_id = ANY ((SELECT $1::text[])::text[]) AND key = ANY ((SELECT $2::text[])::text[]) AND NOT is_admitted
+RETURNING run_id, key;
 
 -- name: admitted_runs
 SELECT run.id, run.queue, run.priority, run.due_at, run.limits FROM foliot.runs run
-WHERE run.id = ANY ((SELECT $1::text[])::text[]) AND NOT EXISTS (SELECT 1 FROM foliot.later WHERE later.run_id = run.id);
+WHERE run.id = ANY ((SELECT $1::text[])::text[]) AND NOT EXISTS (SELECT 1 FROM foliot.later
+WHERE later.run_id = run.id);
 
 -- name: idle_limits
 SELECT key FROM foliot.limits

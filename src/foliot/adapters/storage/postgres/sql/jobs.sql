@@ -1,5 +1,6 @@
 -- name: lock_jobs
-SELECT id, spec, revision, created_at, updated_at FROM foliot.jobs WHERE project = $1 AND id = ANY ($2::text[]) ORDER BY id FOR NO KEY UPDATE;
+SELECT id, spec, revision, created_at, updated_at FROM foliot.jobs WHERE project = $1 AND id = ANY ($2::text[])
+ORDER BY id FOR NO KEY UPDATE;
 
 -- name: put_jobs
 INSERT INTO foliot.jobs (project, id, spec, revision, created_at, updated_at)
@@ -11,7 +12,8 @@ ON CONFLICT (project, id) DO UPDATE
 SELECT id, spec, revision, created_at, updated_at FROM foliot.jobs WHERE project = $1 AND id = ANY ($2::text[]);
 
 -- name: page_jobs
-SELECT id, spec, revision, created_at, updated_at FROM foliot.jobs WHERE project = $1 AND ($2::text IS NULL OR id > $2) ORDER BY project, id LIMIT $3;
+SELECT id, spec, revision, created_at, updated_at FROM foliot.jobs WHERE project = $1 AND ($2::text IS NULL OR id > $2)
+ORDER BY project, id LIMIT $3;
 
 -- name: delete_jobs
 DELETE FROM foliot.jobs WHERE project = $1 AND id = ANY ($2::text[]) RETURNING id, revision;

@@ -2,16 +2,26 @@
 -- the batch holds, and looks each one up by its key. When it sees the true length it may read the whole table instead.
 
 -- name: create_runs
-INSERT INTO foliot.runs (id, project, job_id, queue, priority, trigger, status, due_at, created_at,
-                         payload, overrides, limits, schedule_uid, schedule_id, scheduled_for, tick_key)
-SELECT new.id, $1, new.job_id, new.queue, new.priority, new.trigger, 'scheduled', new.due_at, $2,
-       new.payload, new.overrides, new.limits, new.schedule_uid, new.schedule_id, new.scheduled_for, new.tick_key
-FROM unnest($3::text[], $4::text[], $5::text[], $6::int[], $7::text[], $8::bigint[], $9::text[], $10::text[],
-            $11::text[], $12::text[], $13::text[], $14::bigint[], $15::text[])
-     AS new (id, job_id, queue, priority, trigger, due_at, payload, overrides,
-             limits, schedule_uid, schedule_id, scheduled_for, tick_key)
-ON CONFLICT (id) DO NOTHING
-RETURNING id;
+-- Where all runs of a batch say the same, it is sent once, beside an empty array. With $22 those that may start at once
+-- are ready at once, with a rank as `domain.run.rank` gives it ($23 is the worth of a step of priority).
+WITH stored AS (
+    INSERT INTO foliot.runs (id, project, job_id, queue, priority, trigger, status, due_at, created_at,
+                             payload, overrides, limits, schedule_uid, schedule_id, scheduled_for, tick_key)
+    SELECT new.id, $1, coalesce(new.job_id, $16), coalesce(new.queue, $17), coalesce(new.priority, $18),
+           coalesce(new.trigger, $19), 'scheduled', coalesce(new.due_at, $20), $2, coalesce(new.payload, $21),
+           new.overrides, new.limits, new.schedule_uid, new.schedule_id, new.scheduled_for, new.tick_key
+    FROM unnest($3::text[], $4::text[], $5::text[], $6::int[], $7::text[], $8::bigint[], $9::text[], $10::text[],
+                $11::text[], $12::text[], $13::text[], $14::bigint[], $15::text[])
+         AS new (id, job_id, queue, priority, trigger, due_at, payload, overrides,
+                 limits, schedule_uid, schedule_id, scheduled_for, tick_key)
+    ON CONFLICT (id) DO NOTHING
+    RETURNING id, queue, priority, due_at, limits
+),
+placed AS (
+    INSERT INTO foliot.ready (queue, rank, run_id)
+    SELECT queue, due_at - priority * $23::bigint, id FROM stored WHERE $22 AND due_at <= $2 AND limits IS NULL
+)
+SELECT id FROM stored;
 
 -- name: add_ready
 INSERT INTO foliot.ready (queue, rank, run_id)
@@ -136,7 +146,8 @@ WHERE attempt.run_id = ANY ((SELECT $1::text[])::text[]) AND attempt.token = ANY
 
 -- name: end_runs
 UPDATE foliot.runs SET
-    status = ended.status, is_trouble = ended.status <> 'success', finished_at = $1, reason = ended.reason, error = ended.error, exit_code = ended.exit_code,
+    status = ended.status, is_trouble = ended.status <> 'success', finished_at = $1,
+    reason = ended.reason, error = ended.error, exit_code = ended.exit_code,
     worker_id = ended.worker_id, token = ended.token, attempt = ended.attempt, started_at = ended.started_at
 FROM unnest((SELECT $2::text[]), (SELECT $3::bigint[]), (SELECT $4::text[]), (SELECT $5::int[]), (SELECT $6::bigint[]),
             (SELECT $7::int[]), (SELECT $8::text[]), (SELECT $9::text[]), (SELECT $10::text[]))
@@ -175,7 +186,8 @@ DELETE FROM foliot.ready WHERE run_id = ANY ((SELECT $1::text[])::text[]) RETURN
 DELETE FROM foliot.holds WHERE run_id = ANY ((SELECT $1::text[])::text[]) AND NOT is_admitted RETURNING run_id, key;
 
 -- name: request_cancel
-UPDATE foliot.leases SET cancel_at = $2 WHERE run_id = ANY ((SELECT $1::text[])::text[]) AND cancel_at IS NULL RETURNING run_id;
+UPDATE foliot.leases SET cancel_at = $2 WHERE run_id = ANY ((SELECT $1::text[])::text[]) AND cancel_at IS NULL
+RETURNING run_id;
 
 -- name: leased_runs
 SELECT run_id FROM foliot.leases WHERE run_id = ANY ((SELECT $1::text[])::text[]);

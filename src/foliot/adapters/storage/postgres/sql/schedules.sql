@@ -45,14 +45,16 @@ INSERT INTO foliot.pauses (uid, since) SELECT uid, since FROM unnest($1::text[],
 ON CONFLICT (uid, since) DO UPDATE SET "until" = NULL;
 
 -- name: end_pauses
-UPDATE foliot.pauses SET "until" = greatest(since, $2) WHERE uid = ANY ((SELECT $1::text[])::text[]) AND "until" IS NULL;
+UPDATE foliot.pauses SET "until" = greatest(since, $2)
+WHERE uid = ANY ((SELECT $1::text[])::text[]) AND "until" IS NULL;
 
 -- name: delete_schedules
 UPDATE foliot.schedules SET version = version + 1, deleted_at = $2, updated_at = $2, wake_at = NULL
 WHERE uid = ANY ((SELECT $1::text[])::text[]);
 
 -- name: take_planned
-DELETE FROM foliot.planned WHERE uid = ANY ((SELECT $1::text[])::text[]) RETURNING uid, scheduled_for, fire_at, revision;
+DELETE FROM foliot.planned WHERE uid = ANY ((SELECT $1::text[])::text[])
+RETURNING uid, scheduled_for, fire_at, revision;
 
 -- name: get_schedules
 SELECT {schedule_columns} FROM foliot.schedules WHERE uid = ANY (ARRAY({uids_of_ids})) AND coalesce(deleted_at, 0) = 0;
@@ -151,7 +153,8 @@ WHERE ($2::text IS NULL OR uid > $2)
 ORDER BY uid LIMIT $3;
 
 -- name: revisions
-SELECT uid, number, opened_at, spec FROM foliot.revisions WHERE uid = ANY ((SELECT $1::text[])::text[]) ORDER BY uid, number;
+SELECT uid, number, opened_at, spec FROM foliot.revisions WHERE uid = ANY ((SELECT $1::text[])::text[])
+ORDER BY uid, number;
 
 -- name: pauses
 SELECT uid, since, "until" FROM foliot.pauses WHERE uid = ANY ((SELECT $1::text[])::text[]) ORDER BY uid, since;

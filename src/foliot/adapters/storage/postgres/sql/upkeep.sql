@@ -47,7 +47,10 @@ FROM (WITH RECURSIVE listed AS (
 LEFT JOIN LATERAL (
     SELECT id FROM foliot.runs
     WHERE runs.project = job.project AND runs.job_id = job.job_id AND runs.status <> 'scheduled'
-    ORDER BY id DESC OFFSET $3 LIMIT $4) AS surplus ON true
+      AND runs.id <= (SELECT newest.id FROM foliot.runs newest
+                      WHERE newest.project = job.project AND newest.job_id = job.job_id
+                      ORDER BY newest.project DESC, newest.job_id DESC, newest.id DESC OFFSET $3 LIMIT 1)
+    ORDER BY runs.project, runs.job_id, runs.id LIMIT $4) AS surplus ON true
 ORDER BY job.job_id, surplus.id;
 
 -- name: delete_runs

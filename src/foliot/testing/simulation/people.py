@@ -1,0 +1,93 @@
+"""What people do to a cluster while it runs: ask for runs, cancel them, create, edit, pause and delete schedules."""
+
+from collections.abc import Callable
+from random import Random
+from typing import Final
+
+from foliot.domain.ids import IdSource, RunId, ScheduleId, ScheduleUid
+from foliot.domain.instant import SECOND, later
+from foliot.domain.run import NewRun
+from foliot.domain.schedule import Schedule, ScheduleSpec, check_schedule
+from foliot.errors import FoliotError
+from foliot.ports.clock import Clock
+from foliot.ports.storage import NewSchedule, Storage
+from foliot.testing.simulation.catalogue import JOBS, draw_schedule, redraw_schedule
+from foliot.testing.simulation.watch import Broken, Watch
+
+_SCHEDULES: Final = tuple(ScheduleId(f"schedule-{number}") for number in range(6))
+
+
+class People:
+    """Everything is drawn by chance; whatever is asked for is noted."""
+
+    def __init__(
+        self,
+        storage: Storage,
+        clock: Clock,
+        chance: Random,
+        ids: IdSource,
+        watch: Watch,
+        note: Callable[[str], None],
+    ) -> None:
+        self._storage = storage
+        self._clock = clock
+        self._chance = chance
+        self._ids = ids
+        self._watch = watch
+        self._note = note
+
+    async def enqueue(self) -> None:
+        chance, now = self._chance, self._clock.now()
+        job_id = chance.choice(list(JOBS))
+        key = chance.choice((None, None, "a", "b"))
+        run = NewRun(
+            id=RunId(self._ids.make(now)),
+            job_id=job_id,
+            due_at=later(now, chance.choice((0, 0, -5, 45)) * SECOND),
+            options=JOBS[job_id].options,
+            dedupe_key=key,
+            dedupe_scope=chance.choice(("forever", "active", "window")),
+            dedupe_for=chance.randrange(1, 300) * SECOND,
+        )
+        [answer] = await self._storage.runs.create([run])
+        if key is None and not answer.is_new:
+            raise Broken(f"R1-41 run {run.id} has no dedupe key and was not created")
+
+    async def cancel(self) -> None:
+        run_ids = self._watch.unfinished or self._watch.run_ids
+        if run_ids:
+            run_id = self._chance.choice(run_ids)
+            answers = await self._storage.runs.cancel([run_id])
+            self._note(f"{run_id} {answers[run_id]}")
+
+    async def put_schedule(self) -> None:
+        spec = draw_schedule(self._chance, self._clock.now())
+        schedule_id = self._chance.choice(_SCHEDULES)
+        if schedule_id not in await self._storage.schedules.get([schedule_id]):
+            await self._put(schedule_id, spec)
+
+    async def edit_schedule(self) -> None:
+        for schedule in await self._some_schedule():
+            await self._put(schedule.id, redraw_schedule(self._chance, schedule.revision.spec, self._clock.now()))
+
+    async def _put(self, schedule_id: ScheduleId, spec: ScheduleSpec) -> None:
+        now = self._clock.now()
+        try:
+            check_schedule(spec, schedule_id, now)
+        except FoliotError as refused:
+            self._note(f"refused: {refused}")
+            return
+        self._note(f"{schedule_id} {spec.type} {spec.expr} {spec.overlap} {spec.catchup}")
+        await self._storage.schedules.put([NewSchedule(ScheduleUid(self._ids.make(now)), schedule_id, spec)])
+
+    async def pause_or_resume(self) -> None:
+        for schedule in await self._some_schedule():
+            await self._storage.schedules.pause([schedule.id], paused=schedule.paused_at is None)
+
+    async def delete_schedule(self) -> None:
+        for schedule in await self._some_schedule():
+            await self._storage.schedules.delete([schedule.id])
+
+    async def _some_schedule(self) -> list[Schedule]:
+        schedules = await self._storage.schedules.page()
+        return [self._chance.choice(schedules)] if schedules else []

@@ -1,0 +1,73 @@
+"""Rounds that are stopped in their middle, so that others happen in between.
+
+A storage verb is atomic; what a duty does between two of them is not. A slow round waits before each verb until it is
+let pass, and meanwhile the rest of the world goes on: schedules are edited, leases expire, rivals decide the same.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, cast
+
+from foliot.ports.storage import Storage
+
+_STORES = ("jobs", "schedules", "runs", "workers", "logs", "upkeep")
+
+
+class Turnstile:
+    """Where the rounds of one process pass on their way to the storage."""
+
+    def __init__(self) -> None:
+        self._slow: set[asyncio.Task[Any]] = set()
+        self._waiting: dict[asyncio.Task[Any], asyncio.Future[None]] = {}
+
+    def slow_down(self, task: asyncio.Task[Any]) -> None:
+        self._slow.add(task)
+        task.add_done_callback(self._slow.discard)
+
+    def let_pass(self, task: asyncio.Task[Any]) -> None:
+        """Let a slow round do its next verb."""
+        if task in self._waiting:
+            self._waiting.pop(task).set_result(None)
+
+    def open(self) -> None:
+        """Nobody is slow any more. Whoever stands still goes on, to the end, when it is let pass."""
+        self._slow.clear()
+
+    async def enter(self) -> None:
+        task = asyncio.current_task()
+        if task is not None and task in self._slow:
+            self._waiting[task] = asyncio.get_running_loop().create_future()
+            try:
+                await self._waiting[task]
+            finally:
+                self._waiting.pop(task, None)
+
+
+class _Gated:
+    """A store behind a turnstile."""
+
+    def __init__(self, store: object, turnstile: Turnstile) -> None:
+        self._store = store
+        self._turnstile = turnstile
+
+    def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
+        verb = getattr(self._store, name)
+
+        async def pass_through(*arguments: Any, **named: Any) -> Any:
+            await self._turnstile.enter()
+            return await verb(*arguments, **named)
+
+        return pass_through
+
+
+class _GatedStorage:
+    def __init__(self, storage: Storage, turnstile: Turnstile) -> None:
+        for name in _STORES:
+            setattr(self, name, _Gated(getattr(storage, name), turnstile))
+        self.signal = storage.signal
+        self.close = storage.close
+
+
+def gated(storage: Storage, turnstile: Turnstile) -> Storage:
+    """The same storage, with every verb behind the turnstile."""
+    return cast(Storage, _GatedStorage(storage, turnstile))

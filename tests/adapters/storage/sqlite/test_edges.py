@@ -1,0 +1,87 @@
+"""What only shows when somebody edits, pauses, reboots or takes over at the wrong moment."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from foliot.adapters.storage.sqlite import SqliteStorage
+from foliot.domain.instant import DAY, HOUR, MINUTE, later
+from foliot.testing.builders import LEASE, NIGHTLY, a_run, a_schedule, a_worker, every, fire, retention, succeeded
+from foliot.testing.clock import START, VirtualClock
+from tests.adapters.storage.sqlite.files import opened, rows
+
+
+@pytest.fixture
+def clock() -> VirtualClock:
+    return VirtualClock()
+
+
+@pytest.fixture
+async def storage(tmp_path: Path, clock: VirtualClock) -> AsyncIterator[SqliteStorage]:
+    async with opened(tmp_path / "foliot.db", clock=clock) as storage:
+        yield storage
+
+
+@pytest.mark.proves("T2", "T15")
+async def test_edits_during_a_backlog_keep_what_every_earlier_rule_has_planned(
+    storage: SqliteStorage, clock: VirtualClock
+) -> None:
+    await storage.schedules.put([a_schedule(every(60))])
+    for seconds in (600, 3_600, 7_200):
+        clock.advance(10 * MINUTE)
+        [schedule] = await storage.schedules.put([a_schedule(every(seconds))])
+
+    [due] = (await storage.schedules.due(10)).schedules
+
+    assert schedule.next_run_at == later(START, MINUTE)
+    assert [revision.spec.expr for revision in due.revisions] == ["60", "600", "3600", "7200"]
+
+
+@pytest.mark.proves("T3")
+async def test_settling_does_not_wake_a_schedule_that_sleeps(storage: SqliteStorage, clock: VirtualClock) -> None:
+    [schedule] = await storage.schedules.put([a_schedule(every(60))])
+    clock.advance(MINUTE)
+    [due] = (await storage.schedules.due(10)).schedules
+    [paused] = await storage.schedules.pause([NIGHTLY], paused=True)
+    firing = fire(due._replace(version=paused.version), clock.now())
+
+    assert await storage.schedules.settle([firing]) == [schedule.uid]
+
+    after = (await storage.schedules.get([NIGHTLY]))[NIGHTLY]
+    assert (after.settled_until, after.wake_at) == (clock.now(), None)
+
+
+@pytest.mark.proves("L3")
+async def test_a_worker_from_before_a_reboot_gets_nothing(storage: SqliteStorage, clock: VirtualClock) -> None:
+    worker = a_worker()
+    await storage.workers.register(worker, LEASE)
+    await storage.runs.create([a_run()])
+
+    clock.reboot()
+
+    assert await storage.runs.claim(worker.id, ["default"], 1) == []
+    assert await storage.workers.renew(worker.id, [], LEASE) is None
+    assert [state.is_alive for state in await storage.workers.all()] == [False]
+
+
+@pytest.mark.proves("L6")
+async def test_a_leader_that_is_replaced_in_mid_pass_removes_nothing(tmp_path: Path, clock: VirtualClock) -> None:
+    path = tmp_path / "foliot.db"
+
+    def replace_the_leader(point: str) -> None:
+        if point == "prune_logs.before_commit":
+            rows(path, "UPDATE leader SET epoch = epoch + 1, holder = 'another'")
+
+    async with opened(path, clock=clock, inline=True, faults=replace_the_leader) as storage:
+        worker = a_worker()
+        await storage.workers.register(worker, LEASE)
+        await storage.runs.create([a_run()])
+        [claim] = await storage.runs.claim(worker.id, ["default"], 1)
+        await storage.runs.finish([succeeded(claim)])
+        clock.advance(DAY)
+        epoch = await storage.upkeep.lead("janitor", LEASE)
+        assert epoch is not None
+
+        assert await storage.upkeep.prune(retention(runs_age=HOUR), epoch=epoch, limit=10) is None
+        assert set(await storage.runs.get([claim.run_id])) == {claim.run_id}

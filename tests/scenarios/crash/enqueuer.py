@@ -1,0 +1,18 @@
+"""Asks for runs, one after the other, and says the id of each once it is acknowledged: until it is killed."""
+
+import asyncio
+import os
+
+from foliot.service.desk import Request
+from foliot.wiring import open_services
+
+
+async def main() -> None:
+    services = await open_services(os.environ["FOLIOT_STORAGE"])
+    while True:
+        for created in await services.desk.enqueue("quick", [Request()] * 3):
+            os.write(1, f"{created.run_id}\n".encode())
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

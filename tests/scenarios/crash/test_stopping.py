@@ -1,0 +1,84 @@
+"""Processes that are asked to stop, and processes that stop against their will and come back."""
+
+import signal
+
+import pytest
+
+from foliot.domain.run import Status
+from tests.scenarios.crash.judge import faults
+from tests.scenarios.crash.stage import LEISURE, Stage
+
+
+@pytest.mark.proves("R1-36", "S3")
+async def test_what_is_running_may_end_before_the_process_stops(stage: Stage) -> None:
+    await stage.declare()
+    process = stage.serve(*LEISURE)
+    run_ids = [*await stage.enqueue("gated"), *await stage.enqueue("gated-command")]
+    await stage.begun(*run_ids)
+
+    process.send(signal.SIGTERM)
+    await stage.until(lambda: bool(process.logged("node_stopping")), "it stops")
+    stage.gate.touch()
+
+    assert await stage.ended(process) == 0
+    assert [(run.status, run.attempt) for run in await stage.runs_of(run_ids)] == [(Status.SUCCESS, 1)] * 2
+    assert await faults(stage) == []
+
+
+@pytest.mark.proves("S3", "S8", "L1", "E1")
+async def test_what_does_not_end_in_time_is_given_back_and_done_by_the_next_process(stage: Stage) -> None:
+    await stage.declare()
+    process = stage.serve(*LEISURE, "--drain", "0.2")
+    run_ids = [*await stage.enqueue("gated"), *await stage.enqueue("gated-command")]
+    await stage.begun(*run_ids)
+
+    process.send(signal.SIGTERM)
+    assert await stage.ended(process) == 0
+    given_back = [(run.status, run.attempt, run.lost) for run in await stage.runs_of(run_ids)]
+    left = stage.orphans()
+    stage.gate.touch()
+    stage.serve(*LEISURE)
+
+    assert given_back == [(Status.QUEUED, 0, 0)] * 2
+    assert left == set()
+    assert [(run.status, run.attempt) for run in await stage.over(run_ids)] == [(Status.SUCCESS, 1)] * 2
+    assert await faults(stage) == []
+
+
+async def test_a_second_signal_ends_the_process_at_once(stage: Stage) -> None:
+    await stage.declare()
+    process = stage.serve(*LEISURE, "--drain", "600")
+    [run_id] = await stage.enqueue("gated")
+    await stage.begun(run_id)
+
+    process.send(signal.SIGTERM)
+    await stage.until(lambda: bool(process.logged("node_stopping")), "it stops")
+    process.send(signal.SIGTERM)
+
+    assert await stage.ended(process) == 130
+    assert [run.status for run in await stage.runs_of([run_id])] == [Status.RUNNING]
+
+
+@pytest.mark.proves("L1", "L2", "L4", "S10", "E1")
+async def test_a_worker_that_slept_through_its_lease_changes_nothing_when_it_wakes(stage: Stage) -> None:
+    await stage.declare()
+    sleeper = stage.worker()
+    run_ids = [*await stage.enqueue("gated"), *await stage.enqueue("gated-command")]
+    await stage.begun(*run_ids)
+    await stage.printed(run_ids[1])
+    await stage.freeze(sleeper)
+    other = stage.serve(*LEISURE)
+    await stage.until(lambda: all(len(stage.effects(run_id)) == 2 for run_id in run_ids), "another one takes over")
+    stage.gate.touch()
+    done = await stage.over(run_ids)
+
+    sleeper.send(signal.SIGCONT)
+    await stage.until(lambda: bool(sleeper.logged("worker_lost_its_leases")), "it notices")
+    sleeper.send(signal.SIGTERM)
+    assert await stage.ended(sleeper) == 0
+
+    assert [(run.status, run.attempt, run.lost) for run in done] == [(Status.SUCCESS, 2, 1)] * 2
+    assert await stage.runs_of(run_ids) == done
+    assert {run.output[1] for run in done if run.output} == {other.pid}
+    assert stage.orphans() == set()
+    assert await faults(stage) == []
