@@ -34,10 +34,10 @@ class SqliteWorkers:
         await self._writer.submit("register", work)
 
     async def renew(
-        self, worker_id: WorkerId, held: Collection[Token], ttl: Millis, *, at: Instant | None = None
+        self, worker_id: WorkerId, held: Collection[Token] | None, ttl: Millis, *, at: Instant | None = None
     ) -> Renewal | None:
         def work(tx: Transaction) -> Renewal | None:
-            return _renew(tx, worker_id, frozenset(held), ttl, tx.now(at))
+            return _renew(tx, worker_id, None if held is None else frozenset(held), ttl, tx.now(at))
 
         # A heartbeat that waits behind a long queue of writes would cost the worker all its leases.
         return await self._writer.submit("renew", work, urgent=True)
@@ -62,18 +62,21 @@ class SqliteWorkers:
         return await self._reader.read(look)
 
 
-def _renew(tx: Transaction, worker_id: WorkerId, held: frozenset[Token], ttl: Millis, now: Instant) -> Renewal | None:
+def _renew(
+    tx: Transaction, worker_id: WorkerId, held: frozenset[Token] | None, ttl: Millis, now: Instant
+) -> Renewal | None:
     elapsed = tx.clock.elapsed()
     if not tx.run(SQL["renew_worker"], (now, elapsed + ttl, worker_id, tx.clock.boot_id, elapsed)):
         return None
     rows = tx.rows(claims.SQL["leases_of_worker"], (worker_id,))
     known = {claim.token: (claim, cancel_at) for claim, cancel_at in (_leased(row) for row in rows)}
-    foreign = [claim for token, (claim, _) in known.items() if token not in held]
+    listed = known.keys() if held is None else held
+    foreign = [claim for token, (claim, _) in known.items() if token not in listed]
     finish(tx, [Finish(claim, GivenBack()) for claim in foreign], now)
     return Renewal(
-        cancelled=tuple(token for token, (_, cancel_at) in known.items() if cancel_at is not None and token in held),
+        cancelled=tuple(token for token, (_, cancel_at) in known.items() if cancel_at is not None and token in listed),
         foreign=tuple(claim.token for claim in foreign),
-        gone=tuple(sorted(held - known.keys())),
+        gone=tuple(sorted(listed - known.keys())),
     )
 
 

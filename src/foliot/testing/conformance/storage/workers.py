@@ -79,6 +79,16 @@ class LeaseContract(Contract):
         assert renewal == Renewal(cancelled=(wanted.token,), foreign=(), gone=())
         assert await renew(scene, worker.id, wanted.token, other.token) == renewal
 
+    async def test_a_renewal_that_lists_nothing_gives_nothing_back(self, scene: Scene) -> None:
+        worker = await scene.worker()
+        wanted, other = await scene.start(worker=worker), await scene.start(worker=worker)
+        await scene.cancel(wanted.run_id)
+
+        renewal = await scene.storage.workers.renew(worker.id, None, LEASE, at=scene.now)
+
+        assert renewal == Renewal(cancelled=(wanted.token,), foreign=(), gone=())
+        assert (await scene.run(other.run_id)).status is Status.RUNNING
+
     async def test_a_lease_that_its_worker_does_not_know_is_given_back(self, scene: Scene) -> None:
         worker = await scene.worker()
         known, unknown = await scene.start(worker=worker), await scene.start(worker=worker)
