@@ -120,7 +120,7 @@ async def test_a_storage_that_fails_now_and_then_stops_nothing(node: Node, rig: 
     await rig.schedule(every(10))
 
     for number in range(120):
-        faults.arm(Hiccup("away"), side=("before", "after")[number % 2], after=3)
+        faults.arm(Hiccup("away"), point=("before_commit", "after_commit")[number % 2], after=3)
         await pass_time(rig.clock, SECOND)
     faults.disarm()
     await pass_time(rig.clock, MINUTE)

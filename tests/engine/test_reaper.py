@@ -197,6 +197,17 @@ async def test_a_worker_that_stalled_ends_its_attempts_when_it_wakes(
     assert await heir.status(run_id) is Status.QUEUED
 
 
+@pytest.mark.proves("L1", "L5")
+async def test_a_worker_that_has_expired_claims_nothing(doomed: Rig, clock: VirtualClock) -> None:
+    await doomed.membership.round()
+    clock.advance(LEASE)
+    run_id = await doomed.enqueue()
+
+    await doomed.consumer.round()
+
+    assert await doomed.status(run_id) is Status.QUEUED
+
+
 @pytest.mark.proves("S5", "S9")
 async def test_a_cancelled_run_whose_worker_vanished_is_cancelled(doomed: Rig, heir: Rig, clock: VirtualClock) -> None:
     run_id = await doomed.enqueue()

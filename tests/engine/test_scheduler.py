@@ -242,7 +242,7 @@ async def test_a_crash_at_the_commit_leaves_all_of_it_or_nothing(
 ) -> None:
     schedule = await rig.schedule(every(60))
     before = await rig.stored()
-    faults.arm(Crash(), side=side, after=1)
+    faults.arm(Crash(), point=f"{side}_commit")
 
     with pytest.raises(Crash):
         await rig.fire(MINUTE)
@@ -258,7 +258,7 @@ async def test_whoever_starts_after_a_crash_completes_the_tick_once(
     rig: Rig, faults: Faults, storage: Storage, clock: VirtualClock, side: str
 ) -> None:
     await rig.schedule(every(60))
-    faults.arm(Crash(), side=side, after=1)
+    faults.arm(Crash(), point=f"{side}_commit")
     with pytest.raises(Crash):
         await rig.fire(MINUTE)
 
@@ -308,7 +308,7 @@ async def test_decisions_that_are_refused_are_not_repeated_in_a_hurry(rig: Rig) 
 
 async def test_an_idle_scheduler_writes_nothing(rig: Rig, faults: Faults) -> None:
     await rig.schedule(once(later(START, HOUR)))
-    faults.arm(AssertionError("a commit"), side="before", after=1)
+    faults.arm(AssertionError("a commit"), point="before_commit")
 
     await rig.fire(MINUTE)
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from foliot.domain.ids import RunId, Token
 from foliot.domain.instant import SECOND, Millis
 from foliot.domain.lease import Claim, Finish, Worker
-from foliot.domain.run import settle
+from foliot.domain.run import Again, Ended, Status, Verdict, settle
 from foliot.engine.attempt import Ending, RunningAttempt
 from foliot.engine.definitions import Definitions
 from foliot.engine.finisher import Finisher
@@ -129,7 +129,9 @@ class Consumer:
         await running.log.close()
         claim = running.claim
         if running.ending is not Ending.LEASE_LOST:
-            self._finisher.add(Finish(claim, settle(claim.progress, outcome, running.options)))
+            verdict = settle(claim.progress, outcome, running.options)
+            self._finisher.add(Finish(claim, verdict))
+            _report(claim, verdict)
         del self._running[claim.token]
         del self._tasks[claim.token]
         self.wake.set()
@@ -138,3 +140,23 @@ class Consumer:
         """A worker that vanished on this machine may have left processes, and whoever noticed may be elsewhere."""
         if self._sweep is not None and claim.lost:
             await self._sweep([(claim.run_id, number) for number in range(1, claim.attempt)])
+
+
+def _report(claim: Claim, verdict: Verdict) -> None:
+    """Success is silent; what went wrong is told in a line, with the end of the error: its beginning is traceback."""
+    match verdict:
+        case Ended(status=status, reason=reason, error=error) if status is not Status.SUCCESS:
+            log.warning("run_ended", extra={**_names(claim), "status": status, "reason": reason, "error": _last(error)})
+        case Again(delay=delay, reason=reason, error=error):
+            again = {"again_in_ms": delay, "reason": reason, "error": _last(error)}
+            log.info("run_will_be_tried_again", extra={**_names(claim), **again})
+        case _:
+            pass
+
+
+def _names(claim: Claim) -> dict[str, object]:
+    return {"run": claim.run_id, "job": claim.job_id, "attempt": claim.attempt}
+
+
+def _last(error: str | None) -> str | None:
+    return error.strip().rpartition("\n")[2] if error else None

@@ -35,10 +35,14 @@ class Janitor:
         self._holder = holder
         self._retention = retention
         self._rest = AT_ONCE
+        self._epoch: int | None = None
         self.wake = asyncio.Event()
 
     async def round(self) -> Millis | None:
         epoch = await self._storage.upkeep.lead(self._holder, _TERM)
+        if epoch is not None and epoch != self._epoch:
+            log.info("leading", extra={"holder": self._holder, "epoch": epoch})
+        self._epoch = epoch
         if epoch is None:
             return _ASK_AGAIN
         self._rest = Millis(max(0, self._rest - _RENEW))

@@ -55,8 +55,8 @@ class LogBook:
     def _forget(self, batch: list[LogChunk], stale: set[Token]) -> None:
         del self._waiting[: len(batch)]
         self._bytes -= sum(len(chunk.data) for chunk in batch)
-        self._unsaved.subtract(chunk.token for chunk in batch)
-        self._stale |= stale
+        self._unsaved.subtract(chunk.token for chunk in batch if chunk.token in self._unsaved)
+        self._stale |= stale & self._unsaved.keys()
         moved, self._moved = self._moved, asyncio.Event()
         moved.set()
 
@@ -86,9 +86,12 @@ class LogBook:
         return True
 
     async def close(self, token: Token) -> None:
-        """Return when everything this attempt printed is saved, and forget about it."""
-        while self._unsaved[token] > 0:
-            await self._moved.wait()
+        """Return when everything this attempt printed is saved, or cannot be in time, and forget about it."""
+        until = self._clock.elapsed() + LONGEST_HOLD
+        while self._unsaved[token] > 0 and until > self._clock.elapsed():
+            await self._clock.wait(self._moved, Millis(until - self._clock.elapsed()))
+        if self._unsaved[token] > 0:
+            log.error("log_incomplete", extra={"token": token, "chunks_unsaved": self._unsaved[token]})
         del self._unsaved[token]
         self._stale.discard(token)
 
@@ -130,7 +133,7 @@ class RunLog:
             self._is_dropping = True
 
     async def close(self) -> None:
-        """Take nothing more and return when all of it is saved."""
+        """Take nothing more and return when all of it is saved, or half a minute was not enough."""
         self._is_dropping = True
         if self.is_used:
             await self._book.close(self._token)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from foliot.adapters.runners.process import chdir_spawn, launch, proctable, subreaper
+from foliot.adapters.runners.process import launch, marks, proctable, subreaper
 from foliot.domain.outcome import Failure, Reason, Success
 from tests.adapters.runners.attempts import living, open_descriptors, output_of, run, unique, until, zombies
 
@@ -27,7 +27,6 @@ def without_descriptors_for_pidfds(patch: pytest.MonkeyPatch) -> None:
 
 def without_posix_spawn(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(launch, "CAN_POSIX_SPAWN", False)
-    patch.setattr(chdir_spawn, "IS_THERE", False)
 
 
 def without_a_list_of_children(patch: pytest.MonkeyPatch) -> None:
@@ -36,11 +35,17 @@ def without_a_list_of_children(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(subreaper, "_current", None)
 
 
+def without_marks(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(marks, "_find_bit", lambda: 0)
+    patch.setattr(subreaper, "_current", None)
+
+
 def without_proc(patch: pytest.MonkeyPatch) -> None:
     """As on macOS: none of it."""
     without_pidfds(patch)
     without_posix_spawn(patch)
     without_a_list_of_children(patch)
+    without_marks(patch)
     patch.setattr(proctable, "_read", lambda _: b"")
     patch.setattr(proctable, "_names_in", lambda _: [])
 
@@ -54,6 +59,7 @@ LACKS = [
     without_descriptors_for_pidfds,
     without_posix_spawn,
     without_a_list_of_children,
+    without_marks,
     without_proc,
 ]
 
@@ -104,6 +110,16 @@ async def test_what_leaves_the_group_is_ended_where_there_is_proc(lack: Cripple)
     word = unique()
 
     await run(f"setsid -f sleep {word}")
+
+    assert living(word) == []
+
+
+@pytest.mark.parametrize("lack", [without_a_list_of_children], indirect=True)
+@pytest.mark.usefixtures("lack")
+async def test_what_clears_its_environment_is_ended_by_its_mark() -> None:
+    word = unique()
+
+    await run(f"env -i setsid -f sleep {word}")
 
     assert living(word) == []
 

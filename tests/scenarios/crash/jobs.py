@@ -28,6 +28,11 @@ def build(storage: str, effects: Path, gate: Path, plan: str) -> Foliot:
     return app
 
 
+def gate_of(gate: Path, attempt: int) -> Path:
+    """A gate for one attempt alone."""
+    return gate.with_name(f"{gate.name}-{attempt}")
+
+
 def _add_functions(app: Foliot, effects: Path, gate: Path) -> None:
     @app.job(max_lost=OFTEN)
     async def quick(seconds: float = 0.0) -> list[int]:
@@ -51,7 +56,7 @@ def _add_functions(app: Foliot, effects: Path, gate: Path) -> None:
     async def gated() -> list[int]:
         run = current_run()
         with effect(effects, run.run_id, run.attempt):
-            while not gate.exists():  # noqa: ASYNC240 - one look, at a local file
+            while not any(map(Path.exists, (gate, gate_of(gate, run.attempt)))):
                 await asyncio.sleep(0.02)
         return [run.attempt, os.getpid()]
 

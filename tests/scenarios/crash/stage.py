@@ -17,7 +17,7 @@ from foliot.service.desk import Request
 from foliot.testing.postgres import PostgresServer
 from foliot.wiring import Services
 from tests.scenarios.crash.effects import Effect, read_effects
-from tests.scenarios.crash.jobs import build
+from tests.scenarios.crash.jobs import build, gate_of
 from tests.scenarios.crash.process import APP, FoliotProcess
 
 PATIENCE: Final = 60.0
@@ -48,6 +48,9 @@ class Stage:
     def server(self) -> PostgresServer:
         assert self._server is not None
         return self._server
+
+    def gate_of(self, *, attempt: int) -> Path:
+        return gate_of(self.gate, attempt)
 
     # -- processes
 

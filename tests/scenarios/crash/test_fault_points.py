@@ -55,6 +55,19 @@ async def test_a_process_that_dies_at_a_commit_loses_nothing_and_doubles_nothing
     assert await faults(stage) == []
 
 
+@pytest.mark.proves("S6", "L10")
+async def test_a_place_that_a_dying_process_did_not_hand_on_is_given_to_the_next_one_all_the_same(stage: Stage) -> None:
+    await stage.declare()
+    asked = await stage.enqueue("limited", 2)
+    doomed = stage.serve(fault="admit.before_commit")
+    assert await stage.ended(doomed) == KILLED
+
+    stage.serve()
+
+    assert {run.status for run in await stage.over(asked)} == {Status.SUCCESS}
+    assert await faults(stage) == []
+
+
 def test_every_commit_of_every_storage_is_a_named_point() -> None:
     sources = Path(foliot.adapters.storage.__path__[0]).rglob("*.py")
     written = {

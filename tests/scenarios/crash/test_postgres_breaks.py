@@ -17,7 +17,7 @@ IDLE_IN_TRANSACTION = """
 """
 
 
-@pytest.mark.proves("M3", "M4", "M6", "S6", "T1", "T2", "L1")
+@pytest.mark.proves("M3", "M6", "S6", "T1", "T2", "L1")
 async def test_everything_drains_though_all_backends_are_terminated_again_and_again(postgres_stage: Stage) -> None:
     stage = postgres_stage
 
@@ -26,7 +26,7 @@ async def test_everything_drains_though_all_backends_are_terminated_again_and_ag
     assert await faults(stage) == []
 
 
-@pytest.mark.proves("M3", "M4", "M6", "S6", "T1", "T2", "L1")
+@pytest.mark.proves("M3", "M6", "S6", "T1", "T2", "L1")
 async def test_everything_drains_though_the_server_restarts(postgres_stage: Stage) -> None:
     stage = postgres_stage
 
@@ -35,7 +35,7 @@ async def test_everything_drains_though_the_server_restarts(postgres_stage: Stag
     assert await faults(stage) == []
 
 
-@pytest.mark.proves("M3", "M4", "S6", "T1", "T2", "L1")
+@pytest.mark.proves("M3", "S6", "T1", "T2", "L1")
 async def test_everything_drains_though_the_server_crashes(postgres_stage: Stage) -> None:
     stage = postgres_stage
 

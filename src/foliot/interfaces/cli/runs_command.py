@@ -55,4 +55,4 @@ def as_object(run: Run) -> dict[str, object]:
 def _line(run: Run) -> str:
     reason = f" ({run.reason})" if run.reason else ""
     planned = f"  for {to_iso(run.tick.scheduled_for)}" if run.tick else ""
-    return f"{run.id}  {run.status + reason:20}  {run.job_id:24}  attempt {run.attempt}{planned}"
+    return f"{run.id}  {run.status + reason:26}  {run.job_id:24}  attempt {run.attempt}{planned}"

@@ -16,20 +16,20 @@ class Faults:
 
     def __init__(self) -> None:
         self._left = 0
-        self._side = ""
+        self._point = ""
         self._trouble: BaseException | None = None
         self.struck: str | None = None
         """The point at which trouble came last."""
 
-    def arm(self, trouble: BaseException, *, side: str, after: int) -> None:
-        """Strike `before` or `after` the n-th commit from now."""
-        self._trouble, self._side, self._left = trouble, side, after
+    def arm(self, trouble: BaseException, *, point: str, after: int = 1) -> None:
+        """Strike at the n-th time from now that `point` is reached: "settle.before_commit", or ".after_commit"."""
+        self._trouble, self._point, self._left = trouble, point, after
 
     def disarm(self) -> None:
         self._trouble = None
 
     def __call__(self, point: str) -> None:
-        if self._trouble is None or not point.endswith(f".{self._side}_commit"):
+        if self._trouble is None or not point.endswith(self._point):
             return
         self._left -= 1
         if self._left <= 0:

@@ -5,7 +5,7 @@ at the end, by `foliot.testing.invariants`.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from foliot.domain.events import Event, EventKind
@@ -15,6 +15,7 @@ from foliot.domain.job import JobSpec
 from foliot.domain.run import MOVES, Run, Status
 from foliot.domain.schedule import Overlap, Schedule
 from foliot.ports.storage import Storage
+from foliot.testing.invariants import check_book, read_books
 
 _PAGE: Final = 10_000
 _LEASED: Final = (Status.RUNNING, Status.CANCELLING)
@@ -50,12 +51,18 @@ class Watch:
         for event in events:
             self._hear(event)
         runs = await self._storage.runs.get(self._live)
-        self._check_runs(runs)
+        await self._check_grants(self._check_runs(runs))
         self._check_limits(runs.values())
         schedules = {schedule.id: schedule for schedule in await self._storage.schedules.page(limit=_PAGE)}
         self._check_overlap(runs.values(), schedules.values())
         self._check_watermarks(schedules)
         return events
+
+    async def audit(self) -> None:
+        """Compare all ledgers with what was planned: too slow for every step."""
+        async for book in read_books(self._storage):
+            for fault in check_book(book):
+                raise Broken(fault)
 
     # -- events
 
@@ -89,7 +96,8 @@ class Watch:
 
     # -- runs
 
-    def _check_runs(self, runs: Mapping[RunId, Run]) -> None:
+    def _check_runs(self, runs: Mapping[RunId, Run]) -> list[Run]:
+        """Each run moved as it may. Returns those whose lease is new."""
         granted = []
         for run_id in list(self._live):
             if run_id not in runs:
@@ -97,14 +105,25 @@ class Watch:
             before, now = self._live[run_id], runs[run_id]
             self._check_move(before, now)
             if now.status in _LEASED and (before is None or before.token != now.token or before.status not in _LEASED):
-                granted.append(now.token or 0)
+                granted.append(now)
             self._live[run_id] = now
             if now.status.is_terminal:
                 self._check_end(now)
                 del self._live[run_id]
-        if granted and min(granted) <= self._last_token:
-            raise Broken(f"L2 tokens {granted} were granted after {self._last_token}")
-        self._last_token = max([self._last_token, *granted])
+        return granted
+
+    async def _check_grants(self, runs: Sequence[Run]) -> None:
+        """New leases have new tokens, and went to workers that are alive."""
+        if not runs:
+            return
+        tokens = [run.token or 0 for run in runs]
+        if min(tokens) <= self._last_token:
+            raise Broken(f"L2 tokens {tokens} were granted after {self._last_token}")
+        self._last_token = max(tokens)
+        living = {state.worker.id for state in await self._storage.workers.all() if state.is_alive}
+        for run in runs:
+            if run.worker_id not in living:
+                raise Broken(f"L1 run {run.id} was leased to {run.worker_id}, which is not alive")
 
     def _check_move(self, before: Run | None, now: Run) -> None:
         was = Status.SCHEDULED if before is None else before.status

@@ -28,6 +28,8 @@ from foliot.testing.simulation.watch import Broken, Watch
 MAX_PROCESSES: Final = 4
 _HASTE: Final = (5, 3, 2, 1, 2, 5, 5, 4)
 """How often each duty has its turn, in their order: scheduler, dispatcher, reaper, janitor, then the worker's."""
+_AUDIT_EVERY: Final = 20
+_VERBS: Final = ("settle", "claim", "finish", "renew", "release_due", "append")
 _SLOW: Final = 0.3
 """How many of the rounds are slow: stopped before each of their verbs."""
 _PACE: Final = Millis(30 * SECOND)
@@ -76,8 +78,10 @@ class World:
         """Trouble for so many steps, then peace until everything is done."""
         self._ears.open()
         try:
-            for _ in range(steps):
+            for number in range(steps):
                 await self._step()
+                if number % _AUDIT_EVERY == 0:
+                    await self.watch.audit()
             await self._recover()
         finally:
             self._ears.shut()
@@ -103,7 +107,7 @@ class World:
         yield self._people.enqueue, 60
         yield self._people.cancel, 25
         yield self._people.put_schedule, 12
-        yield self._people.edit_schedule, 12
+        yield self._people.edit_schedule, 20
         yield self._people.pause_or_resume, 16
         yield self._people.delete_schedule, 4
         yield self._crash, 8
@@ -155,8 +159,8 @@ class World:
     async def _arm(self) -> None:
         if self._processes:
             trouble = self._chance.choice((Crash(), Hiccup("the disk is away")))
-            side = self._chance.choice(("before", "after"))
-            self._chance.choice(self._processes).faults.arm(trouble, side=side, after=self._chance.randrange(1, 8))
+            point = f"{self._chance.choice(_VERBS)}.{self._chance.choice(('before', 'after'))}_commit"
+            self._chance.choice(self._processes).faults.arm(trouble, point=point)
 
     async def _stall(self) -> None:
         if self._processes:
@@ -195,6 +199,7 @@ class World:
         names = [schedule.id for schedule in await self.storage.schedules.page()]
         await self.storage.schedules.pause(names, paused=False)
         await self._let_everybody_work(rounds=8)
+        await self.watch.audit()
         await self.storage.schedules.delete(names)
         for _ in range(_LONGEST_RECOVERY):
             await self._let_everybody_work(rounds=1)
@@ -214,8 +219,9 @@ class World:
 
     async def _hurry(self, process: Process) -> None:
         for duty in process.hurry():
-            await self._round(process, duty)
-            await self._look()
+            if process in self._processes:
+                await self._round(process, duty)
+                await self._look()
 
     async def _let_everybody_work(self, *, rounds: int) -> None:
         for _ in range(rounds):

@@ -14,17 +14,16 @@ What belongs to a run, and how that is known without reading the whole process t
 2. The kernel hands the children of a dying process over before it tells that the process has died. So once the head
    has ended, "has the worker children that it did not start?" answers "is anything left?" by one small read, and for
    most runs the answer is no. A list that changed while it was looked through is read again until nothing is new.
-3. Each run has a *mark*, a number in an unused resource limit that is inherited by fork and exec, and that stays
-   readable until a dead process is reaped (marks.py). It tells the orphans of one run from those of another and from
-   the children of anybody else in this process, also when they are zombies or have cleared their environment. On an
-   old C library it can be set only after the start; what was started before is known by its session or environment.
-   Nothing else is ever reaped or ended, so an exit status is never taken from its owner.
+3. Each run has a *mark* that the kernel hands on at fork and exec and keeps until a dead process is reaped (marks.py).
+   It tells the orphans of one run from those of another and from the children of anybody else in this process, also
+   when they are zombies or have cleared their environment. Nothing without it is ever reaped, so an exit status is
+   never taken from its owner. Where marks are not kept, session and environment must do.
 4. Only when something has to be ended, /proc is searched for the run's id in the environment as well: that finds
    what another daemon started on the run's behalf, and, when a worker starts, what a killed one has left behind
    (`sweep_orphans`; a parent-death signal cannot be had without running Python between fork and exec).
 
 What escapes: a process that another daemon started, without the run's id in its environment; and one that sets a new
-value for the limit, leaves the session *and* drops the id, once its parents are dead. Closing that needs cgroups.
+value for the mark's limit *and* drops the id, once its parents are dead. Closing that needs cgroups.
 Where there is no list of children (other systems than Linux), what is left is the process group of the head.
 A process that other code of the worker starts is not ours to reap, nor is an orphan of such a process.
 """

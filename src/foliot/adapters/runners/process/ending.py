@@ -10,7 +10,6 @@ from functools import cache, partial
 from typing import Final
 
 from foliot.adapters.runners.process import proctable
-from foliot.adapters.runners.process.marks import mark_of
 from foliot.adapters.runners.process.patience import Patience
 from foliot.adapters.runners.process.proctable import Tag
 from foliot.adapters.runners.process.subreaper import Head, subreaper
@@ -46,9 +45,10 @@ async def sweep_orphans(attempts: Collection[Tag], *, grace: float = GRACE) -> s
 
 async def end_tree(head: Head, *, is_alive: Callable[[], bool], grace: float, patience: Patience) -> Targets:
     """End all that is left of an attempt. Returns what could not be ended."""
+    is_wanted = partial(subreaper().belongs, head=head)
 
     async def find() -> Targets:
-        return _members(head, head_is_alive=is_alive()) or await _search(partial(_belongs, head), patience)
+        return _members(head, head_is_alive=is_alive()) or await _search(is_wanted, patience)
 
     return await _end(find, grace, patience, group=head.pid)
 
@@ -97,12 +97,6 @@ def _members(head: Head, *, head_is_alive: bool) -> Targets:
     if proctable.is_there():
         return set()
     return {-head.pid} if proctable.has_members(head.pid) else set()
-
-
-def _belongs(head: Head, pid: int) -> bool:
-    """A process that is just becoming another program has a mark, but for a moment no environment."""
-    is_marked = mark_of(pid) == head.mark and proctable.is_alive(pid)
-    return is_marked or head.tag.is_on(proctable.environ_of(pid))
 
 
 async def _search(is_wanted: Callable[[int], bool], patience: Patience) -> Targets:

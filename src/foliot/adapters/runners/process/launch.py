@@ -1,4 +1,4 @@
-"""Starting a program, in the best way that the system has, and saying why it could not be done."""
+"""Starting a program: the fast way, the way that knows a working directory, and why it could not be done."""
 
 import errno
 import os
@@ -7,11 +7,8 @@ import signal
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Final
 
-from foliot.adapters.runners.process import chdir_spawn
-from foliot.adapters.runners.process.marks import Mark, born_marked, put_mark
 from foliot.domain.outcome import Failure, Reason
 
 NOT_EXECUTABLE: Final = 126
@@ -34,7 +31,7 @@ class Launch:
     working_dir: str | None = None
 
 
-def spawn(launch: Launch, mark: Mark, stdout: int, stderr: int) -> int:
+def spawn(launch: Launch, stdout: int, stderr: int) -> int:
     """Start it in a session of its own, stdin empty, and return its pid. Nobody else will reap it.
 
     OSError and ValueError say why it could not be started; `refusal` puts them into words.
@@ -42,11 +39,8 @@ def spawn(launch: Launch, mark: Mark, stdout: int, stderr: int) -> int:
     _check(launch)
     program = _find(launch)
     if launch.working_dir is None and CAN_POSIX_SPAWN:
-        return _posix_spawn(launch, program, mark, stdout, stderr)
-    if launch.working_dir is not None and chdir_spawn.IS_THERE:
-        there, variables = launch.working_dir, launch.environment
-        return chdir_spawn.spawn_in(there, program, launch.argv, variables, mark, stdout, stderr)
-    return _popen(launch, program, mark, stdout, stderr)
+        return _posix_spawn(launch, program, stdout, stderr)
+    return _popen(launch, program, stdout, stderr)
 
 
 def refusal(error: OSError | ValueError, launch: Launch) -> Failure:
@@ -76,10 +70,9 @@ def _check(launch: Launch) -> None:
             raise ValueError(f"{name!a} cannot be the name of a variable")
 
 
-def _posix_spawn(launch: Launch, program: str, mark: Mark, stdout: int, stderr: int) -> int:
+def _posix_spawn(launch: Launch, program: str, stdout: int, stderr: int) -> int:
     """The fast way. Other descriptors are not inherited: `seal_descriptors` saw to that."""
-    start = partial(
-        os.posix_spawn,
+    return os.posix_spawn(
         program,
         launch.argv,
         launch.environment,
@@ -92,11 +85,10 @@ def _posix_spawn(launch: Launch, program: str, mark: Mark, stdout: int, stderr: 
         setsigmask=(),
         setsigdef=_DEFAULTS,
     )
-    return born_marked(start, mark)
 
 
-def _popen(launch: Launch, program: str, mark: Mark, stdout: int, stderr: int) -> int:
-    """The way that is there on every system. What is started before `put_mark` has no mark."""
+def _popen(launch: Launch, program: str, stdout: int, stderr: int) -> int:
+    """What posix_spawn cannot do. subprocess uses vfork as well, as long as it is given no preexec_fn."""
     process = subprocess.Popen(  # noqa: S603 - running the user's command is what this is for
         launch.argv,
         executable=program,
@@ -109,7 +101,6 @@ def _popen(launch: Launch, program: str, mark: Mark, stdout: int, stderr: int) -
     )
     # We reap it ourselves: a Popen that believes its process is over leaves the pid alone.
     process.returncode = 0
-    put_mark(process.pid, mark)
     return process.pid
 
 

@@ -1,83 +1,110 @@
-"""Marks: a number on every process of a run that only the kernel keeps.
+"""Marks: two signs on every process of a run that only the kernel keeps.
 
-The soft limit on file locks (RLIMIT_LOCKS) has had no meaning since Linux 2.4.25. It is inherited by fork and exec,
-needs no privilege to set below the hard limit, and can be read of a zombie. No program looks at it, no shell resets it.
-The variables in the environment can be cleared, and they die with the process.
+    number   the soft limit on file locks, without any meaning since Linux 2.4.25: says which run
+    bit      the policy on memory errors "kill late", which is the default anyway: says that it was us
+
+Both are inherited by fork and exec, need no privilege, and can be read of a zombie; programs and shells leave them
+alone. A child gets the number from our process and the bit from the thread that starts it. So for a moment we wear both
+ourselves; what another thread starts in that moment gets the number as well, but not the bit. Only the two together
+are a mark. (The variables in the environment can be cleared, and they die with the process.)
 """
 
+import ctypes
 import itertools
 import os
 import resource
 import sys
-from contextlib import suppress
-from functools import partial
-from typing import Any, Final, NewType
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, NewType
 
 Mark = NewType("Mark", int)
 
-_LIMIT: Final = 10  # RLIMIT_LOCKS on every architecture; the resource module has no name for it
+UNREADABLE: Final = Mark(0)
+"""The mark of a process that has the bit, and whose number we may not see."""
+
+_libc: Final = ctypes.CDLL(None)
+_RLIMIT_LOCKS: Final = 10  # on every architecture; the resource module has no name for it
+_PR_MCE_KILL: Final = 33
+_PR_MCE_KILL_CLEAR, _PR_MCE_KILL_SET, _PR_MCE_KILL_LATE = 0, 1, 0
 _FLAG: Final = 1 << 62
 _SERIAL_BITS: Final = 32
 
 
-class MarkSource:
-    """Makes marks that no other process of this machine uses while this one lives."""
+class Marks:
+    """Makes and reads the marks of this process. No other one uses the same while it lives."""
 
     def __init__(self) -> None:
         self._origin = (_FLAG >> _SERIAL_BITS) | os.getpid()
         self._serials = itertools.count()
+        self._bit = _find_bit() if sys.platform == "linux" else 0
+
+    @property
+    def are_kept(self) -> bool:
+        """False where the system does not keep marks: then nothing carries one."""
+        return self._bit != 0
 
     def make(self) -> Mark:
         return Mark(self._origin << _SERIAL_BITS | next(self._serials) % (1 << _SERIAL_BITS))
 
-    def made(self, mark: Mark) -> bool:
-        return mark >> _SERIAL_BITS == self._origin
-
-
-if sys.platform == "linux":
-
-    def born_marked(spawn: partial[int], mark: Mark) -> int:
-        """Call `spawn` so that the process is born with the mark: whatever it starts, and when, has it too.
-
-        A child inherits our own limit, which therefore changes for a moment. Nothing else may be born in that moment,
-        or it would be taken for a part of the run. So `spawn` must be a single call into C that keeps the interpreter
-        lock, such as os.posix_spawn. `map` is C as well, and between its calls no other thread can get the lock.
-        (A free-threaded Python has no such lock; there the worker must not start processes in other threads.)
-        """
-        before = resource.getrlimit(_LIMIT)
-        if before[1] != resource.RLIM_INFINITY:
-            return spawn()
-        mark_us = partial(resource.setrlimit, _LIMIT, (mark, before[1]))
-        unmark_us = partial(resource.setrlimit, _LIMIT, before)
-        steps: list[partial[Any]] = [mark_us, spawn, unmark_us]
+    @contextmanager
+    def worn(self, mark: Mark) -> Iterator[None]:
+        """What this thread starts inside carries the mark from birth. Not for two threads at once."""
+        if not self.are_kept:
+            yield
+            return
+        before = resource.getrlimit(_RLIMIT_LOCKS)
+        resource.setrlimit(_RLIMIT_LOCKS, (mark, before[1]))
+        _set_policy()
         try:
-            _, pid, _ = list(map(partial.__call__, steps))
-        except BaseException:
-            unmark_us()
-            raise
-        return int(pid)
+            yield
+        finally:
+            _clear_policy()
+            resource.setrlimit(_RLIMIT_LOCKS, before)
 
-    def put_mark(pid: int, mark: Mark) -> None:
-        """Mark a process that runs already. What it has started by then stays without."""
-        with suppress(OSError, ValueError):  # it ended, or the hard limit is low
-            resource.prlimit(pid, _LIMIT, (mark, resource.RLIM_INFINITY))
-
-    def mark_of(pid: int) -> Mark:
-        """The mark of a process, also of a dead one that is not yet reaped. 0 where there is none to be seen."""
+    def read(self, pid: int) -> Mark | None:
+        """The mark of a process, also of a dead one that is not yet reaped; None if it has none of ours."""
+        if not self.are_kept:
+            return None
         try:
-            return Mark(resource.prlimit(pid, _LIMIT)[0])
+            mark = Mark(resource.prlimit(pid, _RLIMIT_LOCKS)[0])
+        except PermissionError:
+            return UNREADABLE if self._has_bit(pid) else None
         except OSError:
-            return Mark(0)
+            return None
+        return mark if mark >> _SERIAL_BITS == self._origin and self._has_bit(pid) else None
 
-else:
+    def _has_bit(self, pid: int) -> bool:
+        return bool(_flags(f"/proc/{pid}/stat") & self._bit)
 
-    def born_marked(spawn: partial[int], mark: Mark) -> int:
-        """Nothing keeps a mark here."""
-        return spawn()
 
-    def put_mark(pid: int, mark: Mark) -> None:
-        """Nothing keeps a mark here."""
+def _find_bit() -> int:
+    """Where the policy shows among the flags of a thread; 0 if it does not, or if it would not tell us apart."""
+    if resource.getrlimit(_RLIMIT_LOCKS)[1] != resource.RLIM_INFINITY:
+        return 0
+    ours = f"/proc/self/task/{threading.get_native_id()}/stat"
+    _clear_policy()  # we may be part of a run ourselves
+    before = _flags(ours)
+    _set_policy()
+    bit = _flags(ours) & ~before
+    _clear_policy()
+    is_ambiguous = any(_flags(f"{task}/stat") & bit for task in Path("/proc/self/task").iterdir())
+    return 0 if is_ambiguous else bit
 
-    def mark_of(pid: int) -> Mark:
-        """Nothing keeps a mark here."""
-        return Mark(0)
+
+def _flags(stat: str) -> int:
+    """The ninth field; those after the second are counted from the name's end, as it may contain anything."""
+    try:
+        return int(Path(stat).read_bytes().rpartition(b")")[2].split()[6])
+    except (OSError, IndexError):
+        return 0
+
+
+def _set_policy() -> None:
+    _libc.prctl(_PR_MCE_KILL, _PR_MCE_KILL_SET, _PR_MCE_KILL_LATE, 0, 0)
+
+
+def _clear_policy() -> None:
+    _libc.prctl(_PR_MCE_KILL, _PR_MCE_KILL_CLEAR, 0, 0, 0)

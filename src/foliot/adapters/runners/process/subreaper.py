@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from foliot.adapters.runners.process import proctable
 from foliot.adapters.runners.process.descriptors import seal_descriptors
 from foliot.adapters.runners.process.launch import Launch, spawn
-from foliot.adapters.runners.process.marks import Mark, MarkSource, mark_of
+from foliot.adapters.runners.process.marks import Mark, Marks
 from foliot.adapters.runners.process.proctable import Tag
 
 _PR_SET_CHILD_SUBREAPER: Final = 36
@@ -33,8 +33,7 @@ class Subreaper:
 
     def __init__(self) -> None:
         self.owner = os.getpid()
-        self._session = os.getsid(0)
-        self._marks = MarkSource()
+        self._marks = Marks()
         self._heads: dict[int, Head] = {}
         self._orphans: dict[int, Mark] = {}
         self._lock = threading.Lock()
@@ -48,11 +47,12 @@ class Subreaper:
 
     def spawn(self, launch: Launch, tag: Tag, stdout: int, stderr: int) -> Head:
         """Start a program as the head of an attempt. Raises what `launch.spawn` raises."""
+        mark = self._marks.make()
         with self._lock:  # between the spawn and the entry another thread would take it for an orphan
-            mark = self._marks.make()
-            head = Head(spawn(launch, mark, stdout, stderr), mark, tag)
-            self._heads[head.pid] = head
-        return head
+            with self._marks.worn(mark):
+                pid = spawn(launch, stdout, stderr)
+            self._heads[pid] = Head(pid, mark, tag)
+            return self._heads[pid]
 
     def forget(self, head: Head, *, was_reaped: bool) -> None:
         """The attempt is over. A head that would not die is kept as an orphan, to be reaped when it does."""
@@ -60,6 +60,12 @@ class Subreaper:
             del self._heads[head.pid]
             if not was_reaped:
                 self._orphans[head.pid] = head.mark
+
+    def belongs(self, pid: int, head: Head) -> bool:
+        """Whether any process, child or not, is part of the attempt. One that has just begun to become another program
+        has its mark, but for a moment no environment."""
+        is_marked = self._marks.read(pid) == head.mark and proctable.is_alive(pid)
+        return is_marked or head.tag.is_on(proctable.environ_of(pid))
 
     def orphans_of(self, head: Head) -> list[int]:
         """Living children of ours that the run has left behind. Reaps on the way what has died, of any run."""
@@ -86,17 +92,15 @@ class Subreaper:
 
     def _origin_of(self, pid: int) -> Mark | None:
         """The mark of the run that a child comes from; None for what this process has started otherwise."""
-        mark = mark_of(pid)
-        if self._marks.made(mark):
+        mark = self._marks.read(pid)
+        if mark or (mark is None and self._marks.are_kept):
             return mark
-        # Started before its parent was given the mark, or not to be read by us.
+        # No number to be seen: the next best signs.
         session = proctable.session_of(pid)
-        if session == self._session:
-            return None
         if session in self._heads:
             return self._heads[session].mark
         environ = proctable.environ_of(pid)
-        return next((head.mark for head in self._heads.values() if head.tag.is_on(environ)), None)
+        return next((head.mark for head in self._heads.values() if head.tag.is_on(environ)), mark)
 
     def _list_children(self) -> set[int]:
         if self._children is None:

@@ -162,7 +162,7 @@ class Database:
                 return await once()
             except BAD_DATA as error:
                 raise Unstorable(error) from error
-            except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
+            except (asyncpg.PostgresError, *BROKEN) as error:
                 if not (pauses and is_retryable(error) and may_repeat()):
                     raise translate(error, self.dsn.server) from error
             await asyncio.sleep(pauses.pop(0) * random.uniform(0.5, 1.5))  # noqa: S311 - spreads load, guards nothing

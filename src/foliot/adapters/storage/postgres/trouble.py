@@ -20,6 +20,7 @@ BAD_DATA: Final = (
 BROKEN: Final = (
     asyncpg.PostgresConnectionError,
     asyncpg.InterfaceError,
+    asyncpg.InternalClientError,  # a backend that was ended between two messages leaves the driver confused
     asyncpg.AdminShutdownError,
     asyncpg.CrashShutdownError,
     asyncpg.CannotConnectNowError,

@@ -1,6 +1,7 @@
 """The verbs about logs, in a file of their own that is opened when the first line comes."""
 
-from collections.abc import Callable, Collection, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -33,10 +34,11 @@ class LogFile:
 class SqliteLogs:
     """Fills `ports.storage.LogStore`."""
 
-    def __init__(self, main: Reader, open_file: Callable[[], LogFile]) -> None:
+    def __init__(self, main: Reader, open_file: Callable[[], Awaitable[LogFile]]) -> None:
         self._main = main
         self._open_file = open_file
         self._opened: LogFile | None = None
+        self._opening = asyncio.Lock()
         self._walked = 0
 
     async def append(self, chunks: Sequence[LogChunk]) -> list[Token]:
@@ -44,7 +46,7 @@ class SqliteLogs:
         current = await self._main.read(lambda session: _current(session, tokens))
         fresh = [chunk for chunk in chunks if current.get(chunk.token) == chunk.run_id]
         if fresh:
-            await self._file.writer.submit("append", lambda tx: tx.run_many(SQL["append_chunks"], fresh))
+            await (await self._file()).writer.submit("append", lambda tx: tx.run_many(SQL["append_chunks"], fresh))
         stale = [chunk.token for chunk in chunks if current.get(chunk.token) != chunk.run_id]
         return list(dict.fromkeys(stale))
 
@@ -52,7 +54,7 @@ class SqliteLogs:
         self, run_id: RunId, *, after: tuple[Token, int] | None = None, limit: int = 1_000
     ) -> list[LogChunk]:
         values = (run_id, *(after or _BEFORE_ALL), limit)
-        return await self._file.reader.read(
+        return await (await self._file()).reader.read(
             lambda session: [LogChunk(*row) for row in session.rows(SQL["read_chunks"], values)]
         )
 
@@ -64,11 +66,12 @@ class SqliteLogs:
             of_runs = tx.run(SQL["remove_chunks_of_runs"], (encode_names(removed),)) if removed else 0
             return of_runs + (tx.run(SQL["remove_chunks"], (encode(old),)) if old else 0)
 
-        return await self._file.writer.submit("prune_logs", work)
+        return await (await self._file()).writer.submit("prune_logs", work)
 
     async def _old_chunks(self, before: Instant, limit: int) -> list[int]:
         """Chunks are walked in the order they were written; the next call goes on where this one ends."""
-        rows = await self._file.reader.read(lambda session: session.rows(SQL["walk_chunks"], (self._walked, limit)))
+        values = (self._walked, limit)
+        rows = await (await self._file()).reader.read(lambda session: session.rows(SQL["walk_chunks"], values))
         self._walked = rows[-1][0] if len(rows) == limit and rows[-1][2] < before else 0
         old = [(rowid, run_id) for rowid, run_id, at in rows if at < before]
         run_ids = encode_names({run_id for _, run_id in old})
@@ -81,11 +84,11 @@ class SqliteLogs:
         if self._opened is not None:
             await self._opened.close()
 
-    @property
-    def _file(self) -> LogFile:
-        if self._opened is None:
-            self._opened = self._open_file()
-        return self._opened
+    async def _file(self) -> LogFile:
+        async with self._opening:
+            if self._opened is None:
+                self._opened = await self._open_file()
+            return self._opened
 
 
 def _current(session: Session, tokens: Collection[Token]) -> dict[Token, RunId]:

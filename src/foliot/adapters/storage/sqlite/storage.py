@@ -99,10 +99,16 @@ class _Files(NamedTuple):
     def connect_main(self) -> apsw.Connection:
         return schema.open_file(self.path, schema.MAIN, synchronous=self.synchronous, cache_kib=_CACHE_KIB)
 
-    def open_logs(self, bell: Bell) -> LogFile:
-        path = Path(f"{self.path}-logs")
-        connection = schema.open_file(path, schema.LOGS, synchronous=self.synchronous, cache_kib=_LOGS_CACHE_KIB)
-        return LogFile(self.write(connection, path, bell), Reader(path, inline=self.inline))
+    async def open_logs(self, bell: Bell) -> LogFile:
+        connection = self.connect_logs() if self.inline else await asyncio.to_thread(self.connect_logs)
+        return LogFile(self.write(connection, self.logs, bell), Reader(self.logs, inline=self.inline))
+
+    def connect_logs(self) -> apsw.Connection:
+        return schema.open_file(self.logs, schema.LOGS, synchronous=self.synchronous, cache_kib=_LOGS_CACHE_KIB)
+
+    @property
+    def logs(self) -> Path:
+        return Path(f"{self.path}-logs")
 
     def write(self, connection: apsw.Connection, path: Path, bell: Bell) -> Writer:
         committer = Committer(connection, path, self.clock, self.faults)
