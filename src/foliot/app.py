@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar, overload
 
 from foliot.domain.ids import JobId, ScheduleId
-from foliot.domain.job import JobSpec, Options
+from foliot.domain.job import JobSpec, Options, overlay
 from foliot.domain.launch import LAUNCH_JOB, LAUNCH_SPEC
 from foliot.domain.lease import CancelAnswer
 from foliot.domain.logs import LogChunk
@@ -275,7 +275,7 @@ class Foliot:
             spec=spec,
             description=description,
             payload_template=payload,
-            options=Options(**job_options(**options)),
+            options=overlay(Options(), job_options(**options)),
             source="app",
         )
         declared.check()

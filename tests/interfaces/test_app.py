@@ -258,3 +258,14 @@ def test_code_without_an_event_loop_can_wait_for_answers(app: Foliot) -> None:
     app.wait(app.close())
 
     assert (run.id, run.status) == (run_id, Status.QUEUED)
+
+
+async def test_an_option_given_for_one_run_leaves_the_others_as_the_job_says(app: Foliot) -> None:
+    @app.job(retries=1, retry_delay=0, priority=5)
+    async def flaky() -> None:
+        raise ConnectionError("no answer")
+
+    async with serving(app):
+        run = await ended(app, await app.enqueue(flaky, retries=2))
+
+    assert (run.attempt, run.priority) == (3, 5)

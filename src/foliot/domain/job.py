@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, Final
 
-from msgspec import Struct, field
+from msgspec import Struct, convert, field
+from msgspec.structs import replace
 
 from foliot.domain.ids import JobId
 from foliot.domain.instant import DAY, Instant, Millis
@@ -67,6 +68,16 @@ class Options(Struct, frozen=True, kw_only=True, omit_defaults=True):
             _within("timeout", self.timeout, 1, MAX_TIMEOUT)
         if self.concurrency_key is not None and not 0 < len(self.concurrency_key) <= 200:
             raise InvalidJob("concurrency_key must have 1 to 200 characters", field="concurrency_key")
+
+
+def overlay(options: Options, given: Mapping[str, Any]) -> Options:
+    """Lay what was given for one run over its job's options, the parts of its retry policy one by one."""
+    parsed = convert(given, Options)
+    fields = {name: getattr(parsed, name) for name in given}
+    if "retry" in given:
+        parts = {name: getattr(parsed.retry, name) for name in given["retry"]}
+        fields["retry"] = replace(options.retry, **parts)
+    return replace(options, **fields)
 
 
 class JobSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import msgspec
 
 from foliot.domain.ids import JobId
-from foliot.domain.job import Job, Options
+from foliot.domain.job import Job, Options, overlay
 from foliot.domain.lease import Claim
 from foliot.ports.storage import JobStore
 
@@ -36,18 +36,8 @@ class Definitions:
         """The job's options with what was given for this run alone laid over them."""
         job = self._jobs.get(claim.job_id)
         options = _DEFAULTS if job is None else job.spec.options
-        return options if claim.overrides is None else overlay(options, claim.overrides)
+        return options if claim.overrides is None else overlay(options, msgspec.json.decode(claim.overrides))
 
     def _is_outdated(self, claim: Claim) -> bool:
         known = self._jobs.get(claim.job_id)
         return known is None or known.revision != claim.job_revision
-
-
-def overlay(options: Options, overrides: bytes) -> Options:
-    return msgspec.structs.replace(options, **_decode_overrides(overrides))
-
-
-def _decode_overrides(overrides: bytes) -> dict[str, object]:
-    given = msgspec.json.decode(overrides)
-    parsed = msgspec.convert(given, Options)
-    return {name: getattr(parsed, name) for name in given}

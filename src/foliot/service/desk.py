@@ -8,7 +8,7 @@ import msgspec
 
 from foliot.domain.ids import IdSource, JobId, RunId
 from foliot.domain.instant import SECOND, Instant, Millis
-from foliot.domain.job import Job, Options
+from foliot.domain.job import Job, Options, overlay
 from foliot.domain.lease import CancelAnswer
 from foliot.domain.payload import encode_payload
 from foliot.domain.run import NewRun, Run
@@ -124,6 +124,6 @@ def _dedupe(request: Request) -> tuple[str, Millis | None]:
 def _overlaid(options: Options, given: dict[str, Any]) -> Options:
     if not given:
         return options
-    merged = msgspec.structs.replace(options, **given)
+    merged = overlay(options, given)
     merged.check()
     return merged

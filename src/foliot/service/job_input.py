@@ -2,9 +2,7 @@
 
 from typing import Any, Final
 
-from foliot.domain.instant import Millis
 from foliot.domain.job import Delivery
-from foliot.domain.retry import Retry
 from foliot.errors import InvalidJob, suggest
 from foliot.service.timing import millis, number
 
@@ -21,7 +19,7 @@ KNOWN: Final = (*_RETRY, *_PLAIN, "timeout", "delivery")
 
 
 def job_options(**given: Any) -> dict[str, Any]:
-    """Read options. Only those that were given come back, as fields of `domain.job.Options`."""
+    """Read options. Only those that were given come back, in the form that `domain.job.overlay` takes."""
     for name in given:
         if name not in KNOWN:
             hint = suggest(name, KNOWN, otherwise=f"Use: {', '.join(KNOWN)}.")
@@ -58,15 +56,14 @@ def _retry(name: str, value: Any) -> Any:
         case "retry_delay" | "retry_cap":
             return millis(value, name)
         case "retry_delays":
-            return tuple(millis(delay, name) for delay in value)
+            return [millis(delay, name) for delay in value]
         case _:
             return float(number(value, name))
 
 
-def _whole(retry: dict[str, Any]) -> Retry:
+def _whole(retry: dict[str, Any]) -> dict[str, Any]:
     """A list of delays without a number of retries means: that many."""
-    delays: tuple[Millis, ...] = retry.get("delays", ())
-    return Retry(**{"retries": len(delays), **retry})
+    return {"retries": len(retry["delays"]), **retry} if "delays" in retry else retry
 
 
 def _delivery(value: Any) -> Delivery:
