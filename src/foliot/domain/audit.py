@@ -1,8 +1,7 @@
 """Does the ledger say exactly what the timetable planned?
 
 The expected moments are computed anew from revisions and pauses and compared with the rows, one walk in order. A
-range row is
-compared by its count, so that checking costs as little as the ledger is long.
+range row is compared by its count, so that checking costs as little as the ledger is long.
 """
 
 from collections.abc import Iterable, Sequence

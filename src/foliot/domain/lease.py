@@ -1,8 +1,7 @@
 """Leases: the right, for a while, to write about a run.
 
 A worker proves that it is alive by renewing one row for everything it holds. Each grant has a token of its own;
-whoever writes
-about a running run must name the token that is current, and a former holder changes nothing.
+whoever writes about a running run must name the token that is current, and a former holder changes nothing.
 """
 
 from enum import StrEnum

@@ -10,8 +10,8 @@ Only SCHEDULED and the terminal statuses are stored on the run; QUEUED means tha
 what may start (or waits there for a limit), RUNNING that somebody holds a lease on it.
 
 `settle` decides what one finished attempt makes of its run. Two budgets are kept apart: tries that failed count
-against the
-job's retries, tries whose worker vanished against its `lost_budget`, because the job may be what killed the worker.
+against the job's retries, tries whose worker vanished against its `lost_budget`, because the job may be what killed
+the worker.
 """
 
 from collections.abc import Mapping

@@ -1,8 +1,7 @@
 """A schedule: a rule that says when a job, or a workflow, is to be started.
 
-A schedule is edited by opening a *revision*. A revision rules the planned moments after it was opened, up to and
-with the
-moment at which the next one was opened, so that what has been decided is never decided again by another rule.
+A schedule is edited by opening a *revision*. A revision rules the planned moments after it was opened, up to and with
+the moment at which the next one was opened, so that what has been decided is never decided again by another rule.
 """
 
 from enum import StrEnum

@@ -1,8 +1,7 @@
 """The queue port: hints that a run may be worth claiming.
 
 A message carries `{"v": 1, "run_id": "01J..."}` and nothing else. The storage decides what it is worth: a
-message that is lost,
-doubled, late or forged costs at most a look-up.
+message that is lost, doubled, late or forged costs at most a look-up.
 """
 
 import asyncio

@@ -1,8 +1,7 @@
 """The storage port: the single source of truth.
 
 Each method is one domain verb over a batch and one transaction: all of it happened, or none. Promises are in the
-docstrings and, as
-tests, in `foliot.testing.conformance`: an adapter is whatever passes them.
+docstrings and, as tests, in `foliot.testing.conformance`: an adapter is whatever passes them.
 
 `at` is the moment the verb takes as now. None means the storage's own clock (PostgreSQL's server; the process's on
 SQLite); the simulator gives it. A bad item never fails its batch: it comes back refused, the others are saved.
@@ -206,9 +205,8 @@ class RunStore(Protocol):
     async def admit(self, limit: int, *, at: Instant | None = None) -> int:
         """Give free places to waiting runs, in rank order, all places of a run or none. Safe to repeat.
 
-        `create`, `settle`, `release_due`, `finish` and `cancel` do this for the keys they touch; repeating it
-        for all keys
-        heals whatever a crash left behind.
+        `create`, `settle`, `release_due`, `finish` and `cancel` do this for the keys they touch; repeating it for all
+        keys heals whatever a crash left behind.
         """
         ...
 
@@ -284,8 +282,10 @@ class WorkerStore(Protocol):
 
 class LogStore(Protocol):
     async def append(self, chunks: Sequence[LogChunk]) -> list[Token]:
-        """Save chunks; saving one twice is saving it once. Tokens that are not current come back, their chunks
-        unsaved."""
+        """Save chunks; saving one twice is saving it once.
+
+        Tokens that are not current come back, their chunks unsaved.
+        """
         ...
 
     async def read(
