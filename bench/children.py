@@ -28,11 +28,18 @@ class Contender:
     """Counts what is not finished (or not fired by {due}). Empty: the contender's own marks tell."""
     operation: str = "work"
     """What its long-running process does."""
+    program: str = ""
+    """Arguments of the interpreter for that process, where it is no operation of the module but the real thing."""
     share: float = 1.0
     """The part of the count that a slow contender gets, to end within the hour."""
 
     def command(self, operation: str) -> list[str]:
         return [sys.executable, "-m", f"bench.contenders.{self.module}", operation]
+
+    def process(self, order: Order) -> list[str]:
+        """The command of its long-running process."""
+        program = self.program.format(slots=order.slots).split()
+        return [sys.executable, *program] if program else self.command(self.operation)
 
 
 class ChildFailed(Exception):
@@ -62,8 +69,9 @@ class Child:
         self._name = f"{contender.name} {contender.operation}"
         self._errors = Path(order.marks) / "stderr"
         with self._errors.open("w") as errors:
-            command = contender.command(contender.operation)
-            self._process = subprocess.Popen(command, env=order.environment(), stdout=subprocess.DEVNULL, stderr=errors)
+            self._process = subprocess.Popen(
+                contender.process(order), env=order.environment(), stdout=subprocess.DEVNULL, stderr=errors
+            )
 
     def __enter__(self) -> Self:
         return self

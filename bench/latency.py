@@ -1,6 +1,6 @@
 """Pick-up: from the call that enqueues to the start of the job, one run every 20 ms, nothing else to do."""
 
-from bench.children import Contender, run
+from bench.children import Child, Contender, run
 from bench.orders import Order, Result
 from bench.places import Places
 from bench.roster import CEILING_POSTGRES, CEILING_SQLITE, FOLIOT_POSTGRES, FOLIOT_SQLITE, LATENCY
@@ -26,4 +26,7 @@ def measure(places: Places, scale: Scale) -> list[Table]:
 def _measure(contender: Contender, places: Places, scale: Scale, count: int) -> Result:
     with places.fresh(contender.database) as (place, marks):
         order = Order(place=place, marks=marks, count=count, slots=scale.slots, synchronous=scale.synchronous)
-        return run(contender, contender.operation, order)
+        if not contender.program:
+            return run(contender, contender.operation, order)
+        with Child(contender, order):
+            return run(contender, contender.operation, order)

@@ -8,15 +8,22 @@ from bench.places import Database
 
 _EMPTY: Final = "SELECT CAST(EXISTS (SELECT 1 FROM ready) OR EXISTS (SELECT 1 FROM leases) AS INTEGER)"
 
+_FOLIOT: Final = "-m foliot {} bench.contenders.foliot_app:app --slots={{slots}} --log-level=warning"
+_WORKER: Final = _FOLIOT.format("worker")
+_SCHEDULER: Final = _FOLIOT.format("serve") + " --roles=scheduler"
+_SERVE: Final = _FOLIOT.format("serve")
+
 CEILING_SQLITE: Final = Contender(
     name="ceiling SQLite", module="ceiling_sqlite", database=Database.SQLITE, remaining=_EMPTY
 )
 CEILING_POSTGRES: Final = Contender(
     name="ceiling PostgreSQL", module="ceiling_postgres", database=Database.POSTGRES, remaining=_EMPTY
 )
-FOLIOT_SQLITE: Final = Contender(name="Foliot SQLite", module="foliot_runs", database=Database.SQLITE, remaining=_EMPTY)
+FOLIOT_SQLITE: Final = Contender(
+    name="Foliot SQLite", module="foliot_runs", database=Database.SQLITE, remaining=_EMPTY, program=_WORKER
+)
 FOLIOT_POSTGRES: Final = Contender(
-    name="Foliot PostgreSQL", module="foliot_runs", database=Database.POSTGRES, remaining=_EMPTY
+    name="Foliot PostgreSQL", module="foliot_runs", database=Database.POSTGRES, remaining=_EMPTY, program=_WORKER
 )
 HUEY: Final = Contender(name="huey SQLite", module="huey_sqlite", database=Database.SQLITE, share=0.2)
 PGQUEUER: Final = Contender(
@@ -41,12 +48,20 @@ LATENCY: Final = (
     replace(CEILING_SQLITE, operation="latency"),
     Contender(name="Foliot SQLite", module="foliot_latency", database=Database.SQLITE, operation="together"),
     Contender(
-        name="Foliot SQLite, two processes", module="foliot_latency", database=Database.SQLITE, operation="apart"
+        name="Foliot SQLite, two processes",
+        module="foliot_latency",
+        database=Database.SQLITE,
+        operation="apart",
+        program=_WORKER,
     ),
     replace(CEILING_POSTGRES, operation="latency"),
     Contender(name="Foliot PostgreSQL", module="foliot_latency", database=Database.POSTGRES, operation="together"),
     Contender(
-        name="Foliot PostgreSQL, two processes", module="foliot_latency", database=Database.POSTGRES, operation="apart"
+        name="Foliot PostgreSQL, two processes",
+        module="foliot_latency",
+        database=Database.POSTGRES,
+        operation="apart",
+        program=_WORKER,
     ),
 )
 
@@ -72,19 +87,17 @@ SCHEDULES_SQLITE: Final = Contender(
     module="foliot_schedules",
     database=Database.SQLITE,
     remaining=_UNFIRED_FOLIOT,
-    operation="schedule",
+    program=_SCHEDULER,
 )
 SCHEDULES_POSTGRES: Final = Contender(
     name="Foliot PostgreSQL",
     module="foliot_schedules",
     database=Database.POSTGRES,
     remaining=_UNFIRED_FOLIOT,
-    operation="schedule",
+    program=_SCHEDULER,
 )
-SERVE_SQLITE: Final = replace(SCHEDULES_SQLITE, name="Foliot SQLite, runs carried out beside", operation="serve")
-SERVE_POSTGRES: Final = replace(
-    SCHEDULES_POSTGRES, name="Foliot PostgreSQL, runs carried out beside", operation="serve"
-)
+SERVE_SQLITE: Final = replace(SCHEDULES_SQLITE, name="Foliot SQLite, runs carried out beside", program=_SERVE)
+SERVE_POSTGRES: Final = replace(SCHEDULES_POSTGRES, name="Foliot PostgreSQL, runs carried out beside", program=_SERVE)
 APSCHEDULER_MEMORY: Final = Contender(
     name="APScheduler memory", module="apscheduler_jobs", database=Database.NONE, operation="memory"
 )

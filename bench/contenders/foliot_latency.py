@@ -2,12 +2,10 @@
 
 import asyncio
 import json
-import subprocess
 import time
 from pathlib import Path
 
 from bench.contenders.foliot_app import app
-from bench.contenders.foliot_runs import command_line
 from bench.orders import Order, Result, obey
 from bench.samples import percentile
 
@@ -24,21 +22,13 @@ async def _together(order: Order) -> Result:
     return _summary(Path(order.marks))
 
 
-def _apart(order: Order) -> Result:
-    worker = subprocess.Popen(command_line(order, "worker"))
-    try:
-        asyncio.run(_call_from_outside(order))
-    finally:
-        worker.terminate()
-        worker.wait()
-    return _summary(Path(order.marks))
-
-
-async def _call_from_outside(order: Order) -> None:
+async def _apart(order: Order) -> Result:
+    """Calls only: the worker is a process of its own."""
     async with app:
         await asyncio.sleep(_WARM_UP)
         await _call(order)
         await asyncio.sleep(_WARM_UP)
+    return _summary(Path(order.marks))
 
 
 async def _call(order: Order) -> None:
@@ -56,6 +46,6 @@ if __name__ == "__main__":
     obey(
         {
             "together": lambda order: asyncio.run(_together(order)),
-            "apart": _apart,
+            "apart": lambda order: asyncio.run(_apart(order)),
         }
     )

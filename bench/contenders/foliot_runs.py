@@ -1,8 +1,6 @@
-"""Foliot's runs through its public face: enqueue by the application object, work by `foliot worker`."""
+"""Foliot's runs, enqueued through the application object. They are carried out by `foliot worker` itself."""
 
 import asyncio
-import os
-import sys
 import time
 
 from bench.contenders.foliot_app import app
@@ -10,18 +8,6 @@ from bench.orders import Order, Result, obey
 
 _BATCH = 1_000
 _CALLERS = 100
-
-
-def execute(order: Order, command: str, *options: str) -> None:
-    """Become a process of the command line."""
-    os.execv(sys.executable, command_line(order, command, *options))
-
-
-def command_line(order: Order, command: str, *options: str) -> list[str]:
-    """`foliot COMMAND` on the application of `foliot_app`."""
-    foliot = [sys.executable, "-c", "from foliot.interfaces.cli import main; main()"]
-    target = "bench.contenders.foliot_app:app"
-    return [*foliot, command, target, f"--slots={order.slots}", "--log-level=warning", *options]
 
 
 async def _bulk(order: Order) -> Result:
@@ -50,6 +36,5 @@ if __name__ == "__main__":
         {
             "bulk": lambda order: asyncio.run(_bulk(order)),
             "callers": lambda order: asyncio.run(_callers(order)),
-            "work": lambda order: execute(order, "worker"),
         }
     )

@@ -1,4 +1,4 @@
-"""Foliot's schedules: added in bulk by the application object, fired by `foliot serve`."""
+"""Foliot's schedules, added in bulk through the application object. They are fired by `foliot serve` itself."""
 
 import asyncio
 import time
@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from bench.contenders.foliot_app import app
-from bench.contenders.foliot_runs import execute
 from bench.orders import Order, Result, obey
 from foliot.domain.ids import ScheduleId
 from foliot.domain.schedule import ScheduleSpec
@@ -43,8 +42,6 @@ if __name__ == "__main__":
     obey(
         {
             "hold": lambda order: asyncio.run(_hold(order)),
-            "schedule": lambda order: execute(order, "serve", "--roles=scheduler"),
-            "serve": lambda order: execute(order, "serve"),
             "peek": lambda order: asyncio.run(_peek(order)),
         }
     )

@@ -85,7 +85,8 @@ class NotFound(FoliotError):
     code = "not_found"
 
     def __init__(self, kind: str, name: str, *, known: Iterable[str] = (), hint: str = "") -> None:
-        near = suggest(name, known, otherwise=hint or f"List what there is with: foliot {kind}s")
+        listed = "List runs with: foliot runs" if kind == "run" else ""
+        near = suggest(name, known, otherwise=hint or listed)
         super().__init__(f"{kind} {name[:128]!a} does not exist", hint=near)
         self.kind = kind
         self.name = name

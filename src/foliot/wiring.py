@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import Any, Final, NamedTuple, cast
 
 from foliot.adapters.clock import SystemClock
+from foliot.adapters.queue.storage import StorageQueue
 from foliot.adapters.runners.launch import LaunchRunner
 from foliot.adapters.runners.python import Handler, PythonRunner
 from foliot.adapters.runners.shell import ShellRunner, sweep_processes
@@ -21,7 +22,6 @@ from foliot.engine.node import Node, Parts, Settings
 from foliot.errors import DriverMissing, InvalidInput, suggest
 from foliot.ports.clock import Clock
 from foliot.ports.launcher import RunLauncher
-from foliot.ports.queue import Queue
 from foliot.ports.runner import Runner
 from foliot.ports.storage import Storage
 from foliot.service.desk import Desk
@@ -42,11 +42,6 @@ STORAGES: Final[Mapping[str, Adapter]] = {
     "postgres": Adapter("foliot.adapters.storage.postgres.url:open_url", "asyncpg", "postgres"),
 }
 
-QUEUES: Final[Mapping[str, Adapter]] = {
-    "storage": Adapter("foliot.adapters.queue.storage:StorageQueue"),
-    "memory": Adapter("foliot.adapters.queue.memory:MemoryQueue"),
-}
-
 Opener = Callable[..., Awaitable[Storage]]
 
 
@@ -64,16 +59,19 @@ class Services:
         await self.storage.close()
 
 
-async def open_services(url: str, clock: Clock | None = None) -> Services:
+async def open_services(url: str, clock: Clock | None = None, *, create: bool = True) -> Services:
     clock = clock or SystemClock()
-    storage = await open_storage(url, clock)
+    storage = await open_storage(url, clock, create=create)
     ids = IdSource(lambda: secrets.randbits(80))
     registrar = Registrar(storage, clock, ids)
     return Services(storage, clock, ids, registrar, Desk(storage, clock, ids, registrar))
 
 
-async def open_storage(url: str, clock: Clock) -> Storage:
-    """Open the database that a URL names: sqlite:///relative.db, sqlite:////absolute.db or postgresql://..."""
+async def open_storage(url: str, clock: Clock, *, create: bool = True) -> Storage:
+    """Open the database that a URL names: sqlite:///relative.db, sqlite:////absolute.db or postgresql://...
+
+    A file that does not exist is created, or refused where `create` forbids it.
+    """
     scheme = url.partition("://")[0]
     adapter = STORAGES.get(scheme) if "://" in url else None
     if adapter is None:
@@ -82,17 +80,16 @@ async def open_storage(url: str, clock: Clock) -> Storage:
             hint=suggest(scheme, STORAGES, otherwise="Use sqlite:///foliot.db or postgresql://user@host/database."),
             field="storage",
         )
-    return await cast(Opener, _load(scheme, adapter))(url, clock=clock, faults=fault_points())
+    return await cast(Opener, _load(scheme, adapter))(url, clock=clock, faults=fault_points(), create=create)
 
 
 def build_node(
     services: Services, runners: Mapping[str, Runner], settings: Settings, launcher: RunLauncher | None = None
 ) -> Node:
     """A node on these services. With a launcher of the application's, workflows are started by it."""
-    queue = cast(Callable[[Storage], Queue], _load("storage", QUEUES["storage"]))(services.storage)
     parts = Parts(
         storage=services.storage,
-        queue=queue,
+        queue=StorageQueue(services.storage),
         clock=services.clock,
         ids=services.ids,
         runners=runners,

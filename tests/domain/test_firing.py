@@ -1,5 +1,6 @@
 """What becomes of due moments, policy by policy."""
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
@@ -43,7 +44,7 @@ def test_a_tick_on_time_becomes_a_run() -> None:
 def test_before_its_moment_nothing_is_decided() -> None:
     firing = fire(a_due_schedule(every(60, **GRID)), Instant(at(1) - 1))
 
-    assert (firing.ticks, firing.runs, firing.planned) == ([], [], [])
+    assert (firing.ticks, firing.runs, len(firing.planned)) == ([], [], 0)
     assert (firing.settled_until, firing.wake_at) == (START, at(1))
 
 
@@ -172,7 +173,7 @@ def test_catch_up_spread_of_a_single_tick_runs_it_now() -> None:
     firing = fire(a_due_schedule(once(at(1), catchup=Catchup.SPREAD)), at(10))
 
     assert len(firing.runs) == 1
-    assert (firing.planned, firing.next_run_at, firing.wake_at) == ([], None, None)
+    assert (len(firing.planned), firing.next_run_at, firing.wake_at) == (0, None, None)
 
 
 def test_a_planned_tick_fires_at_its_own_moment() -> None:
@@ -189,7 +190,7 @@ def test_a_planned_tick_fires_at_its_own_moment() -> None:
 @pytest.mark.proves("R4-43", "T14")
 def test_a_jittered_tick_is_planned_before_it_fires() -> None:
     spec = every(60, jitter=Millis(30 * SECOND), **GRID)
-    planned: list[PlannedTick] = []
+    planned: Sequence[PlannedTick] = ()
     now = START
     while not planned:
         now = later(now, 30 * SECOND)
@@ -291,7 +292,8 @@ def test_overlap_cancel_running_keeps_only_the_newest_of_a_pass() -> None:
         (TickOutcome.RAN, TickReason.ON_TIME, 1),
     ]
     assert [run.id for run in firing.runs] == [firing.ticks[-1].run_id]
-    assert (firing.waiting, firing.cancels_running) == (set(), False)
+    assert not firing.waiting
+    assert not firing.cancels_running
 
 
 @pytest.mark.proves("T11")

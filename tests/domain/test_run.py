@@ -1,5 +1,7 @@
 """What one finished attempt makes of its run."""
 
+from typing import NamedTuple
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +17,6 @@ from foliot.domain.run import (
     Again,
     Ended,
     GivenBack,
-    Progress,
     Status,
     Verdict,
     heed_cancel,
@@ -26,8 +27,16 @@ from foliot.domain.run import (
 from foliot.errors import InvalidInput
 
 RUN = RunId("01JQZ8W3F07M4T5V6W8X9YABCD")
+
+
+class Standing(NamedTuple):
+    run_id: RunId
+    attempt: int
+    lost: int
+
+
 BROKEN = Failure("exit code 1", Reason.EXIT_CODE, exit_code=1)
-FIRST = Progress(RUN, attempt=1, lost=0)
+FIRST = Standing(RUN, attempt=1, lost=0)
 
 
 def with_retries(retries: int, *delays: int) -> Options:
@@ -62,7 +71,7 @@ def test_a_run_that_always_fails_is_tried_once_more_than_its_retries(retries: in
 def test_the_pause_grows_with_the_failures() -> None:
     options = with_retries(3, 1, 20, 300)
 
-    verdicts = [settle(Progress(RUN, attempt, 0), BROKEN, options) for attempt in (1, 2, 3, 4)]
+    verdicts = [settle(Standing(RUN, attempt, 0), BROKEN, options) for attempt in (1, 2, 3, 4)]
 
     assert [verdict.delay if isinstance(verdict, Again) else None for verdict in verdicts] == [1, 20, 300, None]
 
@@ -108,7 +117,7 @@ def test_a_lost_attempt_is_tried_again_at_once_without_costing_a_retry() -> None
 
 @pytest.mark.proves("Q5", "S9")
 def test_a_failure_after_a_lost_attempt_has_all_its_retries() -> None:
-    after_a_loss = Progress(RUN, attempt=2, lost=1)
+    after_a_loss = Standing(RUN, attempt=2, lost=1)
 
     assert isinstance(settle(after_a_loss, BROKEN, with_retries(1, 5)), Again)
     assert isinstance(settle(after_a_loss._replace(attempt=3), BROKEN, with_retries(1, 5)), Ended)
@@ -212,7 +221,7 @@ def passage(outcomes: list[Failure | Lost | Interrupted] | list[Failure] | list[
     """How many attempts a run begins that meets these outcomes, those given back not counted."""
     attempt, lost = 0, 0
     for outcome in outcomes:
-        match settle(Progress(RUN, attempt + 1, lost), outcome, options):
+        match settle(Standing(RUN, attempt + 1, lost), outcome, options):
             case Ended():
                 return attempt + 1
             case Again(was_lost=was_lost):

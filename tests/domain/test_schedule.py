@@ -113,8 +113,9 @@ def test_only_jitter_around_the_moment_is_early() -> None:
 
 
 @pytest.mark.proves("R1-14")
-def test_an_interval_is_anchored_at_its_creation() -> None:
-    assert anchored(every(60), later(START, 1)).anchor == START + SECOND
+def test_an_interval_begins_one_step_after_its_creation() -> None:
+    assert anchored(every(60), START).anchor == START + 60 * SECOND
+    assert anchored(every(60), later(START, 300)).anchor == START + 60 * SECOND
 
 
 def test_an_interval_is_anchored_at_its_start() -> None:
@@ -127,7 +128,7 @@ def test_an_edit_that_keeps_the_interval_keeps_its_grid() -> None:
     kept = anchored(every(60, overlap=Overlap.ALLOW), later(START, 31_000), before)
     moved = anchored(every(90), later(START, 31_000), before)
 
-    assert (kept.anchor, moved.anchor) == (START, START + 31_000)
+    assert (kept.anchor, moved.anchor) == (START + 60_000, START + 31_000 + 90_000)
 
 
 def test_an_anchor_that_was_given_stays() -> None:

@@ -139,7 +139,7 @@ async def test_a_stale_token_silences_its_log(book: LogBook, shelf: Shelf) -> No
 async def test_closing_returns_when_everything_is_saved(book: LogBook, shelf: Shelf) -> None:
     log = book.open(a_claim())
     log.write("stdout", b"last words")
-    closing = asyncio.create_task(log.close())
+    closing = asyncio.create_task(log.saved())
     await ease()
     assert not closing.done()
 
@@ -151,7 +151,8 @@ async def test_closing_returns_when_everything_is_saved(book: LogBook, shelf: Sh
 
 async def test_what_is_written_after_closing_is_dropped(book: LogBook, shelf: Shelf) -> None:
     log = book.open(a_claim())
-    await log.close()
+    log.seal()
+    await log.saved()
 
     log.write("stdout", b"from a thread that was given up")
     await book.round()

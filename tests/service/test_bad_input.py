@@ -166,3 +166,25 @@ async def test_a_zone_is_checked_before_anything_is_stored(tmp_path: Path) -> No
 
     with pytest.raises(InvalidTimezone):
         await app.open()
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("dst", "bogus"), ("jitter_ms", 1.9), ("user_id", 5), ("catchup_policy", []), ("version", 1.5)],
+)
+async def test_a_field_of_the_wrong_kind_is_refused(app: Foliot, field: str, value: object) -> None:
+    with pytest.raises(InvalidInput, match=field):
+        await app.upsert_schedule("s", job_id="report", interval=60, **{field: value})
+
+    assert await stored(app) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [{"delay": timedelta.max}, {"delay": -1}, {"dedupe_key": "\ud800"}, {"dedupe_key": "a\0b"}, {"retry_delays": 5}],
+)
+async def test_what_cannot_be_stored_is_refused_before(app: Foliot, request_: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput):
+        await app.enqueue("report", **request_)
+
+    assert await stored(app) == (0, 0)

@@ -70,8 +70,8 @@ class Firing:
     ticks: list[TickRecord] = field(default_factory=list)
     runs: list[NewRun] = field(default_factory=list)
     """Made for ticks. A run whose id is in `waiting` waits for those in flight, the others start at once."""
-    waiting: set[RunId] = field(default_factory=set)
-    planned: list[PlannedTick] = field(default_factory=list)
+    waiting: frozenset[RunId] = frozenset()
+    planned: Sequence[PlannedTick] = ()
     """All planned ticks that remain; whatever else was planned has been decided."""
     cancels_running: bool = False
     behind_since: Instant | None = None
@@ -150,7 +150,7 @@ class _Pass:
         self._firing.planned = [tick for tick in self._due.planned if tick.fire_at > self._now]
         newest = ripe[-1].scheduled_for if ripe else None
         stuck = [tick for tick in ripe if not self._settle_ripe(tick, newest)]
-        self._firing.planned += stuck
+        self._firing.planned = [*self._firing.planned, *stuck]
         return not stuck
 
     def _settle_ripe(self, tick: PlannedTick, newest: Instant | None) -> bool:
@@ -292,7 +292,7 @@ class _Pass:
         if revision.spec.overlap is Overlap.CANCEL_RUNNING and self._in_flight:
             self._supersede()
         if self._in_flight and revision.spec.overlap is not Overlap.ALLOW:
-            self._firing.waiting.add(run.id)
+            self._firing.waiting |= {run.id}
         self._in_flight += 1
         self._firing.runs.append(run)
         self._record(moment, revision, fire_at, (TickOutcome.RAN, reason), run_id=run.id)
@@ -308,7 +308,7 @@ class _Pass:
             for tick in self._firing.ticks
         ]
         self._firing.runs.clear()
-        self._firing.waiting.clear()
+        self._firing.waiting = frozenset()
         self._in_flight = self._due.in_flight
 
     # -- writing it down
@@ -349,7 +349,7 @@ class _Pass:
         self._pass_by(end)
 
     def _plan(self, moment: Instant, fire_at: Instant, revision: Revision) -> None:
-        self._firing.planned.append(PlannedTick(moment, fire_at, revision.number))
+        self._firing.planned = [*self._firing.planned, PlannedTick(moment, fire_at, revision.number)]
         self._pass_by(moment)
 
     def _pass_by(self, moment: Instant) -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from foliot.domain.ids import JobId, RunId, Token, WorkerId
 from foliot.domain.instant import Instant
-from foliot.domain.run import Progress, Tick, Verdict
+from foliot.domain.run import Tick, Verdict
 
 
 class Worker(NamedTuple):
@@ -49,10 +49,6 @@ class Claim(NamedTuple):
     """Options given for this run alone, as JSON."""
     limit_keys: tuple[str, ...]
     tick: Tick | None
-
-    @property
-    def progress(self) -> Progress:
-        return Progress(self.run_id, self.attempt, self.lost)
 
 
 class Finish(NamedTuple):

@@ -16,7 +16,7 @@ the worker.
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid, Token, WorkerId
 from foliot.domain.instant import MINUTE, Instant, Millis
@@ -189,12 +189,17 @@ class GivenBack(NamedTuple):
 Verdict = Ended | Again | GivenBack
 
 
-class Progress(NamedTuple):
+class Progress(Protocol):
     """Where a run stands while one of its attempts ends: that attempt's number, and how many were lost before."""
 
-    run_id: RunId
-    attempt: int
-    lost: int
+    @property
+    def run_id(self) -> RunId: ...
+
+    @property
+    def attempt(self) -> int: ...
+
+    @property
+    def lost(self) -> int: ...
 
 
 def settle(progress: Progress, outcome: Outcome, options: Options) -> Verdict:

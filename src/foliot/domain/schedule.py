@@ -151,7 +151,8 @@ def anchored(spec: ScheduleSpec, now: Instant, before: ScheduleSpec | None = Non
     elif before is not None and before.type is spec.type and before.expr == spec.expr and before.anchor:
         anchor = before.anchor
     else:
-        anchor = ceil_second(now)
+        # The first moment is one interval after this: the moment of creation itself is not planned.
+        anchor = Instant(now // SECOND * SECOND + interval_of(spec))
     return replace(spec, anchor=anchor)
 
 

@@ -8,6 +8,7 @@ Everybody who asks "which ticks must there be?" asks here: firing, the preview, 
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from foliot.domain.ids import ScheduleId
@@ -42,11 +43,8 @@ class Timetable(NamedTuple):
 
         A schedule that may fire early looks that much further ahead.
         """
-        for stretch in self._reigns(after, until):
-            if self.pauses:
-                yield from self._cut_at_pauses(*stretch)
-            else:
-                yield stretch
+        reigns = self._reigns(after, until)
+        return chain.from_iterable(self._cut_at_pauses(*reign) for reign in reigns) if self.pauses else reigns
 
     def _reigns(self, after: Instant, until: Instant) -> Iterator[Stretch]:
         """What each revision rules of that time, pauses left aside."""
@@ -79,8 +77,10 @@ class Timetable(NamedTuple):
 
     def revision_at(self, moment: Instant) -> Revision:
         """The revision that rules a planned moment."""
-        ruling = [revision for revision in self.revisions if revision.opened_at < moment]
-        return ruling[-1] if ruling else self.revisions[0]
+        for revision in reversed(self.revisions):
+            if revision.opened_at < moment:
+                return revision
+        return self.revisions[0]
 
     def is_paused_at(self, moment: Instant) -> bool:
         return any(pause.since < moment <= (pause.until or LATEST) for pause in self.pauses)

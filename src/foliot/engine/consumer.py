@@ -24,6 +24,8 @@ from foliot.ports.storage import Storage
 
 log = logging.getLogger(__name__)
 
+_SUCCESS = Ended(Status.SUCCESS)
+
 
 class Consumer:
     """The duty that executes."""
@@ -124,21 +126,25 @@ class Consumer:
         self._tasks[claim.token] = asyncio.get_running_loop().create_task(self._execute(running))
 
     async def _execute(self, running: RunningAttempt) -> None:
-        await self._sweep_former(running.claim)
-        outcome = await running.carry_out(self._runners)
-        await running.log.close()
         claim = running.claim
+        if claim.lost:
+            await self._sweep_former(claim)
+        outcome = await running.carry_out(self._runners)
+        running.log.seal()
+        if running.log.is_used:
+            await running.log.saved()
         if running.ending is not Ending.LEASE_LOST:
-            verdict = settle(claim.progress, outcome, running.options)
+            verdict = settle(claim, outcome, running.options)
             self._finisher.add(Finish(claim, verdict))
-            _report(claim, verdict)
+            if verdict != _SUCCESS:
+                _report(claim, verdict)
         del self._running[claim.token]
         del self._tasks[claim.token]
         self.wake.set()
 
     async def _sweep_former(self, claim: Claim) -> None:
         """A worker that vanished on this machine may have left processes, and whoever noticed may be elsewhere."""
-        if self._sweep is not None and claim.lost:
+        if self._sweep is not None:
             await self._sweep([(claim.run_id, number) for number in range(1, claim.attempt)])
 
 

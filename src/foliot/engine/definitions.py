@@ -1,5 +1,6 @@
 """What the jobs of claimed runs say, read once per revision."""
 
+import logging
 from collections.abc import Iterable
 
 import msgspec
@@ -8,6 +9,8 @@ from foliot.domain.ids import JobId
 from foliot.domain.job import Job, Options, overlay
 from foliot.domain.lease import Claim
 from foliot.ports.storage import JobStore
+
+log = logging.getLogger(__name__)
 
 _DEFAULTS = Options()
 
@@ -36,7 +39,14 @@ class Definitions:
         """The job's options with what was given for this run alone laid over them."""
         job = self._jobs.get(claim.job_id)
         options = _DEFAULTS if job is None else job.spec.options
-        return options if claim.overrides is None else overlay(options, msgspec.json.decode(claim.overrides))
+        if claim.overrides is None:
+            return options
+        try:
+            return overlay(options, msgspec.json.decode(claim.overrides))
+        except (TypeError, ValueError, msgspec.MsgspecError):
+            # Written by a newer Foliot, perhaps. The job's own options are better than a worker that cannot go on.
+            log.exception("overrides_not_readable", extra={"run": claim.run_id})
+            return options
 
     def _is_outdated(self, claim: Claim) -> bool:
         known = self._jobs.get(claim.job_id)

@@ -132,8 +132,10 @@ class RunLog:
             self.write("meta", b"the log store took nothing for 30 s: the rest of this output is dropped\n")
             self._is_dropping = True
 
-    async def close(self) -> None:
-        """Take nothing more and return when all of it is saved, or half a minute was not enough."""
+    def seal(self) -> None:
+        """Take nothing more."""
         self._is_dropping = True
-        if self.is_used:
-            await self._book.close(self._token)
+
+    async def saved(self) -> None:
+        """Return when all of it is saved, or half a minute was not enough."""
+        await self._book.close(self._token)

@@ -79,11 +79,17 @@ class Node:
 
     def __init__(self, parts: Parts, settings: Settings) -> None:
         self._clock = parts.clock
+        self._runners = parts.runners
         self._settings = settings
         self._timekeeping = Timekeeping(parts, settings) if Role.SCHEDULER in settings.roles else None
         self._work = Work(parts, settings) if Role.WORKER in settings.roles else None
         self._loops: dict[Duty, Loop] = {}
         self._tasks: dict[Duty, asyncio.Task[None]] = {}
+
+    @property
+    def abandoned(self) -> int:
+        """How many attempts could not be ended and still run in this process."""
+        return sum(runner.abandoned for runner in self._runners.values())
 
     async def start(self) -> None:
         """Begin. A worker is registered when this returns."""

@@ -21,7 +21,8 @@ from foliot.ports.storage import DueBatch, Storage, Topic
 
 log = logging.getLogger(__name__)
 
-BATCH: Final = 1_000
+BATCH: Final = 5_000
+PART: Final = 500
 _DEFERRAL: Final = MINUTE
 _REPORTED: Final = 100
 
@@ -57,12 +58,23 @@ class Scheduler:
         return Millis(max(0, min(next_wake - now, self._tempo.tick)))
 
     async def _fire(self, due: DueBatch) -> int:
-        """Decide about all that is due; how many decisions were saved."""
+        """Decide about all that is due; how many decisions were saved.
+
+        While one part is being saved, the next is decided: the database and this process work side by side.
+        """
         run_ids = self._ids.stream(due.now)
-        firings = [self._decide(schedule, due, run_ids) for schedule in due.schedules]
+        saving: list[asyncio.Task[int]] = []
+        for start in range(0, len(due.schedules), PART):
+            part = due.schedules[start : start + PART]
+            firings = [self._decide(schedule, due, run_ids) for schedule in part]
+            saving.append(asyncio.create_task(self._save(part, firings)))
+            await asyncio.sleep(0)
+        return sum(await asyncio.gather(*saving))
+
+    async def _save(self, schedules: Sequence[DueSchedule], firings: list[Firing]) -> int:
         saved = await self._storage.schedules.settle(firings)
         if log.isEnabledFor(logging.INFO):
-            _report(due.schedules, firings, len(saved))
+            _report(schedules, firings, len(saved))
         return len(saved)
 
     def _decide(self, schedule: DueSchedule, due: DueBatch, run_ids: Iterator[str]) -> Firing:
@@ -96,8 +108,9 @@ def _deferred(schedule: DueSchedule, now: Instant) -> Firing:
 
 def _report(schedules: Sequence[DueSchedule], firings: list[Firing], saved: int) -> None:
     """One line for the round, and one for each tick that did not run: those are what people ask about."""
-    outcomes = Counter(f"{tick.outcome}:{tick.reason}" for firing in firings for tick in firing.ticks)
-    log.info("fired", extra={"due": len(firings), "saved": saved, "ticks": dict(outcomes)})
+    outcomes = Counter((tick.outcome, tick.reason) for firing in firings for tick in firing.ticks)
+    ticks = {f"{outcome}:{reason}": count for (outcome, reason), count in outcomes.items()}
+    log.info("fired", extra={"due": len(firings), "saved": saved, "ticks": ticks})
     quiet = (
         (schedule.id, tick)
         for schedule, firing in zip(schedules, firings, strict=True)

@@ -175,7 +175,10 @@ class ScheduleStore(Protocol):
         ...
 
     async def ticks(self, uid: ScheduleUid, *, after: Instant, until: Instant, limit: int) -> list[TickRecord]:
-        """Ledger rows whose moment lies in (after, until], in order. A range is found by its first moment."""
+        """Ledger rows that touch (after, until], in order: a range that began before `after` and goes on is the first.
+
+        The row that begins at `after` is not among them: to read on, give the first moment of the last row.
+        """
         ...
 
     async def latest_ticks(self, uid: ScheduleUid, *, limit: int) -> list[TickRecord]:

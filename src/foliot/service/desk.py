@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from foliot.domain.ids import IdSource, JobId, RunId
-from foliot.domain.instant import SECOND, Instant, Millis
+from foliot.domain.instant import LATEST, SECOND, Instant, Millis
 from foliot.domain.job import Job, Options, overlay
 from foliot.domain.lease import CancelAnswer
 from foliot.domain.payload import encode_payload
@@ -50,7 +50,11 @@ class Desk:
         now = self._clock.now()
         ids = self._ids.batch(now, len(requests))
         runs = [self._new_run(RunId(run_id), job, request, now) for run_id, request in zip(ids, requests, strict=True)]
-        return await self._storage.runs.create(runs)
+        created = await self._storage.runs.create(runs)
+        for run, answer in zip(runs, created, strict=True):
+            if answer.run_id == run.id and not answer.is_new:
+                raise InvalidRun(f"the run {run.id} could not be stored", hint="Use plain text in keys and payloads.")
+        return created
 
     async def cancel(self, run_id: str) -> CancelAnswer:
         answers = await self._storage.runs.cancel([RunId(run_id)])
@@ -94,19 +98,17 @@ def _due_at(request: Request, now: Instant) -> Instant:
         raise InvalidRun("run_at and delay are two answers to one question", hint="Give one of them.", field="run_at")
     if request.run_at is not None:
         return instant(request.run_at, "run_at")
-    if request.delay is not None:
-        return Instant(now + max(0, millis(request.delay, "delay")))
-    return now
+    if request.delay is None:
+        return now
+    due_at = now + millis(request.delay, "delay")
+    if not now <= due_at <= LATEST:
+        raise InvalidRun(f"delay {request.delay!r} leads out of time", hint="Use 0 to a few years.", field="delay")
+    return Instant(due_at)
 
 
 def _dedupe(request: Request) -> tuple[str, Millis | None]:
-    key = request.dedupe_key
-    if key is not None and not 0 < len(key) <= MAX_DEDUPE_KEY:
-        raise InvalidRun(
-            f"dedupe_key has {len(key)} characters",
-            hint=f"Use 1 to {MAX_DEDUPE_KEY}; hash longer keys.",
-            field="dedupe_key",
-        )
+    if request.dedupe_key is not None:
+        _check_dedupe_key(request.dedupe_key)
     if isinstance(request.dedupe, timedelta):
         window = millis(request.dedupe, "dedupe")
         if window < SECOND:
@@ -119,6 +121,17 @@ def _dedupe(request: Request) -> tuple[str, Millis | None]:
             field="dedupe",
         )
     return request.dedupe, None
+
+
+def _check_dedupe_key(key: object) -> None:
+    if not isinstance(key, str) or not key.isprintable():
+        raise InvalidRun("dedupe_key must be printable text", hint="Hash or encode it first.", field="dedupe_key")
+    if not 0 < len(key) <= MAX_DEDUPE_KEY:
+        raise InvalidRun(
+            f"dedupe_key has {len(key)} characters",
+            hint=f"Use 1 to {MAX_DEDUPE_KEY}; hash longer keys.",
+            field="dedupe_key",
+        )
 
 
 def _overlaid(options: Options, given: dict[str, Any]) -> Options:

@@ -56,9 +56,15 @@ def _retry(name: str, value: Any) -> Any:
         case "retry_delay" | "retry_cap":
             return millis(value, name)
         case "retry_delays":
-            return [millis(delay, name) for delay in value]
+            return _delays(name, value)
         case _:
             return float(number(value, name))
+
+
+def _delays(name: str, value: Any) -> list[int]:
+    if not isinstance(value, list | tuple):
+        raise InvalidJob(f"{name} must be a list of pauses, not {type(value).__name__}", field=name)
+    return [millis(delay, name) for delay in value]
 
 
 def _whole(retry: dict[str, Any]) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """From the fields of a request to a schedule: the same words in Python, TOML and HTTP."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from foliot.domain import cron
 from foliot.domain.cron import DomDow, Dst
@@ -14,6 +14,7 @@ from foliot.errors import InvalidSchedule, suggest
 from foliot.service.timing import Moment, Span, instant, millis, number, optional_instant
 
 Word = TypeVar("Word", bound=StrEnum)
+Choice = TypeVar("Choice", bound=str)
 
 _CATCHUP_ALIASES = {"fire_immediately": Catchup.ALL, "skip": Catchup.NONE}
 
@@ -58,18 +59,18 @@ def schedule_spec(
         expr=expr,
         job_id=None if job_id is None else JobId(_text(job_id, "job_id")),
         workflow_id=None if workflow_id is None else _text(workflow_id, "workflow_id"),
-        version=version,
-        user_id=user_id,
+        version=None if version is None else _whole_number(version, "version"),
+        user_id=None if user_id is None else _text(user_id, "user_id"),
         timezone=_timezone(timezone, kind, expr),
         start_at=optional_instant(start_at, "start_at"),
         end_at=optional_instant(end_at, "end_at"),
-        jitter=Millis(int(number(jitter_ms, "jitter_ms"))),
+        jitter=Millis(_whole_number(jitter_ms, "jitter_ms")),
         jitter_mode=_word(JitterMode, jitter_mode, "jitter_mode"),
         overlap=_word(Overlap, overlap_policy, "overlap_policy"),
-        catchup=_CATCHUP_ALIASES.get(catchup_policy) or _word(Catchup, catchup_policy, "catchup_policy"),
+        catchup=_word(Catchup, _CATCHUP_ALIASES.get(str(catchup_policy), catchup_policy), "catchup_policy"),
         catchup_max_age=None if catchup_max_age_sec is None else millis(catchup_max_age_sec, "catchup_max_age_sec"),
-        dst=dst,
-        dom_dow=dom_dow,
+        dst=_choice(dst, get_args(Dst), "dst"),
+        dom_dow=_choice(dom_dow, get_args(DomDow), "dom_dow"),
         payload=payload,
         source=source,
     )
@@ -117,6 +118,20 @@ def _whole_seconds(interval: Span) -> str:
             field="interval",
         )
     return str(span // SECOND)
+
+
+def _whole_number(value: Any, field: str) -> int:
+    if int(number(value, field)) != value:
+        raise InvalidSchedule(f"{field} must be a whole number, not {value!r}", field=field)
+    return int(value)
+
+
+def _choice(value: Choice, choices: Sequence[str], field: str) -> Choice:
+    if value not in choices:
+        raise InvalidSchedule(
+            f"{field} {str(value)[:32]!a} does not exist", hint=f"Use one of: {', '.join(choices)}.", field=field
+        )
+    return value
 
 
 def _text(value: Any, field: str) -> str:

@@ -25,7 +25,7 @@ def instant(value: Moment, field: str) -> Instant:
         )
     result = from_datetime(moment)
     if not 0 <= result <= LATEST:
-        raise InvalidInput(f"{field} {moment.isoformat()} is before 1970", field=field)
+        raise InvalidInput(f"{field} {moment.isoformat()} is not between 1970 and 9999", field=field)
     return result
 
 

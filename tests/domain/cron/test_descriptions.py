@@ -60,7 +60,7 @@ def test_an_expression_in_words(expression: str, words: str) -> None:
         ("@every 2d", "every 2 days of elapsed time"),
         ("@manual", "only when triggered"),
         ("@triggered", "only when triggered"),
-        ("@reboot", "when the scheduler starts"),
+        ("@reboot", "at a reboot, when triggered"),
     ],
 )
 def test_expressions_that_do_not_look_at_the_wall_name_no_zone(expression: str, words: str) -> None:

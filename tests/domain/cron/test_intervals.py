@@ -95,7 +95,7 @@ def test_manual_expressions_have_no_times(expression: str) -> None:
     assert compiled.count_epochs(0, 10**10) == 0
 
 
-def test_only_reboot_starts_with_the_scheduler() -> None:
+def test_only_reboot_is_about_reboots() -> None:
     compiled = [cron.compile(text) for text in ("@reboot", "@manual", "@triggered", "@daily", "@every 1s")]
 
     assert [each.is_reboot for each in compiled] == [True, False, False, False, False]

@@ -22,6 +22,7 @@ from foliot.errors import InvalidRun, suggest
 from foliot.ports.runner import Attempt
 
 _MAX_ERROR = 8_000
+_SUCCESS = Success()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ class PythonRunner:
         except Exception as error:
             return Failure(describe(error), Reason.EXCEPTION)
         if result is None:
-            return Success()
+            return _SUCCESS
         try:
             return Success(encode_payload(result, what="output"))
         except InvalidRun as error:

@@ -18,7 +18,7 @@ class Cron(ABC):
     is_manual: bool = False
     """Whether it never fires by itself: `@triggered`, `@manual` and `@reboot`."""
     is_reboot: bool = False
-    """Whether it is `@reboot`: the scheduler starts it when it comes up."""
+    """Whether it is `@reboot`, for whoever wants to start it when a machine comes up."""
 
     def __init__(self, expression: str, zone: Zone, warnings: tuple[str, ...] = ()) -> None:
         self.expression = expression

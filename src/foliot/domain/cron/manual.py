@@ -27,4 +27,4 @@ class Reboot(Manual):
     is_reboot = True
 
     def describe(self) -> str:
-        return "when the scheduler starts"
+        return "at a reboot, when triggered"

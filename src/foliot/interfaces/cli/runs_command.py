@@ -31,7 +31,7 @@ def command(storage: str, job: str | None, status: str | None, limit: int, as_js
 
 
 async def _page(storage: str, only: RunFilter) -> list[Run]:
-    services = await open_services(storage)
+    services = await open_services(storage, create=False)
     try:
         return await services.desk.page(only)
     finally:

@@ -31,7 +31,7 @@ def command(storage: str, since: str, as_json: bool) -> None:
 
 
 async def _verify(storage: str, since: datetime) -> list[Report]:
-    services = await open_services(storage)
+    services = await open_services(storage, create=False)
     try:
         after = from_datetime(max(since, datetime(1970, 1, 1, tzinfo=UTC)))
         return [report async for report in verify(services.storage, after)]

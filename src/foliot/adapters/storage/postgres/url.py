@@ -5,6 +5,9 @@ from foliot.adapters.storage.postgres.storage import PostgresStorage, open_postg
 from foliot.ports.clock import Clock
 
 
-async def open_url(url: str, *, clock: Clock, faults: Faults) -> PostgresStorage:
-    """Open what the URL names. The clock is not asked: on PostgreSQL the server's own is the one that counts."""
+async def open_url(url: str, *, clock: Clock, faults: Faults, create: bool = True) -> PostgresStorage:
+    """Open what the URL names. The clock is not asked: on PostgreSQL the server's own is the one that counts.
+
+    Nor is `create`: a database that does not exist is never created here.
+    """
     return await open_postgres(url, faults=faults)

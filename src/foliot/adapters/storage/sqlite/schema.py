@@ -25,9 +25,15 @@ _WAL_PAGES: Final = 4_000
 _WAL_LEFTOVER: Final = 64 * 1024 * 1024
 
 
-def open_file(path: Path, migrations: Mapping[int, str], *, synchronous: str, cache_kib: int) -> apsw.Connection:
-    """A connection to the database at `path`, created or migrated if need be."""
+def open_file(
+    path: Path, migrations: Mapping[int, str], *, synchronous: str, cache_kib: int, create: bool = True
+) -> apsw.Connection:
+    """A connection to the database at `path`, migrated if need be, and created unless `create` forbids it."""
     with translated(path):
+        if not create and not path.exists():
+            raise StorageUnavailable(
+                f"the database {path} does not exist", hint="Correct the path, or start foliot there first."
+            )
         _create_file(path)
         connection = connect(path, synchronous=synchronous, cache_kib=cache_kib)
         try:

@@ -56,15 +56,16 @@ class SqliteStorage:
         inline: bool = False,
         synchronous: Synchronous = "FULL",
         faults: FaultPoint = _no_fault,
+        create: bool = True,
     ) -> "SqliteStorage":
-        """Open the database at `path`, created or migrated if need be.
+        """Open the database at `path`, migrated if need be, and created unless `create` forbids it.
 
         `inline`: no threads, every verb is done when its call returns (the simulator). `synchronous`: FULL keeps
         every acknowledged write through a power cut, NORMAL may lose the last moments, never consistency. `faults` is
         called with "<verb>.before_commit" and "<verb>.after_commit".
         """
         files = _Files(_real(path), clock, synchronous, faults, inline)
-        connection = files.connect_main() if inline else await asyncio.to_thread(files.connect_main)
+        connection = files.connect_main(create) if inline else await asyncio.to_thread(files.connect_main, create)
         bell: Bell = LocalBell(files.path) if inline else SocketBell(files.path, asyncio.get_running_loop())
         access = Access(files.write(connection, files.path, bell), Reader(files.path, inline=inline), clock, project)
         return cls(access, bell, SqliteLogs(access.reader, lambda: files.open_logs(bell)))
@@ -96,8 +97,10 @@ class _Files(NamedTuple):
     faults: FaultPoint
     inline: bool
 
-    def connect_main(self) -> apsw.Connection:
-        return schema.open_file(self.path, schema.MAIN, synchronous=self.synchronous, cache_kib=_CACHE_KIB)
+    def connect_main(self, create: bool) -> apsw.Connection:
+        return schema.open_file(
+            self.path, schema.MAIN, synchronous=self.synchronous, cache_kib=_CACHE_KIB, create=create
+        )
 
     async def open_logs(self, bell: Bell) -> LogFile:
         connection = self.connect_logs() if self.inline else await asyncio.to_thread(self.connect_logs)

@@ -20,9 +20,11 @@ class SqliteUrl(NamedTuple):
     synchronous: Synchronous
 
 
-async def open_url(url: str, *, clock: Clock, faults: FaultPoint) -> SqliteStorage:
+async def open_url(url: str, *, clock: Clock, faults: FaultPoint, create: bool = True) -> SqliteStorage:
     place = parse_url(url)
-    return await SqliteStorage.open(place.path, clock=clock, synchronous=place.synchronous, faults=faults)
+    return await SqliteStorage.open(
+        place.path, clock=clock, synchronous=place.synchronous, faults=faults, create=create
+    )
 
 
 def parse_url(url: str) -> SqliteUrl:

@@ -133,7 +133,7 @@ CREATE TABLE foliot.runs (
     tick_key      text,
     CHECK ((finished_at IS NOT NULL) = (status <> 'scheduled')),
     CHECK (is_trouble = (status NOT IN ('scheduled', 'success')))
-) WITH (fillfactor = 50);
+) WITH (fillfactor = 40);
 
 CREATE INDEX runs_job ON foliot.runs (project, job_id, id);
 CREATE INDEX runs_schedule ON foliot.runs (schedule_uid, id) WHERE schedule_uid IS NOT NULL;
@@ -172,7 +172,7 @@ CREATE TABLE foliot.workers (
     registered_at bigint NOT NULL,
     seen_at       bigint NOT NULL,
     expires_at    bigint NOT NULL
-) WITH (fillfactor = 50);
+) WITH (fillfactor = 40);
 
 CREATE TABLE foliot.limits (
     key      text COLLATE "C" PRIMARY KEY,

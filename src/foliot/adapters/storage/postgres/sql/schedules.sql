@@ -133,8 +133,15 @@ SELECT run_id FROM foliot.holds WHERE key = ANY ((SELECT $1::text[])::text[]);
 SELECT id FROM foliot.runs WHERE id = ANY ((SELECT $1::text[])::text[]);
 
 -- name: ticks
-SELECT scheduled_for, "until", count, outcome, reason, fire_at, revision, run_id, into_tick
-FROM foliot.ticks WHERE uid = $1 AND scheduled_for > $2 AND scheduled_for <= $3 ORDER BY uid, scheduled_for LIMIT $4;
+-- Two looks into the index: the row before, if it reaches in, and those that begin inside.
+SELECT * FROM (
+    SELECT scheduled_for, "until", count, outcome, reason, fire_at, revision, run_id, into_tick
+    FROM foliot.ticks WHERE uid = $1 AND scheduled_for <= $2 ORDER BY uid DESC, scheduled_for DESC LIMIT 1) AS before
+WHERE scheduled_for < $2 AND "until" > $2 AND $2 < $3
+UNION ALL
+(SELECT scheduled_for, "until", count, outcome, reason, fire_at, revision, run_id, into_tick
+ FROM foliot.ticks WHERE uid = $1 AND scheduled_for > $2 AND scheduled_for <= $3 ORDER BY uid, scheduled_for LIMIT $4)
+ORDER BY scheduled_for LIMIT $4;
 
 -- name: latest_ticks
 SELECT scheduled_for, "until", count, outcome, reason, fire_at, revision, run_id, into_tick

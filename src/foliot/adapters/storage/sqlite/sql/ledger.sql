@@ -30,8 +30,15 @@ INSERT INTO ticks (
 SELECT run_id FROM holds WHERE key = ?
 
 -- name: ticks
+-- Two looks into the index: the row before, if it reaches in, and those that begin inside.
+SELECT * FROM (
+    SELECT scheduled_for, until, count, outcome, reason, fire_at, revision, run_id, into_tick FROM ticks
+    WHERE uid = ?1 AND scheduled_for <= ?2 ORDER BY scheduled_for DESC LIMIT 1
+) WHERE scheduled_for < ?2 AND until > ?2 AND ?2 < ?3
+UNION ALL
 SELECT scheduled_for, until, count, outcome, reason, fire_at, revision, run_id, into_tick FROM ticks
-WHERE uid = ? AND scheduled_for > ? AND scheduled_for <= ? ORDER BY scheduled_for LIMIT ?
+WHERE uid = ?1 AND scheduled_for > ?2 AND scheduled_for <= ?3
+ORDER BY scheduled_for LIMIT ?4
 
 -- name: latest_ticks
 SELECT scheduled_for, until, count, outcome, reason, fire_at, revision, run_id, into_tick FROM ticks
