@@ -15,7 +15,7 @@ from foliot.domain.run import Run, parse_status
 from foliot.domain.schedule import ScheduleSpec
 from foliot.domain.tick import TickRecord
 from foliot.engine.node import Node, Settings
-from foliot.errors import InvalidJob
+from foliot.errors import InvalidInput, InvalidJob
 from foliot.ports.clock import Clock
 from foliot.ports.launcher import RunLauncher
 from foliot.ports.runner import Runner
@@ -34,6 +34,7 @@ Answer = TypeVar("Answer")
 JobName = str | Callable[..., Any]
 
 DEFAULT_STORAGE = "sqlite:///foliot.db"
+_MOST_RUNS = 10_000
 
 
 class Foliot:
@@ -54,6 +55,7 @@ class Foliot:
         self._clock = clock
         self._launcher = launcher
         self._functions: dict[str, Callable[..., Any]] = {}
+        self._names: dict[Callable[..., Any], JobId] = {}
         self._jobs: dict[JobId, JobSpec] = {}
         self._schedules: dict[ScheduleId, ScheduleSpec] = {}
         self._services: Services | None = None
@@ -113,7 +115,7 @@ class Foliot:
         Further fields are those of `upsert_schedule`: timezone, start_at, end_at, jitter_ms, overlap_policy,
         catchup_policy, catchup_max_age_sec, dst, dom_dow, payload.
         """
-        rule = {"job_id": _name(job), "cron_expr": cron, "interval": every, "at": at}
+        rule = {"job_id": self._name(job), "cron_expr": cron, "interval": every, "at": at}
         self._schedules[ScheduleId(id)] = read_schedule({**rule, **fields})
 
     # -- opening and closing
@@ -185,7 +187,7 @@ class Foliot:
             options=job_options(**options),
         )
         services = await self.open()
-        [created] = await services.desk.enqueue(_name(job), [request])
+        [created] = await services.desk.enqueue(self._name(job), [request])
         return created.run_id
 
     async def enqueue_many(self, job: JobName, payloads: Sequence[Any], **options: Any) -> list[str]:
@@ -193,16 +195,17 @@ class Foliot:
         given = job_options(**options)
         services = await self.open()
         requests = [Request(payload=payload, options=given) for payload in payloads]
-        return [created.run_id for created in await services.desk.enqueue(_name(job), requests)]
+        return [created.run_id for created in await services.desk.enqueue(self._name(job), requests)]
 
     async def run(self, run_id: str) -> Run:
         """What is known about a run."""
         return await (await self.open()).desk.get(run_id)
 
     async def runs(self, *, job: JobName | None = None, status: str | None = None, limit: int = 100) -> list[Run]:
-        """The newest runs first."""
+        """The newest runs first, 1 to 10,000 of them."""
+        _check_limit(limit)
         only = RunFilter(
-            job_id=None if job is None else JobId(_name(job)),
+            job_id=None if job is None else self._name(job),
             status=None if status is None else parse_status(status),
             limit=limit,
         )
@@ -259,10 +262,21 @@ class Foliot:
     def runners(self, threads: int) -> dict[str, Runner]:
         return build_runners(self._functions, self.launcher, threads)
 
+    def _name(self, job: JobName) -> JobId:
+        """The id of a job that is named by its id or by its function."""
+        if isinstance(job, str):
+            return JobId(job)
+        if job not in self._names:
+            raise InvalidJob(
+                f"{job!r} is not a job of this application", hint="Decorate it with @app.job, or name a job by its id."
+            )
+        return self._names[job]
+
     def _register(self, function: Function, given: str | None, options: dict[str, Any]) -> Function:
-        job_id = JobId(given or _name(function))
+        job_id = JobId(given or function.__name__)
         self._declare(job_id, "python", {"handler": job_id}, options)
         self._functions[job_id] = function
+        self._names[function] = job_id
         return function
 
     def _declare(self, job_id: JobId, kind: str, spec: dict[str, Any], options: dict[str, Any]) -> None:
@@ -282,6 +296,11 @@ class Foliot:
         self._jobs[job_id] = declared
 
 
+def _check_limit(limit: object) -> None:
+    if not isinstance(limit, int) or not 1 <= limit <= _MOST_RUNS:
+        raise InvalidInput(f"limit must be 1 to {_MOST_RUNS}, not {limit!r}", field="limit")
+
+
 class _Launcher:
     """Ours, opened when it is first needed."""
 
@@ -293,7 +312,3 @@ class _Launcher:
     ) -> bool:
         launcher = DeskLauncher((await self._app.open()).desk)
         return await launcher.start(workflow_id, version, user_id, scheduled_for, idempotency_key)
-
-
-def _name(job: JobName) -> str:
-    return job if isinstance(job, str) else job.__name__

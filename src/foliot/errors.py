@@ -45,6 +45,10 @@ class InvalidInput(FoliotError):
         super().__init__(message, hint=hint)
         self.field = field
 
+    def add_context(self, what: str) -> None:
+        """Say which of many things it is about."""
+        self.message = f"{what}: {self.message}"
+
 
 class InvalidCron(InvalidInput):
     """A cron expression that cannot be understood. `position` is an offset into `expression`."""

@@ -110,7 +110,12 @@ def test_any_difference_is_an_edit() -> None:
 
     assert not edit.is_same_rule(schedule, every(61))
     assert not edit.is_same_rule(schedule, every(60, overlap=Overlap.ALLOW))
-    assert not edit.is_same_rule(schedule._replace(enabled=False), every(60))
+
+
+def test_saving_a_schedule_again_that_has_fired_for_the_last_time_changes_nothing() -> None:
+    schedule = created(every(60))
+
+    assert edit.is_same_rule(schedule._replace(enabled=False, next_run_at=None), every(60))
 
 
 def test_an_edited_schedule_knows_its_new_rule() -> None:
@@ -149,10 +154,3 @@ def test_every_change_raises_the_version(changes: list[str], spec: ScheduleSpec)
                 schedule = edit.resume(schedule, now)
         assert schedule.version == before.version + 1
         assert schedule.updated_at == now
-
-
-@pytest.mark.proves("R1-13")
-def test_a_schedule_without_a_next_moment_is_exhausted_unless_people_fire_it() -> None:
-    assert not edit.is_exhausted(created(every(60)))
-    assert not edit.is_exhausted(created(manual()))
-    assert edit.is_exhausted(created(once(later(START, MINUTE)))._replace(next_run_at=None))

@@ -102,6 +102,20 @@ def test_catch_up_once_lets_a_tick_that_is_due_now_run_for_all() -> None:
     assert firing.ticks[0].into == at(10)
 
 
+def test_catch_up_once_is_one_run_through_a_pause() -> None:
+    due = a_due_schedule(every(60, catchup=Catchup.ONCE, **GRID), pauses=(Pause(at(3.5), at(6.5)),))
+
+    firing = fire(due, at(10.5))
+
+    assert [run.tick.scheduled_for for run in firing.runs if run.tick] == [at(10)]
+    assert outcomes(firing.ticks) == [
+        (TickOutcome.COALESCED, TickReason.CAUGHT_UP, 3),
+        (TickOutcome.SKIPPED, TickReason.PAUSED, 3),
+        (TickOutcome.COALESCED, TickReason.CAUGHT_UP, 3),
+        (TickOutcome.RAN, TickReason.CAUGHT_UP, 1),
+    ]
+
+
 @pytest.mark.proves("R4-41")
 def test_catch_up_all_runs_each() -> None:
     spec = every(60, catchup=Catchup.ALL, overlap=Overlap.ALLOW, **GRID)

@@ -1,6 +1,7 @@
 """The application object, with a real node on a real SQLite file."""
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -10,10 +11,12 @@ from typing import TypeVar
 import pytest
 
 from foliot import Foliot, current_run
+from foliot.domain.instant import HOUR
 from foliot.domain.lease import CancelAnswer
 from foliot.domain.run import Run, Status
 from foliot.engine.node import Settings
-from foliot.errors import NotFound
+from foliot.errors import InvalidRun, NotFound
+from foliot.testing.clock import VirtualClock
 
 T = TypeVar("T")
 SETTINGS = Settings(label="test", slots=8)
@@ -269,3 +272,72 @@ async def test_an_option_given_for_one_run_leaves_the_others_as_the_job_says(app
         run = await ended(app, await app.enqueue(flaky, retries=2))
 
     assert (run.attempt, run.priority) == (3, 5)
+
+
+def leave() -> None:
+    sys.exit(3)
+
+
+def exhaust() -> None:
+    next(iter([]))
+
+
+def bare() -> None:
+    raise BaseException("bare")
+
+
+async def leave_async() -> None:
+    raise SystemExit(3)
+
+
+async def cancel_itself() -> None:
+    raise asyncio.CancelledError
+
+
+@pytest.mark.proves("Q5", "S6")
+@pytest.mark.parametrize("function", [leave, exhaust, bare, leave_async, cancel_itself])
+async def test_whatever_a_function_raises_is_a_failed_attempt(app: Foliot, function: Callable[[], None]) -> None:
+    app.job(function)
+
+    async with serving(app):
+        run = await ended(app, await app.enqueue(function))
+
+    assert (run.status, run.reason, run.attempt) == (Status.FAILED, "exception", 1)
+
+
+async def test_a_job_with_an_id_of_its_own_is_known_by_its_function(app: Foliot) -> None:
+    @app.job(id="other")
+    async def answer() -> int:
+        return 42
+
+    async with serving(app):
+        run = await ended(app, await app.enqueue(answer))
+
+    assert (run.job_id, run.output) == ("other", 42)
+
+
+async def test_a_one_shot_that_has_fired_does_not_keep_the_application_from_opening(tmp_path: Path) -> None:
+    clock = VirtualClock()
+
+    def declared() -> Foliot:
+        app = Foliot(f"sqlite:///{tmp_path}/foliot.db", clock=clock)
+        app.shell("job", "true")
+        app.schedule("once", "job", at="2026-01-01T01:00:00Z", catchup_policy="all")
+        return app
+
+    async with declared() as first:
+        view = await first.get_schedule("once")
+        assert view.next_run_at == datetime(2026, 1, 1, 1, tzinfo=UTC)
+    clock.advance(2 * HOUR)
+
+    async with declared() as second:
+        assert (await second.get_schedule("once")).schedule_id == "once"
+
+
+@pytest.mark.parametrize("payload", [{"x": float("nan")}, [float("inf")], {1: 2}, b"bytes", {"a": [b"x"]}])
+async def test_a_payload_is_never_quietly_changed(app: Foliot, payload: object) -> None:
+    app.shell("job", "true")
+
+    async with app:
+        with pytest.raises(InvalidRun, match="not JSON"):
+            await app.enqueue("job", payload)

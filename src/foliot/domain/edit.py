@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from foliot.domain.ids import ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
-from foliot.domain.schedule import Revision, Schedule, ScheduleSpec, ScheduleType, anchored
+from foliot.domain.schedule import Revision, Schedule, ScheduleSpec, anchored
 from foliot.domain.timetable import Timetable
 
 
@@ -55,7 +55,7 @@ def edit(schedule: Schedule, spec: ScheduleSpec, open_revisions: Sequence[Revisi
 def is_same_rule(schedule: Schedule, spec: ScheduleSpec) -> bool:
     """Whether saving `spec` again would change nothing, so that applying a file twice opens no revision."""
     current = schedule.revision.spec
-    return schedule.enabled and anchored(spec, schedule.created_at, current) == current
+    return anchored(spec, schedule.created_at, current) == current
 
 
 def pause(schedule: Schedule, now: Instant) -> Schedule:
@@ -67,11 +67,6 @@ def pause(schedule: Schedule, now: Instant) -> Schedule:
 def resume(schedule: Schedule, now: Instant) -> Schedule:
     """The paused stretch is settled by the next firing, which is asked for at once."""
     return schedule._replace(version=schedule.version + 1, paused_at=None, updated_at=now, wake_at=now)
-
-
-def is_exhausted(schedule: Schedule) -> bool:
-    """A schedule that will never fire again is kept, disabled, until retention removes it."""
-    return schedule.next_run_at is None and schedule.revision.spec.type is not ScheduleType.MANUAL
 
 
 def _wake(next_run_at: Instant | None, revision: Revision) -> Instant | None:

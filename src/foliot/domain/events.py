@@ -10,19 +10,29 @@ from foliot.domain.instant import Instant
 
 
 class EventKind(StrEnum):
+    """What an event is about. Each kind says what its items are; they are the same on every database."""
+
     RUNS_CREATED = "runs.created"
+    """Items [run id, job id]."""
     RUNS_STARTED = "runs.started"
+    """Items [run id, attempt]."""
     RUNS_ENDED = "runs.ended"
-    """Items [run id, status, attempt]: a terminal status, or `scheduled` when the run will be tried again."""
+    """Items [run id, status, attempt]: a terminal status, or `scheduled` when the attempt is over and the run is not,
+    because it will be tried again or was given back."""
     RUNS_CANCEL_REQUESTED = "runs.cancel_requested"
+    """Items [run id]."""
     TICKS_SETTLED = "ticks.settled"
     """Items [schedule uid, scheduled_for, until, outcome, reason, run id]."""
     JOB_CHANGED = "job.changed"
+    """Items [job id, revision]: created with revision 1, or edited."""
     JOB_DELETED = "job.deleted"
+    """Items [job id, revision]: the last one it had."""
     SCHEDULE_CHANGED = "schedule.changed"
+    """Items [schedule id, schedule uid, version], the version after the change; so are those of the other three."""
     SCHEDULE_PAUSED = "schedule.paused"
     SCHEDULE_RESUMED = "schedule.resumed"
     SCHEDULE_DELETED = "schedule.deleted"
+    """Items as above, with the last version it had."""
 
 
 class Event(NamedTuple):

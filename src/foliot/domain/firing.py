@@ -25,7 +25,7 @@ from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid
 from foliot.domain.instant import MINUTE, SECOND, Instant, Millis, later
 from foliot.domain.job import Job
 from foliot.domain.run import NewRun, Tick
-from foliot.domain.schedule import Catchup, Overlap, Pause, Revision, ScheduleSpec
+from foliot.domain.schedule import Catchup, Overlap, Pause, Revision, ScheduleSpec, ScheduleType
 from foliot.domain.tick import PlannedTick, TickOutcome, TickReason, TickRecord, jitter_offset, tick_key
 from foliot.domain.timetable import Stretch, Timetable
 
@@ -78,6 +78,10 @@ class Firing:
     next_run_at: Instant | None = None
     wake_at: Instant | None = None
     last_scheduled_at: Instant | None = None
+
+    def is_exhausted(self, kind: ScheduleType) -> bool:
+        """Whether the schedule will never fire again: it is kept, disabled, until retention removes it."""
+        return self.next_run_at is None and not self.planned and kind is not ScheduleType.MANUAL
 
 
 class Launch(NamedTuple):
@@ -209,14 +213,37 @@ class _Pass:
         newest = stretch.rule.previous(Instant(until + 1))
         if newest is None or newest < first:
             return True
-        # A younger tick that is due right now runs for the late ones as well: one run, not two.
-        recent = stretch.rule.between(Instant(until + 1), stretch.last, self._offers_left)
-        younger = self._newest_due(recent, stretch.spec)
+        # A younger tick that will run now runs for these as well, whatever edits and pauses lie between: one run.
+        younger = self._newest_offered(until)
         if younger is not None:
             self._record_range(stretch, first, until, _COALESCED, into=younger)
             return True
         self._record_range(stretch, first, Instant(newest - 1), _COALESCED, into=newest)
         return self._offer(newest, self._fire_at(newest, stretch.spec), stretch.revision, TickReason.CAUGHT_UP)
+
+    def _newest_offered(self, after: Instant) -> Instant | None:
+        """The newest moment after `after` that this pass is going to offer."""
+        for stretch in reversed([*self._timetable.stretches(after, self._now)]):
+            newest = self._newest_in(stretch)
+            if newest is not None and not stretch.is_paused and self._will_offer(newest, stretch.spec):
+                return newest
+        return None
+
+    def _newest_in(self, stretch: Stretch) -> Instant | None:
+        """The newest moment of a stretch that is due. Jitter may keep the last few back."""
+        moment = stretch.rule.previous(Instant(stretch.last + 1))
+        while moment is not None and moment >= stretch.first:
+            if self._fire_at(moment, stretch.spec) <= self._now:
+                return moment
+            moment = stretch.rule.previous(moment)
+        return None
+
+    def _will_offer(self, moment: Instant, spec: ScheduleSpec) -> bool:
+        fire_at = self._fire_at(moment, spec)
+        if not self._is_late(fire_at):
+            return True
+        is_too_old = spec.catchup_max_age is not None and self._reference - fire_at > spec.catchup_max_age
+        return spec.catchup is not Catchup.NONE and not is_too_old
 
     def _newest_due(self, moments: Sequence[Instant], spec: ScheduleSpec) -> Instant | None:
         return next((moment for moment in reversed(moments) if self._fire_at(moment, spec) <= self._now), None)

@@ -6,9 +6,12 @@ schedule's overlap key, from the moment it is created until it is terminal: that
 """
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from foliot.domain.ids import JobId, ScheduleUid
+
+OVERLAP_PREFIX: Final = "tick:"
+"""What the overlap keys of all schedules begin with, and no key of a limit."""
 
 
 class Limit(NamedTuple):
@@ -27,7 +30,11 @@ def keyed_limit(key: str, capacity: int) -> Limit:
 
 
 def overlap_key(uid: ScheduleUid) -> str:
-    return f"tick:{uid}"
+    return f"{OVERLAP_PREFIX}{uid}"
+
+
+def is_overlap_key(key: str) -> bool:
+    return key.startswith(OVERLAP_PREFIX)
 
 
 class Waiter(NamedTuple):

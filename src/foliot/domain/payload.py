@@ -1,5 +1,6 @@
 """Payloads and outputs: JSON, of bounded size."""
 
+from math import isfinite
 from typing import Any, Final
 
 import msgspec
@@ -14,6 +15,7 @@ def encode_payload(value: Any, *, what: str = "payload") -> bytes | None:
     if value is None:
         return None
     try:
+        _check_json(value)
         encoded = msgspec.json.encode(value)
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise InvalidRun(
@@ -28,6 +30,23 @@ def encode_payload(value: Any, *, what: str = "payload") -> bytes | None:
             field=what,
         )
     return encoded
+
+
+def _check_json(value: Any) -> None:
+    """Refuse what the encoder would quietly turn into something else."""
+    match value:
+        case dict():
+            for key, item in value.items():
+                if not isinstance(key, str):
+                    raise TypeError(f"the key {key!r} is not text")
+                _check_json(item)
+        case list() | tuple():
+            for item in value:
+                _check_json(item)
+        case float() if not isfinite(value):
+            raise ValueError(f"{value} is not a number of JSON")
+        case bytes() | bytearray() | memoryview():
+            raise TypeError("bytes are not text")
 
 
 def decode_payload(encoded: bytes | None) -> Any:

@@ -8,10 +8,11 @@ from hashlib import blake2b
 
 from msgspec import Struct
 
-from foliot.domain.instant import MINUTE, SECOND, Millis
+from foliot.domain.instant import DAY, MINUTE, SECOND, Millis
 from foliot.errors import InvalidJob
 
 MAX_RETRIES = 1_000
+MAX_DELAY = Millis(366 * DAY)
 _MAX_EXPONENT = 64
 
 
@@ -35,6 +36,10 @@ class Retry(Struct, frozen=True, kw_only=True, omit_defaults=True):
             )
         if self.base < 0 or self.cap < 0 or any(delay < 0 for delay in self.delays):
             raise InvalidJob("a retry delay cannot be negative", hint="Use 0 to retry at once.", field="retry")
+        if max(self.base, self.cap, *self.delays, 0) > MAX_DELAY:
+            raise InvalidJob(
+                "a retry delay is more than a year", hint="Give up, or schedule a run for then.", field="retry"
+            )
         if not 1.0 <= self.factor <= 100.0:
             raise InvalidJob(f"retry factor must be 1 to 100, not {self.factor}", field="retry_factor")
         if not 0.0 <= self.jitter <= 1.0:

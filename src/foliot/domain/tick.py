@@ -77,6 +77,10 @@ class TickRecord(NamedTuple):
     run_id: RunId | None = None
     into: Instant | None = None
 
+    def key(self, schedule_id: ScheduleId) -> str | None:
+        """The idempotency key of the tick. A range stands for many ticks and has none of its own."""
+        return tick_key(schedule_id, self.scheduled_for) if self.until == self.scheduled_for else None
+
 
 class PlannedTick(NamedTuple):
     """A tick whose planned moment has been considered and that waits for its own moment to fire."""
@@ -84,6 +88,11 @@ class PlannedTick(NamedTuple):
     scheduled_for: Instant
     fire_at: Instant
     revision: int
+
+    def cancelled(self) -> TickRecord:
+        """What becomes of it when its schedule is deleted before it fires."""
+        moment, fire_at, revision = self
+        return TickRecord(moment, moment, 1, TickOutcome.CANCELLED, TickReason.DELETED, fire_at, revision)
 
 
 class JitterMode(StrEnum):

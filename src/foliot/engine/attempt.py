@@ -72,9 +72,9 @@ class RunningAttempt:
             return _no_runner(self._job.spec.kind, runners)
         try:
             return await self._run(runner, self._job)
-        except asyncio.CancelledError:
-            return self._outcome_of_ending()
-        except Exception as error:
+        except BaseException as error:
+            if isinstance(error, asyncio.CancelledError) and _is_cancelled_from_outside():
+                return self._outcome_of_ending()
             # A runner reports failures as outcomes; what it raises is a defect, kept with its traceback.
             return Failure(describe_exception(error), Reason.EXCEPTION)
 
@@ -116,6 +116,11 @@ class RunningAttempt:
             log=self.log,
             tick=claim.tick,
         )
+
+
+def _is_cancelled_from_outside() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def describe_exception(error: BaseException) -> str:

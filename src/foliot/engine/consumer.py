@@ -69,8 +69,9 @@ class Consumer:
         return [*self._running, *self._finisher.tokens]
 
     @property
-    def is_idle(self) -> bool:
-        return not self._tasks
+    def unfinished(self) -> int:
+        """How many attempts are under way."""
+        return len(self._tasks)
 
     async def round(self) -> Millis | None:
         free = self._free_slots()
@@ -126,6 +127,15 @@ class Consumer:
         self._tasks[claim.token] = asyncio.get_running_loop().create_task(self._execute(running))
 
     async def _execute(self, running: RunningAttempt) -> None:
+        try:
+            await self._see_through(running)
+        finally:
+            # Whatever happens, the slot is free again; a lease without an outcome is given back with the next renewal.
+            del self._running[running.claim.token]
+            del self._tasks[running.claim.token]
+            self.wake.set()
+
+    async def _see_through(self, running: RunningAttempt) -> None:
         claim = running.claim
         if claim.lost:
             await self._sweep_former(claim)
@@ -138,9 +148,6 @@ class Consumer:
             self._finisher.add(Finish(claim, verdict))
             if verdict != _SUCCESS:
                 _report(claim, verdict)
-        del self._running[claim.token]
-        del self._tasks[claim.token]
-        self.wake.set()
 
     async def _sweep_former(self, claim: Claim) -> None:
         """A worker that vanished on this machine may have left processes, and whoever noticed may be elsewhere."""

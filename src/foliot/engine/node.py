@@ -89,7 +89,8 @@ class Node:
     @property
     def abandoned(self) -> int:
         """How many attempts could not be ended and still run in this process."""
-        return sum(runner.abandoned for runner in self._runners.values())
+        left = 0 if self._work is None else self._work.consumer.unfinished
+        return left + sum(runner.abandoned for runner in self._runners.values())
 
     async def start(self) -> None:
         """Begin. A worker is registered when this returns."""

@@ -6,13 +6,14 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from foliot.domain.edit import is_same_rule
 from foliot.domain.ids import IdSource, JobId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant, to_datetime
 from foliot.domain.job import Job, JobSpec, check_name
 from foliot.domain.payload import encode_payload
 from foliot.domain.schedule import Schedule, ScheduleSpec, ScheduleType, canonical, check_schedule
 from foliot.domain.timetable import Timetable
-from foliot.errors import NotFound
+from foliot.errors import InvalidInput, InvalidSchedule, NotFound
 from foliot.ports.clock import Clock
 from foliot.ports.storage import Ledger, NewSchedule, Storage
 from foliot.service.schedule_input import read_schedule
@@ -69,13 +70,13 @@ class Registrar:
     async def put_jobs(self, jobs: Mapping[JobId, JobSpec]) -> list[Job]:
         """Create or replace jobs. One that is wrong refuses them all."""
         for job_id, spec in jobs.items():
-            check_name("job_id", job_id)
-            spec.check()
-            encode_payload(spec.payload_template, what="payload_template")
+            _check_job(job_id, spec)
         return await self._storage.jobs.put(list(jobs.items()))
 
     async def upsert_schedule(self, schedule_id: str | None = None, **fields: Any) -> Upserted:
         """Create or change one schedule; see `schedule_input.schedule_spec` for the fields."""
+        if schedule_id is not None and not isinstance(schedule_id, str):
+            raise InvalidSchedule(f"schedule_id must be text, not {type(schedule_id).__name__}", field="schedule_id")
         chosen = ScheduleId(schedule_id or self._ids.make(self._clock.now()))
         [schedule] = await self.put_schedules({chosen: read_schedule(fields)})
         return Upserted(schedule.id, _moment(schedule.next_run_at))
@@ -84,10 +85,16 @@ class Registrar:
         """Create or change schedules. One that is wrong refuses them all."""
         now = self._clock.now()
         specs = {schedule_id: canonical(spec, schedule_id) for schedule_id, spec in schedules.items()}
-        for schedule_id, spec in specs.items():
-            check_schedule(spec, schedule_id, now)
-            encode_payload(spec.payload)
-        await self._check_jobs(specs)
+        known = await self._storage.schedules.get(specs)
+        # What is there already and stays as it is need not be possible any more: a one-shot that has fired, say.
+        changes = {
+            schedule_id: spec
+            for schedule_id, spec in specs.items()
+            if schedule_id not in known or not is_same_rule(known[schedule_id], spec)
+        }
+        for schedule_id, spec in changes.items():
+            _check(spec, schedule_id, now)
+        await self._check_jobs(changes)
         uids = self._ids.batch(now, len(specs))
         return await self._storage.schedules.put(
             [
@@ -135,6 +142,25 @@ class Registrar:
         missing = sorted(named - (await self._storage.jobs.get(named)).keys()) if named else []
         if missing:
             raise await self.no_job(missing[0])
+
+
+def _check_job(job_id: JobId, spec: JobSpec) -> None:
+    try:
+        check_name("job_id", job_id)
+        spec.check()
+        encode_payload(spec.payload_template, what="payload_template")
+    except InvalidInput as error:
+        error.add_context(f"job {job_id[:64]!a}")
+        raise
+
+
+def _check(spec: ScheduleSpec, schedule_id: ScheduleId, now: Instant) -> None:
+    try:
+        check_schedule(spec, schedule_id, now)
+        encode_payload(spec.payload)
+    except InvalidInput as error:
+        error.add_context(f"schedule {schedule_id[:64]!a}")
+        raise
 
 
 def view(ledger: Ledger, now: Instant) -> ScheduleView:

@@ -1,6 +1,7 @@
 """From the words people use for times to the numbers used inside."""
 
 from datetime import datetime, timedelta
+from math import isfinite
 from typing import Any
 
 from foliot.domain.instant import LATEST, SECOND, Instant, Millis, from_datetime, from_timedelta
@@ -46,6 +47,8 @@ def millis(value: Span, field: str) -> Millis:
 def number(value: Any, field: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InvalidInput(f"{field} must be a number, not {type(value).__name__}", field=field)
+    if not isfinite(value):
+        raise InvalidInput(f"{field} must be a finite number, not {value}", field=field)
     return value
 
 

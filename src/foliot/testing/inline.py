@@ -96,7 +96,7 @@ class InlineEngine:
     async def join(self) -> None:
         """Wait, in real time, for attempts that do real work elsewhere: processes, sockets, databases."""
         await self.run_until_idle()
-        while not self._work.consumer.is_idle:
+        while self._work.consumer.unfinished:
             await self._work.consumer.ended()
             await self.run_until_idle()
 
@@ -149,7 +149,7 @@ class InlineEngine:
     async def _let_attempts_go_on(self) -> None:
         """Until they have ended or printed something, or have had every chance to."""
         for _ in range(_TURNS):
-            if self._work.consumer.is_idle or self._work.logbook.wake.is_set():
+            if not self._work.consumer.unfinished or self._work.logbook.wake.is_set():
                 return
             await asyncio.sleep(0)
 

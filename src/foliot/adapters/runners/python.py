@@ -21,6 +21,9 @@ from foliot.domain.payload import encode_payload
 from foliot.errors import InvalidRun, suggest
 from foliot.ports.runner import Attempt
 
+Answer = tuple[Any, BaseException | None]
+"""What a function returned, or what it raised."""
+
 _MAX_ERROR = 8_000
 _SUCCESS = Success()
 
@@ -88,25 +91,20 @@ class PythonRunner:
         return await self._call(handler, payload)
 
     async def _call(self, handler: Handler, payload: Any) -> Success | Failure:
-        try:
-            result = await self._invoke(handler, payload)
-        except Exception as error:
+        call = _bind(handler.function, payload)
+        result, error = await (_awaited(call) if handler.is_async else self._in_thread(call))
+        if error is not None:
             return Failure(describe(error), Reason.EXCEPTION)
         if result is None:
             return _SUCCESS
         try:
             return Success(encode_payload(result, what="output"))
-        except InvalidRun as error:
-            return Failure(str(error), Reason.OUTPUT, retryable=False)
+        except InvalidRun as refusal:
+            return Failure(str(refusal), Reason.OUTPUT, retryable=False)
 
-    def _invoke(self, handler: Handler, payload: Any) -> Awaitable[Any]:
-        if handler.is_async:
-            return _bind(handler.function, payload)()  # type: ignore[no-any-return]
-        return self._in_thread(_bind(handler.function, payload))
-
-    async def _in_thread(self, call: Callable[[], Any]) -> Any:
+    async def _in_thread(self, call: Callable[[], Any]) -> Answer:
         context = contextvars.copy_context()
-        future = asyncio.get_running_loop().run_in_executor(self._pool, context.run, call)
+        future = asyncio.get_running_loop().run_in_executor(self._pool, context.run, _answer, call)
         try:
             return await asyncio.shield(future)
         except asyncio.CancelledError:
@@ -121,6 +119,26 @@ class PythonRunner:
             future.exception()
 
 
+def _answer(call: Callable[[], Any]) -> Answer:
+    """Call a function. Whatever it raises is about the job: SystemExit must not end the worker, and StopIteration
+    cannot even cross into the event loop."""
+    try:
+        return call(), None
+    except BaseException as error:
+        return None, error
+
+
+async def _awaited(call: Callable[[], Awaitable[Any]]) -> Answer:
+    """The same for a coroutine, except that a cancellation from outside goes on."""
+    try:
+        return await call(), None
+    except BaseException as error:
+        task = asyncio.current_task()
+        if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
+            raise
+        return None, error
+
+
 def _bind(function: Callable[..., Any], payload: Any) -> Callable[[], Any]:
     if payload is None:
         return function
@@ -131,5 +149,5 @@ def _bind(function: Callable[..., Any], payload: Any) -> Callable[[], Any]:
 
 def describe(error: BaseException) -> str:
     """The traceback from the job's own frame on: how it was called is of no interest to its author."""
-    own = error.__traceback__.tb_next.tb_next if error.__traceback__ and error.__traceback__.tb_next else None
+    own = error.__traceback__.tb_next if error.__traceback__ else None
     return "".join(traceback.format_exception(type(error), error, own)).strip()[-_MAX_ERROR:]

@@ -1,0 +1,49 @@
+"""Advice that names a command names one that exists."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+import foliot
+from foliot.errors import NotFound
+from foliot.interfaces.cli import cli
+
+MENTIONED = re.compile(r"(?<![\w'\".-])foliot (?!import\b)([a-z{][\w{}-]*)")
+"""The name of the program and the word after it; not where it stands first in quotes, as the name of a lock does."""
+SOURCES = sorted(Path(foliot.__file__).parent.rglob("*.py"))
+
+
+def texts(tree: ast.AST) -> Iterator[str]:
+    """All string literals; what a formatted one fills in is shown as {}."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            yield "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+def mentioned(source: str) -> set[str]:
+    return {word for text in texts(ast.parse(source)) for word in MENTIONED.findall(text)}
+
+
+def test_every_command_that_is_mentioned_exists() -> None:
+    commands = set(cli.list_commands(click.Context(cli)))
+
+    named = {word: str(path) for path in SOURCES for word in mentioned(path.read_text())}
+
+    assert {word: path for word, path in named.items() if word not in commands} == {}
+    assert {"runs", "serve"} <= named.keys()
+
+
+def test_a_command_that_does_not_exist_would_be_noticed() -> None:
+    assert mentioned('hint = "Run: foliot migrate"') == {"migrate"}
+    assert mentioned('hint = f"List with: foliot {kind}s"') == {"{}s"}
+
+
+@pytest.mark.parametrize(("kind", "hint"), [("run", "List runs with: foliot runs"), ("job", ""), ("schedule", "")])
+def test_what_is_not_found_is_listed_where_there_is_a_command_for_it(kind: str, hint: str) -> None:
+    assert NotFound(kind, "x").hint == hint

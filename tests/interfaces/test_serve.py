@@ -1,0 +1,125 @@
+"""foliot serve and foliot worker: what is wrong with a call is said before anything runs."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from foliot.interfaces.cli import main
+
+COMMANDS = ["serve", "worker"]
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A current directory of our own, and an interpreter that knows no more modules afterwards than before."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    known = set(sys.modules)
+    yield tmp_path
+    for name in set(sys.modules) - known:
+        if name.startswith("shop"):
+            del sys.modules[name]
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
+    with pytest.raises(SystemExit) as ended:
+        main(list(arguments))
+    out, err = capsys.readouterr()
+    assert out == ""
+    return int(ended.value.code or 0), err
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("target", ["shop_nowhere:app", "shop_nowhere.jobs:app", ":app", "..:app"])
+def test_a_module_that_does_not_exist(capsys: pytest.CaptureFixture[str], command: str, target: str) -> None:
+    code, err = run(capsys, command, target)
+
+    assert code == 2
+    assert f"module {target.partition(':')[0]!a} does not exist" in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("target", ["shop_plain", "shop_plain:app", "shop_plain:other"])
+def test_a_module_without_an_application(
+    capsys: pytest.CaptureFixture[str], here: Path, command: str, target: str
+) -> None:
+    (here / "shop_plain.py").write_text("app = 'a word'\n")
+
+    code, err = run(capsys, command, target)
+
+    assert code == 2
+    assert "shop_plain has no application named" in err
+
+
+def test_the_application_that_was_probably_meant_is_named(capsys: pytest.CaptureFixture[str], here: Path) -> None:
+    (here / "shop_app.py").write_text("from foliot import Foliot\nschedules = Foliot()\n")
+
+    code, err = run(capsys, "serve", "shop_app:schedule")
+
+    assert code == 2
+    assert 'Did you mean "schedules"?' in err
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    ("text", "trouble"),
+    [
+        ("\n\nif True\n    pass\n", "SyntaxError in {path}, line 3"),
+        ("\n1 / 0\n", "ZeroDivisionError in {path}, line 2"),
+        ("import json\n\njson.loads('{')\n", "JSONDecodeError in {path}, line 3"),
+        ("import shop_that_is_not_installed\n", "ModuleNotFoundError in {path}, line 1"),
+    ],
+)
+def test_a_module_that_cannot_be_loaded(
+    capsys: pytest.CaptureFixture[str], here: Path, command: str, text: str, trouble: str
+) -> None:
+    path = here / "shop_broken.py"
+    path.write_text(text)
+
+    code, err = run(capsys, command, "shop_broken:app")
+
+    last = f"foliot: module 'shop_broken' could not be loaded: {trouble.format(path=path)}"
+    assert (code, err.splitlines()[-1]) == (1, last)
+    assert "importlib" not in err
+    assert "interfaces/cli" not in err
+
+
+def test_what_foliot_itself_refuses_is_told_as_ever(capsys: pytest.CaptureFixture[str], here: Path) -> None:
+    (here / "shop_wrong.py").write_text("from foliot.cron import compile\ncompile('61 * * * *')\n")
+
+    code, err = run(capsys, "serve", "shop_wrong:app")
+
+    assert code == 2
+    assert err.startswith("foliot: ")
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("roles", ["boss", "scheduler,boss", "Worker"])
+def test_a_role_that_does_not_exist(capsys: pytest.CaptureFixture[str], roles: str) -> None:
+    code, err = run(capsys, "serve", "shop_app:app", "--roles", roles)
+
+    assert code == 2
+    assert "is not one of: scheduler, worker" in err
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ["--log-level", "loud"],
+        ["--log-format", "xml"],
+        ["--slots", "0"],
+        ["--lease", "0"],
+        ["--poll", "soon"],
+        ["--drain", "-1"],
+    ],
+)
+def test_an_option_that_makes_no_sense(capsys: pytest.CaptureFixture[str], command: str, wrong: list[str]) -> None:
+    code, err = run(capsys, command, "shop_app:app", *wrong)
+
+    assert code == 2
+    assert f"Invalid value for '{wrong[0]}'" in err
