@@ -1,6 +1,7 @@
 """What becomes of due moments, policy by policy."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from foliot.domain.firing import Tempo
 from foliot.domain.ids import JobId
 from foliot.domain.instant import DAY, HOUR, MINUTE, SECOND, Instant, Millis, later
-from foliot.domain.schedule import Catchup, Overlap, Pause, Revision
+from foliot.domain.schedule import Catchup, Overlap, Pause, Revision, ScheduleType
 from foliot.domain.tick import JitterMode, PlannedTick, TickOutcome, TickReason, TickRecord, tick_key
 from foliot.testing.builders import NIGHTLY, REPORT, a_due_schedule, a_job, every, fire, once
 from foliot.testing.clock import START
@@ -372,6 +373,17 @@ def test_a_moment_that_happens_once_leaves_nothing_to_wait_for() -> None:
 
     assert len(firing.runs) == 1
     assert (firing.next_run_at, firing.wake_at) == (None, None)
+
+
+@pytest.mark.proves("R1-13")
+def test_a_schedule_without_a_next_moment_is_exhausted_unless_people_fire_it_or_a_tick_waits() -> None:
+    last = fire(a_due_schedule(once(at(1))), at(1))
+    waiting = replace(last, planned=[PlannedTick(at(1), at(2), 1)])
+
+    assert last.is_exhausted(ScheduleType.ONCE)
+    assert not last.is_exhausted(ScheduleType.MANUAL)
+    assert not waiting.is_exhausted(ScheduleType.ONCE)
+    assert not fire(a_due_schedule(every(60, **GRID)), at(1)).is_exhausted(ScheduleType.INTERVAL)
 
 
 @pytest.mark.proves("T6")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foliot.domain.ids import JobId, ScheduleUid
-from foliot.domain.limits import Limit, Waiter, admit, job_limit, keyed_limit, overlap_key
+from foliot.domain.limits import Limit, Waiter, admit, is_overlap_key, job_limit, keyed_limit, overlap_key
 
 KEYS = ("a", "b", "c")
 WAITERS = st.lists(st.lists(st.sampled_from(KEYS), unique=True, max_size=3), max_size=12).map(
@@ -58,3 +58,9 @@ def test_keys_of_jobs_names_and_schedules_never_meet() -> None:
 
     assert len(keys) == 3
     assert job_limit(JobId("x"), 7) == Limit("job:x", 7)
+
+
+def test_an_overlap_key_is_told_from_the_keys_of_limits() -> None:
+    assert is_overlap_key(overlap_key(ScheduleUid("x")))
+    assert not is_overlap_key(job_limit(JobId("tick:x"), 1).key)
+    assert not is_overlap_key(keyed_limit("tick:x", 1).key)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from foliot.domain.ids import ScheduleId
 from foliot.domain.instant import SECOND, Instant, Millis
-from foliot.domain.tick import REASONS, JitterMode, TickOutcome, TickReason, jitter_offset, tick_key
+from foliot.domain.tick import REASONS, JitterMode, PlannedTick, TickOutcome, TickReason, jitter_offset, tick_key
 from foliot.testing.clock import START
 
 KEYS = st.builds(tick_key, st.text(max_size=20).map(ScheduleId), st.integers(0, 2**42).map(Instant))
@@ -23,6 +23,24 @@ def test_the_key_is_the_one_of_the_specification() -> None:
 def test_the_key_knows_whole_seconds_only() -> None:
     assert tick_key(ScheduleId("a"), Instant(START + 999)) == tick_key(ScheduleId("a"), START)
     assert tick_key(ScheduleId("a"), Instant(START + SECOND)) != tick_key(ScheduleId("a"), START)
+
+
+@pytest.mark.proves("R4-23")
+def test_a_range_has_no_key_of_its_own() -> None:
+    one = PlannedTick(START, START, 1).cancelled()
+    several = one._replace(until=Instant(START + SECOND), count=2)
+
+    assert one.key(ScheduleId("a")) == tick_key(ScheduleId("a"), START)
+    assert several.key(ScheduleId("a")) is None
+
+
+@pytest.mark.proves("T15")
+def test_a_planned_tick_is_cancelled_where_it_was_planned() -> None:
+    tick = PlannedTick(START, Instant(START + SECOND), 3).cancelled()
+
+    assert (tick.scheduled_for, tick.until, tick.count) == (START, START, 1)
+    assert (tick.outcome, tick.reason) == (TickOutcome.CANCELLED, TickReason.DELETED)
+    assert (tick.fire_at, tick.revision, tick.run_id) == (START + SECOND, 3, None)
 
 
 @pytest.mark.proves("R4-43", "T14")

@@ -236,7 +236,8 @@ class RunStore(Protocol):
         """Save ended attempts with what follows from them. Stale tokens change nothing and come back.
 
         A pending cancel turns "try again" into cancelled (`domain.run.heed_cancel`). A finish that was saved before
-        (same run, same token) is accepted again and changes nothing. Superseded attempts are kept as records.
+        (same run, token, status and reason) is accepted again and changes nothing. Superseded attempts are kept as
+        records. An outcome that cannot be stored ends its run as failed, reason `output`: it must not come back for ever.
         """
         ...
 

@@ -66,7 +66,8 @@ def as_stored_schedule(spec: ScheduleSpec) -> ScheduleSpec:
 
 
 def storable(text: str | None) -> str | None:
-    """Text that every database can hold: halves of surrogate pairs, as in undecodable output, are written out."""
-    if text is None or text.isascii():
-        return text
-    return text.encode("utf-8", "backslashreplace").decode()
+    """Text that every database can hold: NUL, and halves of surrogate pairs (undecodable output), are written out."""
+    if text is None:
+        return None
+    plain = text.replace("\0", "\\0")
+    return plain if plain.isascii() else plain.encode("utf-8", "backslashreplace").decode()

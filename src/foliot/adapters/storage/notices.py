@@ -1,12 +1,14 @@
 """What the items of an event say, equal on every database."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from foliot.adapters.storage.verdicts import Sorted
 from foliot.domain.firing import Firing
+from foliot.domain.ids import JobId, RunId
 from foliot.domain.job import Job
 from foliot.domain.lease import Claim
-from foliot.domain.run import NewRun
+from foliot.domain.run import NewRun, Status
 from foliot.domain.schedule import Schedule
 
 Items = list[list[Any]]
@@ -20,6 +22,27 @@ def started(claims: Iterable[Claim]) -> Items:
     return [[claim.run_id, claim.attempt] for claim in claims]
 
 
+def ended(result: Sorted) -> Items:
+    """Every attempt that is over, also where its run is not."""
+    over: Items = [[claim.run_id, verdict.status, claim.attempt] for claim, verdict in result.ended]
+    open_again = [claim for claim, _ in result.again] + result.given_back
+    return over + [[claim.run_id, Status.SCHEDULED, claim.attempt] for claim in open_again]
+
+
+def succeeded(claims: Iterable[Claim]) -> Items:
+    """As `ended`, of attempts that are known to have ended well."""
+    return [[claim.run_id, Status.SUCCESS, claim.attempt] for claim in claims]
+
+
+def cancelled(attempts: Mapping[RunId, int]) -> Items:
+    """Runs that ended without a worker, with the number of attempts they had had."""
+    return [[run_id, Status.CANCELLED, attempt] for run_id, attempt in attempts.items()]
+
+
+def cancel_requested(run_ids: Iterable[RunId]) -> Items:
+    return [[run_id] for run_id in run_ids]
+
+
 def settled(firings: Iterable[Firing]) -> Items:
     return [
         [firing.uid, tick.scheduled_for, tick.until, tick.outcome, tick.reason, tick.run_id]
@@ -30,6 +53,10 @@ def settled(firings: Iterable[Firing]) -> Items:
 
 def about_jobs(jobs: Iterable[Job]) -> Items:
     return [[job.id, job.revision] for job in jobs]
+
+
+def deleted_jobs(revisions: Mapping[JobId, int]) -> Items:
+    return [[job_id, revision] for job_id, revision in revisions.items()]
 
 
 def about_schedules(schedules: Iterable[Schedule]) -> Items:

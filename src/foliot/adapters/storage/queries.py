@@ -4,7 +4,8 @@
     -- Why it is written this way.
     SELECT ...
 
-Both databases use the same names, so that a query and its twin are found by one search.
+A name that both databases use means the same on both, so that a query and its twin are found by one search. Many have
+no twin: one database does in a statement what the other does in several.
 """
 
 import re

@@ -53,6 +53,12 @@ def sort_finishes(finishes: Sequence[Finish], leases: Mapping[Token, Held]) -> S
     return result
 
 
+def refused(finish: Finish) -> Finish:
+    """What is saved in place of a finish that no row can hold: the run must end, or it would be repeated for ever."""
+    error = "the outcome of the attempt could not be stored: its exit code or its output is out of range"
+    return Finish(finish.claim, Ended(Status.FAILED, Reason.OUTPUT, error))
+
+
 def is_repeated(verdict: Verdict, status: str, reason: str | None) -> bool:
     """Whether a stored ending (of the same run and token) is what saving `verdict` had left behind.
 
@@ -60,10 +66,11 @@ def is_repeated(verdict: Verdict, status: str, reason: str | None) -> bool:
     too late with an outcome of its own.
     """
     was_cancelled = (status, reason) == (Status.CANCELLED, Reason.CANCELLED)
+    was_refused = (status, reason) == (Status.FAILED, Reason.OUTPUT)
     match verdict:
         case Ended():
-            return (status, reason) == (verdict.status, verdict.reason)
+            return was_refused or (status, reason) == (verdict.status, verdict.reason)
         case Again():
-            return was_cancelled or (status, reason) == (verdict.status, verdict.reason)
+            return was_cancelled or was_refused or (status, reason) == (verdict.status, verdict.reason)
         case GivenBack():
             return was_cancelled

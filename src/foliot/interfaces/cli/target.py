@@ -2,15 +2,17 @@
 
 import re
 import sys
+import traceback
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Final
 
 import click
 
-from foliot.errors import InvalidInput, suggest
+from foliot.errors import FoliotError, InvalidInput, suggest
 
 _SPAN: Final = re.compile(r"(\d{1,9})\s*([smhdw])")
 _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
@@ -31,21 +33,59 @@ def load_app(target: str) -> Any:
     from foliot.app import Foliot
 
     module_name, _, attribute = target.partition(":")
-    sys.path.insert(0, str(Path.cwd()))
-    try:
-        module = import_module(module_name)
-    except ModuleNotFoundError as error:
-        if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
-            raise
-        raise InvalidInput(
-            f"module {module_name!a} does not exist", hint="Name it as in: foliot serve package.module:app"
-        ) from None
+    module = _load_module(module_name)
     found = getattr(module, attribute or "app", None)
     if not isinstance(found, Foliot):
         apps = [name for name, value in vars(module).items() if isinstance(value, Foliot)]
         hint = suggest(attribute, apps, otherwise=f"It has: {', '.join(apps) or 'no application'}.")
         raise InvalidInput(f"{module_name} has no application named {attribute or 'app'!a}", hint=hint)
     return found
+
+
+def _load_module(name: str) -> ModuleType:
+    sys.path.insert(0, str(Path.cwd()))
+    try:
+        return import_module(name)
+    except FoliotError:
+        raise
+    except Exception as error:
+        # Code of the user's: whatever it raises is theirs to see, and to be told where.
+        if not name.strip(".") or (isinstance(error, ModuleNotFoundError) and _is_within(name, error.name)):
+            raise InvalidInput(
+                f"module {name!a} does not exist", hint="Name it as in: foliot serve package.module:app"
+            ) from None
+        raise _broken_module(name, error) from None
+
+
+def _is_within(name: str, missing: str | None) -> bool:
+    """Whether what is missing is the module itself or a package around it, not something that it imports."""
+    return missing is not None and f"{name}.".startswith(f"{missing}.")
+
+
+def _broken_module(name: str, error: Exception) -> FoliotError:
+    """Show the traceback, from the user's own code on, and say in one line where it ends."""
+    own = error.__traceback__
+    while own is not None and _is_machinery(own.tb_frame.f_code.co_filename):
+        own = own.tb_next
+    traceback.print_exception(error.with_traceback(own))
+    return FoliotError(f"module {name!a} could not be loaded: {type(error).__name__} in {_place(error) or name}")
+
+
+def _is_machinery(filename: str) -> bool:
+    return filename == __file__ or "importlib" in filename
+
+
+def _place(error: Exception) -> str:
+    """File and line where it went wrong, in the code around the current directory rather than in a library."""
+    if isinstance(error, SyntaxError) and error.filename is not None:
+        return f"{error.filename}, line {error.lineno}"
+    frames = traceback.extract_tb(error.__traceback__)
+    near = [frame for frame in frames if _is_near(frame.filename)]
+    return "".join(f"{frame.filename}, line {frame.lineno}" for frame in (near or frames)[-1:])
+
+
+def _is_near(filename: str) -> bool:
+    return Path(filename).is_relative_to(Path.cwd()) and "site-packages" not in filename
 
 
 def moment(text: str, now: datetime) -> datetime:

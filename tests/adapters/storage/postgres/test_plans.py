@@ -34,7 +34,7 @@ INSERT INTO foliot.holds SELECT 'key:' || n, lpad(n::text, 26, '0'), n, n % 2 = 
 INSERT INTO foliot.planned SELECT lpad(n::text, 26, '0'), 1, 1, 1 FROM generate_series(1, {SCHEDULES}) AS n;
 INSERT INTO foliot.pauses SELECT lpad(n::text, 26, '0'), 1, 1 FROM generate_series(1, {SCHEDULES}) AS n;
 INSERT INTO foliot.revisions SELECT lpad(n::text, 26, '0'), 1, 1, '{{}}', '' FROM generate_series(1, {SCHEDULES}) AS n;
-INSERT INTO foliot.ticks SELECT lpad(n::text, 26, '0'), 1, 1, 1, 'skipped', 'overlap', 1, 1, NULL, NULL, NULL, 1
+INSERT INTO foliot.ticks SELECT lpad(n::text, 26, '0'), 1, 1, 1, 'skipped', 'overlap', 1, 1, NULL, NULL, 'key', 1
 FROM generate_series(1, {SCHEDULES}) AS n;
 ANALYZE;
 """
@@ -83,7 +83,7 @@ HOT: dict[str, Any] = {
     "planned_ticks": lambda n: (ids(n),),
     "pauses_since": lambda n: (ids(n), numbers(n)),
     "revisions_since": lambda n: (ids(n), numbers(n), numbers(n)),
-    "in_flight": lambda n: (ids(n),),
+    "count_in_flight": lambda n: (ids(n),),
     "change_schedules": lambda n: (ids(n), *["'{}'"] * 10),
     "next_wake": lambda n: (),
     "next_due": lambda n: (),

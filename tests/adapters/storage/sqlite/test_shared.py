@@ -33,7 +33,14 @@ def test_a_query_named_twice_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "stored"), [(None, None), ("plain", "plain"), ("naïve ✓", "naïve ✓"), ("half \udcff", "half \\udcff")]
+    ("text", "stored"),
+    [
+        (None, None),
+        ("plain", "plain"),
+        ("naïve ✓", "naïve ✓"),
+        ("half \udcff", "half \\udcff"),
+        ("\ud800\0", "\\ud800\\0"),
+    ],
 )
 def test_text_that_no_database_takes_is_written_out(text: str | None, stored: str | None) -> None:
     assert storable(text) == stored
@@ -48,6 +55,8 @@ def test_text_that_no_database_takes_is_written_out(text: str | None, stored: st
         (RETRY, "failed", "exit_code", True),
         (RETRY, "cancelled", "cancelled", True),
         (GivenBack(), "cancelled", "cancelled", True),
+        (SUCCESS, "failed", "output", True),
+        (RETRY, "failed", "output", True),
         (LOST, "failed", "lease_lost", True),
         (SUCCESS, "failed", "lease_lost", False),
         (SUCCESS, "cancelled", "cancelled", False),

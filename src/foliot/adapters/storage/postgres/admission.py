@@ -18,7 +18,7 @@ from typing import Final
 from foliot.adapters.storage.postgres.database import Database, Transaction
 from foliot.adapters.storage.postgres.placing import Standing, place
 from foliot.domain.instant import Instant
-from foliot.domain.limits import Waiter, admit
+from foliot.domain.limits import Waiter, admit, is_overlap_key
 from foliot.errors import StorageError
 
 log = logging.getLogger(__name__)
@@ -26,7 +26,6 @@ log = logging.getLogger(__name__)
 _WAITERS: Final = 1_000
 """How many waiters of one key are looked at in one transaction."""
 _KEYS: Final = 500
-_OVERLAP: Final = "tick:"
 
 
 class Admission:
@@ -84,7 +83,7 @@ async def _admit(
 
 async def _move_on(transaction: Transaction, run_ids: Collection[str], keys: list[str], now: Instant) -> int:
     moved = await transaction.rows("admit_waiters", list(run_ids), keys)
-    by_turn = {row["run_id"] for row in moved if row["key"].startswith(_OVERLAP)}
+    by_turn = {row["run_id"] for row in moved if is_overlap_key(row["key"])}
     rows = await transaction.rows("admitted_runs", [*{row["run_id"] for row in moved}])
     standings = [Standing.of_row(*row) for row in rows]
     # A run whose turn has come asks for its limits only now; one that had asked for them has got them.

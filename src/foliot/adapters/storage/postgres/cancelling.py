@@ -8,6 +8,7 @@ moves on under our eyes is met at its next place. One that is handed back by its
 from collections.abc import Collection
 from typing import Final
 
+from foliot.adapters.storage import notices
 from foliot.adapters.storage.postgres.database import Transaction
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId
@@ -53,7 +54,7 @@ async def _end_unstarted(transaction: Transaction, run_ids: list[RunId], now: In
         return {}
     transaction.keys.update(await transaction.column("release_holds", taken))
     ended = await transaction.rows("end_cancelled", taken, now)
-    transaction.note(EventKind.RUNS_ENDED, [[row["id"], Status.CANCELLED, row["attempt"]] for row in ended])
+    transaction.note(EventKind.RUNS_ENDED, notices.cancelled(dict(ended)))
     return dict.fromkeys(taken, CancelAnswer.CANCELLED)
 
 
@@ -63,7 +64,7 @@ async def _ask_workers(transaction: Transaction, run_ids: list[RunId], now: Inst
     asked = await transaction.column("request_cancel", run_ids, now)
     if asked:
         transaction.topics.add(Topic.CANCELS)
-        transaction.note(EventKind.RUNS_CANCEL_REQUESTED, [[run_id] for run_id in asked])
+        transaction.note(EventKind.RUNS_CANCEL_REQUESTED, notices.cancel_requested(asked))
     pending = await transaction.column("leased_runs", [run_id for run_id in run_ids if run_id not in asked])
     return dict.fromkeys(pending, CancelAnswer.PENDING) | dict.fromkeys(asked, CancelAnswer.REQUESTED)
 

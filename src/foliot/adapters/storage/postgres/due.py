@@ -30,7 +30,7 @@ async def due_schedules(database: Database, project: str, limit: int, at: Instan
     planned = by_uid(await database.rows("planned_ticks", uids))
     pauses = await _pauses(database, rows, planned)
     earlier = await _earlier_revisions(database, rows, planned)
-    in_flight = dict(await database.rows("in_flight", [overlap_key(uid) for uid in uids]))
+    in_flight = dict(await database.rows("count_in_flight", [overlap_key(uid) for uid in uids]))
     schedules = [
         DueSchedule(
             uid=row["uid"],

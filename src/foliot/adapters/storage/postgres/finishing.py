@@ -9,16 +9,17 @@ Most attempts succeed and leave nothing but the fact. Those take one statement t
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from foliot.adapters.storage import notices
 from foliot.adapters.storage.documents import storable
-from foliot.adapters.storage.notices import Items
 from foliot.adapters.storage.postgres.arrays import columns
 from foliot.adapters.storage.postgres.database import Transaction
 from foliot.adapters.storage.postgres.placing import Standing, place, put_ready
-from foliot.adapters.storage.verdicts import Held, is_repeated, sort_finishes
+from foliot.adapters.storage.verdicts import Held, Sorted, is_repeated, sort_finishes
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId, Token, WorkerId
 from foliot.domain.instant import Instant, later
 from foliot.domain.lease import Claim, Finish
+from foliot.domain.limits import OVERLAP_PREFIX
 from foliot.domain.run import Again, Ended, Status
 
 
@@ -45,10 +46,12 @@ async def finish_runs(
     """
     plain = [finish for finish in finishes if is_trusting and _is_plain(finish)]
     others = [finish for finish in finishes if not (is_trusting and _is_plain(finish))]
-    items: Items = []
-    unknown = await _succeed(transaction, plain, at, items)
+    ended, unknown = await _succeed(transaction, plain, at)
+    items = notices.succeeded(ended)
     if others:
-        unknown += await _sort_out(transaction, others, await transaction.now(at), items)
+        result = await _sort_out(transaction, others, await transaction.now(at))
+        items += notices.ended(result)
+        unknown += result.unknown
     transaction.note(EventKind.RUNS_ENDED, items)
     return await _stale(transaction, unknown)
 
@@ -65,23 +68,22 @@ def _is_plain(finish: Finish) -> bool:
 
 
 async def _succeed(
-    transaction: Transaction, finishes: Sequence[Finish], at: Instant | None, items: Items
-) -> list[Finish]:
-    """Save plain successes, by exit code; the finishes whose token is not current come back."""
+    transaction: Transaction, finishes: Sequence[Finish], at: Instant | None
+) -> tuple[list[Claim], list[Finish]]:
+    """Save plain successes, by exit code. What was saved, and the finishes whose token is not current, come back."""
     unknown: list[Finish] = []
     ended: list[Claim] = []
     for exit_code, group in _by_exit_code(finishes).items():
         asked = {finish.claim.token: finish for finish in group}
         for row in await transaction.rows("end_successes", list(asked), at, exit_code):
-            token, run_id, worker_id, attempt, transaction.at = row
+            token, run_id, worker_id, transaction.at = row
             claim = asked.pop(token).claim
             if claim.run_id != run_id or claim.worker_id != worker_id:
                 raise TokenMisused
-            items.append([run_id, Status.SUCCESS, attempt])
             ended.append(claim)
         unknown += asked.values()
     await _release(transaction, "release_holds", ended)
-    return unknown
+    return ended, unknown
 
 
 def _by_exit_code(finishes: Iterable[Finish]) -> dict[int | None, list[Finish]]:
@@ -92,21 +94,19 @@ def _by_exit_code(finishes: Iterable[Finish]) -> dict[int | None, list[Finish]]:
     return groups
 
 
-async def _sort_out(transaction: Transaction, finishes: Sequence[Finish], now: Instant, items: Items) -> list[Finish]:
-    """Save whatever else may have happened; the finishes whose token is not current come back."""
+async def _sort_out(transaction: Transaction, finishes: Sequence[Finish], now: Instant) -> Sorted:
+    """Save whatever else may have happened, as far as its token is current."""
     named = [(claim.token, claim.run_id, claim.worker_id) for claim, _ in finishes]
     rows = await transaction.rows("end_leases", *columns(named))
     held = {row["token"]: Held(row["run_id"], row["worker_id"], row["cancel_at"]) for row in rows}
     leases = {row["token"]: _Lease(*row[:5]) for row in rows}
-    ended, again, given_back, unknown = sort_finishes(finishes, held)
+    result = ended, again, given_back, _ = sort_finishes(finishes, held)
     await _end(transaction, [(leases[claim.token], verdict) for claim, verdict in ended], now)
     await _release(transaction, "release_holds", [claim for claim, _ in ended])
-    await _release(transaction, "release_places", [claim for claim, _ in again])
+    await _release(transaction, "release_places", [claim for claim, _ in again], OVERLAP_PREFIX)
     await _retry(transaction, [(leases[claim.token], verdict) for claim, verdict in again], now)
     await put_ready(transaction, [Standing.of_claim(claim) for claim in given_back])
-    items += [[claim.run_id, verdict.status, leases[claim.token].attempt] for claim, verdict in ended]
-    items += [[claim.run_id, Status.SCHEDULED, leases[claim.token].attempt] for claim, _ in again]
-    return unknown
+    return result
 
 
 async def _end(transaction: Transaction, ended: Sequence[tuple[_Lease, Ended]], now: Instant) -> None:
@@ -115,7 +115,7 @@ async def _end(transaction: Transaction, ended: Sequence[tuple[_Lease, Ended]], 
     rows = [
         (
             *(lease.run_id, lease.token, lease.worker_id, lease.attempt, lease.started_at),
-            *(verdict.exit_code, verdict.status.value, verdict.reason, _text(verdict.error)),
+            *(verdict.exit_code, verdict.status.value, verdict.reason, storable(verdict.error)),
         )
         for lease, verdict in ended
     ]
@@ -132,15 +132,15 @@ async def _retry(transaction: Transaction, again: Sequence[tuple[_Lease, Again]]
     records = [
         (
             *(lease.run_id, lease.attempt, lease.token, lease.worker_id, lease.started_at),
-            *(verdict.status.value, verdict.reason, verdict.exit_code, _text(verdict.error)),
+            *(verdict.status.value, verdict.reason, verdict.exit_code, storable(verdict.error)),
         )
         for lease, verdict in again
     ]
     await transaction.run("add_attempts", now, *columns(records))
     changes = [
         (
-            *(lease.run_id, later(now, verdict.delay), lease.attempt, int(verdict.was_lost)),
-            *(verdict.reason, _text(verdict.error), verdict.exit_code),
+            *(lease.run_id, later(max(now, lease.started_at), verdict.delay), lease.attempt, int(verdict.was_lost)),
+            *(verdict.reason, storable(verdict.error), verdict.exit_code),
         )
         for lease, verdict in again
     ]
@@ -148,11 +148,11 @@ async def _retry(transaction: Transaction, again: Sequence[tuple[_Lease, Again]]
     await place(transaction, [Standing.of_row(*row) for row in rows], now)
 
 
-async def _release(transaction: Transaction, query: str, claims: Iterable[Claim]) -> None:
+async def _release(transaction: Transaction, query: str, claims: Iterable[Claim], *values: object) -> None:
     """Give back the places of those that may have some."""
     holders = [claim.run_id for claim in claims if claim.limit_keys or claim.tick]
     if holders:
-        transaction.keys.update(await transaction.column(query, holders))
+        transaction.keys.update(await transaction.column(query, holders, *values))
 
 
 async def _stale(transaction: Transaction, unknown: Sequence[Finish]) -> list[Token]:
@@ -168,8 +168,3 @@ async def _stale(transaction: Transaction, unknown: Sequence[Finish]) -> list[To
         or row["run_id"] != finish.claim.run_id
         or not is_repeated(finish.verdict, row["status"], row["reason"])
     ]
-
-
-def _text(error: str | None) -> str | None:
-    """PostgreSQL's text knows no NUL: it is written out."""
-    return None if error is None else (storable(error) or "").replace("\0", "\\0")

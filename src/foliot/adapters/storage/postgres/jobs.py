@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from functools import partial
 
 from foliot.adapters.storage.documents import as_stored_job, encode
-from foliot.adapters.storage.notices import about_jobs
+from foliot.adapters.storage.notices import about_jobs, deleted_jobs
 from foliot.adapters.storage.postgres.admission import Admission
 from foliot.adapters.storage.postgres.cancelling import end_unstarted
 from foliot.adapters.storage.postgres.database import Database, Transaction
@@ -67,17 +67,16 @@ class PostgresJobs:
         self, transaction: Transaction, *, job_ids: list[JobId], at: Instant | None
     ) -> tuple[list[JobId], set[str]]:
         now = await transaction.now(at)
-        deleted = await transaction.rows("delete_jobs", self._project, job_ids)
+        deleted: dict[JobId, int] = dict(await transaction.rows("delete_jobs", self._project, job_ids))
         if deleted:
-            gone = [row["id"] for row in deleted]
+            gone = list(deleted)
             schedules = await transaction.column("schedules_of_jobs", self._project, gone)
             await delete_schedules(transaction, self._project, schedules, now)
             await end_unstarted(
                 transaction, await transaction.column("unstarted_runs_of_jobs", self._project, gone), now
             )
-        transaction.note(EventKind.JOB_DELETED, [[row["id"], row["revision"]] for row in deleted])
-        existed = {row["id"] for row in deleted}
-        return [job_id for job_id in job_ids if job_id in existed], transaction.keys
+        transaction.note(EventKind.JOB_DELETED, deleted_jobs(deleted))
+        return [job_id for job_id in job_ids if job_id in deleted], transaction.keys
 
 
 def _merge_deletes(

@@ -12,6 +12,7 @@ from foliot.adapters.storage.postgres.statements import in_schema, migrations
 from foliot.errors import SchemaTooNew
 
 _LOCK: Final = "SELECT pg_advisory_xact_lock(hashtextextended('foliot schema ' || $1, 0))"
+_HAS_META: Final = "SELECT EXISTS (SELECT FROM pg_catalog.pg_tables WHERE schemaname = $1 AND tablename = 'meta')"
 _VERSION: Final = "SELECT value::int FROM foliot.meta WHERE key = 'schema_version'"
 _SET_VERSION: Final = """
 INSERT INTO foliot.meta (key, value) VALUES ('schema_version', $1)
@@ -46,7 +47,8 @@ async def migrate(connection: "asyncpg.Connection[Any]", schema: str) -> int:
 
 
 async def _version(connection: "asyncpg.Connection[Any]", schema: str) -> int:
-    if await connection.fetchval("SELECT to_regclass($1)", f'"{schema}".meta') is None:
+    # Not to_regclass: it may answer from what this session remembers of the time before it waited for the lock.
+    if not await connection.fetchval(_HAS_META, schema):
         return 0
     return await connection.fetchval(in_schema(_VERSION, schema)) or 0
 

@@ -11,6 +11,7 @@ from foliot.adapters.storage.postgres.database import Database, Transaction, div
 from foliot.adapters.storage.postgres.finishing import TokenMisused, finish_runs
 from foliot.adapters.storage.postgres.placing import Standing, place
 from foliot.adapters.storage.rows import attempt_of, claim_of, run_of
+from foliot.adapters.storage.verdicts import refused
 from foliot.domain.ids import RunId, Token, WorkerId
 from foliot.domain.instant import Instant
 from foliot.domain.lease import CancelAnswer, Claim, Finish
@@ -86,6 +87,9 @@ class PostgresRuns:
         if not finishes:
             return []
         saved = dict(await divide(finishes, partial(self._finish, at=at)))
+        unstorable = [refused(finish) for finish in finishes if finish.claim.token not in saved]
+        if unstorable:
+            saved |= dict(await divide(unstorable, partial(self._finish, at=at)))
         return [finish.claim.token for finish in finishes if not saved.get(finish.claim.token)]
 
     async def _finish(self, finishes: Sequence[Finish], at: Instant | None) -> list[tuple[Token, bool]]:

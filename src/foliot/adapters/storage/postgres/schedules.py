@@ -18,7 +18,7 @@ from foliot.domain.firing import Firing
 from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
 from foliot.domain.schedule import Revision, Schedule
-from foliot.domain.tick import TickOutcome, TickReason, TickRecord
+from foliot.domain.tick import TickRecord
 from foliot.ports.storage import DueBatch, Ledger, NewSchedule, Topic
 
 
@@ -178,10 +178,7 @@ async def delete_schedules(
     uids = [schedule.uid for schedule in known.values()]
     names = {schedule.uid: schedule.id for schedule in known.values()}
     planned = await transaction.rows("take_planned", uids)
-    ending = (TickOutcome.CANCELLED, TickReason.DELETED)
-    cancelled = [
-        (row["uid"], TickRecord(row[1], row[1], 1, *ending, row["fire_at"], row["revision"])) for row in planned
-    ]
+    cancelled = [(row["uid"], planned_of(row[1:]).cancelled()) for row in planned]
     await add_ticks(transaction, names, cancelled, now)
     await transaction.run("delete_schedules", uids, now)
     transaction.note(EventKind.SCHEDULE_DELETED, about_schedules(known.values()))

@@ -5,6 +5,7 @@ version changes nothing.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from foliot.adapters.storage.documents import decode_schedule_spec
 from foliot.adapters.storage.notices import settled
@@ -19,8 +20,7 @@ from foliot.domain.ids import RunId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
 from foliot.domain.limits import Limit, overlap_key
 from foliot.domain.run import NewRun
-from foliot.domain.schedule import ScheduleType
-from foliot.domain.tick import TickRecord, tick_key
+from foliot.domain.tick import TickRecord
 
 
 async def settle_firings(
@@ -29,11 +29,11 @@ async def settle_firings(
     """Save the decisions that are still current; the uids of those come back."""
     now = await transaction.now(at)
     asked = {firing.uid: firing for firing in firings}
-    perhaps_spent = [firing.uid for firing in firings if firing.next_run_at is None]
+    perhaps_spent = [firing.uid for firing in firings if firing.next_run_at is None and not firing.planned]
     rows = {row["uid"]: row for row in await transaction.rows("lock_schedules", list(asked), perhaps_spent)}
     current = [firing for uid, firing in asked.items() if uid in rows and rows[uid]["version"] == firing.version]
     if current:
-        spent = {uid for uid in perhaps_spent if uid in rows and not _is_manual(rows[uid]["spec"])}
+        spent = {firing.uid for firing in current if _is_exhausted(firing, rows[firing.uid]["spec"])}
         names = {uid: ScheduleId(row["id"]) for uid, row in rows.items()}
         await _save(transaction, project, current, names, now)
         await _advance(transaction, current, spent)
@@ -49,8 +49,10 @@ async def add_ticks(
     names: Mapping[ScheduleUid, ScheduleId],
     ticks: Iterable[tuple[ScheduleUid, TickRecord]],
     now: Instant,
+    keys: Mapping[RunId | None, str] = MappingProxyType({}),
 ) -> None:
-    rows = [_tick_row(uid, names[uid], tick) for uid, tick in ticks]
+    """`keys` are those known already, by the run that was made for the tick: making one takes a hash."""
+    rows = [_tick_row(uid, keys.get(tick.run_id) or tick.key(names[uid]), tick) for uid, tick in ticks]
     if rows:
         await transaction.run("add_ticks", now, *columns(rows))
 
@@ -64,7 +66,11 @@ async def _save(
 ) -> None:
     await _supersede(transaction, [firing.uid for firing in firings if firing.cancels_running], now)
     await _start(transaction, project, firings, now)
-    await add_ticks(transaction, names, ((firing.uid, tick) for firing in firings for tick in firing.ticks), now)
+    ticks = ((firing.uid, tick) for firing in firings for tick in firing.ticks)
+    keys: dict[RunId | None, str] = {
+        run.id: run.tick.key for firing in firings for run in firing.runs if run.tick is not None
+    }
+    await add_ticks(transaction, names, ticks, now, keys)
     await transaction.run("take_planned", [firing.uid for firing in firings])
     planned = [(firing.uid, *tick) for firing in firings for tick in firing.planned]
     if planned:
@@ -128,11 +134,11 @@ async def _saved_before(
     ]
 
 
-def _is_manual(spec: str) -> bool:
-    return decode_schedule_spec(spec).type is ScheduleType.MANUAL
+def _is_exhausted(firing: Firing, spec: str | None) -> bool:
+    """The specification is there where it is needed."""
+    return spec is not None and firing.is_exhausted(decode_schedule_spec(spec).type)
 
 
-def _tick_row(uid: ScheduleUid, schedule_id: ScheduleId, tick: TickRecord) -> tuple[object, ...]:
+def _tick_row(uid: ScheduleUid, key: str | None, tick: TickRecord) -> tuple[object, ...]:
     moment, until, count, outcome, reason, fire_at, revision, run_id, into = tick
-    key = tick_key(schedule_id, moment) if count == 1 else None
     return uid, moment, until, count, outcome.value, reason.value, fire_at, revision, run_id, into, key

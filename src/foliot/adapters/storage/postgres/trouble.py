@@ -58,7 +58,7 @@ def translate(error: BaseException, server: str) -> StorageError:
         case asyncpg.InsufficientPrivilegeError():
             return StorageError(
                 f"{server} denies a right: {error}",
-                hint="Grant this user CREATE on the database and restart foliot: it makes and migrates its tables by itself.",
+                hint="Grant this user CREATE on the database and restart foliot: it migrates by itself.",
             )
         case asyncpg.UndefinedTableError() | asyncpg.UndefinedFunctionError() | asyncpg.UndefinedColumnError():
             return StorageCorrupt(

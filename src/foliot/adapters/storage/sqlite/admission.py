@@ -18,14 +18,12 @@ from foliot.adapters.storage.documents import decode_names, encode_names
 from foliot.adapters.storage.queries import load_queries
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.connection import Session
-from foliot.domain.ids import ScheduleUid
-from foliot.domain.limits import Waiter, admit, overlap_key
+from foliot.domain.limits import Waiter, admit, is_overlap_key
 from foliot.domain.run import PRIORITY_STEP
 from foliot.ports.storage import Topic
 
 SQL: Final = load_queries(Path(__file__).parent / "sql" / "holds.sql")
 _CHUNK: Final = 100
-_OVERLAP: Final = overlap_key(ScheduleUid(""))
 _BEFORE_ALL: Final = (-(2**63), "")
 
 
@@ -48,10 +46,6 @@ class _Room(dict[str, int]):
         room = int(capacity - self._session.value(SQL["count_admitted"], (key,)))
         self[key] = room
         return room
-
-
-def is_overlap_key(key: str) -> bool:
-    return key.startswith(_OVERLAP)
 
 
 def ask_places(tx: Transaction, run_ids: Collection[str]) -> set[str]:

@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from typing import Final
 
+from foliot.adapters.storage import notices
 from foliot.adapters.storage.documents import encode_names
 from foliot.adapters.storage.sqlite import admission
 from foliot.adapters.storage.sqlite.committer import Transaction
@@ -12,7 +13,7 @@ from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant
 from foliot.domain.lease import CancelAnswer
-from foliot.domain.run import PRIORITY_STEP, Status
+from foliot.domain.run import PRIORITY_STEP
 from foliot.ports.storage import Topic
 
 _ANSWERS: Final = {
@@ -51,13 +52,12 @@ def _end_unstarted(tx: Transaction, attempts: dict[RunId, int], now: Instant) ->
     tx.run_many(SQL["leave_ready"], [(run_id, PRIORITY_STEP) for run_id in attempts])
     tx.run_many(admission.SQL["release_all_places"], ids)
     tx.run_many(SQL["cancel_unstarted"], [(now, run_id) for run_id in attempts])
-    items = [[run_id, Status.CANCELLED, attempt] for run_id, attempt in attempts.items()]
-    add_event(tx, now, EventKind.RUNS_ENDED, items)
+    add_event(tx, now, EventKind.RUNS_ENDED, notices.cancelled(attempts))
     return keys
 
 
 def _ask(tx: Transaction, run_ids: Collection[RunId], now: Instant) -> None:
     if run_ids:
         tx.run_many(SQL["request_cancel"], [(now, run_id) for run_id in run_ids])
-        add_event(tx, now, EventKind.RUNS_CANCEL_REQUESTED, [[run_id] for run_id in run_ids])
+        add_event(tx, now, EventKind.RUNS_CANCEL_REQUESTED, notices.cancel_requested(run_ids))
         tx.ring(Topic.CANCELS)

@@ -12,6 +12,7 @@ from foliot.adapters.storage.sqlite.ticks import SQL
 from foliot.domain.firing import DueSchedule
 from foliot.domain.ids import ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
+from foliot.domain.limits import OVERLAP_PREFIX
 from foliot.domain.schedule import Pause, Revision
 from foliot.domain.tick import PlannedTick
 from foliot.ports.storage import DueBatch, Ledger
@@ -22,7 +23,7 @@ _HAS_PLANNED: Final = -1
 
 def due(session: Session, project: str, limit: int, now: Instant) -> DueBatch:
     """Most schedules need one row; what only a few have is fetched for those."""
-    rows = session.rows(SQL["due_schedules"], (now, limit))
+    rows = session.rows(SQL["due_schedules"], (OVERLAP_PREFIX, now, limit))
     pauses = edits.pauses(session, [row[0] for row in rows if row[_HAS_PAUSES]])
     planned = edits.planned_ticks(session, [row[0] for row in rows if row[_HAS_PLANNED]])
     older = edits.revisions(session, [row[0] for row in rows if _needs_older(row, planned.get(row[0], ()))])

@@ -18,7 +18,7 @@ from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
 from foliot.domain.schedule import Pause, Revision, Schedule, ScheduleSpec
-from foliot.domain.tick import PlannedTick, TickOutcome, TickReason, TickRecord
+from foliot.domain.tick import PlannedTick
 from foliot.ports.storage import NewSchedule, Topic
 
 T = TypeVar("T")
@@ -84,7 +84,7 @@ def delete(tx: Transaction, schedules: Sequence[Schedule], now: Instant) -> None
     """Delete schedules; what was planned is cancelled, the ledger stays."""
     planned = planned_ticks(tx, [schedule.uid for schedule in schedules])
     for schedule in schedules:
-        ticks = [_cancelled(tick) for tick in planned.get(schedule.uid, ())]
+        ticks = [tick.cancelled() for tick in planned.get(schedule.uid, ())]
         add_ticks(tx, schedule.uid, schedule.id, ticks, now)
     tx.run_many(SQL["clear_planned"], [(uid,) for uid in planned])
     tx.run_many(SQL["delete_schedules"], [(now, now, schedule.uid) for schedule in schedules])
@@ -141,8 +141,3 @@ def _row(schedule: Schedule) -> tuple[Any, ...]:
 def _revision_row(schedule: Schedule) -> tuple[Any, ...]:
     number, opened_at, spec = schedule.revision
     return (schedule.uid, number, opened_at, encode(spec), tzdata_version())
-
-
-def _cancelled(tick: PlannedTick) -> TickRecord:
-    moment, fire_at, revision = tick
-    return TickRecord(moment, moment, 1, TickOutcome.CANCELLED, TickReason.DELETED, fire_at, revision)

@@ -4,26 +4,45 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from foliot.adapters.storage import notices
 from foliot.adapters.storage.documents import encode, storable
-from foliot.adapters.storage.notices import Items
 from foliot.adapters.storage.queries import load_queries
 from foliot.adapters.storage.sqlite import admission
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.creation import Entry, place, put_ready
 from foliot.adapters.storage.sqlite.events import add_event
-from foliot.adapters.storage.verdicts import Held, is_repeated, sort_finishes
+from foliot.adapters.storage.sqlite.trouble import UNSTORABLE
+from foliot.adapters.storage.verdicts import Held, is_repeated, refused, sort_finishes
 from foliot.domain.events import EventKind
 from foliot.domain.ids import Token
 from foliot.domain.instant import Instant, later
 from foliot.domain.lease import Claim, Finish
-from foliot.domain.limits import overlap_key
-from foliot.domain.run import Again, Ended, Status, rank
+from foliot.domain.limits import OVERLAP_PREFIX, overlap_key
+from foliot.domain.run import Again, Ended, rank
 
 SQL: Final = load_queries(Path(__file__).parent / "sql" / "finishes.sql")
 
 
 def finish(tx: Transaction, finishes: Sequence[Finish], now: Instant) -> list[Token]:
-    """Save what is current; the tokens that are stale come back."""
+    """Save what is current; the tokens that are stale come back. What cannot be stored ends its run as failed."""
+    try:
+        with tx.savepoint():
+            return _finish(tx, finishes, now)
+    except UNSTORABLE:
+        return [token for one in finishes for token in _finish_alone(tx, one, now)]
+
+
+def _finish_alone(tx: Transaction, one: Finish, now: Instant) -> list[Token]:
+    for attempt in (one, refused(one)):
+        try:
+            with tx.savepoint():
+                return _finish(tx, [attempt], now)
+        except UNSTORABLE:
+            continue
+    return [one.claim.token]  # not even its names can be written down: nobody was granted such a lease
+
+
+def _finish(tx: Transaction, finishes: Sequence[Finish], now: Instant) -> list[Token]:
     tokens = encode([claim.token for claim, _ in finishes])
     rows = tx.rows(SQL["held_leases"], (tokens,))
     leases = {Token(token): Held(run_id, worker_id, cancel_at) for token, run_id, worker_id, cancel_at in rows}
@@ -32,10 +51,7 @@ def finish(tx: Transaction, finishes: Sequence[Finish], now: Instant) -> list[To
     keys = _end(tx, result.ended, now) | _try_again(tx, result.again, now)
     _give_back(tx, result.given_back)
     admission.admit_keys(tx, keys)
-    ended: Items = [[claim.run_id, verdict.status, claim.attempt] for claim, verdict in result.ended]
-    tried = [claim for claim, _ in result.again] + result.given_back
-    again: Items = [[claim.run_id, Status.SCHEDULED, claim.attempt] for claim in tried]
-    add_event(tx, now, EventKind.RUNS_ENDED, ended + again)
+    add_event(tx, now, EventKind.RUNS_ENDED, notices.ended(result))
     return [claim.token for claim, verdict in result.unknown if not _was_saved(tx, Finish(claim, verdict))]
 
 
@@ -57,7 +73,7 @@ def _try_again(tx: Transaction, again: Sequence[tuple[Claim, Again]], now: Insta
     tx.run_many(SQL["add_attempts"], [_attempt(claim, verdict, now) for claim, verdict in again])
     tx.run_many(SQL["retry_runs"], [_retry(claim, verdict, now) for claim, verdict in again])
     limited = [claim for claim, _ in again if claim.limit_keys]
-    tx.run_many(admission.SQL["release_limits"], [(claim.run_id,) for claim in limited])
+    tx.run_many(admission.SQL["release_limits"], [(claim.run_id, OVERLAP_PREFIX) for claim in limited])
     entries = [
         Entry(claim.run_id, claim.queue, claim.priority, _due_again(claim, verdict, now), bool(claim.limit_keys))
         for claim, verdict in again

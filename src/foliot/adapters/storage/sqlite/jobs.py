@@ -7,7 +7,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from foliot.adapters.storage.documents import as_stored_job, encode, encode_names
-from foliot.adapters.storage.notices import about_jobs
+from foliot.adapters.storage.notices import about_jobs, deleted_jobs
 from foliot.adapters.storage.queries import load_queries
 from foliot.adapters.storage.rows import job_of
 from foliot.adapters.storage.sqlite import cancels, edits
@@ -80,9 +80,8 @@ def _put(tx: Transaction, project: str, jobs: Sequence[tuple[JobId, JobSpec]], n
 
 
 def _delete(tx: Transaction, project: str, job_ids: Collection[JobId], now: Instant) -> list[JobId]:
-    found = {job_id for (job_id,) in tx.rows(SQL["delete_jobs"], (project, encode_names(job_ids)))}
+    found: dict[JobId, int] = dict(tx.rows(SQL["delete_jobs"], (project, encode_names(job_ids))))
     edits.delete(tx, edits.schedules_of_jobs(tx, project, found), now)
     cancels.cancel_jobs(tx, project, found, now)
-    deleted = [job_id for job_id in dict.fromkeys(job_ids) if job_id in found]
-    add_event(tx, now, EventKind.JOB_DELETED, [[job_id] for job_id in deleted])
-    return deleted
+    add_event(tx, now, EventKind.JOB_DELETED, deleted_jobs(found))
+    return [job_id for job_id in dict.fromkeys(job_ids) if job_id in found]

@@ -15,7 +15,6 @@ from foliot.domain.firing import Firing
 from foliot.domain.ids import RunId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
 from foliot.domain.limits import overlap_key
-from foliot.domain.schedule import ScheduleType
 
 
 class _Current(NamedTuple):
@@ -25,7 +24,6 @@ class _Current(NamedTuple):
     uid: ScheduleUid
     id: ScheduleId
     version: int
-    spec: str
     has_planned: bool
 
 
@@ -47,7 +45,7 @@ def settle(tx: Transaction, project: str, firings: Sequence[Firing], now: Instan
 
 def _compare(tx: Transaction, firings: Sequence[Firing]) -> list[tuple[Firing, _Current]]:
     rows = tx.rows(SQL["versions"], (encode_names({firing.uid for firing in firings}),))
-    current = {row[1]: _Current(*row) for row in rows}
+    current = {row.uid: row for row in map(_Current._make, rows)}
     valid = []
     for firing in firings:
         row = current.get(firing.uid)
@@ -70,24 +68,41 @@ def _save(tx: Transaction, project: str, firings: _Saved, now: Instant) -> None:
     _cancel_running(tx, [firing for firing, _ in firings if firing.cancels_running], now)
     _advance(tx, firings)
     _replace_planned(tx, firings)
-    ticks = [row for firing, current in firings for row in tick_rows(current.uid, current.id, firing.ticks, now)]
-    tx.run_many(SQL["add_ticks"], ticks)
+    _add_ticks(tx, firings, now)
     _create_runs(tx, project, [firing for firing, _ in firings if firing.runs], now)
 
 
+def _add_ticks(tx: Transaction, firings: _Saved, now: Instant) -> None:
+    keys: dict[RunId | None, str] = {
+        run.id: run.tick.key for firing, _ in firings for run in firing.runs if run.tick is not None
+    }
+    rows = [row for firing, current in firings for row in tick_rows(firing.uid, current.id, firing.ticks, now, keys)]
+    tx.run_many(SQL["add_ticks"], rows)
+
+
 def _advance(tx: Transaction, firings: _Saved) -> None:
-    tx.run_many(SQL["advance"], [_watermark(firing, current) for firing, current in firings])
+    spent = _exhausted(tx, [firing for firing, _ in firings if firing.next_run_at is None])
+    rows = [
+        (
+            firing.settled_until,
+            firing.next_run_at,
+            firing.wake_at,
+            firing.last_scheduled_at,
+            firing.behind_since,
+            firing.uid in spent,
+            current.rowid,
+        )
+        for firing, current in firings
+    ]
+    tx.run_many(SQL["advance"], rows)
 
 
-def _watermark(firing: Firing, current: _Current) -> tuple[object, ...]:
-    when = (firing.settled_until, firing.next_run_at, firing.wake_at, firing.last_scheduled_at, firing.behind_since)
-    return (*when, _is_exhausted(firing, current), current.rowid)
-
-
-def _is_exhausted(firing: Firing, current: _Current) -> bool:
-    if firing.next_run_at is not None or firing.planned:
-        return False
-    return decode_schedule_spec(current.spec).type is not ScheduleType.MANUAL
+def _exhausted(tx: Transaction, firings: Sequence[Firing]) -> set[ScheduleUid]:
+    if not firings:
+        return set()
+    rows = tx.rows(SQL["specs"], (encode_names(firing.uid for firing in firings),))
+    kinds = {uid: decode_schedule_spec(spec).type for uid, spec in rows}
+    return {firing.uid for firing in firings if firing.is_exhausted(kinds[firing.uid])}
 
 
 def _replace_planned(tx: Transaction, firings: _Saved) -> None:
@@ -99,7 +114,7 @@ def _replace_planned(tx: Transaction, firings: _Saved) -> None:
 def _cancel_running(tx: Transaction, firings: Iterable[Firing], now: Instant) -> None:
     """The newest tick is the only one worth running: everything of its schedule that is under way ends."""
     for firing in firings:
-        rows = tx.rows(SQL["in_flight"], (overlap_key(firing.uid),))
+        rows = tx.rows(SQL["runs_in_flight"], (overlap_key(firing.uid),))
         cancels.cancel(tx, [RunId(run_id) for (run_id,) in rows], now)
 
 

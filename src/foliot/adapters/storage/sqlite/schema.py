@@ -32,7 +32,7 @@ def open_file(
     with translated(path):
         if not create and not path.exists():
             raise StorageUnavailable(
-                f"the database {path} does not exist", hint="Correct the path, or start foliot there first."
+                f"the database {path} does not exist", hint="Correct the path: foliot serve creates the database."
             )
         _create_file(path)
         connection = connect(path, synchronous=synchronous, cache_kib=cache_kib)

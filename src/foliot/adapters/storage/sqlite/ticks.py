@@ -1,16 +1,17 @@
 """Rows of the ledger: written once, never changed."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 from foliot.adapters.storage.queries import load_queries
 from foliot.adapters.storage.rows import tick_of
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.connection import Session
-from foliot.domain.ids import ScheduleId, ScheduleUid
+from foliot.domain.ids import RunId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
-from foliot.domain.tick import TickRecord, tick_key
+from foliot.domain.tick import TickRecord
 
 SQL: Final = load_queries(Path(__file__).parent / "sql" / "ledger.sql")
 
@@ -22,9 +23,14 @@ def add_ticks(
 
 
 def tick_rows(
-    uid: ScheduleUid, schedule_id: ScheduleId, ticks: Iterable[TickRecord], now: Instant
+    uid: ScheduleUid,
+    schedule_id: ScheduleId,
+    ticks: Iterable[TickRecord],
+    now: Instant,
+    keys: Mapping[RunId | None, str] = MappingProxyType({}),
 ) -> list[tuple[Any, ...]]:
-    return [(uid, *tick, _key(schedule_id, tick), now) for tick in ticks]
+    """`keys` are those known already, by the run that was made for the tick: making one takes a hash."""
+    return [(uid, *tick, keys.get(tick.run_id) or tick.key(schedule_id), now) for tick in ticks]
 
 
 def read_ticks(session: Session, uid: ScheduleUid, after: Instant, until: Instant, limit: int) -> list[TickRecord]:
@@ -33,8 +39,3 @@ def read_ticks(session: Session, uid: ScheduleUid, after: Instant, until: Instan
 
 def read_latest_ticks(session: Session, uid: ScheduleUid, limit: int) -> list[TickRecord]:
     return [tick_of(row) for row in session.rows(SQL["latest_ticks"], (uid, limit))]
-
-
-def _key(schedule_id: ScheduleId, tick: TickRecord) -> str | None:
-    """A range stands for many ticks and has no key of its own."""
-    return tick_key(schedule_id, tick.scheduled_for) if tick.until == tick.scheduled_for else None

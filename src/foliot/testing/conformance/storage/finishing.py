@@ -3,10 +3,10 @@
 import pytest
 
 from foliot.domain.ids import Token
-from foliot.domain.instant import MINUTE, SECOND
+from foliot.domain.instant import HOUR, MINUTE, SECOND, Millis, later
 from foliot.domain.lease import Finish
 from foliot.domain.outcome import Reason
-from foliot.domain.run import AttemptRecord, Ended, Status
+from foliot.domain.run import Again, AttemptRecord, Ended, Status, Verdict
 from foliot.testing.builders import (
     a_claim,
     a_run,
@@ -18,6 +18,7 @@ from foliot.testing.builders import (
     succeeded,
     to_retry,
 )
+from foliot.testing.conformance.storage.runs import OUT_OF_RANGE
 from foliot.testing.conformance.storage.scene import Contract, Scene
 
 
@@ -210,26 +211,83 @@ class FinishContract(Contract):
         assert await scene.finish() == []
 
     @pytest.mark.proves("M4", "S10")
-    async def test_an_error_text_with_nul_is_kept(self, scene: Scene) -> None:
+    async def test_an_error_that_is_no_text_is_written_out(self, scene: Scene) -> None:
         claim = await scene.start()
 
-        assert await scene.finish(failed(claim, "before\0after")) == []
+        assert await scene.finish(failed(claim, "\ud800\0")) == []
 
         run = await scene.run(claim.run_id)
-        assert run.status is Status.FAILED
-        assert run.error is not None
-        assert run.error.startswith("before")
-        assert run.error.endswith("after")
+        assert (run.status, run.reason, run.error) == (Status.FAILED, Reason.EXIT_CODE, r"\ud800\0")
+
+    @pytest.mark.proves("M4", "S9")
+    async def test_an_error_that_is_no_text_is_written_out_before_a_retry_too(self, scene: Scene) -> None:
+        claim = await scene.start()
+
+        assert await scene.finish(to_retry(claim, SECOND, "\ud800\0")) == []
+
+        [record] = await scene.storage.runs.attempts(claim.run_id)
+        run = await scene.run(claim.run_id)
+        assert (run.status, run.error, record.error) == (Status.SCHEDULED, r"\ud800\0", r"\ud800\0")
 
     @pytest.mark.proves("M4")
-    async def test_a_finish_that_cannot_be_stored_does_not_fail_its_batch(self, scene: Scene) -> None:
+    @pytest.mark.parametrize(
+        "verdict",
+        [
+            Ended(Status.SUCCESS, exit_code=OUT_OF_RANGE),
+            Ended(Status.FAILED, Reason.EXIT_CODE, "bad", OUT_OF_RANGE),
+            Again(Millis(0), Status.FAILED, Reason.EXIT_CODE, "bad", OUT_OF_RANGE),
+        ],
+    )
+    async def test_an_outcome_that_cannot_be_stored_fails_its_run_and_not_its_batch(
+        self, scene: Scene, verdict: Verdict
+    ) -> None:
         await scene.create(*some_runs(3))
         one, bad, three = await scene.claim()
 
-        stale = await scene.finish(succeeded(one), failed(bad, "not text: \udcff"), succeeded(three))
+        assert await scene.finish(succeeded(one), Finish(bad, verdict), to_retry(three, SECOND)) == []
 
-        assert await scene.statuses(one.run_id, three.run_id) == [Status.SUCCESS, Status.SUCCESS]
-        assert (await scene.status(bad.run_id) is Status.FAILED) == (bad.token not in stale)
+        run = await scene.run(bad.run_id)
+        assert (run.status, run.reason, run.exit_code) == (Status.FAILED, Reason.OUTPUT, None)
+        assert run.error
+        assert await scene.statuses(one.run_id, three.run_id) == [Status.SUCCESS, Status.SCHEDULED]
+
+    @pytest.mark.proves("L2", "M4")
+    async def test_an_outcome_that_cannot_be_stored_is_accepted_again_and_refused_if_stale(self, scene: Scene) -> None:
+        claim = await scene.start()
+        bad = Finish(claim, Ended(Status.FAILED, Reason.EXIT_CODE, "bad", OUT_OF_RANGE))
+        forged = bad._replace(claim=claim._replace(token=Token(claim.token + 1_000)))
+
+        assert await scene.finish(forged) == [forged.claim.token]
+        assert await scene.finish(bad) == []
+        assert await scene.finish(bad) == []
+
+    @pytest.mark.proves("S10")
+    async def test_a_clock_that_steps_back_makes_no_attempt_end_before_it_began(self, scene: Scene) -> None:
+        await scene.create(*some_runs(4))
+        good, bad, again, unstarted = await scene.claim()
+        began = scene.now
+        scene.clock.step(-HOUR)
+
+        await scene.finish(succeeded(good), failed(bad), to_retry(again, SECOND), given_back(unstarted))
+        await scene.cancel(unstarted.run_id)
+
+        [record] = await scene.storage.runs.attempts(again.run_id)
+        ended = [await scene.run(run_id) for run_id in (good.run_id, bad.run_id, unstarted.run_id)]
+        assert [run.finished_at for run in ended] == [began] * 3
+        assert (record.started_at, record.finished_at) == (began, began)
+        assert (await scene.run(again.run_id)).due_at == later(began, SECOND)
+
+    @pytest.mark.proves("S10")
+    async def test_a_clock_that_steps_back_makes_no_run_start_before_it_was_created(self, scene: Scene) -> None:
+        [run_id] = await scene.create(a_run())
+        created_at = scene.now
+        scene.clock.step(-HOUR)
+
+        [claim] = await scene.claim()
+        await scene.finish(succeeded(claim))
+
+        run = await scene.run(run_id)
+        assert (claim.started_at, run.started_at, run.finished_at) == (created_at, created_at, created_at)
 
     @pytest.mark.proves("S3", "S10")
     async def test_every_finished_attempt_is_on_record_in_order(self, scene: Scene) -> None:

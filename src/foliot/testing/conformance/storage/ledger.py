@@ -42,15 +42,44 @@ class LedgerContract(Contract):
         assert [tick.scheduled_for for tick in (*page, *rest)] == moments
 
     async def test_a_range_is_found_by_its_first_moment(self, scene: Scene) -> None:
-        schedule = await scene.schedule(every(60))
-        await scene.fire_after(10 * MINUTE + 30 * SECOND)
-        first = later(schedule.created_at, MINUTE)
+        uid, first = await a_range(scene)
 
-        found = await scene.storage.schedules.ticks(schedule.uid, after=Instant(first - 1), until=first, limit=9)
-        beyond = await scene.storage.schedules.ticks(schedule.uid, after=first, until=LATEST, limit=9)
+        found = await scene.storage.schedules.ticks(uid, after=Instant(first - 1), until=first, limit=9)
 
         assert [(tick.scheduled_for, tick.count) for tick in found] == [(first, 10)]
-        assert beyond == []
+
+    @pytest.mark.proves("T5")
+    async def test_a_range_is_found_by_every_moment_up_to_its_last(self, scene: Scene) -> None:
+        uid, first = await a_range(scene)
+        last = later(first, 9 * MINUTE)
+        await scene.fire_after(MINUTE)
+
+        second = await scene.storage.schedules.ticks(uid, after=Instant(first + 1), until=LATEST, limit=9)
+        ninth = await scene.storage.schedules.ticks(uid, after=Instant(last - 1), until=last, limit=9)
+        beyond = await scene.storage.schedules.ticks(uid, after=last, until=LATEST, limit=9)
+
+        assert [tick.scheduled_for for tick in second] == [first, later(last, MINUTE)]
+        assert [tick.scheduled_for for tick in ninth] == [first]
+        assert [tick.scheduled_for for tick in beyond] == [later(last, MINUTE)]
+
+    async def test_a_range_that_reaches_in_counts_for_the_limit(self, scene: Scene) -> None:
+        uid, first = await a_range(scene)
+        await scene.fire_after(MINUTE)
+
+        page = await scene.storage.schedules.ticks(uid, after=Instant(first + 1), until=LATEST, limit=1)
+
+        assert [tick.scheduled_for for tick in page] == [first]
+
+    async def test_reading_on_after_a_range_does_not_repeat_it(self, scene: Scene) -> None:
+        uid, first = await a_range(scene)
+
+        assert await scene.storage.schedules.ticks(uid, after=first, until=LATEST, limit=9) == []
+
+    async def test_no_row_touches_an_empty_stretch(self, scene: Scene) -> None:
+        uid, first = await a_range(scene)
+        inside = later(first, MINUTE)
+
+        assert await scene.storage.schedules.ticks(uid, after=inside, until=inside, limit=9) == []
 
     @pytest.mark.proves("R4-56")
     async def test_the_newest_ticks_come_first(self, scene: Scene) -> None:
@@ -109,6 +138,13 @@ class LedgerContract(Contract):
         await scene.fire_after(SECOND)
 
         assert await findings(scene) == []
+
+
+async def a_range(scene: Scene) -> tuple[ScheduleUid, Instant]:
+    """One row for ten moments, a minute apart, and the first of them."""
+    schedule = await scene.schedule(every(60))
+    await scene.fire_after(10 * MINUTE + 30 * SECOND)
+    return schedule.uid, later(schedule.created_at, MINUTE)
 
 
 async def six_ticks(scene: Scene) -> tuple[ScheduleUid, list[Instant]]:

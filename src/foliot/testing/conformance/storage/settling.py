@@ -3,11 +3,11 @@
 import pytest
 
 from foliot.domain.ids import JobId
-from foliot.domain.instant import HOUR, MINUTE, SECOND
+from foliot.domain.instant import HOUR, MINUTE, SECOND, Millis
 from foliot.domain.run import Status, Tick
 from foliot.domain.schedule import Catchup, Overlap
-from foliot.domain.tick import TickOutcome, TickReason, tick_key
-from foliot.testing.builders import REPORT, a_schedule, every, succeeded
+from foliot.domain.tick import JitterMode, TickOutcome, TickReason, tick_key
+from foliot.testing.builders import REPORT, a_schedule, every, once, succeeded
 from foliot.testing.conformance.storage.runs import OUT_OF_RANGE
 from foliot.testing.conformance.storage.scene import Contract, Scene
 
@@ -250,6 +250,21 @@ class SettleContract(Contract):
         [ledger] = await scene.storage.schedules.ledgers()
         assert list(ledger.planned) == []
         assert [tick.outcome for tick in await scene.ticks(schedule.uid)] == [TickOutcome.RAN] * 4
+
+    @pytest.mark.proves("R1-13", "R4-42")
+    async def test_a_schedule_is_not_exhausted_while_its_last_tick_waits(self, scene: Scene) -> None:
+        spec = once(scene.after(MINUTE), jitter=Millis(HOUR), jitter_mode=JitterMode.AFTER)
+        schedule = await scene.schedule(spec)
+        await scene.fire_after(MINUTE)
+        waiting = await scene.stored()
+        assert (waiting.next_run_at, waiting.enabled) == (None, True)
+
+        assert waiting.wake_at is not None
+
+        await scene.fire_after(waiting.wake_at - scene.now)
+
+        assert [tick.outcome for tick in await scene.ticks(schedule.uid)] == [TickOutcome.RAN]
+        assert (await scene.stored()).enabled is False
 
     @pytest.mark.proves("T15")
     async def test_the_planned_ticks_of_a_deleted_schedule_are_cancelled(self, scene: Scene) -> None:

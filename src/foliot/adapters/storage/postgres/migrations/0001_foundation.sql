@@ -47,7 +47,7 @@ CREATE TABLE foliot.schedules (
     last_scheduled_at bigint,
     behind_since      bigint,
     ledger_from       bigint,
-    CHECK (deleted_at IS NULL OR wake_at IS NULL)
+    CHECK (wake_at IS NULL OR (paused_at IS NULL AND deleted_at IS NULL))
 ) WITH (fillfactor = 80);
 
 CREATE UNIQUE INDEX schedules_id ON foliot.schedules (project, id) WHERE deleted_at IS NULL;
@@ -96,7 +96,8 @@ CREATE TABLE foliot.ticks (
     decided_at    bigint NOT NULL,
     PRIMARY KEY (uid, scheduled_for),
     CHECK ("until" >= scheduled_for),
-    CHECK ((run_id IS NOT NULL) = (outcome = 'ran'))
+    CHECK ((run_id IS NOT NULL) = (outcome = 'ran')),
+    CHECK ((key IS NULL) = ("until" > scheduled_for))
 );
 
 -- Runs ---------------------------------------------------------------------------------------------------------------
@@ -132,6 +133,7 @@ CREATE TABLE foliot.runs (
     scheduled_for bigint,
     tick_key      text,
     CHECK ((finished_at IS NOT NULL) = (status <> 'scheduled')),
+    CHECK (finished_at >= coalesce(started_at, created_at)),
     CHECK (is_trouble = (status NOT IN ('scheduled', 'success')))
 ) WITH (fillfactor = 40);
 
@@ -197,7 +199,8 @@ CREATE TABLE foliot.dedupe (
     run_id     text COLLATE "C" NOT NULL,
     scope      text NOT NULL CHECK (scope IN ('forever', 'active', 'window')),
     expires_at bigint,
-    PRIMARY KEY (project, job_id, key)
+    PRIMARY KEY (project, job_id, key),
+    CHECK ((expires_at IS NOT NULL) = (scope = 'window'))
 );
 
 CREATE INDEX dedupe_run ON foliot.dedupe (run_id);
@@ -214,7 +217,8 @@ CREATE TABLE foliot.attempts (
     reason      text,
     exit_code   integer,
     error       text,
-    PRIMARY KEY (run_id, number)
+    PRIMARY KEY (run_id, number),
+    CHECK (finished_at >= started_at)
 );
 
 CREATE TABLE foliot.outputs (

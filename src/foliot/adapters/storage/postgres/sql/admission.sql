@@ -16,7 +16,8 @@ DELETE FROM foliot.holds WHERE run_id = ANY ((SELECT $1::text[])::text[]) RETURN
 
 -- name: release_places
 -- What an attempt holds; the overlap key stays until the run is over.
-DELETE FROM foliot.holds WHERE run_id = ANY ((SELECT $1::text[])::text[]) AND key NOT LIKE 'tick:%' RETURNING key;
+DELETE FROM foliot.holds WHERE run_id = ANY ((SELECT $1::text[])::text[]) AND NOT starts_with(key, $2)
+RETURNING key;
 
 -- name: held_keys
 SELECT DISTINCT key FROM foliot.holds WHERE run_id = ANY ((SELECT $1::text[])::text[]);

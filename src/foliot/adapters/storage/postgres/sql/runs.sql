@@ -61,7 +61,7 @@ granted AS MATERIALIZED (
     SELECT run.id AS run_id, nextval('foliot.lease_token') AS token, $1::text AS worker_id, run.job_id,
            (SELECT job.revision FROM foliot.jobs job WHERE job.project = run.project AND job.id = run.job_id),
            run.attempt + 1 AS attempt, run.lost, run.queue, run.priority, run.due_at,
-           (SELECT now FROM clock) AS started_at, convert_to(run.payload, 'UTF8'), convert_to(run.overrides, 'UTF8'),
+           greatest((SELECT now FROM clock), run.created_at) AS started_at, convert_to(run.payload, 'UTF8'), convert_to(run.overrides, 'UTF8'),
            run.limits, run.schedule_uid, run.schedule_id, run.scheduled_for, run.tick_key
     FROM foliot.runs run WHERE run.id = ANY (ARRAY(SELECT run_id FROM picked))
 ),
@@ -124,10 +124,11 @@ ended AS (
     RETURNING token, run_id, worker_id, attempt, started_at
 )
 UPDATE foliot.runs SET
-    status = 'success', finished_at = (SELECT now FROM clock), reason = NULL, error = NULL, exit_code = $3,
+    status = 'success', finished_at = greatest((SELECT now FROM clock), ended.started_at),
+    reason = NULL, error = NULL, exit_code = $3,
     worker_id = ended.worker_id, token = ended.token, attempt = ended.attempt, started_at = ended.started_at
 FROM ended WHERE runs.id = ended.run_id
-RETURNING runs.token, runs.id AS run_id, runs.worker_id, runs.attempt, runs.finished_at;
+RETURNING runs.token, runs.id AS run_id, runs.worker_id, (SELECT now FROM clock) AS now;
 
 -- name: end_leases
 -- The fence: a token that is not current deletes nothing.
@@ -146,7 +147,7 @@ WHERE attempt.run_id = ANY ((SELECT $1::text[])::text[]) AND attempt.token = ANY
 
 -- name: end_runs
 UPDATE foliot.runs SET
-    status = ended.status, is_trouble = ended.status <> 'success', finished_at = $1,
+    status = ended.status, is_trouble = ended.status <> 'success', finished_at = greatest($1, ended.started_at),
     reason = ended.reason, error = ended.error, exit_code = ended.exit_code,
     worker_id = ended.worker_id, token = ended.token, attempt = ended.attempt, started_at = ended.started_at
 FROM unnest((SELECT $2::text[]), (SELECT $3::bigint[]), (SELECT $4::text[]), (SELECT $5::int[]), (SELECT $6::bigint[]),
@@ -171,9 +172,9 @@ RETURNING runs.id, runs.queue, runs.priority, runs.due_at, runs.limits;
 -- name: add_attempts
 INSERT INTO foliot.attempts (finished_at, run_id, number, token, worker_id, started_at, status, reason, exit_code,
                              error)
-SELECT $1, ended.*
+SELECT greatest($1, ended.started_at), ended.*
 FROM unnest($2::text[], $3::int[], $4::bigint[], $5::text[], $6::bigint[], $7::text[], $8::text[], $9::int[],
-            $10::text[]) AS ended;
+            $10::text[]) AS ended (run_id, number, token, worker_id, started_at, status, reason, exit_code, error);
 
 -- name: cancelled_later
 -- Where a run stands while it has not started. Who deletes its place owns it.
@@ -197,7 +198,7 @@ SELECT id, status FROM foliot.runs WHERE id = ANY ((SELECT $1::text[])::text[]);
 
 -- name: end_cancelled
 UPDATE foliot.runs SET
-    status = 'cancelled', is_trouble = true, reason = 'cancelled', finished_at = $2
+    status = 'cancelled', is_trouble = true, reason = 'cancelled', finished_at = greatest($2, created_at)
 WHERE id = ANY ((SELECT $1::text[])::text[])
 RETURNING id, attempt;
 

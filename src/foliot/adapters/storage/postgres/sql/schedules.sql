@@ -93,7 +93,7 @@ JOIN foliot.revisions ON revisions.uid = asked.uid AND revisions.number >= least
     WHERE earlier.uid = asked.uid AND earlier.opened_at <= asked.since), 1))
 ORDER BY revisions.uid, revisions.number;
 
--- name: in_flight
+-- name: count_in_flight
 SELECT key, count(*) AS runs FROM foliot.holds WHERE key = ANY ((SELECT $1::text[])::text[]) GROUP BY key;
 
 -- name: next_wake
@@ -119,7 +119,8 @@ SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::int[]);
 -- name: advance_schedules
 UPDATE foliot.schedules SET
     version = schedules.version + 1, settled_until = new.settled_until, next_run_at = new.next_run_at,
-    wake_at = new.wake_at, behind_since = new.behind_since, enabled = schedules.enabled AND NOT new.is_exhausted,
+    wake_at = CASE WHEN schedules.paused_at IS NULL THEN new.wake_at END, behind_since = new.behind_since,
+    enabled = schedules.enabled AND NOT new.is_exhausted,
     last_scheduled_at = coalesce(new.last_scheduled_at, schedules.last_scheduled_at)
 FROM unnest((SELECT $1::text[]), (SELECT $2::bigint[]), (SELECT $3::bigint[]), (SELECT $4::bigint[]),
             (SELECT $5::bigint[]), (SELECT $6::bigint[]), (SELECT $7::boolean[]))

@@ -48,7 +48,7 @@ DELETE FROM holds WHERE run_id = ?
 
 -- name: release_limits
 -- A run keeps its place on its schedule until it is over.
-DELETE FROM holds WHERE run_id = ? AND key NOT GLOB 'tick:*'
+DELETE FROM holds WHERE run_id = ? AND key NOT GLOB ? || '*'
 
 -- name: waiting_keys
 -- One step into the index per key, however many wait for it.

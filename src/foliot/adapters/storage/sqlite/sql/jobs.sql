@@ -11,4 +11,4 @@ ON CONFLICT (project, id)
 DO UPDATE SET spec = excluded.spec, revision = excluded.revision, updated_at = excluded.updated_at
 
 -- name: delete_jobs
-DELETE FROM jobs WHERE project = ? AND id IN (SELECT value FROM json_each(?)) RETURNING id
+DELETE FROM jobs WHERE project = ? AND id IN (SELECT value FROM json_each(?)) RETURNING id, revision

@@ -1,14 +1,18 @@
 -- name: due_schedules
 SELECT
     s.uid, s.id, s.version, s.created_at, s.revision, s.opened_at, s.spec, s.settled_until, s.behind_since,
-    (SELECT count(*) FROM holds h WHERE h.key = 'tick:' || s.uid),
+    (SELECT count(*) FROM holds h WHERE h.key = ?1 || s.uid),
     EXISTS (SELECT 1 FROM pauses p WHERE p.uid = s.uid AND (p.until IS NULL OR p.until > s.settled_until)),
     EXISTS (SELECT 1 FROM planned t WHERE t.uid = s.uid)
-FROM schedules s WHERE s.wake_at <= ? ORDER BY s.wake_at LIMIT ?
+FROM schedules s WHERE s.wake_at <= ?2 ORDER BY s.wake_at LIMIT ?3
 
 -- name: versions
-SELECT s.rowid, s.uid, s.id, s.version, s.spec, EXISTS (SELECT 1 FROM planned t WHERE t.uid = s.uid)
-FROM schedules s WHERE s.uid IN (SELECT value FROM json_each(?)) AND s.deleted_at IS NULL
+-- CROSS JOIN: in SQLite it fixes the order, each name is looked up once.
+SELECT s.rowid, s.uid, s.id, s.version, EXISTS (SELECT 1 FROM planned t WHERE t.uid = s.uid)
+FROM json_each(?) j CROSS JOIN schedules s ON s.uid = j.value WHERE s.deleted_at IS NULL
+
+-- name: specs
+SELECT uid, spec FROM schedules WHERE uid IN (SELECT value FROM json_each(?))
 
 -- name: advance
 UPDATE schedules SET
@@ -26,7 +30,7 @@ INSERT INTO ticks (
     uid, scheduled_for, until, count, outcome, reason, fire_at, revision, run_id, into_tick, key, decided_at
 ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
--- name: in_flight
+-- name: runs_in_flight
 SELECT run_id FROM holds WHERE key = ?
 
 -- name: ticks
