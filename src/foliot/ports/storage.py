@@ -237,7 +237,7 @@ class RunStore(Protocol):
 
         A pending cancel turns "try again" into cancelled (`domain.run.heed_cancel`). A finish that was saved before
         (same run, token, status and reason) is accepted again and changes nothing. Superseded attempts are kept as
-        records. An outcome that cannot be stored ends its run as failed, reason `output`: it must not come back for ever.
+        records. An outcome that cannot be stored ends its run as failed, reason `output`, and does not come back.
         """
         ...
 
