@@ -322,6 +322,7 @@ class _Pass:
             self._firing.waiting |= {run.id}
         self._in_flight += 1
         self._firing.runs.append(run)
+        self._firing.last_scheduled_at = max(self._firing.last_scheduled_at or moment, moment)
         self._record(moment, revision, fire_at, (TickOutcome.RAN, reason), run_id=run.id)
 
     def _supersede(self) -> None:
@@ -394,14 +395,14 @@ class _Pass:
     def _close(self, is_complete: bool) -> Firing:
         firing = self._firing
         firing.next_run_at = self._timetable.next(firing.settled_until)
-        firing.last_scheduled_at = max((run.tick.scheduled_for for run in firing.runs if run.tick), default=None)
-        wakes = [tick.fire_at for tick in firing.planned if tick.fire_at > self._now]
         if not is_complete:
             firing.behind_since = self._reference
-            wakes.append(later(self._now, self._tempo.tick))
+            firing.wake_at = later(self._now, self._tempo.tick)
         elif firing.next_run_at is not None:
-            wakes.append(self._wake_for(firing.next_run_at))
-        firing.wake_at = min(wakes, default=None)
+            firing.wake_at = self._wake_for(firing.next_run_at)
+        for tick in firing.planned:
+            if tick.fire_at > self._now:
+                firing.wake_at = min(tick.fire_at, firing.wake_at or tick.fire_at)
         return firing
 
     def _wake_for(self, moment: Instant) -> Instant:

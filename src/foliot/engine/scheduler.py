@@ -11,9 +11,10 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final
 
-from foliot.domain.firing import DueSchedule, Firing, Launcher, Tempo, plan_firing
+from foliot.domain.firing import DueSchedule, Firing, Launcher, Tempo
 from foliot.domain.ids import IdSource
 from foliot.domain.instant import MINUTE, Instant, Millis, later, to_iso
+from foliot.domain.punctual import decide
 from foliot.domain.tick import TickOutcome, TickRecord
 from foliot.engine.loop import AT_ONCE
 from foliot.ports.clock import Clock
@@ -79,7 +80,7 @@ class Scheduler:
 
     def _decide(self, schedule: DueSchedule, due: DueBatch, run_ids: Iterator[str]) -> Firing:
         try:
-            return plan_firing(
+            return decide(
                 schedule,
                 due.now,
                 jobs=due.jobs,
