@@ -8,7 +8,6 @@
     │   ├── InvalidJob          a definition that cannot be run
     │   └── InvalidRun          a run that cannot be created (payload, dedupe key ...)
     ├── NotFound                a job, schedule or run that is not there
-    ├── Conflict                the state of the world forbids it (terminal run, name taken ...)
     └── StorageError            the database
         ├── StorageUnavailable  could not be reached: may work next time
         ├── StorageCorrupt      damaged, or not a Foliot database
@@ -94,10 +93,6 @@ class NotFound(FoliotError):
         super().__init__(f"{kind} {name[:128]!a} does not exist", hint=near)
         self.kind = kind
         self.name = name
-
-
-class Conflict(FoliotError):
-    code = "conflict"
 
 
 class StorageError(FoliotError):

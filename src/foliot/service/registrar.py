@@ -124,10 +124,6 @@ class Registrar:
             raise await self._no_schedule(schedule_id)
         return found[ScheduleId(schedule_id)]
 
-    async def delete_job(self, job_id: str) -> None:
-        if not await self._storage.jobs.delete([JobId(job_id)]):
-            raise await self.no_job(job_id)
-
     async def no_job(self, job_id: str) -> NotFound:
         known = [job.id for job in await self._storage.jobs.page(limit=_SUGGESTIONS)]
         return NotFound("job", job_id, known=known)
