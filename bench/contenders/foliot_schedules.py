@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from bench.contenders.foliot_app import app
 from bench.orders import Order, Result, obey
 from foliot.domain.ids import ScheduleId
+from foliot.domain.input.schedule import schedule_spec
 from foliot.domain.schedule import ScheduleSpec
-from foliot.service.schedule_input import schedule_spec
 
 _BATCH = 1_000
 _HOUR = 3_600

@@ -7,6 +7,9 @@ from types import TracebackType
 from typing import Any, Self, TypeVar, overload
 
 from foliot.domain.ids import JobId, ScheduleId
+from foliot.domain.input.job import job_options
+from foliot.domain.input.schedule import read_schedule
+from foliot.domain.input.timing import Moment, Span
 from foliot.domain.job import JobSpec, Options, overlay
 from foliot.domain.launch import LAUNCH_JOB, LAUNCH_SPEC
 from foliot.domain.lease import CancelAnswer
@@ -22,11 +25,8 @@ from foliot.ports.runner import Runner
 from foliot.ports.storage import RunFilter
 from foliot.service.background import Background
 from foliot.service.desk import Request
-from foliot.service.job_input import job_options
 from foliot.service.launcher import DeskLauncher
 from foliot.service.registrar import ScheduleView, Upserted
-from foliot.service.schedule_input import read_schedule
-from foliot.service.timing import Moment, Span
 from foliot.wiring import Services, build_node, build_runners, node_label, open_services
 
 Function = TypeVar("Function", bound=Callable[..., Any])

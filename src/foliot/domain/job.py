@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from foliot.domain.ids import JobId
 from foliot.domain.instant import DAY, Instant, Millis
+from foliot.domain.kinds import check_spec
 from foliot.domain.limits import Limit, job_limit, keyed_limit
 from foliot.domain.retry import Retry
 from foliot.errors import InvalidJob
@@ -91,9 +92,16 @@ class JobSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     options: Options = Options()
     enabled: bool = True
     source: str = "api"
+    """Who owns the definition: nobody else changes it."""
+    category: str = "default"
+    owner: str = ""
+    tags: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    """What a worker must offer to be given its runs."""
 
     def check(self) -> None:
         check_name("kind", self.kind)
+        check_spec(self.kind, self.spec)
         self.options.check()
 
 

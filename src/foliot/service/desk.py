@@ -7,6 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from foliot.domain.ids import IdSource, JobId, RunId
+from foliot.domain.input.timing import Moment, Span, instant, millis
 from foliot.domain.instant import LATEST, SECOND, Instant, Millis
 from foliot.domain.job import Job, Options, overlay
 from foliot.domain.lease import CancelAnswer
@@ -16,7 +17,6 @@ from foliot.errors import InvalidRun, NotFound
 from foliot.ports.clock import Clock
 from foliot.ports.storage import Created, RunFilter, Storage
 from foliot.service.registrar import Registrar
-from foliot.service.timing import Moment, Span, instant, millis
 
 MAX_DEDUPE_KEY: Final = 255
 _TRIGGER: Final = "api"

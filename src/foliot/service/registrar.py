@@ -8,6 +8,7 @@ import msgspec
 
 from foliot.domain.edit import is_same_rule
 from foliot.domain.ids import IdSource, JobId, ScheduleId, ScheduleUid
+from foliot.domain.input.schedule import read_schedule
 from foliot.domain.instant import Instant, to_datetime
 from foliot.domain.job import Job, JobSpec, check_name
 from foliot.domain.payload import encode_payload
@@ -16,7 +17,6 @@ from foliot.domain.timetable import Timetable
 from foliot.errors import InvalidInput, InvalidSchedule, NotFound
 from foliot.ports.clock import Clock
 from foliot.ports.storage import Ledger, NewSchedule, Storage
-from foliot.service.schedule_input import read_schedule
 
 PREVIEW = 5
 _SUGGESTIONS = 1_000
@@ -74,7 +74,7 @@ class Registrar:
         return await self._storage.jobs.put(list(jobs.items()))
 
     async def upsert_schedule(self, schedule_id: str | None = None, **fields: Any) -> Upserted:
-        """Create or change one schedule; see `schedule_input.schedule_spec` for the fields."""
+        """Create or change one schedule; see `domain.input.schedule.schedule_spec` for the fields."""
         if schedule_id is not None and not isinstance(schedule_id, str):
             raise InvalidSchedule(f"schedule_id must be text, not {type(schedule_id).__name__}", field="schedule_id")
         chosen = ScheduleId(schedule_id or self._ids.make(self._clock.now()))

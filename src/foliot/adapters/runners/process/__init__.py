@@ -28,14 +28,12 @@ Where there is no list of children (other systems than Linux), what is left is t
 A process that other code of the worker starts is not ours to reap, nor is an orphan of such a process.
 """
 
-from foliot.adapters.runners.process.ending import GRACE, kill_tree_of, sweep_orphans
+from foliot.adapters.runners.process.ending import kill_tree_of, sweep_orphans
 from foliot.adapters.runners.process.environment import child_environment, inherited_environment
 from foliot.adapters.runners.process.launch import Launch
-from foliot.adapters.runners.process.running import OUTPUT_CAP, run_process
+from foliot.adapters.runners.process.running import run_process
 
 __all__ = [
-    "GRACE",
-    "OUTPUT_CAP",
     "Launch",
     "child_environment",
     "inherited_environment",

@@ -13,9 +13,7 @@ from foliot.adapters.runners.process import proctable
 from foliot.adapters.runners.process.patience import Patience
 from foliot.adapters.runners.process.proctable import Tag
 from foliot.adapters.runners.process.subreaper import Head, subreaper
-
-GRACE: Final = 2.0
-"""Seconds between TERM and KILL, unless the job says otherwise."""
+from foliot.domain.kinds.process import GRACE
 
 _LAST_WAIT: Final = 1.0
 """Seconds that killed processes have to vanish. One that hangs inside the kernel never does."""

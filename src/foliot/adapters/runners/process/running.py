@@ -5,18 +5,16 @@ import os
 import signal
 from typing import Final
 
-from foliot.adapters.runners.process.ending import GRACE, end_tree, is_cleared
+from foliot.adapters.runners.process.ending import end_tree, is_cleared
 from foliot.adapters.runners.process.launch import Launch, refusal
 from foliot.adapters.runners.process.output import Output
 from foliot.adapters.runners.process.patience import Patience
 from foliot.adapters.runners.process.proctable import Tag
 from foliot.adapters.runners.process.subreaper import Head, subreaper
 from foliot.adapters.runners.process.waiting import Watch, watch
+from foliot.domain.kinds.process import GRACE, OUTPUT_CAP
 from foliot.domain.outcome import Failure, Reason, Success
 from foliot.ports.runner import LogSink
-
-OUTPUT_CAP: Final = 4 * 1024 * 1024
-"""Bytes of output that are stored of one attempt, unless the job says otherwise."""
 
 _ROUND_EVERY: Final = 5.0
 """Seconds between two looks for dead orphans of a run that goes on."""

@@ -7,11 +7,11 @@ from typing import Any, TypeVar, get_args
 from foliot.domain import cron
 from foliot.domain.cron import DomDow, Dst
 from foliot.domain.ids import JobId
+from foliot.domain.input.timing import Moment, Span, instant, millis, number, optional_instant
 from foliot.domain.instant import SECOND, Millis, ceil_second
 from foliot.domain.schedule import Catchup, Overlap, ScheduleSpec, ScheduleType
 from foliot.domain.tick import JitterMode
 from foliot.errors import InvalidSchedule, suggest
-from foliot.service.timing import Moment, Span, instant, millis, number, optional_instant
 
 Word = TypeVar("Word", bound=StrEnum)
 Choice = TypeVar("Choice", bound=str)

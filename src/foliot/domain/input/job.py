@@ -2,9 +2,9 @@
 
 from typing import Any, Final
 
+from foliot.domain.input.timing import millis, number
 from foliot.domain.job import Delivery
 from foliot.errors import InvalidJob, suggest
-from foliot.service.timing import millis, number
 
 _RETRY: Final = {
     "retries": "retries",

@@ -1,0 +1,44 @@
+"""What a job of each kind says: the part of a definition that only its runner understands.
+
+A kind is a struct with the fields of its specification. It is checked when the job is defined, not when it first
+runs: a runner reads what has been checked.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final, TypeVar
+
+from msgspec import Struct, ValidationError, convert
+
+from foliot.domain.kinds.agent import AgentSpec
+from foliot.domain.kinds.http import HttpSpec
+from foliot.domain.kinds.python import PythonSpec
+from foliot.domain.kinds.shell import ShellSpec
+from foliot.errors import InvalidJob
+
+Spec = TypeVar("Spec", bound=Struct)
+
+KINDS: Final[Mapping[str, type[Struct]]] = {
+    "shell": ShellSpec,
+    "http": HttpSpec,
+    "python": PythonSpec,
+    "agent": AgentSpec,
+}
+ALIASES: Final[Mapping[str, str]] = {"claude": "agent"}
+
+
+def check_spec(kind: str, spec: Mapping[str, Any]) -> None:
+    """Refuse a specification that the runner of its kind could not carry out. Other kinds check their own."""
+    if kind in KINDS:
+        read_spec(KINDS[kind], spec)
+
+
+def read_spec(kind: type[Spec], spec: Mapping[str, Any]) -> Spec:
+    """Read a specification, or refuse it with InvalidJob."""
+    try:
+        return convert(spec, kind)
+    except ValidationError as error:
+        raise InvalidJob(f"this is no {name_of(kind)} job: {error}", field="spec") from None
+
+
+def name_of(kind: type[Struct]) -> str:
+    return next(name for name, known in KINDS.items() if known is kind)

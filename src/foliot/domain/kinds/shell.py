@@ -1,0 +1,29 @@
+"""A shell job: a command line, or the arguments of a program without a shell."""
+
+import shlex
+from typing import Annotated, Final
+
+from msgspec import Meta
+
+from foliot.domain.kinds.process import ProcessSpec
+
+SHELL: Final = "/bin/sh"
+
+
+class ShellSpec(ProcessSpec, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What a shell job says: a command for the shell, or the arguments of a program without one."""
+
+    command: str | None = None
+    argv: Annotated[tuple[str, ...], Meta(min_length=1)] | None = None
+
+    def __post_init__(self) -> None:
+        if (self.command is None) == (self.argv is None):
+            raise ValueError("give either `command` or `argv`")
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return self.argv if self.argv is not None else (SHELL, "-c", self.command or "")
+
+    @property
+    def echo(self) -> str:
+        return shlex.join(self.argv) if self.argv is not None else self.command or ""
