@@ -6,8 +6,18 @@
     │   ├── InvalidTimezone     a zone name, with a near match
     │   ├── InvalidSchedule     a rule that cannot be kept (never matches, ends before it starts ...)
     │   ├── InvalidJob          a definition that cannot be run
-    │   └── InvalidRun          a run that cannot be created (payload, dedupe key ...)
+    │   ├── InvalidRun          a run that cannot be created (payload, dedupe key ...)
+    │   └── InvalidWorkflow     a graph that cannot be walked through, with everything that is wrong with it
     ├── NotFound                a job, schedule or run that is not there
+    ├── OwnedElsewhere          a definition that only its owner (a file, an application) changes
+    ├── OutputUnavailable       what an attempt printed is not there, or not all of it
+    │   ├── OutputTruncated     more was printed than is kept
+    │   ├── OutputLost          the worker vanished while it ran
+    │   ├── OutputPruned        retention has removed it
+    │   └── OutputUnfinished    it is still being printed, or has not begun
+    ├── OutboundError           something out there that a job, a webhook or a list of items wanted
+    │   ├── OutboundBlocked     a target that the outbound guard refuses: nothing was sent to it
+    │   └── OutboundFailed      a target that could not be reached, or broke off: may work next time
     └── StorageError            the database
         ├── StorageUnavailable  could not be reached: may work next time
         ├── StorageCorrupt      damaged, or not a Foliot database
@@ -18,7 +28,7 @@ A message is a short fact in lower case; the hint says, in sentences, what to do
 The code never changes once released: programs compare it, people search for it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import ClassVar
 
@@ -84,6 +94,17 @@ class InvalidRun(InvalidInput):
     code = "invalid_run"
 
 
+class InvalidWorkflow(InvalidInput):
+    """A workflow with faults, all of them."""
+
+    code = "invalid_workflow"
+
+    def __init__(self, workflow_id: str, faults: Sequence[str]) -> None:
+        shown = "".join(f"\n  - {fault}" for fault in faults)
+        super().__init__(f"workflow {workflow_id[:64]!a} cannot be registered:{shown}", field="steps")
+        self.faults = tuple(faults)
+
+
 class NotFound(FoliotError):
     code = "not_found"
 
@@ -93,6 +114,52 @@ class NotFound(FoliotError):
         super().__init__(f"{kind} {name[:128]!a} does not exist", hint=near)
         self.kind = kind
         self.name = name
+
+
+class OwnedElsewhere(FoliotError):
+    """Names every definition that was to be changed and has another owner."""
+
+    code = "owned_elsewhere"
+
+
+class OutputUnavailable(FoliotError):
+    code = "output_unavailable"
+
+
+class OutputTruncated(OutputUnavailable):
+    code = "output_truncated"
+
+
+class OutputLost(OutputUnavailable):
+    code = "output_lost"
+
+
+class OutputPruned(OutputUnavailable):
+    code = "output_pruned"
+
+
+class OutputUnfinished(OutputUnavailable):
+    code = "output_unfinished"
+
+
+class OutboundError(FoliotError):
+    code = "outbound"
+
+
+class OutboundBlocked(OutboundError):
+    """Names the kind of place, never its address: who asked must not learn from it what a name stands for."""
+
+    code = "ssrf_blocked"
+
+
+class OutboundFailed(OutboundError):
+    """`status` is that of the answer, if one had begun to arrive."""
+
+    code = "connection"
+
+    def __init__(self, message: str, *, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 class StorageError(FoliotError):

@@ -13,7 +13,7 @@ from enum import StrEnum
 
 
 class Reason(StrEnum):
-    """Why an attempt did not succeed. A closed list, the same words in rows, API and metrics."""
+    """Why a run did not simply succeed. A closed list, the same words in rows, API and metrics."""
 
     EXCEPTION = "exception"
     EXIT_CODE = "exit_code"
@@ -23,9 +23,20 @@ class Reason(StrEnum):
     LEASE_LOST = "lease_lost"
     RESTART = "restart"
     LAUNCH_FAILED = "launch_failed"
+    LIMIT_MEMORY = "limit_memory"
+    LIMIT_CPU = "limit_cpu"
+    LIMIT_FILE_SIZE = "limit_file_size"
     HANDLER_MISSING = "handler_missing"
     PAYLOAD = "payload"
     OUTPUT = "output"
+    HTTP_STATUS = "http_status"
+    CONNECTION = "connection"
+    SSRF_BLOCKED = "ssrf_blocked"
+    DEP_MISSING = "dep_missing"
+    DEP_FAILED = "dep_failed"
+    COOLDOWN = "cooldown"
+    MARKED = "marked"
+    """The one reason of a success: somebody said that it is one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,60 @@
+"""What a gate asks of other jobs, as people write it."""
+
+from enum import StrEnum
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from foliot.domain.ids import JobId
+from foliot.domain.instant import DAY, SECOND, Millis
+from foliot.errors import InvalidJob
+
+MAX_DEPENDENCIES: Final = 1_000
+MAX_WINDOW: Final = Millis(366 * DAY)
+
+
+class Action(StrEnum):
+    """What a gate does about a dependency that is missing or has failed."""
+
+    SKIP = "skip"
+    FAIL = "fail"
+    RUN = "run"
+
+
+class WindowKind(StrEnum):
+    SLIDING = "sliding"
+    """The last so many seconds."""
+    LAST_SUCCESS = "since_last_success"
+    """Since this gate's own last success; the sliding window until there is one."""
+    LOCAL_DAY = "local_day"
+    """The same day as the planned moment, in the gate's zone."""
+
+
+class Gate(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a job asks of others before it runs."""
+
+    depends_on: tuple[JobId, ...]
+    window: Millis = Millis(DAY)
+    window_kind: WindowKind = WindowKind.SLIDING
+    timezone: str = "UTC"
+    """Whose day it is."""
+    on_missing: Action = Action.SKIP
+    on_dep_fail: Action = Action.SKIP
+    wait: Millis = Millis(0)
+    """How long, after its planned moment, it waits for a dependency that is under way."""
+    cooldown: Millis = Millis(0)
+    """How long it does not look again after it has declined."""
+    partial_counts_as: Literal["success", "failed"] = "success"
+
+    def check(self, job_id: JobId) -> None:
+        if not 1 <= len(self.depends_on) <= MAX_DEPENDENCIES:
+            raise InvalidJob(f"depends_on names 1 to {MAX_DEPENDENCIES} jobs", field="depends_on")
+        if job_id in self.depends_on:
+            raise InvalidJob(
+                f'"{job_id}" cannot depend on itself', hint="Leave it out of depends_on.", field="depends_on"
+            )
+        for name, span in (("window_sec", self.window), ("wait_sec", self.wait), ("cooldown_sec", self.cooldown)):
+            if not 0 <= span <= MAX_WINDOW:
+                raise InvalidJob(f"{name} must be 0 to {MAX_WINDOW // SECOND}, not {span / SECOND:g}", field=name)
+        if not self.window and self.window_kind is WindowKind.SLIDING:
+            raise InvalidJob("window_sec must be more than 0", hint="86400 is a day.", field="window_sec")

@@ -1,0 +1,133 @@
+"""The graph of a workflow, indexed for asking, and the faults that keep steps from being one."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import reduce
+from operator import or_
+from typing import NamedTuple
+
+from foliot.domain.workflow.spec import ON_COMPLETE, Edge, Step
+from foliot.errors import suggest
+
+
+class Graph(NamedTuple):
+    """Steps with their edges both ways; the final step's edges are written out."""
+
+    parents: Mapping[str, Sequence[Edge]]
+    children: Mapping[str, Sequence[tuple[str, Edge]]]
+    """Each child with the edge that leads to it."""
+    final: str | None
+
+    @property
+    def roots(self) -> list[str]:
+        return [name for name, edges in self.parents.items() if not edges]
+
+    def descendants(self, names: Iterable[str]) -> set[str]:
+        """The named steps and whatever comes after them."""
+        after = {parent: [child for child, _ in edges] for parent, edges in self.children.items()}
+        return _reached(names, after)
+
+    def ordered(self) -> list[str]:
+        """The steps, each after its parents."""
+        waiting = {name: len(edges) for name, edges in self.parents.items()}
+        order = self.roots
+        for name in order:
+            for child, _ in self.children[name]:
+                waiting[child] -= 1
+                if not waiting[child]:
+                    order.append(child)
+        return order
+
+
+class Precedence:
+    """Which step comes before which: one bit for each pair, so that ten thousand steps are no trouble."""
+
+    def __init__(self, graph: Graph) -> None:
+        order = graph.ordered()
+        self._bits = {name: 1 << place for place, name in enumerate(order)}
+        self._before: dict[str, int] = {}
+        for name in order:
+            parents = [edge.parent for edge in graph.parents[name]]
+            self._before[name] = reduce(or_, (self._before[parent] | self._bits[parent] for parent in parents), 0)
+
+    def is_before(self, earlier: str, later: str) -> bool:
+        return bool(self._before[later] & self._bits.get(earlier, 0))
+
+
+def graph_of(steps: Sequence[Step]) -> Graph:
+    """The graph of steps that `faults_of` finds nothing wrong with."""
+    final = next((step.name for step in steps if step.is_final), None)
+    others = tuple(Edge(parent=step.name, when=ON_COMPLETE) for step in steps if not step.is_final)
+    parents = {step.name: others if step.is_final else step.after for step in steps}
+    children: dict[str, list[tuple[str, Edge]]] = {step.name: [] for step in steps}
+    for child, edges in parents.items():
+        for edge in edges:
+            children[edge.parent].append((child, edge))
+    return Graph(parents, children, final)
+
+
+def faults_of(steps: Sequence[Step]) -> Iterator[str]:
+    """Everything that keeps these steps from being a graph, each with what to do about it."""
+    if not steps:
+        yield "a workflow needs at least one step"
+    names = [step.name for step in steps]
+    yield from (f'step "{name}" is there twice' for name in _repeated(names))
+    finals = [step.name for step in steps if step.is_final]
+    if len(finals) > 1:
+        yield f"only one step can be final, not {', '.join(finals)}"
+    known = set(names)
+    for step in steps:
+        yield from _edge_faults(step, known, finals)
+    cycle = find_cycle({step.name: [edge.parent for edge in step.after] for step in steps})
+    if cycle:
+        yield f"the steps wait for each other: {' -> '.join(cycle)}"
+
+
+def _edge_faults(step: Step, known: set[str], finals: Sequence[str]) -> Iterator[str]:
+    parents = [edge.parent for edge in step.after]
+    if step.is_final and parents:
+        yield f'final step "{step.name}" comes after every step already: leave its edges out'
+    yield from (f'step "{step.name}" comes after "{name}" twice: join the conditions' for name in _repeated(parents))
+    for edge in step.after:
+        if edge.parent not in known:
+            hint = suggest(edge.parent, known, otherwise=f"There are: {', '.join(sorted(known)[:20])}.")
+            yield f'step "{step.name}" comes after "{edge.parent}", which does not exist. {hint}'
+        elif edge.parent in finals:
+            yield f'step "{step.name}" comes after the final step "{edge.parent}": nothing does'
+        if not edge.when:
+            yield f'step "{step.name}" has no condition on "{edge.parent}"'
+
+
+def find_cycle(parents: Mapping[str, Iterable[str]]) -> list[str]:
+    """One way round from a node to itself, or nothing. Deep graphs are no trouble: it does not recurse."""
+    done: set[str] = set()
+    for start in parents:
+        path: dict[str, Iterator[str]] = {}
+        node: str | None = None if start in done else start
+        while node is not None or path:
+            if node is not None:
+                path[node] = iter(parents.get(node, ()))
+            here = next(reversed(path))
+            node = next((name for name in path[here] if name not in done), None)
+            if node is None:
+                done.add(here)
+                del path[here]
+            elif node in path:
+                around = list(path)
+                return [*around[around.index(node) :], node][::-1]
+    return []
+
+
+def _reached(names: Iterable[str], onward: Mapping[str, Iterable[str]]) -> set[str]:
+    seen: set[str] = set()
+    open_ends = list(names)
+    while open_ends:
+        name = open_ends.pop()
+        if name not in seen:
+            seen.add(name)
+            open_ends.extend(onward.get(name, ()))
+    return seen
+
+
+def _repeated(names: Iterable[str]) -> list[str]:
+    return [name for name, times in Counter(names).items() if times > 1]

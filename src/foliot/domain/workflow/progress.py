@@ -1,0 +1,180 @@
+"""How an execution goes on: which steps fire, which are skipped, and how the whole has ended.
+
+Each step keeps a counter of parents that have not resolved, so that a parent that resolves costs as much as it has
+children, however many parents those have. A parent whose edge is not met blocks its child. When the counter is at 0 the
+child fires, or, if anything blocks it, is skipped; and a skipped step has resolved, so its own children are next.
+
+The order in which steps resolve does not matter, and neither does who asks: a step resolves once.
+"""
+
+from collections.abc import Collection, Generator, Iterable, Mapping
+from typing import Final, NamedTuple, cast
+
+from foliot.domain.ids import RunId
+from foliot.domain.run import Status
+from foliot.domain.workflow.conditions import Condition, Result, is_met
+from foliot.domain.workflow.facts import Facts
+from foliot.domain.workflow.graph import Graph
+from foliot.domain.workflow.spec import Edge
+
+MOST_BLOCKERS: Final = 20
+"""How many parents are named as the reason for a skipped step; a thousand would explain no more."""
+
+
+class StepState(NamedTuple):
+    """A step of one execution. Without a result it is pending: waiting for parents, or under way as `run_id`."""
+
+    waiting: int
+    """How many parents have not resolved yet."""
+    blockers: tuple[str, ...] = ()
+    """Parents whose result keeps the step from running."""
+    result: Result | None = None
+    run_id: RunId | None = None
+
+
+class Resolved(NamedTuple):
+    """A step that has come to its result, and what its run left behind."""
+
+    result: Result
+    facts: Facts = Facts()
+
+
+class Advance(NamedTuple):
+    """What follows when steps have resolved: new states, and the steps that are to be started, in order."""
+
+    changed: Mapping[str, StepState]
+    fire: tuple[str, ...]
+
+
+Questions = Generator[set[str], Mapping[str, StepState], Advance]
+"""Asks for the states of named steps, is sent them, and returns what follows."""
+
+
+def first_states(graph: Graph) -> dict[str, StepState]:
+    """Every step of a new execution. Those that wait for nobody are to be fired."""
+    return {name: StepState(len(edges)) for name, edges in graph.parents.items()}
+
+
+def advance(graph: Graph, resolved: Mapping[str, Resolved]) -> Questions:
+    """Say what follows when these steps resolve. One that has its result already changes nothing."""
+    known: dict[str, StepState] = {}
+    changed: dict[str, StepState] = {}
+    fire: list[str] = []
+    news = dict(resolved)
+    while news:
+        wanted = _touched(graph, news) - known.keys()
+        if wanted:
+            known.update((yield wanted))
+        news = _wave(graph, news, known, changed, fire)
+    return Advance(changed, tuple(fire))
+
+
+def _touched(graph: Graph, news: Iterable[str]) -> set[str]:
+    return set(news).union(child for name in news for child, _ in graph.children[name])
+
+
+def _wave(
+    graph: Graph,
+    news: Mapping[str, Resolved],
+    known: dict[str, StepState],
+    changed: dict[str, StepState],
+    fire: list[str],
+) -> dict[str, Resolved]:
+    """Write down what has resolved and tell the children. Returns the steps that are skipped because of it."""
+    skipped: dict[str, Resolved] = {}
+    for name, outcome in news.items():
+        if known[name].result is not None:
+            continue
+        known[name] = changed[name] = known[name]._replace(result=outcome.result)
+        for child, edge in graph.children[name]:
+            state = known[child] = changed[child] = _told(known[child], edge, outcome)
+            if state.waiting or state.result is not None:
+                continue
+            if state.blockers:
+                skipped[child] = Resolved(Result.SKIPPED)
+            else:
+                fire.append(child)
+    return skipped
+
+
+def _told(state: StepState, edge: Edge, outcome: Resolved) -> StepState:
+    """A child that has heard of one more parent."""
+    waiting = state.waiting - 1
+    if follows(edge, outcome) or len(state.blockers) >= MOST_BLOCKERS:
+        return state._replace(waiting=waiting)
+    return state._replace(waiting=waiting, blockers=(*state.blockers, edge.parent))
+
+
+def follows(edge: Edge, outcome: Resolved) -> bool:
+    return is_met(edge.when, outcome.result) and (edge.test is None or edge.test.holds(outcome.facts))
+
+
+def begin(graph: Graph, states: Mapping[str, StepState]) -> Advance:
+    """What follows at once in a new execution: a step that waits for nobody fires, or is skipped with what follows."""
+    free = [name for name, state in states.items() if state.result is None and not state.waiting]
+    skipped = {name: Resolved(Result.SKIPPED) for name in free if states[name].blockers}
+    changed, fire = answered(advance(graph, skipped), states)
+    return Advance(changed, (*(name for name in free if name not in skipped), *fire))
+
+
+def answered(questions: Questions, states: Mapping[str, StepState]) -> Advance:
+    """Answer the questions from states that are all at hand."""
+    try:
+        wanted = next(questions)
+        while True:
+            wanted = questions.send({name: states[name] for name in wanted})
+    except StopIteration as end:
+        return cast(Advance, end.value)
+
+
+def is_complete(states: Mapping[str, StepState]) -> bool:
+    return all(state.result is not None for state in states.values())
+
+
+def overall(graph: Graph, states: Mapping[str, StepState]) -> Status:
+    """How an execution has ended in which every step has its result.
+
+    A failed step is made good by a child that took up its failure and ran. The final step runs whatever happened, so
+    it makes nothing good; but its own failure counts.
+    """
+    if all(state.result is Result.SKIPPED for state in states.values()):
+        return Status.SKIPPED
+    failures = [name for name, state in states.items() if state.result is Result.FAILURE]
+    return Status.SUCCESS if all(_is_handled(graph, states, name) for name in failures) else Status.FAILED
+
+
+def _is_handled(graph: Graph, states: Mapping[str, StepState], name: str) -> bool:
+    return any(
+        child != graph.final
+        and not edge.when.isdisjoint({Condition.FAILURE, Condition.COMPLETE})
+        and states[child].result is not Result.SKIPPED
+        for child, edge in graph.children[name]
+    )
+
+
+def rerun_states(
+    graph: Graph, before: Mapping[str, StepState], start: Collection[str], facts: Mapping[str, Facts]
+) -> dict[str, StepState]:
+    """States of a new execution that begins at the named steps, which run whatever came before them.
+
+    They and what comes after them are open again, and so is what was never resolved. Everything else keeps its result
+    and its run; `facts` tell what the runs of kept steps left behind, where an edge asks for it.
+    """
+    unresolved = [name for name, state in before.items() if state.result is None]
+    again = graph.descendants([*start, *unresolved])
+    kept = {
+        name: Resolved(state.result, facts.get(name, Facts()))
+        for name, state in before.items()
+        if name not in again and state.result is not None
+    }
+    return {
+        name: _reopened(edges, kept, is_forced=name in start) if name in again else before[name]
+        for name, edges in graph.parents.items()
+    }
+
+
+def _reopened(edges: Iterable[Edge], kept: Mapping[str, Resolved], *, is_forced: bool) -> StepState:
+    if is_forced:
+        return StepState(0)
+    blockers = [edge.parent for edge in edges if edge.parent in kept and not follows(edge, kept[edge.parent])]
+    return StepState(sum(edge.parent not in kept for edge in edges), tuple(blockers[:MOST_BLOCKERS]))

@@ -1,0 +1,62 @@
+"""A workflow as people write it."""
+
+from typing import Any, Final
+
+from msgspec import Struct
+
+from foliot.domain.ids import JobId
+from foliot.domain.instant import Millis
+from foliot.domain.job import JobSpec, Options
+from foliot.domain.workflow.conditions import Condition, Conditions
+from foliot.domain.workflow.facts import OutputTest
+
+ON_SUCCESS: Final[Conditions] = frozenset({Condition.SUCCESS})
+ON_COMPLETE: Final[Conditions] = frozenset({Condition.COMPLETE})
+
+
+class Edge(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The step waits for `parent` and follows when its result is one of `when`, and its output passes the test."""
+
+    parent: str
+    when: Conditions = ON_SUCCESS
+    test: OutputTest | None = None
+
+
+class Approval(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A person decides. Without an answer in time, `default` does."""
+
+    timeout: Millis | None = None
+    default: str = "reject"
+    """approve, reject or skip."""
+
+
+class Step(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One node: a job of its own, one that exists already, or a question to a person."""
+
+    name: str
+    job: JobId | None = None
+    """A job that is defined elsewhere, as it is when the execution starts."""
+    definition: JobSpec | None = None
+    approval: Approval | None = None
+    after: tuple[Edge, ...] = ()
+    is_final: bool = False
+    """Runs last, once, whatever the others have come to."""
+    payload: Any = None
+    """What the step is given; may hold templates."""
+    spec: dict[str, Any] = {}
+    """Fields of the job's specification that hold templates, with which they are overlaid."""
+
+
+class WorkflowSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One version of a workflow."""
+
+    steps: tuple[Step, ...]
+    description: str = ""
+    params: dict[str, Any] = {}
+    """Parameters of an execution with their defaults; others are refused."""
+    options: Options = Options()
+    """Of the execution as a whole: its timeout, its limits."""
+    partial_counts_as: str = "success"
+    final_on_cancel: bool = False
+    enabled: bool = True
+    source: str = "api"

@@ -1,0 +1,136 @@
+"""Data from elsewhere in what a step is given: `{{ steps.extract.output.path }}`.
+
+    params.NAME...              a parameter of the execution
+    steps.NAME.output...        what an earlier step gave back, or a part of it
+    steps.NAME.result | exit_code | run_id
+    execution.id | scheduled_for | workflow | version
+
+A text that is one template becomes the value itself, with its type; inside a longer text it becomes text. There are
+no expressions, filters or loops, and what a template yields is never read again: data stays data. Templates may stand
+in a step's payload, in variables, headers, bodies and prompts, and not in a command: what a shell would read as its own
+text comes in through a variable.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from foliot.domain.workflow.facts import MISSING, look_up
+from foliot.errors import InvalidRun, suggest
+
+_TEMPLATE: Final = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
+_REFERENCE: Final = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_@:-]+)+)\s*")
+SOURCES: Final = ("params", "steps", "execution")
+STEP_FIELDS: Final = ("output", "result", "exit_code", "run_id")
+EXECUTION_FIELDS: Final = ("id", "scheduled_for", "workflow", "version")
+
+
+class Reference(NamedTuple):
+    """What one template names: `steps` `extract` `output.path`."""
+
+    source: str
+    name: str
+    rest: str
+
+    @classmethod
+    def read(cls, text: str) -> "Reference | None":
+        match = _REFERENCE.fullmatch(text)
+        if match is None:
+            return None
+        source, name, *rest = match[1].split(".")
+        return cls(source, name, ".".join(rest))
+
+    def __str__(self) -> str:
+        return ".".join(part for part in self if part)
+
+
+def references(value: Any) -> Iterator[tuple[str, Reference | None]]:
+    """Every template in a value with what it names; None where it cannot be read."""
+    match value:
+        case str():
+            yield from ((text, Reference.read(text)) for text in _TEMPLATE.findall(value))
+        case dict():
+            for item in value.values():
+                yield from references(item)
+        case list() | tuple():
+            for item in value:
+                yield from references(item)
+
+
+def faults_of(
+    value: Any, *, is_before: Callable[[str], bool], steps: Collection[str], params: Mapping[str, Any]
+) -> Iterator[str]:
+    """What is wrong with the templates of a step, given which steps come before it."""
+    earlier = _Earlier(is_before, steps)
+    for text, reference in references(value):
+        fault = _unreadable() if reference is None else _fault(reference, earlier, params)
+        if fault:
+            yield f"{{{{{text[:100]}}}}}: {fault}"
+
+
+def render(value: Any, sources: Mapping[str, Any]) -> Any:
+    """The value with every template replaced. InvalidRun when one leads nowhere."""
+    match value:
+        case str():
+            return _render_text(value, sources)
+        case dict():
+            return {name: render(item, sources) for name, item in value.items()}
+        case list() | tuple():
+            return [render(item, sources) for item in value]
+        case _:
+            return value
+
+
+def _render_text(text: str, sources: Mapping[str, Any]) -> Any:
+    whole = _TEMPLATE.fullmatch(text)
+    if whole is not None and "{{" not in whole[1]:
+        return _value(whole[1], sources)
+    return _TEMPLATE.sub(lambda match: _as_text(_value(match[1], sources)), text)
+
+
+def _value(text: str, sources: Mapping[str, Any]) -> Any:
+    reference = Reference.read(text)
+    found = MISSING if reference is None else look_up(sources, str(reference))
+    if found is MISSING:
+        raise InvalidRun(
+            f"{{{{{text[:100]}}}}} leads to nothing",
+            hint="Look at what the step before gave back: foliot show RUN.",
+            field="payload",
+        )
+    return found
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def _unreadable() -> str:
+    return f"write it as source.name, with a source out of {', '.join(SOURCES)}"
+
+
+class _Earlier(NamedTuple):
+    """The steps that come before the one that is looked at."""
+
+    is_before: Callable[[str], bool]
+    steps: Collection[str]
+
+    def suggestion(self, name: str) -> str:
+        return suggest(name, filter(self.is_before, self.steps))
+
+
+def _fault(reference: Reference, earlier: _Earlier, params: Mapping[str, Any]) -> str | None:
+    source, name, rest = reference
+    match source:
+        case "params" if name not in params:
+            return f'parameter "{name}" does not exist. {suggest(name, params)}'.strip()
+        case "steps" if not earlier.is_before(name):
+            return f'step "{name}" does not come before this one. {earlier.suggestion(name)}'.strip()
+        case "steps" if rest.partition(".")[0] not in STEP_FIELDS:
+            return f"a step has {', '.join(STEP_FIELDS)}"
+        case "execution" if name not in EXECUTION_FIELDS or rest:
+            return f"an execution has {', '.join(EXECUTION_FIELDS)}"
+        case "params" | "steps" | "execution":
+            return None
+    return f'"{source}" is none of {", ".join(SOURCES)}'

@@ -1,0 +1,162 @@
+"""What a gate decides about what it sees."""
+
+from datetime import UTC, datetime
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foliot.domain.gate.decision import Decision, End, Sight, Verdict, cooling, decide, verdict_on, waits, window_of
+from foliot.domain.gate.spec import Action, Gate, WindowKind
+from foliot.domain.ids import JobId, RunId
+from foliot.domain.instant import DAY, HOUR, MINUTE, Instant, Millis, from_datetime, to_iso
+from foliot.domain.outcome import Reason
+from foliot.domain.run import TERMINAL, Status
+from foliot.errors import InvalidJob
+
+A, B = JobId("a"), JobId("b")
+NOON = from_datetime(datetime(2026, 3, 29, 12, tzinfo=UTC))
+GATE = Gate(depends_on=(A, B))
+
+
+def ended(status: Status, run_id: str = "r") -> Sight:
+    return Sight(End(RunId(run_id), status, NOON))
+
+
+def gate(**fields: object) -> Gate:
+    return Gate(depends_on=(A, B), **fields)  # type: ignore[arg-type]  # a test names what it means
+
+
+@pytest.mark.proves("R0-19", "D10")
+def test_a_gate_runs_when_every_dependency_is_met() -> None:
+    decision = decide(GATE, {A: ended(Status.SUCCESS, "r1"), B: ended(Status.PARTIAL, "r2")})
+
+    assert decision.action is Action.RUN
+    assert decision.deciders == {A: "r1", B: "r2"}
+    assert decision.reason is None
+
+
+@pytest.mark.proves("R0-15", "R0-16", "R0-20", "R0-21", "D10")
+@pytest.mark.parametrize(("on_missing", "on_dep_fail"), list(product(Action, Action)))
+def test_the_whole_table_of_policies(on_missing: Action, on_dep_fail: Action) -> None:
+    """Strongest wins: fail before skip before run."""
+    strength = [Action.RUN, Action.SKIP, Action.FAIL]
+    asked = gate(on_missing=on_missing, on_dep_fail=on_dep_fail)
+    good, bad, none = ended(Status.SUCCESS), ended(Status.TIMEOUT), Sight(None)
+
+    assert decide(asked, {A: good, B: none}).action is on_missing
+    assert decide(asked, {A: bad, B: good}).action is on_dep_fail
+    assert decide(asked, {A: bad, B: none}).action is max(on_missing, on_dep_fail, key=strength.index)
+
+
+@pytest.mark.parametrize(
+    ("status", "verdict"),
+    {
+        Status.SUCCESS: Verdict.MET,
+        Status.PARTIAL: Verdict.MET,
+        Status.FAILED: Verdict.FAILED,
+        Status.TIMEOUT: Verdict.FAILED,
+        Status.CANCELLED: Verdict.FAILED,
+        Status.SKIPPED: Verdict.MISSING,
+    }.items(),
+)
+def test_what_each_ending_counts_as(status: Status, verdict: Verdict) -> None:
+    assert verdict_on(GATE, ended(status)) is verdict
+
+
+def test_partial_counts_as_failed_where_that_is_asked_for() -> None:
+    assert verdict_on(gate(partial_counts_as="failed"), ended(Status.PARTIAL)) is Verdict.FAILED
+
+
+@given(st.sampled_from(sorted(TERMINAL)), st.sampled_from(Action), st.sampled_from(Action))
+def test_a_decision_names_its_reason_exactly_when_something_is_not_met(
+    status: Status, on_missing: Action, on_dep_fail: Action
+) -> None:
+    decision = decide(
+        gate(on_missing=on_missing, on_dep_fail=on_dep_fail), {A: ended(status), B: ended(Status.SUCCESS)}
+    )
+
+    assert (decision.reason is not None) == (decision.action is not Action.RUN)
+    if decision.action is not Action.RUN:
+        assert "a (" in decision.explanation
+
+
+def test_a_failure_is_told_before_a_missing_run_when_both_ask_for_the_same() -> None:
+    decision = decide(GATE, {A: Sight(None), B: ended(Status.FAILED)})
+
+    assert decision == Decision(
+        action=Action.SKIP,
+        reason=Reason.DEP_FAILED,
+        verdicts={A: Verdict.MISSING, B: Verdict.FAILED},
+        deciders={B: RunId("r")},
+    )
+
+
+@pytest.mark.proves("R0-14")
+def test_a_sliding_window_counts_from_the_planned_moment() -> None:
+    assert window_of(gate(window=HOUR), NOON, None) == NOON - HOUR
+
+
+def test_since_my_last_success_begins_there_and_slides_until_there_is_one() -> None:
+    asked = gate(window=HOUR, window_kind=WindowKind.LAST_SUCCESS)
+
+    assert window_of(asked, NOON, Instant(NOON - 5 * DAY)) == NOON - 5 * DAY
+    assert window_of(asked, NOON, None) == NOON - HOUR
+
+
+@pytest.mark.parametrize(
+    ("zone", "planned", "begun"),
+    [
+        ("UTC", "2026-03-29T00:00:00Z", "2026-03-29T00:00:00Z"),
+        ("Europe/Berlin", "2026-03-29T21:59:59.500Z", "2026-03-28T23:00:00Z"),
+        ("Europe/Berlin", "2026-03-29T22:00:00Z", "2026-03-29T22:00:00Z"),
+        ("Africa/Cairo", "2026-04-24T12:00:00Z", "2026-04-23T22:00:00Z"),
+        ("America/Havana", "2026-11-01T12:00:00Z", "2026-11-01T04:00:00Z"),
+    ],
+)
+def test_the_local_day_begins_at_its_first_instant(zone: str, planned: str, begun: str) -> None:
+    """Cairo's clock jumps over midnight, Havana has it twice."""
+    asked = gate(window_kind=WindowKind.LOCAL_DAY, timezone=zone)
+
+    after = window_of(asked, from_datetime(datetime.fromisoformat(planned)), None)
+
+    assert to_iso(Instant(after + 1)) == begun
+
+
+def test_a_gate_waits_only_while_somebody_who_is_not_met_is_under_way_and_there_is_time() -> None:
+    asked = gate(wait=MINUTE)
+    busy = {A: Sight(None, is_under_way=True), B: ended(Status.SUCCESS)}
+    again = {A: Sight(End(RunId("r"), Status.SUCCESS, NOON), is_under_way=True), B: ended(Status.SUCCESS)}
+
+    assert waits(asked, busy, NOON, NOON)
+    assert not waits(asked, busy, NOON, Instant(NOON + MINUTE))
+    assert not waits(asked, again, NOON, NOON)
+    assert not waits(GATE, busy, NOON, NOON)
+
+
+@pytest.mark.proves("R0-74")
+def test_a_gate_that_has_declined_does_not_look_again_before_its_cooldown_is_over() -> None:
+    asked = gate(cooldown=HOUR)
+
+    assert cooling(asked, Instant(NOON - HOUR + 1), NOON)
+    assert not cooling(asked, Instant(NOON - HOUR), NOON)
+    assert not cooling(asked, None, NOON)
+    assert not cooling(GATE, NOON, NOON)
+
+
+@pytest.mark.proves("R0-13")
+@pytest.mark.parametrize(
+    ("wrong", "complaint"),
+    [
+        (Gate(depends_on=()), "1 to 1000"),
+        (Gate(depends_on=(JobId("me"),)), "itself"),
+        (Gate(depends_on=(A,), window=Millis(0)), "window_sec"),
+        (Gate(depends_on=(A,), window=Millis(-1)), "window_sec"),
+        (Gate(depends_on=(A,), wait=Millis(400 * DAY)), "wait_sec"),
+        (Gate(depends_on=(A,), cooldown=Millis(-1)), "cooldown_sec"),
+    ],
+)
+def test_a_gate_that_makes_no_sense_is_refused(wrong: Gate, complaint: str) -> None:
+    with pytest.raises(InvalidJob, match=complaint):
+        wrong.check(JobId("me"))

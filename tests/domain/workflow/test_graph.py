@@ -1,0 +1,92 @@
+"""What keeps steps from being a graph."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foliot.domain.workflow.graph import faults_of, find_cycle
+from foliot.domain.workflow.spec import Edge, Step
+
+
+def step(name: str, *parents: str, is_final: bool = False) -> Step:
+    return Step(name=name, after=tuple(Edge(parent=parent) for parent in parents), is_final=is_final)
+
+
+def faults(*steps: Step) -> str:
+    return "\n".join(faults_of(steps))
+
+
+@pytest.mark.proves("D1", "R2-23", "R2-33")
+@pytest.mark.parametrize(
+    ("steps", "way"),
+    [
+        ([step("a", "a")], "a -> a"),
+        ([step("a", "b"), step("b", "a")], "a -> b -> a"),
+        ([step("x"), step("a", "c"), step("b", "a"), step("c", "b", "x")], "a -> b -> c -> a"),
+    ],
+)
+def test_a_cycle_is_named(steps: list[Step], way: str) -> None:
+    [fault] = faults_of(steps)
+
+    assert fault == f"the steps wait for each other: {way}"
+
+
+def test_a_diamond_is_no_cycle() -> None:
+    assert faults(step("a"), step("b", "a"), step("c", "a"), step("d", "b", "c")) == ""
+
+
+@pytest.mark.proves("D1", "R2-30", "R2-32")
+def test_every_fault_is_told_at_once() -> None:
+    found = faults(
+        step("extract"),
+        step("extract"),
+        step("load", "extrakt", "extrakt"),
+        step("z", is_final=True),
+        step("y", is_final=True),
+    )
+
+    assert 'step "extract" is there twice' in found
+    assert 'comes after "extrakt", which does not exist. Did you mean "extract"?' in found
+    assert 'comes after "extrakt" twice' in found
+    assert "only one step can be final, not z, y" in found
+
+
+@pytest.mark.parametrize(
+    ("steps", "fault"),
+    [
+        ([], "at least one step"),
+        ([step("a"), step("z", "a", is_final=True)], "comes after every step already"),
+        ([step("z", is_final=True), step("a", "z")], "comes after the final step"),
+        ([step("a"), Step(name="b", after=(Edge(parent="a", when=frozenset()),))], "has no condition"),
+    ],
+)
+def test_what_cannot_be_a_workflow_is_refused(steps: list[Step], fault: str) -> None:
+    assert fault in faults(*steps)
+
+
+@given(st.dictionaries(st.sampled_from("abcdefgh"), st.lists(st.sampled_from("abcdefgh"), max_size=3)))
+def test_a_cycle_is_found_exactly_when_there_is_one(parents: dict[str, list[str]]) -> None:
+    cycle = find_cycle(parents)
+
+    if cycle:
+        assert cycle[0] == cycle[-1]
+        assert all(before in parents[after] for before, after in pairwise(cycle))
+    else:
+        assert _can_be_ordered(parents)
+
+
+def test_a_long_chain_is_no_trouble() -> None:
+    chain = {str(number): [str(number - 1)] for number in range(1, 10_000)}
+
+    assert find_cycle(chain) == []
+    assert len(find_cycle(chain | {"0": ["9999"]})) == 10_001
+
+
+def _can_be_ordered(parents: dict[str, list[str]]) -> bool:
+    """Take away what waits for nobody until nothing is left, or nothing can be taken."""
+    left = set(parents)
+    while free := {name for name in left if not left.intersection(parents[name])}:
+        left -= free
+    return not left

@@ -1,0 +1,336 @@
+"""Which steps fire, which are skipped, and how an execution ends."""
+
+import random
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foliot.domain.run import Status
+from foliot.domain.workflow.conditions import TRIGGER_RULES, Condition, Result, is_met, result_of
+from foliot.domain.workflow.facts import Facts, OutputTest
+from foliot.domain.workflow.graph import Graph, Precedence, graph_of
+from foliot.domain.workflow.progress import (
+    Resolved,
+    StepState,
+    advance,
+    answered,
+    begin,
+    first_states,
+    is_complete,
+    overall,
+    rerun_states,
+)
+from foliot.domain.workflow.spec import Edge, Step
+from tests.domain.workflow import reference
+
+SUCCESS, FAILURE, SKIPPED = Result
+
+
+def step(name: str, after: dict[str, str] | None = None, *, is_final: bool = False) -> Step:
+    edges = (Edge(parent=p, when=frozenset(Condition(c) for c in when.split())) for p, when in (after or {}).items())
+    return Step(name=name, after=tuple(edges), is_final=is_final)
+
+
+def play(
+    steps: list[Step],
+    endings: dict[str, Result],
+    *,
+    order: random.Random | None = None,
+    states: dict[str, StepState] | None = None,
+) -> tuple[dict[str, StepState], list[str]]:
+    """Run an execution to its end; what runs at once ends in the order that `order` picks, some together."""
+    graph = graph_of(steps)
+    states = states or first_states(graph)
+    fired: list[str] = []
+    underway: list[str] = []
+    followed = begin(graph, states)
+    while True:
+        states |= followed.changed
+        fired += followed.fire
+        underway += followed.fire
+        if not underway:
+            return states, fired
+        if order is not None:
+            order.shuffle(underway)
+        together = 1 if order is None else order.randint(1, len(underway))
+        ended, underway = underway[:together], underway[together:]
+        news = {name: Resolved(endings.get(name, SUCCESS)) for name in ended}
+        followed = answered(advance(graph, news), states)
+
+
+@st.composite
+def workflows(draw: st.DrawFn) -> tuple[list[Step], dict[str, Result]]:
+    size = draw(st.integers(1, 12))
+    names = [f"s{number}" for number in range(size)]
+    conditions = st.frozensets(st.sampled_from(Condition), min_size=1, max_size=3)
+    steps = []
+    for place, name in enumerate(names):
+        parents = draw(st.lists(st.sampled_from(names[:place]), unique=True, max_size=4)) if place else []
+        steps.append(Step(name=name, after=tuple(Edge(parent=parent, when=draw(conditions)) for parent in parents)))
+    if size > 1 and draw(st.booleans()):
+        steps[-1] = Step(name=names[-1], is_final=True)
+    steps = draw(st.permutations(steps))
+    endings = {name: draw(st.sampled_from([SUCCESS, FAILURE, SKIPPED])) for name in names}
+    return list(steps), endings
+
+
+@pytest.mark.proves("R2-05", "R2-07", "R2-08", "R2-09", "R2-10", "R2-48")
+@pytest.mark.parametrize("result", Result)
+@pytest.mark.parametrize("condition", Condition)
+def test_the_twelve_cells(result: Result, condition: Condition) -> None:
+    table = {
+        SUCCESS: {"success", "complete"},
+        FAILURE: {"failure", "complete"},
+        SKIPPED: {"skipped", "complete"},
+    }
+    states, fired = play([step("a"), step("b", {"a": condition})], {"a": result})
+
+    assert ("b" in fired) == (condition in table[result]) == is_met(frozenset({condition}), result)
+    assert states["b"].result is (SUCCESS if "b" in fired else SKIPPED)
+
+
+@pytest.mark.proves("D2", "D3", "R2-41", "R2-42", "R2-43", "R2-49")
+@given(workflows(), st.integers(0, 2**32))
+def test_results_follow_from_the_graph_alone_in_every_order(
+    workflow: tuple[list[Step], dict[str, Result]], seed: int
+) -> None:
+    steps, endings = workflow
+    expected = reference.results(steps, endings)
+
+    for order in (None, random.Random(seed), random.Random(seed + 1)):
+        states, fired = play(steps, endings, order=order)
+
+        assert {name: state.result for name, state in states.items()} == expected
+        assert max(Counter(fired).values(), default=1) == 1
+        assert is_complete(states)
+
+
+@pytest.mark.proves("D5")
+@given(workflows())
+def test_an_execution_has_failed_when_a_failure_was_taken_up_by_nobody(
+    workflow: tuple[list[Step], dict[str, Result]],
+) -> None:
+    steps, endings = workflow
+    states, _ = play(steps, endings)
+    found = reference.results(steps, endings)
+
+    status = overall(graph_of(steps), states)
+
+    if all(result == "skipped" for result in found.values()):
+        assert status is Status.SKIPPED
+    else:
+        assert (status is Status.FAILED) == reference.is_failed(steps, found)
+
+
+@given(workflows(), st.data())
+def test_hearing_of_a_result_twice_changes_nothing(
+    workflow: tuple[list[Step], dict[str, Result]], data: st.DataObject
+) -> None:
+    steps, endings = workflow
+    states, _ = play(steps, endings)
+    name = data.draw(st.sampled_from(sorted(states)))
+
+    followed = answered(advance(graph_of(steps), {name: Resolved(FAILURE)}), states)
+
+    assert followed.changed == {}
+    assert followed.fire == ()
+
+
+@given(workflows(), st.data())
+def test_a_rerun_keeps_what_does_not_come_after_its_start(
+    workflow: tuple[list[Step], dict[str, Result]], data: st.DataObject
+) -> None:
+    steps, endings = workflow
+    graph = graph_of(steps)
+    before, _ = play(steps, endings)
+    start = data.draw(st.sampled_from(sorted(before)))
+    again = graph.descendants([start])
+
+    states, fired = play(steps, endings, states=rerun_states(graph, before, [start], {}))
+
+    assert set(fired) <= again
+    assert start in fired
+    assert {name: states[name] for name in states if name not in again} == {
+        name: before[name] for name in before if name not in again
+    }
+    assert is_complete(states)
+
+
+def test_a_rerun_from_a_step_that_had_run_gives_the_same_table() -> None:
+    steps = [
+        step("a"),
+        step("b", {"a": "success"}),
+        step("c", {"b": "failure", "a": "success"}),
+        step("d", {"c": "complete"}),
+    ]
+    before, _ = play(steps, {"b": FAILURE})
+
+    states, fired = play(steps, {"b": FAILURE}, states=rerun_states(graph_of(steps), before, ["b"], {}))
+
+    assert fired == ["b", "c", "d"]
+    assert {name: state.result for name, state in states.items()} == {
+        name: state.result for name, state in before.items()
+    }
+
+
+ROWS = {
+    "B after A": ([step("a"), step("b", {"a": "success"})], {}, ["a", "b"]),
+    "a chain": ([step("a"), step("b", {"a": "success"}), step("c", {"b": "success"})], {}, ["a", "b", "c"]),
+    "on complete": ([step("a"), step("b", {"a": "success"}), step("c", {"a": "complete"})], {"a": FAILURE}, ["a", "c"]),
+    "on failure": ([step("a"), step("b", {"a": "success"}), step("c", {"a": "failure"})], {"a": FAILURE}, ["a", "c"]),
+    "on skipped": ([step("a"), step("b", {"a": "success"}), step("c", {"b": "skipped"})], {"a": FAILURE}, ["a", "c"]),
+    "a diamond": (
+        [
+            step("a"),
+            step("b", {"a": "success"}),
+            step("c", {"a": "success"}),
+            step("d", {"b": "success", "c": "success"}),
+        ],
+        {},
+        ["a", "b", "c", "d"],
+    ),
+    "a skipped middle": (
+        [step("a"), step("b", {"a": "success"}), step("c", {"b": "complete"})],
+        {"b": SKIPPED},
+        ["a", "b", "c"],
+    ),
+    "final after failure": (
+        [step("a"), step("b", {"a": "success"}), step("z", is_final=True)],
+        {"a": FAILURE},
+        ["a", "z"],
+    ),
+    "two roots": ([step("a"), step("b"), step("d", {"a": "success", "b": "success"})], {}, ["a", "b", "d"]),
+    "either of two": ([step("a"), step("b", {"a": "success failure"})], {"a": FAILURE}, ["a", "b"]),
+}
+
+
+@pytest.mark.proves("D8", "R2-29", "R2-69")
+@pytest.mark.parametrize("row", ROWS)
+def test_the_rows_of_the_specification(row: str) -> None:
+    steps, endings, expected = ROWS[row]
+
+    assert play(steps, endings)[1] == expected
+
+
+def test_the_final_step_makes_no_failure_good() -> None:
+    steps = [step("a"), step("z", is_final=True)]
+    states, _ = play(steps, {"a": FAILURE})
+
+    assert overall(graph_of(steps), states) is Status.FAILED
+
+
+def test_a_failing_final_step_fails_the_execution() -> None:
+    steps = [step("a"), step("z", is_final=True)]
+    states, _ = play(steps, {"z": FAILURE})
+
+    assert overall(graph_of(steps), states) is Status.FAILED
+
+
+def test_a_skipped_step_names_the_parents_that_kept_it_from_running() -> None:
+    steps = [step("a"), step("b"), step("c", {"a": "success", "b": "success"})]
+    states, _ = play(steps, {"a": FAILURE})
+
+    assert states["c"].blockers == ("a",)
+
+
+@pytest.mark.parametrize(
+    ("facts", "test", "holds"),
+    [
+        (Facts(exit_code=3), OutputTest(exit_code=(3, 4)), True),
+        (Facts(exit_code=5), OutputTest(exit_code=(3, 4)), False),
+        (Facts(output=b'"all is well"'), OutputTest(contains="is well"), True),
+        (Facts(output=b'{"a": "well"}'), OutputTest(contains="ill"), False),
+        (Facts(), OutputTest(contains="x"), False),
+        (Facts(output=b'{"rows": [{"n": 2}]}'), OutputTest(path="rows.0.n", equals=2), True),
+        (Facts(output=b'{"rows": [{"n": 2}]}'), OutputTest(path="rows.1.n", equals=2), False),
+        (Facts(output=b'{"ok": true}'), OutputTest(path="ok", equals=1), False),
+        (Facts(output=b'{"ok": null}'), OutputTest(path="ok"), True),
+        (Facts(output=b'{"ok": null}'), OutputTest(path="ok", equals=None), True),
+        (Facts(output=b"{}"), OutputTest(path="ok", equals=None), False),
+    ],
+)
+def test_an_edge_may_ask_about_the_output(facts: Facts, test: OutputTest, holds: bool) -> None:
+    edge = Edge(parent="a", test=test)
+    steps = [step("a"), Step(name="b", after=(edge,))]
+    graph = graph_of(steps)
+
+    followed = answered(advance(graph, {"a": Resolved(SUCCESS, facts)}), first_states(graph))
+
+    assert followed.fire == (("b",) if holds else ())
+
+
+@pytest.mark.proves("R2-13")
+def test_resolving_touches_each_edge_once_however_many_parents_a_step_has() -> None:
+    """A thousand-wide diamond: asking about one parent must not ask about the other 999."""
+    wide = [f"w{number}" for number in range(1_000)]
+    steps = [step("a"), *(step(name, {"a": "success"}) for name in wide), step("z", dict.fromkeys(wide, "success"))]
+    graph = graph_of(steps)
+    states = first_states(graph)
+    asked = 0
+    queue = list(begin(graph, states).fire)
+    while queue:
+        questions = advance(graph, {queue.pop(): Resolved(SUCCESS)})
+        wanted = next(questions)
+        try:
+            while True:
+                asked += len(wanted)
+                wanted = questions.send({name: states[name] for name in wanted})
+        except StopIteration as end:
+            states |= end.value.changed
+            queue += end.value.fire
+
+    assert is_complete(states)
+    edges = sum(len(parents) for parents in graph.parents.values())
+    assert asked == edges + len(steps)
+
+
+def test_ten_thousand_steps_in_a_row_are_skipped_in_one_go() -> None:
+    steps = [step("s0"), *(step(f"s{n}", {f"s{n - 1}": "success"}) for n in range(1, 10_000))]
+
+    states, fired = play(steps, {"s0": FAILURE})
+
+    assert fired == ["s0"]
+    assert is_complete(states)
+
+
+@pytest.mark.parametrize(
+    ("status", "result"),
+    [
+        (Status.SUCCESS, SUCCESS),
+        (Status.PARTIAL, SUCCESS),
+        (Status.FAILED, FAILURE),
+        (Status.TIMEOUT, FAILURE),
+        (Status.CANCELLED, FAILURE),
+        (Status.SKIPPED, SKIPPED),
+    ],
+)
+def test_what_the_end_of_a_run_means_for_the_children(status: Status, result: Result) -> None:
+    assert result_of(status) is result
+
+
+def test_partial_counts_as_failure_where_that_is_asked_for() -> None:
+    assert result_of(Status.PARTIAL, partial_counts_as=FAILURE) is FAILURE
+
+
+def test_the_trigger_rules_that_translate_say_the_same_about_every_parent() -> None:
+    assert {rule: {r for r in Result if is_met(when, r)} for rule, when in TRIGGER_RULES.items()} == {
+        "all_success": {SUCCESS},
+        "all_failed": {FAILURE},
+        "all_skipped": {SKIPPED},
+        "all_done": set(Result),
+        "always": set(Result),
+        "none_failed": {SUCCESS, SKIPPED},
+        "none_skipped": {SUCCESS, FAILURE},
+    }
+
+
+def test_a_graph_knows_what_comes_before_and_after() -> None:
+    graph: Graph = graph_of([step("a"), step("b", {"a": "success"}), step("c", {"b": "success"}), step("d")])
+
+    order = Precedence(graph)
+    assert [name for name in "abcd" if order.is_before(name, "c")] == ["a", "b"]
+    assert graph.ordered() == ["a", "d", "b", "c"]
+    assert graph.descendants(["b"]) == {"b", "c"}
+    assert graph.roots == ["a", "d"]

@@ -1,0 +1,80 @@
+"""Templates: data from elsewhere, never code."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foliot.domain.workflow.template import faults_of, render
+from foliot.errors import InvalidRun
+
+SOURCES = {
+    "params": {"day": "2026-01-31", "limit": 3, "flags": [True, None]},
+    "steps": {"extract": {"output": {"path": "/tmp/x y", "rows": [1, 2]}, "result": "success", "exit_code": 0}},
+    "execution": {"id": "01J", "workflow": "etl", "version": 2},
+}
+
+
+@pytest.mark.parametrize(
+    ("given_value", "rendered"),
+    [
+        ("{{ steps.extract.output.path }}", "/tmp/x y"),
+        ("{{steps.extract.output.rows}}", [1, 2]),
+        ("{{ params.limit }}", 3),
+        ("{{ params.flags.1 }}", None),
+        ("at most {{ params.limit }} of {{ steps.extract.output.rows }}", "at most 3 of [1,2]"),
+        ({"a": ["{{ execution.version }}", 1.5]}, {"a": [2, 1.5]}),
+        ("{ params.limit } and {{{{", "{ params.limit } and {{{{"),
+        ("nothing", "nothing"),
+        (None, None),
+    ],
+)
+def test_a_template_becomes_what_it_names(given_value: Any, rendered: Any) -> None:
+    assert render(given_value, SOURCES) == rendered
+
+
+@pytest.mark.parametrize(
+    "text", ["{{ steps.load.output }}", "{{ params.limit.x }}", "{{ 7*7 }}", "{{ params }}", "{{}}"]
+)
+def test_a_template_that_leads_nowhere_is_an_error(text: str) -> None:
+    with pytest.raises(InvalidRun, match="leads to nothing"):
+        render(text, SOURCES)
+
+
+@given(st.text() | st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists))
+def test_what_a_template_yields_is_not_read_again(value: Any) -> None:
+    """Data that looks like a template stays data."""
+    hostile = {"params": {"x": value, "y": "{{ params.secret }}", "secret": 1}}
+
+    assert render("{{ params.x }}", hostile) == value
+    assert render("<{{ params.y }}>", hostile) == "<{{ params.secret }}>"
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("{{ steps.extrakt.output }}", 'step "extrakt" does not come before this one. Did you mean "extract"?'),
+        ("{{ steps.extract.outputs }}", "a step has output"),
+        ("{{ steps.extract }}", "a step has output"),
+        ("{{ params.dai }}", 'parameter "dai" does not exist. Did you mean "day"?'),
+        ("{{ execution.user }}", "an execution has id"),
+        ("{{ env.HOME }}", '"env" is none of params, steps, execution'),
+        ("{{ 7 * 7 }}", "write it as source.name"),
+        ("{{ params.day | upper }}", "write it as source.name"),
+    ],
+)
+def test_a_template_that_cannot_work_is_found_when_the_workflow_is_registered(text: str, fault: str) -> None:
+    [found] = faults_of(
+        {"deep": [text]}, is_before={"extract"}.__contains__, steps=["extract", "load"], params={"day": None}
+    )
+
+    assert fault in found
+
+
+def test_good_templates_have_no_faults() -> None:
+    good = ["{{ steps.extract.output.path }}", "{{ params.day }}", "{{ execution.id }}", "{{steps.extract.result}}"]
+
+    assert (
+        list(faults_of(good, is_before={"extract"}.__contains__, steps=["extract", "load"], params={"day": None})) == []
+    )
