@@ -34,6 +34,9 @@ class Silence:
     async def drain(self) -> None:
         pass
 
+    def truncated(self, seen: int, stored: int) -> None:
+        pass
+
 
 def by_xargs(count: int, at_once: int) -> None:
     words = b"x\0" * count
@@ -93,8 +96,11 @@ WAYS: dict[str, Way] = {
     "shell runner": by_runner,
     "... in a directory": partial(by_runner, argv=[TRUE], working_dir="/"),
     "... by sh -c": partial(by_runner, command="true"),
+    "... with a limit": partial(by_runner, argv=[TRUE], limits={"files": 64}),
     "asyncio subprocess": by_asyncio,
 }
+if os.geteuid() == 0:
+    WAYS["... as another user"] = partial(by_runner, argv=[TRUE], user="daemon")
 
 
 class Sample(NamedTuple):

@@ -10,7 +10,7 @@ from foliot.domain.run import Tick
 
 
 class LogSink(Protocol):
-    """Takes what an attempt prints, while it prints it. Neither method raises: what cannot be stored is dropped."""
+    """Takes what an attempt prints, while it prints it. No method raises: what cannot be stored is dropped."""
 
     def write(self, stream: Stream, data: bytes) -> None:
         """Take these bytes without waiting. Whoever writes awaits `drain` at least once in 64 KiB."""
@@ -18,6 +18,10 @@ class LogSink(Protocol):
 
     async def drain(self) -> None:
         """Return when there is room again, at once where there is. Never waits for ever."""
+        ...
+
+    def truncated(self, seen: int, stored: int) -> None:
+        """Of the attempt's whole output, so many bytes were seen and fewer were written here. Said once, at its end."""
         ...
 
 
@@ -36,6 +40,8 @@ class Attempt(NamedTuple):
     log: LogSink
     tick: Tick | None = None
     """The planned moment it was made for, if a schedule made it."""
+    execution: RunId | None = None
+    """The execution of a workflow that it is a step of."""
 
 
 class Sweep(Protocol):

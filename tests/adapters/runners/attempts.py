@@ -10,7 +10,11 @@ from foliot.adapters.runners.shell import ShellRunner
 from foliot.domain.ids import RunId
 from foliot.domain.logs import Stream
 from foliot.domain.outcome import Failure, Success
+from foliot.domain.run import Tick
 from foliot.ports.runner import Attempt, LogSink, Runner
+
+FORKING = "(n=0; while [ $n -lt 200 ]; do sleep {word} & n=$((n+1)); done) & exec sleep {word}"
+"""A command that forks until it may not; there is an end to it in case that it may."""
 
 _numbers = itertools.count(1)
 
@@ -20,12 +24,17 @@ class ListLog:
 
     def __init__(self) -> None:
         self.written: list[tuple[Stream, bytes]] = []
+        self.sizes: tuple[int, int] | None = None
+        """Bytes seen and stored, if those are not all."""
 
     def write(self, stream: Stream, data: bytes) -> None:
         self.written.append((stream, data))
 
     async def drain(self) -> None:
         pass
+
+    def truncated(self, seen: int, stored: int) -> None:
+        self.sizes = (seen, stored)
 
     def text(self, stream: Stream) -> bytes:
         return b"".join(data for name, data in self.written if name == stream)
@@ -44,6 +53,7 @@ def an_attempt(
     number: int = 1,
     payload: object = None,
     environment: Mapping[str, str] | None = None,
+    tick: Tick | None = None,
     **spec: object,
 ) -> Attempt:
     words = {} if command is None else {"command": command}
@@ -55,6 +65,7 @@ def an_attempt(
         spec={**words, **spec},
         environment=environment or {},
         log=log or ListLog(),
+        tick=tick,
     )
 
 

@@ -2,12 +2,16 @@
 
 import json
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from foliot.adapters.runners.process import subreaper
 from foliot.adapters.runners.shell import ShellRunner
+from foliot.domain.ids import ScheduleId, ScheduleUid
+from foliot.domain.instant import from_datetime
+from foliot.domain.run import Tick
 from tests.adapters.runners.attempts import ListLog, an_attempt, output_of
 
 WORKER = {
@@ -20,6 +24,9 @@ WORKER = {
     "AWS_SECRET_ACCESS_KEY": "secret",
     "PYTHONPATH": "/somewhere",
 }
+
+WAYS: list[dict[str, object]] = [{}, {"working_dir": "/"}, {"umask": 0o77}, {"limits": {"files": 64}}]
+"""Each starts the program in another way."""
 
 
 async def variables(**given: object) -> dict[str, str]:
@@ -36,8 +43,21 @@ async def test_a_job_sees_the_allow_list_its_own_variables_and_who_it_is(working
     seen = await variables(run_id="run-1", number=3, env=own, environment=item, working_dir=working_dir)
 
     passed = {name: WORKER[name] for name in ("PATH", "HOME", "LANG", "LC_TIME", "TZ")}
-    told = {"FOLIOT_RUN_ID": "run-1", "FOLIOT_ATTEMPT": "3", "FOLIOT_JOB_ID": "a-job"}
+    told = {
+        "FOLIOT_RUN_ID": "run-1",
+        "FOLIOT_ATTEMPT": "3",
+        "FOLIOT_JOB_ID": "a-job",
+        "FOLIOT_IDEMPOTENCY_KEY": "run-1",
+    }
     assert seen == passed | own | item | told
+
+
+async def test_a_scheduled_run_knows_its_planned_moment_and_the_key_of_its_tick() -> None:
+    noon = from_datetime(datetime(2026, 3, 28, 12, tzinfo=UTC))
+
+    seen = await variables(tick=Tick(ScheduleUid("7"), ScheduleId("daily"), noon, "the-key"))
+
+    assert (seen["FOLIOT_SCHEDULED_FOR"], seen["FOLIOT_IDEMPOTENCY_KEY"]) == ("2026-03-28T12:00:00Z", "the-key")
 
 
 async def test_the_run_goes_before_the_job_and_the_job_before_the_worker() -> None:
@@ -68,38 +88,38 @@ async def test_there_is_a_path_even_if_the_worker_has_none() -> None:
 
 
 @pytest.mark.proves("E3")
-@pytest.mark.parametrize("working_dir", [None, "/"])
+@pytest.mark.parametrize("way", WAYS, ids=str)
 async def test_only_three_descriptors_are_open_even_if_the_worker_has_inheritable_ones(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, working_dir: str | None
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: dict[str, object]
 ) -> None:
     lock = os.open(tmp_path / "lock", os.O_CREAT | os.O_RDWR)
     os.set_inheritable(lock, True)
     monkeypatch.setattr(subreaper, "_current", None)
 
-    seen = await output_of("ls /proc/$$/fd", working_dir=working_dir)
+    seen = await output_of("ls /proc/$$/fd", **way)
 
     os.close(lock)
     assert seen.split() == [b"0", b"1", b"2"]
 
 
 @pytest.mark.proves("E3")
-@pytest.mark.parametrize("working_dir", [None, "/"])
-async def test_nothing_can_be_read_from_stdin(working_dir: str | None) -> None:
-    assert await output_of("cat; readlink /proc/self/fd/0", working_dir=working_dir) == b"/dev/null\n"
+@pytest.mark.parametrize("way", WAYS, ids=str)
+async def test_nothing_can_be_read_from_stdin(way: dict[str, object]) -> None:
+    assert await output_of("cat; readlink /proc/self/fd/0", **way) == b"/dev/null\n"
 
 
 @pytest.mark.proves("E3")
-@pytest.mark.parametrize("working_dir", [None, "/"])
-async def test_it_leads_a_session_of_its_own(working_dir: str | None) -> None:
-    seen = await output_of("echo $$; cut -d' ' -f6 /proc/self/stat", working_dir=working_dir)
+@pytest.mark.parametrize("way", WAYS, ids=str)
+async def test_it_leads_a_session_of_its_own(way: dict[str, object]) -> None:
+    seen = await output_of("echo $$; cut -d' ' -f6 /proc/self/stat", **way)
 
     pid, session = seen.split()
     assert pid == session
 
 
-@pytest.mark.parametrize("working_dir", [None, "/"])
-async def test_no_signal_is_ignored_or_blocked(working_dir: str | None) -> None:
-    seen = await output_of(argv=["grep", "-E", "SigBlk|SigIgn", "/proc/self/status"], working_dir=working_dir)
+@pytest.mark.parametrize("way", WAYS, ids=str)
+async def test_no_signal_is_ignored_or_blocked(way: dict[str, object]) -> None:
+    seen = await output_of(None, argv=["grep", "-E", "SigBlk|SigIgn", "/proc/self/status"], **way)
 
     # 32 and 33 are the C library's own, which ignores them in whatever it spawns.
     blocked, ignored = (int(line.split()[1], 16) & 0x7FFF_FFFF for line in seen.splitlines())

@@ -1,20 +1,18 @@
-"""Runs Python functions in this process.
+"""Runs Python functions: those that the application registered in this process, all others in one of their own.
 
-Coroutine functions run on the event loop; plain functions run in threads, so that they may block. A thread cannot be
-killed: when such an attempt is ended it is given up, and its slot stays taken (`abandoned`) until the function returns.
-
-A dict payload becomes keyword arguments, any other payload the one positional argument, no payload none.
+In this process coroutine functions run on the event loop; plain functions run in threads, so that they may block. A
+thread cannot be killed: when such an attempt is ended it is given up, and its slot stays taken (`abandoned`) until the
+function returns.
 """
 
 import asyncio
 import contextvars
-import inspect
-import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Any
 
+from foliot.adapters.runners.function import Handler, bind, describe
+from foliot.adapters.runners.isolated import IsolatedCalls
 from foliot.domain.context import Context, enter
 from foliot.domain.outcome import Failure, Reason, Success
 from foliot.domain.payload import encode_payload
@@ -24,51 +22,15 @@ from foliot.ports.runner import Attempt
 Answer = tuple[Any, BaseException | None]
 """What a function returned, or what it raised."""
 
-_MAX_ERROR = 8_000
 _SUCCESS = Success()
 
 
-@dataclass(frozen=True, slots=True)
-class Handler:
-    """A function and what it can be called with."""
-
-    function: Callable[..., Any]
-    is_async: bool
-    required: frozenset[str]
-    accepted: frozenset[str] | None
-    """None: any keyword."""
-
-    @classmethod
-    def of(cls, function: Callable[..., Any]) -> "Handler":
-        named = [
-            parameter
-            for parameter in inspect.signature(function).parameters.values()
-            if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
-        ]
-        takes_any = any(p.kind is p.VAR_KEYWORD for p in inspect.signature(function).parameters.values())
-        return cls(
-            function,
-            inspect.iscoroutinefunction(function),
-            frozenset(parameter.name for parameter in named if parameter.default is parameter.empty),
-            None if takes_any else frozenset(parameter.name for parameter in named),
-        )
-
-    def mismatch(self, payload: Mapping[str, Any]) -> str | None:
-        """What is wrong with calling the function so, if anything."""
-        missing = self.required - payload.keys()
-        if missing:
-            return f"the payload lacks {', '.join(sorted(missing))}"
-        surplus = () if self.accepted is None else payload.keys() - self.accepted
-        if surplus:
-            return f"the function does not take {', '.join(sorted(surplus))}"
-        return None
-
-
 class PythonRunner:
-    """Carries out jobs whose handler was registered with the application."""
+    """Carries out jobs that call a function: by the name it is registered under, or by `module:function`."""
 
-    def __init__(self, handlers: Mapping[str, Handler], *, threads: int) -> None:
+    def __init__(self, handlers: Mapping[str, Handler], *, threads: int, isolated: IsolatedCalls | None = None) -> None:
         self._handlers = handlers
+        self._isolated = IsolatedCalls() if isolated is None else isolated
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="foliot-job")
         self._abandoned: set[asyncio.Future[Any]] = set()
 
@@ -77,6 +39,13 @@ class PythonRunner:
         return len(self._abandoned)
 
     async def run(self, attempt: Attempt) -> Success | Failure:
+        return await (self._isolated.run(attempt) if "call" in attempt.spec else self._run_here(attempt))
+
+    async def close(self) -> None:
+        """Let go of what is kept for calls to come."""
+        await self._isolated.close()
+
+    async def _run_here(self, attempt: Attempt) -> Success | Failure:
         name = str(attempt.spec.get("handler", attempt.job_id))
         handler = self._handlers.get(name)
         if handler is None:
@@ -87,11 +56,12 @@ class PythonRunner:
             mismatch = handler.mismatch(payload)
             if mismatch is not None:
                 return Failure(mismatch, Reason.PAYLOAD, retryable=False)
-        enter(Context(attempt.run_id, attempt.job_id, attempt.number, attempt.tick, attempt.log.write))
+        context = Context(attempt.run_id, attempt.job_id, attempt.number, attempt.tick, attempt.log.write)
+        enter(context._replace(execution_id=attempt.execution))
         return await self._call(handler, payload)
 
     async def _call(self, handler: Handler, payload: Any) -> Success | Failure:
-        call = _bind(handler.function, payload)
+        call = bind(handler.function, payload)
         result, error = await (_awaited(call) if handler.is_async else self._in_thread(call))
         if error is not None:
             return Failure(describe(error), Reason.EXCEPTION)
@@ -137,17 +107,3 @@ async def _awaited(call: Callable[[], Awaitable[Any]]) -> Answer:
         if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
             raise
         return None, error
-
-
-def _bind(function: Callable[..., Any], payload: Any) -> Callable[[], Any]:
-    if payload is None:
-        return function
-    if isinstance(payload, dict):
-        return lambda: function(**payload)
-    return lambda: function(payload)
-
-
-def describe(error: BaseException) -> str:
-    """The traceback from the job's own frame on: how it was called is of no interest to its author."""
-    own = error.__traceback__.tb_next if error.__traceback__ else None
-    return "".join(traceback.format_exception(type(error), error, own)).strip()[-_MAX_ERROR:]

@@ -1,16 +1,11 @@
 """The shell runner: a command line or a list of arguments, as a tree of processes."""
 
+import asyncio
 import logging
 import os
 from collections.abc import Collection, Mapping
 
-from foliot.adapters.runners.process import (
-    Launch,
-    child_environment,
-    inherited_environment,
-    run_process,
-    sweep_orphans,
-)
+from foliot.adapters.runners.process import inherited_environment, run_command, sweep_orphans, sweep_outboxes
 from foliot.adapters.runners.process.proctable import Tag
 from foliot.domain.ids import RunId
 from foliot.domain.kinds import read_spec
@@ -23,8 +18,10 @@ log = logging.getLogger(__name__)
 
 
 async def sweep_processes(attempts: Collection[tuple[RunId, int]]) -> None:
-    """End the processes that attempts of vanished workers have left on this machine."""
-    left = await sweep_orphans([Tag(run_id, number) for run_id, number in attempts])
+    """End the processes that attempts of vanished workers have left on this machine, and remove their files."""
+    tags = [Tag(run_id, number) for run_id, number in attempts]
+    left = await sweep_orphans(tags)
+    await asyncio.to_thread(sweep_outboxes, tags)
     if left:
         log.error("processes_not_ended", extra={"pids": sorted(left)})
 
@@ -40,16 +37,6 @@ class ShellRunner:
     async def run(self, attempt: Attempt) -> Success | Failure:
         try:
             spec = read_spec(ShellSpec, attempt.spec)
-            environment = child_environment(self._inherited, spec.env, attempt)
         except InvalidJob as error:
             return Failure(error.message, Reason.LAUNCH_FAILED, retryable=False)
-        except (TypeError, ValueError) as error:
-            return Failure(f"the payload cannot be written as JSON: {error}", Reason.PAYLOAD, retryable=False)
-        attempt.log.write("meta", f"$ {spec.echo}\n".encode(errors="backslashreplace"))
-        return await run_process(
-            Launch(spec.words, environment, spec.working_dir),
-            Tag(attempt.run_id, attempt.number),
-            attempt.log,
-            grace=spec.grace,
-            output_cap=spec.output_cap,
-        )
+        return await run_command(attempt, spec, spec.words, echo=spec.echo, inherited=self._inherited)

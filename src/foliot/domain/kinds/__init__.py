@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar
 
 from msgspec import Struct, ValidationError, convert
 
+from foliot.domain.instant import SECOND, Millis
 from foliot.domain.kinds.agent import AgentSpec
 from foliot.domain.kinds.http import HttpSpec
 from foliot.domain.kinds.python import PythonSpec
@@ -24,6 +25,8 @@ KINDS: Final[Mapping[str, type[Struct]]] = {
     "agent": AgentSpec,
 }
 ALIASES: Final[Mapping[str, str]] = {"claude": "agent"}
+TIMEOUTS: Final[Mapping[str, Millis]] = {"http": Millis(30 * SECOND)}
+"""How long an attempt may take where its job does not say; kinds that are not here have no limit."""
 
 
 def check_spec(kind: str, spec: Mapping[str, Any]) -> None:

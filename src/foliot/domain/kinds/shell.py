@@ -5,12 +5,12 @@ from typing import Annotated, Final
 
 from msgspec import Meta
 
-from foliot.domain.kinds.process import ProcessSpec
+from foliot.domain.kinds.process import CommandSpec
 
 SHELL: Final = "/bin/sh"
 
 
-class ShellSpec(ProcessSpec, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class ShellSpec(CommandSpec, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """What a shell job says: a command for the shell, or the arguments of a program without one."""
 
     command: str | None = None
@@ -19,6 +19,8 @@ class ShellSpec(ProcessSpec, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     def __post_init__(self) -> None:
         if (self.command is None) == (self.argv is None):
             raise ValueError("give either `command` or `argv`")
+        if self.argv is not None and not self.argv[0]:
+            raise ValueError("`argv` begins with a program")
 
     @property
     def words(self) -> tuple[str, ...]:

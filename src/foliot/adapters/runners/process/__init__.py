@@ -20,17 +20,24 @@ What belongs to a run, and how that is known without reading the whole process t
    never taken from its owner. Where marks are not kept, session and environment must do.
 4. Only when something has to be ended, /proc is searched for the run's id in the environment as well: that finds
    what another daemon started on the run's behalf, and, when a worker starts, what a killed one has left behind
-   (`sweep_orphans`; a parent-death signal cannot be had without running Python between fork and exec).
+   (`sweep_orphans`; a parent-death signal cannot be had without running Python between fork and exec). What shares the
+   mark of such a process is left behind as well, even with its environment cleared.
 
-What escapes: a process that another daemon started, without the run's id in its environment; and one that sets a new
-value for the mark's limit *and* drops the id, once its parents are dead. Closing that needs cgroups.
+5. A run with a limit on memory or processes has a *control group* where one can be had (groups.py). It lists the whole
+   tree and cannot be left, so nothing escapes from it.
+
+What escapes otherwise: a process that another daemon started, without the run's id in its environment; and one that
+sets a new value for the mark's limit *and* drops the id, once its parents are dead. After a worker was killed: a run of
+which no process has the id any more.
 Where there is no list of children (other systems than Linux), what is left is the process group of the head.
 A process that other code of the worker starts is not ours to reap, nor is an orphan of such a process.
 """
 
+from foliot.adapters.runners.process.command import run_command
 from foliot.adapters.runners.process.ending import kill_tree_of, sweep_orphans
 from foliot.adapters.runners.process.environment import child_environment, inherited_environment
 from foliot.adapters.runners.process.launch import Launch
+from foliot.adapters.runners.process.outbox import sweep_outboxes
 from foliot.adapters.runners.process.running import run_process
 
 __all__ = [
@@ -38,6 +45,8 @@ __all__ = [
     "child_environment",
     "inherited_environment",
     "kill_tree_of",
+    "run_command",
     "run_process",
     "sweep_orphans",
+    "sweep_outboxes",
 ]

@@ -10,6 +10,7 @@ from functools import cache, partial
 from typing import Final
 
 from foliot.adapters.runners.process import proctable
+from foliot.adapters.runners.process.marks import Mark
 from foliot.adapters.runners.process.patience import Patience
 from foliot.adapters.runners.process.proctable import Tag
 from foliot.adapters.runners.process.subreaper import Head, subreaper
@@ -48,16 +49,34 @@ async def end_tree(head: Head, *, is_alive: Callable[[], bool], grace: float, pa
     async def find() -> Targets:
         return _members(head, head_is_alive=is_alive()) or await _search(is_wanted, patience)
 
-    return await _end(find, grace, patience, group=head.pid)
+    return await _end(find, grace, patience, head)
 
 
 def is_cleared(head: Head) -> bool:
     """Whether nothing is left of an attempt whose head has ended: the cheap question, asked after every run."""
     reaper = subreaper()
-    return reaper.sees_orphans and not reaper.orphans_of(head)
+    return reaper.sees_orphans and not reaper.orphans_of(head) and not reaper.members_of(head)
 
 
-async def _end_wanted(is_wanted: Callable[[int], bool], grace: float) -> Targets:
+class _LeftBehind:
+    """What carries the variables of certain attempts, and what shares the mark of such a process: `env -i`, sudo and
+    others clear the variables. The mark is remembered, as the process that it was learned from may die first."""
+
+    def __init__(self, is_tagged: Callable[[int], bool]) -> None:
+        self._is_tagged = is_tagged
+        self._marks: set[Mark] = set()
+
+    def __call__(self, pid: int) -> bool:
+        mark = subreaper().mark_left_on(pid)
+        if not self._is_tagged(pid):
+            return mark in self._marks and proctable.is_alive(pid)
+        if mark is not None:
+            self._marks.add(mark)
+        return True
+
+
+async def _end_wanted(is_tagged: Callable[[int], bool], grace: float) -> Targets:
+    is_wanted = _LeftBehind(is_tagged)
     patience = Patience()
     left = await _end(lambda: _search(is_wanted, patience), grace, patience)
     patience.give_way()
@@ -65,7 +84,7 @@ async def _end_wanted(is_wanted: Callable[[int], bool], grace: float) -> Targets
 
 
 async def _end(
-    find: Callable[[], Awaitable[Targets]], grace: float, patience: Patience, group: int | None = None
+    find: Callable[[], Awaitable[Targets]], grace: float, patience: Patience, head: Head | None = None
 ) -> Targets:
     now = asyncio.get_running_loop().time
     kill_at = now() + grace
@@ -75,8 +94,7 @@ async def _end(
         if now() >= kill_at + _LAST_WAIT:
             return targets
         if now() >= kill_at:
-            # A whole group dies at once: one that forks faster than we look cannot slip through.
-            _send(signal.SIGKILL, targets if group is None else targets | {-group})
+            _kill(targets, head)
         else:
             # Once is enough: to some programs a second TERM means "now".
             _send(signal.SIGTERM, targets - told)
@@ -86,7 +104,19 @@ async def _end(
     return set()
 
 
+def _kill(targets: Targets, head: Head | None) -> None:
+    """A whole group dies at once: one that forks faster than we look cannot slip through."""
+    if head is not None and head.group is not None:
+        head.group.kill()
+    _send(signal.SIGKILL, targets if head is None else targets | {-head.pid})
+
+
 def _members(head: Head, *, head_is_alive: bool) -> Targets:
+    """What is known to be part of the attempt: all of its control group, if it has one, and its family."""
+    return _family(head, head_is_alive=head_is_alive) | subreaper().members_of(head)
+
+
+def _family(head: Head, *, head_is_alive: bool) -> Targets:
     """What hangs below the head and below the orphans of its run. Without /proc, its group; else see `_search`."""
     reaper = subreaper()
     if reaper.sees_orphans:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from foliot.adapters.runners.process.proctable import Tag
+from foliot.domain.instant import to_iso
 from foliot.ports.runner import Attempt
 
 INHERITED: Final = frozenset({"PATH", "HOME", "LANG", "TZ", "USER", "LOGNAME", "SHELL", "TMPDIR"})
@@ -24,6 +25,9 @@ def child_environment(inherited: Mapping[str, str], job: Mapping[str, str], atte
     TypeError and ValueError mean that the payload cannot be written as JSON.
     """
     ours = Tag(attempt.run_id, attempt.number).variables() | {"FOLIOT_JOB_ID": attempt.job_id}
+    ours["FOLIOT_IDEMPOTENCY_KEY"] = attempt.run_id if attempt.tick is None else attempt.tick.key
+    if attempt.tick is not None:
+        ours["FOLIOT_SCHEDULED_FOR"] = to_iso(attempt.tick.scheduled_for)
     if attempt.payload is not None:
         ours["FOLIOT_PAYLOAD"] = json.dumps(attempt.payload, separators=(",", ":"), allow_nan=False)
     return {**inherited, **job, **attempt.environment, **ours}

@@ -1,4 +1,4 @@
-"""Starting a program: the fast way, the way that knows a working directory, and why it could not be done."""
+"""Starting a program: the fast way, the way that knows directories and users, and why it could not be done."""
 
 import errno
 import os
@@ -6,9 +6,13 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
+from pathlib import Path
+from typing import Final, NamedTuple
 
+from foliot.adapters.runners.process.account import Account
+from foliot.adapters.runners.process.bounds import bounded
+from foliot.adapters.runners.process.groups import Group
+from foliot.domain.kinds.process import UNLIMITED, ProcessLimits
 from foliot.domain.outcome import Failure, Reason
 
 NOT_EXECUTABLE: Final = 126
@@ -22,25 +26,49 @@ _MISSING: Final = frozenset({errno.ENOENT, errno.ENOTDIR})
 _DEFAULTS: Final = tuple(set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP})
 
 
-@dataclass(frozen=True, slots=True)
-class Launch:
-    """A program with its arguments, its whole environment, and where it starts."""
+class Streams(NamedTuple):
+    """Descriptors that a program gets as its own. Without stdin, it reads nothing."""
+
+    stdin: int | None
+    stdout: int
+    stderr: int
+
+
+class Launch(NamedTuple):
+    """A program with its arguments, its whole environment, and where, as whom and within which limits it starts."""
 
     argv: tuple[str, ...]
     environment: Mapping[str, str]
     working_dir: str | None = None
+    stdin: bytes | None = None
+    account: Account | None = None
+    umask: int | None = None
+    limits: ProcessLimits = UNLIMITED
+    hint_if_missing: str = ""
+    """What to do when there is no such program, as a sentence."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether posix_spawn can do it."""
+        return self.working_dir is None and self.umask is None and (self.account is None or self.account.is_ours)
 
 
-def spawn(launch: Launch, stdout: int, stderr: int) -> int:
-    """Start it in a session of its own, stdin empty, and return its pid. Nobody else will reap it.
+def spawn(launch: Launch, streams: Streams, group: Group | None = None) -> int:
+    """Start it in a session of its own and return its pid. Nobody else will reap it.
 
+    With a control group it waits for the line GO on stdin: so long there is nothing to bound but a shell.
     OSError and ValueError say why it could not be started; `refusal` puts them into words.
     """
     _check(launch)
-    program = _find(launch)
-    if launch.working_dir is None and CAN_POSIX_SPAWN:
-        return _posix_spawn(launch, program, stdout, stderr)
-    return _popen(launch, program, stdout, stderr)
+    program, words = _find(launch), launch.argv
+    if launch.limits != UNLIMITED:
+        _check_program(launch, program)
+        but = frozenset[str]() if group is None else group.controllers
+        words = bounded((program, *words[1:]), launch.environment, launch.limits, but=but, waits=group is not None)
+        program = words[0]
+    if launch.is_plain and CAN_POSIX_SPAWN:
+        return _posix_spawn(program, words, launch.environment, streams)
+    return _popen(launch, program, words, streams)
 
 
 def refusal(error: OSError | ValueError, launch: Launch) -> Failure:
@@ -57,7 +85,8 @@ def refusal(error: OSError | ValueError, launch: Launch) -> Failure:
     if error.errno == errno.E2BIG:
         fault = "cannot start: arguments, variables and payload together are too long for the system"
         return Failure(fault, Reason.LAUNCH_FAILED, NOT_EXECUTABLE, retryable=False)
-    return Failure(f"could not start {launch.argv[0]!r}: {text}", Reason.LAUNCH_FAILED, code)
+    hint = f". {launch.hint_if_missing}" if launch.hint_if_missing and code == NOT_FOUND else ""
+    return Failure(f"could not start {launch.argv[0]!r}: {text}{hint}", Reason.LAUNCH_FAILED, code)
 
 
 def _check(launch: Launch) -> None:
@@ -70,16 +99,17 @@ def _check(launch: Launch) -> None:
             raise ValueError(f"{name!a} cannot be the name of a variable")
 
 
-def _posix_spawn(launch: Launch, program: str, stdout: int, stderr: int) -> int:
+def _posix_spawn(program: str, words: tuple[str, ...], environment: Mapping[str, str], streams: Streams) -> int:
     """The fast way. Other descriptors are not inherited: `seal_descriptors` saw to that."""
+    nothing = (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)
     return os.posix_spawn(
         program,
-        launch.argv,
-        launch.environment,
+        words,
+        environment,
         file_actions=(
-            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-            (os.POSIX_SPAWN_DUP2, stdout, 1),
-            (os.POSIX_SPAWN_DUP2, stderr, 2),
+            nothing if streams.stdin is None else (os.POSIX_SPAWN_DUP2, streams.stdin, 0),
+            (os.POSIX_SPAWN_DUP2, streams.stdout, 1),
+            (os.POSIX_SPAWN_DUP2, streams.stderr, 2),
         ),
         setsid=True,
         setsigmask=(),
@@ -87,21 +117,44 @@ def _posix_spawn(launch: Launch, program: str, stdout: int, stderr: int) -> int:
     )
 
 
-def _popen(launch: Launch, program: str, stdout: int, stderr: int) -> int:
-    """What posix_spawn cannot do. subprocess uses vfork as well, as long as it is given no preexec_fn."""
+def _popen(launch: Launch, program: str, words: tuple[str, ...], streams: Streams) -> int:
+    """What posix_spawn cannot do. subprocess runs no Python between fork and exec, as it is given no preexec_fn."""
+    account = None if launch.account is None or launch.account.is_ours else launch.account
+    if account is not None:
+        _hand_over(streams, account)
     process = subprocess.Popen(  # noqa: S603 - running the user's command is what this is for
-        launch.argv,
+        words,
         executable=program,
         env=launch.environment,
         cwd=launch.working_dir,
-        stdin=subprocess.DEVNULL,
-        stdout=stdout,
-        stderr=stderr,
+        stdin=subprocess.DEVNULL if streams.stdin is None else streams.stdin,
+        stdout=streams.stdout,
+        stderr=streams.stderr,
         start_new_session=True,
+        umask=-1 if launch.umask is None else launch.umask,
+        user=None if account is None else account.uid,
+        group=None if account is None else account.gid,
+        extra_groups=None if account is None else account.groups,
     )
     # We reap it ourselves: a Popen that believes its process is over leaves the pid alone.
     process.returncode = 0
     return process.pid
+
+
+def _hand_over(streams: Streams, account: Account) -> None:
+    """Make the pipes the user's own: or /dev/stdout could be written to, but not opened."""
+    for descriptor in streams:
+        if descriptor is not None:
+            os.fchown(descriptor, account.uid, account.gid)
+
+
+def _check_program(launch: Launch, program: str) -> None:
+    """Say what exec would: a shell in between says it only to the log. A missing directory is seen by subprocess."""
+    directory = Path(launch.working_dir or "/")
+    place = Path(launch.working_dir or "", program)
+    if directory.is_dir() and (place.is_dir() or not os.access(place, os.X_OK)):
+        place.stat()
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), program)
 
 
 def _find(launch: Launch) -> str:

@@ -20,6 +20,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NewType
 
+from foliot.adapters.runners.process.proctable import is_alive
+
 Mark = NewType("Mark", int)
 
 UNREADABLE: Final = Mark(0)
@@ -29,15 +31,16 @@ _libc: Final = ctypes.CDLL(None)
 _RLIMIT_LOCKS: Final = 10  # on every architecture; the resource module has no name for it
 _PR_MCE_KILL: Final = 33
 _PR_MCE_KILL_CLEAR, _PR_MCE_KILL_SET, _PR_MCE_KILL_LATE = 0, 1, 0
-_FLAG: Final = 1 << 62
 _SERIAL_BITS: Final = 32
+_PID_BITS: Final = 30
+_FLAG: Final = 1 << _PID_BITS
 
 
 class Marks:
     """Makes and reads the marks of this process. No other one uses the same while it lives."""
 
     def __init__(self) -> None:
-        self._origin = (_FLAG >> _SERIAL_BITS) | os.getpid()
+        self._origin = _FLAG | os.getpid()
         self._serials = itertools.count()
         self._bit = _find_bit() if sys.platform == "linux" else 0
 
@@ -69,12 +72,28 @@ class Marks:
         if not self.are_kept:
             return None
         try:
-            mark = Mark(resource.prlimit(pid, _RLIMIT_LOCKS)[0])
+            mark = _number(pid)
         except PermissionError:
             return UNREADABLE if self._has_bit(pid) else None
         except OSError:
             return None
         return mark if mark >> _SERIAL_BITS == self._origin and self._has_bit(pid) else None
+
+    def left_on(self, pid: int) -> Mark | None:
+        """The mark of a process whose worker is dead; None if it has none, or its worker lives.
+
+        The number of a worker means something only among processes that number each other alike.
+        """
+        if not self.are_kept:
+            return None
+        try:
+            mark = _number(pid)
+            is_one = mark >> _SERIAL_BITS >> _PID_BITS == 1 and self._has_bit(pid)
+            if is_one and _numbering(pid) == _numbering(os.getpid()) and not is_alive(_maker(mark)):
+                return mark
+        except OSError:
+            pass
+        return None
 
     def _has_bit(self, pid: int) -> bool:
         return bool(_flags(f"/proc/{pid}/stat") & self._bit)
@@ -92,6 +111,27 @@ def _find_bit() -> int:
     _clear_policy()
     is_ambiguous = any(_flags(f"{task}/stat") & bit for task in Path("/proc/self/task").iterdir())
     return 0 if is_ambiguous else bit
+
+
+def _number(pid: int) -> Mark:
+    """The soft limit on file locks of a process; 0 if it has none."""
+    try:
+        return Mark(resource.prlimit(pid, _RLIMIT_LOCKS)[0])
+    except PermissionError:
+        # It belongs to another user. What we may not ask we may still read, unless /proc is closed as well.
+        text = Path(f"/proc/{pid}/limits").read_text()
+        soft = text.partition("Max file locks")[2].split()[0]
+        return Mark(int(soft) if soft.isdigit() else 0)
+
+
+def _maker(mark: Mark) -> int:
+    """The worker that made a mark."""
+    return mark >> _SERIAL_BITS & ((1 << _PID_BITS) - 1)
+
+
+def _numbering(pid: int) -> Path:
+    """The namespace in which the numbers of a process and its children are counted."""
+    return Path(f"/proc/{pid}/ns/pid").readlink()
 
 
 def _flags(stat: str) -> int:

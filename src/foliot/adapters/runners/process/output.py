@@ -1,7 +1,8 @@
 """The way of a run's output from its pipes to the log: bounded, in order, byte for byte.
 
 child --pipe--> Pipe --> Output --write--> log         one read a turn of the loop, 64 KiB at most
-                  ^                         |
+                  ^         |               |
+                  |         +-add--> Capture|          all of stdout, where the job wants it as its output
                   +--------- drain ---------+          after each 64 KiB: no reading before there is room
 """
 
@@ -10,6 +11,7 @@ import os
 from collections.abc import Callable
 from typing import Final, TypeVar
 
+from foliot.adapters.runners.capture import Capture
 from foliot.domain.logs import Stream
 from foliot.ports.runner import LogSink
 
@@ -22,11 +24,12 @@ _LARGEST_PIPE: Final = 1_048_576
 
 
 class Output:
-    """Both streams of one attempt. Stores up to a cap, counts the rest and says so at the end."""
+    """Both streams of one attempt. Stores up to a cap, counts the rest and tells both numbers at the end."""
 
-    def __init__(self, log: LogSink, cap: int) -> None:
+    def __init__(self, log: LogSink, cap: int, capture: Capture | None = None) -> None:
         self.log = log
         self._cap = cap
+        self._capture = capture
         self._total = 0
         self._undrained = 0
         self._pipes: list[Pipe] = []
@@ -49,6 +52,8 @@ class Output:
         return started
 
     def take(self, stream: Stream, data: bytes) -> None:
+        if self._capture is not None and stream == "stdout":
+            self._capture.add(data)
         kept = data[: max(self._cap - self._total, 0)]
         self._total += len(data)
         if kept:
@@ -68,8 +73,7 @@ class Output:
         while self._pipes:
             self._pipes.pop(0).finish()
         if self._total > self._cap:
-            notice = f"output truncated: {self._cap} of {self._total} bytes kept\n"
-            self.log.write("meta", notice.encode())
+            self.log.truncated(self._total, self._cap)
 
 
 class Pipe:

@@ -3,65 +3,132 @@
 import asyncio
 import os
 import signal
-from typing import Final
+from collections.abc import Callable
+from typing import Final, NamedTuple
 
+from foliot.adapters.runners.capture import Capture
+from foliot.adapters.runners.process.bounds import GO
 from foliot.adapters.runners.process.ending import end_tree, is_cleared
-from foliot.adapters.runners.process.launch import Launch, refusal
+from foliot.adapters.runners.process.feeding import Feed
+from foliot.adapters.runners.process.groups import Group, make_group
+from foliot.adapters.runners.process.launch import Launch, Streams, refusal
+from foliot.adapters.runners.process.outcomes import outcome_of
 from foliot.adapters.runners.process.output import Output
 from foliot.adapters.runners.process.patience import Patience
 from foliot.adapters.runners.process.proctable import Tag
 from foliot.adapters.runners.process.subreaper import Head, subreaper
 from foliot.adapters.runners.process.waiting import Watch, watch
 from foliot.domain.kinds.process import GRACE, OUTPUT_CAP
-from foliot.domain.outcome import Failure, Reason, Success
+from foliot.domain.outcome import Failure, Success
 from foliot.ports.runner import LogSink
 
 _ROUND_EVERY: Final = 5.0
 """Seconds between two looks for dead orphans of a run that goes on."""
 
+_UNBOUND: Final = "the limit on processes does not bind root: give the job a user, or the worker a control group"
+
+
+class _Started(NamedTuple):
+    head: Head
+    ending: Watch
+    feed: Feed | None
+
+
+class _Ended(NamedTuple):
+    status: int | None
+    is_out_of_memory: bool
+
+
+Start = Callable[[int, int], tuple[Head, Watch]]
+"""Takes the descriptors that shall be stdout and stderr."""
+
 
 async def run_process(
-    launch: Launch, tag: Tag, log: LogSink, *, grace: float = GRACE, output_cap: int = OUTPUT_CAP
+    launch: Launch,
+    tag: Tag,
+    log: LogSink,
+    *,
+    grace: float = GRACE,
+    output_cap: int = OUTPUT_CAP,
+    capture: Capture | None = None,
+    start: Start | None = None,
 ) -> Success | Failure:
     """Run a program until it exits, with all that it starts. Keeps the promises of `Runner.run`.
 
-    The environment of `launch` must contain the variables of `tag`.
+    The environment of `launch` must contain the variables of `tag`. `capture` is given all of stdout. With `start`,
+    that starts the program, or finds one that has been started before, and sets its limits.
     """
-    output = Output(log, output_cap)
+    output = Output(log, output_cap, capture)
+
+    def begin(stdout: int, stderr: int) -> _Started:
+        return _start(launch, tag, stdout, stderr) if start is None else _Started(*start(stdout, stderr), None)
+
     try:
-        head, ending = output.attach(lambda stdout, stderr: _start(launch, tag, stdout, stderr))
+        started = output.attach(begin)
     except (OSError, ValueError) as error:
         return refusal(error, launch)
-    rounds = _Rounds(head)
+    if warning := _warning(launch, started.head):
+        log.write("meta", f"{warning}\n".encode())
+    rounds = _Rounds(started.head)
     try:
-        await ending.ended
+        await started.ending.ended
     finally:
         rounds.stop()
-        status = await _clear(head, ending, output, grace)
+        ended = await _clear(started, output, grace)
     await log.drain()
-    return outcome_of(status)
+    return outcome_of(ended.status, launch.limits, is_out_of_memory=ended.is_out_of_memory)
 
 
-def outcome_of(status: int | None) -> Success | Failure:
-    """What a wait status means."""
-    if status is None:
-        return Failure("the exit status was taken by other code in the worker", Reason.EXCEPTION)
-    code = os.waitstatus_to_exitcode(status)
-    if code == 0:
-        return Success(exit_code=0)
-    if code > 0:
-        return Failure(f"exit code {code}", Reason.EXIT_CODE, code)
-    return Failure(f"killed by {_signal_name(-code)}", Reason.SIGNAL, 128 - code)
-
-
-def _start(launch: Launch, tag: Tag, stdout: int, stderr: int) -> tuple[Head, Watch]:
-    head = subreaper().spawn(launch, tag, stdout, stderr)
+def _start(launch: Launch, tag: Tag, stdout: int, stderr: int) -> _Started:
+    group = make_group(launch.limits)
+    feed = None
     try:
-        return head, watch(head.pid)
+        feed = _feed(launch, group)
+        head = _spawn(launch, tag, Streams(None if feed is None else feed.read_end, stdout, stderr), group)
+        ending = _watch(head)
+    except BaseException:
+        if feed is not None:
+            feed.close()
+        if group is not None:
+            group.remove()
+        raise
+    if feed is not None:
+        feed.start()
+    return _Started(head, ending, feed)
+
+
+def _feed(launch: Launch, group: Group | None) -> Feed | None:
+    """What the head reads: its text, and before that, if it waits for its group, the line that lets it go on."""
+    if group is None:
+        return None if launch.stdin is None else Feed(launch.stdin)
+    return Feed(GO + (launch.stdin or b""))
+
+
+def _spawn(launch: Launch, tag: Tag, streams: Streams, group: Group | None) -> Head:
+    try:
+        return subreaper().spawn(launch, tag, streams, group)
+    finally:
+        if streams.stdin is not None:
+            os.close(streams.stdin)
+
+
+def _watch(head: Head) -> Watch:
+    try:
+        if head.group is not None:
+            head.group.add(head.pid)
+        return watch(head.pid)
     except BaseException:
         os.killpg(head.pid, signal.SIGKILL)
         subreaper().forget(head, was_reaped=False)
         raise
+
+
+def _warning(launch: Launch, head: Head) -> str | None:
+    """What the job should know about its limits: they bind processes of root only by a control group."""
+    if launch.limits.processes is None or (head.group is not None and "pids" in head.group.controllers):
+        return None
+    uid = os.geteuid() if launch.account is None else launch.account.uid
+    return _UNBOUND if uid == 0 else None
 
 
 class _Rounds:
@@ -80,24 +147,30 @@ class _Rounds:
         self._timer = self._loop.call_later(_ROUND_EVERY, self._go)
 
 
-async def _clear(head: Head, ending: Watch, output: Output, grace: float) -> int | None:
-    """Leave nothing of the attempt behind, and only then obey a cancellation. Returns the head's wait status."""
+async def _clear(started: _Started, output: Output, grace: float) -> _Ended:
+    """Leave nothing of the attempt behind, and only then obey a cancellation."""
+    head, ending, feed = started
     patience = Patience()
     if not (ending.has_ended and is_cleared(head)):
         survivors = await end_tree(head, is_alive=lambda: not ending.has_ended, grace=grace, patience=patience)
         for target in sorted(survivors):
             output.log.write("meta", f"could not end process {target}\n".encode())
+    if feed is not None:
+        feed.close()
     output.finish()
     ending.close()
     # Reaped only now: as long as the head is there, nobody else can get the number of its group.
     status = ending.collect() if ending.has_ended else None
     subreaper().forget(head, was_reaped=ending.has_ended)
+    is_out_of_memory = head.group is not None and _leave(head.group, output.log)
     patience.give_way()
-    return status
+    return _Ended(status, is_out_of_memory)
 
 
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
+def _leave(group: Group, log: LogSink) -> bool:
+    """Remove the group of an attempt. Returns whether it ran out of memory."""
+    if group.is_out_of_processes:
+        log.write("meta", b"the limit on processes was reached\n")
+    is_out_of_memory = group.is_out_of_memory
+    group.remove()
+    return is_out_of_memory

@@ -12,10 +12,13 @@ import threading
 from typing import Final, NamedTuple
 
 from foliot.adapters.runners.process import proctable
+from foliot.adapters.runners.process.bounds import without_core_dumps
 from foliot.adapters.runners.process.descriptors import seal_descriptors
-from foliot.adapters.runners.process.launch import Launch, spawn
+from foliot.adapters.runners.process.groups import Group
+from foliot.adapters.runners.process.launch import Launch, Streams, spawn
 from foliot.adapters.runners.process.marks import Mark, Marks
 from foliot.adapters.runners.process.proctable import Tag
+from foliot.adapters.runners.process.restraint import restrained
 
 _PR_SET_CHILD_SUBREAPER: Final = 36
 
@@ -26,6 +29,7 @@ class Head(NamedTuple):
     pid: int
     mark: Mark
     tag: Tag
+    group: Group | None = None
 
 
 class Subreaper:
@@ -36,6 +40,8 @@ class Subreaper:
         self._marks = Marks()
         self._heads: dict[int, Head] = {}
         self._orphans: dict[int, Mark] = {}
+        self._members: dict[int, Mark] = {}
+        """What was seen in the control groups of runs that are being ended: it needs no mark of its own."""
         self._lock = threading.Lock()
         self._children = _adopt_and_list()
         seal_descriptors()
@@ -45,14 +51,25 @@ class Subreaper:
         """False where orphans go to init, or cannot be listed: then `orphans_of` knows of none."""
         return self._children is not None
 
-    def spawn(self, launch: Launch, tag: Tag, stdout: int, stderr: int) -> Head:
+    def spawn(self, launch: Launch, tag: Tag, streams: Streams, group: Group | None = None) -> Head:
         """Start a program as the head of an attempt. Raises what `launch.spawn` raises."""
+        if launch.account is None:
+            return self._spawn(launch, tag, streams, group)
+        return restrained(lambda: self._spawn(launch, tag, streams, group))
+
+    def _spawn(self, launch: Launch, tag: Tag, streams: Streams, group: Group | None) -> Head:
         mark = self._marks.make()
         with self._lock:  # between the spawn and the entry another thread would take it for an orphan
-            with self._marks.worn(mark):
-                pid = spawn(launch, stdout, stderr)
-            self._heads[pid] = Head(pid, mark, tag)
+            with self._marks.worn(mark), without_core_dumps():
+                pid = spawn(launch, streams, group)
+            self._heads[pid] = Head(pid, mark, tag, group)
             return self._heads[pid]
+
+    def assign(self, head: Head, tag: Tag, group: Group | None) -> Head:
+        """A head that was started ahead becomes that of an attempt."""
+        with self._lock:
+            self._heads[head.pid] = head._replace(tag=tag, group=group)
+            return self._heads[head.pid]
 
     def forget(self, head: Head, *, was_reaped: bool) -> None:
         """The attempt is over. A head that would not die is kept as an orphan, to be reaped when it does."""
@@ -60,12 +77,27 @@ class Subreaper:
             del self._heads[head.pid]
             if not was_reaped:
                 self._orphans[head.pid] = head.mark
+            if self._members:
+                self._members = {pid: mark for pid, mark in self._members.items() if mark != head.mark}
+
+    def members_of(self, head: Head) -> set[int]:
+        """What lives in the control group of an attempt, if it has one; from now on it is known to be of the run."""
+        if head.group is None:
+            return set()
+        members = head.group.members()
+        with self._lock:
+            self._members.update(dict.fromkeys(members - self._heads.keys(), head.mark))
+        return members
 
     def belongs(self, pid: int, head: Head) -> bool:
         """Whether any process, child or not, is part of the attempt. One that has just begun to become another program
         has its mark, but for a moment no environment."""
         is_marked = self._marks.read(pid) == head.mark and proctable.is_alive(pid)
         return is_marked or head.tag.is_on(proctable.environ_of(pid))
+
+    def mark_left_on(self, pid: int) -> Mark | None:
+        """The mark that a worker which is dead by now has put on any process."""
+        return self._marks.left_on(pid)
 
     def orphans_of(self, head: Head) -> list[int]:
         """Living children of ours that the run has left behind. Reaps on the way what has died, of any run."""
@@ -92,7 +124,7 @@ class Subreaper:
 
     def _origin_of(self, pid: int) -> Mark | None:
         """The mark of the run that a child comes from; None for what this process has started otherwise."""
-        mark = self._marks.read(pid)
+        mark = self._members.get(pid) or self._marks.read(pid)
         if mark or (mark is None and self._marks.are_kept):
             return mark
         # No number to be seen: the next best signs.

@@ -1,0 +1,53 @@
+"""The guard: whether a target may be reached, and at which addresses exactly."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Final
+
+from foliot.adapters.outbound.names import LookUp
+from foliot.domain.addresses import Address
+from foliot.domain.outbound import OutboundPolicy
+from foliot.domain.url import Url
+from foliot.errors import OutboundBlocked, OutboundFailed
+
+CONNECT: Final = 10.0
+"""Seconds for finding a host, and again for connecting to it."""
+
+
+class Guard:
+    """Judges targets by a policy."""
+
+    def __init__(self, policy: OutboundPolicy, look_up: LookUp) -> None:
+        self._policy = policy
+        self._look_up = look_up
+
+    async def admit(self, url: Url, patience: float) -> Sequence[Address]:
+        """The addresses that may be connected to for this URL, and no others, now that all have been judged.
+
+        The name is looked up once: who would ask again could be given another answer. OutboundBlocked if one of the
+        addresses is out of bounds, OutboundFailed if there is none, or none within so many seconds.
+        """
+        addresses = [url.address] if url.address is not None else await self._find(url.host, patience)
+        place = self._policy.blocked(url, addresses)
+        if place is not None:
+            raise OutboundBlocked(
+                f"the target is a {place} address, which is blocked",
+                hint="An operator can allow it: see [outbound] allow in the configuration.",
+            )
+        return addresses
+
+    async def _find(self, host: str, patience: float) -> Sequence[Address]:
+        try:
+            async with asyncio.timeout(patience):
+                found = await self._look_up(host)
+        except TimeoutError:
+            raise OutboundFailed(f'host "{host}" could not be looked up within {patience:g} s') from None
+        except OSError as error:
+            raise OutboundFailed(f'host "{host}" could not be looked up: {_words(error)}') from None
+        if not found:
+            raise OutboundFailed(f'host "{host}" has no address')
+        return found
+
+
+def _words(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()

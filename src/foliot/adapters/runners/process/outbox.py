@@ -1,0 +1,166 @@
+"""A file in which a command leaves its output: private, new for every attempt, gone with it.
+
+    /tmp/foliot-RUN-ATTEMPT-RANDOM/     0700    the job's user may replace the file, and the directory as well
+        output.json                     0600    $FOLIOT_OUTPUT
+
+So paths are not to be trusted once the job runs: what is read and removed is found from the directory as it was made,
+by the descriptor that we keep, and whatever stands there is looked at before it is read.
+"""
+
+import errno
+import logging
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Collection
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from foliot.adapters.runners.process.account import Account
+from foliot.adapters.runners.process.proctable import Tag
+from foliot.domain.output import check_size, read_output
+from foliot.domain.payload import MAX_BYTES
+from foliot.errors import InvalidRun
+
+VARIABLE: Final = "FOLIOT_OUTPUT"
+
+_NAME: Final = "output.json"
+# A link is refused. A pipe, or a file that somebody holds a lease on, would otherwise be waited for.
+_WARILY: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+_ODD: Final = frozenset({errno.ELOOP, errno.ENXIO})
+"""What opening a link or a socket says."""
+
+log = logging.getLogger(__name__)
+
+
+class Outbox:
+    """The file of one attempt. Made by the worker, filled by the job, read when its processes are gone."""
+
+    def __init__(self, directory: Path, account: Account | None) -> None:
+        self._directory = directory
+        self._owner = None if account is None or account.is_ours else account
+        self._handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        self.path = str(directory / _NAME)
+
+    @classmethod
+    def make(cls, tag: Tag, account: Account | None) -> "Outbox":
+        """Make one for an attempt and its user. OSError says why it could not be done."""
+        directory = Path(tempfile.mkdtemp(prefix=f"{_beginning(tag)}-"))
+        try:
+            outbox = cls(directory, account)
+        except BaseException:
+            directory.rmdir()
+            raise
+        try:
+            outbox._create()
+        except BaseException:
+            outbox.remove()
+            raise
+        return outbox
+
+    def read(self) -> bytes | None:
+        """The output; None if there is none. InvalidRun says why it cannot be one."""
+        try:
+            file = os.open(_NAME, _WARILY, dir_fd=self._handle)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise _odd() if error.errno in _ODD else _unreadable(error) from None
+        try:
+            self._check(os.fstat(file))
+            data = _read(file)
+        except OSError as error:
+            raise _unreadable(error) from None
+        finally:
+            os.close(file)
+        return read_output("file", data) if data else None
+
+    def remove(self) -> None:
+        """Leave nothing behind. To be called once; a failure is logged."""
+        try:
+            with suppress(FileNotFoundError):  # a process that would not die removes as well
+                self._empty()
+            with suppress(FileNotFoundError):
+                self._directory.rmdir()
+        except (OSError, RecursionError) as error:
+            log.warning("outbox_not_removed", extra={"path": str(self._directory), "error": str(error)})
+        finally:
+            os.close(self._handle)
+
+    def _create(self) -> None:
+        file = os.open(_NAME, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=self._handle)
+        try:
+            if self._owner is not None:
+                os.fchown(file, self._owner.uid, self._owner.gid)
+                os.fchown(self._handle, self._owner.uid, self._owner.gid)
+        finally:
+            os.close(file)
+
+    def _check(self, found: os.stat_result) -> None:
+        if not stat.S_ISREG(found.st_mode):
+            raise _odd()
+        # A second name for a file that the user may not read himself.
+        if self._owner is not None and found.st_uid != self._owner.uid:
+            raise _refusal("belongs to another user")
+        check_size(found.st_size)
+
+    def _empty(self) -> None:
+        os.fchmod(self._handle, stat.S_IRWXU)
+        with os.scandir(self._handle) as entries:
+            for entry in entries:
+                if _is_directory(entry):
+                    shutil.rmtree(entry.name, dir_fd=self._handle)
+                else:
+                    os.unlink(entry.name, dir_fd=self._handle)
+
+
+def sweep_outboxes(attempts: Collection[Tag]) -> None:
+    """Remove what a killed worker has left of these attempts. To be called when their processes are gone."""
+    known = {_beginning(tag) for tag in attempts}
+    try:
+        with os.scandir(tempfile.gettempdir()) as entries:
+            left = [entry.path for entry in entries if _beginning_of(entry.name) in known and _is_directory(entry)]
+    except OSError as error:
+        log.warning("outboxes_not_swept", extra={"error": str(error)})
+        return
+    for path in left:
+        try:
+            shutil.rmtree(path)
+        except (OSError, RecursionError) as error:
+            log.warning("outbox_not_removed", extra={"path": path, "error": str(error)})
+
+
+def _beginning(tag: Tag) -> str:
+    return f"foliot-{tag.run_id}-{tag.attempt}"
+
+
+def _beginning_of(name: str) -> str:
+    return name.rpartition("-")[0]
+
+
+def _is_directory(entry: os.DirEntry[str]) -> bool:
+    return entry.is_dir(follow_symlinks=False)
+
+
+def _read(file: int) -> bytes:
+    """All of it. Somebody may still write, so there is an end to it."""
+    data = bytearray()
+    while piece := os.read(file, MAX_BYTES + 1):
+        data += piece
+        check_size(len(data))
+    return bytes(data)
+
+
+def _odd() -> InvalidRun:
+    return _refusal("is not a regular file any more")
+
+
+def _unreadable(error: OSError) -> InvalidRun:
+    return _refusal(f"could not be read: {(error.strerror or str(error)).lower()}")
+
+
+def _refusal(why: str) -> InvalidRun:
+    hint = f"Write the output into the file that ${VARIABLE} names, or move a finished file there."
+    return InvalidRun(f"the file of the output {why}", hint=hint, field="output")

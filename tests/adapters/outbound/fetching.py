@@ -1,0 +1,21 @@
+"""One request, from its URL to the whole body."""
+
+from foliot.adapters.outbound.client import Outbound
+from foliot.domain.outbound import OPEN
+from foliot.domain.request import Request
+from foliot.domain.url import read_url
+
+
+async def fetch(
+    url: str,
+    *,
+    outbound: Outbound | None = None,
+    method: str = "GET",
+    headers: dict[str, str] | None = None,
+    body: bytes | None = None,
+    redirects: int = 5,
+    verify: bool = True,
+) -> tuple[int, bytes]:
+    request = Request(method, read_url(url), headers or {}, body)
+    async with (outbound or Outbound(OPEN)).exchange(request, redirects=redirects, verify=verify) as answer:
+        return answer.status, b"".join([piece async for piece in answer.pieces()])

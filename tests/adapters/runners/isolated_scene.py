@@ -1,0 +1,44 @@
+"""Functions in files, as users write them, and isolated calls of them."""
+
+import textwrap
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from foliot.adapters.runners.isolated import IsolatedCalls
+from foliot.domain.outcome import Failure, Success
+from tests.adapters.runners.attempts import ListLog, an_attempt
+
+
+class Scene:
+    """A directory of modules, and the worker's door to isolated calls."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.calls = IsolatedCalls()
+        self.log = ListLog()
+
+    def write(self, source: str, module: str = "tasks") -> None:
+        path = self.directory / f"{module.replace('.', '/')}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(textwrap.dedent(source))
+
+    async def call(self, source: str | None = None, call: str = "tasks:job", **given: object) -> Success | Failure:
+        """Write the module, if there is one to be written, and call its `job`."""
+        if source is not None:
+            self.write(source)
+        given = {"working_dir": str(self.directory), "log": self.log, **given}
+        return await self.calls.run(an_attempt(call=call, **given))  # type: ignore[arg-type]
+
+    async def failure(self, source: str | None = None, **given: object) -> Failure:
+        outcome = await self.call(source, **given)  # type: ignore[arg-type]
+        assert isinstance(outcome, Failure), outcome
+        return outcome
+
+
+@pytest.fixture
+async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
+    scene = Scene(tmp_path)
+    yield scene
+    await scene.calls.close()

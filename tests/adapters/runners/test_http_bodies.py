@@ -1,0 +1,117 @@
+"""Whatever a server sends, the log gets the beginning of it and the memory stays small."""
+
+import asyncio
+import gzip
+import tracemalloc
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from foliot.adapters.runners.http import READ_LIMIT, HttpRunner
+from foliot.domain.kinds.http import OUTPUT_CAP
+from foliot.domain.outcome import Failure, Success
+from tests.adapters.outbound.servers import Server, reply
+from tests.adapters.runners.attempts import ListLog, an_attempt
+
+MEGABYTE = 1 << 20
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[Server]:
+    async with Server() as running:
+        yield running
+
+
+async def get(server: Server, **given: Any) -> tuple[Success | Failure, ListLog]:
+    log = ListLog()
+    return await HttpRunner().run(an_attempt(log=log, url=server.url(), **given)), log
+
+
+@pytest.mark.proves("E4")
+async def test_of_ten_megabytes_the_first_32_kib_are_kept_and_the_rest_is_counted(server: Server) -> None:
+    body = bytes(range(256)) * (10 * MEGABYTE // 256)
+    server.answers["/"] = reply(200, body)
+
+    outcome, log = await get(server)
+
+    assert outcome == Success(exit_code=200)
+    assert log.text("stdout") == body[:OUTPUT_CAP]
+    assert log.sizes == (10 * MEGABYTE, OUTPUT_CAP)
+
+
+@pytest.mark.parametrize(("cap", "kept", "sizes"), [(0, b"", (5, 0)), (4, b"hell", (5, 4)), (5, b"hello", None)])
+async def test_the_job_says_how_much_is_kept(
+    server: Server, cap: int, kept: bytes, sizes: tuple[int, int] | None
+) -> None:
+    server.answers["/"] = reply(200, b"hello")
+
+    _, log = await get(server, output_cap=cap)
+
+    assert (log.text("stdout"), log.sizes) == (kept, sizes)
+
+
+async def test_an_answer_without_end_is_not_read_to_its_end(server: Server) -> None:
+    async def flood(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
+        while True:
+            writer.write(bytes(MEGABYTE))
+            await writer.drain()
+
+    server.answers["/"] = flood
+
+    outcome, log = await get(server)
+
+    assert outcome == Success(exit_code=200)
+    assert f"longer than {READ_LIMIT} bytes".encode() in log.text("meta")
+
+
+@pytest.mark.proves("Z42")
+async def test_a_small_answer_that_unpacks_to_100_megabytes_does_no_harm(server: Server) -> None:
+    bomb = gzip.compress(bytes(100 * MEGABYTE))
+    server.answers["/"] = reply(200, bomb, content_encoding="gzip")
+    await get(server, output_cap=0)
+
+    tracemalloc.start()
+    outcome, log = await get(server)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert outcome == Success(exit_code=200)
+    assert log.text("stdout") == bytes(OUTPUT_CAP)
+    assert b"the rest was not read" in log.text("meta")
+    assert peak < 4 * MEGABYTE
+
+
+async def test_a_compressed_answer_is_kept_unpacked(server: Server) -> None:
+    server.answers["/"] = reply(200, gzip.compress(b"hello"), content_encoding="gzip")
+
+    _, log = await get(server)
+
+    assert log.text("stdout") == b"hello"
+    assert server.asked[0].headers["accept-encoding"] == "identity"
+
+
+async def test_an_answer_compressed_in_another_way_is_kept_as_it_came(server: Server) -> None:
+    server.answers["/"] = reply(200, b"\x0b\x02\x80", content_encoding="br")
+
+    outcome, log = await get(server)
+
+    assert (outcome, log.text("stdout")) == (Success(exit_code=200), b"\x0b\x02\x80")
+    assert b"compressed in a way that is not known" in log.text("meta")
+
+
+async def test_a_body_in_chunks_is_put_together(server: Server) -> None:
+    server.answers["/"] = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2\r\nlo\r\n0\r\n\r\n"
+
+    assert (await get(server))[1].text("stdout") == b"hello"
+
+
+@pytest.mark.parametrize("method", ["HEAD", "GET"])
+async def test_an_answer_without_a_body_is_complete(server: Server, method: str) -> None:
+    server.answers["/"] = reply(200, content_length="100") if method == "HEAD" else reply(204)
+
+    outcome, log = await get(server, method=method)
+
+    assert isinstance(outcome, Success)
+    assert log.text("stdout") == b""

@@ -1,0 +1,177 @@
+"""Interpreters started ahead: none without need, a few with it, and none that outlives its use."""
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from foliot.adapters.runners.isolated import IsolatedCalls, Spares, spares
+from foliot.adapters.runners.isolated.interpreter import Interpreter
+from foliot.adapters.runners.process.launch import Launch
+from foliot.domain.outcome import Success
+from tests.adapters.runners.attempts import ListLog, an_attempt, living, until, zombies
+from tests.adapters.runners.isolated_scene import Scene, scene
+
+__all__ = ["scene"]
+
+PID = "import os\ndef job(): return os.getpid()"
+
+
+def waiting() -> list[int]:
+    """Interpreters of this process that wait for an order."""
+    ours = f"stub.py\0{os.getpid()}\0"
+    return [pid for pid in living(ours) if f"FOLIOT_RUN_ID={'-' * 64}".encode() in environ(pid)]
+
+
+def environ(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:
+        return b""
+
+
+async def test_no_interpreter_is_started_before_the_first_call(scene: Scene) -> None:
+    await asyncio.sleep(0)
+
+    assert waiting() == []
+
+
+async def test_after_a_call_one_waits_and_serves_the_next(scene: Scene) -> None:
+    await scene.call(PID)
+    await until(lambda: len(waiting()) == 1)
+    [spare] = waiting()
+
+    assert await scene.call(PID) == Success(str(spare).encode())
+
+    await until(lambda: len(waiting()) == 1)
+    assert waiting() != [spare]
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """All spares, from their start on."""
+    found: list[object] = []
+    start = spares._start
+
+    def start_and_note(launch: Launch) -> Interpreter:
+        found.append(launch)
+        return start(launch)
+
+    monkeypatch.setattr(spares, "_start", start_and_note)
+    return found
+
+
+def is_kept() -> bool:
+    return any(task.get_name() == "foliot-spares" for task in asyncio.all_tasks())
+
+
+async def test_a_burst_starts_as_many_as_may_wait_and_no_more(scene: Scene, started: list[object]) -> None:
+    scene.calls = IsolatedCalls(spares=Spares(most=3))
+
+    await asyncio.gather(*(scene.call(PID, env={"SHADE": shade}) for shade in ["blue", "red"] * 3))
+
+    await until(lambda: len(waiting()) == 3)
+    assert len(started) == 3
+
+
+async def test_after_a_burst_all_are_let_go_at_once(scene: Scene, started: list[object]) -> None:
+    scene.calls = IsolatedCalls(spares=Spares(most=2, idle=0.1))
+
+    await asyncio.gather(*(scene.call(PID) for _ in range(6)))
+
+    await until(lambda: not is_kept())
+    assert len(started) == 2
+    assert waiting() == zombies() == []
+
+
+async def test_a_spare_that_nobody_needs_is_let_go(scene: Scene) -> None:
+    scene.calls = IsolatedCalls(spares=Spares(idle=0.2))
+    seen = asyncio.create_task(until(waiting))
+
+    await scene.call(PID)
+
+    await seen
+    await until(lambda: not is_kept())
+    assert waiting() == zombies() == []
+    assert isinstance(await scene.call(PID), Success)
+
+
+async def test_a_spare_serves_only_calls_with_the_same_variables(scene: Scene) -> None:
+    await scene.call(PID, env={"SHADE": "blue"})
+    await until(lambda: len(waiting()) == 1)
+    [blue] = waiting()
+
+    assert await scene.call(PID, env={"SHADE": "red"}) != Success(str(blue).encode())
+    assert await scene.call(PID, env={"SHADE": "blue"}) == Success(str(blue).encode())
+
+
+@pytest.mark.parametrize("is_noticed", [False, True])
+async def test_a_spare_that_was_killed_is_passed_over(scene: Scene, is_noticed: bool) -> None:
+    await scene.call(PID)
+    await until(lambda: len(waiting()) == 1)
+
+    os.kill(waiting()[0], signal.SIGKILL)
+    while not zombies():
+        pass
+    if is_noticed:
+        await asyncio.sleep(0.001)  # one turn of the loop
+    assert isinstance(await scene.call(PID), Success)
+
+
+async def test_spares_that_cannot_be_started_do_no_harm(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: object) -> None:
+        raise OSError(11, "no more processes")
+
+    monkeypatch.setattr("foliot.adapters.runners.isolated.spares._start", refuse)
+
+    for _ in range(3):
+        assert isinstance(await scene.call(PID), Success)
+
+
+async def test_closing_ends_all_spares_and_calls_may_follow(scene: Scene) -> None:
+    for _ in range(2):
+        await scene.call(PID)
+        await until(lambda: len(waiting()) == 1)
+
+        await scene.calls.close()
+
+        assert waiting() == zombies() == []
+
+
+def test_spares_end_with_their_loop_and_the_next_loop_has_its_own(tmp_path: Path) -> None:
+    (tmp_path / "tasks.py").write_text(PID)
+    calls = IsolatedCalls()
+
+    async def once() -> None:
+        attempt = an_attempt(call="tasks:job", working_dir=str(tmp_path), log=ListLog())
+        assert isinstance(await calls.run(attempt), Success)
+        await until(lambda: len(waiting()) == 1)
+
+    for _ in range(2):
+        asyncio.run(once())
+
+        assert waiting() == zombies() == []
+
+
+def test_spares_of_a_loop_that_was_just_dropped_are_forgotten_with_the_next_call(tmp_path: Path) -> None:
+    (tmp_path / "tasks.py").write_text(PID)
+    calls = IsolatedCalls()
+
+    async def once() -> None:
+        attempt = an_attempt(call="tasks:job", working_dir=str(tmp_path), log=ListLog())
+        assert isinstance(await calls.run(attempt), Success)
+        await until(lambda: len(waiting()) == 1)
+
+    loop = asyncio.new_event_loop()
+    loop.run_until_complete(once())
+    dropped = waiting()
+
+    asyncio.run(once())
+
+    assert [pid for pid in dropped if pid in waiting()] == []
+    for task in asyncio.all_tasks(loop):
+        task.cancel()
+    loop.run_until_complete(asyncio.sleep(0.01))
+    loop.close()

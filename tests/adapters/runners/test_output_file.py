@@ -1,0 +1,387 @@
+"""A file that a command writes as the output of its run."""
+
+import asyncio
+import os
+import pwd
+import shutil
+import tempfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from foliot.adapters.runners.process.account import find_account
+from foliot.adapters.runners.process.outbox import Outbox
+from foliot.adapters.runners.process.proctable import Tag
+from foliot.adapters.runners.shell import sweep_processes
+from foliot.domain.ids import RunId
+from foliot.domain.outcome import Failure, Reason, Success
+from foliot.domain.payload import MAX_BYTES
+from foliot.errors import InvalidRun
+from tests.adapters.runners.attempts import ListLog, living, open_descriptors, output_of, run, unique, until
+from tests.adapters.runners.test_output_printed import FULL, refused
+
+OTHER = "nobody"
+TAG = Tag("a-run", 1)
+
+only_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a job another user")
+
+
+@pytest.fixture(autouse=True)
+def temp(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A directory for temporary files, as open as the usual one; whatever a test does, nothing must be left in it."""
+    tmp_path_factory.getbasetemp()  # has its place before ours takes it
+    place = Path(tempfile.mkdtemp())
+    place.chmod(0o1777)
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    yield place
+    left = names_in(place)
+    shutil.rmtree(place)
+    assert left == []
+
+
+def names_in(place: Path) -> list[str]:
+    return [entry.name for entry in place.iterdir()]
+
+
+@pytest.fixture
+def outbox() -> Iterator[Outbox]:
+    made = Outbox.make(TAG, None)
+    yield made
+    made.remove()
+
+
+async def test_the_json_in_the_file_becomes_the_output() -> None:
+    outcome = await run("""echo noise; echo '{"rows": [1, 2]}' > "$FOLIOT_OUTPUT" """, output="file")
+
+    assert outcome == Success(b'{"rows":[1,2]}', 0)
+
+
+@pytest.mark.parametrize("mode", ["none", "text", "json"])
+async def test_other_jobs_have_no_such_file(mode: str) -> None:
+    assert await output_of("echo ${FOLIOT_OUTPUT-1}", output=mode) == b"1\n"
+
+
+async def test_the_name_cannot_be_changed_by_the_job() -> None:
+    assert await run("echo 1 > $FOLIOT_OUTPUT", output="file", env={"FOLIOT_OUTPUT": "/x"}) == Success(b"1", 0)
+
+
+async def test_it_works_within_limits_and_elsewhere() -> None:
+    outcome = await run("echo 1 > $FOLIOT_OUTPUT", output="file", limits={"files": 64}, working_dir="/", umask=0o77)
+
+    assert outcome == Success(b"1", 0)
+
+
+@pytest.mark.parametrize("command", ["true", "rm $FOLIOT_OUTPUT", 'rm -r "$(dirname "$FOLIOT_OUTPUT")"'])
+async def test_an_empty_file_and_a_deleted_one_are_no_output(command: str) -> None:
+    assert await run(command, output="file") == Success(None, 0)
+
+
+async def test_a_finished_file_can_be_moved_there() -> None:
+    assert await run("echo 1 > $FOLIOT_OUTPUT.new; mv $FOLIOT_OUTPUT.new $FOLIOT_OUTPUT", output="file") == Success(
+        b"1", 0
+    )
+
+
+async def test_a_grandchild_that_left_the_session_may_write_it() -> None:
+    outcome = await run("setsid sh -c 'echo 1 > $FOLIOT_OUTPUT' & wait", output="file")
+
+    assert outcome == Success(b"1", 0)
+
+
+async def test_nobody_writes_any_more_when_it_is_read() -> None:
+    word = unique()
+    command = f"setsid -f sh -c 'trap \"\" TERM; echo 1 > $FOLIOT_OUTPUT; touch $FOLIOT_OUTPUT.go; sleep {word}'"
+
+    outcome = await run(f"{command}; until test -e $FOLIOT_OUTPUT.go; do sleep 0.01; done", output="file", grace=0)
+
+    assert (outcome, living(word)) == (Success(b"1", 0), [])
+
+
+@pytest.mark.proves("Z46")
+async def test_file_and_directory_are_the_users_alone() -> None:
+    before = os.umask(0)
+    try:
+        seen = await output_of('stat -c "%a %u %s" "$FOLIOT_OUTPUT" "$(dirname "$FOLIOT_OUTPUT")"', output="file")
+    finally:
+        os.umask(before)
+
+    file, directory = (line.split() for line in seen.decode().splitlines())
+    assert (file, directory[:2]) == (["600", str(os.geteuid()), "0"], ["700", str(os.geteuid())])
+
+
+@only_root
+@pytest.mark.proves("Z44", "Z46")
+async def test_for_another_user_they_are_his() -> None:
+    log = ListLog()
+    command = 'stat -c "%a %U" "$FOLIOT_OUTPUT" "$(dirname "$FOLIOT_OUTPUT")"; echo 1 > "$FOLIOT_OUTPUT"'
+
+    outcome = await run(command, output="file", user=OTHER, log=log)
+
+    assert outcome == Success(b"1", 0)
+    assert log.text("stdout").decode().splitlines() == [f"600 {OTHER}", f"700 {OTHER}"]
+
+
+@pytest.mark.proves("Z46")
+async def test_the_place_cannot_be_foretold_and_every_attempt_has_its_own() -> None:
+    run_id = unique()
+    seen = [await output_of("echo $FOLIOT_OUTPUT", output="file", run_id=run_id, number=number) for number in (1, 1, 2)]
+
+    assert len(set(seen)) == 3
+
+
+@pytest.mark.proves("Z46")
+async def test_what_is_there_already_is_never_used(temp: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = iter(["taken", "linked", "free"])
+    monkeypatch.setattr(tempfile, "_get_candidate_names", lambda: names)
+    (temp / "foliot-a-run-1-taken").mkdir()
+    (temp / "foliot-a-run-1-linked").symlink_to(temp / "elsewhere")
+
+    seen = await output_of("echo $FOLIOT_OUTPUT", output="file", run_id="a-run")
+
+    assert seen.decode() == f"{temp}/foliot-a-run-1-free/output.json\n"
+    (temp / "foliot-a-run-1-taken").rmdir()
+    (temp / "foliot-a-run-1-linked").unlink()
+
+
+async def test_a_mebibyte_just_fits() -> None:
+    outcome = await run(f"({FULL.format(size=MAX_BYTES - 2)}) > $FOLIOT_OUTPUT", output="file")
+
+    assert isinstance(outcome, Success)
+    assert len(outcome.output or b"") == MAX_BYTES
+
+
+@pytest.mark.parametrize(
+    ("command", "size"),
+    [(f"({FULL.format(size=MAX_BYTES - 1)}) > $FOLIOT_OUTPUT", 1048577), ("truncate -s 1T $FOLIOT_OUTPUT", 1 << 40)],
+    ids=["one", "many"],
+)
+async def test_more_does_not_and_is_not_even_read(command: str, size: int) -> None:
+    assert f"{size} bytes, more than 1048576" in refused(await run(command, output="file"))
+
+
+async def test_what_is_not_json_is_refused_with_the_place() -> None:
+    assert "expecting value at line 1, column 5" in refused(
+        await run("echo '[1, oops]' > $FOLIOT_OUTPUT", output="file")
+    )
+
+
+@pytest.mark.proves("Z46")
+@pytest.mark.parametrize(
+    "trick",
+    [
+        "ln -s /etc/passwd $FOLIOT_OUTPUT",
+        "ln -s $FOLIOT_OUTPUT $FOLIOT_OUTPUT",
+        "mkfifo $FOLIOT_OUTPUT",
+        "mkdir $FOLIOT_OUTPUT; touch $FOLIOT_OUTPUT/x",
+        """python3 -c 'import os, socket; socket.socket(socket.AF_UNIX).bind(os.environ["FOLIOT_OUTPUT"])'""",
+    ],
+    ids=["link", "loop", "fifo", "directory", "socket"],
+)
+async def test_something_else_in_its_place_is_refused_at_once(trick: str) -> None:
+    error = refused(await run(f"cd $(dirname $FOLIOT_OUTPUT); rm $FOLIOT_OUTPUT; {trick}", output="file"))
+
+    assert error.startswith("the file of the output is not a regular file any more\n  Write the output into the file")
+
+
+@only_root
+@pytest.mark.proves("Z46")
+async def test_a_device_is_refused() -> None:
+    assert "not a regular file" in refused(
+        await run("rm $FOLIOT_OUTPUT; mknod $FOLIOT_OUTPUT c 1 5 || mkfifo $FOLIOT_OUTPUT", output="file")
+    )
+
+
+@pytest.mark.proves("Z46")
+async def test_a_link_in_the_place_of_the_directory_leads_nowhere(temp: Path, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.mkdir()
+    (secret / "output.json").write_text('"secret"')
+
+    moved = f"d=$(dirname $FOLIOT_OUTPUT); echo 1 > $FOLIOT_OUTPUT; mv $d {tmp_path}/moved; ln -s {secret} $d"
+    outcome = await run(moved, output="file")
+
+    assert outcome == Success(b"1", 0)
+    assert (secret / "output.json").read_text() == '"secret"'
+    assert names_in(tmp_path / "moved") == []
+    (temp / names_in(temp)[0]).unlink()
+
+
+@only_root
+@pytest.mark.proves("Z46")
+def test_a_second_name_for_the_file_of_another_user_is_refused(temp: Path) -> None:
+    secret = temp / "secret"
+    secret.write_text('"secret"')
+    outbox = Outbox.make(TAG, find_account(OTHER))
+    Path(outbox.path).unlink()
+    os.link(secret, outbox.path)
+    secret.unlink()
+    try:
+        with pytest.raises(InvalidRun, match="the file of the output belongs to another user"):
+            outbox.read()
+    finally:
+        outbox.remove()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="takes rights away from itself")
+def test_a_file_that_may_not_be_read_is_refused(temp: Path) -> None:
+    os.seteuid(pwd.getpwnam(OTHER).pw_uid)
+    try:
+        outbox = Outbox.make(TAG, None)
+        Path(outbox.path).chmod(0)
+        with pytest.raises(InvalidRun, match="could not be read: permission denied"):
+            outbox.read()
+        outbox.remove()
+    finally:
+        os.seteuid(0)
+
+
+def test_a_file_that_still_grows_is_read_up_to_the_limit(outbox: Outbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.truncate(outbox.path, 16 * MAX_BYTES)
+    real = os.fstat
+    monkeypatch.setattr(os, "fstat", lambda file: os.stat_result((*real(file)[:6], 0, *real(file)[7:])))
+
+    with pytest.raises(InvalidRun, match="has 1048577 bytes, more than 1048576"):
+        outbox.read()
+
+
+@pytest.mark.parametrize(
+    "left",
+    [
+        "touch $d/more $d/.hidden; ln -s /etc/passwd $d/link",
+        "mkdir -p $d/a/b; touch $d/a/b/c; ln -s / $d/a/root",
+        "chmod 0 $d",
+        "touch $d/x; chmod 500 $d",
+    ],
+)
+async def test_whatever_the_job_leaves_there_is_removed(left: str) -> None:
+    assert isinstance(await run(f"d=$(dirname $FOLIOT_OUTPUT); {left}", output="file"), Success)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="takes rights away from itself")
+def test_rights_that_the_job_took_from_the_directory_are_no_hindrance(temp: Path) -> None:
+    os.seteuid(pwd.getpwnam(OTHER).pw_uid)
+    try:
+        outbox = Outbox.make(TAG, None)
+        Path(outbox.path).parent.chmod(0o500)
+        outbox.remove()
+    finally:
+        os.seteuid(0)
+
+    assert names_in(temp) == []
+
+
+@pytest.mark.parametrize("command", ["exit 1", "kill -9 $$", "/no/such/program"])
+async def test_nothing_is_left_of_a_command_that_fails(command: str) -> None:
+    assert isinstance(await run(f"echo 1 > $FOLIOT_OUTPUT; {command}", output="file"), Failure)
+
+
+async def test_nothing_is_left_when_there_is_no_such_program(temp: Path) -> None:
+    outcome = await run(argv=["/no/such/program"], output="file")
+
+    assert isinstance(outcome, Failure)
+    assert (outcome.reason, names_in(temp)) == (Reason.LAUNCH_FAILED, [])
+
+
+@pytest.mark.parametrize("times", [1, 2])
+async def test_nothing_is_left_of_a_command_that_is_cancelled(temp: Path, times: int) -> None:
+    word, descriptors = unique(), open_descriptors()
+    running = asyncio.create_task(run(f"echo 1 > $FOLIOT_OUTPUT; sleep {word}", output="file"))
+    await until(lambda: living(f"sleep\0{word}"))
+
+    for _ in range(times):
+        running.cancel()
+        await asyncio.sleep(0)
+
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert (names_in(temp), living(word)) == ([], [])
+    assert open_descriptors() <= descriptors
+
+
+async def test_a_cancel_during_the_removal_takes_effect_behind_it(temp: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, go_on, remove = threading.Event(), threading.Event(), Outbox.remove
+
+    def remove_later(outbox: Outbox) -> None:
+        begun.set()
+        go_on.wait(20)
+        remove(outbox)
+
+    monkeypatch.setattr(Outbox, "remove", remove_later)
+    running = asyncio.create_task(run("true", output="file"))
+    await until(begun.is_set)
+
+    running.cancel()
+    await asyncio.sleep(0)
+    go_on.set()
+
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert names_in(temp) == []
+
+
+async def test_a_descriptor_is_kept_no_longer_than_the_file() -> None:
+    await run("true", output="file")
+    before = open_descriptors()
+
+    await run("echo 1 > $FOLIOT_OUTPUT", output="file")
+
+    assert open_descriptors() == before
+
+
+async def test_without_a_place_for_the_file_the_attempt_fails_for_now(
+    temp: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(temp / "missing"))
+
+    outcome = await run("true", output="file")
+
+    assert outcome == Failure(
+        "could not make the file for the output: no such file or directory", Reason.LAUNCH_FAILED, retryable=True
+    )
+
+
+async def test_a_directory_that_cannot_be_removed_is_told(temp: Path, caplog: pytest.LogCaptureFixture) -> None:
+    another = "d=$(dirname $FOLIOT_OUTPUT); rm -r $d; mkdir $d; touch $d/not-ours"
+
+    outcome = await run(another, output="file")
+
+    assert outcome == Success(None, 0)
+    assert [record.message for record in caplog.records] == ["outbox_not_removed"]
+    shutil.rmtree(temp / names_in(temp)[0])
+
+
+async def test_a_tree_that_is_too_deep_to_be_removed_is_told(temp: Path, caplog: pytest.LogCaptureFixture) -> None:
+    deep = "cd $(dirname $FOLIOT_OUTPUT); n=0; while [ $n -lt 1200 ]; do mkdir x; cd x; n=$((n+1)); done"
+
+    outcome = await run(deep, output="file")
+
+    assert outcome == Success(None, 0)
+    assert [record.message for record in caplog.records] == ["outbox_not_removed"]
+    await run(f"rm -r {temp}/*")
+
+
+async def test_what_a_killed_worker_left_is_removed_with_its_processes(
+    temp: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    lost, *others = (Outbox.make(tag, None) for tag in (Tag("lost", 2), Tag("lost", 1), Tag("lost-2", 1)))
+    (temp / "foliot-lost-2-link").symlink_to(temp)
+
+    await sweep_processes([(RunId("lost"), 2)])
+
+    assert set(names_in(temp)) == {*(Path(other.path).parent.name for other in others), "foliot-lost-2-link"}
+    assert caplog.records == []
+    (temp / "foliot-lost-2-link").unlink()
+    for outbox in (lost, *others):
+        outbox.remove()
+
+
+async def test_a_sweep_survives_what_it_cannot_read(
+    temp: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(temp / "missing"))
+
+    await sweep_processes([(RunId("lost"), 2)])
+
+    assert [record.message for record in caplog.records] == ["outboxes_not_swept"]

@@ -1,0 +1,320 @@
+"""Control groups: what is asked of the kernel, and what it does where we may ask."""
+
+import asyncio
+import errno
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from foliot.adapters.runners.process import delegation, groups, subreaper
+from foliot.adapters.runners.process.delegation import find_places
+from foliot.adapters.runners.process.groups import ControlGroups, Group
+from foliot.adapters.runners.process.marks import Mark
+from foliot.domain.kinds.process import ProcessLimits
+from foliot.domain.outcome import Failure, Success
+from tests.adapters.runners.attempts import FORKING, ListLog, living, output_of, run, unique, until, zombies
+
+MIB = 1 << 20
+
+VERSION_1 = ("cgroup.procs", "memory.limit_in_bytes", "memory.memsw.limit_in_bytes", "memory.oom_control", "pids.max")
+VERSION_2 = ("cgroup.procs", "cgroup.kill", "memory.max", "memory.swap.max", "memory.oom.group", "memory.events")
+
+
+class Kernel:
+    """Puts its files into each directory that is made below a place."""
+
+    def __init__(self, place: Path, patch: pytest.MonkeyPatch) -> None:
+        self.place = place
+        self.files: tuple[str, ...] = ()
+        make = Path.mkdir
+
+        def mkdir(directory: Path, mode: int = 0o777) -> None:
+            make(directory, mode)
+            for name in self.files if directory.parent == place else ():
+                (directory / name).touch()
+
+        patch.setattr(Path, "mkdir", mkdir)
+
+    def contents(self) -> dict[str, str]:
+        [group] = self.place.iterdir()
+        return {file.name: file.read_text() for file in group.iterdir() if file.read_text()}
+
+
+@pytest.fixture
+def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kernel:
+    return Kernel(tmp_path, monkeypatch)
+
+
+@pytest.mark.proves("Z45")
+def test_version_2_bounds_memory_without_swap_and_kills_the_tree_as_one(kernel: Kernel) -> None:
+    kernel.files = (*VERSION_2, "pids.max")
+
+    group = ControlGroups({"memory": kernel.place, "pids": kernel.place}).make(ProcessLimits(memory=MIB, processes=9))
+
+    assert group is not None
+    assert group.controllers == {"memory", "pids"}
+    assert kernel.contents() == {
+        "memory.max": "1048576",
+        "memory.swap.max": "0",
+        "memory.oom.group": "1",
+        "pids.max": "9",
+    }
+
+
+@pytest.mark.proves("Z45")
+def test_version_1_bounds_memory_with_and_without_swap(kernel: Kernel) -> None:
+    kernel.files = VERSION_1
+
+    ControlGroups({"memory": kernel.place}).make(ProcessLimits(memory=MIB, processes=9))
+
+    assert kernel.contents() == {"memory.limit_in_bytes": "1048576", "memory.memsw.limit_in_bytes": "1048576"}
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "is_out"),
+    [
+        ("memory.events", "low 0\nmax 12\noom 1\noom_kill 1\n", True),
+        ("memory.events", "low 0\nmax 12\noom 0\noom_kill 0\n", False),
+        ("memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 3\n", True),
+        ("memory.oom_control", "oom_kill_disable 1\nunder_oom 0\noom_kill 0\n", False),
+    ],
+)
+def test_a_kill_for_want_of_memory_is_seen(tmp_path: Path, file: str, text: str, is_out: bool) -> None:
+    (tmp_path / file).write_text(text)
+
+    assert Group({"memory": tmp_path}).is_out_of_memory == is_out
+
+
+def test_a_limit_that_no_group_can_set_gets_no_group(kernel: Kernel) -> None:
+    maker = ControlGroups({"pids": kernel.place})
+
+    assert maker.make(ProcessLimits(memory=MIB, files=64)) is None
+    assert list(kernel.place.iterdir()) == []
+
+
+def test_a_group_that_the_kernel_refuses_is_done_without(kernel: Kernel, caplog: pytest.LogCaptureFixture) -> None:
+    kernel.files = ()
+
+    assert ControlGroups({"pids": kernel.place}).make(ProcessLimits(processes=9)) is None
+
+    assert list(kernel.place.iterdir()) == []
+    assert "control_group_refused" in caplog.text
+
+
+SYSTEMD = ("0::/system.slice/foliot.service\n", "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate\n")
+SPLIT = (
+    "9:pids:/jobs\n4:cpu,memory:/docker/abc\n0::/\n",
+    "31 23 0:27 / {0}/pids rw shared:9 - cgroup cgroup rw,pids\n"
+    "32 23 0:28 /docker/abc {0}/memory rw - cgroup cgroup rw,cpu,memory\n",
+)
+
+
+def surroundings(patch: pytest.MonkeyPatch, texts: tuple[str, str], mounted_at: Path) -> None:
+    files = {
+        Path("/proc/self/cgroup"): texts[0],
+        Path("/proc/self/mountinfo"): texts[1].replace("/sys/fs/cgroup", str(mounted_at)).format(mounted_at),
+    }
+    read = delegation._read
+    patch.setattr(delegation, "_read", lambda file: files[file] if file in files else read(file))
+
+
+def delegate(patch: pytest.MonkeyPatch, *places: Path) -> None:
+    def getxattr(path: Path, name: str) -> bytes:
+        if path in places and name == "trusted.delegate":
+            return b"1"
+        raise OSError(errno.ENODATA, name)
+
+    patch.setattr(os, "geteuid", lambda: 0)
+    patch.setattr(os, "getxattr", getxattr)
+
+
+def a_version_2_place(directory: Path, members: str = "") -> Path:
+    directory.mkdir(parents=True)
+    (directory / "cgroup.controllers").write_text("cpuset cpu io memory pids")
+    (directory / "cgroup.subtree_control").touch()
+    (directory / "cgroup.procs").write_text(members)
+    return directory
+
+
+def test_a_service_that_systemd_delegates_is_a_place_for_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = a_version_2_place(tmp_path / "system.slice/foliot.service")
+    surroundings(monkeypatch, SYSTEMD, tmp_path)
+    delegate(monkeypatch, place)
+
+    assert find_places({}) == {"memory": place, "pids": place}
+    assert (place / "cgroup.subtree_control").read_text() == "+memory +pids"
+
+
+def test_a_group_that_was_not_given_to_root_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = a_version_2_place(tmp_path / "system.slice/foliot.service")
+    surroundings(monkeypatch, SYSTEMD, tmp_path)
+    delegate(monkeypatch)
+
+    assert find_places({}) == {}
+    assert (place / "cgroup.subtree_control").read_text() == ""
+
+
+def test_without_root_a_group_of_ones_own_is_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = a_version_2_place(tmp_path / "system.slice/foliot.service")
+    surroundings(monkeypatch, SYSTEMD, tmp_path)
+    owner = place.stat().st_uid
+
+    monkeypatch.setattr(os, "geteuid", lambda: owner or 1000)
+    if owner == 0:
+        os.chown(place, 1000, -1)
+
+    assert find_places({}) == {"memory": place, "pids": place}
+    monkeypatch.setattr(os, "geteuid", lambda: 1001)
+    assert find_places({}) == {}
+
+
+def test_the_hierarchies_of_version_1_are_found_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pids, memory = tmp_path / "pids/jobs", tmp_path / "memory"
+    pids.mkdir(parents=True)
+    memory.mkdir()
+    surroundings(monkeypatch, SPLIT, tmp_path)
+    delegate(monkeypatch, pids, memory)
+
+    assert find_places({}) == {"pids": pids, "memory": memory}
+
+
+def test_a_group_can_be_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    named = tmp_path / "pids/given"
+    named.mkdir(parents=True)
+    surroundings(monkeypatch, SPLIT, tmp_path)
+    delegate(monkeypatch)
+
+    assert find_places({"FOLIOT_CGROUP": "/given"}) == {"pids": named}
+    assert find_places({"FOLIOT_CGROUP": "/missing"}) == {}
+
+
+def test_the_worker_steps_aside_for_the_groups_of_its_runs(tmp_path: Path) -> None:
+    place = a_version_2_place(tmp_path / "place", members=f"{os.getpid()}\n")
+
+    assert delegation._enable(place) == {"memory", "pids"}
+
+    assert (place / f"foliot-{os.getpid()}-worker/cgroup.procs").read_text() == str(os.getpid())
+
+
+def test_a_worker_that_is_not_alone_in_its_group_stays_where_it_is(tmp_path: Path) -> None:
+    place = a_version_2_place(tmp_path / "place", members=f"{os.getpid()}\n")
+    (place / "cgroup.subtree_control").unlink()
+    (place / "cgroup.subtree_control").mkdir()  # cannot be written to
+
+    assert delegation._enable(place) == set()
+
+    assert (place / "cgroup.procs").read_text() == str(os.getpid())
+
+
+def test_groups_of_workers_that_are_gone_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = a_version_2_place(tmp_path / "system.slice/foliot.service")
+    gone, ours, other = place / "foliot-99999999-3", place / f"foliot-{os.getpid()}-3", place / "other"
+    for directory in (gone, ours, other):
+        directory.mkdir()
+    surroundings(monkeypatch, SYSTEMD, tmp_path)
+    delegate(monkeypatch, place)
+
+    find_places({})
+
+    assert [directory.exists() for directory in (gone, ours, other)] == [False, True, True]
+
+
+# -- with the real kernel
+
+
+def a_real_group(mount: str) -> Path:
+    place = Path("/sys/fs/cgroup", mount, f"tests-of-foliot-{os.getpid()}")
+    try:
+        place.mkdir()
+    except OSError as error:
+        pytest.skip(f"no control group can be made here: {error}")
+    return place
+
+
+def groups_in(place: Path) -> list[Path]:
+    return [entry for entry in place.iterdir() if entry.is_dir()]
+
+
+@pytest.fixture
+def pids(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    place = a_real_group("pids")
+    monkeypatch.setenv("FOLIOT_CGROUP", f"/{place.name}")
+    groups._control_groups.cache_clear()
+    yield place
+    groups._control_groups.cache_clear()
+    place.rmdir()
+
+
+@pytest.mark.proves("Z45", "E1", "E2")
+async def test_a_fork_bomb_of_root_is_held_by_its_group_and_ended_with_its_run(pids: Path) -> None:
+    word, log = unique(), ListLog()
+    running = asyncio.create_task(run(FORKING.format(word=word), limits={"processes": 20}, log=log))
+    await until(lambda: len(living(word)) >= 15)
+
+    most = max(len(living(word)) for _ in range(50))
+    running.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert most <= 20
+    assert (living(word), zombies(), groups_in(pids)) == ([], [], [])
+    assert log.text("meta").endswith(b"the limit on processes was reached\n")
+
+
+async def test_a_program_is_in_its_group_before_it_begins(pids: Path) -> None:
+    seen = await output_of(argv=["grep", ":pids:", "/proc/self/cgroup"], limits={"processes": 20})
+
+    assert f"/{pids.name}/foliot-{os.getpid()}-0\n".encode() in seen
+
+
+async def test_the_text_for_stdin_follows_the_line_that_lets_it_begin(pids: Path) -> None:
+    assert await output_of("cat", limits={"processes": 20}, stdin="\nhello\n") == b"\nhello\n"
+    assert await output_of("cat; echo over", limits={"processes": 20}) == b"over\n"
+
+
+@pytest.mark.proves("E1")
+async def test_what_would_escape_otherwise_does_not_escape_from_a_group(pids: Path) -> None:
+    word = unique()
+    escape = f"env -i prlimit --locks=7 setsid -f sleep {word}"
+
+    assert await run(f"{escape}; sleep 0.1", limits={"processes": 20}) == Success(exit_code=0)
+
+    assert (living(word), zombies()) == ([], [])
+
+
+@pytest.mark.proves("E1")
+async def test_a_group_lists_what_no_list_of_children_would(pids: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    word = unique()
+    monkeypatch.setattr(subreaper, "_adopt_and_list", lambda: None)
+    monkeypatch.setattr(subreaper, "_current", None)
+    escape = f"env -i prlimit --locks=7 setsid sleep {word} &"
+
+    assert await run(f"{escape} sleep 0.1", limits={"processes": 20}) == Success(exit_code=0)
+
+    assert living(word) == []
+    monkeypatch.undo()
+    subreaper.subreaper()._orphans.update(dict.fromkeys(zombies(), Mark(1)))
+    await run("true")
+
+
+async def test_a_group_is_removed_when_nothing_could_be_started(pids: Path) -> None:
+    assert isinstance(await run(argv=["/no/such/program"], limits={"processes": 20}), Failure)
+
+    assert groups_in(pids) == []
+
+
+def test_a_whole_group_is_killed_at_once_where_the_kernel_can() -> None:
+    place = a_real_group("unified")
+    group = Group({"any": place})
+    process = subprocess.Popen(["/bin/sh", "-c", "trap '' TERM; exec sleep 600"])
+    group.add(process.pid)
+
+    group.kill()
+
+    assert process.wait() == -9
+    assert group.members() == set()
+    group.remove()
+    assert not place.exists()

@@ -1,0 +1,176 @@
+"""What a function is called with, and what may come back: the same in the worker's process and in one of its own."""
+
+import importlib.util
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from foliot.adapters.runners.function import Handler
+from foliot.adapters.runners.python import PythonRunner
+from foliot.domain.ids import ScheduleId, ScheduleUid
+from foliot.domain.instant import Instant
+from foliot.domain.outcome import Failure, Reason, Success
+from foliot.domain.payload import MAX_BYTES
+from foliot.domain.run import Tick
+from tests.adapters.runners.attempts import an_attempt
+
+FUNCTIONS = """
+import datetime, functools, sys
+from foliot import current_run
+
+def plain(*args, **kwargs): return [args, kwargs]
+async def coroutine(*args, **kwargs): return [args, kwargs]
+def named(a, b=2, *, c=3): return [a, b, c]
+@functools.wraps(named)
+def wrapped(*args, **kwargs): return named(*args, **kwargs)
+def positional(a, /): return a
+def told():
+    run = current_run()
+    return [run.job_id, run.attempt, run.idempotency_key, run.scheduled_for.isoformat()]
+
+def nothing(): pass
+def scalars(): return [1, -1.5, 1e22, True, None, "\\u2028ü\\x00", 2**70]
+def nested(): return {"a": [{"b": (1, 2)}], "": {}}
+def moment(): return datetime.datetime(2026, 1, 2, tzinfo=datetime.UTC)
+def as_large_as_possible(): return "x" * (MAX_BYTES - 2)
+def too_large(): return "x" * (MAX_BYTES - 1)
+def huge(): return [0] * 10_000_000
+def a_set(): return {1}
+def an_object(): return object()
+def numbers_as_keys(): return {1: 2}
+def not_a_number(): return [float("nan")]
+def raw_bytes(): return {"a": b"b"}
+def half_a_character(): return "\\ud800"
+def endless():
+    found = []
+    found.append(found)
+    return found
+def deep():
+    found = []
+    for _ in range(100_000): found = [found]
+    return found
+"""
+
+Call = Callable[..., Awaitable[Success | Failure]]
+
+
+@pytest.fixture(params=["in the worker", "isolated"])
+async def call(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Call]:
+    path = tmp_path / "functions.py"
+    path.write_text(FUNCTIONS.replace("MAX_BYTES", str(MAX_BYTES)))
+    runner = PythonRunner(_handlers(path), threads=1)
+
+    async def run(function: str, payload: object = None, tick: Tick | None = None) -> Success | Failure:
+        isolated = {"call": f"functions:{function}", "working_dir": str(tmp_path)}
+        spec = isolated if request.param == "isolated" else {"handler": function}
+        return await runner.run(an_attempt(payload=payload, number=2)._replace(tick=tick, spec=spec))
+
+    yield run
+    await runner.close()
+
+
+def _handlers(path: Path) -> dict[str, Handler]:
+    spec = importlib.util.spec_from_file_location("functions", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return {name: Handler.of(value) for name, value in vars(module).items() if callable(value)}
+
+
+@pytest.mark.parametrize("function", ["plain", "coroutine"])
+@pytest.mark.parametrize(
+    ("payload", "arguments"),
+    [
+        (None, b"[[],{}]"),
+        ({}, b"[[],{}]"),
+        ({"a": 1, "self": [2], "function": None}, b'[[],{"a":1,"self":[2],"function":null}]'),
+        ([1, 2], b"[[[1,2]],{}]"),
+        ("text", b'[["text"],{}]'),
+        (0, b"[[0],{}]"),
+        (False, b"[[false],{}]"),
+    ],
+)
+async def test_a_dict_becomes_keywords_and_anything_else_one_argument(
+    call: Call, function: str, payload: object, arguments: bytes
+) -> None:
+    assert await call(function, payload) == Success(arguments)
+
+
+@pytest.mark.parametrize("function", ["named", "wrapped"])
+@pytest.mark.parametrize(
+    ("payload", "fault"),
+    [
+        ({"b": 1}, "the payload lacks a"),
+        ({"a": 1, "d": 4, "e": 5}, "the function does not take d, e"),
+        ({"a": 1, "1": 4}, "the function does not take 1"),
+    ],
+)
+async def test_a_payload_that_does_not_fit_is_refused_for_good(
+    call: Call, function: str, payload: object, fault: str
+) -> None:
+    assert await call(function, payload) == Failure(fault, Reason.PAYLOAD, retryable=False)
+
+
+async def test_a_payload_that_fits_is_passed_on(call: Call) -> None:
+    assert await call("named", {"a": 1, "c": 5}) == Success(b"[1,2,5]")
+    assert await call("positional", 7) == Success(b"7")
+
+
+@pytest.mark.parametrize(("function", "payload"), [("named", None), ("nothing", 3)])
+async def test_what_python_itself_refuses_is_an_exception(call: Call, function: str, payload: object) -> None:
+    outcome = await call(function, payload)
+
+    assert isinstance(outcome, Failure)
+    assert outcome.reason is Reason.EXCEPTION
+    assert outcome.error.startswith("TypeError")
+
+
+@pytest.mark.parametrize(
+    ("function", "output"),
+    [
+        ("nothing", None),
+        ("scalars", '[1,-1.5,1e22,true,null,"\u2028ü\\u0000",1180591620717411303424]'.encode()),
+        ("nested", b'{"a":[{"b":[1,2]}],"":{}}'),
+        ("moment", b'"2026-01-02T00:00:00Z"'),
+        ("as_large_as_possible", b'"' + b"x" * (MAX_BYTES - 2) + b'"'),
+    ],
+)
+async def test_what_is_returned_is_kept_as_json(call: Call, function: str, output: bytes | None) -> None:
+    assert await call(function) == Success(output)
+
+
+REFUSED = {
+    "too_large": f"the output has {MAX_BYTES + 1} bytes, more than {MAX_BYTES}",
+    "huge": f"the output has 20000001 bytes, more than {MAX_BYTES}",
+    "a_set": None,
+    "an_object": "the output is not JSON",
+    "numbers_as_keys": "the output is not JSON: the key 1 is not text",
+    "not_a_number": "the output is not JSON: nan is not a number of JSON",
+    "raw_bytes": "the output is not JSON: bytes are not text",
+    "half_a_character": "the output is not JSON",
+    "endless": "the output is not JSON",
+    "deep": "the output is not JSON",
+}
+
+
+@pytest.mark.parametrize("function", [name for name, fault in REFUSED.items() if fault is not None])
+async def test_what_cannot_be_kept_as_json_fails_for_good(call: Call, function: str) -> None:
+    outcome = await call(function)
+
+    assert isinstance(outcome, Failure)
+    assert (outcome.reason, outcome.retryable) == (Reason.OUTPUT, False)
+    assert outcome.error.startswith(REFUSED[function] or "")
+
+
+async def test_a_set_becomes_a_list(call: Call) -> None:
+    assert await call("a_set") == Success(b"[1]")
+
+
+async def test_a_function_knows_the_moment_it_was_planned_for(call: Call) -> None:
+    tick = Tick(ScheduleUid("u"), ScheduleId("s"), Instant(1_000), "the-key")
+
+    outcome = await call("told", tick=tick)
+
+    assert outcome == Success(b'["a-job",2,"the-key","1970-01-01T00:00:01+00:00"]')

@@ -1,0 +1,226 @@
+"""What a shell attempt may use."""
+
+import asyncio
+import os
+import resource
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from foliot.adapters.runners.process import bounds
+from foliot.adapters.runners.process.outcomes import outcome_of
+from foliot.domain.kinds.process import ProcessLimits
+from foliot.domain.outcome import Failure, Reason, Success
+from tests.adapters.runners.attempts import FORKING, ListLog, living, output_of, run, unique, until
+
+MIB = 1 << 20
+QUIET = "daemon"
+"""A user that nobody else runs processes as: they would count."""
+SPINNING = "while :; do :; done"
+
+only_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a job another user")
+
+
+async def limits_of(name: str, **spec: object) -> list[str]:
+    """Soft and hard, as the kernel tells a job."""
+    seen = await output_of(None, argv=["grep", name, "/proc/self/limits"], **spec)
+    return seen.decode().removeprefix(name).split()[:2]
+
+
+@pytest.mark.proves("Z45")
+@pytest.mark.parametrize(
+    ("limits", "name", "expected"),
+    [
+        ({"memory": 64 * MIB}, "Max address space", ["67108864", "67108864"]),
+        ({"cpu_sec": 5}, "Max cpu time", ["5", "6"]),
+        ({"files": 32}, "Max open files", ["32", "32"]),
+        ({"processes": 50}, "Max processes", ["50", "50"]),
+        ({"file_size": 1000}, "Max file size", ["1024", "1024"]),
+        ({"core": 4096}, "Max core file size", ["4096", "4096"]),
+    ],
+)
+@pytest.mark.parametrize("way", [{}, {"working_dir": "/"}, {"umask": 0o77}], ids=str)
+async def test_a_limit_holds_from_the_beginning_and_for_all_that_follows(
+    limits: dict[str, int], name: str, expected: list[str], way: dict[str, object]
+) -> None:
+    assert await limits_of(name, limits=limits, **way) == expected
+
+
+@pytest.mark.proves("Z45")
+async def test_there_are_no_core_dumps_by_default_even_if_the_worker_has_them() -> None:
+    before = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (before[1], before[1]))
+    try:
+        seen = [(await limits_of("Max core file size", **spec))[0] for spec in ({}, {"limits": {"files": 64}})]
+        assert resource.getrlimit(resource.RLIMIT_CORE) == (before[1], before[1])
+    finally:
+        resource.setrlimit(resource.RLIMIT_CORE, before)
+
+    assert seen == ["0", "0"]
+
+
+async def test_the_worker_itself_keeps_its_limits() -> None:
+    before = [resource.getrlimit(kind) for kind in range(16)]
+
+    await run("true", limits={"memory": 64 * MIB, "cpu_sec": 5, "files": 32, "processes": 50, "file_size": 1000})
+
+    assert [resource.getrlimit(kind) for kind in range(16)] == before
+
+
+async def test_limits_can_be_set_on_a_process_that_waits() -> None:
+    process = subprocess.Popen(["sleep", "600"])  # noqa: ASYNC220 - short
+
+    bounds.set_limits(process.pid, ProcessLimits(files=32, processes=50, cpu_sec=7), but={"pids"})
+
+    seen = [resource.prlimit(process.pid, kind) for kind in (resource.RLIMIT_NOFILE, resource.RLIMIT_CPU)]
+    assert seen == [(32, 32), (7, 8)]
+    assert resource.prlimit(process.pid, resource.RLIMIT_NPROC) == resource.getrlimit(resource.RLIMIT_NPROC)
+    process.kill()
+    process.wait()
+
+
+async def test_nobody_gets_more_than_the_worker_has() -> None:
+    highest = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+
+    assert await limits_of("Max open files", limits={"files": highest + 1}) == [str(highest)] * 2
+
+
+@pytest.mark.proves("Z45")
+async def test_a_process_that_wants_more_memory_does_not_get_it() -> None:
+    outcome = await run("dd if=/dev/zero of=/dev/null bs=256M count=1", limits={"memory": 64 * MIB})
+
+    assert isinstance(outcome, Failure)
+    assert outcome.reason is Reason.EXIT_CODE
+
+
+@pytest.mark.proves("Z45")
+@pytest.mark.parametrize("command", [SPINNING, f"sh -c '{SPINNING}'; exit $?"])
+async def test_a_process_that_uses_up_its_processor_time_is_ended(command: str) -> None:
+    outcome = await run(command, limits={"cpu_sec": 1})
+
+    assert outcome == Failure("used up its 1 s of processor time", Reason.LIMIT_CPU, 128 + signal.SIGXCPU)
+
+
+@pytest.mark.proves("Z45")
+async def test_a_process_that_ignores_the_warning_is_killed_a_second_later() -> None:
+    outcome = await run(f"trap '' XCPU; {SPINNING}", limits={"cpu_sec": 1})
+
+    assert outcome == Failure("killed by SIGKILL", Reason.SIGNAL, 137)
+
+
+@pytest.mark.proves("Z45")
+async def test_a_file_grows_no_larger_than_its_limit(tmp_path: Path) -> None:
+    outcome = await run(f"exec head -c 1000000 /dev/zero > {tmp_path}/file", limits={"file_size": 4096})
+
+    expected = Failure("wrote a file of more than its 4096 bytes", Reason.LIMIT_FILE_SIZE, 128 + signal.SIGXFSZ)
+    assert outcome == expected
+    assert (tmp_path / "file").stat().st_size == 4096
+
+
+@pytest.mark.proves("Z45")
+async def test_no_more_files_can_be_opened_than_allowed() -> None:
+    many = "".join(f"exec {number}</dev/null; " for number in (3, 4, 5, 6, 7, 8, 9))
+
+    assert isinstance(await run(many, limits={"files": 8}), Failure)
+    assert isinstance(await run(many, limits={"files": 64}), Success)
+
+
+@only_root
+@pytest.mark.proves("Z45", "E1")
+async def test_a_fork_bomb_is_held_by_its_limit_and_ended_with_its_run() -> None:
+    word = unique()
+    running = asyncio.create_task(run(FORKING.format(word=word), limits={"processes": 20}, user=QUIET))
+    await until(lambda: len(living(word)) >= 15)
+
+    most = max(len(living(word)) for _ in range(50))
+    running.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert most <= 20
+    assert living(word) == []
+
+
+@only_root
+async def test_a_limit_on_processes_that_cannot_bind_is_said_in_the_log() -> None:
+    log, quiet = ListLog(), ListLog()
+
+    await run("true", limits={"processes": 20}, log=log)
+    await run("true", limits={"processes": 20}, user=QUIET, log=quiet)
+
+    assert b"the limit on processes does not bind root: give the job a user" in log.text("meta")
+    assert b"does not bind" not in quiet.text("meta")
+
+
+async def test_limits_change_nothing_else_in_what_a_program_sees() -> None:
+    async def variables(limits: dict[str, int]) -> list[bytes]:
+        env = {"COLOUR": "blue", "EMPTY": "", "LINES": "a\nb", "QUOTE": "'"}
+        return sorted((await output_of(argv=["env", "-0"], run_id="run-1", env=env, limits=limits)).split(b"\0"))
+
+    assert await variables({"files": 64}) == await variables({})
+
+
+async def test_a_program_with_limits_still_reads_nothing() -> None:
+    assert await output_of("cat; readlink /proc/self/fd/0", limits={"files": 64}) == b"/dev/null\n"
+
+
+async def test_arguments_reach_a_program_with_limits_as_they_are() -> None:
+    words = ["printf", "%s|", "$HOME", "a b", "*", "", "-n", "'\n"]
+
+    assert await output_of(argv=words, limits={"files": 64}) == b"$HOME|a b|*||-n|'\n|"
+
+
+@pytest.mark.parametrize(
+    ("spec", "code"),
+    [
+        ({"argv": ["no-such-program"]}, 127),
+        ({"argv": ["/no/such/program"]}, 127),
+        ({"argv": ["./program"], "working_dir": "/"}, 127),
+        ({"argv": ["true"], "working_dir": "/no/such/place"}, 127),
+        ({"argv": ["/etc/passwd"]}, 126),
+        ({"argv": ["/etc"]}, 126),
+    ],
+    ids=str,
+)
+async def test_what_cannot_be_started_is_said_as_without_limits(spec: dict[str, object], code: int) -> None:
+    plain, limited = await run(None, **spec), await run(None, **spec, limits={"files": 64})
+
+    assert limited == plain
+    assert isinstance(limited, Failure)
+    assert (limited.reason, limited.exit_code) == (Reason.LAUNCH_FAILED, code)
+
+
+async def test_a_variable_that_would_be_lost_on_the_way_is_refused_by_name() -> None:
+    outcome = await run(argv=["true"], env={"the.colour": "blue"}, limits={"files": 64})
+
+    assert isinstance(outcome, Failure)
+    assert "the variable 'the.colour' cannot be passed to a job with limits" in outcome.error
+    assert not outcome.retryable
+
+
+@pytest.mark.parametrize("code", range(1, 256))
+def test_without_limits_every_exit_code_is_just_that(code: int) -> None:
+    assert outcome_of(code << 8) == Failure(f"exit code {code}", Reason.EXIT_CODE, code)
+
+
+@pytest.mark.parametrize("signum", sorted(signal.valid_signals()))
+def test_without_limits_every_signal_is_just_that(signum: int) -> None:
+    outcome = outcome_of(signum)
+
+    assert isinstance(outcome, Failure)
+    assert outcome.error.startswith("killed by ")
+    assert (outcome.reason, outcome.exit_code) == (Reason.SIGNAL, 128 + signum)
+
+
+@pytest.mark.parametrize("status", [9, 1 << 8, 137 << 8])
+def test_a_tree_that_ran_out_of_memory_has_that_reason_however_it_failed(status: int) -> None:
+    outcome = outcome_of(status, ProcessLimits(memory=MIB), is_out_of_memory=True)
+
+    assert isinstance(outcome, Failure)
+    assert (outcome.error, outcome.reason) == ("used more than its 1048576 bytes of memory", Reason.LIMIT_MEMORY)
+
+
+def test_one_that_ended_well_did_so_whatever_was_killed_on_the_way() -> None:
+    assert outcome_of(0, ProcessLimits(memory=MIB), is_out_of_memory=True) == Success(exit_code=0)
