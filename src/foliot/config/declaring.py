@@ -1,0 +1,159 @@
+"""All jobs and workflows of all files, as one set: each name once, and whatever one names of others there."""
+
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
+
+from foliot.config.document import Node
+from foliot.config.gates import circles, dependency_places
+from foliot.config.jobs import FileJob, JobReader
+from foliot.config.problems import Place
+from foliot.config.schedules import NamedSchedule
+from foliot.config.schema import Fields, Reading
+from foliot.config.workflows import FileWorkflow, WorkflowReader, report_faults
+from foliot.domain.deployment import FILE, Declared
+from foliot.domain.ids import JobId
+from foliot.domain.job import JobSpec
+from foliot.domain.workflow.jobs import GRAPH
+from foliot.errors import suggest
+
+_LONGEST: Final = 200
+_SOME_JOB: Final = JobSpec(kind=GRAPH)
+"""Stands for what is named like a job and cannot be a step, which is said elsewhere."""
+
+
+class Sources(NamedTuple):
+    """The tables to be read, and what is read into them from elsewhere."""
+
+    jobs: Iterable[Node]
+    workflows: Iterable[Node]
+    defaults: Fields
+    queues: tuple[str, ...] | None
+    """Those that this server works on; None if it has no worker."""
+
+
+class _Found(NamedTuple):
+    """Everything that the files define, as far as it could be read."""
+
+    jobs: list[FileJob]
+    workflows: list[FileWorkflow]
+
+    @property
+    def specs(self) -> dict[JobId, JobSpec]:
+        return {job.id: job.spec for job in self.jobs if job.spec is not None}
+
+    @property
+    def schedules(self) -> list[NamedSchedule]:
+        of_jobs = [schedule for job in self.jobs for schedule in job.schedules]
+        return of_jobs + [schedule for workflow in self.workflows for schedule in workflow.schedules]
+
+    @property
+    def steps(self) -> Iterator[tuple[JobId, Place]]:
+        """The names under which steps run."""
+        for workflow in self.workflows:
+            yield from workflow.jobs.items()
+
+
+def read_declared(sources: Sources, reading: Reading) -> Declared:
+    """What the files want stored. It is complete only if no error was found on the way."""
+    found = _read(sources, reading)
+    _refuse_twins(found, reading)
+    _check_gates(found, reading)
+    _check_steps(found, reading)
+    schedules = found.schedules
+    return Declared(
+        jobs=found.specs,
+        workflows={workflow.id: workflow.spec for workflow in found.workflows if workflow.spec is not None},
+        schedules={schedule.id: schedule.spec for schedule in schedules},
+        renames=_renames(found.jobs, reading),
+        past=frozenset(schedule.id for schedule in schedules if schedule.is_past),
+        source=FILE,
+    )
+
+
+def _read(sources: Sources, reading: Reading) -> _Found:
+    reader = JobReader(sources.defaults, sources.queues, reading)
+    reader.check_defaults()
+    jobs = [job for job in map(reader.read, sources.jobs) if job is not None]
+    known = _Found(jobs, []).specs
+    workflows = WorkflowReader(sources.defaults, sources.queues, known, reading)
+    return _Found(jobs, [workflow for workflow in map(workflows.read, sources.workflows) if workflow is not None])
+
+
+def _refuse_twins(found: _Found, reading: Reading) -> None:
+    """Jobs, workflows and steps share one space of names."""
+    first: dict[JobId, tuple[str, Place]] = {}
+    for what, name, place in _names(found):
+        other, there = first.setdefault(name, (what, place))
+        if there is place:
+            continue
+        hint = f"It is defined first at {there}. Give one of them another id."
+        twice = f'{what} "{name[:64]}" is defined twice'
+        message = twice if other == what else f'"{name[:64]}" is the name of a {other} already'
+        reading.problems.error(place, message, hint)
+
+
+def _names(found: _Found) -> Iterator[tuple[str, JobId, Place]]:
+    for what, ones in (("job", found.jobs), ("workflow", found.workflows)):
+        yield from ((what, one.id, one.fields["id"].place) for one in ones if "id" in one.fields)
+    yield from (("step", name, place) for name, place in found.steps)
+
+
+def _check_gates(found: _Found, reading: Reading) -> None:
+    names = {*found.specs, *(workflow.id for workflow in found.workflows), *(name for name, _ in found.steps)}
+    unread = {job.id: job for job in found.jobs if job.spec is None}
+    gates = {job.id: (job.spec.gate, job.fields["depends_on"]) for job in found.jobs if job.spec and job.spec.gate}
+    for job_id, (gate, written) in gates.items():
+        for name, place in dependency_places(gate, written):
+            if name in unread and unread[name].is_later:
+                reading.problems.error(place, f'job "{name}" is left out, so nothing can depend on it')
+            elif name not in names | unread.keys():
+                hint = suggest(name, names - {job_id}, otherwise="Name a job or a workflow of these files.")
+                reading.problems.error(place, f"job {name[:64]!a} does not exist", hint)
+    for circle in circles({job_id: gate for job_id, (gate, _) in gates.items()}):
+        hint = 'None of them begins, unless one has on_missing = "run" or is triggered another way.'
+        place = gates[JobId(circle[0])][1].place
+        reading.problems.warning(place, f"these jobs depend on each other: {' -> '.join(circle)}", hint)
+
+
+def _check_steps(found: _Found, reading: Reading) -> None:
+    """What is wrong with each workflow as a whole, and steps that name what cannot be a step."""
+    no_steps = {workflow.id: "a workflow" for workflow in found.workflows}
+    no_steps |= {job.id: "left out" for job in found.jobs if job.is_later}
+    unread = {job.id for job in found.jobs if job.spec is None}
+    taken = {name for name, _ in found.steps} | {workflow.id for workflow in found.workflows}
+    for workflow in found.workflows:
+        for step, place, _ in workflow.steps:
+            if step.job is not None and step.job in no_steps:
+                message = f'step "{step.name}": "{step.job}" is {no_steps[step.job]} and cannot be a step'
+                reading.problems.error(place, message, "Name a job.")
+        # A name that is taken twice has been told of already, and so has a job that cannot be read.
+        others = {name: spec for name, spec in found.specs.items() if name not in taken}
+        named = {step.step.job for step in workflow.steps if step.step.job is not None}
+        stand_ins = dict.fromkeys(named & (unread | no_steps.keys()), _SOME_JOB)
+        report_faults(workflow, others | stand_ins, reading)
+        _check_lengths(workflow, reading)
+
+
+def _check_lengths(workflow: FileWorkflow, reading: Reading) -> None:
+    """A step runs under the names of both."""
+    for name, place in workflow.jobs.items():
+        if len(name) > _LONGEST:
+            hint = "Give the step or the workflow a shorter name."
+            reading.problems.error(place, f"{name[:64]!a}... has more than {_LONGEST} characters", hint)
+
+
+def _renames(jobs: Iterable[FileJob], reading: Reading) -> dict[JobId, JobId]:
+    """Former id -> id."""
+    renames: dict[JobId, JobId] = {}
+    for job in jobs:
+        found = job.fields.get("was")
+        if found is None:
+            continue
+        if found.value == job.id:
+            reading.problems.error(found.place, "was names the job itself", "Name its former id, or leave it out.")
+        elif found.value in renames:
+            message = f'job "{renames[found.value]}" was "{found.value[:64]}" already'
+            reading.problems.error(found.place, message, "The history of a job goes to one other job.")
+        else:
+            renames[JobId(found.value)] = job.id
+    return renames

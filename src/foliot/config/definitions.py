@@ -1,0 +1,85 @@
+"""What jobs, steps and workflows have in common: an id, options, a definition of the domain."""
+
+from collections.abc import Collection, Iterable
+from typing import Any, Final
+
+from foliot.config.document import Node
+from foliot.config.keys import DESCRIPTION, OPTIONS
+from foliot.config.kinds import Kind
+from foliot.config.problems import Place
+from foliot.config.schema import Fields, Found, Key, Reading
+from foliot.domain.deployment import FILE
+from foliot.domain.gate.spec import Gate
+from foliot.domain.ids import JobId
+from foliot.domain.input.job import job_options
+from foliot.domain.job import JobSpec, Options, check_name, overlay
+from foliot.errors import InvalidInput
+
+_NONE_IF_ZERO: Final = frozenset({"timeout_sec", "max_concurrent"})
+
+
+def read_id(fields: Fields, node: Node, what: str, example: str, reading: Reading) -> JobId:
+    """The id; for one that is missing or wrong, something to go on with."""
+    if "id" not in node.value:
+        reading.problems.error(node.place, f"the {what} has no id", f'Give it one, such as id = "{example}".')
+    given = fields.value("id", what)
+    try:
+        check_name("id", given)
+    except InvalidInput as error:
+        reading.refuse(fields["id"].place, error)
+        return JobId(what)
+    return JobId(given)
+
+
+def read_options(
+    fields: Fields, reading: Reading, *, keys: Iterable[Key] = OPTIONS, max_concurrent: int | None = None
+) -> Options:
+    """How the runs are handled, checked key by key so that all that is wrong is said."""
+    given: dict[str, Any] = {"max_concurrent": max_concurrent}
+    for key in keys:
+        if key.name in fields:
+            given |= _option(key, fields[key.name], reading)
+    return overlay(Options(), job_options(**given))
+
+
+def _option(key: Key, found: Found, reading: Reading) -> dict[str, Any]:
+    """One option, or nothing where it is wrong."""
+    option = {key.field: None if key.name in _NONE_IF_ZERO and not found.value else found.value}
+    try:
+        overlay(Options(), job_options(**option)).check()
+    except InvalidInput as error:
+        reading.refuse(found.place, error)
+        return {}
+    return option
+
+
+def definition(kind: Kind, spec: dict[str, Any], options: Options, fields: Fields, gate: Gate | None = None) -> JobSpec:
+    described: dict[str, Any] = fields.fill(DESCRIPTION)
+    for name in ("tags", "labels"):
+        described[name] = tuple(described.get(name, ()))
+    return JobSpec(
+        kind=kind.name,
+        inner_kind=kind.runner if kind.is_gate else "",
+        spec=spec,
+        options=options,
+        enabled=fields.value("enabled", True),
+        source=FILE,
+        gate=gate,
+        **described,
+    )
+
+
+def warn_of_workers(fields: Fields, options: Options, queues: Collection[str] | None, reading: Reading) -> None:
+    """Say which wishes for workers come to nothing. `queues`: those of this server; None if it has no worker."""
+    for name in ("labels", "executor"):
+        if fields.value(name) not in (None, [], "local"):
+            hint = "Until then any worker takes the runs."
+            say_later(fields[name].place, "choosing workers by labels", hint, reading)
+    if "queue" in fields and queues is not None and options.queue not in queues:
+        hint = f"Add it to [server] queues, or start a worker for it: foliot worker --queue {options.queue}"
+        message = f'this server does not work on queue "{options.queue}"'
+        reading.problems.warning(fields["queue"].place, message, hint)
+
+
+def say_later(place: Place, what: str, hint: str, reading: Reading) -> None:
+    reading.problems.warning(place, f"{what} arrives with a later version", hint)

@@ -1,0 +1,172 @@
+"""Finds and reads the files of a configuration: the main one, and what it includes.
+
+Only regular files are opened, so that a pipe or a device cannot make reading wait or do something.
+"""
+
+import glob
+import os
+import re
+import stat
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from foliot.config.document import Document, Node
+from foliot.config.positions import locate
+from foliot.config.problems import Place, Problems
+from foliot.config.readers import TEXTS
+from foliot.config.schema import Key, Reading, Schema
+from foliot.errors import InvalidInput
+
+MAX_BYTES: Final = 16 << 20
+MAX_FILES: Final = 10_000
+MAX_DEPTH: Final = 50
+_INCLUDES: Final = Schema(Key("include", TEXTS))
+_IN_LINE: Final = re.compile(r" \(at line (?P<line>\d+), column \d+\)$")
+_AT_END: Final = " (at end of document)"
+
+
+class Files(NamedTuple):
+    """The documents of a configuration, and where further ones might appear."""
+
+    documents: tuple[Document, ...]
+    paths: tuple[Path, ...]
+    directories: tuple[Path, ...]
+
+
+def read_files(path: Path, reading: Reading) -> Files:
+    """Read a file and what it includes, each file once. What cannot be read is a problem."""
+    search = _Search(reading)
+    search.read(path, Place(str(path)))
+    return Files(tuple(search.documents), tuple(search.paths), tuple(sorted(search.directories)))
+
+
+class _Search:
+    """One passage through a file and its includes, in the order in which they are named."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+        self._seen: set[Path] = set()
+        self.documents: list[Document] = []
+        self.paths: list[Path] = []
+        self.directories: set[Path] = set()
+
+    def read(self, path: Path, asked_from: Place, depth: int = 0) -> None:
+        """Read a file unless it has been read before: files that include each other are no trouble."""
+        real = Path(os.path.realpath(path))  # unlike Path.resolve it does not mind links in a circle
+        if real in self._seen:
+            return
+        self._seen.add(real)
+        if len(self._seen) > MAX_FILES or depth > MAX_DEPTH:
+            raise InvalidInput("too many files include each other", hint="Use fewer, larger files.")
+        self.paths.append(path)
+        self.directories.add(path.absolute().parent)
+        try:
+            text = read_text(path)
+        except InvalidInput as error:
+            self._reading.refuse(asked_from, error)
+            return
+        document = parse(text, path, self._reading.problems)
+        if document is not None:
+            self.documents.append(document)
+            self._follow(document, depth)
+
+    def _follow(self, document: Document, depth: int) -> None:
+        if "include" not in document.tree:
+            return
+        table = Node({"include": document.tree["include"]}, document)
+        for number, pattern in enumerate(self._reading.table(table, _INCLUDES).value("include", ())):
+            self._include(document, pattern, document.place(("include", number)), depth + 1)
+
+    def _include(self, document: Document, pattern: str, place: Place, depth: int) -> None:
+        # Unlike Path.glob this passes over names that begin with a dot: what editors leave beside a file is not read.
+        matches = sorted(glob.iglob(pattern, root_dir=document.directory, recursive=True))  # noqa: PTH207 - see above
+        self.directories.add(_fixed_part(document.directory / pattern))
+        if not matches:
+            self._nothing_found(pattern, place)
+        for match in matches:
+            self.read(Path(document.name).parent / match, place, depth)
+
+    def _nothing_found(self, pattern: str, place: Place) -> None:
+        if glob.has_magic(pattern):
+            self._reading.problems.warning(place, f"{pattern[:128]!a} matches no file")
+        else:
+            self._reading.problems.error(
+                place, f"file {pattern[:128]!a} does not exist", "Write it, or leave it out of include."
+            )
+
+
+def _fixed_part(pattern: Path) -> Path:
+    """The directory in which whatever a pattern finds lies, or will lie once it is there."""
+    part = pattern.parent
+    while glob.has_magic(str(part)) or not part.is_dir():
+        part = part.parent
+    return part
+
+
+def read_text(path: Path) -> str:
+    """The text of a regular file of bounded size. InvalidInput says why it cannot be read."""
+    shown = ascii(str(path)[-128:])
+    try:
+        content = _read_bytes(path)
+    except FileNotFoundError:
+        raise InvalidInput(f"file {shown} does not exist", hint="Write one with: foliot init") from None
+    except OSError as error:
+        raise InvalidInput(f"file {shown} could not be read: {error.strerror}") from None
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise InvalidInput(f"file {shown} is not UTF-8 in line {line}", hint="Save it as UTF-8.") from None
+
+
+def _read_bytes(path: Path) -> bytes:
+    # Looked at before it is opened, because opening a device may already do something, and after, because the name
+    # may lead elsewhere by then.
+    _check_regular(path, path.stat())
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        _check_regular(path, os.fstat(file.fileno()))
+        content = file.read(MAX_BYTES + 1)
+    if len(content) > MAX_BYTES:
+        raise InvalidInput(
+            f"file {str(path)[-128:]!a} has more than {MAX_BYTES} bytes", hint="Split it and include the parts."
+        )
+    return content
+
+
+def _check_regular(path: Path, status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise InvalidInput(
+            f"{str(path)[-128:]!a} is not a regular file", hint="Name a file, not a directory or a pipe."
+        )
+
+
+def parse(text: str, path: Path, problems: Problems) -> Document | None:
+    """A document of a file's text, or None and a problem."""
+    name = str(path)
+    try:
+        tree = tomllib.loads(text)
+        lines = locate(text)
+    except RecursionError:
+        problems.error(Place(name, 1), "lists or tables are nested too deeply", "Use fewer levels.")
+    except ValueError as error:
+        problems.error(*_syntax(name, text, str(error)))
+    else:
+        return Document(name, path.absolute().parent, tree, lines)
+    return None
+
+
+def _syntax(name: str, text: str, message: str) -> tuple[Place, str, str]:
+    """Where and what the parser complains about."""
+    found = _IN_LINE.search(message)
+    line = int(found["line"]) if found else text.count("\n") + 1 if message.endswith(_AT_END) else 1
+    fact = _IN_LINE.sub("", message).removesuffix(_AT_END)
+    return Place(name, line), fact[:1].lower() + fact[1:], "This is not TOML; see https://toml.io."
+
+
+def sections(documents: tuple[Document, ...], name: str) -> Iterator[Node]:
+    """The tables of that name, of all documents."""
+    for document in documents:
+        if name in document.tree:
+            yield Node(document.tree, document).child(name)

@@ -1,0 +1,114 @@
+"""Reads a configuration: files, environment, sections, jobs, and every problem in them."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from foliot.config.declaring import Sources, read_declared
+from foliot.config.document import Document, Node
+from foliot.config.environment import report_strangers, section_from
+from foliot.config.files import Files, read_files, sections
+from foliot.config.keys import LATER_SECTIONS, ROOT, SECTIONS, SERVER_DEFAULTS
+from foliot.config.problems import Place, Problems
+from foliot.config.schema import Fields, Reading
+from foliot.config.sections import (
+    outbound_settings,
+    queue_settings,
+    retention_settings,
+    server_settings,
+    storage_url,
+)
+from foliot.config.settings import DEFAULT_STORAGE, Configuration, Loaded
+from foliot.domain.instant import Instant
+from foliot.errors import InvalidInput
+
+_NOTHING: Final = Files((), (), ())
+
+
+def load(path: Path | None, environ: Mapping[str, str], now: Instant) -> Loaded:
+    """Read the file and all that it includes; without a file, the environment alone.
+
+    Nothing is raised for what a file says or for one that cannot be read: the problems tell.
+    """
+    problems = Problems()
+    reading = Reading(environ, problems, now)
+    files = _NOTHING if path is None else _read_files(path, reading)
+    configuration = _configuration(files, reading)
+    report_strangers(environ, problems)
+    storage = configuration.storage if files.documents or path is None else None
+    return Loaded(None if problems.has_errors else configuration, problems.sorted(files.paths), storage)
+
+
+def _read_files(path: Path, reading: Reading) -> Files:
+    try:
+        return read_files(path, reading)
+    except InvalidInput as error:
+        reading.refuse(Place(str(path)), error)
+        return _NOTHING
+
+
+def _configuration(files: Files, reading: Reading) -> Configuration:
+    for number, document in enumerate(files.documents):
+        _check_root(document, reading, is_main=number == 0)
+    main = files.documents[:1]
+    fields = {name: _section(name, main, reading) for name in SECTIONS}
+    server = server_settings(fields["server"], reading)
+    sources = Sources(
+        jobs=_tables(files.documents, "jobs", reading),
+        workflows=_tables(files.documents, "workflows", reading),
+        defaults=_defaults(fields),
+        queues=server.queues if "worker" in server.roles else None,
+    )
+    return Configuration(
+        server=server,
+        storage=_storage(fields["storage"], main, reading),
+        queue=queue_settings(fields["queue"], reading),
+        retention=retention_settings(fields["retention"], reading),
+        outbound=outbound_settings(fields["outbound"], server, reading),
+        declared=read_declared(sources, reading),
+        files=files.paths,
+        watched=files.directories,
+    )
+
+
+def _check_root(document: Document, reading: Reading, *, is_main: bool) -> None:
+    """Refuse what may not stand at the top of a file, and say what has to wait."""
+    root = Node(document.tree, document)
+    reading.table(root, ROOT)
+    for name in LATER_SECTIONS:
+        if name in document.tree:
+            message = f"{name} arrives with a later version; this is ignored"
+            reading.problems.warning(root.child(name).place, message)
+    for name in SECTIONS:
+        if name in document.tree and not is_main:
+            hint = "An included file has [[jobs]] and [[workflows]] only."
+            reading.problems.error(root.child(name).place, f"[{name}] belongs into the main file", hint)
+
+
+def _section(name: str, main: tuple[Document, ...], reading: Reading) -> Fields:
+    """What the file says about a section, and over it what the environment says."""
+    fields = Fields()
+    for node in sections(main, name):
+        fields |= reading.table(node, SECTIONS[name])
+    return Fields(fields | reading.table(section_from(reading.environ, name), SECTIONS[name]))
+
+
+def _defaults(fields: Mapping[str, Fields]) -> Fields:
+    """[server] default_... and over it [defaults]."""
+    server = fields["server"]
+    named = {key.field: server[key.name] for key in SERVER_DEFAULTS if key.name in server}
+    return Fields(named | fields["defaults"])
+
+
+def _tables(documents: Iterable[Document], name: str, reading: Reading) -> Iterator[Node]:
+    for node in sections(tuple(documents), name):
+        if isinstance(node.value, list):
+            yield from node.children()
+        else:
+            reading.problems.error(node.place, f"{name} must be a list of tables", f"Write [[{name}]].")
+
+
+def _storage(fields: Fields, main: tuple[Document, ...], reading: Reading) -> str:
+    if not main and not fields:
+        return DEFAULT_STORAGE
+    return storage_url(fields, main[0].directory if main else Path.cwd(), reading)

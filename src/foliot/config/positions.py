@@ -1,0 +1,148 @@
+"""In which line each key of a TOML document stands. The parser of the standard library keeps no positions.
+
+The text has been accepted by that parser: this one only walks along it and may trust that it is well formed.
+"""
+
+import re
+import tomllib
+from bisect import bisect_left
+from typing import Final
+
+from foliot.config.problems import KeyPath
+
+_SKIP: Final = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)*")
+_STRING: Final = re.compile(
+    r'"""(?:\\.|[^\\])*?"""(?:"{0,2})' r"|'''.*?'''(?:'{0,2})" r'|"(?:\\.|[^"\\\n])*"' r"|'[^'\n]*'", re.DOTALL
+)
+_BARE_KEY: Final = re.compile(r"[A-Za-z0-9_-]+")
+_BARE_VALUE: Final = re.compile(r"[^,\]}#\n]*")
+
+
+def locate(text: str) -> dict[KeyPath, int]:
+    """Key path -> number of the line, from 1, in which the key or the list item first stands."""
+    return _Walk(text).document()
+
+
+class _Walk:
+    """One passage along a text. `tables` counts the tables of each [[array]] seen so far."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = 0
+        self._breaks = [place for place, char in enumerate(text) if char == "\n"]
+        self._tables: dict[KeyPath, int] = {}
+        self._lines: dict[KeyPath, int] = {}
+
+    def document(self) -> dict[KeyPath, int]:
+        table: KeyPath = ()
+        self._skip()
+        while self._at < len(self._text):
+            if self._text.startswith("[", self._at):
+                table = self._header()
+            else:
+                self._pair(table)
+            self._skip()
+        return self._lines
+
+    def _header(self) -> KeyPath:
+        line = self._line()
+        width = 2 if self._text.startswith("[[", self._at) else 1
+        self._at += width
+        names = self._key()
+        self._at += width
+        path = self._resolve(names[:-1], line)
+        path = (*path, names[-1])
+        self._note(path, line)
+        if width == 1:
+            return self._newest(path)
+        self._tables[path] = self._tables.get(path, 0) + 1
+        path = self._newest(path)
+        self._note(path, line)
+        return path
+
+    def _resolve(self, names: list[str], line: int) -> KeyPath:
+        """The table that the names lead to. A name of an array means its newest table."""
+        path: KeyPath = ()
+        for name in names:
+            path = (*path, name)
+            self._note(path, line)
+            path = self._newest(path)
+        return path
+
+    def _newest(self, path: KeyPath) -> KeyPath:
+        return (*path, self._tables[path] - 1) if path in self._tables else path
+
+    def _pair(self, table: KeyPath) -> None:
+        line = self._line()
+        path = table
+        for name in self._key():
+            path = (*path, name)
+            self._note(path, line)
+        self._at += 1  # the equals sign
+        self._value(path)
+
+    def _key(self) -> list[str]:
+        """A dotted key, with the blanks around its parts and after it."""
+        names = [self._name()]
+        while self._text.startswith(".", self._at):
+            self._at += 1
+            names.append(self._name())
+        return names
+
+    def _name(self) -> str:
+        self._skip()
+        quoted = _STRING.match(self._text, self._at)
+        found = quoted or _BARE_KEY.match(self._text, self._at)
+        assert found is not None, "the text is no TOML"
+        self._at = found.end()
+        self._skip()
+        return tomllib.loads(f"key = {found[0]}")["key"] if quoted else found[0]
+
+    def _value(self, path: KeyPath) -> None:
+        self._skip()
+        string = _STRING.match(self._text, self._at)
+        if string:
+            self._at = string.end()
+        elif self._text.startswith("[", self._at):
+            self._list(path)
+        elif self._text.startswith("{", self._at):
+            self._inline_table(path)
+        else:
+            self._at = self._find(_BARE_VALUE)
+
+    def _list(self, path: KeyPath) -> None:
+        self._at += 1
+        number = 0
+        while not self._closes("]"):
+            self._note((*path, number), self._line())
+            self._value((*path, number))
+            number += 1
+
+    def _inline_table(self, path: KeyPath) -> None:
+        self._at += 1
+        while not self._closes("}"):
+            self._pair(path)
+
+    def _closes(self, bracket: str) -> bool:
+        """Pass over blanks and commas; whether the bracket follows, which is passed over too."""
+        self._skip()
+        if self._text.startswith(",", self._at):
+            self._at += 1
+            self._skip()
+        if self._text.startswith(bracket, self._at):
+            self._at += 1
+            return True
+        return False
+
+    def _skip(self) -> None:
+        self._at = self._find(_SKIP)
+
+    def _find(self, pattern: re.Pattern[str]) -> int:
+        found = pattern.match(self._text, self._at)
+        return self._at if found is None else found.end()
+
+    def _line(self) -> int:
+        return bisect_left(self._breaks, self._at) + 1
+
+    def _note(self, path: KeyPath, line: int) -> None:
+        self._lines.setdefault(path, line)

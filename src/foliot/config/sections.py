@@ -1,0 +1,138 @@
+"""The sections that say how a server behaves: from what was read to settings."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote, unquote, urlsplit
+
+from msgspec.structs import replace
+
+from foliot.config.document import Node
+from foliot.config.keys import NODE, RETENTION, TEMPO, WEB
+from foliot.config.schema import Fields, Reading
+from foliot.config.settings import (
+    DEFAULT_STORAGE,
+    OutboundSettings,
+    QueueSettings,
+    RetentionSettings,
+    ServerSettings,
+)
+from foliot.domain.firing import Tempo
+from foliot.domain.instant import from_timedelta
+from foliot.domain.job import check_name
+from foliot.domain.outbound import read_allowed
+from foliot.errors import InvalidInput, suggest
+
+SCHEMES: Final = ("sqlite", "postgresql", "postgres")
+_BROKERS: Final = ("nats", "redis", "rediss")
+_DATABASE: Final = "foliot.db"
+_SERVED_LATER: Final = ("host", "port", "admin_token")
+
+
+def server_settings(fields: Fields, reading: Reading) -> ServerSettings:
+    for name in _SERVED_LATER:
+        if name in fields:
+            reading.problems.warning(
+                fields[name].place, "the HTTP server arrives with a later version; this is kept for it"
+            )
+    for queue in fields.value("queues", ()):
+        _check(reading, fields, "queues", lambda name=queue: check_name("queue", name))
+    for name in ("roles", "queues"):
+        if fields.value(name) == []:
+            reading.problems.error(fields[name].place, f"{name} must not be empty")
+    return ServerSettings(
+        tempo=replace(Tempo(), **_values(fields.fill(TEMPO))),
+        **_values(fields.fill((*NODE, *WEB))),
+    )
+
+
+def _values(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _value(value) for name, value in given.items()}
+
+
+def _value(value: Any) -> Any:
+    match value:
+        case timedelta():
+            return from_timedelta(value)
+        case list():
+            return tuple(dict.fromkeys(value))
+        case _:
+            return value
+
+
+def retention_settings(fields: Fields, reading: Reading) -> RetentionSettings:
+    settings = RetentionSettings()._replace(**_values(fields.fill(RETENTION)))
+    runs, ticks = settings.runs_age, settings.ticks_age
+    if ticks is not None and (runs is None or ticks < runs):
+        place = fields["ticks" if "ticks" in fields else "runs"].place
+        hint = "What ran can then not be compared with what was planned: keep ticks as long as runs."
+        reading.problems.warning(place, "ticks are forgotten before their runs", hint)
+    return settings
+
+
+def outbound_settings(fields: Fields, server: ServerSettings, reading: Reading) -> OutboundSettings:
+    for entry in fields.value("allow", ()):
+        _check(reading, fields, "allow", lambda text=entry: read_allowed(text))
+    return OutboundSettings(
+        block_private=fields.value("block_private", server.mode == "production"),
+        allow=tuple(fields.value("allow", ())),
+    )
+
+
+def queue_settings(fields: Fields, reading: Reading) -> QueueSettings:
+    url = fields.value("url", "storage")
+    scheme = url.partition("://")[0]
+    if scheme in _BROKERS:
+        hint = "Until then workers hear of work from the database."
+        reading.problems.warning(fields["url"].place, f"queues on {scheme} arrive with a later version", hint)
+    elif url != "storage":
+        reading.problems.error(fields["url"].place, "this is no known queue", 'Use "storage".')
+    return QueueSettings()
+
+
+def storage_url(fields: Fields, directory: Path, reading: Reading) -> str:
+    """The URL of the database. Paths in a file are relative to it, paths in the environment to where one is."""
+    if "log_dir" in fields:
+        reading.problems.warning(fields["log_dir"].place, "logs are kept in the database; this is ignored")
+    given = [name for name in ("url", "db_path", "data_dir") if name in fields]
+    if not given:
+        return sqlite_url(directory / _DATABASE)
+    chosen = given[0]
+    if "url" in given[:1] and len(given) > 1:
+        hint = "Keep one of them."
+        reading.problems.error(fields[given[1]].place, f"url and {given[1]} both say where the database is", hint)
+    found = fields[chosen]
+    if chosen == "url":
+        return _checked_url(found.value, found.node, reading)
+    path = found.node.origin.directory / found.value
+    return sqlite_url(path / _DATABASE if chosen == "data_dir" else path)
+
+
+def _checked_url(url: str, node: Node, reading: Reading) -> str:
+    # The text is never shown: it may hold a password.
+    scheme, colon, _ = url.partition("://")
+    if not colon or scheme not in SCHEMES:
+        hint = suggest(scheme, SCHEMES, otherwise="Use sqlite:///foliot.db or postgresql://user@host/database.")
+        reading.problems.error(node.place, "this names no known database", hint)
+        return DEFAULT_STORAGE
+    if scheme != "sqlite":
+        return url
+    parts = urlsplit(url)
+    path = unquote(parts.path.removeprefix("/"))
+    if parts.netloc or not path or "\0" in path:
+        hint = "Use sqlite:///relative.db or sqlite:////absolute/path.db, with three or four slashes."
+        reading.problems.error(node.place, "this names no file", hint)
+        return DEFAULT_STORAGE
+    return sqlite_url(node.origin.directory / path, parts.query)
+
+
+def sqlite_url(path: Path, query: str = "") -> str:
+    return f"sqlite:///{quote(str(path))}{'?' * bool(query)}{query}"
+
+
+def _check(reading: Reading, fields: Fields, name: str, check: Any) -> None:
+    try:
+        check()
+    except InvalidInput as error:
+        reading.refuse(fields[name].place, error)

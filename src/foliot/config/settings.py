@@ -1,0 +1,100 @@
+"""A configuration as values: what has been read, checked and is ready for use."""
+
+from pathlib import Path
+from typing import Final, Literal, NamedTuple
+
+from msgspec import Struct
+
+from foliot.config.problems import Problem, Severity
+from foliot.domain.deployment import Declared
+from foliot.domain.firing import Tempo
+from foliot.domain.instant import DAY, MINUTE, SECOND, Millis
+from foliot.domain.job import DEFAULT_QUEUE
+
+Mode = Literal["production", "development"]
+LogFormat = Literal["auto", "text", "json"]
+LogLevel = Literal["debug", "info", "warning", "error"]
+
+ROLES: Final = ("scheduler", "worker")
+DEFAULT_STORAGE: Final = "sqlite:///foliot.db"
+
+
+class ServerSettings(Struct, frozen=True, kw_only=True):
+    """How the process behaves that serves this configuration."""
+
+    name: str = ""
+    """Its label; empty: host and process id."""
+    mode: Mode = "development"
+    roles: tuple[str, ...] = ROLES
+    queues: tuple[str, ...] = (DEFAULT_QUEUE,)
+    slots: int = 100
+    tempo: Tempo = Tempo()
+    lease: Millis = MINUTE
+    poll: Millis = SECOND
+    drain: Millis = Millis(30 * SECOND)
+    watch: bool = False
+    """Whether to apply the configuration again when one of its files changes."""
+    log_format: LogFormat = "auto"
+    log_level: LogLevel = "info"
+    host: str = "127.0.0.1"
+    port: int = 7070
+    admin_token: str = ""
+    session_secret: str = ""
+
+
+class QueueSettings(Struct, frozen=True, kw_only=True):
+    """Where workers hear of work. `storage`: from the database itself."""
+
+    url: str = "storage"
+
+
+class RetentionSettings(NamedTuple):
+    """How long finished things are kept, in the order of `ports.storage.Retention`. None: for ever."""
+
+    runs_age: Millis | None = Millis(90 * DAY)
+    runs_per_job: int | None = 10_000
+    logs_age: Millis | None = Millis(30 * DAY)
+    ticks_age: Millis | None = Millis(400 * DAY)
+    events_age: Millis | None = Millis(7 * DAY)
+    executions_per_workflow: int | None = 100
+
+
+class OutboundSettings(Struct, frozen=True, kw_only=True):
+    """Which addresses requests of jobs may reach."""
+
+    block_private: bool = False
+    allow: tuple[str, ...] = ()
+    """Networks and names that pass although they are private."""
+
+
+class Configuration(Struct, frozen=True, kw_only=True):
+    """Everything that a file and its includes say, with the environment laid over it."""
+
+    server: ServerSettings = ServerSettings()
+    storage: str = DEFAULT_STORAGE
+    """A URL; a relative path of SQLite has been taken from the directory of the file."""
+    queue: QueueSettings = QueueSettings()
+    retention: RetentionSettings = RetentionSettings()
+    outbound: OutboundSettings = OutboundSettings()
+    declared: Declared = Declared()
+    files: tuple[Path, ...] = ()
+    """Every file that was read, the main one first."""
+    watched: tuple[Path, ...] = ()
+    """The directories in which files may appear that an include would find."""
+
+
+class Loaded(NamedTuple):
+    """What came of reading a configuration. None when there are errors; the problems say which."""
+
+    configuration: Configuration | None
+    problems: tuple[Problem, ...] = ()
+    storage: str | None = None
+    """Where the database is, as far as that can be told, whatever else is wrong."""
+
+    @property
+    def errors(self) -> tuple[Problem, ...]:
+        return tuple(problem for problem in self.problems if problem.severity is Severity.ERROR)
+
+    @property
+    def warnings(self) -> tuple[Problem, ...]:
+        return tuple(problem for problem in self.problems if problem.severity is Severity.WARNING)

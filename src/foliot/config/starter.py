@@ -1,0 +1,146 @@
+"""The file that `foliot init` writes: a job that runs at once, and examples to be taken into use.
+
+A line that begins with `#` and no space is an example: without the `#` it is configuration.
+"""
+
+from typing import Final
+
+STARTER: Final = """\
+# Foliot: what to run, and when.
+#
+#   foliot check     is this file right?
+#   foliot plan      what would change, and what would fire?
+#   foliot serve     run it
+#   foliot reload    apply it again after a change
+#
+# A line that begins with # and no space is an example: take the # away to use it.
+# Every key is explained in docs/reference/configuration.md.
+
+# Further files with jobs.
+#include = ["jobs.d/*.toml"]
+
+[server]
+# How many runs at once.
+slots = 10
+# Apply this file again whenever it changes.
+#watch = true
+# Settings can come from the environment: FOLIOT_SERVER_SLOTS=20, or as here.
+#name = "${HOSTNAME:-foliot}"
+
+[storage]
+# Beside this file. For more than one machine: "postgresql://user@host/database".
+url = "sqlite:///foliot.db"
+
+[defaults]
+# Holds for every job that does not say otherwise.
+timezone = "UTC"
+# What was missed while nothing ran is made up for by one run. "none": it is not.
+catchup = "once"
+# A tick comes while the run before is still under way: "skip", "queue", "allow" or "cancel_running".
+overlap = "skip"
+
+[retention]
+#runs = "90d"
+#logs = "30d"
+
+# ---------------------------------------------------------------- jobs
+
+[[jobs]]
+id = "hello"
+description = "Says hello every minute."
+schedule = "* * * * *"
+command = 'echo "hello from $FOLIOT_JOB_ID, it is $(date)"'
+timeout_sec = 30
+
+# A nightly script with retries, its own environment and bounds.
+#[[jobs]]
+#id = "backup"
+#schedule = "30 2 * * *"
+#timezone = "Europe/Berlin"
+#argv = ["/usr/local/bin/backup", "--target", "/srv/backup"]
+#working_dir = "/srv"
+#env = { LEVEL = "full" }
+#timeout_sec = "2h"
+#retry_count = 3
+#retry_delay_sec = "5m"
+#limits = { memory = "1GB", processes = 50 }
+
+# A request. Success is a status from 200 to 299, unless expect_status says otherwise.
+#[[jobs]]
+#id = "ping"
+#kind = "http"
+#every = "5m"
+#url = "https://example.com/health"
+#expect_status = [200, 204]
+#timeout_sec = 10
+
+# A Python function, in a process of its own.
+#[[jobs]]
+#id = "report"
+#kind = "python"
+#call = "shop.tasks:send_report"
+#payload = { days = 7 }
+#schedule = "0 7 * * MON"
+
+# A command-line assistant that is given a prompt.
+#[[jobs]]
+#id = "summary"
+#kind = "agent"
+#command = "Read the logs of this week in /var/log/shop and write a summary to summary.md."
+#args = { model = "sonnet", permission_mode = "acceptEdits" }
+#working_dir = "/srv/shop"
+#schedule = "0 18 * * FRI"
+
+# One job with several schedules, each with a payload of its own.
+#[[jobs]]
+#id = "sync"
+#command = 'echo "syncing: $FOLIOT_PAYLOAD"'
+#overlap = "queue"
+#
+#[[jobs.schedules]]
+#name = "often"
+#every = "15m"
+#payload = { what = "changes" }
+#
+#[[jobs.schedules]]
+#name = "nightly"
+#cron = "15 1 * * *"
+#jitter_ms = 60000
+#payload = { what = "everything" }
+
+# A job that runs only if others have succeeded: it looks at their latest runs of the last day.
+#[[jobs]]
+#id = "digest"
+#kind = "workflow"
+#depends_on = ["hello", "ping"]
+#schedule = "30 14 * * *"
+#command = "echo all is well"
+
+# Steps that follow each other. What one gives back is data for those after it.
+#[[workflows]]
+#id = "etl"
+#schedule = "0 3 * * *"
+#params = { day = "yesterday" }
+#
+#[[workflows.steps]]
+#name = "extract"
+#command = 'date -d "$DAY" +%F'
+#env = { DAY = "{{ params.day }}" }
+#output = "text"
+#
+#[[workflows.steps]]
+#name = "load"
+#after = "extract"
+#command = 'echo "loading what came in on $DATE"'
+#env = { DATE = "{{ steps.extract.output }}" }
+#
+#[[workflows.steps]]
+#name = "cleanup"
+#final = true
+#command = "echo whatever came of it"
+
+# A job without a schedule runs when it is asked to: foliot trigger by-hand
+#[[jobs]]
+#id = "by-hand"
+#command = "uptime"
+"""

@@ -1,0 +1,122 @@
+"""[[workflows]]: from what was read to workflows of the domain."""
+
+import re
+from collections.abc import Collection, Mapping
+from typing import Final, NamedTuple
+
+from foliot.config.definitions import read_id, read_options, warn_of_workers
+from foliot.config.document import Node
+from foliot.config.keys import EXECUTION, WORKFLOW, WORKFLOW_DEFAULTS
+from foliot.config.problems import Place
+from foliot.config.schedules import NamedSchedule, distinct, job_schedules
+from foliot.config.schema import Fields, Reading
+from foliot.config.steps import FileStep, StepReader
+from foliot.domain.deployment import FILE
+from foliot.domain.ids import JobId
+from foliot.domain.job import JobSpec
+from foliot.domain.workflow.checking import check_workflow, step_job_id
+from foliot.domain.workflow.spec import WorkflowSpec
+from foliot.domain.workflow.start import read_params
+from foliot.errors import InvalidInput, InvalidWorkflow
+
+_ABOUT_STEP: Final = re.compile(r'(?:final )?step "(?P<step>[^"]*)"(?P<after> comes after| has no condition)?')
+_WITH_HINT: Final = re.compile(r"(?P<fact>.*?)\. (?P<hint>[A-Z].*)", re.DOTALL)
+
+
+class FileWorkflow(NamedTuple):
+    """A workflow as a file has it. `spec` is None for one whose steps could not be read."""
+
+    id: JobId
+    spec: WorkflowSpec | None
+    schedules: tuple[NamedSchedule, ...]
+    fields: Fields
+    place: Place
+    steps: tuple[FileStep, ...]
+
+    @property
+    def jobs(self) -> dict[JobId, Place]:
+        """The names under which its steps run that do something of their own."""
+        return {step_job_id(self.id, step.name): place for step, place, _ in self.steps if step.definition is not None}
+
+
+class WorkflowReader:
+    """Reads workflows, one by one. `jobs` are those of the file."""
+
+    def __init__(
+        self, defaults: Fields, queues: Collection[str] | None, jobs: Mapping[JobId, JobSpec], reading: Reading
+    ) -> None:
+        self._defaults = Fields({name: found for name, found in defaults.items() if name in WORKFLOW_DEFAULTS})
+        self._queues = queues
+        self._steps = StepReader(defaults, queues, jobs, reading)
+        self._reading = reading
+
+    def read(self, node: Node) -> FileWorkflow | None:
+        """A workflow, as far as it can be read. What is wrong with its keys has become a problem."""
+        own = self._reading.table(node, WORKFLOW)
+        if not isinstance(node.value, dict):
+            return None
+        workflow_id = read_id(own, node, "workflow", "etl", self._reading)
+        fields = Fields(self._defaults | own)
+        schedules = tuple(distinct(job_schedules(workflow_id, fields, self._reading), self._reading))
+        steps = self._read_steps(own)
+        spec = None if steps is None else self._spec(fields, steps)
+        if spec is not None:
+            self._check_payloads(spec, schedules)
+        return FileWorkflow(workflow_id, spec, schedules, fields, node.place, steps or ())
+
+    def _read_steps(self, own: Fields) -> tuple[FileStep, ...] | None:
+        if "steps" not in own:
+            return ()
+        found = own["steps"]
+        if not isinstance(found.value, list):
+            self._reading.problems.error(found.place, "steps must be a list of tables", "Write [[workflows.steps]].")
+            return None
+        read = [self._steps.read(node) for node in found.node.children()]
+        return None if None in read else tuple(step for step in read if step is not None)
+
+    def _spec(self, fields: Fields, steps: tuple[FileStep, ...]) -> WorkflowSpec:
+        options = read_options(fields, self._reading, keys=EXECUTION)
+        warn_of_workers(fields, options, self._queues, self._reading)
+        return WorkflowSpec(
+            steps=tuple(step.step for step in steps),
+            description=fields.value("description", ""),
+            owner=fields.value("owner", ""),
+            tags=tuple(fields.value("tags", ())),
+            params=fields.value("params", {}),
+            options=options,
+            partial_counts_as=fields.value("partial_counts_as", "success"),
+            final_on_cancel=fields.value("final_on_cancel", False),
+            enabled=fields.value("enabled", True),
+            source=FILE,
+        )
+
+    def _check_payloads(self, spec: WorkflowSpec, schedules: tuple[NamedSchedule, ...]) -> None:
+        """The payload of a schedule is what its executions have as parameters."""
+        for schedule in schedules:
+            try:
+                read_params(spec, schedule.spec.payload)
+            except InvalidInput as error:
+                self._reading.refuse(schedule.place, error, f'schedule "{schedule.id[:64]}": ')
+
+
+def report_faults(workflow: FileWorkflow, jobs: Mapping[JobId, JobSpec], reading: Reading) -> None:
+    """Say what is wrong with a workflow as a whole, each fault where its step stands. `jobs` may be named by steps."""
+    if workflow.spec is None:
+        return
+    try:
+        check_workflow(workflow.id, workflow.spec, jobs)
+    except InvalidWorkflow as error:
+        for fault in error.faults:
+            whole = _WITH_HINT.fullmatch(fault)
+            fact, hint = (whole["fact"], whole["hint"]) if whole else (fault, "")
+            reading.problems.error(_place_of(fault, workflow), fact, hint)
+
+
+def _place_of(fault: str, workflow: FileWorkflow) -> Place:
+    """The last step of the name that a fault begins with; the workflow for one that is about all of it."""
+    about = _ABOUT_STEP.match(fault)
+    if about is not None:
+        for step, place, after in reversed(workflow.steps):
+            if step.name == about["step"]:
+                return after if about["after"] else place
+    return workflow.place

@@ -1,0 +1,56 @@
+"""A job gets another id: what of its names changes with it.
+
+Its schedules come along, those named after it (`<job id>:<name>`) under their new names. What is drawn from a
+schedule's name, the H of a cron expression and its jitter, stays as it was: renaming moves no fire time, and the ledger
+of the past stays right.
+"""
+
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from foliot.domain.ids import JobId, ScheduleId
+from foliot.domain.schedule import ScheduleSpec
+
+
+class Rename(NamedTuple):
+    old: JobId
+    new: JobId
+
+
+def possible_renames(renames: Mapping[JobId, JobId], existing: Collection[JobId]) -> list[Rename]:
+    """Those whose old id exists and whose new one is free, in an order in which they can be done one by one.
+
+    A new id counts as free when its job is renamed as well. Two that change places stay as they are: done again, they
+    would change back. Once all new ids exist, there is nothing left to do.
+    """
+    taken = set(existing)
+    waiting = {old: new for old, new in renames.items() if old in taken and old != new}
+    done: list[Rename] = []
+    while free := [Rename(old, new) for old, new in waiting.items() if new not in taken]:
+        rename = free[0]
+        del waiting[rename.old]
+        taken.remove(rename.old)
+        taken.add(rename.new)
+        done.append(rename)
+    return done
+
+
+def renamed_schedule_id(schedule_id: ScheduleId, rename: Rename) -> ScheduleId:
+    """A schedule that is named after its job is named after it again; any other keeps its name."""
+    old, new = rename
+    is_named_after = f"{schedule_id}:".startswith(f"{old}:")
+    return ScheduleId(new + schedule_id[len(old) :]) if is_named_after else schedule_id
+
+
+def renamed_spec(spec: ScheduleSpec, schedule_id: ScheduleId, rename: Rename) -> ScheduleSpec:
+    """A rule of the schedule `schedule_id`, as it is when its job has its new id."""
+    job_id = rename.new if spec.job_id == rename.old else spec.job_id
+    gets_new_name = renamed_schedule_id(schedule_id, rename) != schedule_id
+    return replace(spec, job_id=job_id, seed=spec.seed or (schedule_id if gets_new_name else ""))
+
+
+def limit_prefix(job_id: JobId) -> str:
+    """How the limit of a job begins in the document that names the limits of a run; in no other place it can."""
+    return f'["job:{job_id}",'

@@ -1,0 +1,84 @@
+"""${VAR} in values."""
+
+import pytest
+
+from foliot.domain.ids import JobId
+from tests.config.conftest import Good, Loader
+
+JOB = '[[jobs]]\nid = "a"\ncommand = "x"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "expanded"),
+    [
+        ("${WHO}", "me"),
+        ("a ${WHO} b ${WHO}", "a me b me"),
+        ("${NOBODY:-you}", "you"),
+        ("${EMPTY:-you}", "you"),
+        ("${EMPTY}", ""),
+        ("${NOBODY:-}", ""),
+        ("${WHO:-you}", "me"),
+        ("$${WHO}", "${WHO}"),
+        ("$WHO $$ $", "$WHO $$ $"),
+    ],
+)
+def test_variables_are_replaced(good: Good, text: str, expanded: str) -> None:
+    configuration = good(f"{JOB}description = '{text}'", WHO="me", EMPTY="")
+
+    assert configuration.declared.jobs[JobId("a")].description == expanded
+
+
+def test_variables_are_replaced_in_lists_and_tables(good: Good) -> None:
+    job = good(JOB + 'tags = ["${T}"]\nenv = { A = "${T}" }\npayload = { deep = [{ a = "${T}" }] }', T="t")
+
+    spec = job.declared.jobs[JobId("a")]
+
+    assert spec.tags == ("t",)
+    assert spec.spec["env"] == {"A": "t"}
+    assert spec.payload_template == {"deep": [{"a": "t"}]}
+
+
+def test_what_a_program_is_given_keeps_its_dollars(good: Good) -> None:
+    text = '[[jobs]]\nid = "{id}"\n{key}\nstdin = "${{X}}"\n'
+    declared = good(
+        text.format(id="a", key='command = "echo ${X}"') + text.format(id="b", key='argv = ["${X}"]')
+    ).declared
+
+    assert declared.jobs[JobId("a")].spec == {"command": "echo ${X}", "stdin": "${X}"}
+    assert declared.jobs[JobId("b")].spec == {"argv": ["${X}"], "stdin": "${X}"}
+
+
+def test_a_variable_may_hold_a_number_or_a_truth_value(good: Good) -> None:
+    server = good('[server]\nslots = "${N}"\nwatch = "${W}"\npoll_sec = "${P}"', N="8", W="true", P="0.5").server
+
+    assert (server.slots, server.watch, server.poll) == (8, True, 500)
+
+
+def test_text_that_is_no_variable_is_no_number(loaded: Loader) -> None:
+    [error] = loaded('[server]\nslots = "8"').errors
+
+    assert error.message == "'8' is not a whole number"
+
+
+def test_all_variables_that_are_missing_are_named_with_their_lines(loaded: Loader) -> None:
+    errors = loaded(JOB + 'env.A = "${NOPE}"\nenv.B = "${NADA}"\nname = "${TOKN}"', TOKEN="x").errors
+
+    assert [(error.line, error.message) for error in errors] == [
+        (4, "variable NOPE is not set"),
+        (5, "variable NADA is not set"),
+        (6, "variable TOKN is not set"),
+    ]
+    assert errors[2].hint == 'Did you mean "TOKEN"?'
+
+
+def test_a_missing_variable_is_all_that_is_said_about_a_value(loaded: Loader) -> None:
+    [error] = loaded('[server]\nslots = "${SLOTS}"').errors
+
+    assert error.message == "variable SLOTS is not set"
+
+
+@pytest.mark.parametrize("text", ["${", "${A", "${}", "${1A}", "${A-b}", "${A b}"])
+def test_what_is_no_variable_is_refused(loaded: Loader, text: str) -> None:
+    [error] = loaded(f"{JOB}name = '{text}'", A="x").errors
+
+    assert (error.line, error.message) == (4, f"{text!a} is not a variable")

@@ -1,0 +1,365 @@
+"""[[jobs]]: what a file can say about a job."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from foliot.config.keys import KIND_KEYS
+from foliot.domain.ids import JobId
+from foliot.domain.instant import HOUR, MINUTE, SECOND
+from foliot.domain.job import JobSpec, Options
+from foliot.domain.kinds import KINDS
+from foliot.domain.kinds.agent import ARGS
+from foliot.domain.retry import Retry
+from tests.config.conftest import Good, Loader
+
+
+def only_job(configuration: Any) -> JobSpec:
+    [job] = configuration.declared.jobs.values()
+    assert isinstance(job, JobSpec)
+    return job
+
+
+def test_a_job_needs_an_id_and_a_command(good: Good) -> None:
+    declared = good('[[jobs]]\nid = "a"\ncommand = "true"').declared
+
+    assert declared.jobs == {
+        JobId("a"): JobSpec(kind="shell", spec={"command": "true"}, options=Options(max_concurrent=1), source="file")
+    }
+    assert declared.schedules == {}
+    assert declared.source == "file"
+
+
+def test_every_field_of_a_job_of_the_ancestor_can_be_given(good: Good) -> None:
+    job = only_job(
+        good("""
+        [[jobs]]
+        id = "a"
+        name = "A"
+        description = "B"
+        category = "C"
+        kind = "shell"
+        schedule = "*/5 * * * *"
+        timezone = "Europe/Berlin"
+        command = "true"
+        env = { X = "1", N = 2 }
+        working_dir = "/tmp"
+        timeout_sec = 60
+        max_concurrent = 3
+        retry_count = 2
+        retry_delay_sec = 5
+        enabled = false
+        executor = "local"
+        labels = []
+    """)
+    )
+
+    assert (job.name, job.description, job.category, job.enabled) == ("A", "B", "C", False)
+    assert job.spec == {"command": "true", "env": {"X": "1", "N": "2"}, "working_dir": "/tmp"}
+    assert job.options == Options(
+        timeout=MINUTE,
+        max_concurrent=3,
+        retry=Retry(retries=2, base=SECOND * 5),  # type: ignore[arg-type]
+    )
+
+
+def test_how_runs_are_handled_can_be_given(good: Good) -> None:
+    job = only_job(
+        good("""
+        [[jobs]]
+        id = "a"
+        command = "true"
+        retry_factor = 3
+        retry_cap_sec = "1h"
+        retry_jitter = 0.5
+        retry_delays_sec = [1, "2m"]
+        priority = 5
+        queue = "mail"
+        concurrency_key = "db"
+        concurrency_limit = 2
+        delivery = "at_most_once"
+        max_lost = 1
+        tags = ["x", "y"]
+        owner = "me"
+        payload = { a = [1, 2026-01-01T00:00:00Z] }
+        [server]
+        queues = ["mail"]
+    """)
+    )
+
+    assert job.options.retry == Retry(
+        retries=2,
+        factor=3.0,
+        cap=HOUR,
+        jitter=0.5,
+        delays=(SECOND, 2 * MINUTE),  # type: ignore[arg-type]
+    )
+    assert (job.options.priority, job.options.queue, job.options.delivery) == (5, "mail", "at_most_once")
+    assert (job.options.concurrency_key, job.options.concurrency_limit, job.options.max_lost) == ("db", 2, 1)
+    assert (job.tags, job.owner) == (("x", "y"), "me")
+    assert job.payload_template == {"a": [1, "2026-01-01T00:00:00+00:00"]}
+
+
+@pytest.mark.parametrize(("text", "limit"), [("", 1), ("max_concurrent = 0", None), ("max_concurrent = 9", 9)])
+def test_a_job_of_a_file_runs_once_at_a_time_unless_it_says_otherwise(good: Good, text: str, limit: int | None) -> None:
+    assert only_job(good(f'[[jobs]]\nid = "a"\ncommand = "x"\n{text}')).options.max_concurrent == limit
+
+
+def test_no_timeout_is_nought(good: Good) -> None:
+    assert only_job(good('[[jobs]]\nid = "a"\ncommand = "x"\ntimeout_sec = 0')).options.timeout is None
+
+
+# -- kinds
+
+
+def test_a_process_can_be_bounded(good: Good) -> None:
+    job = only_job(
+        good("""
+        [[jobs]]
+        id = "a"
+        argv = ["/bin/cat", "-"]
+        stdin = "hello"
+        user = "nobody"
+        umask = "027"
+        grace_sec = "5s"
+        output_cap = "64KB"
+        [jobs.limits]
+        memory = "512MB"
+        cpu_sec = 10
+        files = 64
+        processes = 5
+        file_size = 1000
+        core = 0
+    """)
+    )
+
+    assert job.spec == {
+        "argv": ["/bin/cat", "-"],
+        "stdin": "hello",
+        "user": "nobody",
+        "umask": 0o27,
+        "grace": 5.0,
+        "output_cap": 65_536,
+        "limits": {
+            "memory": 512 << 20,
+            "cpu_sec": 10,
+            "files": 64,
+            "processes": 5,
+            "file_size": 1000,
+            "core": 0,
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "spec"),
+    [
+        ('command = "https://x.example/a"', {"url": "https://x.example/a"}),
+        ('command = "POST https://x.example/a"', {"method": "POST", "url": "https://x.example/a"}),
+        (
+            """command = '{"url": "https://x.example", "follow": false}'""",
+            {"url": "https://x.example", "follow": False},
+        ),
+        (
+            'url = "https://x.example"\nmethod = "PUT"\nheaders = { A = "b" }\nbody = "c"\nverify = false',
+            {"url": "https://x.example", "method": "PUT", "headers": {"A": "b"}, "body": "c", "verify": False},
+        ),
+        (
+            'url = "https://x.example"\nexpect_status = [204, "300-399"]',
+            {"url": "https://x.example", "expect_status": [[204, 204], [300, 399]]},
+        ),
+        ('url = "https://x.example"\nexpect_status = 404', {"url": "https://x.example", "expect_status": [[404, 404]]}),
+    ],
+)
+def test_a_request_can_be_written_in_several_ways(good: Good, text: str, spec: dict[str, Any]) -> None:
+    assert only_job(good(f'[[jobs]]\nid = "a"\nkind = "http"\n{text}')).spec == spec
+
+
+@pytest.mark.parametrize("key", ["call", "command"])
+def test_a_function_is_named_by_module_and_name(good: Good, key: str) -> None:
+    job = only_job(good(f'[[jobs]]\nid = "a"\nkind = "python"\n{key} = "shop.tasks:send"'))
+
+    assert (job.kind, job.spec) == ("python", {"call": "shop.tasks:send"})
+
+
+@pytest.mark.parametrize(("kind", "key"), [("agent", "prompt"), ("claude", "command")])
+def test_an_agent_is_given_a_prompt(good: Good, kind: str, key: str) -> None:
+    text = 'args = { model = "m", permission_mode = "plan", bare = true, extra_args = ["--x"] }\ncli = ["my-agent"]'
+    job = only_job(good(f'[[jobs]]\nid = "a"\nkind = "{kind}"\n{key} = "Sum up ${{X}}"\n{text}'))
+
+    assert job.kind == "agent"
+    assert job.spec == {
+        "prompt": "Sum up ${X}",
+        "model": "m",
+        "permission_mode": "plan",
+        "bare": True,
+        "extra_args": ["--x"],
+        "cli": ["my-agent"],
+    }
+
+
+def test_an_agent_may_be_given_its_prompt_in_another_way(good: Good) -> None:
+    job = only_job(good('[[jobs]]\nid = "a"\nkind = "agent"\nprompt = "x"\ncli = "llm"\nprompt_args = []'))
+
+    assert job.spec == {"prompt": "x", "cli": ["llm"], "prompt_args": []}
+
+
+def test_every_kind_can_be_written() -> None:
+    assert KIND_KEYS.keys() == KINDS.keys()
+
+
+@pytest.mark.parametrize(
+    ("kind", "elsewhere"),
+    [("shell", set()), ("http", set()), ("python", {"handler", "stdin"}), ("agent", set(ARGS))],
+)
+def test_every_field_of_a_kind_can_be_written(kind: str, elsewhere: set[str]) -> None:
+    """Functions of an application are registered by it; arguments of an agent stand in a table of their own."""
+    written = {key.field for key in KIND_KEYS[kind]}
+
+    assert set(KINDS[kind].__struct_fields__) - written == elsewhere
+
+
+@pytest.mark.parametrize(
+    ("job", "line", "message"),
+    [
+        ('kind = "shell"', 1, "a job of kind shell needs command or argv"),
+        ('command = ""', 3, "a job of kind shell needs command or argv"),
+        ('command = " "', 3, "a job of kind shell needs command or argv"),
+        ('argv = [""]', 3, "this is no shell job: `argv` begins with a program"),
+        ('command = "x"\nenv = { "A=B" = "" }', 4, "the name of a variable is not empty and contains no ="),
+        ('command = "x"\nargv = ["y"]', 3, "this is no shell job: give either `command` or `argv`"),
+        ('command = "x"\nurl = "https://x.example"', 4, "url means nothing to a job of kind shell"),
+        ('command = "x"\nlimits = { memory = 5 }', 4, "must be at least 1048576"),
+        ('command = "x"\n[jobs.limits]\nfiles = 9\nmemory = 5', 6, "must be at least 1048576"),
+        ('command = "x"\nlimits = { memory = "5 pounds" }', 4, "'5 pounds' is not a size"),
+        ('command = "x"\numask = 0o7777', 4, "must be at most 511"),
+        ('command = "x"\ngrace_sec = "1h"', 4, "must be at most 300"),
+        ('kind = "http"\ncommand = "ftp://x"', 4, 'the scheme "ftp" cannot be called'),
+        ('kind = "http"\nurl = "https://x.example"\nmethod = "G T"', 5, "method 'G T' is not a word"),
+        ('kind = "http"\nurl = "https://x.example"\nexpect_status = 7', 5, "7 names no status"),
+        ('kind = "http"\ncommand = "https://a.example"\nurl = "https://b.example"', 4, "command and url both say"),
+        ('kind = "python"\ncall = "os.system"', 4, "this is no python job: `call` is module:function"),
+        ('kind = "agent"\nprompt = "x"\nargs = { modl = "m" }', 5, "key 'modl' does not exist"),
+        ('kind = "shel"\ncommand = "x"', 3, "kind 'shel' does not exist"),
+    ],
+)
+def test_what_a_kind_cannot_carry_out_is_refused_where_it_stands(
+    loaded: Loader, job: str, line: int, message: str
+) -> None:
+    [error] = loaded(f'[[jobs]]\nid = "a"\n{job}').errors
+
+    assert (error.line, error.message[: len(message)]) == (line, message)
+
+
+# -- defaults
+
+
+def test_defaults_hold_for_every_job_that_does_not_say_otherwise(good: Good) -> None:
+    declared = good("""
+        [defaults]
+        timeout_sec = 10
+        owner = "me"
+        overlap = "queue"
+        env = { A = "1", B = "1" }
+        headers = { X = "y" }
+        [[jobs]]
+        id = "a"
+        command = "x"
+        schedule = "@daily"
+        env = { B = "2" }
+        [[jobs]]
+        id = "b"
+        kind = "http"
+        command = "https://x.example"
+        timeout_sec = 20
+        owner = "you"
+    """).declared
+    a, b = declared.jobs.values()
+
+    assert (a.options.timeout, a.owner, a.spec["env"]) == (10 * SECOND, "me", {"A": "1", "B": "2"})
+    assert (b.options.timeout, b.owner) == (20 * SECOND, "you")
+    assert b.spec == {"url": "https://x.example", "headers": {"X": "y"}}
+    assert [spec.overlap for spec in declared.schedules.values()] == ["queue"]
+
+
+def test_a_default_that_is_wrong_is_said_once(loaded: Loader) -> None:
+    jobs = "".join(f'[[jobs]]\nid = "{name}"\ncommand = "x"\nschedule = "@daily"\n' for name in "ab")
+
+    errors = loaded(f'[defaults]\nretry_count = -1\ntimezone = "Nowhere"\n{jobs}').errors
+    alone = loaded('[defaults]\nretry_count = -1\ntimezone = "Nowhere"\n').errors
+
+    assert [error.line for error in errors] == [error.line for error in alone] == [2, 3]
+
+
+@pytest.mark.parametrize("key", ["id", "was", "command", "schedule", "schedules", "name"])
+def test_what_each_job_says_for_itself_has_no_default(loaded: Loader, key: str) -> None:
+    assert loaded(f"[defaults]\n{key} = 'x'").errors[0].message == f"key '{key}' does not exist"
+
+
+# -- names
+
+
+def test_a_job_can_have_had_another_name(good: Good) -> None:
+    assert good('[[jobs]]\nid = "new"\nwas = "old"\ncommand = "x"').declared.renames == {"old": "new"}
+
+
+def test_a_former_name_belongs_to_one_job(loaded: Loader) -> None:
+    text = '[[jobs]]\nid = "a"\nwas = "old"\ncommand = "x"\n[[jobs]]\nid = "b"\nwas = "old"\ncommand = "x"'
+
+    [error] = loaded(text).errors
+    [itself] = loaded('[[jobs]]\nid = "a"\nwas = "a"\ncommand = "x"').errors
+
+    assert (error.line, error.message) == (7, 'job "a" was "old" already')
+    assert (itself.line, itself.message) == (3, "was names the job itself")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('command = "x"', "the job has no id"),
+        ('id = "a/b"\ncommand = "x"', "id 'a/b' is not a usable name"),
+        ('id = 7\ncommand = "x"', "must be text, not a whole number"),
+    ],
+)
+def test_a_job_needs_a_usable_id(loaded: Loader, text: str, message: str) -> None:
+    assert [error.message for error in loaded(f"[[jobs]]\n{text}").errors] == [message]
+
+
+# -- warnings
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "part"),
+    [
+        ('labels = ["gpu"]', 4, "arrives with a later version"),
+        ('executor = "worker"', 4, "arrives with a later version"),
+        ('queue = "mail"', 4, 'does not work on queue "mail"'),
+        ('args = { webhook_url = "https://x" }', 4, "notices arrive with a later version"),
+        ('args = { model = "x" }', 4, "means nothing to a job of kind shell"),
+        ('overlap = "allow"\nschedule = "@daily"', 4, "max_concurrent is 1"),
+    ],
+)
+def test_what_is_doubtful_is_a_warning(loaded: Loader, text: str, line: int, part: str) -> None:
+    result = loaded(f'[[jobs]]\nid = "a"\ncommand = "x"\n{text}')
+
+    assert result.configuration is not None
+    [warning] = result.warnings
+    assert warning.line == line
+    assert part in warning.message
+
+
+def test_a_server_without_workers_need_not_work_on_a_queue(loaded: Loader) -> None:
+    assert loaded('[server]\nroles = ["scheduler"]\n[[jobs]]\nid = "a"\ncommand = "x"\nqueue = "y"').problems == ()
+
+
+def test_variables_in_the_command_of_a_request_are_a_warning(loaded: Loader) -> None:
+    [warning] = loaded('[[jobs]]\nid = "a"\nkind = "http"\ncommand = "https://x.example/${TOKEN}"').problems
+
+    assert (warning.severity, warning.message) == ("warning", "variables are not replaced in command")
+
+
+def test_moments_of_toml_are_understood(good: Good) -> None:
+    [spec] = good('[[jobs]]\nid = "a"\ncommand = "x"\nat = 2030-01-01T00:00:00Z').declared.schedules.values()
+
+    assert spec.expr == str(int(datetime(2030, 1, 1, tzinfo=UTC).timestamp()) * 1_000)

@@ -1,0 +1,20 @@
+"""What the pages about gates and workflows show can be put into a file as it is."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.config.conftest import Loader
+
+HOWTO = Path(__file__).parents[2] / "docs/howto"
+EXAMPLE = re.compile(r"(?ms)^```toml(?P<info>[^\n]*)\n(?P<text>.*?)^```$")
+
+
+@pytest.mark.parametrize("page", ["run-after-other-jobs", "chain-steps-in-a-workflow"])
+def test_every_example_of_the_page_loads_beside_the_first(loaded: Loader, page: str) -> None:
+    first, *others = [found["text"] for found in EXAMPLE.finditer((HOWTO / f"{page}.md").read_text())]
+
+    for example in ("", *others):
+        assert loaded(f"{first}\n{example}").problems == ()
+    assert others

@@ -1,0 +1,184 @@
+"""When jobs run: inline, and in [[jobs.schedules]]."""
+
+from typing import Any
+
+import pytest
+
+from foliot.domain.ids import ScheduleId
+from foliot.domain.instant import HOUR, MINUTE
+from foliot.domain.schedule import ScheduleSpec, ScheduleType
+from tests.config.conftest import Good, Loader
+
+JOB = '[[jobs]]\nid = "a"\ncommand = "x"\n'
+
+
+def test_the_inline_schedule_is_named_default(good: Good) -> None:
+    declared = good(JOB + 'schedule = "0 3 * * *"').declared
+
+    assert declared.schedules == {
+        ScheduleId("a:default"): ScheduleSpec(type=ScheduleType.CRON, expr="0 3 * * *", job_id="a", source="file")  # type: ignore[arg-type]
+    }
+
+
+@pytest.mark.parametrize(
+    ("rule", "kind", "expr"),
+    [
+        ('schedule = "@daily"', "cron", "@daily"),
+        ('cron = "*/5 * * * *"', "cron", "*/5 * * * *"),
+        ('schedule = "@every 90s"', "interval", "90"),
+        ('schedule = "@triggered"', "manual", "@triggered"),
+        ('schedule = "@manual"', "manual", "@manual"),
+        ("every = 90", "interval", "90"),
+        ('every = "15m"', "interval", "900"),
+        ('interval = "1h30m"', "interval", "5400"),
+        ("manual = true", "manual", ""),
+        ('at = "2027-01-01T00:00:00+01:00"', "once", "1798758000000"),
+    ],
+)
+def test_a_rule_can_be_written_in_several_ways(good: Good, rule: str, kind: str, expr: str) -> None:
+    [inline] = good(JOB + rule).declared.schedules.values()
+    [named] = good(f"{JOB}[[jobs.schedules]]\n{rule}").declared.schedules.values()
+
+    assert (inline.type, inline.expr) == (kind, expr)
+    assert named == inline
+
+
+def test_a_job_may_have_several_schedules(good: Good) -> None:
+    declared = good(
+        JOB
+        + """
+        schedule = "@daily"
+        timezone = "Europe/Berlin"
+        overlap = "queue"
+        payload = "of the job"
+        [[jobs.schedules]]
+        name = "often"
+        every = "5m"
+        overlap_policy = "allow"
+        catchup_policy = "fire_immediately"
+        catchup_max_age_sec = "1h"
+        jitter_ms = 1000
+        jitter_mode = "after"
+        start_at = 2026-02-01T00:00:00Z
+        end_at = 2026-03-01T00:00:00Z
+        dst = "literal"
+        dom_dow = "and"
+        payload = { of = "the schedule" }
+    """
+    ).declared
+    default, often = declared.schedules.values()
+
+    assert list(declared.schedules) == ["a:default", "a:often"]
+    assert (default.overlap, default.timezone, default.payload) == ("queue", "Europe/Berlin", None)
+    assert (often.overlap, often.timezone, often.catchup) == ("allow", "Europe/Berlin", "all")
+    assert (often.catchup_max_age, often.jitter, often.jitter_mode) == (HOUR, 1_000, "after")
+    assert (often.dst, often.dom_dow, often.payload) == ("literal", "and", {"of": "the schedule"})
+    assert often.start_at is not None
+    assert often.end_at is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ('schedule = "61 * * * *"', 4, "schedule \"a:default\": minute '61' is outside 0-59"),
+        ('schedule = "0 0 30 2 *"', 4, 'schedule "a:default": '),
+        ('schedule = "@daily"\nevery = 5', 4, 'schedule "a:default": a schedule has one rule, not 2'),
+        ("[[jobs.schedules]]\nname = 'x'", 4, 'schedule "a:x": a schedule has one rule, not 0'),
+        ("[[jobs.schedules]]\nname = 'x:y'\nevery = 9", 5, 'schedule "a:x:y": the name of a schedule cannot'),
+        ("[[jobs.schedules]]\nname = 'x/y'\nevery = 9", 4, "schedule \"a:x/y\": schedule_id 'a:x/y' is not a usable"),
+        ("schedules = 5", 4, "schedules must be a list of tables"),
+        ("schedules = [5]", 4, "it must be a table"),
+        ("every = 0.5", 4, 'schedule "a:default": an interval is a whole number of seconds'),
+        ("every = '15 minutes'", 4, "'15 minutes' is not a span of time"),
+        ("at = 2027-01-01T00:00:00", 4, 'schedule "a:default": at 2027-01-01T00:00:00 has no timezone'),
+        ("at = 2027-01-01", 4, "must be a moment, not a date"),
+        ("schedule = '@daily'\ntimezone = 'Europe/Berln'", 5, "timezone 'Europe/Berln' does not exist"),
+        ("schedule = '@daily'\njitter_ms = -1", 5, "jitter_ms must be 0 to"),
+        ("every = 10\njitter_ms = 9000", 5, 'schedule "a:default": jitter_ms 9000 is more than half'),
+        ("schedule = '@daily'\noverlap = 'skp'", 5, "'skp' does not exist"),
+        ("schedule = 5", 4, "must be text, not a whole number"),
+        (
+            "schedule = '@daily'\nstart_at = 2027-01-01T00:00:00Z\nend_at = 2026-06-01T00:00:00Z",
+            5,
+            'schedule "a:default": start_at 2027-01-01T00:00:00Z is after end_at',
+        ),
+        (
+            "schedule = '0 0 1 1 *'\nstart_at = 2027-02-01T00:00:00Z\nend_at = 2027-06-01T00:00:00Z",
+            4,
+            'schedule "a:default": the schedule never fires',
+        ),
+    ],
+)
+def test_a_schedule_that_cannot_be_kept_is_refused_where_it_stands(
+    loaded: Loader, text: str, line: int, message: str
+) -> None:
+    [error] = loaded(JOB + text).errors
+
+    assert (error.line, error.message[: len(message)]) == (line, message)
+
+
+def test_what_is_wrong_with_a_schedule_is_said_all_at_once(loaded: Loader) -> None:
+    errors = loaded(JOB + 'schedule = "x"\ntimezone = "y"\njitter_ms = -1\noverlap = "z"\ndst = 3').errors
+
+    assert [error.line for error in errors] == [4, 5, 6, 7, 8]
+
+
+def test_two_schedules_of_a_job_need_two_names(loaded: Loader) -> None:
+    [error] = loaded(JOB + "every = 60\n[[jobs.schedules]]\nevery = 90").errors
+
+    assert (error.line, error.message) == (5, 'there are two schedules named "default"')
+    assert "foliot.toml:4" in error.hint
+
+
+def test_pausing_is_no_key(loaded: Loader) -> None:
+    [error] = loaded(JOB + "every = 60\npaused = true").errors
+
+    assert error.hint == "Pausing is not part of a definition. Use: foliot pause, foliot resume."
+
+
+# -- what is right and doubtful
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "part"),
+    [
+        ('schedule = "0 0 1 * MON"', 4, "both restricted"),
+        ('catchup = "all"\nschedule = "@daily"', 4, "skipped while one of them runs"),
+    ],
+)
+def test_what_is_doubtful_is_a_warning(loaded: Loader, text: str, line: int, part: str) -> None:
+    result = loaded(JOB + text)
+
+    assert result.configuration is not None
+    [warning] = result.warnings
+    assert warning.line == line
+    assert part in warning.message
+
+
+@pytest.mark.parametrize(
+    "text", ["at = 2025-01-01T00:00:00Z", "every = 60\nend_at = 2025-01-01T00:00:00Z", 'schedule = "0 0 0 1 1 * 2024"']
+)
+def test_a_schedule_whose_time_is_over_does_not_spoil_the_file(loaded: Loader, text: str) -> None:
+    result = loaded(JOB + text)
+
+    assert result.configuration is not None
+    assert result.configuration.declared.past == {"a:default"}
+    assert "a:default" in result.configuration.declared.schedules
+    assert "will not fire any more" in result.warnings[0].message
+
+
+def test_spans_are_seconds_or_words(good: Good) -> None:
+    def age(text: str) -> Any:
+        [spec] = good(f"{JOB}every = 60\ncatchup_max_age_sec = {text}").declared.schedules.values()
+        return spec.catchup_max_age
+
+    assert [age(text) for text in ("90", "1.5", '"90s"', '"15m"', '"1d"', '"1h 30m"', '"500ms"', '"0.5h"')] == [
+        90_000,
+        1_500,
+        90_000,
+        15 * MINUTE,
+        24 * HOUR,
+        90 * MINUTE,
+        500,
+        30 * MINUTE,
+    ]

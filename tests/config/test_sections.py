@@ -1,0 +1,239 @@
+"""[server] [storage] [queue] [retention] [outbound], and the environment over them."""
+
+from pathlib import Path
+
+import pytest
+
+from foliot.config import Configuration, RetentionSettings, ServerSettings, load
+from foliot.config.sections import SCHEMES
+from foliot.domain.firing import Tempo
+from foliot.domain.instant import DAY, MINUTE, SECOND
+from foliot.engine.janitor import RETENTION
+from foliot.engine.node import Role, Settings
+from foliot.ports.storage import Retention
+from foliot.testing.clock import START
+from foliot.wiring import STORAGES
+from tests.config.conftest import Good, Loader
+
+
+def test_without_a_file_the_defaults_hold() -> None:
+    assert load(None, {}, START).configuration == Configuration()
+
+
+def test_the_defaults_are_those_of_the_engine() -> None:
+    server, settings = ServerSettings(), Settings(label="")
+
+    assert Retention(*RetentionSettings()) == RETENTION
+    assert list(RetentionSettings._fields) == list(Retention._fields)[: len(RetentionSettings._fields)]
+    assert set(server.roles) == set(Role)
+    for name in ("queues", "slots", "lease", "poll", "drain", "tempo"):
+        assert getattr(server, name) == getattr(settings, name)
+
+
+def test_the_databases_are_those_that_can_be_opened() -> None:
+    assert set(SCHEMES) == set(STORAGES)
+
+
+@pytest.mark.proves("R4-60")
+def test_the_settings_of_the_scheduler_have_the_defaults_of_its_specification() -> None:
+    assert Tempo() == Tempo(tick=SECOND, lookahead=MINUTE, max_catchup_per_tick=100)
+    assert ServerSettings().tempo == Tempo()
+
+
+@pytest.mark.proves("R4-60")
+def test_the_settings_of_the_scheduler_can_be_given(good: Good) -> None:
+    server = good("[server]\ntick_ms = 250\nlookahead_ms = 5000\nmax_catchup_per_tick = 7\ngrace_sec = 9").server
+
+    assert (server.tempo.tick, server.tempo.lookahead, server.tempo.max_catchup_per_tick) == (250, 5_000, 7)
+    assert server.tempo.grace == 9 * SECOND
+
+
+@pytest.mark.proves("R4-60")
+def test_the_seeds_names_work_as_variables(good: Good) -> None:
+    names = {"FOLIOT_TICK_MS": "200", "FOLIOT_LOOKAHEAD_MS": "300", "FOLIOT_MAX_CATCHUP_PER_TICK": "4"}
+
+    tempo = good("[server]\ntick_ms = 250", **names).server.tempo
+
+    assert (tempo.tick, tempo.lookahead, tempo.max_catchup_per_tick) == (200, 300, 4)
+
+
+@pytest.mark.proves("R4-60")
+def test_the_seeds_defaults_of_schedules_work_in_the_file_and_as_variables(good: Good) -> None:
+    text = """
+        [server]
+        default_overlap_policy = "queue"
+        default_catchup_policy = "all"
+        default_jitter_ms = 10
+        [[jobs]]
+        id = "a"
+        command = "x"
+        schedule = "@daily"
+    """
+
+    [spec] = good(text).declared.schedules.values()
+    [other] = good(text, FOLIOT_DEFAULT_CATCHUP_POLICY="once").declared.schedules.values()
+
+    assert (spec.overlap, spec.catchup, spec.jitter) == ("queue", "all", 10)
+    assert (other.overlap, other.catchup) == ("queue", "once")
+
+
+def test_a_server_says_how_it_behaves(good: Good) -> None:
+    server = good("""
+        [server]
+        name = "box"
+        mode = "development"
+        roles = ["worker"]
+        queues = ["mail", "default", "mail"]
+        slots = 3
+        lease_sec = "2m"
+        poll_sec = 0.5
+        drain_sec = 0
+        watch = true
+        log_format = "json"
+        log_level = "debug"
+    """).server
+
+    assert (server.name, server.mode, server.roles, server.slots) == ("box", "development", ("worker",), 3)
+    assert server.queues == ("mail", "default")
+    assert (server.lease, server.poll, server.drain) == (2 * MINUTE, 500, 0)
+    assert (server.watch, server.log_format, server.log_level) == (True, "json", "debug")
+
+
+@pytest.mark.parametrize("key", ["host = '0.0.0.0'", "port = 80", "admin_token = 'x'"])
+def test_what_the_http_server_will_need_is_kept_with_a_warning(loaded: Loader, key: str) -> None:
+    result = loaded(f"[server]\n{key}")
+
+    assert result.configuration is not None
+    assert [problem.line for problem in result.warnings] == [2]
+
+
+# -- storage
+
+
+def test_a_relative_database_is_beside_the_file(good: Good, tmp_path: Path) -> None:
+    assert good('[storage]\nurl = "sqlite:///data/x.db"').storage == f"sqlite:///{tmp_path}/data/x.db"
+    assert good("").storage == f"sqlite:///{tmp_path}/foliot.db"
+
+
+@pytest.mark.parametrize(
+    ("section", "path"),
+    [
+        ('db_path = "x.db"', "{here}/x.db"),
+        ('data_dir = "data"', "{here}/data/foliot.db"),
+        ('data_dir = "/var/lib/foliot"', "/var/lib/foliot/foliot.db"),
+        ('url = "sqlite:////var/x.db?synchronous=NORMAL"', "/var/x.db?synchronous=NORMAL"),
+        ('url = "sqlite:///a%20b.db"', "{here}/a%20b.db"),
+    ],
+)
+def test_a_database_may_be_named_in_several_ways(good: Good, tmp_path: Path, section: str, path: str) -> None:
+    assert good(f"[storage]\n{section}").storage == f"sqlite:///{path.format(here=tmp_path)}"
+
+
+def test_a_server_database_is_taken_as_it_is(good: Good) -> None:
+    url = "postgresql://me:secret@host/db?sslmode=require"
+
+    assert good(f'[storage]\nurl = "{url}"').storage == url
+
+
+def test_the_environment_names_another_database(good: Good, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    text = '[storage]\nurl = "sqlite:///x.db"'
+
+    for name in ("FOLIOT_STORAGE", "FOLIOT_STORAGE_URL"):
+        assert good(text, **{name: "sqlite:///y.db"}).storage == f"sqlite:///{tmp_path}/elsewhere/y.db"
+    assert good(text, FOLIOT_STORAGE="").storage == f"sqlite:///{tmp_path}/x.db", "an empty one is not set"
+
+
+@pytest.mark.parametrize("url", ["mysql://me:secret@host/x", "secret", "sqlite://secret/x", "sqlite:///"])
+def test_a_database_that_cannot_be_is_refused_and_not_shown(loaded: Loader, url: str) -> None:
+    [error] = loaded(f'[storage]\nurl = "{url}"').errors
+
+    assert error.line == 2
+    assert "secret" not in str(error)
+
+
+def test_a_database_is_named_once(loaded: Loader) -> None:
+    [error] = loaded('[storage]\nurl = "sqlite:///x.db"\ndb_path = "y.db"').errors
+
+    assert (error.line, error.message) == (3, "url and db_path both say where the database is")
+
+
+# -- queue, retention, outbound
+
+
+def test_the_queue_is_the_database(loaded: Loader) -> None:
+    assert loaded('[queue]\nurl = "storage"').problems == ()
+    assert len(loaded('[queue]\nurl = "nats://localhost"').warnings) == 1
+    assert len(loaded('[queue]\nurl = "carrier pigeon"').errors) == 1
+
+
+def test_ages_are_spans_or_never(good: Good) -> None:
+    retention = good("""
+        [retention]
+        runs = "10d"
+        runs_per_job = 0
+        logs = 3600
+        ticks = "never"
+        events = 0
+    """).retention
+
+    assert retention == RetentionSettings(10 * DAY, None, 3_600_000, None, None)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("runs", "ticks"), [("40d", "30d"), ("never", "400d")])
+def test_ticks_should_outlive_their_runs(loaded: Loader, runs: str, ticks: str) -> None:
+    [warning] = loaded(f'[retention]\nruns = "{runs}"\nticks = "{ticks}"').warnings
+
+    assert (warning.line, warning.message) == (3, "ticks are forgotten before their runs")
+
+
+@pytest.mark.parametrize(("mode", "blocks"), [("production", True), ("development", False)])
+def test_private_addresses_are_blocked_in_production(good: Good, mode: str, blocks: bool) -> None:
+    assert good(f'[server]\nmode = "{mode}"').outbound.block_private is blocks
+
+
+def test_private_addresses_can_be_allowed(good: Good) -> None:
+    outbound = good('[outbound]\nblock_private = true\nallow = ["10.0.0.0/8", "intranet.example"]').outbound
+
+    assert (outbound.block_private, outbound.allow) == (True, ("10.0.0.0/8", "intranet.example"))
+
+
+def test_an_address_that_is_none_is_refused(loaded: Loader) -> None:
+    [error] = loaded('[outbound]\nallow = ["10.0.0.0/99"]').errors
+
+    assert error.line == 2
+
+
+# -- environment
+
+
+@pytest.mark.parametrize(
+    ("variable", "text", "field", "value"),
+    [
+        ("FOLIOT_SERVER_SLOTS", "8", "slots", 8),
+        ("FOLIOT_SERVER_WATCH", "yes", "watch", True),
+        ("FOLIOT_SERVER_QUEUES", "a, b", "queues", ("a", "b")),
+        ("FOLIOT_SERVER_LEASE_SEC", "90", "lease", 90_000),
+        ("FOLIOT_SERVER_LEASE_SEC", "2m", "lease", 120_000),
+        ("FOLIOT_SERVER_NAME", "box", "name", "box"),
+        ("FOLIOT_SERVER_LABEL", "box", "name", "box"),
+    ],
+)
+def test_a_variable_stands_over_the_file(good: Good, variable: str, text: str, field: str, value: object) -> None:
+    server = good('[server]\nslots = 1\nwatch = false\nqueues = ["c"]\nlease_sec = 5', **{variable: text}).server
+
+    assert getattr(server, field) == value
+
+
+def test_a_variable_that_is_wrong_is_named(loaded: Loader) -> None:
+    [error] = loaded("", FOLIOT_SERVER_SLOTS="many").errors
+
+    assert (error.file, error.key) == ("environment", "FOLIOT_SERVER_SLOTS")
+    assert error.message == "'many' is not a whole number"
+
+
+def test_a_variable_that_no_key_has_is_a_warning(loaded: Loader) -> None:
+    [warning] = loaded("", FOLIOT_SERVER_SLOTZ="1", FOLIOT_RUN_ID="x", FOLIOT_CONFIG="y").problems
+
+    assert (warning.key, warning.hint) == ("FOLIOT_SERVER_SLOTZ", 'Did you mean "slots"?')

@@ -1,0 +1,90 @@
+"""What of a job's names changes when it gets another id."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from foliot.domain.ids import JobId, ScheduleId
+from foliot.domain.instant import HOUR, MINUTE, later
+from foliot.domain.rename import Rename, limit_prefix, possible_renames, renamed_schedule_id, renamed_spec
+from foliot.domain.tick import JitterMode
+from foliot.testing.builders import a_due_schedule, cron, every, fire
+from foliot.testing.clock import START
+
+A, B, C = JobId("a"), JobId("b"), JobId("c")
+
+
+@pytest.mark.parametrize(
+    ("renames", "existing", "done"),
+    [
+        ({A: B}, {A}, [(A, B)]),
+        ({A: B}, {B}, []),
+        ({A: B}, set(), []),
+        ({A: B}, {A, B}, []),
+        ({A: A}, {A}, []),
+        ({A: B, B: C}, {A, B}, [(B, C), (A, B)]),
+        ({A: B, B: C}, {A, B, C}, []),
+        ({A: B, B: A}, {A, B}, []),
+        ({A: C, B: C}, {A, B}, [(A, C)]),
+    ],
+)
+def test_only_what_is_there_moves_and_only_to_where_nothing_is(
+    renames: dict[JobId, JobId], existing: set[JobId], done: list[tuple[JobId, JobId]]
+) -> None:
+    assert possible_renames(renames, existing) == done
+
+
+names = st.sampled_from([JobId(name) for name in "abcdef"])
+
+
+@given(st.dictionaries(names, names), st.sets(names))
+def test_when_all_new_ids_exist_nothing_is_left_to_do_and_no_job_is_lost(
+    renames: dict[JobId, JobId], existing: set[JobId]
+) -> None:
+    after = set(existing)
+    for old, new in possible_renames(renames, existing):
+        assert old in after
+        assert new not in after
+        after = after - {old} | {new}
+
+    assert len(after) == len(existing)
+    assert possible_renames(renames, after | set(renames.values())) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "renamed"),
+    [("a:default", "b:default"), ("a", "b"), ("a:x:y", "b:x:y"), ("ab:default", "ab:default"), ("nightly", "nightly")],
+)
+def test_a_schedule_named_after_its_job_is_named_after_it_again(name: str, renamed: str) -> None:
+    assert renamed_schedule_id(ScheduleId(name), Rename(A, B)) == renamed
+
+
+def test_a_renamed_schedule_draws_from_the_name_it_had_first() -> None:
+    once = renamed_spec(every(60, job_id=A), ScheduleId("a:default"), Rename(A, B))
+    twice = renamed_spec(once, ScheduleId("b:default"), Rename(B, C))
+
+    assert (once.job_id, once.seed) == (B, "a:default")
+    assert (twice.job_id, twice.seed) == (C, "a:default")
+
+
+def test_a_schedule_that_keeps_its_name_draws_from_it() -> None:
+    assert renamed_spec(cron("H * * * *", job_id=A), ScheduleId("nightly"), Rename(A, B)).seed == ""
+
+
+def test_the_limit_of_a_job_is_not_found_in_a_key_that_looks_like_it() -> None:
+    assert limit_prefix(A) in '[["job:a",1]]'
+    assert limit_prefix(A) not in '[["key:x\\"job:a",1],["key:[\\"job:a\\",",1],["job:ab",1]]'
+
+
+@pytest.mark.proves("T14")
+def test_a_tick_fires_with_the_jitter_of_the_name_its_schedule_had_first() -> None:
+    spec = every(3_600, anchor=START, jitter=30 * MINUTE, jitter_mode=JitterMode.AFTER)
+    before = a_due_schedule(spec, id=ScheduleId("a:default"))
+    after = a_due_schedule(replace(spec, seed="a:default"), id=ScheduleId("b:default"))
+    other = a_due_schedule(spec, id=ScheduleId("b:default"))
+
+    [planned], [again], [different] = (fire(due, later(START, HOUR)).planned for due in (before, after, other))
+
+    assert again == planned
+    assert different.fire_at != planned.fire_at
