@@ -14,14 +14,18 @@ from typing import NamedTuple, Protocol
 
 from foliot.domain.events import Event
 from foliot.domain.firing import DueSchedule, Firing
+from foliot.domain.gate.decision import End, Gated, Passed, Postponed, Sight
 from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid, Token, WorkerId
 from foliot.domain.instant import Instant, Millis
 from foliot.domain.job import Job, JobSpec
 from foliot.domain.lease import CancelAnswer, Claim, Finish, Renewal, Worker, WorkerState
 from foliot.domain.logs import LogChunk
-from foliot.domain.run import AttemptRecord, NewRun, Run, Status
+from foliot.domain.mark import Marked
+from foliot.domain.outcome import Reason
+from foliot.domain.run import AttemptRecord, Ended, NewRun, Run, Status
 from foliot.domain.schedule import Pause, Revision, Schedule, ScheduleSpec
 from foliot.domain.tick import PlannedTick, TickRecord
+from foliot.ports.executions import ExecutionStore, WorkflowStore
 
 
 class Topic(StrEnum):
@@ -33,8 +37,12 @@ class Topic(StrEnum):
     """A schedule may now be due earlier than before."""
     LATER = "later"
     """A run may now be due earlier than before."""
+    GATES = "gates"
+    """A run may now wait for its gate."""
     CANCELS = "cancels"
     """Somebody asked to cancel a running run."""
+    NOTES = "notes"
+    """A part of an execution has ended, or somebody wants one to be looked at."""
 
 
 class NewSchedule(NamedTuple):
@@ -85,6 +93,17 @@ class RunFilter(NamedTuple):
     status: Status | None = None
     before: RunId | None = None
     limit: int = 100
+    root: RunId | None = None
+    """The parts of this run."""
+
+
+class Depth(NamedTuple):
+    """How many runs are not over, by where they stand, each counted up to a limit."""
+
+    running: int
+    """Cancelling ones included."""
+    queued: int
+    scheduled: int
 
 
 class Retention(NamedTuple):
@@ -95,6 +114,7 @@ class Retention(NamedTuple):
     logs_age: Millis | None
     ticks_age: Millis | None
     events_age: Millis | None
+    executions_per_workflow: int | None = None
 
 
 class Pruned(NamedTuple):
@@ -127,6 +147,16 @@ class JobStore(Protocol):
         """Delete jobs with their schedules and cancel their runs that have not started; history is kept.
 
         Returns the ids that existed.
+        """
+        ...
+
+    async def rename(self, renames: Mapping[JobId, JobId], *, at: Instant | None = None) -> dict[JobId, JobId]:
+        """Give jobs other ids (old -> new): definition, runs, dedupe keys, limits and schedules; history comes along.
+
+        Schedules named after the job (`<old id>:<name>`) are named after it again, unless that name is taken; uids and
+        ledgers stay. Only a job that exists gets a new id, and only one that is free, so that doing it again, with
+        all new ids there, does nothing; what was done comes back. Work under way goes on. A run that is created for an
+        old id at this very moment keeps it, and ends as one of a deleted job.
         """
         ...
 
@@ -170,6 +200,10 @@ class ScheduleStore(Protocol):
         """
         ...
 
+    async def upcoming(self, limit: int) -> list[Schedule]:
+        """The schedules that ask for a decision next, in that order. Paused ones ask for none."""
+        ...
+
     async def next_wake(self) -> Instant | None:
         """When the next schedule asks for a decision. One look into an index, however many schedules there are."""
         ...
@@ -196,13 +230,17 @@ class RunStore(Protocol):
     async def create(self, runs: Sequence[NewRun], *, at: Instant | None = None) -> list[Created]:
         """Create runs, in order. Due ones are ready at once (or wait for their limits), later ones are scheduled.
 
+        One that is gated is scheduled, due or not, until its gate has been asked (`gated`, `pass_gates`).
         A run whose dedupe key is taken is not created: the first one comes back. Scope `forever` keeps the key as
         long as the run is kept, `active` until that run is terminal, `window` for `dedupe_for` milliseconds.
         """
         ...
 
     async def release_due(self, limit: int, *, at: Instant | None = None) -> Released:
-        """Make scheduled runs ready whose moment has come; those with limits begin to wait for them."""
+        """Make scheduled runs ready whose moment has come; those with limits begin to wait for them.
+
+        Runs that wait for their gate are left alone.
+        """
         ...
 
     async def admit(self, limit: int, *, at: Instant | None = None) -> int:
@@ -242,12 +280,83 @@ class RunStore(Protocol):
         ...
 
     async def cancel(self, run_ids: Collection[RunId], *, at: Instant | None = None) -> dict[RunId, CancelAnswer]:
-        """End runs that have not started, ask the workers of those that run to end them."""
+        """End runs that have not started, ask the workers of those that run to end them.
+
+        An execution under way is noted to be looked at: settling it ends it.
+        """
         ...
+
+    async def answer(self, answers: Mapping[RunId, Ended], *, at: Instant | None = None) -> list[RunId]:
+        """End runs that have not started as somebody says; these come back, the others stay as they are."""
+        ...
+
+    async def mark(self, marks: Mapping[RunId, RunId], *, at: Instant | None = None) -> dict[RunId, Marked]:
+        """Let runs count as successes, reason `marked` (see `domain.mark`).
+
+        Each run is given with the id of the run that is to stand for it, used only where one must. It has the job,
+        payload and options of the one it stands for and the trigger `mark:<run id>`. Marking twice is marking once.
+        """
+        ...
+
+    # -- gates
+
+    async def gated(self, limit: int, *, at: Instant | None = None) -> tuple[Instant, list[Gated]]:
+        """Now, and up to `limit` due runs that wait for their gate, oldest first. Changes nothing."""
+        ...
+
+    async def pass_gates(
+        self, passed: Sequence[Passed], postponed: Sequence[Postponed], *, at: Instant | None = None
+    ) -> list[RunId]:
+        """Save what gates have decided about runs that still wait for it; these come back.
+
+        `run` lets it be ready, or wait for its limits, like any due run; `skip` and `fail` end it, with the decision's
+        reason. The decision is kept with the run. A postponed one waits on. No gate is asked again about a retry.
+        """
+        ...
+
+    async def watch(self, job_ids: Collection[JobId]) -> None:
+        """Keep the ends of these jobs' runs, those of the past included, for `sights` and `latest_end`."""
+        ...
+
+    async def sights(self, job_ids: Collection[JobId], *, after: Instant, until: Instant) -> dict[JobId, Sight]:
+        """For each watched job: its latest end in (after, until], and whether a run of it is under way at `until`.
+
+        One look into an index for each, whatever the history; runs under way are looked for among the newest 50.
+        """
+        ...
+
+    async def latest_end(
+        self,
+        job_id: JobId,
+        statuses: Collection[Status],
+        *,
+        reasons: Collection[Reason] | None = None,
+        until: Instant,
+    ) -> End | None:
+        """The latest end of a watched job, up to `until`, that has one of the statuses, for one of the reasons."""
+        ...
+
+    async def decisions(self, run_ids: Collection[RunId]) -> dict[RunId, bytes]:
+        """What gates have decided about these runs, as JSON (`domain.gate.decision.Decision`)."""
+        ...
+
+    # -- being looked at
 
     async def get(self, run_ids: Collection[RunId]) -> dict[RunId, Run]: ...
 
     async def page(self, only: RunFilter) -> list[Run]: ...
+
+    async def latest(self, job_ids: Collection[JobId]) -> dict[JobId, Run]:
+        """The newest run of each of these jobs that has one. One look into an index for each."""
+        ...
+
+    async def overrides(self, run_id: RunId) -> bytes | None:
+        """The options that were given for this run alone, as JSON."""
+        ...
+
+    async def depth(self, limit: int) -> Depth:
+        """How many runs are not over. Nobody counts further than `limit`, nor looks at what is over."""
+        ...
 
     async def attempts(self, run_id: RunId) -> list[AttemptRecord]:
         """Every finished attempt, in order, the last one included."""
@@ -298,6 +407,14 @@ class LogStore(Protocol):
         """Chunks of all attempts in order, those after (token, seq)."""
         ...
 
+    async def tail(self, run_id: RunId, *, limit: int) -> list[LogChunk]:
+        """The last chunks, in order."""
+        ...
+
+    async def kept_from(self) -> Instant | None:
+        """Retention has removed chunks of ended runs from before this moment. None: never any, by their age."""
+        ...
+
 
 class Upkeep(Protocol):
     """Maintenance: one leader at a time, every write fenced by its epoch."""
@@ -312,6 +429,7 @@ class Upkeep(Protocol):
         """Remove up to `limit` of each kind of what is older than it must be kept. None: the epoch is not current.
 
         Never removes a run that is not terminal, nor a tick of a schedule that is younger than its catch-up horizon.
+        An execution goes with all its parts, and none of them goes before it is over.
         """
         ...
 
@@ -331,6 +449,12 @@ class Storage(Protocol):
 
     @property
     def runs(self) -> RunStore: ...
+
+    @property
+    def workflows(self) -> WorkflowStore: ...
+
+    @property
+    def executions(self) -> ExecutionStore: ...
 
     @property
     def workers(self) -> WorkerStore: ...

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Any, Final
 
-from foliot.domain.firing import DueSchedule, Firing, Tempo, plan_firing
+from foliot.domain.firing import Circumstances, DueSchedule, Firing, Tempo, plan_firing
 from foliot.domain.ids import IdSource, JobId, RunId, ScheduleId, ScheduleUid, Token, WorkerId
 from foliot.domain.instant import Instant, Millis
 from foliot.domain.job import DEFAULT_PROJECT, Job, JobSpec, Options
@@ -103,14 +103,8 @@ def fire(
     due: DueSchedule, now: Instant, *, jobs: Mapping[JobId, Job] | None = None, tempo: Tempo | None = None
 ) -> Firing:
     """Decide about a due schedule as the scheduler does."""
-    return plan_firing(
-        due,
-        now,
-        jobs={REPORT: a_job()} if jobs is None else jobs,
-        tempo=tempo or Tempo(),
-        launch=launch_job,
-        run_ids=iter(an_id, None),
-    )
+    known = {REPORT: a_job()} if jobs is None else jobs
+    return plan_firing(due, Circumstances(now, known, tempo or Tempo(), launch_job, iter(an_id, None)))
 
 
 def a_tick(

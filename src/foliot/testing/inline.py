@@ -33,13 +33,12 @@ from foliot.app import Foliot
 from foliot.domain.ids import IdSource
 from foliot.domain.instant import DAY, Instant, Millis, from_timedelta, later
 from foliot.domain.launch import launch_elsewhere
+from foliot.engine.gatekeeper import LOOK_AGAIN
 from foliot.engine.loop import AT_ONCE, Duty
 from foliot.engine.node import Parts, Settings, Timekeeping, Work
 from foliot.ports.storage import Storage, Topic
-from foliot.service.desk import Desk
-from foliot.service.registrar import Registrar
 from foliot.testing.clock import VirtualClock
-from foliot.wiring import Services, build_runners
+from foliot.wiring import Services, build_runners, build_services
 
 _FOR_EVER: Final = Millis(100_000 * DAY)
 """The lease of the one worker there is: no test should have to renew it."""
@@ -90,15 +89,28 @@ class InlineEngine:
         Attempts that wait for something from outside stay under way, and so do those that wait for time to pass.
         """
         await self._release()
+        if self._timekeeping.gatekeeper.is_waiting:
+            await self._round(self._timekeeping.gatekeeper)
         while await self._keep_time() or await self._rounds():
             pass
+        await self.app.listeners.settled()
 
     async def join(self) -> None:
         """Wait, in real time, for attempts that do real work elsewhere: processes, sockets, databases."""
         await self.run_until_idle()
         while self._work.consumer.unfinished:
-            await self._work.consumer.ended()
+            await self._news()
             await self.run_until_idle()
+
+    async def _news(self) -> None:
+        """Return when nothing is under way, or something was printed: who printed it waits until we have saved it."""
+        waiting = {
+            asyncio.ensure_future(self._work.consumer.ended()),
+            asyncio.ensure_future(self._work.logbook.wake.wait()),
+        }
+        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        for each in waiting:
+            each.cancel()
 
     def _set_up(self, services: Services) -> None:
         functions = {name: _as_coroutine(function) for name, function in self.app.functions.items()}
@@ -109,6 +121,7 @@ class InlineEngine:
             ids=services.ids,
             runners=build_runners(functions, self.app.launcher, threads=1),
             launcher=launch_elsewhere,
+            tell=self.app.listeners.listen(services.workflows),
         )
         settings = Settings(label="inline", lease=_FOR_EVER)
         self._timekeeping = Timekeeping(parts, settings)
@@ -136,7 +149,7 @@ class InlineEngine:
         await self._let_attempts_go_on()
         if self._storage.signal(Topic.LATER).is_set():
             await self._release()
-        with_news = [duty for duty in self._work.duties if duty.wake.is_set()]
+        with_news = [duty for duty in (*self._work.duties, self._timekeeping.gatekeeper) if duty.wake.is_set()]
         for duty in with_news:
             duty.wake.clear()
             await self._round(duty)
@@ -158,15 +171,15 @@ class InlineEngine:
         now = self.clock.now()
         alarm = self.clock.next_alarm
         rung = None if alarm is None else later(now, alarm)
-        moments = (await self._storage.schedules.next_wake(), self._next_due, rung)
+        gate = later(now, LOOK_AGAIN) if self._timekeeping.gatekeeper.is_waiting else None
+        moments = (await self._storage.schedules.next_wake(), self._next_due, rung, gate)
         known = [moment for moment in moments if moment is not None]
         return max(min(known), now) if known else None
 
 
 def _services(storage: Storage, clock: VirtualClock) -> Services:
     ids = IdSource(count(1).__next__)
-    registrar = Registrar(storage, clock, ids)
-    return Services(storage, clock, ids, registrar, Desk(storage, clock, ids, registrar))
+    return build_services(storage, clock, ids)
 
 
 def _as_coroutine(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -5,9 +5,9 @@ Retention removes what the checks compare, so that a storage that has been prune
 """
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from foliot.domain.audit import audit
 from foliot.domain.events import EventKind
@@ -18,6 +18,7 @@ from foliot.domain.run import AttemptRecord, Run, Status
 from foliot.domain.schedule import Overlap, ScheduleSpec
 from foliot.domain.tick import REASONS, TickOutcome, TickRecord
 from foliot.domain.timetable import Timetable
+from foliot.domain.workflow.execution import Execution, StepRecord
 from foliot.ports.storage import Ledger, RunFilter, Storage
 
 PAGE = 1_000
@@ -64,6 +65,7 @@ async def check_invariants(storage: Storage, *, now: Instant, is_pruned: bool = 
     faults += [fault for passage in passages for fault in check_passage(passage, now)]
     faults += check_leases(runs.values())
     faults += check_overlap(books, runs.values())
+    faults += await check_executions(storage, runs, is_pruned=is_pruned)
     return faults + await check_endings(storage, runs, is_pruned=is_pruned)
 
 
@@ -201,6 +203,34 @@ def check_overlap(books: Sequence[Book], runs: Iterable[Run]) -> Iterator[str]:
             yield f"T10 {book.name}: {under_way[book.ledger.schedule.uid]} runs under way"
 
 
+async def check_executions(storage: Storage, runs: dict[RunId, Run], *, is_pruned: bool) -> list[str]:
+    """Every step is where it must be, every end is told once, and nothing waits for a note that will not come."""
+    executions = await storage.executions.get(list(runs))
+    unsettled = await storage.executions.unsettled(len(executions) + 1, at=LATEST)
+    noted = {note.run_id for one in unsettled for note in one.notes}
+    told = Counter([RunId(item[0]) async for item in read_items(storage, EventKind.EXECUTIONS_ENDED)])
+    faults: list[str] = []
+    for run_id, execution in executions.items():
+        steps = await storage.executions.steps(run_id)
+        faults += check_steps(runs[run_id], execution, steps, noted)
+        expected = int(runs[run_id].status.is_terminal)
+        if told[run_id] != expected and not (is_pruned and not told[run_id]):
+            faults.append(f"D5 execution {run_id}: {runs[run_id].status}, and {told[run_id]} events say that it ended")
+    return faults
+
+
+def check_steps(run: Run, execution: Execution, steps: Sequence[StepRecord], noted: Collection[RunId]) -> Iterator[str]:
+    pending = [step for step in steps if step.state.result is None]
+    if execution.unresolved != len(pending):
+        yield f"D2 execution {run.id}: {execution.unresolved} unresolved, and {len(pending)} steps without a result"
+    if run.status.is_terminal != (not pending):
+        yield f"D5 execution {run.id}: {run.status}, and {len(pending)} steps without a result"
+    for step in pending:
+        run_id, status = step.state.run_id, step.status
+        if status is not None and status.is_terminal and run_id not in noted:
+            yield f"D6 execution {run.id}: {step.name} is {status}, and nobody will hear of it"
+
+
 async def check_endings(storage: Storage, runs: dict[RunId, Run], *, is_pruned: bool) -> list[str]:
     """Each run that is over has one event that says so, with the status it has."""
     told: dict[RunId, list[str]] = {run_id: [] for run_id in runs}
@@ -215,12 +245,17 @@ async def check_endings(storage: Storage, runs: dict[RunId, Run], *, is_pruned: 
 
 
 async def read_endings(storage: Storage) -> AsyncIterator[tuple[RunId, str]]:
+    async for item in read_items(storage, EventKind.RUNS_ENDED):
+        if Status(item[1]).is_terminal:
+            yield RunId(item[0]), str(item[1])
+
+
+async def read_items(storage: Storage, kind: EventKind) -> AsyncIterator[list[Any]]:
     after = 0
     while page := await storage.upkeep.events(after=after, limit=PAGE):
         for event in page:
-            for item in event.items if event.kind is EventKind.RUNS_ENDED else ():
-                if Status(item[1]).is_terminal:
-                    yield RunId(item[0]), str(item[1])
+            for item in event.items if event.kind is kind else ():
+                yield item
         after = page[-1].seq
 
 

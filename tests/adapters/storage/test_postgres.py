@@ -104,6 +104,58 @@ class TestSettling(contracts.SettleContract):
     pass
 
 
+class TestRenames(contracts.RenameContract):
+    pass
+
+
+class TestMarks(contracts.MarkContract):
+    pass
+
+
+class TestOverview(contracts.OverviewContract):
+    pass
+
+
+class TestLogEnds(contracts.LogEndContract):
+    pass
+
+
+class TestWorkflows(contracts.WorkflowContract):
+    pass
+
+
+class TestOpening(contracts.OpenContract):
+    pass
+
+
+class TestNotes(contracts.NoteContract):
+    pass
+
+
+class TestSettlements(contracts.SettlementContract):
+    pass
+
+
+class TestExecutionLooks(contracts.ExecutionLookContract):
+    pass
+
+
+class TestGates(contracts.GateContract):
+    pass
+
+
+class TestAnswers(contracts.AnswerContract):
+    pass
+
+
+class TestSights(contracts.SightContract):
+    pass
+
+
+class TestKeeping(contracts.KeepingContract):
+    pass
+
+
 class TestSignals(contracts.SignalContract):
     pass
 

@@ -100,6 +100,58 @@ class TestEvents(suites.EventContract):
     pass
 
 
+class TestRenames(suites.RenameContract):
+    pass
+
+
+class TestMarks(suites.MarkContract):
+    pass
+
+
+class TestOverview(suites.OverviewContract):
+    pass
+
+
+class TestLogEnds(suites.LogEndContract):
+    pass
+
+
+class TestWorkflows(suites.WorkflowContract):
+    pass
+
+
+class TestOpening(suites.OpenContract):
+    pass
+
+
+class TestNotes(suites.NoteContract):
+    pass
+
+
+class TestSettlements(suites.SettlementContract):
+    pass
+
+
+class TestExecutionLooks(suites.ExecutionLookContract):
+    pass
+
+
+class TestGates(suites.GateContract):
+    pass
+
+
+class TestAnswers(suites.AnswerContract):
+    pass
+
+
+class TestSights(suites.SightContract):
+    pass
+
+
+class TestKeeping(suites.KeepingContract):
+    pass
+
+
 class TestSignals(suites.SignalContract):
     pass
 

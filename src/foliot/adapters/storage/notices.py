@@ -8,8 +8,11 @@ from foliot.domain.firing import Firing
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.job import Job
 from foliot.domain.lease import Claim
-from foliot.domain.run import NewRun, Status
+from foliot.domain.rename import Rename
+from foliot.domain.run import Ended, NewRun, Status
 from foliot.domain.schedule import Schedule
+from foliot.domain.workflow.execution import Execution
+from foliot.ports.executions import WorkflowVersion
 
 Items = list[list[Any]]
 
@@ -39,6 +42,16 @@ def cancelled(attempts: Mapping[RunId, int]) -> Items:
     return [[run_id, Status.CANCELLED, attempt] for run_id, attempt in attempts.items()]
 
 
+def marked(attempts: Mapping[RunId, int]) -> Items:
+    """Runs that are successes by hand, with the number of attempts they had had."""
+    return [[run_id, Status.SUCCESS, attempt] for run_id, attempt in attempts.items()]
+
+
+def ended_by_hand(attempts: Iterable[tuple[RunId, Ended, int]]) -> Items:
+    """Runs that ended without a worker, in whatever way, with the number of attempts they had had."""
+    return [[run_id, ended.status, attempt] for run_id, ended, attempt in attempts]
+
+
 def cancel_requested(run_ids: Iterable[RunId]) -> Items:
     return [[run_id] for run_id in run_ids]
 
@@ -59,5 +72,21 @@ def deleted_jobs(revisions: Mapping[JobId, int]) -> Items:
     return [[job_id, revision] for job_id, revision in revisions.items()]
 
 
+def renamed_jobs(renames: Iterable[Rename], revisions: Mapping[JobId, int]) -> Items:
+    return [[old, new, revisions[new]] for old, new in renames]
+
+
 def about_schedules(schedules: Iterable[Schedule]) -> Items:
     return [[schedule.id, schedule.uid, schedule.version] for schedule in schedules]
+
+
+def about_workflows(versions: Iterable[WorkflowVersion]) -> Items:
+    return [[known.workflow_id, known.version] for known in versions]
+
+
+def opened(executions: Iterable[Execution]) -> Items:
+    return [[execution.run_id, execution.workflow_id, execution.version] for execution in executions]
+
+
+def over(executions: Iterable[tuple[Execution, Ended]]) -> Items:
+    return [[execution.run_id, execution.workflow_id, ended.status] for execution, ended in executions]

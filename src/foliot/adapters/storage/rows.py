@@ -64,7 +64,7 @@ def tick_of(row: Row) -> TickRecord:
 def run_of(project: str, row: Row) -> Run:
     """id, job_id, status as people see it, reason, queue, priority, trigger, schedule_uid, schedule_id,
     scheduled_for, tick_key, payload, output, due_at, created_at, started_at, finished_at, attempt, lost,
-    exit_code, error, worker_id, token"""
+    exit_code, error, worker_id, token, root_id, role, item"""
     run_id, job_id, status, reason, queue, priority, trigger, uid, schedule_id, moment, key, payload, output, *rest = (
         row
     )
@@ -76,10 +76,11 @@ def run_of(project: str, row: Row) -> Run:
 
 def claim_of(row: Row) -> Claim:
     """run_id, token, worker_id, job_id, job_revision, attempt, lost, queue, priority, due_at, started_at,
-    payload, overrides, limits, schedule_uid, schedule_id, scheduled_for, tick_key; payload and overrides as bytes"""
-    *plain, limits, uid, schedule_id, moment, key = row
+    payload, overrides, limits, schedule_uid, schedule_id, scheduled_for, tick_key, root_id, role, item; payload and
+    overrides as bytes"""
+    *plain, limits, uid, schedule_id, moment, key, root, role, item = row
     tick = None if uid is None else Tick(uid, schedule_id, Instant(moment), key)
-    return Claim._make((*plain, limit_keys(limits), tick))
+    return Claim._make((*plain, limit_keys(limits), tick, root, role, item))
 
 
 def attempt_of(row: Row) -> AttemptRecord:

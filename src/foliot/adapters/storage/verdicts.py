@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from foliot.domain.gate.decision import Decision
+from foliot.domain.gate.spec import Action
 from foliot.domain.ids import RunId, Token, WorkerId
 from foliot.domain.instant import Instant
 from foliot.domain.lease import Claim, Finish
@@ -57,6 +59,20 @@ def refused(finish: Finish) -> Finish:
     """What is saved in place of a finish that no row can hold: the run must end, or it would be repeated for ever."""
     error = "the outcome of the attempt could not be stored: its exit code or its output is out of range"
     return Finish(finish.claim, Ended(Status.FAILED, Reason.OUTPUT, error))
+
+
+def unopened(claim: Claim) -> Finish:
+    """What is saved in place of the beginning of an execution that no row can hold."""
+    error = "the execution could not be stored: a parameter or a step of it is out of range"
+    return Finish(claim, Ended(Status.FAILED, Reason.PAYLOAD, error))
+
+
+def declined(decision: Decision) -> Ended | None:
+    """How a run ends that its gate keeps from starting. None: it may start."""
+    if decision.action is Action.RUN:
+        return None
+    status = Status.SKIPPED if decision.action is Action.SKIP else Status.FAILED
+    return Ended(status, decision.reason, decision.explanation)
 
 
 def is_repeated(verdict: Verdict, status: str, reason: str | None) -> bool:

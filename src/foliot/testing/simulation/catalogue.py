@@ -6,12 +6,16 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId
-from foliot.domain.instant import MINUTE, SECOND, Instant, Millis, later
+from foliot.domain.instant import HOUR, MINUTE, SECOND, Instant, Millis, later
 from foliot.domain.job import Delivery, JobSpec, Options
 from foliot.domain.retry import Retry
 from foliot.domain.schedule import Catchup, Overlap, ScheduleSpec, ScheduleType
 from foliot.domain.tick import JitterMode
+from foliot.domain.workflow.conditions import Condition
+from foliot.domain.workflow.jobs import jobs_of
+from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.testing.simulation.actor import KIND
 
 _TIMEOUT: Final = Millis(2 * MINUTE)
@@ -23,6 +27,23 @@ def _job(deed: str | None = None, **options: Any) -> JobSpec:
     return JobSpec(kind=KIND, spec={"deed": deed} if deed else {}, options=Options(timeout=_TIMEOUT, **options))
 
 
+def _step(name: str, *after: Edge, is_final: bool = False, **options: Any) -> Step:
+    return Step(name=name, definition=_job(**options), after=after, is_final=is_final)
+
+
+WORKFLOW: Final = "flow"
+FLOW: Final = WorkflowSpec(
+    steps=(
+        _step("extract", retry=_RETRY),
+        _step("check"),
+        _step("load", Edge(parent="extract"), Edge(parent="check", when=frozenset({Condition.COMPLETE}))),
+        _step("alarm", Edge(parent="extract", when=frozenset({Condition.FAILURE, Condition.SKIPPED}))),
+        _step("report", Edge(parent="load", when=frozenset({Condition.SUCCESS, Condition.SKIPPED})), max_concurrent=1),
+        _step("clean", is_final=True),
+    ),
+    options=Options(timeout=Millis(20 * MINUTE)),
+)
+
 JOBS: Final[dict[JobId, JobSpec]] = {
     JobId("plain"): _job(),
     JobId("stubborn"): _job(retry=_RETRY),
@@ -32,8 +53,10 @@ JOBS: Final[dict[JobId, JobSpec]] = {
     JobId("fragile"): _job(delivery=Delivery.AT_MOST_ONCE),
     JobId("poison"): _job("kill"),
     JobId("endless"): _job("hang"),
+    JobId("gated"): replace(_job(), gate=Gate(depends_on=(JobId("plain"),), window=HOUR, wait=Millis(MINUTE))),
+    **jobs_of(WORKFLOW, 1, FLOW),
 }
-COMMON: Final = tuple(job_id for job_id in JOBS if job_id not in ("poison", "endless"))
+COMMON: Final = tuple(job_id for job_id in JOBS if job_id not in ("poison", "endless") and "." not in job_id)
 """What schedules start. The others are asked for now and then."""
 
 _CRONS: Final = (

@@ -48,6 +48,7 @@ class People:
             dedupe_key=key,
             dedupe_scope=chance.choice(("forever", "active", "window")),
             dedupe_for=chance.randrange(1, 300) * SECOND,
+            is_gated=JOBS[job_id].gate is not None,
         )
         [answer] = await self._storage.runs.create([run])
         if key is None and not answer.is_new:

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from foliot.ports.storage import Storage
 
-_STORES = ("jobs", "schedules", "runs", "workers", "logs", "upkeep")
+_STORES = ("jobs", "schedules", "runs", "workers", "logs", "upkeep", "workflows", "executions")
 
 
 class Turnstile:

@@ -11,13 +11,13 @@ from random import Random
 from typing import Final
 
 from foliot.adapters.queue.storage import StorageQueue
-from foliot.domain.ids import IdSource
+from foliot.domain.ids import IdSource, JobId
 from foliot.domain.instant import HOUR, MINUTE, SECOND, Millis
 from foliot.engine.loop import AT_ONCE, Duty
 from foliot.ports.queue import Queue
 from foliot.ports.storage import Storage
 from foliot.testing.clock import VirtualClock
-from foliot.testing.simulation.catalogue import JOBS
+from foliot.testing.simulation.catalogue import FLOW, JOBS, WORKFLOW
 from foliot.testing.simulation.ears import Ears
 from foliot.testing.simulation.faults import Crash, Hiccup
 from foliot.testing.simulation.people import People
@@ -26,8 +26,9 @@ from foliot.testing.simulation.queue import LossyQueue
 from foliot.testing.simulation.watch import Broken, Watch
 
 MAX_PROCESSES: Final = 4
-_HASTE: Final = (5, 3, 2, 1, 2, 5, 5, 4)
-"""How often each duty has its turn, in their order: scheduler, dispatcher, reaper, janitor, then the worker's."""
+_HASTE: Final = (5, 3, 3, 2, 1, 2, 5, 5, 4, 5)
+"""How often each duty has its turn, in their order: scheduler, dispatcher, gatekeeper, reaper, janitor, then the
+worker's."""
 _AUDIT_EVERY: Final = 20
 _VERBS: Final = ("settle", "claim", "finish", "renew", "release_due", "append")
 _SLOW: Final = 0.3
@@ -62,7 +63,9 @@ class World:
     async def create(cls, seed: int, clock: VirtualClock, open_storage: Opener) -> "World":
         storage = await open_storage(clock, lambda point: None)
         world = cls(seed, clock, open_storage, storage)
+        await storage.workflows.put({WORKFLOW: FLOW})
         await storage.jobs.put(list(JOBS.items()))
+        await storage.runs.watch([JobId("plain")])
         for _ in range(3):
             await world._people.put_schedule()
         for _ in range(2):

@@ -1,14 +1,19 @@
 """Who counts free places holds the key's row, so that two never count the same one."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import asyncpg
 import pytest
 
-from foliot.domain.ids import JobId
+from foliot.domain.gate.decision import Decision, Passed
+from foliot.domain.gate.spec import Action
+from foliot.domain.ids import JobId, RunId
+from foliot.domain.instant import MINUTE, SECOND
 from foliot.domain.run import Status
-from foliot.testing.builders import a_run, some_runs, succeeded
+from foliot.domain.schedule import Overlap
+from foliot.testing.builders import a_run, every, some_runs, succeeded
 from foliot.testing.conformance.storage.scene import Scene
 from tests.adapters.storage.postgres.faults import Faults
 
@@ -50,6 +55,41 @@ async def test_cancels_and_admissions_that_cross_neither_block_nor_lose_a_run(sc
     assert set(await scene.statuses(*(run.id for run in runs))) <= over
 
 
+@pytest.mark.proves("L10")
+@pytest.mark.parametrize("is_gated", [True, False], ids=["passed", "released"])
+async def test_a_turn_that_comes_while_a_run_becomes_due_is_not_lost(
+    scene: Scene, connection: "asyncpg.Connection[Any]", *, is_gated: bool
+) -> None:
+    run_id = await a_waiting_tick(scene, is_gated=is_gated)
+    scene.clock.advance(MINUTE)
+    # As whoever gives the turn does, and finds that the run is not to be placed yet.
+    await connection.execute("BEGIN; SELECT FROM foliot.limits FOR NO KEY UPDATE")
+    await connection.execute("UPDATE foliot.holds SET is_admitted = true")
+
+    runs = scene.storage.runs
+    passed = [Passed(run_id, Decision(action=Action.RUN))]
+    doing = runs.pass_gates(passed, [], at=scene.now) if is_gated else runs.release_due(9, at=scene.now)
+    task = asyncio.ensure_future(doing)
+    await blocked(connection, task)
+    await connection.execute("COMMIT")
+    await task
+
+    assert await scene.ready() == [run_id]
+
+
+async def a_waiting_tick(scene: Scene, *, is_gated: bool) -> RunId:
+    """The run of a tick that waits for its turn behind another one, and is not due yet."""
+    await scene.schedule(every(60, overlap=Overlap.QUEUE))
+    [first] = await scene.fire_after(MINUTE)
+    await scene.claim(only=[first])
+    scene.clock.advance(MINUTE)
+    [firing] = await scene.decide()
+    [run] = firing.runs
+    run = run._replace(due_at=scene.after(SECOND), is_gated=is_gated)
+    await scene.settle(replace(firing, runs=[run]))
+    return run.id
+
+
 async def a_free_place_with_a_waiter(scene: Scene, faults: Faults) -> None:
     """As a crash between a finish and its admission leaves it."""
 
@@ -63,7 +103,7 @@ async def a_free_place_with_a_waiter(scene: Scene, faults: Faults) -> None:
         await scene.finish(succeeded(claim))
 
 
-async def blocked(connection: "asyncpg.Connection[Any]", task: "asyncio.Task[int]") -> None:
+async def blocked(connection: "asyncpg.Connection[Any]", task: "asyncio.Future[Any]") -> None:
     """Return when somebody waits for a lock, or when the task is done without."""
     async with asyncio.timeout(30):
         while not task.done():

@@ -9,13 +9,27 @@ import pytest
 
 from foliot.adapters.storage.postgres import PostgresStorage, open_postgres
 from foliot.adapters.storage.postgres.database import Database
+from foliot.adapters.storage.postgres.statements import statements
+from foliot.domain.events import EventKind
+from foliot.domain.gate.decision import Decision, Passed
+from foliot.domain.gate.spec import Action
 from foliot.domain.instant import MINUTE
 from foliot.domain.lease import CancelAnswer
+from foliot.domain.outcome import Reason
 from foliot.domain.run import Status
 from foliot.errors import StorageUnavailable
 from foliot.ports.storage import Created, Topic
 from foliot.testing.builders import a_run, every, some_runs, succeeded, to_retry
 from foliot.testing.clock import VirtualClock
+from foliot.testing.conformance.storage.passages import (
+    ETL,
+    a_part,
+    a_settlement,
+    an_opening,
+    opened,
+    settle,
+    the_end,
+)
 from foliot.testing.conformance.storage.scene import Scene
 from foliot.testing.postgres import PostgresServer
 from tests.adapters.storage.postgres.faults import Faults
@@ -58,6 +72,66 @@ async def test_a_create_whose_answer_got_lost_makes_one_run(scene: Scene, lose_c
 
     assert created == [Created(run.id, is_new=True), Created(keyed.id, is_new=True)]
     assert await scene.ready() == [run.id, keyed.id]
+
+
+@pytest.fixture
+def lose_answer(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Let the answer to a statement that is a transaction by itself get lost; it is carried out."""
+
+    def plant(name: str) -> None:
+        driver: Any = asyncpg.Connection
+        true_execute = driver._do_execute
+
+        async def execute(self: Any, query: str, *values: Any, **options: Any) -> Any:
+            answer = await true_execute(self, query, *values, **options)
+            if query == statements()[name]:
+                monkeypatch.setattr(driver, "_do_execute", true_execute)
+                self.terminate()
+                raise asyncpg.ConnectionDoesNotExistError("connection was closed in the middle of operation")
+            return answer
+
+        monkeypatch.setattr(driver, "_do_execute", execute)
+
+    return plant
+
+
+@pytest.mark.proves("M4")
+async def test_a_plain_create_whose_answer_got_lost_makes_each_run_once(
+    scene: Scene, lose_answer: Callable[[str], None]
+) -> None:
+    runs = some_runs(3)
+    lose_answer("create_plain_runs")
+
+    created = await scene.storage.runs.create(runs)
+
+    assert created == [Created(run.id, is_new=True) for run in runs]
+    assert await scene.ready() == [run.id for run in runs]
+
+
+@pytest.mark.proves("M4", "T1", "T5")
+async def test_a_punctual_firing_whose_answer_got_lost_counts_as_saved(
+    scene: Scene, lose_answer: Callable[[str], None]
+) -> None:
+    schedule = await scene.schedule(every(60))
+    scene.clock.advance(MINUTE)
+    firings = await scene.decide()
+    lose_answer("settle_punctual")
+
+    saved = await scene.settle(*firings)
+
+    assert saved == [schedule.uid]
+    assert len(await scene.ticks(schedule.uid)) == len(await scene.ready()) == 1
+
+
+@pytest.mark.proves("M3")
+@pytest.mark.parametrize("point", ["before_commit", "after_commit"])
+async def test_a_create_is_whole_or_not_at_all(scene: Scene, faults: Faults, point: str) -> None:
+    faults.plant(f"create.{point}", cut)
+
+    with pytest.raises(PowerCut):
+        await scene.storage.runs.create(some_runs(3))
+
+    assert len(await scene.ready()) == (3 if point == "after_commit" else 0)
 
 
 @pytest.mark.proves("M4")
@@ -243,3 +317,57 @@ async def heard(storage: PostgresStorage, act: Callable[[], Awaitable[object]]) 
     await act()
     async with asyncio.timeout(30):
         await signal.wait()
+
+
+@pytest.mark.proves("M4", "D6")
+async def test_an_opening_whose_answer_got_lost_begins_one_execution(
+    scene: Scene, lose_commit: Callable[[], None]
+) -> None:
+    claim = await scene.start(a_run(job_id=ETL))
+    lose_commit()
+
+    assert await scene.storage.executions.open([an_opening(claim)], at=scene.now) == []
+
+    assert await scene.status(claim.run_id) is Status.RUNNING
+    assert len(await scene.ready()) == len(await scene.items(EventKind.EXECUTIONS_OPENED)) == 1
+
+
+@pytest.mark.proves("M4", "D5", "D6")
+async def test_a_settlement_whose_answer_got_lost_counts_as_saved(
+    scene: Scene, lose_commit: Callable[[], None]
+) -> None:
+    ending, going_on = await opened(scene), await opened(scene)
+    load = a_part(going_on.run_id, "load")
+    lose_commit()
+
+    saved = await settle(scene, the_end(ending), a_settlement(going_on, runs={"load": load}))
+
+    assert sorted(saved) == [ending.run_id, going_on.run_id]
+    assert await scene.items(EventKind.EXECUTIONS_ENDED) == [[ending.run_id, ETL, Status.SUCCESS]]
+    assert (await scene.ready()).count(load.id) == 1
+
+
+@pytest.mark.proves("M4")
+async def test_what_another_has_settled_does_not_count_as_saved_after_a_lost_answer(
+    scene: Scene, lose_commit: Callable[[], None]
+) -> None:
+    execution, other = await opened(scene), await opened(scene)
+    await settle(scene, a_settlement(execution, runs={"load": a_part(execution.run_id, "load")}))
+    lose_commit()
+
+    saved = await settle(
+        scene, a_settlement(execution, runs={"load": a_part(execution.run_id, "load")}), a_settlement(other)
+    )
+
+    assert saved == [other.run_id]
+
+
+@pytest.mark.proves("M4", "D10")
+async def test_a_decision_whose_answer_got_lost_counts_as_saved(scene: Scene, lose_commit: Callable[[], None]) -> None:
+    [run_id] = await scene.create(a_run(is_gated=True))
+    lose_commit()
+
+    passed = [Passed(run_id, Decision(action=Action.SKIP, reason=Reason.DEP_MISSING))]
+    assert await scene.storage.runs.pass_gates(passed, [], at=scene.now) == [run_id]
+
+    assert await scene.items(EventKind.RUNS_ENDED) == [[run_id, Status.SKIPPED, 0]]

@@ -57,7 +57,7 @@ async def test_step_by_step_leads_to_the_same_schema_as_all_at_once(
     assert server.sql(_SHAPE, database=name) == server.sql(_SHAPE, database=database)
 
 
-@pytest.mark.proves("M2")
+@pytest.mark.proves("M2", "R1-47")
 async def test_a_newer_schema_is_refused_and_both_versions_are_named(
     server: PostgresServer, database: str, dsn: str
 ) -> None:

@@ -16,15 +16,32 @@ from tests.adapters.storage.postgres.fresh import fresh_database
 
 RUNS = 100_000
 SCHEDULES = 30_000
-LARGE = {"runs", "ready", "later", "schedules", "ticks", "holds", "planned", "pauses", "revisions", "outputs"}
-FROM_THE_FRONT = {"next_wake", "next_due"}
-"""These read one row at the front of an index: they need no condition."""
+LARGE = {
+    *("runs", "ready", "later", "schedules", "ticks", "holds", "planned", "pauses", "revisions", "outputs"),
+    *("executions", "steps", "notes", "gated", "endings", "decisions", "workflows"),
+}
+FROM_THE_FRONT = {"next_wake", "next_due", "upcoming_schedules", "roots_with_notes", "active_executions"}
+"""These read a few rows at the front of an index: they need no condition."""
 _FILL = f"""
 INSERT INTO foliot.runs (id, project, job_id, queue, priority, trigger, status, due_at, created_at, payload)
 SELECT lpad(n::text, 26, '0'), 'default', 'report', 'default', 0, 'api', 'scheduled', n, n, '{{"a": 1}}'
 FROM generate_series(1, {RUNS}) AS n;
 INSERT INTO foliot.ready SELECT 'default', n, lpad(n::text, 26, '0') FROM generate_series(1, {RUNS}) AS n;
 INSERT INTO foliot.outputs SELECT lpad(n::text, 26, '0'), '1' FROM generate_series(1, {RUNS}) AS n;
+INSERT INTO foliot.executions (run_id, project, workflow_id, version, state, unresolved, params, jobs, opened_at,
+                               deadline, is_ending, ended_at)
+SELECT lpad(n::text, 26, '0'), 'default', 'etl', 1, 1, 0, '{{}}', '{{}}', n, n, false, CASE WHEN n % 10 = 0 THEN n END
+FROM generate_series(1, {SCHEDULES}) AS n;
+INSERT INTO foliot.steps SELECT lpad((n % 100)::text, 26, '0'), n::text, n, 0, NULL, NULL, lpad(n::text, 26, '0'), ''
+FROM generate_series(1, {RUNS}) AS n;
+INSERT INTO foliot.notes SELECT lpad((n % 1000)::text, 26, '0'), lpad(n::text, 26, '0')
+FROM generate_series(1, {RUNS}) AS n;
+INSERT INTO foliot.gated SELECT n, lpad(n::text, 26, '0') FROM generate_series(1, {RUNS}) AS n;
+INSERT INTO foliot.watched VALUES ('default', 'report');
+INSERT INTO foliot.endings SELECT 'default', 'report', n, lpad(n::text, 26, '0'), 'failed', 'exit_code'
+FROM generate_series(1, {RUNS}) AS n;
+INSERT INTO foliot.decisions SELECT lpad(n::text, 26, '0'), '{{}}' FROM generate_series(1, {RUNS}) AS n;
+INSERT INTO foliot.workflows SELECT 'default', n::text, 1, '{{}}', 1 FROM generate_series(1, {SCHEDULES}) AS n;
 INSERT INTO foliot.later SELECT n, lpad(n::text, 26, '0') FROM generate_series(1, {RUNS}) AS n;
 INSERT INTO foliot.schedules (uid, project, id, version, job_id, revision, opened_at, spec, enabled, created_at,
                               updated_at, settled_until, next_run_at, wake_at)
@@ -56,11 +73,11 @@ HOT: dict[str, Any] = {
     "claim_runs": lambda n: ("'w'", "'default'", str(n), "NULL"),
     "claim_runs_of_queues": lambda n: ("'w'", "'{default,other}'", str(n), "NULL"),
     "claim_named_runs": lambda n: ("'w'", "'{default}'", str(n), "NULL", ids(n)),
-    "end_successes": lambda n: (numbers(n), "NULL", "0"),
+    "end_successes": lambda n: (numbers(n), "NULL", "0", "true"),
     "end_leases": lambda n: (numbers(n), ids(n), same("w", n)),
     "end_runs": lambda n: (
         *("1", ids(n), numbers(n), same("w", n), same("1", n), numbers(n), same("1", n)),
-        *(same("failed", n), same("exit_code", n), same("no", n)),
+        *(same("failed", n), same("exit_code", n), same("no", n), same("0", n)),
     ),
     "retry_runs": lambda n: (
         *(ids(n), numbers(n), same("1", n), same("0", n), same("exit_code", n), same("no", n), same("1", n)),
@@ -69,6 +86,10 @@ HOT: dict[str, Any] = {
     "end_cancelled": lambda n: (ids(n), "1"),
     "get_runs": lambda n: (ids(n),),
     "due_schedules": lambda n: ("1000", str(n)),
+    "settle_punctual": lambda n: (
+        *("'default'", "NULL", "60000", "'tick:'", ids(n), ids(n), ids(n), *["'{}'"] * 11),
+        *("1", "1", "1", "'on_time'", "1", "'report'", "'default'", "0", "'schedule'", "1", "NULL"),
+    ),
     "lock_schedules": lambda n: (ids(n), "'{}'"),
     "advance_schedules": lambda n: (*(ids(n), numbers(n), numbers(n), numbers(n), "'{}'", "'{}'", same("false", n)),),
     "lock_schedules_by_id": lambda n: ("'default'", numbers(n)),
@@ -85,6 +106,54 @@ HOT: dict[str, Any] = {
     "revisions_since": lambda n: (ids(n), numbers(n), numbers(n)),
     "count_in_flight": lambda n: (ids(n),),
     "change_schedules": lambda n: (ids(n), *["'{}'"] * 10),
+    "latest_runs": lambda n: ("'default'", same("report", n)),
+    "overrides": lambda n: ("'1'",),
+    "rename_schedules": lambda n: ("'new'", "1", ids(n), numbers(n), same("{}", n)),
+    "rename_runs_of_schedules": lambda n: (ids(n), numbers(n)),
+    "end_marked": lambda n: (ids(n), "1"),
+    "upcoming_schedules": lambda n: (str(n),),
+    "create_runs": lambda n: (
+        *("'default'", "1", ids(n), *["'{}'"] * 12, "'report'", "'default'", "0", "'api'", "1", "NULL"),
+        *("true", "60000", ids(n), same("step", n), numbers(n)),
+    ),
+    "page_parts": lambda n: ("'default'", "NULL", str(n), "NULL", "NULL", "'running'", "'1'"),
+    "add_notes": lambda n: (ids(n),),
+    "keep_endings": lambda n: (ids(n),),
+    "watched_among": lambda n: (same("report", n),),
+    "sights": lambda n: ("'default'", same("report", n), "1", "100000", "50"),
+    "latest_of_status": lambda n: ("'default'", "'report'", "'{failed,skipped}'", "100000"),
+    "latest_of_reason": lambda n: ("'default'", "'report'", "'{failed,skipped}'", "100000", "'{exit_code,dep_failed}'"),
+    "decisions": lambda n: (ids(n),),
+    "gated_runs": lambda n: ("1000", str(n)),
+    "cancelled_gated": lambda n: (ids(n),),
+    "postpone": lambda n: (ids(n), numbers(n)),
+    "passed_runs": lambda n: (ids(n),),
+    "end_unstarted": lambda n: ("1", ids(n), same("skipped", n), same("dep_missing", n), "'{}'", same("no", n)),
+    "go_on_alone": lambda n: (ids(n), numbers(n), same("w", n), same("1", n), numbers(n)),
+    "opened_tokens": lambda n: (ids(n), numbers(n)),
+    "lock_executions": lambda n: (ids(n),),
+    "advance_executions": lambda n: (ids(n), numbers(n), same("false", n)),
+    "change_steps": lambda n: (ids(n), numbers(n), numbers(n), *["'{}'"] * 3, same("x", n)),
+    "remove_notes": lambda n: (ids(n), ids(n)),
+    "remove_all_notes": lambda n: (ids(n),),
+    "end_executions": lambda n: (ids(n), "1"),
+    "end_execution_runs": lambda n: ("1", ids(n), same("failed", n), same("step_failed", n), "'{}'", same("no", n)),
+    "roots_with_notes": lambda n: (str(n),),
+    "overdue_executions": lambda n: ("1000", str(n)),
+    "get_executions": lambda n: (ids(n),),
+    "active_executions": lambda n: (str(n),),
+    "active_of_workflow": lambda n: ("'default'", "'etl'", str(n)),
+    "notes_of": lambda n: (ids(n),),
+    "all_states": lambda n: ("'1'",),
+    "named_states": lambda n: ("'1'", numbers(n)),
+    "facts": lambda n: ("'1'", numbers(n)),
+    "busy_keys": lambda n: (ids(n),),
+    "request_endings": lambda n: (ids(n), "1"),
+    "open_executions": lambda n: (ids(n),),
+    "newest_versions": lambda n: ("'default'", numbers(n)),
+    "named_versions": lambda n: ("'default'", numbers(n), same("1", n)),
+    "page_workflows": lambda n: ("'default'", "''", str(n)),
+    "parts_of_runs": lambda n: (ids(n), "100"),
     "next_wake": lambda n: (),
     "next_due": lambda n: (),
 }

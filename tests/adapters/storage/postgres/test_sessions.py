@@ -20,7 +20,7 @@ from foliot.testing.conformance.storage.scene import Scene
 async def test_the_server_gives_up_on_a_transaction_that_idles(dsn: str, option: str) -> None:
     async def ask(transaction: Transaction) -> list[str]:
         names = ("idle_in_transaction_session_timeout", "lock_timeout", "application_name")
-        return [await transaction._connection.fetchval("SELECT current_setting($1)", name) for name in names]
+        return [await transaction.connection.fetchval("SELECT current_setting($1)", name) for name in names]
 
     async with await open_postgres(dsn + option) as storage:
         assert isinstance(storage.logs, PostgresLogs)

@@ -9,6 +9,8 @@ from foliot.adapters.storage.sqlite import SqliteStorage
 from foliot.domain.instant import DAY, HOUR, MINUTE, later
 from foliot.testing.builders import LEASE, NIGHTLY, a_run, a_schedule, a_worker, every, fire, retention, succeeded
 from foliot.testing.clock import START, VirtualClock
+from foliot.testing.conformance.storage import passages
+from foliot.testing.conformance.storage.scene import Scene
 from tests.adapters.storage.sqlite.files import opened, rows
 
 
@@ -85,3 +87,16 @@ async def test_a_leader_that_is_replaced_in_mid_pass_removes_nothing(tmp_path: P
 
         assert await storage.upkeep.prune(retention(runs_age=HOUR), epoch=epoch, limit=10) is None
         assert set(await storage.runs.get([claim.run_id])) == {claim.run_id}
+
+
+async def test_an_execution_that_is_over_leaves_no_note_behind(
+    storage: SqliteStorage, clock: VirtualClock, tmp_path: Path
+) -> None:
+    scene = Scene(storage, clock)
+    execution = await passages.opened(scene)
+    part = await passages.begun(scene, execution)
+    await scene.finish(succeeded(part))
+
+    await passages.settle(scene, passages.the_end(execution))
+
+    assert rows(tmp_path / "foliot.db", "SELECT * FROM notes") == []

@@ -85,7 +85,7 @@ async def test_a_database_of_another_program_is_refused_and_left_alone(tmp_path:
     assert path.read_bytes() == before
 
 
-@pytest.mark.proves("M2")
+@pytest.mark.proves("M2", "R1-47")
 async def test_a_newer_schema_is_refused_and_both_versions_are_named(tmp_path: Path) -> None:
     async with opened(tmp_path / "foliot.db"):
         pass

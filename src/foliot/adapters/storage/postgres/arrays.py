@@ -12,6 +12,32 @@ def columns(rows: Iterable[Sequence[object]]) -> list[list[object]]:
     return [[] if column.count(None) == len(column) else list(column) for column in zip(*rows, strict=True)]
 
 
+def shared(arrays: Iterable[Sequence[object]]) -> tuple[list[list[object]], list[object]]:
+    """Take out what is the same in all rows: those columns become empty, their value stands beside, else None."""
+    kept: list[list[object]] = []
+    values: list[object] = []
+    for column in arrays:
+        is_uniform = len(column) > 0 and column.count(column[0]) == len(column)
+        kept.append([] if is_uniform else list(column))
+        values.append(column[0] if is_uniform else None)
+    return kept, values
+
+
+def literal(values: Sequence[Any]) -> str:
+    """An array as PostgreSQL writes one. The driver would look at each value to see whether it is an array itself."""
+    if not any(isinstance(value, str) for value in values):
+        return "{" + ",".join(map(str, values)).replace("None", "NULL") + "}"
+    if None not in values:
+        text = '","'.join(values)
+        if "\\" not in text and text.count('"') == 2 * len(values) - 2:
+            return '{"' + text + '"}'
+    return "{" + ",".join(map(_quoted, values)) + "}"
+
+
+def _quoted(value: str | None) -> str:
+    return "NULL" if value is None else '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
 def by_uid(rows: Iterable[Any]) -> dict[str, list[Any]]:
     """Rows under the uid they begin with, and without it."""
     found: dict[str, list[Any]] = {}

@@ -1,8 +1,9 @@
 """Waking whoever waits, in this process and in the others.
 
 A commit rings for its own process at once. The others hear it by NOTIFY, sent after the commit on a connection of the
-bell's own, and at most once in 50 ms for each topic: a NOTIFY inside every transaction would make commits queue up. A
-bell that cannot reach the server keeps trying; meanwhile the others find the work by polling.
+bell's own: a NOTIFY inside every transaction would make commits queue up. The first ring is told at once. After it the
+bell is quiet for a moment, a longer one the more it is rung, so that many commits are told in few words. A bell that
+cannot reach the server keeps trying; meanwhile the others find the work by polling.
 """
 
 import asyncio
@@ -20,7 +21,8 @@ log = logging.getLogger(__name__)
 
 Connect = Callable[[], Awaitable["asyncpg.Connection[Any]"]]
 
-_QUIET: Final = 0.05
+_SHORTEST_QUIET: Final = 0.005
+_LONGEST_QUIET: Final = 0.05
 _FIRST_PAUSE: Final = 0.1
 _LONGEST_PAUSE: Final = 10.0
 
@@ -34,6 +36,7 @@ class Bell:
         self._name = uuid4().hex
         self._signals = {topic: asyncio.Event() for topic in Topic}
         self._untold: set[Topic] = set()
+        self._rings = 0
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._is_listening = False
@@ -46,6 +49,7 @@ class Bell:
         for topic in topics:
             self._signals[topic].set()
         if topics:
+            self._rings += 1
             self._untold.update(topics)
             self._wake.set()
 
@@ -82,15 +86,18 @@ class Bell:
             if tried.is_set():
                 self._ring_all()
             tried.set()
+            quiet = _SHORTEST_QUIET
             while not connection.is_closed():
                 await self._tell(connection)
-                await asyncio.sleep(_QUIET)
+                await asyncio.sleep(quiet)
+                quiet = next_quiet(quiet, self._rings)
                 await self._wake.wait()
         finally:
             connection.terminate()
 
     async def _tell(self, connection: "asyncpg.Connection[Any]") -> None:
         self._wake.clear()
+        self._rings = 0
         topics, self._untold = self._untold, set()
         for topic in topics:
             await connection.execute("SELECT pg_notify($1, $2)", self._channel, f"{topic.value} {self._name}")
@@ -104,3 +111,8 @@ class Bell:
         """What was said while nobody listened is not known: better look once too often."""
         for signal in self._signals.values():
             signal.set()
+
+
+def next_quiet(quiet: float, rings: int) -> float:
+    """How long to be quiet after the next word, when there were so many rings in the last quiet."""
+    return min(2 * quiet, _LONGEST_QUIET) if rings > 1 else _SHORTEST_QUIET

@@ -1,8 +1,9 @@
 """Ending runs on request.
 
 A run that has not started stands in one place, and whoever takes it from there owns it. The places are asked in the
-order in which runs pass through them (later, holds, ready, leases), each in a statement of its own, so that a run that
-moves on under our eyes is met at its next place. One that is handed back by its worker meanwhile is asked for again.
+order in which runs pass through them (later, gated, holds, ready, leases, executions), each in a statement of its own,
+so that a run that moves on under our eyes is met at its next place. One that is handed back by its worker meanwhile is
+asked for again.
 """
 
 from collections.abc import Collection
@@ -10,6 +11,7 @@ from typing import Final
 
 from foliot.adapters.storage import notices
 from foliot.adapters.storage.postgres.database import Transaction
+from foliot.adapters.storage.postgres.endings import follow_ends, note_roots
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
@@ -34,6 +36,8 @@ async def cancel_runs(transaction: Transaction, run_ids: Collection[RunId], now:
         answers |= await _end_unstarted(transaction, open_ids, now)
         open_ids = [run_id for run_id in open_ids if run_id not in answers]
         answers |= await _ask_workers(transaction, open_ids, now)
+        open_ids = [run_id for run_id in open_ids if run_id not in answers]
+        answers |= await _ask_executions(transaction, open_ids, now)
         answers |= await _look_up(transaction, [run_id for run_id in open_ids if run_id not in answers])
     return answers
 
@@ -46,16 +50,29 @@ async def end_unstarted(transaction: Transaction, run_ids: Collection[RunId], no
 
 
 async def _end_unstarted(transaction: Transaction, run_ids: list[RunId], now: Instant) -> Answers:
-    met: dict[RunId, None] = {}
-    for place in ("cancelled_later", "cancelled_waiting", "cancelled_ready"):
-        met |= dict.fromkeys(await transaction.column(place, run_ids))
-    taken = list(met)
+    taken = await _take(transaction, run_ids)
     if not taken:
         return {}
-    transaction.keys.update(await transaction.column("release_holds", taken))
     ended = await transaction.rows("end_cancelled", taken, now)
     transaction.note(EventKind.RUNS_ENDED, notices.cancelled(dict(ended)))
+    await follow_ends(transaction, taken)
     return dict.fromkeys(taken, CancelAnswer.CANCELLED)
+
+
+async def take_unstarted(transaction: Transaction, run_ids: Collection[RunId]) -> list[RunId]:
+    """Take those that have not started from where they stand, with all their places: they are the caller's to end."""
+    if keys := await transaction.column("held_keys", list(run_ids)):
+        await transaction.rows("lock_limits", sorted(keys))
+    return await _take(transaction, list(run_ids))
+
+
+async def _take(transaction: Transaction, run_ids: list[RunId]) -> list[RunId]:
+    met: dict[RunId, None] = {}
+    for place in ("cancelled_later", "cancelled_gated", "cancelled_waiting", "cancelled_ready"):
+        met |= dict.fromkeys(await transaction.column(place, run_ids))
+    if met:
+        transaction.keys.update(await transaction.column("release_holds", list(met)))
+    return list(met)
 
 
 async def _ask_workers(transaction: Transaction, run_ids: list[RunId], now: Instant) -> Answers:
@@ -66,6 +83,17 @@ async def _ask_workers(transaction: Transaction, run_ids: list[RunId], now: Inst
         transaction.topics.add(Topic.CANCELS)
         transaction.note(EventKind.RUNS_CANCEL_REQUESTED, notices.cancel_requested(asked))
     pending = await transaction.column("leased_runs", [run_id for run_id in run_ids if run_id not in asked])
+    return dict.fromkeys(pending, CancelAnswer.PENDING) | dict.fromkeys(asked, CancelAnswer.REQUESTED)
+
+
+async def _ask_executions(transaction: Transaction, run_ids: list[RunId], now: Instant) -> Answers:
+    """An execution has no worker: whoever settles it is told."""
+    if not run_ids:
+        return {}
+    asked = await transaction.column("request_endings", run_ids, now)
+    await note_roots(transaction, asked)
+    transaction.note(EventKind.RUNS_CANCEL_REQUESTED, notices.cancel_requested(asked))
+    pending = await transaction.column("open_executions", [run_id for run_id in run_ids if run_id not in asked])
     return dict.fromkeys(pending, CancelAnswer.PENDING) | dict.fromkeys(asked, CancelAnswer.REQUESTED)
 
 

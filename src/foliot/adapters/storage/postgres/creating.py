@@ -3,20 +3,21 @@
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from foliot.adapters.storage.documents import encode_limits
+from foliot.adapters.storage.documents import encode, encode_limits
 from foliot.adapters.storage.notices import created
-from foliot.adapters.storage.postgres.arrays import columns
+from foliot.adapters.storage.postgres.arrays import columns, shared
 from foliot.adapters.storage.postgres.database import Transaction
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
 from foliot.domain.run import PRIORITY_STEP, NewRun
+from foliot.ports.storage import Topic
 
 Answers = dict[RunId, RunId]
 """For each run that was asked for: the run that answers."""
 
-_OFTEN_UNIFORM: Final = (1, 2, 3, 4, 5, 6)
-"""Positions in `_row`: job, queue, priority, trigger, moment, payload."""
+_OFTEN_UNIFORM: Final = slice(1, 7)
+"""Where in `_row` job, queue, priority, trigger, moment and payload are."""
 
 
 class _Key(NamedTuple):
@@ -42,22 +43,48 @@ async def create_runs(
     stored: set[RunId] = set()
     if wanted:
         arrays, values = _columns(wanted)
-        stored.update(await transaction.column("create_runs", project, now, *arrays, *values, are_ready, PRIORITY_STEP))
+        parts = columns((run.root, run.role, run.item) for run in wanted)
+        given = (*arrays, *values, are_ready, PRIORITY_STEP, *parts)
+        stored.update(await transaction.column("create_runs", project, now, *given))
     fresh = [run for run in wanted if run.id in stored]
     transaction.note(EventKind.RUNS_CREATED, created(fresh))
     return fresh, answers
 
 
+def are_plain(runs: Sequence[NewRun]) -> bool:
+    """Whether `create_plain_runs` will do: no keys to take, no places to wait for, nobody to answer to."""
+    if any(run.dedupe_key is not None or run.tick is not None or run.root is not None or run.is_gated for run in runs):
+        return False
+    different = {id(run.options): run for run in runs}
+    return not any(run.options.limits(run.job_id) for run in different.values())
+
+
+async def create_plain_runs(transaction: Transaction, project: str, runs: Sequence[NewRun], at: Instant | None) -> None:
+    """Store plain runs and put them into their place, in one statement. That one is there already is bad data."""
+    options = [run.options for run in runs]
+    due = [run.due_at for run in runs]
+    arrays, values = shared(
+        [
+            *([run.job_id for run in runs], [one.queue for one in options], [one.priority for one in options]),
+            *([run.trigger for run in runs], due, _texts([run.payload for run in runs])),
+            _texts([run.overrides for run in runs]),
+        ]
+    )
+    event = EventKind.RUNS_CREATED.value, encode(created(runs))
+    ids = [run.id for run in runs]
+    now = await transaction.value("create_plain_runs", project, at, PRIORITY_STEP, *event, ids, *arrays, *values)
+    transaction.topics |= {Topic.RUNS} if min(due) <= now else set()
+    transaction.topics |= {Topic.LATER} if max(due) > now else set()
+
+
+def _texts(documents: Sequence[bytes | None]) -> list[object]:
+    return [None if document is None else document.decode() for document in documents]
+
+
 def _columns(runs: Sequence[NewRun]) -> tuple[list[list[object]], list[object]]:
     """The rows by column, and the values that are the same in all rows: their columns are sent empty."""
     arrays = columns(map(_row, runs))
-    values: list[object] = []
-    for number in _OFTEN_UNIFORM:
-        column = arrays[number]
-        is_uniform = bool(column) and column.count(column[0]) == len(column)
-        values.append(column[0] if is_uniform else None)
-        if is_uniform:
-            arrays[number] = []
+    arrays[_OFTEN_UNIFORM], values = shared(arrays[_OFTEN_UNIFORM])
     return arrays, values
 
 

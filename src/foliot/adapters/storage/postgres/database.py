@@ -1,6 +1,7 @@
 """One database: connections, transactions, and what to do when they fail.
 
     write(verb, work)     BEGIN, work, events, before_commit, COMMIT, after_commit, ring the bell
+        is_single         work is one statement and notes no event: it needs no BEGIN, and no answer is waited for twice
         collision         once more, after a pause
         connection lost   once more; was the commit under way, `work` is told that it may find its own traces
         bad data          to the caller, who divides the batch
@@ -10,13 +11,14 @@ A transaction holds nothing but statements and small decisions; a server gives u
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, TypeVar
 
 import asyncpg
 
 from foliot.adapters.storage.documents import encode
 from foliot.adapters.storage.notices import Items
+from foliot.adapters.storage.postgres.arrays import literal
 from foliot.adapters.storage.postgres.bell import Bell
 from foliot.adapters.storage.postgres.dsn import Dsn
 from foliot.adapters.storage.postgres.statements import statements
@@ -57,7 +59,7 @@ class Transaction:
     """What `work` does its work with."""
 
     def __init__(self, connection: "asyncpg.pool.PoolConnectionProxy[Any]", schema: str, *, is_repeat: bool) -> None:
-        self._connection = connection
+        self.connection = connection
         self._statements = statements(schema)
         self.is_repeat = is_repeat
         """The same work may have been saved already, by a commit whose answer was lost."""
@@ -68,16 +70,16 @@ class Transaction:
         self.events: list[tuple[EventKind, Items]] = []
 
     async def rows(self, name: str, *values: object) -> list[Any]:
-        return await self._connection.fetch(self._statements[name], *values)
+        return await self.connection.fetch(self._statements[name], *_sent(values))
 
     async def column(self, name: str, *values: object) -> list[Any]:
-        return [row[0] for row in await self._connection.fetch(self._statements[name], *values)]
+        return [row[0] for row in await self.connection.fetch(self._statements[name], *_sent(values))]
 
     async def value(self, name: str, *values: object) -> Any:
-        return await self._connection.fetchval(self._statements[name], *values)
+        return await self.connection.fetchval(self._statements[name], *_sent(values))
 
     async def run(self, name: str, *values: object) -> None:
-        await self._connection.execute(self._statements[name], *values)
+        await self.connection.execute(self._statements[name], *_sent(values))
 
     async def now(self, at: Instant | None) -> Instant:
         """The moment this transaction takes as now: the server's, unless one is given."""
@@ -93,6 +95,15 @@ class Transaction:
         if self.events:
             kinds = [kind.value for kind, _ in self.events]
             await self.run("add_events", self.at, kinds, [encode(items) for _, items in self.events])
+
+
+def _sent(values: Iterable[object]) -> Iterator[object]:
+    """What is given to the driver: arrays as text, except those of bytes."""
+    return (literal(value) if isinstance(value, list) and not _are_bytes(value) else value for value in values)
+
+
+def _are_bytes(values: list[object]) -> bool:
+    return bool(values) and isinstance(values[0], bytes)
 
 
 Work = Callable[[Transaction], Awaitable[T]]
@@ -115,7 +126,7 @@ class Database:
         """Read, outside any transaction of ours."""
 
         async def read() -> list[Any]:
-            return await self._pool.fetch(self._statements[name], *values)
+            return await self._pool.fetch(self._statements[name], *_sent(values))
 
         return await self._persist(read, lambda: True)
 
@@ -127,32 +138,57 @@ class Database:
         return await self.value("now") if at is None else at
 
     async def write(
-        self, verb: str, work: Work[T], *, is_repeatable: bool = True, merge: Callable[[T, T], T] | None = None
+        self,
+        verb: str,
+        work: Work[T],
+        *,
+        is_single: bool = False,
+        is_repeatable: bool = True,
+        merge: Callable[[T, T], T] | None = None,
     ) -> T:
-        """Do `work` in one transaction. `merge` joins the answer of a commit in doubt with that of its repetition."""
-        doubtful: list[T] = []
+        """Do `work` in one transaction. `merge` joins the answer of a commit in doubt with that of its repetition.
+
+        Single work is one statement, which is a transaction by itself; repeated, it may be more than one.
+        """
+        doubtful: list[T | None] = []
 
         async def once() -> T:
-            return await self._once(verb, work, doubtful)
+            # Behind a pooler the settings are those of a transaction that has begun.
+            is_alone = is_single and not doubtful and not self.dsn.is_pooled
+            return await self._once(verb, work, doubtful, is_alone)
 
         answer = await self._persist(once, lambda: is_repeatable or not doubtful)
-        return merge(doubtful[0], answer) if merge and doubtful else answer
+        return merge(doubtful[0], answer) if merge and doubtful and doubtful[0] is not None else answer
 
-    async def _once(self, verb: str, work: Work[T], doubtful: list[T]) -> T:
+    async def _once(self, verb: str, work: Work[T], doubtful: list[T | None], is_alone: bool) -> T:
         async with self._pool.acquire() as connection:
-            await connection.execute(self._begin)
-            try:
-                transaction = Transaction(connection, self.dsn.schema, is_repeat=bool(doubtful))
-                answer = await work(transaction)
-                await transaction.save_events()
-                self._faults(f"{verb}.before_commit")
-            except BaseException:
-                await _roll_back(connection)
-                raise
-            await _commit(connection, lambda: doubtful.append(answer))
+            transaction = Transaction(connection, self.dsn.schema, is_repeat=bool(doubtful))
+            do = self._at_once if is_alone else self._in_transaction
+            answer = await do(verb, transaction, work, doubtful)
         self._faults(f"{verb}.after_commit")
         self._bell.ring(transaction.topics)
         return answer
+
+    async def _in_transaction(self, verb: str, transaction: Transaction, work: Work[T], doubtful: list[T | None]) -> T:
+        connection = transaction.connection
+        await connection.execute(self._begin)
+        try:
+            answer = await work(transaction)
+            await transaction.save_events()
+            self._faults(f"{verb}.before_commit")
+        except BaseException:
+            await _roll_back(connection)
+            raise
+        await _commit(connection, lambda: doubtful.append(answer))
+        return answer
+
+    async def _at_once(self, verb: str, transaction: Transaction, work: Work[T], doubtful: list[T | None]) -> T:
+        self._faults(f"{verb}.before_commit")
+        try:
+            return await work(transaction)
+        except BROKEN:
+            doubtful.append(None)
+            raise
 
     async def _persist(self, once: Callable[[], Awaitable[T]], may_repeat: Callable[[], bool]) -> T:
         """Try, and try again where that can help, with growing pauses."""

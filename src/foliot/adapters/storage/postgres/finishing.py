@@ -7,12 +7,13 @@ Most attempts succeed and leave nothing but the fact. Those take one statement t
 """
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from foliot.adapters.storage import notices
 from foliot.adapters.storage.documents import storable
 from foliot.adapters.storage.postgres.arrays import columns
 from foliot.adapters.storage.postgres.database import Transaction
+from foliot.adapters.storage.postgres.endings import follow_finished
 from foliot.adapters.storage.postgres.placing import Standing, place, put_ready
 from foliot.adapters.storage.verdicts import Held, Sorted, is_repeated, sort_finishes
 from foliot.domain.events import EventKind
@@ -20,7 +21,9 @@ from foliot.domain.ids import RunId, Token, WorkerId
 from foliot.domain.instant import Instant, later
 from foliot.domain.lease import Claim, Finish
 from foliot.domain.limits import OVERLAP_PREFIX
-from foliot.domain.run import Again, Ended, Status
+from foliot.domain.run import Again, Ended, Status, Verdict
+
+_ByExitCode = dict[int | None, list[Finish]]
 
 
 class TokenMisused(Exception):
@@ -44,10 +47,11 @@ async def finish_runs(
 
     Trusting means to look at run and worker only after the fact, and to raise `TokenMisused` when they do not fit.
     """
-    plain = [finish for finish in finishes if is_trusting and _is_plain(finish)]
-    others = [finish for finish in finishes if not (is_trusting and _is_plain(finish))]
-    ended, unknown = await _succeed(transaction, plain, at)
-    items = notices.succeeded(ended)
+    plain, others = _divided(finishes) if is_trusting else ({}, finishes)
+    # One statement for all can write the event as well; of several, each would write its own.
+    is_uniform = len(plain) == 1 and not others
+    ended, unknown = await _succeed(transaction, plain, at, is_uniform=is_uniform)
+    items = [] if is_uniform else notices.succeeded(ended)
     if others:
         result = await _sort_out(transaction, others, await transaction.now(at))
         items += notices.ended(result)
@@ -56,8 +60,20 @@ async def finish_runs(
     return await _stale(transaction, unknown)
 
 
-def _is_plain(finish: Finish) -> bool:
-    verdict = finish.verdict
+def _divided(finishes: Iterable[Finish]) -> tuple[_ByExitCode, list[Finish]]:
+    """Plain successes, and all the others."""
+    plain: _ByExitCode = {}
+    others: list[Finish] = []
+    for finish in finishes:
+        verdict = finish.verdict
+        if _is_plain(verdict):
+            plain.setdefault(verdict.exit_code, []).append(finish)
+        else:
+            others.append(finish)
+    return plain, others
+
+
+def _is_plain(verdict: Verdict) -> TypeGuard[Ended]:
     return (
         type(verdict) is Ended
         and verdict.status is Status.SUCCESS
@@ -68,30 +84,25 @@ def _is_plain(finish: Finish) -> bool:
 
 
 async def _succeed(
-    transaction: Transaction, finishes: Sequence[Finish], at: Instant | None
+    transaction: Transaction, finishes: _ByExitCode, at: Instant | None, *, is_uniform: bool
 ) -> tuple[list[Claim], list[Finish]]:
-    """Save plain successes, by exit code. What was saved, and the finishes whose token is not current, come back."""
+    """Save plain successes. What was saved, and the finishes whose token is not current, come back."""
     unknown: list[Finish] = []
     ended: list[Claim] = []
-    for exit_code, group in _by_exit_code(finishes).items():
+    is_watching = False
+    for exit_code, group in finishes.items():
         asked = {finish.claim.token: finish for finish in group}
-        for row in await transaction.rows("end_successes", list(asked), at, exit_code):
-            token, run_id, worker_id, transaction.at = row
+        for row in await transaction.rows("end_successes", list(asked), at, exit_code, is_uniform):
+            token, run_id, worker_id, transaction.at, is_watching = row
             claim = asked.pop(token).claim
             if claim.run_id != run_id or claim.worker_id != worker_id:
                 raise TokenMisused
             ended.append(claim)
         unknown += asked.values()
     await _release(transaction, "release_holds", ended)
+    if is_watching or any(claim.root is not None for claim in ended):
+        await follow_finished(transaction, ended)
     return ended, unknown
-
-
-def _by_exit_code(finishes: Iterable[Finish]) -> dict[int | None, list[Finish]]:
-    groups: dict[int | None, list[Finish]] = {}
-    for finish in finishes:
-        assert isinstance(finish.verdict, Ended)
-        groups.setdefault(finish.verdict.exit_code, []).append(finish)
-    return groups
 
 
 async def _sort_out(transaction: Transaction, finishes: Sequence[Finish], now: Instant) -> Sorted:
@@ -106,6 +117,7 @@ async def _sort_out(transaction: Transaction, finishes: Sequence[Finish], now: I
     await _release(transaction, "release_places", [claim for claim, _ in again], OVERLAP_PREFIX)
     await _retry(transaction, [(leases[claim.token], verdict) for claim, verdict in again], now)
     await put_ready(transaction, [Standing.of_claim(claim) for claim in given_back])
+    await follow_finished(transaction, [claim for claim, _ in ended])
     return result
 
 
@@ -115,7 +127,7 @@ async def _end(transaction: Transaction, ended: Sequence[tuple[_Lease, Ended]], 
     rows = [
         (
             *(lease.run_id, lease.token, lease.worker_id, lease.attempt, lease.started_at),
-            *(verdict.exit_code, verdict.status.value, verdict.reason, storable(verdict.error)),
+            *(verdict.exit_code, verdict.status.value, verdict.reason, storable(verdict.error), int(verdict.was_lost)),
         )
         for lease, verdict in ended
     ]

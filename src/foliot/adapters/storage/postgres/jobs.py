@@ -1,6 +1,6 @@
 """The jobs of a PostgreSQL storage."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
 from foliot.adapters.storage.documents import as_stored_job, encode
@@ -8,6 +8,8 @@ from foliot.adapters.storage.notices import about_jobs, deleted_jobs
 from foliot.adapters.storage.postgres.admission import Admission
 from foliot.adapters.storage.postgres.cancelling import end_unstarted
 from foliot.adapters.storage.postgres.database import Database, Transaction
+from foliot.adapters.storage.postgres.gathering import Gathering
+from foliot.adapters.storage.postgres.renaming import rename_jobs
 from foliot.adapters.storage.postgres.schedules import delete_schedules
 from foliot.adapters.storage.rows import job_of
 from foliot.domain.events import EventKind
@@ -21,6 +23,7 @@ class PostgresJobs:
         self._database = database
         self._admission = admission
         self._project = project
+        self._getting = Gathering[JobId, Job | None](self._get)
 
     async def put(self, jobs: Sequence[tuple[JobId, JobSpec]], *, at: Instant | None = None) -> list[Job]:
         if not jobs:
@@ -44,10 +47,15 @@ class PostgresJobs:
         return put
 
     async def get(self, job_ids: Collection[JobId]) -> dict[JobId, Job]:
+        """Calls that come while another is under way are answered together, by one look."""
         if not job_ids:
             return {}
-        rows = await self._database.rows("get_jobs", self._project, list(job_ids))
-        return {job.id: job for job in (job_of(self._project, row) for row in rows)}
+        return {job.id: job for job in await self._getting.ask(list(job_ids)) if job is not None}
+
+    async def _get(self, job_ids: Sequence[JobId]) -> list[Job | None]:
+        rows = await self._database.rows("get_jobs", self._project, list(dict.fromkeys(job_ids)))
+        found = {job.id: job for job in (job_of(self._project, row) for row in rows)}
+        return [found.get(job_id) for job_id in job_ids]
 
     async def page(self, *, after: JobId | None = None, limit: int = 100) -> list[Job]:
         return [
@@ -70,6 +78,7 @@ class PostgresJobs:
         deleted: dict[JobId, int] = dict(await transaction.rows("delete_jobs", self._project, job_ids))
         if deleted:
             gone = list(deleted)
+            await transaction.run("raise_revision_floor", max(deleted.values()))
             schedules = await transaction.column("schedules_of_jobs", self._project, gone)
             await delete_schedules(transaction, self._project, schedules, now)
             await end_unstarted(
@@ -77,6 +86,25 @@ class PostgresJobs:
             )
         transaction.note(EventKind.JOB_DELETED, deleted_jobs(deleted))
         return [job_id for job_id in job_ids if job_id in deleted], transaction.keys
+
+    async def rename(self, renames: Mapping[JobId, JobId], *, at: Instant | None = None) -> dict[JobId, JobId]:
+        if not renames:
+            return {}
+
+        async def work(transaction: Transaction) -> tuple[dict[JobId, JobId], set[str]]:
+            now = await transaction.now(at)
+            return await rename_jobs(transaction, self._project, renames, now), transaction.keys
+
+        done, keys = await self._database.write("rename_jobs", work, merge=_merge_renames)
+        await self._admission.follow(keys, at)
+        return done
+
+
+def _merge_renames(
+    first: tuple[dict[JobId, JobId], set[str]], second: tuple[dict[JobId, JobId], set[str]]
+) -> tuple[dict[JobId, JobId], set[str]]:
+    """What the first try did, the second one finds done."""
+    return first[0] | second[0], first[1] | second[1]
 
 
 def _merge_deletes(

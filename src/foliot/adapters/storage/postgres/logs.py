@@ -6,6 +6,7 @@ from functools import partial
 from foliot.adapters.storage.postgres.arrays import columns
 from foliot.adapters.storage.postgres.database import Database, Transaction, divide
 from foliot.domain.ids import RunId, Token
+from foliot.domain.instant import Instant
 from foliot.domain.logs import LogChunk
 
 
@@ -27,6 +28,13 @@ class PostgresLogs:
     ) -> list[LogChunk]:
         token, seq = after or (-1, -1)
         return [LogChunk(*row) for row in await self._database.rows("read_logs", run_id, token, seq, limit)]
+
+    async def tail(self, run_id: RunId, *, limit: int) -> list[LogChunk]:
+        return [LogChunk(*row) for row in reversed(await self._database.rows("last_logs", run_id, limit))]
+
+    async def kept_from(self) -> Instant | None:
+        moment: str | None = await self._database.value("logs_kept_from")
+        return None if moment is None else Instant(int(moment))
 
 
 async def _append(transaction: Transaction, *, chunks: Sequence[LogChunk]) -> list[tuple[Token, int]]:

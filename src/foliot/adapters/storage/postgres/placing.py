@@ -1,4 +1,5 @@
-"""Where a run that is not over stands: `later` until it is due, `holds` while it waits, `ready` when it may start."""
+"""Where a run that is not over stands: `gated` until its gate has decided, `later` until it is due, `holds` while it
+waits, `ready` when it may start."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Self
@@ -22,11 +23,13 @@ class Standing(NamedTuple):
     priority: int
     due_at: Instant
     limits: Sequence[Limit]
+    is_gated: bool = False
+    """Its gate is to be asked first."""
 
     @classmethod
     def of_new(cls, run: NewRun) -> Self:
         options = run.options
-        return cls(run.id, options.queue, options.priority, run.due_at, options.limits(run.job_id))
+        return cls(run.id, options.queue, options.priority, run.due_at, options.limits(run.job_id), run.is_gated)
 
     @classmethod
     def of_row(cls, run_id: str, queue: str, priority: int, due_at: int, limits: str | None) -> Self:
@@ -42,12 +45,14 @@ class Standing(NamedTuple):
 
 
 async def place(transaction: Transaction, runs: Iterable[Standing], now: Instant) -> None:
-    """Put runs where they belong: not due yet, waiting for their limits, or ready."""
+    """Put runs where they belong: before their gate, not due yet, waiting for their limits, or ready."""
+    gated: list[Standing] = []
     later: list[Standing] = []
     waiting: list[Standing] = []
     ready: list[Standing] = []
     for run in runs:
-        (later if run.due_at > now else waiting if run.limits else ready).append(run)
+        (gated if run.is_gated else later if run.due_at > now else waiting if run.limits else ready).append(run)
+    await put_gated(transaction, gated)
     await put_later(transaction, later)
     await put_waiting(transaction, waiting)
     await put_ready(transaction, ready)
@@ -57,6 +62,12 @@ async def put_later(transaction: Transaction, runs: Sequence[Standing]) -> None:
     if runs:
         await transaction.run("add_later", [run.due_at for run in runs], [run.run_id for run in runs])
         transaction.topics.add(Topic.LATER)
+
+
+async def put_gated(transaction: Transaction, runs: Sequence[Standing]) -> None:
+    if runs:
+        await transaction.run("add_gated", [run.due_at for run in runs], [run.run_id for run in runs])
+        transaction.topics.add(Topic.GATES)
 
 
 async def put_ready(transaction: Transaction, runs: Sequence[Standing]) -> None:

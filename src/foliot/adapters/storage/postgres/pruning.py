@@ -13,6 +13,7 @@ from foliot.ports.storage import Pruned, Retention
 _SCHEDULES_A_ROUND: Final = 2_000
 _JOBS_A_ROUND: Final = 50
 _ENTROPY_BITS: Final = 80
+_LEFT_BY_RUNS: Final = ("outputs", "attempts", "logs", "executions", "steps", "notes", "endings", "decisions")
 
 
 class Pruner:
@@ -22,6 +23,7 @@ class Pruner:
         self._project = project
         self._last_schedule = ""
         self._last_job = ""
+        self._last_workflow = ""
 
     async def prune(
         self, transaction: Transaction, *, retention: Retention, epoch: int, limit: int, at: Instant | None
@@ -34,7 +36,7 @@ class Pruner:
         await _prune_limits(transaction, limit)
         return Pruned(
             runs=runs,
-            logs=await _prune_older(transaction, "prune_logs", retention.logs_age, now, limit),
+            logs=await _prune_logs(transaction, retention.logs_age, now, limit),
             ticks=ticks,
             events=await _prune_older(transaction, "prune_events", retention.events_age, now, limit),
             schedules=schedules,
@@ -52,6 +54,11 @@ class Pruner:
             doomed += await transaction.column("old_runs", first_kept, cut, limit)
         if retention.runs_per_job is not None and len(doomed) < limit:
             doomed += await self._surplus(transaction, retention.runs_per_job, limit - len(doomed))
+        if retention.executions_per_workflow is not None and len(doomed) < limit:
+            doomed += await self._surplus_executions(
+                transaction, retention.executions_per_workflow, limit - len(doomed)
+            )
+        doomed = await _with_parts(transaction, doomed, limit)
         deleted = await transaction.column("delete_runs", doomed) if doomed else []
         return len(deleted), await _forget_runs(transaction, deleted)
 
@@ -62,6 +69,17 @@ class Pruner:
         is_cut = len(surplus) >= limit
         # A job whose surplus was cut off is looked at again; after the last job it begins with the first.
         self._last_job = self._last_job if is_cut else jobs[-1] if len(jobs) == _JOBS_A_ROUND else ""
+        return surplus[:limit]
+
+    async def _surplus_executions(self, transaction: Transaction, kept: int, limit: int) -> list[str]:
+        values = (self._project, self._last_workflow, kept, limit, _JOBS_A_ROUND)
+        rows = await transaction.rows("surplus_executions", *values)
+        surplus = [row["run_id"] for row in rows if row["run_id"] is not None]
+        workflows = list(dict.fromkeys(row["workflow_id"] for row in rows))
+        is_cut = len(surplus) >= limit
+        self._last_workflow = (
+            self._last_workflow if is_cut else workflows[-1] if len(workflows) == _JOBS_A_ROUND else ""
+        )
         return surplus[:limit]
 
     async def _prune_ledgers(
@@ -91,11 +109,20 @@ def _cut(row: Any, now: Instant, age: Millis) -> Instant:
     return removable_before(decode_schedule_spec(row["spec"]), settled_until, now, age)
 
 
+async def _with_parts(transaction: Transaction, run_ids: list[str], limit: int) -> list[str]:
+    """These runs with all that is a part of them; of what is too much at once, a piece, the parts before the whole."""
+    parts = await transaction.column("parts_of_runs", run_ids, limit) if run_ids else []
+    if not parts:
+        return run_ids
+    first = list(dict.fromkeys(await _with_parts(transaction, parts, limit)))
+    return first if len(first) >= limit else list(dict.fromkeys([*first, *run_ids]))
+
+
 async def _forget_runs(transaction: Transaction, run_ids: Sequence[str]) -> int:
     if not run_ids:
         return 0
-    for left_over in ("delete_runs_outputs", "delete_runs_attempts", "delete_runs_logs"):
-        await transaction.run(left_over, run_ids)
+    for left_over in _LEFT_BY_RUNS:
+        await transaction.run(f"delete_runs_{left_over}", run_ids)
     return len(await transaction.rows("delete_runs_keys", run_ids))
 
 
@@ -105,6 +132,14 @@ async def _forget_schedules(transaction: Transaction, uids: Sequence[str], cut: 
         for left_over in ("forget_revisions", "forget_pauses", "forget_schedules"):
             await transaction.run(left_over, gone)
     return len(gone)
+
+
+async def _prune_logs(transaction: Transaction, age: Millis | None, now: Instant, limit: int) -> int:
+    """A log that is gone is not to be taken for one that was never written."""
+    removed = await _prune_older(transaction, "prune_logs", age, now, limit)
+    if removed and age is not None:
+        await transaction.run("note_logs_kept_from", now - age)
+    return removed
 
 
 async def _prune_older(transaction: Transaction, query: str, age: Millis | None, now: Instant, limit: int) -> int:

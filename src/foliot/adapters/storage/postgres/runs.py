@@ -1,22 +1,29 @@
 """The runs of a PostgreSQL storage."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
+from foliot.adapters.storage.postgres import endings, gates
 from foliot.adapters.storage.postgres.admission import Admission
 from foliot.adapters.storage.postgres.cancelling import cancel_runs
-from foliot.adapters.storage.postgres.creating import create_runs
-from foliot.adapters.storage.postgres.database import Database, Transaction, divide
+from foliot.adapters.storage.postgres.creating import are_plain, create_plain_runs, create_runs
+from foliot.adapters.storage.postgres.database import Database, Transaction, Unstorable, divide
 from foliot.adapters.storage.postgres.finishing import TokenMisused, finish_runs
+from foliot.adapters.storage.postgres.gathering import Gathering
+from foliot.adapters.storage.postgres.marking import mark_runs
 from foliot.adapters.storage.postgres.placing import Standing, place
 from foliot.adapters.storage.rows import attempt_of, claim_of, run_of
 from foliot.adapters.storage.verdicts import refused
-from foliot.domain.ids import RunId, Token, WorkerId
+from foliot.domain.gate.decision import End, Gated, Passed, Postponed, Sight
+from foliot.domain.ids import JobId, RunId, Token, WorkerId
 from foliot.domain.instant import Instant
 from foliot.domain.lease import CancelAnswer, Claim, Finish
-from foliot.domain.run import TERMINAL, AttemptRecord, NewRun, Run, Status, rank
-from foliot.ports.storage import Created, Released, RunFilter, Topic
+from foliot.domain.mark import MarkAnswer, Marked
+from foliot.domain.outcome import Reason
+from foliot.domain.run import TERMINAL, AttemptRecord, Ended, NewRun, Run, Status, rank
+from foliot.ports.storage import Created, Depth, Released, RunFilter, Topic
 
 _TROUBLE: Final = TERMINAL - {Status.SUCCESS}
 _SETTLED_ANSWERS: Final = frozenset({CancelAnswer.TERMINAL, CancelAnswer.PENDING})
@@ -27,20 +34,43 @@ class PostgresRuns:
         self._database = database
         self._admission = admission
         self._project = project
+        self._creating = Gathering[NewRun, Created](partial(self._create_all, at=None), key=lambda run: run.id)
 
     # -- coming into being
 
     async def create(self, runs: Sequence[NewRun], *, at: Instant | None = None) -> list[Created]:
+        """Calls of one process that come while another is under way are saved together, in one transaction."""
         if not runs:
             return []
+        return await self._creating.ask(runs) if at is None else await self._create_all(runs, at)
+
+    async def _create_all(self, runs: Sequence[NewRun], at: Instant | None) -> list[Created]:
         answers = dict(await divide(runs, partial(self._create, at=at)))
         return [answers.get(run.id) or Created(run.id, is_new=False) for run in runs]
 
     async def _create(self, runs: Sequence[NewRun], at: Instant | None) -> list[tuple[RunId, Created]]:
+        if are_plain(runs):
+            with suppress(Unstorable):
+                return await self._create_plain(runs, at)
+        return await self._create_any(runs, at)
+
+    async def _create_plain(self, runs: Sequence[NewRun], at: Instant | None) -> list[tuple[RunId, Created]]:
+        """The short way. Should one of them be there already, or be bad data, nothing is saved."""
+
+        async def work(transaction: Transaction) -> None:
+            if transaction.is_repeat and await transaction.rows("existing_runs", [run.id for run in runs]):
+                return  # the commit in doubt was carried out
+            await create_plain_runs(transaction, self._project, runs, at)
+
+        await self._database.write("create", work, is_single=True)
+        return [(run.id, Created(run.id, is_new=True)) for run in runs]
+
+    async def _create_any(self, runs: Sequence[NewRun], at: Instant | None) -> list[tuple[RunId, Created]]:
         async def work(transaction: Transaction) -> tuple[list[tuple[RunId, Created]], set[str]]:
             now = await transaction.now(at)
-            fresh, owners = await create_runs(transaction, self._project, runs, now, are_ready=True)
-            await _place_others(transaction, fresh, now)
+            are_ready = not any(run.is_gated for run in runs)
+            fresh, owners = await create_runs(transaction, self._project, runs, now, are_ready=are_ready)
+            await (_place_others if are_ready else _place)(transaction, fresh, now)
             # After a commit in doubt the runs may be there because we made them.
             new = {run.id for run in (runs if transaction.is_repeat else fresh)}
             return [(run.id, _answer(run.id, owners.get(run.id, run.id), new)) for run in runs], transaction.keys
@@ -114,6 +144,66 @@ class PostgresRuns:
         await self._admission.follow(keys, at)
         return answers
 
+    async def answer(self, answers: Mapping[RunId, Ended], *, at: Instant | None = None) -> list[RunId]:
+        if not answers:
+            return []
+
+        async def work(transaction: Transaction) -> tuple[list[RunId], set[str]]:
+            return await gates.answer(transaction, answers, await transaction.now(at)), transaction.keys
+
+        answered, keys = await self._database.write("answer", work, merge=_merge_lists)
+        await self._admission.follow(keys, at)
+        return answered
+
+    # -- gates
+
+    async def gated(self, limit: int, *, at: Instant | None = None) -> tuple[Instant, list[Gated]]:
+        now = await self._database.now(at)
+        return now, [Gated(*row) for row in await self._database.rows("gated_runs", now, limit)]
+
+    async def pass_gates(
+        self, passed: Sequence[Passed], postponed: Sequence[Postponed], *, at: Instant | None = None
+    ) -> list[RunId]:
+        async def work(transaction: Transaction) -> tuple[list[RunId], set[str]]:
+            now = await transaction.now(at)
+            return await gates.pass_gates(transaction, passed, postponed, now), transaction.keys
+
+        done, keys = await self._database.write("pass_gates", work, merge=_merge_lists)
+        await self._admission.follow(keys, at)
+        return done
+
+    async def watch(self, job_ids: Collection[JobId]) -> None:
+        if job_ids:
+            work = partial(endings.watch, project=self._project, job_ids=job_ids)
+            await self._database.write("watch", work)
+
+    async def sights(self, job_ids: Collection[JobId], *, after: Instant, until: Instant) -> dict[JobId, Sight]:
+        return await endings.sights(self._database, self._project, job_ids, after, until)
+
+    async def latest_end(
+        self,
+        job_id: JobId,
+        statuses: Collection[Status],
+        *,
+        reasons: Collection[Reason] | None = None,
+        until: Instant,
+    ) -> End | None:
+        return await endings.latest_end(self._database, self._project, job_id, statuses, reasons, until)
+
+    async def decisions(self, run_ids: Collection[RunId]) -> dict[RunId, bytes]:
+        return {row[0]: row[1].encode() for row in await self._database.rows("decisions", list(run_ids))}
+
+    async def mark(self, marks: Mapping[RunId, RunId], *, at: Instant | None = None) -> dict[RunId, Marked]:
+        if not marks:
+            return {}
+
+        async def work(transaction: Transaction) -> tuple[dict[RunId, Marked], set[str]]:
+            return await mark_runs(transaction, marks, await transaction.now(at)), transaction.keys
+
+        answers, keys = await self._database.write("mark", work, merge=_merge_marks)
+        await self._admission.follow(keys, at)
+        return answers
+
     # -- being looked at
 
     async def get(self, run_ids: Collection[RunId]) -> dict[RunId, Run]:
@@ -123,11 +213,26 @@ class PostgresRuns:
         return {run.id: run for run in runs}
 
     async def page(self, only: RunFilter) -> list[Run]:
-        rows = await self._database.rows(
-            _page_query(only), self._project, only.before, only.limit, only.job_id, only.schedule_id, only.status
-        )
+        values = (self._project, only.before, only.limit, only.job_id, only.schedule_id, only.status)
+        if only.root is None:
+            rows = await self._database.rows(_page_query(only), *values)
+        else:
+            rows = await self._database.rows("page_parts", *values, only.root)
         found = await self.get([row[0] for row in rows])
         return [found[row[0]] for row in rows if row[0] in found]
+
+    async def latest(self, job_ids: Collection[JobId]) -> dict[JobId, Run]:
+        rows = await self._database.rows("latest_runs", self._project, list(job_ids))
+        found = await self.get([row[0] for row in rows])
+        return {run.job_id: run for run in found.values()}
+
+    async def overrides(self, run_id: RunId) -> bytes | None:
+        found: str | None = await self._database.value("overrides", run_id)
+        return None if found is None else found.encode()
+
+    async def depth(self, limit: int) -> Depth:
+        [(running, queued, scheduled)] = await self._database.rows("depth", limit)
+        return Depth(running, min(queued, limit), scheduled)
 
     async def attempts(self, run_id: RunId) -> list[AttemptRecord]:
         return [attempt_of(row) for row in await self._database.rows("attempts", run_id)]
@@ -137,10 +242,14 @@ def _answer(asked: RunId, owner: RunId, new: Collection[RunId]) -> Created:
     return Created(owner, is_new=owner == asked and asked in new)
 
 
+async def _place(transaction: Transaction, runs: Sequence[NewRun], now: Instant) -> None:
+    await place(transaction, [Standing.of_new(run) for run in runs], now)
+
+
 async def _place_others(transaction: Transaction, runs: Sequence[NewRun], now: Instant) -> None:
     """Put those runs into their place that did not become ready when they were stored."""
     standings = [Standing.of_new(run) for run in runs]
-    others = [run for run in standings if run.due_at > now or run.limits]
+    others = [run for run in standings if run.due_at > now or run.limits or run.is_gated]
     await place(transaction, others, now)
     if len(others) < len(standings):
         transaction.topics.add(Topic.RUNS)
@@ -150,8 +259,18 @@ async def _release_due(transaction: Transaction, *, limit: int, at: Instant | No
     now = await transaction.now(at)
     rows = await transaction.rows("take_due", now, limit)
     # A run that waits for its turn is due and stays where it is: its turn will find it.
-    await place(transaction, [Standing.of_row(*row[:5]) for row in rows if not row["is_waiting"]], now)
+    free = [row[:5] for row in rows if not row["is_waiting"]]
+    free += await _turned(transaction, [row["id"] for row in rows if row["is_waiting"]])
+    await place(transaction, [Standing.of_row(*row) for row in free], now)
     return Released(len(rows), await transaction.value("next_due")), transaction.keys
+
+
+async def _turned(transaction: Transaction, run_ids: list[RunId]) -> list[Any]:
+    """Those whose turn has come at this very moment, while they still were for later: nobody else will place them."""
+    if not run_ids:
+        return []
+    await transaction.rows("lock_limits", sorted(await transaction.column("held_keys", run_ids)))
+    return await transaction.rows("passed_runs", run_ids)
 
 
 def _claim_query(queues: list[str], only: Collection[RunId] | None) -> tuple[str, object] | tuple[str, object, object]:
@@ -169,6 +288,23 @@ def _merge_cancels(
     answers = {
         run_id: first[0].get(run_id, answer) if answer in _SETTLED_ANSWERS else answer
         for run_id, answer in second[0].items()
+    }
+    return answers, first[1] | second[1]
+
+
+def _merge_lists(
+    first: tuple[list[RunId], set[str]], second: tuple[list[RunId], set[str]]
+) -> tuple[list[RunId], set[str]]:
+    return list(dict.fromkeys(first[0] + second[0])), first[1] | second[1]
+
+
+def _merge_marks(
+    first: tuple[dict[RunId, Marked], set[str]], second: tuple[dict[RunId, Marked], set[str]]
+) -> tuple[dict[RunId, Marked], set[str]]:
+    """What the first try did, the second one finds done."""
+    answers = {
+        run_id: first[0].get(run_id, marked) if marked.answer is MarkAnswer.SUCCESS else marked
+        for run_id, marked in second[0].items()
     }
     return answers, first[1] | second[1]
 

@@ -1,14 +1,18 @@
 """The schedules of a PostgreSQL storage: what people do to them, and what can be read about them."""
 
+import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
+from typing import Final
 
 from foliot.adapters.storage.documents import as_stored_schedule, encode
 from foliot.adapters.storage.notices import about_schedules
 from foliot.adapters.storage.postgres.admission import Admission
 from foliot.adapters.storage.postgres.arrays import by_uid, columns
-from foliot.adapters.storage.postgres.database import Database, Transaction, divide
+from foliot.adapters.storage.postgres.database import Database, Transaction, Unstorable, divide
 from foliot.adapters.storage.postgres.due import due_schedules
+from foliot.adapters.storage.postgres.punctual import is_punctual, settle_punctual
 from foliot.adapters.storage.postgres.settling import add_ticks, settle_firings
 from foliot.adapters.storage.rows import pause_of, planned_of, revision_of, schedule_of, tick_of
 from foliot.domain import edit
@@ -21,12 +25,16 @@ from foliot.domain.schedule import Revision, Schedule
 from foliot.domain.tick import TickRecord
 from foliot.ports.storage import DueBatch, Ledger, NewSchedule, Topic
 
+_SIDE_BY_SIDE: Final = 3
+"""How many batches are settled at once: more would only open connections, and wait for each other's pages."""
+
 
 class PostgresSchedules:
     def __init__(self, database: Database, admission: Admission, project: str) -> None:
         self._database = database
         self._admission = admission
         self._project = project
+        self._settling = asyncio.Semaphore(_SIDE_BY_SIDE)
 
     # -- what people do
 
@@ -110,16 +118,30 @@ class PostgresSchedules:
     async def settle(self, firings: Sequence[Firing], *, at: Instant | None = None) -> list[ScheduleUid]:
         if not firings:
             return []
-        saved = set(await divide(firings, partial(self._settle, at=at)))
+        async with self._settling:
+            saved = set(await divide(firings, partial(self._settle, at=at)))
         return [firing.uid for firing in firings if firing.uid in saved]
 
     async def _settle(self, firings: Sequence[Firing], at: Instant | None) -> list[ScheduleUid]:
         async def work(transaction: Transaction) -> tuple[list[ScheduleUid], set[str]]:
             return await settle_firings(transaction, self._project, firings, at), transaction.keys
 
+        if all(map(is_punctual, firings)):
+            with suppress(Unstorable):
+                return await self._settle_punctual(firings, at)
         saved, keys = await self._database.write("settle", work)
         await self._admission.follow(keys, at)
         return saved
+
+    async def _settle_punctual(self, firings: Sequence[Firing], at: Instant | None) -> list[ScheduleUid]:
+        """The short way. Should a run of theirs be there already, or be bad data, nothing is saved."""
+
+        async def work(transaction: Transaction) -> list[ScheduleUid]:
+            # After a commit in doubt there is more to tell apart than one statement can.
+            settle = settle_firings if transaction.is_repeat else settle_punctual
+            return await settle(transaction, self._project, firings, at)
+
+        return await self._database.write("settle", work, is_single=True)
 
     async def next_wake(self) -> Instant | None:
         wake: Instant | None = await self._database.value("next_wake")
@@ -139,6 +161,9 @@ class PostgresSchedules:
         query = "page_schedules" if job_id is None else "page_schedules_of_job"
         rows = await self._database.rows(query, self._project, after, limit, job_id)
         return [schedule_of(self._project, row) for row in rows]
+
+    async def upcoming(self, limit: int) -> list[Schedule]:
+        return [schedule_of(self._project, row) for row in await self._database.rows("upcoming_schedules", limit)]
 
     async def ticks(self, uid: ScheduleUid, *, after: Instant, until: Instant, limit: int) -> list[TickRecord]:
         return [tick_of(row) for row in await self._database.rows("ticks", uid, after, until, limit)]

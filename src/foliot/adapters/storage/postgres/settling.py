@@ -13,7 +13,7 @@ from foliot.adapters.storage.postgres.arrays import columns
 from foliot.adapters.storage.postgres.cancelling import cancel_runs
 from foliot.adapters.storage.postgres.creating import create_runs
 from foliot.adapters.storage.postgres.database import Transaction
-from foliot.adapters.storage.postgres.placing import Hold, Standing, add_holds, place, put_later, save_limits
+from foliot.adapters.storage.postgres.placing import Hold, Standing, add_holds, place, put_gated, put_later, save_limits
 from foliot.domain.events import EventKind
 from foliot.domain.firing import Firing
 from foliot.domain.ids import RunId, ScheduleId, ScheduleUid
@@ -94,7 +94,9 @@ async def _start(transaction: Transaction, project: str, firings: Sequence[Firin
     await _hold_overlap(transaction, fresh, waiting)
     await place(transaction, [Standing.of_new(run) for run in fresh if run.id not in waiting], now)
     # A run that waits for its turn asks for nothing else; but one for later is not due when its turn comes.
-    await put_later(transaction, [Standing.of_new(run) for run in fresh if run.id in waiting and run.due_at > now])
+    turns = [Standing.of_new(run) for run in fresh if run.id in waiting]
+    await put_gated(transaction, [run for run in turns if run.is_gated])
+    await put_later(transaction, [run for run in turns if run.due_at > now and not run.is_gated])
 
 
 async def _hold_overlap(transaction: Transaction, runs: Sequence[NewRun], waiting: Collection[RunId]) -> None:

@@ -1,7 +1,8 @@
 """The SQL of this package, ready to be sent.
 
 The files are written for the schema `foliot`, so that they can be tried as they stand. A query may stand inside another
-one, as {its_name}: what several statements have in common is written once.
+one, as {its_name}: what several statements have in common is written once. An array that is asked for comes as text
+(`arrays.literal`), so that the driver has nothing to look into and need not learn the array types of each connection.
 """
 
 import re
@@ -15,6 +16,7 @@ from foliot.adapters.storage.queries import load_migrations, load_queries
 SCHEMA: Final = "foliot"
 _HERE: Final = Path(__file__).parent
 _OTHER: Final = re.compile(r"\{(\w+)\}")
+_ARRAY: Final = re.compile(r"(\$\d+)::((?:text|bigint|int|boolean)\[\])")
 _OWN_SCHEMA: Final = re.compile(rf"\b{SCHEMA}\.")
 
 
@@ -28,7 +30,8 @@ def statements(schema: str = SCHEMA) -> Mapping[str, str]:
             raise ValueError(f"{file.name} names again: {', '.join(twice)}")
         written.update(queries)
     return {
-        name: in_schema(_OTHER.sub(lambda other: written[other[1]], text), schema) for name, text in written.items()
+        name: in_schema(_ARRAY.sub(r"\1::text::\2", _OTHER.sub(lambda other: written[other[1]], text)), schema)
+        for name, text in written.items()
     }
 
 

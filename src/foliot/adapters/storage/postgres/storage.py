@@ -10,6 +10,7 @@ from foliot.adapters.storage.postgres.admission import Admission
 from foliot.adapters.storage.postgres.bell import Bell
 from foliot.adapters.storage.postgres.database import SETTINGS, Database, Faults
 from foliot.adapters.storage.postgres.dsn import Dsn, parse_dsn
+from foliot.adapters.storage.postgres.executions import PostgresExecutions
 from foliot.adapters.storage.postgres.jobs import PostgresJobs
 from foliot.adapters.storage.postgres.logs import PostgresLogs
 from foliot.adapters.storage.postgres.migrate import migrate
@@ -18,7 +19,9 @@ from foliot.adapters.storage.postgres.schedules import PostgresSchedules
 from foliot.adapters.storage.postgres.trouble import translate
 from foliot.adapters.storage.postgres.upkeep import PostgresUpkeep
 from foliot.adapters.storage.postgres.workers import PostgresWorkers
+from foliot.adapters.storage.postgres.workflows import PostgresWorkflows
 from foliot.domain.job import DEFAULT_PROJECT
+from foliot.ports.executions import ExecutionStore, WorkflowStore
 from foliot.ports.storage import JobStore, LogStore, RunStore, ScheduleStore, Topic, Upkeep, WorkerStore
 
 _CONNECT_TIMEOUT: Final = 10
@@ -32,6 +35,8 @@ class PostgresStorage:
     jobs: JobStore
     schedules: ScheduleStore
     runs: RunStore
+    workflows: WorkflowStore
+    executions: ExecutionStore
     workers: WorkerStore
     logs: LogStore
     upkeep: Upkeep
@@ -48,6 +53,8 @@ class PostgresStorage:
         self.jobs = PostgresJobs(database, admission, project)
         self.schedules = PostgresSchedules(database, admission, project)
         self.runs = PostgresRuns(database, admission, project)
+        self.workflows = PostgresWorkflows(database, project)
+        self.executions = PostgresExecutions(database, admission, self.runs, project)
         self.workers = PostgresWorkers(database, vital, admission)
         self.logs = PostgresLogs(database)
         self.upkeep = PostgresUpkeep(database, vital, project)
@@ -95,7 +102,8 @@ async def open_postgres(
     except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, ValueError) as error:
         raise translate(error, place.server) from error
     listening = parse_dsn(listen_dsn or dsn, place.schema)
-    bell = Bell(f"{place.schema}_bell", lambda: _connect(listening))
+    # What is announced is safe already; the announcement need not be.
+    bell = Bell(f"{place.schema}_bell", lambda: _connect(listening, synchronous_commit="off"))
     await bell.start()
     database, signs_of_life = (Database(place, one, bell, faults) for one in (pool, vital))
     return PostgresStorage(database, signs_of_life, bell, (pool, vital), project)
@@ -109,8 +117,8 @@ async def _prepare(place: Dsn) -> None:
         await connection.close(timeout=_CLOSE_TIMEOUT)
 
 
-async def _connect(place: Dsn) -> "asyncpg.Connection[Any]":
-    connection: asyncpg.Connection[Any] = await asyncpg.connect(place.url, **_options(place))
+async def _connect(place: Dsn, **settings: str) -> "asyncpg.Connection[Any]":
+    connection: asyncpg.Connection[Any] = await asyncpg.connect(place.url, **_options(place, **settings))
     return connection
 
 
@@ -123,7 +131,8 @@ async def _leave_as_it_is(connection: object) -> None:
     return
 
 
-def _options(place: Dsn) -> dict[str, Any]:
-    settings = {"application_name": SETTINGS["application_name"]} if place.is_pooled else SETTINGS
+def _options(place: Dsn, **further: str) -> dict[str, Any]:
+    # Behind a pooler a session is shared: what is set here would hold for others, or be forgotten.
+    settings = {"application_name": SETTINGS["application_name"]} if place.is_pooled else {**SETTINGS, **further}
     cache = {"statement_cache_size": 0} if place.is_pooled else {}
     return {"timeout": _CONNECT_TIMEOUT, "command_timeout": _COMMAND_TIMEOUT, "server_settings": settings, **cache}

@@ -80,7 +80,7 @@ def _grant(tx: Transaction, project: str, worker_id: WorkerId, rows: Sequence[Ro
 def _claim(row: Row, token: Token, worker_id: WorkerId, revisions: dict[str, int], now: Instant) -> Claim:
     (
         (_, run_id, queue, job_id, attempt, lost, priority, due_at, created_at, payload, overrides, limits),
-        (uid, schedule_id, scheduled_for, key),
+        (uid, schedule_id, scheduled_for, key, root, role, item),
     ) = row[:12], row[12:]
     return Claim(
         run_id,
@@ -98,4 +98,7 @@ def _claim(row: Row, token: Token, worker_id: WorkerId, revisions: dict[str, int
         overrides,
         limit_keys(limits) if limits else (),
         Tick(uid, schedule_id, scheduled_for, key) if uid else None,
+        root,
+        role,
+        item,
     )

@@ -17,6 +17,8 @@ _PATIENCE: Final = 1_000
 """How often a lock is asked for before giving up: about five seconds."""
 _NAP: Final = 0.0005
 _LONGEST_NAP: Final = 0.005
+_CHECKPOINT: Final = 4_000
+"""After how many pages (16 MB) the log is copied into the file: a burst is not held up by it again and again."""
 
 
 class Session:
@@ -43,9 +45,11 @@ class Session:
         self._connection.execute(sql, values)
         return self._connection.changes()
 
-    def run_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
-        """Do it once for each row of values."""
+    def run_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> int:
+        """Do it once for each row of values, and say how many rows changed."""
+        before = self._connection.total_changes()
         self._connection.executemany(sql, rows)
+        return self._connection.total_changes() - before
 
     @contextmanager
     def savepoint(self) -> Iterator[None]:
@@ -72,11 +76,14 @@ class Session:
 
 def connect(path: Path, *, synchronous: str, cache_kib: int) -> apsw.Connection:
     """Open an existing file. Locks of other processes are waited for."""
-    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE, statementcachesize=STATEMENTS_KEPT)
+    # No mutex: whoever opens a connection sees to it that one thread at a time uses it, and a lock a call is dear.
+    flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOMUTEX
+    connection = apsw.Connection(str(path), flags=flags, statementcachesize=STATEMENTS_KEPT)
     connection.set_busy_handler(_wait_for_lock)
     connection.pragma("synchronous", synchronous)
     connection.pragma("cache_size", -cache_kib)
     connection.pragma("temp_store", "memory")
+    connection.wal_autocheckpoint(_CHECKPOINT)
     connection.pragma("trusted_schema", 0)
     return connection
 

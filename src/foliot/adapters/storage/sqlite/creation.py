@@ -19,6 +19,7 @@ from foliot.ports.storage import Created, Topic
 
 SQL: Final = load_queries(Path(__file__).parent / "sql" / "runs.sql")
 _NO_TICK: Final = (None, None, None, None)
+_NO_PART: Final = (None, None, None)
 
 
 class Entry(NamedTuple):
@@ -31,6 +32,8 @@ class Entry(NamedTuple):
     has_limits: bool
     is_waiting: bool = False
     """An earlier run of its schedule goes first."""
+    is_gated: bool = False
+    """Its gate is to be asked first."""
 
 
 def create(tx: Transaction, project: str, runs: Sequence[NewRun], now: Instant) -> list[Created]:
@@ -94,23 +97,27 @@ def insert(
         options = run.options
         limits = options.limits(run.job_id)
         capacities.update(limits)
-        what = (run.id, project, run.job_id, options.queue, options.priority, run.trigger, run.due_at, now)
-        with_what = (run.payload, run.overrides, encode_limits(limits))
-        rows.append((*what, *with_what, *(run.tick or _NO_TICK)))
-        entries.append(Entry(run.id, options.queue, options.priority, run.due_at, bool(limits), run.id in waiting))
+        run_id, job_id, due_at, queue, priority = run.id, run.job_id, run.due_at, options.queue, options.priority
+        what = (run_id, project, job_id, queue, priority, run.trigger, due_at, now)
+        part = _NO_PART if run.root is None else (run.root, run.role, run.item)
+        rows.append((*what, run.payload, run.overrides, encode_limits(limits), *(run.tick or _NO_TICK), *part))
+        entries.append(Entry(run_id, queue, priority, due_at, bool(limits), run_id in waiting, run.is_gated))
     tx.run_many(SQL["create_runs"], rows)
-    tx.run_many(admission.SQL["set_capacity"], capacities.items())
+    tx.run_many(admission.SQL["set_capacity"], [*capacities.items()])
     add_event(tx, now, EventKind.RUNS_CREATED, notices.created(runs))
     return entries
 
 
 def place(tx: Transaction, entries: Iterable[Entry], now: Instant) -> set[str]:
-    """Put runs into later or ready, or let them ask for their limits; returns the keys to be admitted."""
+    """Put runs into later, gated or ready, or let them ask for their limits; returns the keys to be admitted."""
     later: list[tuple[Instant, RunId]] = []
     ready: list[tuple[str, int, RunId]] = []
+    gated: list[tuple[Instant, RunId]] = []
     limited: list[RunId] = []
-    for run_id, queue, priority, due_at, has_limits, is_waiting in entries:
-        if due_at > now:
+    for run_id, queue, priority, due_at, has_limits, is_waiting, is_gated in entries:
+        if is_gated:
+            gated.append((due_at, run_id))
+        elif due_at > now:
             later.append((due_at, run_id))
         elif is_waiting:
             continue
@@ -119,6 +126,7 @@ def place(tx: Transaction, entries: Iterable[Entry], now: Instant) -> set[str]:
         else:
             ready.append((queue, rank(due_at, priority), run_id))
     _put_later(tx, later)
+    _put_gated(tx, gated)
     put_ready(tx, ready)
     return admission.ask_places(tx, limited)
 
@@ -136,3 +144,12 @@ def _put_later(tx: Transaction, rows: Sequence[tuple[Instant, RunId]]) -> None:
     if next_due is None or min(rows)[0] < next_due:
         tx.ring(Topic.LATER)
     tx.run_many(SQL["put_later"], rows)
+
+
+def _put_gated(tx: Transaction, rows: Sequence[tuple[Instant, RunId]]) -> None:
+    if not rows:
+        return
+    next_due = tx.value(SQL["next_gated"])
+    if next_due is None or min(rows)[0] < next_due:
+        tx.ring(Topic.GATES)
+    tx.run_many(SQL["put_gated"], rows)

@@ -1,7 +1,7 @@
 """Which schedules ask for a decision, with everything the decision depends on."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from foliot.adapters.storage.documents import decode_schedule_spec, encode_names
 from foliot.adapters.storage.rows import schedule_of
@@ -13,24 +13,41 @@ from foliot.domain.firing import DueSchedule
 from foliot.domain.ids import ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
 from foliot.domain.limits import OVERLAP_PREFIX
-from foliot.domain.schedule import Pause, Revision
+from foliot.domain.schedule import Pause, Revision, ScheduleSpec
 from foliot.domain.tick import PlannedTick
 from foliot.ports.storage import DueBatch, Ledger
 
+_UID: Final = 0
+_SPEC: Final = 6
 _HAS_PAUSES: Final = -2
 _HAS_PLANNED: Final = -1
+
+
+class _Further(NamedTuple):
+    """What only few schedules have, by uid."""
+
+    revisions: Mapping[ScheduleUid, Sequence[Revision]]
+    pauses: Mapping[ScheduleUid, Sequence[Pause]]
+    planned: Mapping[ScheduleUid, Sequence[PlannedTick]]
 
 
 def due(session: Session, project: str, limit: int, now: Instant) -> DueBatch:
     """Most schedules need one row; what only a few have is fetched for those."""
     rows = session.rows(SQL["due_schedules"], (OVERLAP_PREFIX, now, limit))
-    pauses = edits.pauses(session, [row[0] for row in rows if row[_HAS_PAUSES]])
-    planned = edits.planned_ticks(session, [row[0] for row in rows if row[_HAS_PLANNED]])
-    older = edits.revisions(session, [row[0] for row in rows if _needs_older(row, planned.get(row[0], ()))])
-    schedules = [_due_schedule(row, older, pauses, planned) for row in rows]
-    targets = {revision.spec.target for schedule in schedules for revision in schedule.revisions}
-    jobs = get_jobs(session, project, targets)
-    return DueBatch(now, schedules, jobs)
+    # Schedules that say the same share one specification.
+    specs = {document: decode_schedule_spec(document) for document in {row[_SPEC] for row in rows}}
+    further = _further(session, rows)
+    schedules = [_due_schedule(row, specs, further) for row in rows]
+    targets = {spec.target for spec in specs.values()}
+    targets |= {revision.spec.target for revisions in further.revisions.values() for revision in revisions}
+    return DueBatch(now, schedules, get_jobs(session, project, targets))
+
+
+def _further(session: Session, rows: Sequence[Row]) -> _Further:
+    pauses = edits.pauses(session, [row[_UID] for row in rows if row[_HAS_PAUSES]])
+    planned = edits.planned_ticks(session, [row[_UID] for row in rows if row[_HAS_PLANNED]])
+    edited = [row[_UID] for row in rows if _needs_older(row, planned.get(row[_UID], ()))]
+    return _Further(edits.revisions(session, edited), pauses, planned)
 
 
 def _needs_older(row: Row, planned: Sequence[PlannedTick]) -> bool:
@@ -39,20 +56,15 @@ def _needs_older(row: Row, planned: Sequence[PlannedTick]) -> bool:
     return bool(settled_until < opened_at) or any(tick.revision != number for tick in planned)
 
 
-def _due_schedule(
-    row: Row,
-    older: Mapping[ScheduleUid, list[Revision]],
-    pauses: Mapping[ScheduleUid, list[Pause]],
-    planned: Mapping[ScheduleUid, list[PlannedTick]],
-) -> DueSchedule:
+def _due_schedule(row: Row, specs: Mapping[str, ScheduleSpec], further: _Further) -> DueSchedule:
     uid, schedule_id, version, created_at, number, opened_at, spec, settled_until, behind_since, in_flight, *_ = row
-    revisions = older.get(uid) or (Revision(number, opened_at, decode_schedule_spec(spec)),)
+    revisions, pauses, planned = further
     return DueSchedule(
         uid,
         schedule_id,
         version,
         created_at,
-        tuple(revisions),
+        tuple(revisions[uid]) if uid in revisions else (Revision(number, opened_at, specs[spec]),),
         settled_until,
         in_flight,
         tuple(pauses.get(uid, ())),

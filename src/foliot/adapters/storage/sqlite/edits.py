@@ -86,9 +86,14 @@ def delete(tx: Transaction, schedules: Sequence[Schedule], now: Instant) -> None
     for schedule in schedules:
         ticks = [tick.cancelled() for tick in planned.get(schedule.uid, ())]
         add_ticks(tx, schedule.uid, schedule.id, ticks, now)
-    tx.run_many(SQL["clear_planned"], [(uid,) for uid in planned])
+    clear_planned(tx, planned)
     tx.run_many(SQL["delete_schedules"], [(now, now, schedule.uid) for schedule in schedules])
     add_event(tx, now, EventKind.SCHEDULE_DELETED, about_schedules(schedules))
+
+
+def clear_planned(tx: Transaction, uids: Collection[ScheduleUid]) -> None:
+    if uids:
+        tx.run(SQL["clear_planned"], (encode_names(uids),))
 
 
 def revisions(session: Session, uids: Collection[ScheduleUid]) -> dict[ScheduleUid, list[Revision]]:

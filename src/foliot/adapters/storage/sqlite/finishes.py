@@ -10,6 +10,7 @@ from foliot.adapters.storage.queries import load_queries
 from foliot.adapters.storage.sqlite import admission
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.creation import Entry, place, put_ready
+from foliot.adapters.storage.sqlite.endings import follow_finished
 from foliot.adapters.storage.sqlite.events import add_event
 from foliot.adapters.storage.sqlite.trouble import UNSTORABLE
 from foliot.adapters.storage.verdicts import Held, is_repeated, refused, sort_finishes
@@ -52,6 +53,7 @@ def _finish(tx: Transaction, finishes: Sequence[Finish], now: Instant) -> list[T
     _give_back(tx, result.given_back)
     admission.admit_keys(tx, keys)
     add_event(tx, now, EventKind.RUNS_ENDED, notices.ended(result))
+    follow_finished(tx, [claim for claim, _ in result.ended])
     return [claim.token for claim, verdict in result.unknown if not _was_saved(tx, Finish(claim, verdict))]
 
 
@@ -88,6 +90,7 @@ def _ending(claim: Claim, verdict: Ended, now: Instant) -> tuple[object, ...]:
         _ended_at(claim, now),
         claim.started_at,
         claim.attempt,
+        verdict.was_lost,
         verdict.exit_code,
         storable(verdict.error),
         claim.worker_id,

@@ -1,6 +1,7 @@
 """The verbs about jobs."""
 
-from collections.abc import Collection, Sequence
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +16,7 @@ from foliot.adapters.storage.sqlite.access import Access
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.connection import Session
 from foliot.adapters.storage.sqlite.events import add_event
+from foliot.adapters.storage.sqlite.renames import rename_jobs
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId
 from foliot.domain.instant import Instant
@@ -28,6 +30,7 @@ class SqliteJobs:
 
     def __init__(self, access: Access) -> None:
         self._writer, self._reader, _, self._project = access
+        self._looked_up: dict[JobId, Job | None] = {}
 
     async def put(self, jobs: Sequence[tuple[JobId, JobSpec]], *, at: Instant | None = None) -> list[Job]:
         def work(tx: Transaction) -> list[Job]:
@@ -36,7 +39,23 @@ class SqliteJobs:
         return await self._writer.submit("put_jobs", work)
 
     async def get(self, job_ids: Collection[JobId]) -> dict[JobId, Job]:
+        if len(job_ids) == 1:
+            return self._get_one(*job_ids)
         return await self._reader.read(lambda session: get_jobs(session, self._project, job_ids))
+
+    def _get_one(self, job_id: JobId) -> dict[JobId, Job]:
+        """Look here and now, for whoever enqueues asks for one job, each time.
+
+        All who ask in one turn of the event loop share one look. What anybody has been told is saved was saved in an
+        earlier turn, so it is seen.
+        """
+        if job_id not in self._looked_up:
+            if not self._looked_up:
+                asyncio.get_running_loop().call_soon(self._looked_up.clear)
+            row = self._reader.peek(SQL["get_job"], (self._project, job_id))
+            self._looked_up[job_id] = None if row is None else job_of(self._project, row)
+        job = self._looked_up[job_id]
+        return {} if job is None else {job_id: job}
 
     async def page(self, *, after: JobId | None = None, limit: int = 100) -> list[Job]:
         def look(session: Session) -> list[Job]:
@@ -50,6 +69,12 @@ class SqliteJobs:
             return _delete(tx, self._project, job_ids, tx.now(at))
 
         return await self._writer.submit("delete_jobs", work)
+
+    async def rename(self, renames: Mapping[JobId, JobId], *, at: Instant | None = None) -> dict[JobId, JobId]:
+        def work(tx: Transaction) -> dict[JobId, JobId]:
+            return rename_jobs(tx, self._project, renames, tx.now(at))
+
+        return await self._writer.submit("rename_jobs", work)
 
 
 def get_jobs(session: Session, project: str, job_ids: Collection[JobId]) -> dict[JobId, Job]:
@@ -65,7 +90,8 @@ def _put(tx: Transaction, project: str, jobs: Sequence[tuple[JobId, JobSpec]], n
         spec = as_stored_job(given)
         before = known.get(job_id)
         if before is None:
-            known[job_id] = Job(id=job_id, project=project, spec=spec, revision=1, created_at=now, updated_at=now)
+            first = _first_revision(tx)
+            known[job_id] = Job(id=job_id, project=project, spec=spec, revision=first, created_at=now, updated_at=now)
         elif before.spec != spec:
             known[job_id] = replace(before, spec=spec, revision=before.revision + 1, updated_at=now)
         if known[job_id] is not before:
@@ -79,8 +105,15 @@ def _put(tx: Transaction, project: str, jobs: Sequence[tuple[JobId, JobSpec]], n
     return answers
 
 
+def _first_revision(tx: Transaction) -> int:
+    """Higher than that of any job that is gone: whoever remembers one of the same id sees that this is another."""
+    return int(tx.value(SQL["revision_floor"]) or 0) + 1
+
+
 def _delete(tx: Transaction, project: str, job_ids: Collection[JobId], now: Instant) -> list[JobId]:
     found: dict[JobId, int] = dict(tx.rows(SQL["delete_jobs"], (project, encode_names(job_ids))))
+    if found:
+        tx.run(SQL["raise_revision_floor"], (max(found.values()),))
     edits.delete(tx, edits.schedules_of_jobs(tx, project, found), now)
     cancels.cancel_jobs(tx, project, found, now)
     add_event(tx, now, EventKind.JOB_DELETED, deleted_jobs(found))

@@ -1,14 +1,13 @@
 """Saving what was decided about due schedules: ticks, runs and watermark in one transaction."""
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from foliot.adapters.storage import notices
 from foliot.adapters.storage.documents import decode_schedule_spec, encode_names
 from foliot.adapters.storage.sqlite import admission, cancels, creation, edits
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.events import add_event
-from foliot.adapters.storage.sqlite.ticks import SQL, tick_rows
+from foliot.adapters.storage.sqlite.ticks import SQL
 from foliot.adapters.storage.sqlite.trouble import UNSTORABLE
 from foliot.domain.events import EventKind
 from foliot.domain.firing import Firing
@@ -17,84 +16,70 @@ from foliot.domain.instant import Instant
 from foliot.domain.limits import overlap_key
 
 
-class _Current(NamedTuple):
-    """A schedule's row as it is under the write lock."""
-
-    rowid: int
-    uid: ScheduleUid
-    id: ScheduleId
-    version: int
-    has_planned: bool
-
-
-_Saved = Sequence[tuple[Firing, _Current]]
+class _OutOfDate(Exception):
+    """A schedule is not as it was when its firing was decided."""
 
 
 def settle(tx: Transaction, project: str, firings: Sequence[Firing], now: Instant) -> list[ScheduleUid]:
     """Save each firing whose schedule is as it was when the firing was decided; the others change nothing."""
-    valid = _compare(tx, firings)
-    try:
-        with tx.savepoint():
-            _save(tx, project, valid, now)
-    except UNSTORABLE:
-        # A tick that is in the ledger already, or a run that cannot be stored: only its own firing is refused.
-        valid = [one for one in valid if _save_alone(tx, project, one, now)]
-    add_event(tx, now, EventKind.TICKS_SETTLED, notices.settled(firing for firing, _ in valid))
-    return [firing.uid for firing, _ in valid]
+    saved = firings
+    if not _saves(tx, project, saved, now):
+        saved = _current(tx, firings)
+        if not _saves(tx, project, saved, now):
+            # A tick that is in the ledger already, or a run that cannot be stored: only its own firing is refused.
+            saved = [firing for firing in saved if _saves(tx, project, [firing], now)]
+    add_event(tx, now, EventKind.TICKS_SETTLED, notices.settled(saved))
+    return [firing.uid for firing in saved]
 
 
-def _compare(tx: Transaction, firings: Sequence[Firing]) -> list[tuple[Firing, _Current]]:
-    rows = tx.rows(SQL["versions"], (encode_names({firing.uid for firing in firings}),))
-    current = {row.uid: row for row in map(_Current._make, rows)}
-    valid = []
+def _current(tx: Transaction, firings: Sequence[Firing]) -> list[Firing]:
+    """Those whose schedule has the version they were decided for. Of two for one schedule the first counts."""
+    uids = encode_names({firing.uid for firing in firings})
+    versions: dict[ScheduleUid, int] = dict(tx.rows(SQL["versions"], (uids,)))
+    current = []
     for firing in firings:
-        row = current.get(firing.uid)
-        if row is not None and row.version == firing.version:
-            valid.append((firing, row))
-            del current[firing.uid]  # a second firing in one batch was decided before the first
-    return valid
+        if versions.get(firing.uid) == firing.version:
+            current.append(firing)
+            del versions[firing.uid]  # a second firing in one batch was decided before the first
+    return current
 
 
-def _save_alone(tx: Transaction, project: str, one: tuple[Firing, _Current], now: Instant) -> bool:
+def _saves(tx: Transaction, project: str, firings: Sequence[Firing], now: Instant) -> bool:
+    """Save all of them, or none."""
     try:
         with tx.savepoint():
-            _save(tx, project, [one], now)
-    except UNSTORABLE:
+            _save(tx, project, firings, now)
+    except (_OutOfDate, *UNSTORABLE):
         return False
     return True
 
 
-def _save(tx: Transaction, project: str, firings: _Saved, now: Instant) -> None:
-    _cancel_running(tx, [firing for firing, _ in firings if firing.cancels_running], now)
+def _save(tx: Transaction, project: str, firings: Sequence[Firing], now: Instant) -> None:
     _advance(tx, firings)
+    _cancel_running(tx, [firing for firing in firings if firing.cancels_running], now)
     _replace_planned(tx, firings)
     _add_ticks(tx, firings, now)
-    _create_runs(tx, project, [firing for firing, _ in firings if firing.runs], now)
+    _create_runs(tx, project, [firing for firing in firings if firing.runs], now)
 
 
-def _add_ticks(tx: Transaction, firings: _Saved, now: Instant) -> None:
-    keys: dict[RunId | None, str] = {
-        run.id: run.tick.key for firing, _ in firings for run in firing.runs if run.tick is not None
-    }
-    rows = [row for firing, current in firings for row in tick_rows(firing.uid, current.id, firing.ticks, now, keys)]
-    tx.run_many(SQL["add_ticks"], rows)
-
-
-def _advance(tx: Transaction, firings: _Saved) -> None:
-    spent = _exhausted(tx, [firing for firing, _ in firings if firing.next_run_at is None])
+def _advance(tx: Transaction, firings: Sequence[Firing]) -> None:
+    """Move the schedules on. This is the comparison: a row is found only in the version that was decided about."""
+    spent = _exhausted(tx, [firing for firing in firings if firing.next_run_at is None])
     rows = [
         (
+            firing.uid,
+            firing.version,
             firing.settled_until,
             firing.next_run_at,
             firing.wake_at,
             firing.last_scheduled_at,
             firing.behind_since,
             firing.uid in spent,
-            current.rowid,
         )
-        for firing, current in firings
+        for firing in firings
     ]
-    tx.run_many(SQL["advance"], rows)
+    if tx.run_many(SQL["advance"], rows) != len(rows):
+        raise _OutOfDate
 
 
 def _exhausted(tx: Transaction, firings: Sequence[Firing]) -> set[ScheduleUid]:
@@ -102,13 +87,28 @@ def _exhausted(tx: Transaction, firings: Sequence[Firing]) -> set[ScheduleUid]:
         return set()
     rows = tx.rows(SQL["specs"], (encode_names(firing.uid for firing in firings),))
     kinds = {uid: decode_schedule_spec(spec).type for uid, spec in rows}
-    return {firing.uid for firing in firings if firing.is_exhausted(kinds[firing.uid])}
+    return {firing.uid for firing in firings if firing.uid in kinds and firing.is_exhausted(kinds[firing.uid])}
 
 
-def _replace_planned(tx: Transaction, firings: _Saved) -> None:
-    tx.run_many(edits.SQL["clear_planned"], [(row.uid,) for _, row in firings if row.has_planned])
-    planned = [(firing.uid, *tick) for firing, _ in firings for tick in firing.planned]
+def _replace_planned(tx: Transaction, firings: Sequence[Firing]) -> None:
+    edits.clear_planned(tx, [firing.uid for firing in firings])
+    planned = [(firing.uid, *tick) for firing in firings for tick in firing.planned]
     tx.run_many(SQL["add_planned"], planned)
+
+
+def _add_ticks(tx: Transaction, firings: Sequence[Firing], now: Instant) -> None:
+    """The key of a tick that runs is known from its run; making the others takes the name of the schedule."""
+    keys: dict[RunId | None, str] = {
+        run.id: run.tick.key for firing in firings for run in firing.runs if run.tick is not None
+    }
+    quiet = {firing.uid for firing in firings if len(firing.ticks) != len(firing.runs)}
+    names: dict[ScheduleUid, ScheduleId] = dict(tx.rows(SQL["names"], (encode_names(quiet),))) if quiet else {}
+    rows = [
+        (firing.uid, *tick, keys.get(tick.run_id) or tick.key(names[firing.uid]), now)
+        for firing in firings
+        for tick in firing.ticks
+    ]
+    tx.run_many(SQL["add_ticks"], rows)
 
 
 def _cancel_running(tx: Transaction, firings: Iterable[Firing], now: Instant) -> None:

@@ -58,6 +58,15 @@ class SqliteLogs:
             lambda session: [LogChunk(*row) for row in session.rows(SQL["read_chunks"], values)]
         )
 
+    async def tail(self, run_id: RunId, *, limit: int) -> list[LogChunk]:
+        sql = SQL["last_chunks"]
+        rows = await (await self._file()).reader.read(lambda session: session.rows(sql, (run_id, limit)))
+        return [LogChunk(*row) for row in reversed(rows)]
+
+    async def kept_from(self) -> Instant | None:
+        moment: Instant | None = await self._main.read(lambda session: session.value(SQL["logs_kept_from"]))
+        return moment
+
     async def prune(self, removed: Collection[RunId], before: Instant | None, limit: int) -> int:
         """Remove the chunks of removed runs, and up to `limit` older than `before` of runs that are over."""
         old = [] if before is None else await self._old_chunks(before, limit)

@@ -12,7 +12,7 @@ from foliot.adapters.storage.documents import decode_schedule_spec, encode_names
 from foliot.adapters.storage.retention import removable_before
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.connection import Session
-from foliot.adapters.storage.sqlite.edits import SQL as SCHEDULES
+from foliot.adapters.storage.sqlite.edits import clear_planned
 from foliot.adapters.storage.sqlite.leadership import SQL
 from foliot.domain.ids import RunId, ScheduleUid
 from foliot.domain.instant import Instant, Millis
@@ -20,6 +20,10 @@ from foliot.ports.storage import Pruned, Retention
 
 _STRIDE: Final = 1_000
 _MAX_STRIDES: Final = 20
+_LEFT_BY_RUNS: Final = (
+    *("remove_attempts", "remove_outputs", "remove_executions", "remove_steps", "remove_notes", "remove_endings"),
+    "remove_decisions",
+)
 
 
 class Finds(NamedTuple):
@@ -37,6 +41,7 @@ class Walk:
 
     run: int = 0
     job: str = ""
+    workflow: str = ""
     schedule: str = ""
 
     def find(self, session: Session, project: str, retention: Retention, now: Instant, limit: int) -> Finds:
@@ -46,18 +51,21 @@ class Walk:
         if retention.runs_per_job is not None:
             surplus = self._surplus_runs(session, project, retention.runs_per_job, limit - len(runs))
             runs.update(dict.fromkeys(surplus))
+        if retention.executions_per_workflow is not None:
+            kept = retention.executions_per_workflow
+            runs.update(dict.fromkeys(self._surplus_executions(session, project, kept, limit - len(runs))))
         empty = [uid for (uid,) in session.rows(SQL["empty_schedules"], (limit,))]
         age = retention.ticks_age
         ledgers = [] if age is None else list(self._old_ledgers(session, age, now, limit))
-        return Finds(list(runs), empty, ledgers)
+        return Finds(_with_parts(session, list(runs), limit), empty, ledgers)
 
     def _old_runs(self, session: Session, before: Instant, limit: int) -> list[RunId]:
         found: list[RunId] = []
         for _ in range(_MAX_STRIDES):
             rows = session.rows(SQL["walk_runs"], (self.run, _STRIDE))
-            for rowid, run_id, _, finished_at in rows:
+            for rowid, run_id, _, finished_at, is_needed in rows:
                 self.run = rowid
-                if finished_at is not None and finished_at < before:
+                if finished_at is not None and finished_at < before and not is_needed:
                     found.append(run_id)
                 if len(found) == limit:
                     return found
@@ -80,6 +88,19 @@ class Walk:
                 self.job = job_id
         return found
 
+    def _surplus_executions(self, session: Session, project: str, keep: int, limit: int) -> list[RunId]:
+        found: list[RunId] = []
+        for _ in range(_STRIDE):
+            workflow_id = session.value(SQL["next_workflow"], (project, self.workflow))
+            if workflow_id is None or len(found) >= limit:
+                self.workflow = self.workflow if workflow_id is not None else ""
+                break
+            rows = session.rows(SQL["surplus_executions"], (project, workflow_id, keep, limit - len(found)))
+            found += [run_id for (run_id,) in rows]
+            if len(found) < limit:
+                self.workflow = workflow_id
+        return found
+
     def _old_ledgers(
         self, session: Session, age: Millis, now: Instant, limit: int
     ) -> Iterator[tuple[ScheduleUid, Instant]]:
@@ -90,6 +111,15 @@ class Walk:
                 yield uid, removable_before(decode_schedule_spec(spec), settled_until, now, age)
         if len(rows) < max(limit, _STRIDE):
             self.schedule = ""
+
+
+def _with_parts(session: Session, run_ids: list[RunId], limit: int) -> list[RunId]:
+    """These runs with all that is a part of them; of what is too much at once, a piece, the parts before the whole."""
+    parts = [run_id for (run_id,) in session.rows(SQL["parts_of_runs"], (encode_names(run_ids), limit))]
+    if not parts:
+        return run_ids
+    first = list(dict.fromkeys(_with_parts(session, parts, limit)))
+    return first if len(first) >= limit else list(dict.fromkeys([*first, *run_ids]))
 
 
 def remove(tx: Transaction, finds: Finds, retention: Retention, now: Instant, limit: int) -> Pruned:
@@ -110,8 +140,8 @@ def _remove_runs(tx: Transaction, run_ids: Collection[RunId]) -> tuple[int, int]
         return 0, 0
     ids = encode_names(run_ids)
     removed = tx.run(SQL["remove_runs"], (ids,))
-    tx.run(SQL["remove_attempts"], (ids,))
-    tx.run(SQL["remove_outputs"], (ids,))
+    for left_over in _LEFT_BY_RUNS:
+        tx.run(SQL[left_over], (ids,))
     return removed, tx.run(SQL["forget_dedupe"], (ids,))
 
 
@@ -130,6 +160,7 @@ def _remove_ticks(tx: Transaction, ledgers: Collection[tuple[ScheduleUid, Instan
 def _remove_schedule(tx: Transaction, uid: ScheduleUid) -> int:
     removed = tx.run(SQL["remove_schedules"], (uid,))
     if removed:
-        for query in (SQL["remove_revisions"], SQL["remove_pauses"], SCHEDULES["clear_planned"]):
+        for query in (SQL["remove_revisions"], SQL["remove_pauses"]):
             tx.run(query, (uid,))
+        clear_planned(tx, [uid])
     return removed

@@ -8,11 +8,12 @@ from foliot.adapters.storage.documents import encode_names
 from foliot.adapters.storage.queries import load_queries
 from foliot.adapters.storage.rows import attempt_of, run_of
 from foliot.adapters.storage.sqlite.connection import Session
-from foliot.domain.ids import RunId
+from foliot.domain.ids import JobId, RunId
 from foliot.domain.run import AttemptRecord, Run, Status
-from foliot.ports.storage import RunFilter
+from foliot.ports.storage import Depth, RunFilter
 
 SQL: Final = load_queries(Path(__file__).parent / "sql" / "run_listing.sql")
+LIVE: Final = load_queries(Path(__file__).parent / "sql" / "overview.sql")
 _AFTER_ALL: Final = "~"
 _STATUS_FILTER: Final = {
     Status.SCHEDULED: "scheduled",
@@ -33,6 +34,22 @@ def page_runs(session: Session, project: str, only: RunFilter) -> list[Run]:
     return [run_of(project, row) for row in session.rows(page_query(only), values)]
 
 
+def latest_runs(session: Session, project: str, job_ids: Collection[JobId]) -> dict[JobId, Run]:
+    rows = session.rows(LIVE["latest_runs"], (project, encode_names(job_ids)))
+    found = get_runs(session, project, [run_id for (run_id,) in rows])
+    return {run.job_id: run for run in found.values()}
+
+
+def read_overrides(session: Session, run_id: RunId) -> bytes | None:
+    found: bytes | None = session.value(LIVE["overrides"], (run_id,))
+    return found
+
+
+def count_live(session: Session, limit: int) -> Depth:
+    running, queued, scheduled = session.rows(LIVE["depth"], {"limit": limit})[0]
+    return Depth(running, min(queued, limit), scheduled)
+
+
 def page_query(only: RunFilter) -> str:
     """The query for these filters; each kind of status has its own way to the rows, none goes through all history."""
     filters = ["page_runs"]
@@ -40,6 +57,8 @@ def page_query(only: RunFilter) -> str:
         filters.append("of_job")
     if only.schedule_id is not None:
         filters.append("of_schedule")
+    if only.root is not None:
+        filters.append("of_root")
     if only.status is not None:
         filters.append(_STATUS_FILTER.get(only.status, "rare_status"))
     return "\nAND ".join(SQL[name] for name in filters) + "\n" + SQL["newest_first"]

@@ -1,17 +1,21 @@
 """The verbs about runs."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-from foliot.adapters.storage.sqlite import admission, cancels, claims, creation, run_listing
+from foliot.adapters.storage.sqlite import admission, cancels, claims, creation, endings, gates, run_listing
 from foliot.adapters.storage.sqlite.access import Access
 from foliot.adapters.storage.sqlite.committer import Bulk, Transaction
 from foliot.adapters.storage.sqlite.finishes import finish as save_finishes
-from foliot.domain.ids import RunId, Token, WorkerId
+from foliot.adapters.storage.sqlite.marks import mark_runs
+from foliot.domain.gate.decision import End, Gated, Passed, Postponed, Sight
+from foliot.domain.ids import JobId, RunId, Token, WorkerId
 from foliot.domain.instant import Instant
 from foliot.domain.lease import CancelAnswer, Claim, Finish
-from foliot.domain.run import AttemptRecord, NewRun, Run
-from foliot.ports.storage import Created, Released, RunFilter
+from foliot.domain.mark import Marked
+from foliot.domain.outcome import Reason
+from foliot.domain.run import AttemptRecord, Ended, NewRun, Run, Status
+from foliot.ports.storage import Created, Depth, Released, RunFilter
 
 _DUE_AT: Final = 0
 _RUN_ID: Final = 1
@@ -21,7 +25,7 @@ class SqliteRuns:
     """Fills `ports.storage.RunStore`."""
 
     def __init__(self, access: Access) -> None:
-        self._writer, self._reader, _, self._project = access
+        self._writer, self._reader, self._clock, self._project = access
 
     async def create(self, runs: Sequence[NewRun], *, at: Instant | None = None) -> list[Created]:
         def work(tx: Transaction, together: Sequence[NewRun]) -> list[Created]:
@@ -75,11 +79,65 @@ class SqliteRuns:
 
         return await self._writer.submit("cancel", work)
 
+    async def answer(self, answers: Mapping[RunId, Ended], *, at: Instant | None = None) -> list[RunId]:
+        def work(tx: Transaction) -> list[RunId]:
+            return gates.answer(tx, answers, tx.now(at))
+
+        return await self._writer.submit("answer", work)
+
+    async def gated(self, limit: int, *, at: Instant | None = None) -> tuple[Instant, list[Gated]]:
+        now = self._clock.now() if at is None else at
+        return now, await self._reader.read(lambda session: gates.gated_runs(session, limit, now))
+
+    async def pass_gates(
+        self, passed: Sequence[Passed], postponed: Sequence[Postponed], *, at: Instant | None = None
+    ) -> list[RunId]:
+        def work(tx: Transaction) -> list[RunId]:
+            return gates.pass_gates(tx, passed, postponed, tx.now(at))
+
+        return await self._writer.submit("pass_gates", work)
+
+    async def watch(self, job_ids: Collection[JobId]) -> None:
+        await self._writer.submit("watch", lambda tx: endings.watch(tx, self._project, job_ids))
+
+    async def sights(self, job_ids: Collection[JobId], *, after: Instant, until: Instant) -> dict[JobId, Sight]:
+        return await self._reader.read(lambda session: endings.sights(session, self._project, job_ids, after, until))
+
+    async def latest_end(
+        self,
+        job_id: JobId,
+        statuses: Collection[Status],
+        *,
+        reasons: Collection[Reason] | None = None,
+        until: Instant,
+    ) -> End | None:
+        return await self._reader.read(
+            lambda session: endings.latest_end(session, self._project, job_id, statuses, reasons, until)
+        )
+
+    async def decisions(self, run_ids: Collection[RunId]) -> dict[RunId, bytes]:
+        return await self._reader.read(lambda session: endings.read_decisions(session, run_ids))
+
+    async def mark(self, marks: Mapping[RunId, RunId], *, at: Instant | None = None) -> dict[RunId, Marked]:
+        def work(tx: Transaction) -> dict[RunId, Marked]:
+            return mark_runs(tx, self._project, marks, tx.now(at))
+
+        return await self._writer.submit("mark", work)
+
     async def get(self, run_ids: Collection[RunId]) -> dict[RunId, Run]:
         return await self._reader.read(lambda session: run_listing.get_runs(session, self._project, run_ids))
 
     async def page(self, only: RunFilter) -> list[Run]:
         return await self._reader.read(lambda session: run_listing.page_runs(session, self._project, only))
+
+    async def latest(self, job_ids: Collection[JobId]) -> dict[JobId, Run]:
+        return await self._reader.read(lambda session: run_listing.latest_runs(session, self._project, job_ids))
+
+    async def overrides(self, run_id: RunId) -> bytes | None:
+        return await self._reader.read(lambda session: run_listing.read_overrides(session, run_id))
+
+    async def depth(self, limit: int) -> Depth:
+        return await self._reader.read(lambda session: run_listing.count_live(session, limit))
 
     async def attempts(self, run_id: RunId) -> list[AttemptRecord]:
         return await self._reader.read(lambda session: run_listing.read_attempts(session, run_id))

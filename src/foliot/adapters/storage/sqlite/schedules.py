@@ -1,11 +1,11 @@
 """The verbs about schedules."""
 
 from collections.abc import Collection, Sequence
-from typing import cast
+from typing import Final
 
 from foliot.adapters.storage.rows import schedule_of
 from foliot.adapters.storage.sqlite import due as looking
-from foliot.adapters.storage.sqlite import edits, ledger, ticks
+from foliot.adapters.storage.sqlite import edits, ledger, run_listing, ticks
 from foliot.adapters.storage.sqlite.access import Access
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.connection import Session
@@ -15,6 +15,8 @@ from foliot.domain.instant import Instant
 from foliot.domain.schedule import Schedule
 from foliot.domain.tick import TickRecord
 from foliot.ports.storage import DueBatch, Ledger, NewSchedule
+
+_NEXT_WAKE: Final = edits.SQL["next_wake"]
 
 
 class SqliteSchedules:
@@ -58,6 +60,12 @@ class SqliteSchedules:
 
         return await self._reader.read(look)
 
+    async def upcoming(self, limit: int) -> list[Schedule]:
+        sql = run_listing.LIVE["upcoming_schedules"]
+        return await self._reader.read(
+            lambda session: [schedule_of(self._project, row) for row in session.rows(sql, (limit,))]
+        )
+
     async def due(self, limit: int, *, at: Instant | None = None) -> DueBatch:
         def look(session: Session) -> DueBatch:
             now = self._clock.now() if at is None else at
@@ -72,7 +80,8 @@ class SqliteSchedules:
         return await self._writer.submit("settle", work)
 
     async def next_wake(self) -> Instant | None:
-        return cast("Instant | None", self._reader.peek(edits.SQL["next_wake"]))
+        row = self._reader.peek(_NEXT_WAKE)
+        return None if row is None else Instant(row[0])
 
     async def ticks(self, uid: ScheduleUid, *, after: Instant, until: Instant, limit: int) -> list[TickRecord]:
         return await self._reader.read(lambda session: ticks.read_ticks(session, uid, after, until, limit))

@@ -14,7 +14,7 @@ import apsw
 from foliot.adapters.storage.queries import load_migrations
 from foliot.adapters.storage.sqlite.connection import connect
 from foliot.adapters.storage.sqlite.trouble import translated
-from foliot.errors import SchemaTooNew, StorageCorrupt, StorageUnavailable
+from foliot.errors import SchemaTooNew, StorageCorrupt, StorageMissing, StorageUnavailable
 
 APPLICATION_ID: Final = 0x466F6C69
 """The letters "Foli"."""
@@ -31,8 +31,9 @@ def open_file(
     """A connection to the database at `path`, migrated if need be, and created unless `create` forbids it."""
     with translated(path):
         if not create and not path.exists():
-            raise StorageUnavailable(
-                f"the database {path} does not exist", hint="Correct the path: foliot serve creates the database."
+            raise StorageMissing(
+                f"the database {path} does not exist",
+                hint="Start foliot serve, which creates it, or name another one with --storage.",
             )
         _create_file(path)
         connection = connect(path, synchronous=synchronous, cache_kib=cache_kib)

@@ -10,6 +10,7 @@ from foliot.adapters.storage.sqlite import schema
 from foliot.adapters.storage.sqlite.access import Access
 from foliot.adapters.storage.sqlite.bell import Bell, LocalBell, SocketBell
 from foliot.adapters.storage.sqlite.committer import Committer, FaultPoint
+from foliot.adapters.storage.sqlite.executions import SqliteExecutions
 from foliot.adapters.storage.sqlite.jobs import SqliteJobs
 from foliot.adapters.storage.sqlite.logs import LogFile, SqliteLogs
 from foliot.adapters.storage.sqlite.reader import Reader
@@ -17,6 +18,7 @@ from foliot.adapters.storage.sqlite.runs import SqliteRuns
 from foliot.adapters.storage.sqlite.schedules import SqliteSchedules
 from foliot.adapters.storage.sqlite.upkeep import SqliteUpkeep
 from foliot.adapters.storage.sqlite.workers import SqliteWorkers
+from foliot.adapters.storage.sqlite.workflows import SqliteWorkflows
 from foliot.adapters.storage.sqlite.writer import InlineWriter, ThreadWriter, Writer
 from foliot.domain.job import DEFAULT_PROJECT
 from foliot.ports.clock import Clock
@@ -42,6 +44,8 @@ class SqliteStorage:
         self.jobs = SqliteJobs(access)
         self.schedules = SqliteSchedules(access)
         self.runs = SqliteRuns(access)
+        self.workflows = SqliteWorkflows(access)
+        self.executions = SqliteExecutions(access)
         self.workers = SqliteWorkers(access)
         self.logs = logs
         self.upkeep = SqliteUpkeep(access, logs)

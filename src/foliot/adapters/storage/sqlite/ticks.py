@@ -1,15 +1,14 @@
 """Rows of the ledger: written once, never changed."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 from foliot.adapters.storage.queries import load_queries
 from foliot.adapters.storage.rows import tick_of
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.connection import Session
-from foliot.domain.ids import RunId, ScheduleId, ScheduleUid
+from foliot.domain.ids import ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
 from foliot.domain.tick import TickRecord
 
@@ -19,18 +18,7 @@ SQL: Final = load_queries(Path(__file__).parent / "sql" / "ledger.sql")
 def add_ticks(
     tx: Transaction, uid: ScheduleUid, schedule_id: ScheduleId, ticks: Iterable[TickRecord], now: Instant
 ) -> None:
-    tx.run_many(SQL["add_ticks"], tick_rows(uid, schedule_id, ticks, now))
-
-
-def tick_rows(
-    uid: ScheduleUid,
-    schedule_id: ScheduleId,
-    ticks: Iterable[TickRecord],
-    now: Instant,
-    keys: Mapping[RunId | None, str] = MappingProxyType({}),
-) -> list[tuple[Any, ...]]:
-    """`keys` are those known already, by the run that was made for the tick: making one takes a hash."""
-    return [(uid, *tick, keys.get(tick.run_id) or tick.key(schedule_id), now) for tick in ticks]
+    tx.run_many(SQL["add_ticks"], [(uid, *tick, tick.key(schedule_id), now) for tick in ticks])
 
 
 def read_ticks(session: Session, uid: ScheduleUid, after: Instant, until: Instant, limit: int) -> list[TickRecord]:

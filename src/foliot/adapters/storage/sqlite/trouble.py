@@ -1,8 +1,9 @@
 """What SQLite raises becomes what Foliot raises: no type of the driver leaves this package."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from shutil import disk_usage
 from typing import Final
 
 import apsw
@@ -12,6 +13,8 @@ from foliot.errors import StorageCorrupt, StorageError, StorageUnavailable
 UNSTORABLE: Final = (apsw.ConstraintError, OverflowError, UnicodeEncodeError)
 """What is wrong with one item of a batch, and not with the database."""
 _DAMAGED: Final = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError)
+_ROOM: Final = 64 << 10
+"""Bytes below which a disk has no room for anything."""
 _HINTS: Final[tuple[tuple[type[apsw.Error], str, str], ...]] = (
     (apsw.BusyError, "is locked by another process", "Find it with: fuser. A backup tool may hold the file."),
     (apsw.LockedError, "is locked by another process", "Find it with: fuser. A backup tool may hold the file."),
@@ -29,10 +32,18 @@ def translate(error: apsw.Error, path: Path) -> StorageError:
     """The error that says what happened to the database at `path`, and what to do."""
     if isinstance(error, _DAMAGED):
         return damaged(path, error)
+    # The index of the write-ahead log cannot be made on a full disk, and SQLite calls that an I/O error.
+    is_full = isinstance(error, apsw.IOError) and _is_full(path.parent)
     for kind, fact, hint in _HINTS:
-        if isinstance(error, kind):
+        if isinstance(error, kind) or (is_full and kind is apsw.FullError):
             return StorageUnavailable(f"the database {path} {fact}", hint=hint)
     return StorageError(f"the database {path} refused a statement: {error}", hint="Please report this.")
+
+
+def _is_full(directory: Path) -> bool:
+    with suppress(OSError):
+        return disk_usage(directory).free < _ROOM
+    return False
 
 
 def damaged(path: Path, error: apsw.Error) -> StorageCorrupt:

@@ -5,6 +5,7 @@ from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.connection import Session
 from foliot.adapters.storage.sqlite.events import read_events
 from foliot.adapters.storage.sqlite.leadership import SQL, is_current, lead
+from foliot.adapters.storage.sqlite.logs import SQL as LOGS
 from foliot.adapters.storage.sqlite.logs import SqliteLogs
 from foliot.adapters.storage.sqlite.pruning import Finds, Walk, remove
 from foliot.domain.events import Event
@@ -35,7 +36,11 @@ class SqliteUpkeep:
             )
 
         def work(tx: Transaction) -> Pruned | None:
-            return remove(tx, finds, retention, now, limit) if is_current(tx, epoch) else None
+            if not is_current(tx, epoch):
+                return None
+            if logs and retention.logs_age is not None:
+                tx.run(LOGS["note_logs_kept_from"], (now - retention.logs_age,))
+            return remove(tx, finds, retention, now, limit)
 
         found = await self._reader.read(look)
         if found is None:

@@ -17,36 +17,61 @@ from foliot.testing.conformance.storage.claims import ClaimContract
 from foliot.testing.conformance.storage.concurrency import ConcurrencyContract
 from foliot.testing.conformance.storage.dedupe import DedupeContract
 from foliot.testing.conformance.storage.events import EventContract
+from foliot.testing.conformance.storage.executions import (
+    ExecutionLookContract,
+    NoteContract,
+    OpenContract,
+    SettlementContract,
+)
 from foliot.testing.conformance.storage.finishing import FinishContract
+from foliot.testing.conformance.storage.gates import AnswerContract, GateContract, SightContract
 from foliot.testing.conformance.storage.jobs import JobContract
+from foliot.testing.conformance.storage.keeping import KeepingContract
 from foliot.testing.conformance.storage.ledger import LedgerContract
 from foliot.testing.conformance.storage.limits import LimitContract
 from foliot.testing.conformance.storage.logs import LogContract
+from foliot.testing.conformance.storage.marks import MarkContract
 from foliot.testing.conformance.storage.overlap import OverlapContract
+from foliot.testing.conformance.storage.overview import LogEndContract, OverviewContract
+from foliot.testing.conformance.storage.renames import RenameContract
 from foliot.testing.conformance.storage.runs import RunContract
 from foliot.testing.conformance.storage.schedules import ScheduleContract
 from foliot.testing.conformance.storage.settling import SettleContract
 from foliot.testing.conformance.storage.signals import SignalContract
 from foliot.testing.conformance.storage.upkeep import LeaderContract, UpkeepContract
 from foliot.testing.conformance.storage.workers import LeaseContract
+from foliot.testing.conformance.storage.workflows import WorkflowContract
 
 __all__ = [
+    "AnswerContract",
     "CancelContract",
     "ClaimContract",
     "ConcurrencyContract",
     "DedupeContract",
     "EventContract",
+    "ExecutionLookContract",
     "FinishContract",
+    "GateContract",
     "JobContract",
+    "KeepingContract",
     "LeaderContract",
     "LeaseContract",
     "LedgerContract",
     "LimitContract",
     "LogContract",
+    "LogEndContract",
+    "MarkContract",
+    "NoteContract",
+    "OpenContract",
     "OverlapContract",
+    "OverviewContract",
+    "RenameContract",
     "RunContract",
     "ScheduleContract",
     "SettleContract",
+    "SettlementContract",
+    "SightContract",
     "SignalContract",
     "UpkeepContract",
+    "WorkflowContract",
 ]

@@ -14,7 +14,7 @@ from foliot.domain.lease import CancelAnswer
 from foliot.domain.run import Status
 from foliot.domain.schedule import Overlap
 from foliot.ports.storage import Storage
-from foliot.testing.builders import LEASE, a_run, an_id, every, failed, fire, some_runs, succeeded
+from foliot.testing.builders import LEASE, REPORT, a_run, an_id, every, failed, fire, some_runs, succeeded
 from foliot.testing.clock import VirtualClock
 from foliot.testing.conformance.storage.scene import Contract, Scene
 
@@ -35,6 +35,17 @@ class ConcurrencyContract(Contract):
         assert await two.status(claim.run_id) is Status.RUNNING
         assert await two.finish(succeeded(claim)) == []
         assert await one.status(claim.run_id) is Status.SUCCESS
+
+    async def test_a_job_that_one_has_changed_the_other_sees_with_its_next_look(self, scenes: list[Scene]) -> None:
+        one, two, _ = scenes
+        seen = []
+        for priority in (1, 2, 3):
+            await one.job(priority=priority)
+            seen.append((await two.storage.jobs.get([REPORT]))[REPORT].spec.options.priority)
+
+        await one.storage.jobs.delete([REPORT], at=one.now)
+
+        assert (seen, await two.storage.jobs.get([REPORT])) == ([1, 2, 3], {})
 
     @pytest.mark.proves("L1", "R1-05", "R1-29")
     async def test_many_workers_never_share_a_run(self, scenes: list[Scene]) -> None:

@@ -102,6 +102,27 @@ class FinishContract(Contract):
         assert (await scene.run(first.run_id)).lost == 1
 
     @pytest.mark.proves("S3")
+    async def test_the_loss_that_ends_a_run_is_counted_too(self, scene: Scene) -> None:
+        first = await scene.start()
+        await scene.finish(lost(first))
+        [second] = await scene.claim()
+
+        await scene.finish(Finish(second, Ended(Status.FAILED, Reason.LEASE_LOST, "gone", was_lost=True)))
+
+        run = await scene.run(first.run_id)
+        assert (run.status, run.attempt, run.lost) == (Status.FAILED, 2, 2)
+
+    @pytest.mark.proves("S3")
+    async def test_an_attempt_that_is_lost_while_its_run_is_cancelled_is_counted_as_lost(self, scene: Scene) -> None:
+        claim = await scene.start()
+        await scene.cancel(claim.run_id)
+
+        await scene.finish(lost(claim))
+
+        run = await scene.run(claim.run_id)
+        assert (run.status, run.lost) == (Status.CANCELLED, 1)
+
+    @pytest.mark.proves("S3")
     async def test_an_attempt_given_back_costs_nothing(self, scene: Scene) -> None:
         first = await scene.start()
 

@@ -122,3 +122,13 @@ class JobContract(Contract):
         again = await scene.job()
 
         assert again.created_at == scene.now
+
+    async def test_a_job_of_a_deleted_name_has_a_revision_that_the_former_never_had(self, scene: Scene) -> None:
+        """Workers keep definitions by id and revision: they must not take the new one for the old one."""
+        await scene.job(priority=1)
+        former = await scene.job(priority=2)
+        await scene.storage.jobs.delete([REPORT], at=scene.now)
+
+        again = await scene.job(priority=3)
+
+        assert again.revision > former.revision

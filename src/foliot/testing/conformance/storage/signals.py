@@ -6,8 +6,10 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from foliot.domain.instant import MINUTE
+from foliot.domain.lease import Claim, Finish
 from foliot.ports.storage import Storage, Topic
-from foliot.testing.builders import a_run, every, succeeded, to_retry
+from foliot.testing.builders import a_run, every, failed, succeeded, to_retry
+from foliot.testing.conformance.storage.passages import begun, opened
 from foliot.testing.conformance.storage.scene import Contract, Scene
 
 PATIENCE = 30
@@ -84,6 +86,25 @@ class SignalContract(Contract):
 
         await heard(signal)
 
+    @pytest.mark.parametrize("finish", [succeeded, failed])
+    async def test_a_part_that_has_ended_wakes_the_settler(
+        self, scene: Scene, finish: Callable[[Claim], Finish]
+    ) -> None:
+        claim = await begun(scene, await opened(scene))
+        signal = cleared(scene.storage, Topic.NOTES)
+
+        await scene.finish(finish(claim))
+
+        await heard(signal)
+
+    async def test_a_request_to_cancel_an_execution_wakes_the_settler(self, scene: Scene) -> None:
+        execution = await opened(scene)
+        signal = cleared(scene.storage, Topic.NOTES)
+
+        await scene.cancel(execution.run_id)
+
+        await heard(signal)
+
     async def test_a_tick_that_fires_wakes_the_workers(self, scene: Scene) -> None:
         await scene.schedule(every(60))
         signal = cleared(scene.storage, Topic.RUNS)
@@ -99,9 +120,11 @@ class SignalContract(Contract):
         claim = await scene.start()
         signals = [cleared(scene.storage, topic) for topic in Topic]
 
-        await other.create(a_run(), a_run(due_at=scene.after(MINUTE)))
+        _, part, _ = await other.create(
+            a_run(), a_run(due_at=scene.after(MINUTE), root=claim.run_id), a_run(is_gated=True)
+        )
         await other.schedule(every(60))
-        await other.cancel(claim.run_id)
+        await other.cancel(claim.run_id, part)
 
         for signal in signals:
             await heard(signal)

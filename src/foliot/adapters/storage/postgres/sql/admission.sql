@@ -63,7 +63,7 @@ RETURNING run_id, key;
 -- name: admitted_runs
 SELECT run.id, run.queue, run.priority, run.due_at, run.limits FROM foliot.runs run
 WHERE run.id = ANY ((SELECT $1::text[])::text[]) AND NOT EXISTS (SELECT 1 FROM foliot.later
-WHERE later.run_id = run.id);
+WHERE later.run_id = run.id) AND NOT EXISTS (SELECT 1 FROM foliot.gated WHERE gated.run_id = run.id);
 
 -- name: idle_limits
 SELECT key FROM foliot.limits

@@ -1,6 +1,7 @@
 -- name: current_tokens
 -- The share lock keeps an attempt from ending while its output is being saved.
-SELECT token, run_id FROM foliot.leases WHERE token = ANY ($1::bigint[]) ORDER BY token FOR KEY SHARE;
+SELECT token, run_id FROM foliot.leases WHERE token = ANY ((SELECT $1::bigint[])::bigint[])
+ORDER BY token FOR KEY SHARE;
 
 -- name: append_logs
 INSERT INTO foliot.log_chunks (run_id, token, seq, at, stream, data)
@@ -10,3 +11,14 @@ ON CONFLICT DO NOTHING;
 -- name: read_logs
 SELECT run_id, token, seq, at, stream, data FROM foliot.log_chunks
 WHERE run_id = $1 AND (token, seq) > ($2, $3) ORDER BY run_id, token, seq LIMIT $4;
+
+-- name: last_logs
+SELECT run_id, token, seq, at, stream, data FROM foliot.log_chunks
+WHERE run_id = $1 ORDER BY run_id DESC, token DESC, seq DESC LIMIT $2;
+
+-- name: logs_kept_from
+SELECT value FROM foliot.meta WHERE key = 'logs_kept_from';
+
+-- name: note_logs_kept_from
+INSERT INTO foliot.meta (key, value) VALUES ('logs_kept_from', $1::bigint::text)
+ON CONFLICT (key) DO UPDATE SET value = greatest(meta.value::bigint, excluded.value::bigint)::text;

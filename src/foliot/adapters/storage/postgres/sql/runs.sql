@@ -6,14 +6,17 @@
 -- are ready at once, with a rank as `domain.run.rank` gives it ($23 is the worth of a step of priority).
 WITH stored AS (
     INSERT INTO foliot.runs (id, project, job_id, queue, priority, trigger, status, due_at, created_at,
-                             payload, overrides, limits, schedule_uid, schedule_id, scheduled_for, tick_key)
+                             payload, overrides, limits, schedule_uid, schedule_id, scheduled_for, tick_key,
+                             root_id, role, item)
     SELECT new.id, $1, coalesce(new.job_id, $16), coalesce(new.queue, $17), coalesce(new.priority, $18),
            coalesce(new.trigger, $19), 'scheduled', coalesce(new.due_at, $20), $2, coalesce(new.payload, $21),
-           new.overrides, new.limits, new.schedule_uid, new.schedule_id, new.scheduled_for, new.tick_key
+           new.overrides, new.limits, new.schedule_uid, new.schedule_id, new.scheduled_for, new.tick_key,
+           new.root_id, new.role, new.item
     FROM unnest($3::text[], $4::text[], $5::text[], $6::int[], $7::text[], $8::bigint[], $9::text[], $10::text[],
-                $11::text[], $12::text[], $13::text[], $14::bigint[], $15::text[])
+                $11::text[], $12::text[], $13::text[], $14::bigint[], $15::text[], $24::text[], $25::text[],
+                $26::text[])
          AS new (id, job_id, queue, priority, trigger, due_at, payload, overrides,
-                 limits, schedule_uid, schedule_id, scheduled_for, tick_key)
+                 limits, schedule_uid, schedule_id, scheduled_for, tick_key, root_id, role, item)
     ON CONFLICT (id) DO NOTHING
     RETURNING id, queue, priority, due_at, limits
 ),
@@ -22,6 +25,37 @@ placed AS (
     SELECT queue, due_at - priority * $23::bigint, id FROM stored WHERE $22 AND due_at <= $2 AND limits IS NULL
 )
 SELECT id FROM stored;
+
+-- name: create_plain_runs
+-- As above, for runs that ask for nothing: new ones, or the statement fails. Whoever gave the ids made them up just
+-- now, and looking for each of them first would cost a third more.
+WITH clock AS MATERIALIZED (SELECT coalesce($2::bigint, foliot.now_ms()) AS now),
+new AS MATERIALIZED (
+    SELECT given.id, coalesce(given.job_id, $14) AS job_id, coalesce(given.queue, $15) AS queue,
+           coalesce(given.priority, $16) AS priority, coalesce(given.trigger, $17) AS trigger,
+           coalesce(given.due_at, $18) AS due_at, coalesce(given.payload, $19) AS payload,
+           coalesce(given.overrides, $20) AS overrides
+    FROM unnest($6::text[], $7::text[], $8::text[], $9::int[], $10::text[], $11::bigint[], $12::text[], $13::text[])
+         AS given (id, job_id, queue, priority, trigger, due_at, payload, overrides)
+),
+stored AS (
+    INSERT INTO foliot.runs (id, project, job_id, queue, priority, trigger, status, due_at, created_at, payload,
+                             overrides)
+    SELECT id, $1, job_id, queue, priority, trigger, 'scheduled', due_at, (SELECT now FROM clock), payload, overrides
+    FROM new
+),
+placed AS (
+    INSERT INTO foliot.ready (queue, rank, run_id)
+    SELECT queue, due_at - priority * $3::bigint, id FROM new WHERE due_at <= (SELECT now FROM clock)
+),
+delayed AS (
+    INSERT INTO foliot.later (due_at, run_id) SELECT due_at, id FROM new WHERE due_at > (SELECT now FROM clock)
+),
+noted AS (
+    INSERT INTO foliot.events (seq, at, kind, items)
+    VALUES (foliot.event_seq(pg_current_xact_id(), 0), (SELECT now FROM clock), $4, $5)
+)
+SELECT now FROM clock;
 
 -- name: add_ready
 INSERT INTO foliot.ready (queue, rank, run_id)
@@ -62,7 +96,8 @@ granted AS MATERIALIZED (
            (SELECT job.revision FROM foliot.jobs job WHERE job.project = run.project AND job.id = run.job_id),
            run.attempt + 1 AS attempt, run.lost, run.queue, run.priority, run.due_at,
            greatest((SELECT now FROM clock), run.created_at) AS started_at, convert_to(run.payload, 'UTF8'), convert_to(run.overrides, 'UTF8'),
-           run.limits, run.schedule_uid, run.schedule_id, run.scheduled_for, run.tick_key
+           run.limits, run.schedule_uid, run.schedule_id, run.scheduled_for, run.tick_key,
+           run.root_id, run.role, run.item
     FROM foliot.runs run WHERE run.id = ANY (ARRAY(SELECT run_id FROM picked))
 ),
 leased AS (
@@ -109,7 +144,8 @@ WITH {living_worker},
 picked AS (
     DELETE FROM foliot.ready WHERE ctid = ANY (ARRAY(
         SELECT ctid FROM foliot.ready
-        WHERE run_id = ANY ((SELECT $5::text[])::text[]) AND queue = ANY ($2::text[]) ORDER BY rank, run_id
+        WHERE run_id = ANY ((SELECT $5::text[])::text[]) AND queue = ANY ((SELECT $2::text[])::text[])
+        ORDER BY rank, run_id
         LIMIT coalesce((SELECT free FROM room), 0) FOR UPDATE SKIP LOCKED))
     RETURNING run_id
 ),
@@ -117,18 +153,30 @@ picked AS (
 
 -- name: end_successes
 -- The fence and all that a plain success leaves behind, in one statement whose only array are the tokens: the start and
--- the number of an attempt are in its lease.
+-- the number of an attempt are in its lease. With $4 it writes the event itself, as `notices.succeeded` has it. Who asks
+-- for more, because somebody watches a job, is told.
 WITH clock AS MATERIALIZED (SELECT coalesce($2::bigint, foliot.now_ms()) AS now),
 ended AS (
     DELETE FROM foliot.leases WHERE token = ANY ((SELECT $1::bigint[])::bigint[])
     RETURNING token, run_id, worker_id, attempt, started_at
+),
+saved AS (
+    UPDATE foliot.runs SET
+        status = 'success', finished_at = greatest((SELECT now FROM clock), ended.started_at),
+        reason = NULL, error = NULL, exit_code = $3,
+        worker_id = ended.worker_id, token = ended.token, attempt = ended.attempt, started_at = ended.started_at
+    FROM ended WHERE runs.id = ended.run_id
+    RETURNING runs.token, runs.id AS run_id, runs.worker_id, runs.attempt
+),
+noted AS (
+    INSERT INTO foliot.events (seq, at, kind, items)
+    SELECT foliot.event_seq(pg_current_xact_id(), 0), (SELECT now FROM clock), 'runs.ended',
+           '[' || string_agg('["' || run_id || '","success",' || attempt || ']', ',') || ']'
+    FROM saved HAVING $4 AND count(*) > 0
 )
-UPDATE foliot.runs SET
-    status = 'success', finished_at = greatest((SELECT now FROM clock), ended.started_at),
-    reason = NULL, error = NULL, exit_code = $3,
-    worker_id = ended.worker_id, token = ended.token, attempt = ended.attempt, started_at = ended.started_at
-FROM ended WHERE runs.id = ended.run_id
-RETURNING runs.token, runs.id AS run_id, runs.worker_id, (SELECT now FROM clock) AS now;
+SELECT token, run_id, worker_id, (SELECT now FROM clock) AS now,
+       (SELECT true FROM foliot.watched LIMIT 1) AS is_watching
+FROM saved;
 
 -- name: end_leases
 -- The fence: a token that is not current deletes nothing.
@@ -149,10 +197,11 @@ WHERE attempt.run_id = ANY ((SELECT $1::text[])::text[]) AND attempt.token = ANY
 UPDATE foliot.runs SET
     status = ended.status, is_trouble = ended.status <> 'success', finished_at = greatest($1, ended.started_at),
     reason = ended.reason, error = ended.error, exit_code = ended.exit_code,
-    worker_id = ended.worker_id, token = ended.token, attempt = ended.attempt, started_at = ended.started_at
+    worker_id = ended.worker_id, token = ended.token, attempt = ended.attempt, started_at = ended.started_at,
+    lost = runs.lost + ended.lost
 FROM unnest((SELECT $2::text[]), (SELECT $3::bigint[]), (SELECT $4::text[]), (SELECT $5::int[]), (SELECT $6::bigint[]),
-            (SELECT $7::int[]), (SELECT $8::text[]), (SELECT $9::text[]), (SELECT $10::text[]))
-     AS ended (id, token, worker_id, attempt, started_at, exit_code, status, reason, error)
+            (SELECT $7::int[]), (SELECT $8::text[]), (SELECT $9::text[]), (SELECT $10::text[]), (SELECT $11::int[]))
+     AS ended (id, token, worker_id, attempt, started_at, exit_code, status, reason, error, lost)
 WHERE runs.id = ended.id;
 
 -- name: add_outputs
@@ -205,7 +254,7 @@ RETURNING id, attempt;
 -- name: unstarted_runs_of_jobs
 SELECT run.id FROM foliot.runs run
 WHERE run.project = $1 AND run.job_id = ANY ((SELECT $2::text[])::text[]) AND run.id = ANY (ARRAY(
-    SELECT run_id FROM foliot.later UNION ALL SELECT run_id FROM foliot.ready
+    SELECT run_id FROM foliot.later UNION ALL SELECT run_id FROM foliot.ready UNION ALL SELECT run_id FROM foliot.gated
     UNION ALL SELECT run_id FROM foliot.holds WHERE NOT is_admitted));
 
 -- name: get_runs
@@ -216,14 +265,17 @@ SELECT run.id, run.job_id,
             WHEN lease.token IS NOT NULL THEN 'running'
             WHEN (SELECT true FROM foliot.ready WHERE ready.run_id = run.id) THEN 'queued'
             WHEN (SELECT true FROM foliot.later WHERE later.run_id = run.id) THEN 'scheduled'
+            WHEN (SELECT true FROM foliot.gated WHERE gated.run_id = run.id) THEN 'scheduled'
             WHEN (SELECT true FROM foliot.holds WHERE holds.run_id = run.id AND NOT is_admitted LIMIT 1) THEN 'queued'
-            ELSE 'scheduled' END,
+            ELSE coalesce((SELECT CASE WHEN cancel_at IS NULL THEN 'running' ELSE 'cancelling' END
+                           FROM foliot.executions WHERE executions.run_id = run.id AND ended_at IS NULL),
+                          'scheduled') END,
        run.reason, run.queue, run.priority, run.trigger,
        run.schedule_uid, run.schedule_id, run.scheduled_for, run.tick_key, run.payload,
        (SELECT body FROM foliot.outputs WHERE outputs.run_id = run.id),
        run.due_at, run.created_at, coalesce(lease.started_at, run.started_at), run.finished_at,
        coalesce(lease.attempt, run.attempt), run.lost, run.exit_code, run.error,
-       coalesce(lease.worker_id, run.worker_id), coalesce(lease.token, run.token)
+       coalesce(lease.worker_id, run.worker_id), coalesce(lease.token, run.token), run.root_id, run.role, run.item
 FROM foliot.runs run
 LEFT JOIN foliot.leases lease ON lease.run_id = run.id
 WHERE run.id = ANY ((SELECT $1::text[])::text[]);
@@ -266,6 +318,12 @@ SELECT live.id FROM (
        AND ($4::text IS NULL OR run.job_id = $4) AND ($5::text IS NULL OR run.schedule_id = $5)
      ORDER BY place.run_id DESC LIMIT $3)
     UNION ALL
+    (SELECT run.id FROM foliot.executions place JOIN foliot.runs run ON run.id = place.run_id
+     WHERE $6 IN ('running', 'cancelling') AND (place.cancel_at IS NOT NULL) = ($6 = 'cancelling')
+       AND place.ended_at IS NULL AND run.project = $1 AND ($2::text IS NULL OR place.run_id < $2)
+       AND ($4::text IS NULL OR run.job_id = $4) AND ($5::text IS NULL OR run.schedule_id = $5)
+     ORDER BY place.run_id DESC LIMIT $3)
+    UNION ALL
     (SELECT run.id FROM foliot.ready place JOIN foliot.runs run ON run.id = place.run_id
      WHERE $6 = 'queued' AND run.project = $1 AND ($2::text IS NULL OR place.run_id < $2)
        AND ($4::text IS NULL OR run.job_id = $4) AND ($5::text IS NULL OR run.schedule_id = $5)
@@ -275,13 +333,36 @@ SELECT live.id FROM (
      WHERE $6 = 'queued' AND NOT place.is_admitted AND run.project = $1 AND ($2::text IS NULL OR place.run_id < $2)
        AND ($4::text IS NULL OR run.job_id = $4) AND ($5::text IS NULL OR run.schedule_id = $5)
        AND NOT EXISTS (SELECT 1 FROM foliot.later WHERE later.run_id = place.run_id)
+       AND NOT EXISTS (SELECT 1 FROM foliot.gated WHERE gated.run_id = place.run_id)
      ORDER BY run.id DESC LIMIT $3)
+    UNION ALL
+    (SELECT run.id FROM foliot.gated place JOIN foliot.runs run ON run.id = place.run_id
+     WHERE $6 = 'scheduled' AND run.project = $1 AND ($2::text IS NULL OR place.run_id < $2)
+       AND ($4::text IS NULL OR run.job_id = $4) AND ($5::text IS NULL OR run.schedule_id = $5)
+     ORDER BY place.run_id DESC LIMIT $3)
     UNION ALL
     (SELECT run.id FROM foliot.later place JOIN foliot.runs run ON run.id = place.run_id
      WHERE $6 = 'scheduled' AND run.project = $1 AND ($2::text IS NULL OR place.run_id < $2)
        AND ($4::text IS NULL OR run.job_id = $4) AND ($5::text IS NULL OR run.schedule_id = $5)
      ORDER BY place.run_id DESC LIMIT $3)) AS live
 ORDER BY live.id DESC LIMIT $3;
+
+-- name: page_parts
+-- The parts of one run are few, or else are paged by its index; where each stands is asked only of those not over.
+SELECT id FROM foliot.runs run
+WHERE root_id = $7 AND project = $1 AND ($2::text IS NULL OR id < $2)
+  AND ($4::text IS NULL OR job_id = $4) AND ($5::text IS NULL OR schedule_id = $5)
+  AND ($6::text IS NULL OR $6 = CASE
+      WHEN run.status <> 'scheduled' THEN run.status
+      WHEN (SELECT true FROM foliot.leases WHERE leases.run_id = run.id AND cancel_at IS NULL) THEN 'running'
+      WHEN (SELECT true FROM foliot.leases WHERE leases.run_id = run.id) THEN 'cancelling'
+      WHEN (SELECT true FROM foliot.ready WHERE ready.run_id = run.id) THEN 'queued'
+      WHEN (SELECT true FROM foliot.later WHERE later.run_id = run.id) THEN 'scheduled'
+      WHEN (SELECT true FROM foliot.gated WHERE gated.run_id = run.id) THEN 'scheduled'
+      WHEN (SELECT true FROM foliot.holds WHERE holds.run_id = run.id AND NOT is_admitted LIMIT 1) THEN 'queued'
+      ELSE coalesce((SELECT CASE WHEN cancel_at IS NULL THEN 'running' ELSE 'cancelling' END
+                     FROM foliot.executions WHERE executions.run_id = run.id AND ended_at IS NULL), 'scheduled') END)
+ORDER BY root_id DESC, id DESC LIMIT $3;
 
 -- name: attempts
 SELECT run_id, number, token, worker_id, started_at, finished_at, status, reason, exit_code, error

@@ -101,7 +101,7 @@ SELECT wake_at FROM foliot.schedules WHERE wake_at IS NOT NULL ORDER BY wake_at 
 
 -- name: lock_schedules
 -- Always in the order of the uids, so that two schedulers never wait for each other in a circle.
-SELECT uid, id, version, settled_until, CASE WHEN uid = ANY ($2::text[]) THEN spec END AS spec
+SELECT uid, id, version, settled_until, CASE WHEN uid = ANY ((SELECT $2::text[])::text[]) THEN spec END AS spec
 FROM foliot.schedules WHERE uid = ANY ((SELECT $1::text[])::text[]) AND coalesce(deleted_at, 0) = 0
 ORDER BY uid FOR NO KEY UPDATE;
 
@@ -126,6 +126,68 @@ FROM unnest((SELECT $1::text[]), (SELECT $2::bigint[]), (SELECT $3::bigint[]), (
             (SELECT $5::bigint[]), (SELECT $6::bigint[]), (SELECT $7::boolean[]))
      AS new (uid, settled_until, next_run_at, wake_at, behind_since, last_scheduled_at, is_exhausted)
 WHERE schedules.uid = new.uid;
+
+-- name: settle_punctual
+-- Firings of one tick each whose run starts at once. Raising the version is the fence: what is not current is not
+-- updated, and all else follows from what was. The rows come in the order of the uids and are locked in that order.
+WITH clock AS MATERIALIZED (SELECT coalesce($2::bigint, foliot.now_ms()) AS now),
+new AS (
+    SELECT given.uid, given.run_id, given.key, coalesce(given.version, $19::bigint) AS version,
+           coalesce(given.wake_at, $20::bigint) AS wake_at, coalesce(given.moment, $21::bigint) AS moment,
+           coalesce(given.reason, $22::text) AS reason, coalesce(given.revision, $23::int) AS revision,
+           coalesce(given.job_id, $24::text) AS job_id, coalesce(given.queue, $25::text) AS queue,
+           coalesce(given.priority, $26::int) AS priority, coalesce(given.trigger, $27::text) AS trigger,
+           coalesce(given.due_at, $28::bigint) AS due_at, coalesce(given.payload, $29::text) AS payload
+    FROM unnest((SELECT $5::text[]), (SELECT $6::text[]), (SELECT $7::text[]), (SELECT $8::bigint[]),
+                (SELECT $9::bigint[]), (SELECT $10::bigint[]), (SELECT $11::text[]), (SELECT $12::int[]),
+                (SELECT $13::text[]), (SELECT $14::text[]), (SELECT $15::int[]), (SELECT $16::text[]),
+                (SELECT $17::bigint[]), (SELECT $18::text[]))
+         AS given (uid, run_id, key, version, wake_at, moment, reason, revision, job_id, queue, priority,
+                   trigger, due_at, payload)
+),
+fired AS (
+    UPDATE foliot.schedules SET
+        version = schedules.version + 1, settled_until = new.moment, last_scheduled_at = new.moment,
+        next_run_at = new.wake_at, wake_at = CASE WHEN schedules.paused_at IS NULL THEN new.wake_at END,
+        behind_since = NULL
+    FROM new
+    WHERE schedules.uid = new.uid AND schedules.version = new.version AND coalesce(schedules.deleted_at, 0) = 0
+    RETURNING new.*, schedules.id AS schedule_id
+),
+stored AS (
+    INSERT INTO foliot.runs (id, project, job_id, queue, priority, trigger, status, due_at, created_at, payload,
+                             schedule_uid, schedule_id, scheduled_for, tick_key)
+    SELECT run_id, $1, job_id, queue, priority, trigger, 'scheduled', due_at, (SELECT now FROM clock), payload,
+           uid, schedule_id, moment, key
+    FROM fired
+),
+held AS (
+    INSERT INTO foliot.holds (key, run_id, rank, is_admitted) SELECT $4 || uid, run_id, moment, true FROM fired
+),
+placed AS (
+    INSERT INTO foliot.ready (queue, rank, run_id)
+    SELECT queue, due_at - priority * $3::bigint, run_id FROM fired WHERE due_at <= (SELECT now FROM clock)
+),
+delayed AS (
+    INSERT INTO foliot.later (due_at, run_id) SELECT due_at, run_id FROM fired WHERE due_at > (SELECT now FROM clock)
+),
+recorded AS (
+    INSERT INTO foliot.ticks (uid, scheduled_for, "until", count, outcome, reason, fire_at, revision, run_id, key,
+                              decided_at)
+    SELECT uid, moment, moment, 1, 'ran', reason, moment, revision, run_id, key, (SELECT now FROM clock) FROM fired
+),
+noted AS (
+    INSERT INTO foliot.events (seq, at, kind, items)
+    SELECT foliot.event_seq(pg_current_xact_id(), 0), (SELECT now FROM clock), 'runs.created',
+           '[' || string_agg('["' || run_id || '",' || to_json(job_id) || ']', ',') || ']'
+    FROM fired HAVING count(*) > 0
+    UNION ALL
+    SELECT foliot.event_seq(pg_current_xact_id(), 15), (SELECT now FROM clock), 'ticks.settled',
+           '[' || string_agg('["' || uid || '",' || moment || ',' || moment || ',"ran","' || reason || '","' || run_id
+                             || '"]', ',') || ']'
+    FROM fired HAVING count(*) > 0
+)
+SELECT (SELECT now FROM clock) AS now, string_agg(uid, ' ') AS saved FROM fired;
 
 -- name: runs_in_flight
 SELECT run_id FROM foliot.holds WHERE key = ANY ((SELECT $1::text[])::text[]);
@@ -156,8 +218,8 @@ WHERE project = $1 AND ($2::text IS NULL OR uid > $2) AND $4::text[] IS NULL ORD
 -- Twice the same names, because what exists and what existed have an index each.
 SELECT {schedule_columns}, deleted_at FROM foliot.schedules
 WHERE ($2::text IS NULL OR uid > $2)
-  AND ((project = $1 AND id = ANY ($4::text[]) AND deleted_at IS NULL)
-       OR (project = $1 AND id = ANY ($4::text[]) AND deleted_at IS NOT NULL))
+  AND ((project = $1 AND id = ANY ((SELECT $4::text[])::text[]) AND deleted_at IS NULL)
+       OR (project = $1 AND id = ANY ((SELECT $4::text[])::text[]) AND deleted_at IS NOT NULL))
 ORDER BY uid LIMIT $3;
 
 -- name: revisions

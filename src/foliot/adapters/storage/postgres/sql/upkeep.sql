@@ -30,7 +30,11 @@ SELECT epoch FROM foliot.leader WHERE name = 'upkeep' FOR SHARE;
 
 -- name: old_runs
 -- Ids are made from the time, so nothing younger than the cut need be looked at.
-SELECT id FROM foliot.runs WHERE id < $1 AND status <> 'scheduled' AND finished_at < $2 ORDER BY id LIMIT $3;
+-- A part of an execution that is not over stays.
+SELECT id FROM foliot.runs WHERE id < $1 AND status <> 'scheduled' AND finished_at < $2
+  AND (root_id IS NULL
+       OR (SELECT true FROM foliot.executions WHERE executions.run_id = root_id AND ended_at IS NULL) IS NULL)
+ORDER BY id LIMIT $3;
 
 -- name: surplus_runs
 -- The next few jobs, and their terminal runs beyond the newest ones. A job without surplus comes back with no run.
@@ -47,11 +51,41 @@ FROM (WITH RECURSIVE listed AS (
 LEFT JOIN LATERAL (
     SELECT id FROM foliot.runs
     WHERE runs.project = job.project AND runs.job_id = job.job_id AND runs.status <> 'scheduled'
+      AND (runs.root_id IS NULL OR (SELECT true FROM foliot.executions
+                                    WHERE executions.run_id = runs.root_id AND ended_at IS NULL) IS NULL)
       AND runs.id <= (SELECT newest.id FROM foliot.runs newest
                       WHERE newest.project = job.project AND newest.job_id = job.job_id
                       ORDER BY newest.project DESC, newest.job_id DESC, newest.id DESC OFFSET $3 LIMIT 1)
     ORDER BY runs.project, runs.job_id, runs.id LIMIT $4) AS surplus ON true
 ORDER BY job.job_id, surplus.id;
+
+-- name: surplus_executions
+-- As above, for executions.
+SELECT workflow.workflow_id, surplus.run_id
+FROM (WITH RECURSIVE listed AS (
+          (SELECT project, workflow_id, 1 AS nth FROM foliot.executions WHERE project = $1 AND workflow_id > $2
+           ORDER BY project, workflow_id LIMIT 1)
+          UNION ALL
+          SELECT following.project, following.workflow_id, listed.nth + 1 FROM listed, LATERAL (
+              SELECT project, workflow_id FROM foliot.executions
+              WHERE project = listed.project AND workflow_id > listed.workflow_id
+              ORDER BY project, workflow_id LIMIT 1) AS following
+          WHERE listed.nth < $5)
+      SELECT project, workflow_id FROM listed) AS workflow
+LEFT JOIN LATERAL (
+    SELECT run_id FROM foliot.executions known
+    WHERE known.project = workflow.project AND known.workflow_id = workflow.workflow_id AND known.ended_at IS NOT NULL
+      AND known.run_id <= (SELECT newest.run_id FROM foliot.executions newest
+                           WHERE newest.project = workflow.project AND newest.workflow_id = workflow.workflow_id
+                             AND newest.ended_at IS NOT NULL
+                           ORDER BY newest.project DESC, newest.workflow_id DESC, newest.run_id DESC
+                           OFFSET $3 LIMIT 1)
+    ORDER BY known.project, known.workflow_id, known.run_id LIMIT $4) AS surplus ON true
+ORDER BY workflow.workflow_id, surplus.run_id;
+
+-- name: parts_of_runs
+SELECT part.id FROM unnest((SELECT $1::text[])) AS whole (id)
+JOIN foliot.runs part ON part.root_id = whole.id AND part.status <> 'scheduled' LIMIT $2;
 
 -- name: delete_runs
 DELETE FROM foliot.runs WHERE id = ANY ((SELECT $1::text[])::text[]) AND status <> 'scheduled' RETURNING id;
@@ -64,6 +98,21 @@ DELETE FROM foliot.attempts WHERE run_id = ANY ((SELECT $1::text[])::text[]);
 
 -- name: delete_runs_logs
 DELETE FROM foliot.log_chunks WHERE run_id = ANY ((SELECT $1::text[])::text[]);
+
+-- name: delete_runs_executions
+DELETE FROM foliot.executions WHERE run_id = ANY ((SELECT $1::text[])::text[]);
+
+-- name: delete_runs_steps
+DELETE FROM foliot.steps WHERE run_id = ANY ((SELECT $1::text[])::text[]);
+
+-- name: delete_runs_notes
+DELETE FROM foliot.notes WHERE root_id = ANY ((SELECT $1::text[])::text[]);
+
+-- name: delete_runs_endings
+DELETE FROM foliot.endings WHERE run_id = ANY ((SELECT $1::text[])::text[]);
+
+-- name: delete_runs_decisions
+DELETE FROM foliot.decisions WHERE run_id = ANY ((SELECT $1::text[])::text[]);
 
 -- name: delete_runs_keys
 DELETE FROM foliot.dedupe WHERE run_id = ANY ((SELECT $1::text[])::text[]) RETURNING run_id;

@@ -1,6 +1,6 @@
 -- name: register
 INSERT INTO foliot.workers (id, name, queues, slots, registered_at, seen_at, expires_at)
-SELECT $1, $2, $3, $4, clock.now, clock.now, clock.now + $5
+SELECT $1, $2, $3::text[], $4, clock.now, clock.now, clock.now + $5
 FROM (SELECT coalesce($6::bigint, foliot.now_ms()) AS now) AS clock
 ON CONFLICT (id) DO UPDATE SET
     name = excluded.name, queues = excluded.queues, slots = excluded.slots,
@@ -21,7 +21,7 @@ run.id, lease.token, lease.worker_id, run.job_id,
 (SELECT job.revision FROM foliot.jobs job WHERE job.project = run.project AND job.id = run.job_id),
 lease.attempt, run.lost, run.queue, run.priority, run.due_at, lease.started_at,
 convert_to(run.payload, 'UTF8'), convert_to(run.overrides, 'UTF8'),
-run.limits, run.schedule_uid, run.schedule_id, run.scheduled_for, run.tick_key
+run.limits, run.schedule_uid, run.schedule_id, run.scheduled_for, run.tick_key, run.root_id, run.role, run.item
 
 -- name: expired_leases
 -- A lease whose worker is not there at all is as good as one whose worker has expired.
@@ -34,7 +34,7 @@ SELECT token, cancel_at FROM foliot.leases WHERE worker_id = $1;
 
 -- name: leases_by_token
 SELECT {lease_columns} FROM foliot.leases lease JOIN foliot.runs run ON run.id = lease.run_id
-WHERE lease.token = ANY ($1::bigint[]);
+WHERE lease.token = ANY ((SELECT $1::bigint[])::bigint[]);
 
 -- name: retire
 DELETE FROM foliot.workers WHERE id = $1;

@@ -5,14 +5,14 @@ SELECT boot_id = ? AND deadline > ? FROM workers WHERE id = ?
 -- CROSS JOIN: in SQLite it fixes the order, the queue comes first and its index gives the rank order.
 SELECT
     q.rank, q.run_id, q.queue, r.job_id, r.attempt, r.lost, r.priority, r.due_at, r.created_at,
-    r.payload, r.overrides, r.limits, r.schedule_uid, r.schedule_id, r.scheduled_for, r.tick_key
+    r.payload, r.overrides, r.limits, r.schedule_uid, r.schedule_id, r.scheduled_for, r.tick_key, r.root_id, r.role, r.item
 FROM ready q CROSS JOIN runs r ON r.id = q.run_id
 WHERE q.queue = ? ORDER BY q.rank, q.run_id LIMIT ?
 
 -- name: pick_named
 SELECT
     q.rank, q.run_id, q.queue, r.job_id, r.attempt, r.lost, r.priority, r.due_at, r.created_at,
-    r.payload, r.overrides, r.limits, r.schedule_uid, r.schedule_id, r.scheduled_for, r.tick_key
+    r.payload, r.overrides, r.limits, r.schedule_uid, r.schedule_id, r.scheduled_for, r.tick_key, r.root_id, r.role, r.item
 FROM json_each(?1) j
 CROSS JOIN runs r ON r.id = j.value
 CROSS JOIN ready q ON q.queue = r.queue AND q.rank = r.due_at - r.priority * ?2 AND q.run_id = r.id
@@ -37,13 +37,15 @@ SELECT id, revision FROM jobs WHERE project = ? AND id IN (SELECT value FROM jso
 -- name: leases_of_worker
 SELECT
     l.run_id, l.token, l.worker_id, r.job_id, NULL, l.attempt, r.lost, r.queue, r.priority, r.due_at, l.started_at,
-    r.payload, r.overrides, r.limits, r.schedule_uid, r.schedule_id, r.scheduled_for, r.tick_key, l.cancel_at
+    r.payload, r.overrides, r.limits, r.schedule_uid, r.schedule_id, r.scheduled_for, r.tick_key,
+    r.root_id, r.role, r.item, l.cancel_at
 FROM leases l JOIN runs r ON r.id = l.run_id WHERE l.worker_id = ? ORDER BY l.token
 
 -- name: expired_leases
 SELECT
     l.run_id, l.token, l.worker_id, r.job_id, j.revision, l.attempt, r.lost, r.queue, r.priority, r.due_at,
-    l.started_at, r.payload, r.overrides, r.limits, r.schedule_uid, r.schedule_id, r.scheduled_for, r.tick_key
+    l.started_at, r.payload, r.overrides, r.limits, r.schedule_uid, r.schedule_id, r.scheduled_for, r.tick_key,
+    r.root_id, r.role, r.item
 FROM leases l CROSS JOIN runs r ON r.id = l.run_id
 LEFT JOIN workers w ON w.id = l.worker_id
 LEFT JOIN jobs j ON j.project = r.project AND j.id = r.job_id

@@ -6,8 +6,8 @@ DELETE FROM leases WHERE token IN (SELECT value FROM json_each(?))
 
 -- name: end_runs
 UPDATE runs
-SET status = ?, reason = ?, finished_at = ?, started_at = ?, attempt = ?, exit_code = ?, error = ?, worker_id = ?,
-    token = ?
+SET status = ?, reason = ?, finished_at = ?, started_at = ?, attempt = ?, lost = lost + ?, exit_code = ?, error = ?,
+    worker_id = ?, token = ?
 WHERE id = ?
 
 -- name: add_outputs

@@ -38,10 +38,12 @@ UPDATE holds SET is_admitted = 1 WHERE run_id = ? AND is_admitted = 0
 INSERT INTO ready (queue, rank, run_id) SELECT queue, due_at - priority * ?2, id FROM runs WHERE id = ?1
 
 -- name: admitted_by_schedule
--- Runs whose turn it is on their schedule: those not due yet are in later, and stay there.
+-- Runs whose turn it is on their schedule: those not due yet are in later, and stay there; so do those that wait for
+-- their gate.
 SELECT r.id, r.limits IS NOT NULL FROM runs r
 WHERE r.id IN (SELECT value FROM json_each(?))
     AND NOT EXISTS (SELECT 1 FROM later l WHERE l.due_at = r.due_at AND l.run_id = r.id)
+    AND NOT EXISTS (SELECT 1 FROM gated g WHERE g.run_id = r.id)
 
 -- name: release_all_places
 DELETE FROM holds WHERE run_id = ?

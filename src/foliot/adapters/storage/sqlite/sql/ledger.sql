@@ -7,20 +7,21 @@ SELECT
 FROM schedules s WHERE s.wake_at <= ?2 ORDER BY s.wake_at LIMIT ?3
 
 -- name: versions
--- CROSS JOIN: in SQLite it fixes the order, each name is looked up once.
-SELECT s.rowid, s.uid, s.id, s.version, EXISTS (SELECT 1 FROM planned t WHERE t.uid = s.uid)
-FROM json_each(?) j CROSS JOIN schedules s ON s.uid = j.value WHERE s.deleted_at IS NULL
+SELECT uid, version FROM schedules WHERE deleted_at IS NULL AND uid IN (SELECT value FROM json_each(?))
+
+-- name: names
+SELECT uid, id FROM schedules WHERE uid IN (SELECT value FROM json_each(?))
 
 -- name: specs
 SELECT uid, spec FROM schedules WHERE uid IN (SELECT value FROM json_each(?))
 
 -- name: advance
 UPDATE schedules SET
-    version = version + 1, settled_until = ?, next_run_at = ?,
-    wake_at = CASE WHEN paused_at IS NULL THEN ? END,
-    last_scheduled_at = coalesce(?, last_scheduled_at), behind_since = ?,
-    enabled = CASE WHEN ? THEN 0 ELSE enabled END
-WHERE rowid = ?
+    version = version + 1, settled_until = ?3, next_run_at = ?4,
+    wake_at = CASE WHEN paused_at IS NULL THEN ?5 END,
+    last_scheduled_at = coalesce(?6, last_scheduled_at), behind_since = ?7,
+    enabled = CASE WHEN ?8 THEN 0 ELSE enabled END
+WHERE uid = ?1 AND version = ?2 AND deleted_at IS NULL
 
 -- name: add_planned
 INSERT INTO planned (uid, scheduled_for, fire_at, revision) VALUES (?, ?, ?, ?)

@@ -9,6 +9,17 @@ ON CONFLICT (run_id, token, seq) DO NOTHING
 SELECT run_id, token, seq, at, stream, data FROM log_chunks
 WHERE run_id = ? AND (token, seq) > (?, ?) ORDER BY token, seq LIMIT ?
 
+-- name: last_chunks
+SELECT run_id, token, seq, at, stream, data FROM log_chunks
+WHERE run_id = ? ORDER BY token DESC, seq DESC LIMIT ?
+
+-- name: logs_kept_from
+SELECT value FROM meta WHERE key = 'logs_kept_from'
+
+-- name: note_logs_kept_from
+INSERT INTO meta (key, value) VALUES ('logs_kept_from', ?)
+ON CONFLICT (key) DO UPDATE SET value = max(value, excluded.value)
+
 -- name: walk_chunks
 SELECT rowid, run_id, at FROM log_chunks WHERE rowid > ? ORDER BY rowid LIMIT ?
 

@@ -1,7 +1,8 @@
 -- name: get_runs
 SELECT
     id, job_id, shown_status, reason, queue, priority, trigger, schedule_uid, schedule_id, scheduled_for, tick_key,
-    payload, output, due_at, created_at, started_at, finished_at, attempt, lost, exit_code, error, worker_id, token
+    payload, output, due_at, created_at, started_at, finished_at, attempt, lost, exit_code, error, worker_id, token,
+    root_id, role, item
 FROM shown_runs WHERE +project = ? AND id IN (SELECT value FROM json_each(?))
 
 -- name: page_runs
@@ -9,7 +10,8 @@ FROM shown_runs WHERE +project = ? AND id IN (SELECT value FROM json_each(?))
 -- index that begins with it leads, by itself, to all of them.
 SELECT
     id, job_id, shown_status, reason, queue, priority, trigger, schedule_uid, schedule_id, scheduled_for, tick_key,
-    payload, output, due_at, created_at, started_at, finished_at, attempt, lost, exit_code, error, worker_id, token
+    payload, output, due_at, created_at, started_at, finished_at, attempt, lost, exit_code, error, worker_id, token,
+    root_id, role, item
 FROM shown_runs WHERE +project = :project AND id < :before
 
 -- name: newest_first
@@ -21,6 +23,9 @@ project = :project AND job_id = :job_id
 -- name: of_schedule
 project = :project AND schedule_id = :schedule_id
 
+-- name: of_root
+root_id = :root
+
 -- name: success
 status = 'success'
 
@@ -28,13 +33,19 @@ status = 'success'
 status = :status AND status <> 'scheduled' AND status <> 'success'
 
 -- name: running
-id IN (SELECT run_id FROM leases WHERE cancel_at IS NULL)
+id IN (
+    SELECT run_id FROM leases WHERE cancel_at IS NULL
+    UNION ALL SELECT run_id FROM executions WHERE ended_at IS NULL AND cancel_at IS NULL
+)
 
 -- name: cancelling
-id IN (SELECT run_id FROM leases WHERE cancel_at IS NOT NULL)
+id IN (
+    SELECT run_id FROM leases WHERE cancel_at IS NOT NULL
+    UNION ALL SELECT run_id FROM executions WHERE ended_at IS NULL AND cancel_at IS NOT NULL
+)
 
 -- name: scheduled
-id IN (SELECT run_id FROM later)
+id IN (SELECT run_id FROM later UNION ALL SELECT run_id FROM gated)
 
 -- name: queued
 id IN (SELECT run_id FROM ready UNION SELECT run_id FROM holds WHERE is_admitted = 0) AND shown_status = 'queued'
@@ -44,5 +55,5 @@ SELECT run_id, number, token, worker_id, started_at, finished_at, status, reason
 FROM attempts WHERE run_id = ?1
 UNION ALL
 SELECT id, attempt, token, worker_id, started_at, finished_at, status, reason, exit_code, error
-FROM runs WHERE id = ?1 AND token IS NOT NULL
+FROM runs WHERE id = ?1 AND token IS NOT NULL AND finished_at IS NOT NULL
 ORDER BY number

@@ -1,8 +1,8 @@
 -- name: create_runs
 INSERT INTO runs (
     id, project, job_id, queue, priority, trigger, status, due_at, created_at, attempt, lost,
-    payload, overrides, limits, schedule_uid, schedule_id, scheduled_for, tick_key
-) VALUES (?, ?, ?, ?, ?, ?, 'scheduled', ?, ?, 0, 0, ?, ?, ?, ?, ?, ?, ?)
+    payload, overrides, limits, schedule_uid, schedule_id, scheduled_for, tick_key, root_id, role, item
+) VALUES (?, ?, ?, ?, ?, ?, 'scheduled', ?, ?, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: dedupe_holder
 -- Which run has taken the key, and whether it is over; no run: it was removed.
@@ -17,6 +17,15 @@ DO UPDATE SET run_id = excluded.run_id, scope = excluded.scope, expires_at = exc
 
 -- name: put_later
 INSERT INTO later (due_at, run_id) VALUES (?, ?)
+
+-- name: put_gated
+INSERT INTO gated (due_at, run_id) VALUES (?, ?)
+
+-- name: next_gated
+SELECT due_at FROM gated ORDER BY due_at LIMIT 1
+
+-- name: leave_gated
+DELETE FROM gated WHERE run_id = ?
 
 -- name: next_due
 SELECT due_at FROM later ORDER BY due_at LIMIT 1
@@ -39,12 +48,19 @@ DELETE FROM later WHERE (due_at, run_id) <= (?, ?)
 SELECT run_id FROM ready WHERE queue = ? ORDER BY rank, run_id LIMIT ?
 
 -- name: cancel_candidates
-SELECT r.id, r.finished_at IS NOT NULL, l.token IS NOT NULL, l.cancel_at IS NOT NULL, r.attempt
-FROM runs r LEFT JOIN leases l ON l.run_id = r.id
+-- An execution under way has no worker, but runs.
+SELECT
+    r.id, r.finished_at IS NOT NULL, coalesce(l.run_id, e.run_id) IS NOT NULL,
+    coalesce(l.cancel_at, e.cancel_at) IS NOT NULL, r.attempt
+FROM runs r LEFT JOIN leases l ON l.run_id = r.id LEFT JOIN executions e ON e.run_id = r.id AND e.ended_at IS NULL
 WHERE r.id IN (SELECT value FROM json_each(?))
 
 -- name: request_cancel
 UPDATE leases SET cancel_at = ? WHERE run_id = ? AND cancel_at IS NULL
+
+-- name: request_ending
+-- Whoever has decided about the execution as it was is to decide again.
+UPDATE executions SET cancel_at = ?, state = state + 1 WHERE run_id = ? AND cancel_at IS NULL AND ended_at IS NULL
 
 -- name: cancel_unstarted
 UPDATE runs SET status = 'cancelled', reason = 'cancelled', finished_at = max(?, created_at) WHERE id = ?
@@ -60,6 +76,8 @@ WHERE (queue, rank, run_id) = (SELECT queue, due_at - priority * ?2, id FROM run
 -- By way of the tables of what is not over: a job's history may be long.
 SELECT r.id FROM (
     SELECT run_id FROM later UNION SELECT run_id FROM ready UNION SELECT run_id FROM holds
+    UNION SELECT run_id FROM gated
 ) AS active JOIN runs r ON r.id = active.run_id
 WHERE r.project = ? AND r.job_id IN (SELECT value FROM json_each(?))
     AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.run_id = r.id)
+    AND NOT EXISTS (SELECT 1 FROM executions e WHERE e.run_id = r.id AND e.ended_at IS NULL)

@@ -59,7 +59,7 @@ SELECT uid, scheduled_for, fire_at, revision FROM planned
 WHERE uid IN (SELECT value FROM json_each(?)) ORDER BY uid, scheduled_for
 
 -- name: clear_planned
-DELETE FROM planned WHERE uid = ?
+DELETE FROM planned WHERE uid IN (SELECT value FROM json_each(?))
 
 -- name: delete_schedules
 UPDATE schedules SET deleted_at = ?, updated_at = ?, wake_at = NULL, version = version + 1 WHERE uid = ?

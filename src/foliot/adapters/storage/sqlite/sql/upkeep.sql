@@ -14,7 +14,11 @@ UPDATE leader SET holder = NULL, deadline = 0 WHERE name = 'maintenance' AND hol
 SELECT 1 FROM leader WHERE name = 'maintenance' AND epoch = ? AND holder IS NOT NULL
 
 -- name: walk_runs
-SELECT rowid, id, created_at, finished_at FROM runs WHERE rowid > ? ORDER BY rowid LIMIT ?
+-- The last column: whether it is a part of an execution that is not over.
+SELECT
+    r.rowid, r.id, r.created_at, r.finished_at,
+    r.root_id IS NOT NULL AND EXISTS (SELECT 1 FROM executions e WHERE e.run_id = r.root_id AND e.ended_at IS NULL)
+FROM runs r WHERE r.rowid > ? ORDER BY r.rowid LIMIT ?
 
 -- name: next_job
 SELECT job_id FROM runs WHERE project = ? AND job_id > ? ORDER BY job_id LIMIT 1
@@ -29,7 +33,23 @@ WHERE project = ?1 AND job_id = ?2 AND finished_at IS NOT NULL AND id <= (
     SELECT id FROM runs WHERE project = ?1 AND job_id = ?2 AND finished_at IS NOT NULL
     ORDER BY id DESC LIMIT 1 OFFSET ?3
 )
+    AND NOT EXISTS (SELECT 1 FROM executions e WHERE e.run_id = runs.root_id AND e.ended_at IS NULL)
 ORDER BY id LIMIT ?4
+
+-- name: next_workflow
+SELECT workflow_id FROM executions WHERE project = ? AND workflow_id > ? ORDER BY workflow_id LIMIT 1
+
+-- name: surplus_executions
+SELECT run_id FROM executions
+WHERE project = ?1 AND workflow_id = ?2 AND ended_at IS NOT NULL AND run_id <= (
+    SELECT run_id FROM executions WHERE project = ?1 AND workflow_id = ?2 AND ended_at IS NOT NULL
+    ORDER BY run_id DESC LIMIT 1 OFFSET ?3
+)
+ORDER BY run_id LIMIT ?4
+
+-- name: parts_of_runs
+SELECT p.id FROM json_each(?) j CROSS JOIN runs p ON p.root_id = j.value
+WHERE p.root_id IS NOT NULL AND p.finished_at IS NOT NULL LIMIT ?
 
 -- name: empty_schedules
 SELECT s.uid FROM schedules s
@@ -43,6 +63,21 @@ DELETE FROM attempts WHERE run_id IN (SELECT value FROM json_each(?))
 
 -- name: remove_outputs
 DELETE FROM outputs WHERE run_id IN (SELECT value FROM json_each(?))
+
+-- name: remove_executions
+DELETE FROM executions WHERE run_id IN (SELECT value FROM json_each(?))
+
+-- name: remove_steps
+DELETE FROM steps WHERE run_id IN (SELECT value FROM json_each(?))
+
+-- name: remove_notes
+DELETE FROM notes WHERE root_id IN (SELECT value FROM json_each(?))
+
+-- name: remove_endings
+DELETE FROM endings WHERE run_id IN (SELECT value FROM json_each(?))
+
+-- name: remove_decisions
+DELETE FROM decisions WHERE run_id IN (SELECT value FROM json_each(?))
 
 -- name: forget_dedupe
 DELETE FROM dedupe WHERE run_id IN (SELECT value FROM json_each(?)) AND scope <> 'window'

@@ -1,0 +1,86 @@
+"""What follows when runs have ended, whatever ended them; and looking back at how the runs of a job ended.
+
+A run that is a part of another one leaves a note for it (`notes`). The ends of jobs that gates look at are kept in
+order of time (`endings`), so that the latest is found by one look, whatever the history.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import Any, Final
+
+from foliot.adapters.storage.postgres.database import Database, Transaction
+from foliot.domain.gate.decision import End, Sight
+from foliot.domain.ids import JobId, RunId
+from foliot.domain.instant import Instant
+from foliot.domain.lease import Claim
+from foliot.domain.outcome import Reason
+from foliot.domain.run import Status
+from foliot.ports.storage import Topic
+
+_LOOK_BACK: Final = 50
+"""Among how many of a job's newest runs one is looked for that is under way."""
+
+
+async def follow_ends(transaction: Transaction, run_ids: Collection[RunId]) -> None:
+    """These runs are terminal now: tell their roots, and whoever looks at their jobs."""
+    if run_ids:
+        if await transaction.rows("add_notes", list(run_ids)):
+            transaction.topics.add(Topic.NOTES)
+        await transaction.run("keep_endings", list(run_ids))
+
+
+async def follow_finished(transaction: Transaction, claims: Sequence[Claim]) -> None:
+    """As above; nothing is written, and one look taken, where nobody asks for it."""
+    if not claims:
+        return
+    is_part = any(claim.root is not None for claim in claims)
+    if is_part or await transaction.rows("watched_among", list({claim.job_id for claim in claims})):
+        await follow_ends(transaction, [claim.run_id for claim in claims])
+
+
+async def note_roots(transaction: Transaction, run_ids: Collection[RunId]) -> None:
+    """Let these executions be looked at."""
+    if run_ids:
+        await transaction.run("note_roots", list(run_ids))
+        transaction.topics.add(Topic.NOTES)
+
+
+async def watch(transaction: Transaction, project: str, job_ids: Collection[JobId]) -> None:
+    """Begin to keep the ends of these jobs, those that were before included."""
+    if await transaction.column("unwatched", project, list(job_ids)):
+        await transaction.run("lock_watched")
+        new = await transaction.column("unwatched", project, list(job_ids))
+        if new:
+            await transaction.run("watch", project, new)
+            await transaction.run("keep_earlier_endings", project, new)
+
+
+async def sights(
+    database: Database, project: str, job_ids: Collection[JobId], after: Instant, until: Instant
+) -> dict[JobId, Sight]:
+    rows = await database.rows("sights", project, list(job_ids), after, until, _LOOK_BACK)
+    return {
+        JobId(job_id): Sight(None if end[0] is None else _end_of(end), is_under_way)
+        for job_id, *end, is_under_way in rows
+    }
+
+
+async def latest_end(
+    database: Database,
+    project: str,
+    job_id: JobId,
+    statuses: Collection[Status],
+    reasons: Collection[Reason] | None,
+    until: Instant,
+) -> End | None:
+    """One look for each status, or for each status and reason."""
+    who = (project, job_id, [status.value for status in statuses], until)
+    if reasons is None:
+        rows = await database.rows("latest_of_status", *who)
+    else:
+        rows = await database.rows("latest_of_reason", *who, [reason.value for reason in reasons])
+    return _end_of(rows[0]) if rows else None
+
+
+def _end_of(row: Sequence[Any]) -> End:
+    run_id, status, finished_at = row
+    return End(run_id, Status(status), finished_at)

@@ -1,0 +1,90 @@
+"""Requests of many callers, carried out together.
+
+    ask --> [ waiting ] --take all--> one statement in flight --> each caller its own answers
+
+At most one is under way; whatever gathers meanwhile goes with the next. Alone, a request goes at once; in a crowd, the
+groups grow by themselves. No timer decides.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Hashable, Iterator, Sequence
+from itertools import islice
+from typing import Final, Generic, NamedTuple, TypeVar
+
+S = TypeVar("S")
+T = TypeVar("T")
+
+_MOST: Final = 1_000
+
+
+class _Request(NamedTuple, Generic[S, T]):
+    items: Sequence[S]
+    answer: "asyncio.Future[list[T]]"
+
+
+class Gathering(Generic[S, T]):
+    """`do` gives an answer for each item, in order. Requests that have a `key` in common never go together."""
+
+    def __init__(
+        self, do: Callable[[Sequence[S]], Awaitable[list[T]]], key: Callable[[S], Hashable] | None = None
+    ) -> None:
+        self._do = do
+        self._key = key
+        self._waiting: list[_Request[S, T]] = []
+        self._task: asyncio.Task[None] | None = None
+
+    async def ask(self, items: Sequence[S]) -> list[T]:
+        loop = asyncio.get_running_loop()
+        request = _Request[S, T](items, loop.create_future())
+        self._waiting.append(request)
+        if self._task is None or self._task.done():
+            self._task = loop.create_task(self._serve(), name="foliot-gathering")
+        return await request.answer
+
+    async def _serve(self) -> None:
+        while group := self._take():
+            try:
+                answers = iter(await self._do([item for request in group for item in request.items]))
+            except asyncio.CancelledError:
+                # The loop is being closed. Whoever still waits is being cancelled too.
+                _cancel([*group, *self._waiting])
+                raise
+            except BaseException as error:
+                # What has gone wrong is told to those who asked for it; the next group is not their fault.
+                _refuse(group, error)
+            else:
+                _hand_out(group, answers)
+
+    def _take(self) -> list[_Request[S, T]]:
+        """The next group: in the order of asking, as many as may go together."""
+        group: list[_Request[S, T]] = []
+        seen: set[Hashable] = set()
+        size = 0
+        wanted = [request for request in self._waiting if not request.answer.done()]
+        for request in wanted:
+            keys = [self._key(item) for item in request.items] if self._key else []
+            size += len(request.items)
+            if group and (size > _MOST or not seen.isdisjoint(keys)):
+                break
+            group.append(request)
+            seen.update(keys)
+        self._waiting = wanted[len(group) :]
+        return group
+
+
+def _hand_out(group: Sequence[_Request[S, T]], answers: Iterator[T]) -> None:
+    for items, answer in group:
+        own = list(islice(answers, len(items)))
+        if not answer.done():
+            answer.set_result(own)
+
+
+def _refuse(group: Sequence[_Request[S, T]], error: BaseException) -> None:
+    for _, answer in group:
+        if not answer.done():
+            answer.set_exception(error)
+
+
+def _cancel(group: Sequence[_Request[S, T]]) -> None:
+    for _, answer in group:
+        answer.cancel()

@@ -1,0 +1,84 @@
+"""Giving jobs other ids (`domain.rename`), with everything that bears their name.
+
+Runs come first and limits after them, the order in which whoever finishes an attempt takes them. A worker that has an
+attempt under way knows its run by id; the places it holds are under the new name when it gives them back.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from foliot.adapters.storage.documents import decode_schedule_spec, encode
+from foliot.adapters.storage.notices import renamed_jobs
+from foliot.adapters.storage.postgres.arrays import columns
+from foliot.adapters.storage.postgres.database import Transaction
+from foliot.domain.events import EventKind
+from foliot.domain.ids import JobId, ScheduleId
+from foliot.domain.instant import Instant
+from foliot.domain.limits import job_limit
+from foliot.domain.rename import Rename, limit_prefix, possible_renames, renamed_schedule_id, renamed_spec
+
+_BY_NAME: Final = (
+    *("yield_keys", "rename_keys", "rename_watched", "rename_endings", "yield_versions", "rename_versions"),
+    *("yield_paused_steps", "rename_paused_steps", "rename_executions"),
+)
+"""What bears the name of a job, or of the workflow behind it."""
+
+
+async def rename_jobs(
+    transaction: Transaction, project: str, renames: Mapping[JobId, JobId], now: Instant
+) -> dict[JobId, JobId]:
+    rows = await transaction.rows("lock_jobs", project, sorted({*renames, *renames.values()}))
+    possible = possible_renames(renames, {JobId(row["id"]) for row in rows})
+    revisions = {one.new: await _rename(transaction, project, one, now) for one in possible}
+    transaction.note(EventKind.JOB_RENAMED, renamed_jobs(possible, revisions))
+    return dict(possible)
+
+
+async def _rename(transaction: Transaction, project: str, one: Rename, now: Instant) -> int:
+    old, new = one
+    revision: int = await transaction.value("rename_job", old, new, now, project)
+    await transaction.run("raise_revision_floor", revision)
+    await _rename_schedules(transaction, project, one, now)
+    await transaction.run("rename_runs", old, new, limit_prefix(old), limit_prefix(new), project)
+    for query in _BY_NAME:
+        await transaction.run(query, old, new, project)
+    await _rename_limit(transaction, job_limit(old, 1).key, job_limit(new, 1).key)
+    return revision
+
+
+async def _rename_limit(transaction: Transaction, old: str, new: str) -> None:
+    capacity = await transaction.value("take_limit", old)
+    if capacity is not None:
+        await transaction.run("put_limits", [new], [capacity])
+    await transaction.run("rename_holds", old, new)
+    transaction.keys.add(new)
+
+
+async def _rename_schedules(transaction: Transaction, project: str, one: Rename, now: Instant) -> None:
+    rows = await transaction.rows("lock_schedules_of_job", project, one.old)
+    if not rows:
+        return
+    wanted = {row["uid"]: renamed_schedule_id(ScheduleId(row["id"]), one) for row in rows}
+    taken = set(await transaction.column("taken_names", project, list(wanted.values())))
+    names = {
+        row["uid"]: row["id"] if row["deleted_at"] is None and wanted[row["uid"]] in taken else wanted[row["uid"]]
+        for row in rows
+    }
+    specs = [(row["uid"], names[row["uid"]], _spec(row["spec"], row["id"], one)) for row in rows]
+    changed = await transaction.rows("rename_schedules", one.new, now, *columns(specs))
+    await _rename_revisions(transaction, {row["uid"]: ScheduleId(row["id"]) for row in rows}, one)
+    moved = [(row["uid"], names[row["uid"]]) for row in rows if names[row["uid"]] != row["id"]]
+    if moved:
+        await transaction.run("rename_runs_of_schedules", *columns(moved))
+    living = [[row["id"], row["uid"], row["version"]] for row in changed if row["deleted_at"] is None]
+    transaction.note(EventKind.SCHEDULE_CHANGED, living)
+
+
+async def _rename_revisions(transaction: Transaction, names: Mapping[str, ScheduleId], one: Rename) -> None:
+    rows = await transaction.rows("revisions", list(names))
+    changed = [(row["uid"], row["number"], _spec(row["spec"], names[row["uid"]], one)) for row in rows]
+    await transaction.run("rename_revisions", *columns(changed))
+
+
+def _spec(document: str, schedule_id: str, one: Rename) -> str:
+    return encode(renamed_spec(decode_schedule_spec(document), ScheduleId(schedule_id), one))

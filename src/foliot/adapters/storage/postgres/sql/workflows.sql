@@ -1,0 +1,38 @@
+-- name: newest_versions
+SELECT newest.id, newest.version, newest.spec, newest.created_at
+FROM unnest((SELECT $2::text[])) AS asked (id), LATERAL (
+    SELECT id, version, spec, created_at FROM foliot.workflows
+    WHERE workflows.project = $1 AND workflows.id = asked.id
+    ORDER BY project DESC, id DESC, version DESC LIMIT 1) AS newest;
+
+-- name: named_versions
+SELECT known.id, known.version, known.spec, known.created_at
+FROM unnest((SELECT $2::text[]), (SELECT $3::int[])) AS asked (id, version)
+JOIN foliot.workflows known ON known.project = $1 AND known.id = asked.id AND known.version = asked.version;
+
+-- name: page_workflows
+-- Leaping through the index from workflow to workflow.
+WITH RECURSIVE listed AS (
+    (SELECT id, 1 AS nth FROM foliot.workflows WHERE project = $1 AND id > $2 ORDER BY project, id LIMIT 1)
+    UNION ALL
+    SELECT following.id, listed.nth + 1 FROM listed, LATERAL (
+        SELECT id FROM foliot.workflows WHERE project = $1 AND workflows.id > listed.id ORDER BY project, id LIMIT 1)
+        AS following
+    WHERE listed.nth < $3
+)
+SELECT id FROM listed;
+
+-- name: add_versions
+-- Of two that store the next version at once, the second finds it taken, and looks again.
+INSERT INTO foliot.workflows (project, created_at, id, version, spec)
+SELECT $1, $2, new.* FROM unnest($3::text[], $4::int[], $5::text[]) AS new (id, version, spec) ORDER BY new.id
+ON CONFLICT (project, id, version) DO NOTHING RETURNING id;
+
+-- name: pause_step
+INSERT INTO foliot.paused_steps (project, workflow_id, step) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING;
+
+-- name: resume_step
+DELETE FROM foliot.paused_steps WHERE project = $1 AND workflow_id = $2 AND step = $3;
+
+-- name: paused_steps
+SELECT step FROM foliot.paused_steps WHERE project = $1 AND workflow_id = $2;

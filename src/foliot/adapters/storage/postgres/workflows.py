@@ -1,0 +1,79 @@
+"""The workflows of a PostgreSQL storage: versions are added and never changed."""
+
+from collections.abc import Collection, Iterable, Mapping
+from functools import partial
+
+from foliot.adapters.storage.documents import encode
+from foliot.adapters.storage.execution_rows import as_stored_workflow, version_of
+from foliot.adapters.storage.notices import about_workflows
+from foliot.adapters.storage.postgres.arrays import columns
+from foliot.adapters.storage.postgres.database import Database, Transaction
+from foliot.domain.events import EventKind
+from foliot.domain.instant import Instant
+from foliot.domain.workflow.spec import WorkflowSpec
+from foliot.ports.executions import WorkflowVersion
+
+Versions = dict[str, WorkflowVersion]
+
+
+class PostgresWorkflows:
+    """Fills `ports.executions.WorkflowStore`."""
+
+    def __init__(self, database: Database, project: str) -> None:
+        self._database = database
+        self._project = project
+
+    async def put(self, workflows: Mapping[str, WorkflowSpec], *, at: Instant | None = None) -> Versions:
+        if not workflows:
+            return {}
+        specs = {workflow_id: as_stored_workflow(spec) for workflow_id, spec in workflows.items()}
+        return await self._database.write("put_workflows", partial(self._put, specs=specs, at=at))
+
+    async def _put(self, transaction: Transaction, *, specs: dict[str, WorkflowSpec], at: Instant | None) -> Versions:
+        now = await transaction.now(at)
+        done: Versions = {}
+        added: Versions = {}
+        while missing := [workflow_id for workflow_id in specs if workflow_id not in done]:
+            rows = await transaction.rows("newest_versions", self._project, missing)
+            known = {found.workflow_id: found for found in map(version_of, rows)}
+            done |= {name: found for name, found in known.items() if found.spec == specs[name]}
+            wanted = {
+                name: WorkflowVersion(name, known[name].version + 1 if name in known else 1, specs[name], now)
+                for name in missing
+                if name not in done
+            }
+            stored = await self._add(transaction, wanted.values(), now)
+            added |= {name: wanted[name] for name in stored}
+            done |= added
+        transaction.note(EventKind.WORKFLOW_CHANGED, about_workflows(added.values()))
+        return {workflow_id: done[workflow_id] for workflow_id in specs}
+
+    async def _add(self, transaction: Transaction, versions: Iterable[WorkflowVersion], now: Instant) -> list[str]:
+        rows = [(version.workflow_id, version.version, encode(version.spec)) for version in versions]
+        return await transaction.column("add_versions", self._project, now, *columns(rows)) if rows else []
+
+    async def get(self, wanted: Collection[tuple[str, int | None]]) -> dict[tuple[str, int | None], WorkflowVersion]:
+        found: dict[tuple[str, int | None], WorkflowVersion] = {}
+        named = [key for key in wanted if key[1] is not None]
+        if named:
+            rows = await self._database.rows("named_versions", self._project, *columns(named))
+            found |= {(known.workflow_id, known.version): known for known in map(version_of, rows)}
+        newest = await self._newest([workflow_id for workflow_id, version in wanted if version is None])
+        return found | {(known.workflow_id, None): known for known in newest}
+
+    async def page(self, *, after: str | None = None, limit: int = 100) -> list[WorkflowVersion]:
+        rows = await self._database.rows("page_workflows", self._project, after or "", limit)
+        found = await self._newest([row[0] for row in rows])
+        return sorted(found, key=lambda version: version.workflow_id)
+
+    async def _newest(self, workflow_ids: list[str]) -> list[WorkflowVersion]:
+        if not workflow_ids:
+            return []
+        return [version_of(row) for row in await self._database.rows("newest_versions", self._project, workflow_ids)]
+
+    async def pause_step(self, workflow_id: str, step: str, *, paused: bool) -> None:
+        query = "pause_step" if paused else "resume_step"
+        await self._database.write(query, lambda transaction: transaction.run(query, self._project, workflow_id, step))
+
+    async def paused_steps(self, workflow_id: str) -> set[str]:
+        return {row[0] for row in await self._database.rows("paused_steps", self._project, workflow_id)}

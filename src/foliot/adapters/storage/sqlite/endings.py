@@ -1,0 +1,98 @@
+"""What follows when runs have ended, whatever ended them; and looking back at how the runs of a job ended.
+
+A run that is a part of another one leaves a note for it (`notes`). The ends of jobs that gates look at are kept in
+order of time (`endings`), so that the latest is found by one look, whatever the history.
+"""
+
+from collections.abc import Collection, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Final
+
+from foliot.adapters.storage.documents import encode_names
+from foliot.adapters.storage.queries import load_queries
+from foliot.adapters.storage.sqlite.committer import Transaction
+from foliot.adapters.storage.sqlite.connection import Row, Session
+from foliot.domain.gate.decision import End, Sight
+from foliot.domain.ids import JobId, RunId
+from foliot.domain.instant import Instant
+from foliot.domain.lease import Claim
+from foliot.domain.outcome import Reason
+from foliot.domain.run import Status
+from foliot.ports.storage import Topic
+
+SQL: Final = load_queries(Path(__file__).parent / "sql" / "endings.sql")
+_LOOK_BACK: Final = 50
+"""Among how many of a job's newest runs one is looked for that is under way."""
+
+
+def follow_ends(tx: Transaction, run_ids: Collection[RunId]) -> None:
+    """These runs are terminal now: tell their roots, and whoever looks at their jobs."""
+    ids = encode_names(run_ids)
+    if tx.run(SQL["add_notes"], (ids,)):
+        tx.ring(Topic.NOTES)
+    tx.run(SQL["keep_endings"], (ids,))
+
+
+def follow_finished(tx: Transaction, claims: Sequence[Claim]) -> None:
+    """As above; nothing is written, and one look taken, where nobody asks for it."""
+    if any(claim.root is not None for claim in claims) or _is_watched(tx, claims):
+        follow_ends(tx, [claim.run_id for claim in claims])
+
+
+def _is_watched(tx: Transaction, claims: Sequence[Claim]) -> bool:
+    """Most have no gate at all: they are asked for no names."""
+    if not claims or not tx.rows(SQL["is_watching"]):
+        return False
+    return bool(tx.rows(SQL["watched_among"], (encode_names({claim.job_id for claim in claims}),)))
+
+
+def note_roots(tx: Transaction, run_ids: Collection[RunId]) -> None:
+    """Let these executions be looked at."""
+    if run_ids:
+        tx.run_many(SQL["note_roots"], [(run_id,) for run_id in run_ids])
+        tx.ring(Topic.NOTES)
+
+
+def watch(tx: Transaction, project: str, job_ids: Collection[JobId]) -> None:
+    """Begin to keep the ends of these jobs, those that were before included."""
+    for (job_id,) in tx.rows(SQL["unwatched"], (project, encode_names(job_ids))):
+        tx.run(SQL["watch"], (project, job_id))
+        tx.run(SQL["keep_earlier_endings"], (project, job_id))
+
+
+def sights(
+    session: Session, project: str, job_ids: Collection[JobId], after: Instant, until: Instant
+) -> dict[JobId, Sight]:
+    return {job_id: _sight(session, project, job_id, after, until) for job_id in job_ids}
+
+
+def _sight(session: Session, project: str, job_id: JobId, after: Instant, until: Instant) -> Sight:
+    end = session.row(SQL["latest_ending"], (project, job_id, after, until))
+    under_way = session.value(SQL["is_under_way"], (project, job_id, until, _LOOK_BACK))
+    return Sight(None if end is None else _end_of(end), bool(under_way))
+
+
+def latest_end(
+    session: Session,
+    project: str,
+    job_id: JobId,
+    statuses: Collection[Status],
+    reasons: Collection[Reason] | None,
+    until: Instant,
+) -> End | None:
+    """One look for each status, or for each status and reason."""
+    who = (project, job_id)
+    sql = SQL["latest_of_status" if reasons is None else "latest_of_reason"]
+    asked = product(statuses) if reasons is None else product(statuses, reasons)
+    found = [_end_of(row) for what in asked for row in session.rows(sql, (*who, *what, until))]
+    return max(found, key=lambda end: (end.finished_at, end.run_id), default=None)
+
+
+def read_decisions(session: Session, run_ids: Collection[RunId]) -> dict[RunId, bytes]:
+    return dict(session.rows(SQL["decisions"], (encode_names(run_ids),)))
+
+
+def _end_of(row: Row) -> End:
+    run_id, status, finished_at = row
+    return End(run_id, Status(status), finished_at)

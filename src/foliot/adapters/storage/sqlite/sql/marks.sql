@@ -1,0 +1,25 @@
+-- name: mark_candidates
+SELECT r.id, r.status, coalesce(l.run_id, e.run_id) IS NOT NULL, r.attempt, r.job_id
+FROM runs r LEFT JOIN leases l ON l.run_id = r.id LEFT JOIN executions e ON e.run_id = r.id AND e.ended_at IS NULL
+WHERE r.id IN (SELECT value FROM json_each(?))
+
+-- name: mark_unstarted
+UPDATE runs
+SET status = 'success', reason = 'marked', finished_at = max(?, created_at), exit_code = NULL, error = NULL
+WHERE id = ?
+
+-- name: stand_in
+-- The run that stands for another one, if there is one still.
+SELECT d.run_id FROM dedupe d JOIN runs r ON r.id = d.run_id WHERE d.project = ? AND d.job_id = ? AND d.key = ?
+
+-- name: remember_stand_in
+INSERT INTO dedupe (project, job_id, key, run_id, scope) VALUES (?, ?, ?, ?, 'forever')
+ON CONFLICT (project, job_id, key) DO UPDATE SET run_id = excluded.run_id
+
+-- name: add_stand_in
+INSERT INTO runs (
+    id, project, job_id, queue, priority, trigger, status, reason, due_at, created_at, finished_at, attempt, lost,
+    payload, overrides
+)
+SELECT ?1, project, job_id, queue, priority, ?2, 'success', 'marked', ?3, ?3, ?3, 0, 0, payload, overrides
+FROM runs WHERE id = ?4

@@ -1,0 +1,85 @@
+"""The verbs about workflows: versions are added and never changed."""
+
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+from typing import Final
+
+from foliot.adapters.storage.documents import encode, encode_names
+from foliot.adapters.storage.execution_rows import as_stored_workflow, version_of
+from foliot.adapters.storage.notices import about_workflows
+from foliot.adapters.storage.queries import load_queries
+from foliot.adapters.storage.sqlite.access import Access
+from foliot.adapters.storage.sqlite.committer import Transaction
+from foliot.adapters.storage.sqlite.connection import Session
+from foliot.adapters.storage.sqlite.events import add_event
+from foliot.domain.events import EventKind
+from foliot.domain.instant import Instant
+from foliot.domain.workflow.spec import WorkflowSpec
+from foliot.ports.executions import WorkflowVersion
+
+SQL: Final = load_queries(Path(__file__).parent / "sql" / "workflows.sql")
+
+
+class SqliteWorkflows:
+    """Fills `ports.executions.WorkflowStore`."""
+
+    def __init__(self, access: Access) -> None:
+        self._writer, self._reader, _, self._project = access
+
+    async def put(
+        self, workflows: Mapping[str, WorkflowSpec], *, at: Instant | None = None
+    ) -> dict[str, WorkflowVersion]:
+        def work(tx: Transaction) -> dict[str, WorkflowVersion]:
+            return _put(tx, self._project, workflows, tx.now(at))
+
+        return await self._writer.submit("put_workflows", work)
+
+    async def get(self, wanted: Collection[tuple[str, int | None]]) -> dict[tuple[str, int | None], WorkflowVersion]:
+        def look(session: Session) -> dict[tuple[str, int | None], WorkflowVersion]:
+            named = encode([key for key in wanted if key[1] is not None])
+            rows = session.rows(SQL["named_versions"], (self._project, named))
+            found: dict[tuple[str, int | None], WorkflowVersion] = {
+                (known.workflow_id, known.version): known for known in map(version_of, rows)
+            }
+            newest = _newest(session, self._project, [name for name, version in wanted if version is None])
+            return found | {(name, None): known for name, known in newest.items()}
+
+        return await self._reader.read(look)
+
+    async def page(self, *, after: str | None = None, limit: int = 100) -> list[WorkflowVersion]:
+        def look(session: Session) -> list[WorkflowVersion]:
+            ids = [row[0] for row in session.rows(SQL["page_workflows"], (self._project, after or "", limit))]
+            found = _newest(session, self._project, ids)
+            return [found[workflow_id] for workflow_id in ids]
+
+        return await self._reader.read(look)
+
+    async def pause_step(self, workflow_id: str, step: str, *, paused: bool) -> None:
+        sql = SQL["pause_step"] if paused else SQL["resume_step"]
+        await self._writer.submit("pause_step", lambda tx: tx.run(sql, (self._project, workflow_id, step)))
+
+    async def paused_steps(self, workflow_id: str) -> set[str]:
+        values = (self._project, workflow_id)
+        return await self._reader.read(lambda session: {row[0] for row in session.rows(SQL["paused_steps"], values)})
+
+
+def _put(
+    tx: Transaction, project: str, workflows: Mapping[str, WorkflowSpec], now: Instant
+) -> dict[str, WorkflowVersion]:
+    known = _newest(tx, project, workflows)
+    added: dict[str, WorkflowVersion] = {}
+    for workflow_id, given in workflows.items():
+        spec = as_stored_workflow(given)
+        before = known.get(workflow_id)
+        if before is None or before.spec != spec:
+            number = 1 if before is None else before.version + 1
+            added[workflow_id] = WorkflowVersion(workflow_id, number, spec, now)
+    rows = [(project, name, version, encode(spec), created_at) for name, version, spec, created_at in added.values()]
+    tx.run_many(SQL["add_versions"], rows)
+    add_event(tx, now, EventKind.WORKFLOW_CHANGED, about_workflows(added.values()))
+    return {workflow_id: added.get(workflow_id) or known[workflow_id] for workflow_id in workflows}
+
+
+def _newest(session: Session, project: str, workflow_ids: Iterable[str]) -> dict[str, WorkflowVersion]:
+    rows = session.rows(SQL["newest_versions"], (project, encode_names(workflow_ids)))
+    return {found.workflow_id: found for found in map(version_of, rows)}

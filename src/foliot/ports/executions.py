@@ -1,0 +1,81 @@
+"""The part of the storage that keeps workflows and their executions. See `ports.storage` for what all verbs promise."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from foliot.domain.ids import JobId, RunId, Token
+from foliot.domain.instant import Instant
+from foliot.domain.workflow.execution import Execution, Opening, Settlement, StepFacts, StepRecord, Unsettled
+from foliot.domain.workflow.progress import StepState
+from foliot.domain.workflow.spec import WorkflowSpec
+
+
+class WorkflowVersion(NamedTuple):
+    """A stored version. It never changes."""
+
+    workflow_id: str
+    version: int
+    spec: WorkflowSpec
+    created_at: Instant
+
+
+class WorkflowStore(Protocol):
+    async def put(
+        self, workflows: Mapping[str, WorkflowSpec], *, at: Instant | None = None
+    ) -> dict[str, WorkflowVersion]:
+        """Store each as a new version, counted from 1; one that equals the newest is that version again."""
+        ...
+
+    async def get(self, wanted: Collection[tuple[str, int | None]]) -> dict[tuple[str, int | None], WorkflowVersion]:
+        """Those of the versions that exist; None asks for the newest."""
+        ...
+
+    async def page(self, *, after: str | None = None, limit: int = 100) -> list[WorkflowVersion]:
+        """The newest version of each workflow, by id."""
+        ...
+
+    async def pause_step(self, workflow_id: str, step: str, *, paused: bool) -> None:
+        """A paused step resolves to skipped in executions that reach it."""
+        ...
+
+    async def paused_steps(self, workflow_id: str) -> set[str]: ...
+
+
+class ExecutionStore(Protocol):
+    async def open(self, openings: Sequence[Opening], *, at: Instant | None = None) -> list[Token]:
+        """Begin executions: end the leases of their runs, store steps, create the first runs. Stale tokens come back.
+
+        The run of an execution counts as running from now on, without a worker.
+        """
+        ...
+
+    async def unsettled(self, limit: int, *, at: Instant | None = None) -> list[Unsettled]:
+        """Executions with notes, or past their deadline and not ending. Takes no lock and changes nothing."""
+        ...
+
+    async def states(self, run_id: RunId, steps: Collection[str] | None = None) -> dict[str, StepState]:
+        """The states of the named steps, or of all."""
+        ...
+
+    async def facts(self, run_id: RunId, steps: Collection[str]) -> dict[str, StepFacts]:
+        """What the runs of the named steps left behind."""
+        ...
+
+    async def settle(self, settlements: Sequence[Settlement], *, at: Instant | None = None) -> list[RunId]:
+        """Save each settlement whose execution is as it was; the executions of those saved come back.
+
+        An `ended` run gives back its places like any other, and one event tells of it.
+        """
+        ...
+
+    async def busy(self, job_ids: Collection[JobId]) -> set[JobId]:
+        """Those of the jobs that have a run which holds, or waits for, its job's place (`domain.limits.job_limit`)."""
+        ...
+
+    async def get(self, run_ids: Collection[RunId]) -> dict[RunId, Execution]: ...
+
+    async def steps(self, run_id: RunId) -> list[StepRecord]: ...
+
+    async def active(self, *, workflow_id: str | None = None, limit: int = 100) -> list[Execution]:
+        """Executions that are not over, oldest first."""
+        ...

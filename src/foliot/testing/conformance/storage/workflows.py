@@ -1,0 +1,106 @@
+"""Versions of workflows: what a storage promises about them."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from foliot.domain.events import EventKind
+from foliot.domain.instant import MINUTE
+from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
+from foliot.ports.executions import WorkflowVersion
+from foliot.ports.storage import Storage
+from foliot.testing.builders import a_job_spec
+from foliot.testing.conformance.storage.scene import Contract, Scene
+
+
+def a_workflow(*names: str, **fields: Any) -> WorkflowSpec:
+    """Steps that come one after the other."""
+    parents = (None, *names)
+    steps = tuple(
+        Step(name=name, definition=a_job_spec(), after=() if parent is None else (Edge(parent=parent),))
+        for name, parent in zip(names, parents, strict=False)
+    )
+    return WorkflowSpec(steps=steps, **fields)
+
+
+async def put(scene: Scene, spec: WorkflowSpec, workflow_id: str = "etl") -> WorkflowVersion:
+    versions = await scene.storage.workflows.put({workflow_id: spec}, at=scene.now)
+    return versions[workflow_id]
+
+
+class WorkflowContract(Contract):
+    """Every storage passes these, unchanged."""
+
+    @pytest.mark.proves("D7")
+    async def test_versions_are_counted_from_one_and_never_change(self, scene: Scene) -> None:
+        first = await put(scene, a_workflow("extract"))
+        scene.clock.advance(MINUTE)
+        second = await put(scene, a_workflow("extract", "load"))
+
+        assert first == ("etl", 1, a_workflow("extract"), scene.after(-MINUTE))
+        assert second == ("etl", 2, a_workflow("extract", "load"), scene.now)
+        found = await scene.storage.workflows.get([("etl", 1), ("etl", 2)])
+        assert found == {("etl", 1): first, ("etl", 2): second}
+
+    async def test_what_equals_the_newest_is_that_version_again(self, scene: Scene) -> None:
+        spec = a_workflow("extract", params={"days": (1, 2)})
+        first = await put(scene, spec)
+        scene.clock.advance(MINUTE)
+
+        assert await put(scene, spec) == first
+        assert await scene.items(EventKind.WORKFLOW_CHANGED) == [["etl", 1]]
+
+    async def test_an_earlier_one_put_again_is_a_new_version(self, scene: Scene) -> None:
+        await put(scene, a_workflow("extract"))
+        await put(scene, a_workflow("load"))
+
+        assert (await put(scene, a_workflow("extract"))).version == 3
+        assert await scene.items(EventKind.WORKFLOW_CHANGED) == [["etl", 1], ["etl", 2], ["etl", 3]]
+
+    async def test_no_version_means_the_newest(self, scene: Scene) -> None:
+        await put(scene, a_workflow("extract"))
+        newest = await put(scene, a_workflow("load"))
+
+        assert await scene.storage.workflows.get([("etl", None)]) == {("etl", None): newest}
+
+    async def test_what_does_not_exist_is_not_there(self, scene: Scene) -> None:
+        await put(scene, a_workflow("extract"))
+
+        assert await scene.storage.workflows.get([("etl", 2), ("elt", 1), ("elt", None)]) == {}
+        assert await scene.storage.workflows.get([]) == {}
+
+    async def test_the_newest_of_each_is_listed_page_by_page(self, scene: Scene) -> None:
+        for name in ("c", "a", "b"):
+            await put(scene, a_workflow("extract"), name)
+        await put(scene, a_workflow("load"), "a")
+
+        page = await scene.storage.workflows.page(limit=2)
+        rest = await scene.storage.workflows.page(after="b", limit=2)
+
+        assert [(found.workflow_id, found.version) for found in (*page, *rest)] == [("a", 2), ("b", 1), ("c", 1)]
+
+    async def test_steps_are_paused_and_resumed_each_for_itself(self, scene: Scene) -> None:
+        workflows = scene.storage.workflows
+        for step in ("extract", "load", "load"):
+            await workflows.pause_step("etl", step, paused=True)
+        await workflows.pause_step("other", "check", paused=True)
+        assert await workflows.paused_steps("etl") == {"extract", "load"}
+
+        await workflows.pause_step("etl", "load", paused=False)
+
+        assert await workflows.paused_steps("etl") == {"extract"}
+        assert await workflows.paused_steps("other") == {"check"}
+
+    async def test_those_that_put_at_once_get_a_version_each(
+        self, scene: Scene, another: Callable[[], Awaitable[Storage]]
+    ) -> None:
+        scenes = [scene, Scene(await another(), scene.clock), Scene(await another(), scene.clock)]
+        specs = [a_workflow(name) for name in ("a", "b", "c")]
+
+        versions = await asyncio.gather(*(put(one, spec) for one, spec in zip(scenes, specs, strict=True)))
+        again = await asyncio.gather(*(put(one, versions[0].spec, "same") for one in scenes))
+
+        assert sorted(version.version for version in versions) == [1, 2, 3]
+        assert {version.version for version in again} == {1}

@@ -1,0 +1,124 @@
+"""Many callers, few statements: each gets its own answer, or its own error."""
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from foliot.adapters.storage.postgres import PostgresStorage
+from foliot.adapters.storage.postgres.gathering import Gathering
+from foliot.domain.ids import JobId
+from foliot.domain.job import JobSpec
+from foliot.ports.storage import Created
+from foliot.testing.builders import a_run
+from tests.adapters.storage.postgres.faults import Faults
+
+
+class Work:
+    """Doubles numbers when it is let to, and remembers how they came."""
+
+    def __init__(self) -> None:
+        self.groups: list[list[int]] = []
+        self.may_end = asyncio.Event()
+
+    async def __call__(self, numbers: Sequence[int]) -> list[int]:
+        self.groups.append(list(numbers))
+        await self.may_end.wait()
+        if 13 in numbers:
+            raise ValueError("thirteen")
+        return [2 * number for number in numbers]
+
+
+@pytest.fixture
+def work() -> Work:
+    return Work()
+
+
+async def asked(gathering: Gathering[int, int], *requests: list[int]) -> "list[asyncio.Task[list[int]]]":
+    tasks = [asyncio.create_task(gathering.ask(request)) for request in requests]
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    return tasks
+
+
+async def test_what_gathers_while_one_is_under_way_goes_together(work: Work) -> None:
+    gathering = Gathering(work)
+    first = await asked(gathering, [1])
+    others = await asked(gathering, [2, 3], [4])
+
+    work.may_end.set()
+
+    assert await asyncio.gather(*first, *others) == [[2], [4, 6], [8]]
+    assert work.groups == [[1], [2, 3, 4]]
+
+
+async def test_who_gave_up_waiting_is_left_out(work: Work) -> None:
+    gathering = Gathering(work)
+    first = await asked(gathering, [1])
+    gone, stays = await asked(gathering, [2], [3])
+    gone.cancel()
+
+    work.may_end.set()
+
+    assert await asyncio.gather(*first, stays) == [[2], [6]]
+    assert work.groups == [[1], [3]]
+
+
+async def test_a_failure_is_told_to_its_group_and_the_next_one_goes_on(work: Work) -> None:
+    gathering = Gathering(work)
+    failing = await asked(gathering, [13])
+    later = await asked(gathering, [2])
+
+    work.may_end.set()
+
+    with pytest.raises(ValueError, match="thirteen"):
+        await failing[0]
+    assert await later[0] == [4]
+
+
+async def test_requests_with_a_key_in_common_go_one_after_the_other(work: Work) -> None:
+    gathering = Gathering(work, key=lambda number: number)
+    tasks = await asked(gathering, [1], [2], [3], [2])
+    work.may_end.set()
+
+    assert await asyncio.gather(*tasks) == [[2], [4], [6], [4]]
+    assert work.groups == [[1, 2, 3], [2]]
+
+
+@pytest.mark.proves("M3")
+async def test_creates_at_once_share_transactions_and_each_gets_its_own_answer(
+    storage: PostgresStorage, faults: Faults
+) -> None:
+    runs = [a_run() for _ in range(50)]
+
+    answers = await asyncio.gather(*(storage.runs.create([run]) for run in runs))
+
+    assert answers == [[Created(run.id, is_new=True)] for run in runs]
+    assert faults.reached.count("create.after_commit") < 10
+
+
+@pytest.mark.proves("M3")
+async def test_a_run_that_cannot_be_stored_costs_the_others_nothing(storage: PostgresStorage) -> None:
+    runs = [a_run(dedupe_key="nul \0" if number == 7 else None) for number in range(20)]
+
+    answers = await asyncio.gather(*(storage.runs.create([run]) for run in runs))
+
+    assert [answer.is_new for [answer] in answers] == [number != 7 for number in range(20)]
+    assert len(await storage.runs.get([run.id for run in runs])) == 19
+
+
+async def test_of_two_callers_with_the_same_run_one_made_it(storage: PostgresStorage) -> None:
+    run = a_run()
+
+    answers = await asyncio.gather(*(storage.runs.create([run]) for _ in range(3)))
+
+    assert [answer.is_new for [answer] in answers] == [True, False, False]
+
+
+async def test_jobs_asked_for_at_once_come_to_whom_they_belong(storage: PostgresStorage) -> None:
+    names = [JobId(name) for name in ("a", "b")]
+    await storage.jobs.put([(name, JobSpec(kind="python")) for name in names])
+
+    found = await asyncio.gather(*(storage.jobs.get([JobId(name)]) for name in ("a", "b", "c", "a")))
+
+    assert [list(jobs) for jobs in found] == [["a"], ["b"], [], ["a"]]

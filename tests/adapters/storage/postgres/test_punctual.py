@@ -1,0 +1,108 @@
+"""The short way of saving a firing leaves behind what the long way does."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import asyncpg
+import pytest
+
+from foliot.adapters.storage.postgres import PostgresStorage, open_postgres
+from foliot.adapters.storage.postgres.database import Transaction
+from foliot.adapters.storage.postgres.punctual import is_punctual
+from foliot.adapters.storage.postgres.schedules import PostgresSchedules
+from foliot.adapters.storage.postgres.settling import settle_firings
+from foliot.domain.firing import Firing
+from foliot.domain.ids import ScheduleUid
+from foliot.domain.instant import MINUTE
+from foliot.domain.run import Status
+from foliot.ports.storage import NewSchedule
+from foliot.testing.builders import REPORT, a_job_spec, a_run, a_schedule, every
+from foliot.testing.conformance.storage.scene import Scene
+
+TABLES = ("schedules", "ticks", "runs", "ready", "later", "holds", "planned")
+
+
+@pytest.fixture
+async def twin(dsn: str) -> AsyncIterator[PostgresStorage]:
+    """A second storage beside the first, for the long way."""
+    async with await open_postgres(dsn, schema="twin") as storage:
+        yield storage
+
+
+async def put(storage: PostgresStorage, scene: Scene, schedules: list[NewSchedule]) -> None:
+    await storage.jobs.put([(REPORT, a_job_spec(payload_template={"a": 'b"\\'}))], at=scene.now)
+    await storage.schedules.put(schedules, at=scene.now)
+
+
+async def settle_the_long_way(storage: PostgresStorage, firings: list[Firing], scene: Scene) -> list[ScheduleUid]:
+    async def work(transaction: Transaction) -> list[ScheduleUid]:
+        return await settle_firings(transaction, "default", firings, scene.now)
+
+    assert isinstance(storage.schedules, PostgresSchedules)
+    return await storage.schedules._database.write("settle", work)
+
+
+async def told(storage: PostgresStorage) -> list[tuple[str, list[Any]]]:
+    events = await storage.upkeep.events(after=0, limit=100)
+    return [(event.kind.value, sorted(event.items)) for event in events]
+
+
+@pytest.mark.proves("T5", "M3")
+async def test_both_ways_leave_the_same_rows_and_events(
+    storage: PostgresStorage, twin: PostgresStorage, scene: Scene, connection: "asyncpg.Connection[Any]"
+) -> None:
+    schedules = [a_schedule(every(60, payload=n % 2 or None), schedule_id=f"s{n}") for n in range(5)]
+    await put(storage, scene, schedules)
+    await put(twin, scene, schedules)
+    scene.clock.advance(MINUTE)
+    firings = await scene.decide()
+    assert all(map(is_punctual, firings))
+
+    short, long = await scene.settle(*firings), await settle_the_long_way(twin, firings, scene)
+
+    assert short == long == [firing.uid for firing in firings]
+    for table in TABLES:
+        ours, theirs = [
+            await connection.fetch(f"TABLE {schema}.{table} ORDER BY 1, 2") for schema in ("foliot", "twin")
+        ]
+        assert ours == theirs, table
+    assert await told(storage) == await told(twin)
+
+
+@pytest.mark.proves("T5")
+async def test_what_is_not_current_is_not_saved_and_the_others_are(scene: Scene) -> None:
+    stale = await scene.schedule(every(60), schedule_id="a")
+    current = await scene.schedule(every(60), schedule_id="b")
+    scene.clock.advance(MINUTE)
+    firings = await scene.decide()
+    await scene.pause(paused=True, schedule_id=stale.id)
+
+    saved = await scene.settle(*firings)
+
+    assert saved == [current.uid]
+    assert await scene.ticks(stale.uid) == []
+    assert len(await scene.ready()) == len(await scene.ticks(current.uid)) == 1
+
+
+@pytest.mark.proves("T5")
+async def test_a_firing_that_is_saved_twice_is_saved_once(scene: Scene) -> None:
+    schedule = await scene.schedule(every(60))
+    scene.clock.advance(MINUTE)
+    firings = await scene.decide()
+
+    first, second = await scene.settle(*firings), await scene.settle(*firings)
+
+    assert (first, second) == ([schedule.uid], [])
+    assert len(await scene.ready()) == 1
+
+
+async def test_a_run_that_exists_already_is_met_by_the_long_way(scene: Scene) -> None:
+    schedule = await scene.schedule(every(60))
+    scene.clock.advance(MINUTE)
+    [firing] = await scene.decide()
+    await scene.create(a_run(id=firing.runs[0].id))
+
+    saved = await scene.settle(firing)
+
+    assert saved == [schedule.uid]
+    assert await scene.status(firing.runs[0].id) is Status.QUEUED
