@@ -27,6 +27,8 @@ MEASUREMENTS: Final = {
 PROGRAMS: Final = {
     "cron": ("cron_next", "the next moment of a cron expression"),
     "spawn": ("spawn", "processes a second"),
+    "isolated": ("isolated", "Python functions in processes of their own"),
+    "workflows": ("workflows", "from one step of an execution to the next"),
 }
 
 

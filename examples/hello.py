@@ -1,4 +1,4 @@
-"""A first set of jobs. Start it with `scripts/run`, or yourself with `foliot serve examples.hello:app`.
+"""Jobs as Python code. Start them with `foliot serve examples.hello:app`; foliot.toml has jobs without any.
 
 Storage is SQLite in ./data, or what the environment variable FOLIOT_STORAGE names.
 """

@@ -5,16 +5,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from foliot.app import Foliot
     from foliot.domain.context import Context, current_run
+    from foliot.domain.workflow.builder import Workflow
     from foliot.errors import FoliotError
 
 __version__ = "0.1.0"
-__all__ = ["Context", "Foliot", "FoliotError", "__version__", "current_run"]
+__all__ = ["Context", "Foliot", "FoliotError", "Workflow", "__version__", "current_run"]
 
 _HOMES = {
     "Foliot": "foliot.app",
     "Context": "foliot.domain.context",
     "current_run": "foliot.domain.context",
     "FoliotError": "foliot.errors",
+    "Workflow": "foliot.domain.workflow.builder",
 }
 
 

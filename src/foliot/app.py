@@ -1,7 +1,7 @@
 """The application object: jobs and schedules as Python code, and a door to everything that runs."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from datetime import timedelta
 from types import TracebackType
 from typing import Any, Self, TypeVar, overload
@@ -11,23 +11,37 @@ from foliot.domain.input.job import job_options
 from foliot.domain.input.schedule import read_schedule
 from foliot.domain.input.timing import Moment, Span
 from foliot.domain.job import JobSpec, Options, overlay
+from foliot.domain.kinds import KINDS
+from foliot.domain.kinds.http import read_command, read_statuses
 from foliot.domain.launch import LAUNCH_JOB, LAUNCH_SPEC
 from foliot.domain.lease import CancelAnswer
-from foliot.domain.logs import LogChunk
-from foliot.domain.run import Run, parse_status
+from foliot.domain.logs import LogEnd
+from foliot.domain.run import parse_status
 from foliot.domain.schedule import ScheduleSpec
-from foliot.domain.tick import TickRecord
+from foliot.domain.workflow.builder import Workflow
+from foliot.domain.workflow.spec import Edge, WorkflowSpec
 from foliot.engine.node import Node, Settings
 from foliot.errors import InvalidInput, InvalidJob
 from foliot.ports.clock import Clock
 from foliot.ports.launcher import RunLauncher
-from foliot.ports.runner import Runner
 from foliot.ports.storage import RunFilter
 from foliot.service.background import Background
 from foliot.service.desk import Request
 from foliot.service.launcher import DeskLauncher
+from foliot.service.listeners import Listeners, OnComplete, OnStep
+from foliot.service.logs import Cursor, LogView
 from foliot.service.registrar import ScheduleView, Upserted
-from foliot.wiring import Services, build_node, build_runners, node_label, open_services
+from foliot.service.views import AttemptView, JobView, RunView, TickView, view_attempt, view_run, view_tick
+from foliot.service.workflows import ExecutionView
+from foliot.wiring import (
+    DEFAULT_SURROUNDINGS,
+    Services,
+    Surroundings,
+    build_node,
+    build_runners,
+    node_label,
+    open_services,
+)
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Answer = TypeVar("Answer")
@@ -58,6 +72,8 @@ class Foliot:
         self._names: dict[Callable[..., Any], JobId] = {}
         self._jobs: dict[JobId, JobSpec] = {}
         self._schedules: dict[ScheduleId, ScheduleSpec] = {}
+        self._workflows: dict[str, WorkflowSpec] = {}
+        self.listeners = Listeners()
         self._services: Services | None = None
         self._opening = asyncio.Lock()
         self._background = Background()
@@ -82,23 +98,55 @@ class Foliot:
             return self._register(function, id, options)
         return lambda decorated: self._register(decorated, id, options)
 
-    def shell(
-        self,
-        id: str,  # noqa: A002
-        command: str | Sequence[str],
-        *,
-        env: Mapping[str, str] | None = None,
-        working_dir: str | None = None,
-        **options: Any,
-    ) -> str:
-        """Register a command: text for /bin/sh, or a list of arguments. Returns the job's id."""
-        spec: dict[str, Any] = {"command": command} if isinstance(command, str) else {"argv": list(command)}
-        if env:
-            spec["env"] = dict(env)
-        if working_dir is not None:
-            spec["working_dir"] = working_dir
-        self._declare(JobId(id), "shell", spec, options)
-        return id
+    def shell(self, id: str, command: str | Sequence[str], **options: Any) -> str:  # noqa: A002
+        """Register a command: text for /bin/sh, or a list of arguments. Returns the job's id.
+
+        Besides the options of a job: env, working_dir, stdin, user, umask, limits, grace, output_cap, output.
+        """
+        spec = {"command": command} if isinstance(command, str) else {"argv": list(command)}
+        return self._declare_kind(id, "shell", spec, options)
+
+    def http(self, id: str, command: str, **options: Any) -> str:  # noqa: A002
+        """Register a request: a URL, "METHOD url", or JSON. Returns the job's id.
+
+        Besides the options of a job: headers, body, json, expect_status, follow, max_redirects, verify, output_cap,
+        output.
+        """
+        if "expect_status" in options:
+            options["expect_status"] = read_statuses(options["expect_status"])
+        return self._declare_kind(id, "http", read_command(command), options)
+
+    def call(self, id: str, function: str, **options: Any) -> str:  # noqa: A002
+        """Register `module:function`, called in a process of its own. Returns the job's id.
+
+        Besides the options of a job: env, working_dir, user, umask, limits, grace, output_cap.
+        """
+        return self._declare_kind(id, "python", {"call": function}, options)
+
+    def agent(self, id: str, prompt: str, **options: Any) -> str:  # noqa: A002
+        """Register a prompt for a command-line assistant. Returns the job's id.
+
+        Besides the options of a job and those of `shell`: cli, model, permission_mode, bare, extra_args.
+        """
+        return self._declare_kind(id, "agent", {"prompt": prompt}, options)
+
+    def workflow(self, workflow: Workflow) -> Workflow:
+        """Register a workflow with the functions that are its steps."""
+        if workflow.id in self._workflows:
+            raise InvalidJob(f'workflow "{workflow.id}" is declared twice', hint="Give one of them another id.")
+        self._workflows[workflow.id] = workflow.spec
+        self._functions.update(workflow.functions)
+        return workflow
+
+    def on_workflow_complete(self, function: OnComplete) -> OnComplete:
+        """Call a function, plain or async, with every execution that ends in this process."""
+        self.listeners.on_complete.append(function)
+        return function
+
+    def on_step(self, function: OnStep) -> OnStep:
+        """Call a function, plain or async, with every step that resolves in this process, and its execution."""
+        self.listeners.on_step.append(function)
+        return function
 
     def schedule(
         self,
@@ -116,7 +164,7 @@ class Foliot:
         catchup_policy, catchup_max_age_sec, dst, dom_dow, payload.
         """
         rule = {"job_id": self._name(job), "cron_expr": cron, "interval": every, "at": at}
-        self._schedules[ScheduleId(id)] = read_schedule({**rule, **fields})
+        self._schedules[ScheduleId(id)] = read_schedule({**rule, **fields, "source": "app"})
 
     # -- opening and closing
 
@@ -150,6 +198,8 @@ class Foliot:
     async def _apply(self, services: Services) -> None:
         jobs = {LAUNCH_JOB: LAUNCH_SPEC, **self._jobs}
         await services.registrar.put_jobs(jobs)
+        if self._workflows:
+            await services.workflows.register(self._workflows)
         if self._schedules:
             await services.registrar.put_schedules(self._schedules)
 
@@ -197,11 +247,15 @@ class Foliot:
         requests = [Request(payload=payload, options=given) for payload in payloads]
         return [created.run_id for created in await services.desk.enqueue(self._name(job), requests)]
 
-    async def run(self, run_id: str) -> Run:
+    async def run(self, run_id: str) -> RunView:
         """What is known about a run."""
-        return await (await self.open()).desk.get(run_id)
+        return view_run(await (await self.open()).desk.get(run_id))
 
-    async def runs(self, *, job: JobName | None = None, status: str | None = None, limit: int = 100) -> list[Run]:
+    async def attempts(self, run_id: str) -> list[AttemptView]:
+        """Every finished attempt of a run, in order."""
+        return [view_attempt(record) for record in await (await self.open()).desk.attempts(run_id)]
+
+    async def runs(self, *, job: JobName | None = None, status: str | None = None, limit: int = 100) -> list[RunView]:
         """The newest runs first, 1 to 10,000 of them."""
         _check_limit(limit)
         only = RunFilter(
@@ -209,16 +263,104 @@ class Foliot:
             status=None if status is None else parse_status(status),
             limit=limit,
         )
-        return await (await self.open()).desk.page(only)
+        return [view_run(run) for run in await (await self.open()).desk.page(only)]
+
+    async def jobs(self, *, after: str | None = None, limit: int = 100) -> list[JobView]:
+        """Jobs by id, those after `after`, each with its latest run."""
+        _check_limit(limit)
+        return await (await self.open()).overview.jobs(after=after, limit=limit)
 
     async def cancel(self, run_id: str) -> CancelAnswer:
         """End a run: at once if it has not started, by telling its worker if it has."""
         return await (await self.open()).desk.cancel(run_id)
 
-    async def logs(self, run_id: str) -> list[LogChunk]:
+    async def retry(self, run_id: str) -> str:
+        """Run again what is over, with the same payload and options. Returns the id of the new run."""
+        return await (await self.open()).desk.retry(run_id)
+
+    async def mark(self, run_id: str) -> str:
+        """Let a run count as a success. Returns the id of the run that is one: itself, or one that stands for it."""
+        return (await (await self.open()).desk.mark(run_id)).run_id
+
+    async def logs(self, run_id: str) -> list[LogView]:
         """What a run printed so far, all attempts."""
-        run = await self.run(run_id)
-        return await (await self.open()).storage.logs.read(run.id, limit=100_000)
+        items = (await self.open()).logs.read(run_id)
+        return [item async for item in items if isinstance(item, LogView)]
+
+    async def follow(self, run_id: str, after: Cursor | None = None) -> AsyncIterator[LogView | LogEnd]:
+        """What a run prints, as it comes, until it is over; the last item says how its log ends."""
+        async for item in (await self.open()).logs.follow(run_id, after):
+            yield item
+
+    async def output(self, run_id: str, attempt: int | None = None) -> bytes:
+        """What the last attempt of a run, or another one, wrote to its standard output: every byte, or an error."""
+        return await (await self.open()).logs.raw_stdout(run_id, attempt)
+
+    # -- jobs
+
+    async def pause_job(self, job: JobName, paused: bool = True) -> list[str]:
+        """Pause or resume all schedules of a job; their ids come back."""
+        return list(await (await self.open()).registrar.pause_job(self._name(job), paused))
+
+    async def delete_job(self, job: JobName) -> None:
+        """Delete a job that no file and no application owns, with its schedules. Its history is kept."""
+        services = await self.open()
+        await services.registrar.delete_job(self._name(job))
+        await services.dependencies.remove_job(self._name(job))
+
+    # -- workflows
+
+    async def start_workflow(
+        self,
+        workflow: str | Workflow,
+        params: Mapping[str, Any] | None = None,
+        *,
+        version: int | None = None,
+        user_id: str | None = None,
+    ) -> str:
+        """Begin an execution of the newest version, or of the one that is named, and return its id."""
+        name = workflow if isinstance(workflow, str) else workflow.id
+        return await (await self.open()).workflows.start(name, params, version=version, user_id=user_id)
+
+    async def workflow_status(self, execution_id: str) -> ExecutionView | None:
+        """An execution with the results of its steps; None when there is none of that id."""
+        return await (await self.open()).workflows.status(execution_id)
+
+    async def active_workflows(self, workflow: str | None = None) -> list[ExecutionView]:
+        """Executions that are not over, oldest first."""
+        return await (await self.open()).workflows.active(workflow_id=workflow)
+
+    async def rerun_workflow(self, execution_id: str, *steps: str) -> str:
+        """Repeat an execution from the named steps on, or from those that failed; the other results are kept."""
+        return await (await self.open()).workflows.rerun(execution_id, steps)
+
+    async def mark_step(self, execution_id: str, step: str) -> str:
+        """Let a step count as a success; the id of the execution that goes on comes back."""
+        return await (await self.open()).workflows.mark_step(execution_id, step)
+
+    async def approve(self, execution_id: str, step: str, *, by: str | None = None) -> None:
+        """Let a step that waits for a person go on."""
+        await (await self.open()).workflows.answer(execution_id, step, approve=True, by=by)
+
+    async def reject(self, execution_id: str, step: str, *, by: str | None = None) -> None:
+        """Let a step that waits for a person fail."""
+        await (await self.open()).workflows.answer(execution_id, step, approve=False, by=by)
+
+    async def pause_step(self, workflow: str, step: str, paused: bool = True) -> None:
+        """Let executions that reach the step skip it, or no longer."""
+        await (await self.open()).workflows.pause_step(workflow, step, paused=paused)
+
+    async def add_dependency(self, child: JobName, parent: JobName, condition: str = "success") -> None:
+        """Let a job follow another one whenever a schedule fires that: on success, failure, skipped or complete."""
+        await (await self.open()).dependencies.add(self._name(child), self._name(parent), condition)
+
+    async def remove_dependency(self, child: JobName, parent: JobName) -> None:
+        """Take such an edge away. Refused while an execution with both jobs is under way."""
+        await (await self.open()).dependencies.remove(self._name(child), self._name(parent))
+
+    async def dependencies(self, child: JobName) -> list[Edge]:
+        """What a job waits for."""
+        return await (await self.open()).dependencies.of(self._name(child))
 
     # -- schedules, by the names of the specification
 
@@ -236,11 +378,11 @@ class Foliot:
         """The schedule with its next five fire times."""
         return await (await self.open()).registrar.get_schedule(schedule_id)
 
-    async def ticks(self, schedule_id: str, limit: int = 100) -> list[TickRecord]:
+    async def ticks(self, schedule_id: str, limit: int = 100) -> list[TickView]:
         """The newest rows of a schedule's ledger, newest first."""
         services = await self.open()
         schedule = await services.registrar.schedule(schedule_id)
-        return await services.storage.schedules.latest_ticks(schedule.uid, limit=limit)
+        return [view_tick(tick) for tick in await services.storage.schedules.latest_ticks(schedule.uid, limit=limit)]
 
     @property
     def functions(self) -> Mapping[str, Callable[..., Any]]:
@@ -254,13 +396,12 @@ class Foliot:
 
     # -- working
 
-    async def node(self, settings: Settings | None = None) -> Node:
+    async def node(self, settings: Settings | None = None, surroundings: Surroundings = DEFAULT_SURROUNDINGS) -> Node:
         """The scheduler and worker of this process, not yet started."""
         chosen = settings or Settings(label=node_label())
-        return build_node(await self.open(), self.runners(chosen.slots), chosen, self._launcher)
-
-    def runners(self, threads: int) -> dict[str, Runner]:
-        return build_runners(self._functions, self.launcher, threads)
+        runners = build_runners(self._functions, self.launcher, chosen.slots, surroundings)
+        services = await self.open()
+        return build_node(services, runners, chosen, self._launcher, self.listeners.listen(services.workflows))
 
     def _name(self, job: JobName) -> JobId:
         """The id of a job that is named by its id or by its function."""
@@ -278,6 +419,12 @@ class Foliot:
         self._functions[job_id] = function
         self._names[function] = job_id
         return function
+
+    def _declare_kind(self, job_id: str, kind: str, spec: dict[str, Any], options: dict[str, Any]) -> str:
+        """Declare a job whose options and specification were given together."""
+        said = {name: options.pop(name) for name in KINDS[kind].__struct_fields__ if name in options}
+        self._declare(JobId(job_id), kind, {**spec, **said}, options)
+        return job_id
 
     def _declare(self, job_id: JobId, kind: str, spec: dict[str, Any], options: dict[str, Any]) -> None:
         if job_id in self._jobs:
@@ -310,5 +457,6 @@ class _Launcher:
     async def start(
         self, workflow_id: str, version: int | None, user_id: str | None, scheduled_for: Any, idempotency_key: str
     ) -> bool:
-        launcher = DeskLauncher((await self._app.open()).desk)
+        services = await self._app.open()
+        launcher = DeskLauncher(services.desk, services.workflows)
         return await launcher.start(workflow_id, version, user_id, scheduled_for, idempotency_key)

@@ -7,6 +7,7 @@
     │   ├── InvalidSchedule     a rule that cannot be kept (never matches, ends before it starts ...)
     │   ├── InvalidJob          a definition that cannot be run
     │   ├── InvalidRun          a run that cannot be created (payload, dedupe key ...)
+    │   ├── CycleDetected       a dependency that would make jobs wait for each other
     │   └── InvalidWorkflow     a graph that cannot be walked through, with everything that is wrong with it
     ├── NotFound                a job, schedule or run that is not there
     ├── OwnedElsewhere          a definition that only its owner (a file, an application) changes
@@ -20,6 +21,7 @@
     │   └── OutboundFailed      a target that could not be reached, or broke off: may work next time
     └── StorageError            the database
         ├── StorageUnavailable  could not be reached: may work next time
+        │   └── StorageMissing  there is no such database yet
         ├── StorageCorrupt      damaged, or not a Foliot database
         ├── SchemaTooNew        written by a later version of Foliot
         └── DriverMissing       the Python package that speaks to it is not installed
@@ -28,9 +30,9 @@ A message is a short fact in lower case; the hint says, in sentences, what to do
 The code never changes once released: programs compare it, people search for it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from typing import ClassVar
+from typing import ClassVar, Final
 
 
 class FoliotError(Exception):
@@ -105,11 +107,23 @@ class InvalidWorkflow(InvalidInput):
         self.faults = tuple(faults)
 
 
+class CycleDetected(InvalidInput):
+    """An edge that would make jobs wait for each other."""
+
+    code = "cycle_detected"
+
+    def __init__(self, cycle: Sequence[str]) -> None:
+        super().__init__(
+            f"the dependency would create a cycle: {' -> '.join(cycle)}", hint="Remove one of these edges first."
+        )
+        self.cycle = tuple(cycle)
+
+
 class NotFound(FoliotError):
     code = "not_found"
 
     def __init__(self, kind: str, name: str, *, known: Iterable[str] = (), hint: str = "") -> None:
-        listed = "List runs with: foliot runs" if kind == "run" else ""
+        listed = _LISTED.get(kind, "")
         near = suggest(name, known, otherwise=hint or listed)
         super().__init__(f"{kind} {name[:128]!a} does not exist", hint=near)
         self.kind = kind
@@ -162,12 +176,24 @@ class OutboundFailed(OutboundError):
         self.status = status
 
 
+_LISTED: Final[Mapping[str, str]] = {
+    "run": "List them with: foliot runs",
+    "job": "List them with: foliot jobs",
+    "schedule": "List them with: foliot schedules",
+    "workflow": "List them with: foliot workflows",
+}
+
+
 class StorageError(FoliotError):
     code = "storage"
 
 
 class StorageUnavailable(StorageError):
     code = "storage_unavailable"
+
+
+class StorageMissing(StorageUnavailable):
+    code = "storage_missing"
 
 
 class StorageCorrupt(StorageError):

@@ -6,26 +6,40 @@ Adapters are imported when they are asked for: a program that uses SQLite never 
 import os
 import secrets
 import socket
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
 from foliot.adapters.clock import SystemClock
 from foliot.adapters.queue.storage import StorageQueue
+from foliot.adapters.runners.agent import AgentRunner
+from foliot.adapters.runners.approval import ApprovalRunner
+from foliot.adapters.runners.function import Handler
+from foliot.adapters.runners.http import HttpRunner
+from foliot.adapters.runners.isolated.calling import IsolatedCalls
 from foliot.adapters.runners.launch import LaunchRunner
-from foliot.adapters.runners.python import Handler, PythonRunner
+from foliot.adapters.runners.python import PythonRunner
 from foliot.adapters.runners.shell import ShellRunner, sweep_processes
 from foliot.domain.ids import IdSource
 from foliot.domain.launch import launch_elsewhere, launch_job
+from foliot.domain.outbound import OPEN, OutboundPolicy
+from foliot.domain.workflow.passage import APPROVAL_KIND
+from foliot.engine.hooks import Tell, nobody
 from foliot.engine.node import Node, Parts, Settings
 from foliot.errors import DriverMissing, InvalidInput, suggest
 from foliot.ports.clock import Clock
 from foliot.ports.launcher import RunLauncher
 from foliot.ports.runner import Runner
 from foliot.ports.storage import Storage
+from foliot.service.dependencies import DependencyBook
+from foliot.service.deployer import Deployer
 from foliot.service.desk import Desk
+from foliot.service.logs import Logs
+from foliot.service.overview import Overview
 from foliot.service.registrar import Registrar
+from foliot.service.workflows import Workflows
 
 
 class Adapter(NamedTuple):
@@ -45,6 +59,18 @@ STORAGES: Final[Mapping[str, Adapter]] = {
 Opener = Callable[..., Awaitable[Storage]]
 
 
+class Surroundings(NamedTuple):
+    """What runners may reach."""
+
+    outbound: OutboundPolicy = OPEN
+    """Addresses, for http jobs."""
+    places: Sequence[Path] | None = None
+    """Directories in which isolated Python jobs look for modules first; None: the current one."""
+
+
+DEFAULT_SURROUNDINGS: Final = Surroundings()
+
+
 @dataclass(frozen=True, slots=True)
 class Services:
     """An open storage and the services on it."""
@@ -54,6 +80,11 @@ class Services:
     ids: IdSource
     registrar: Registrar
     desk: Desk
+    deployer: Deployer
+    logs: Logs
+    overview: Overview
+    workflows: Workflows
+    dependencies: DependencyBook
 
     async def close(self) -> None:
         await self.storage.close()
@@ -62,9 +93,25 @@ class Services:
 async def open_services(url: str, clock: Clock | None = None, *, create: bool = True) -> Services:
     clock = clock or SystemClock()
     storage = await open_storage(url, clock, create=create)
-    ids = IdSource(lambda: secrets.randbits(80))
+    return build_services(storage, clock, IdSource(lambda: secrets.randbits(80)))
+
+
+def build_services(storage: Storage, clock: Clock, ids: IdSource) -> Services:
     registrar = Registrar(storage, clock, ids)
-    return Services(storage, clock, ids, registrar, Desk(storage, clock, ids, registrar))
+    desk = Desk(storage, clock, ids, registrar)
+    workflows = Workflows(storage, registrar, desk)
+    return Services(
+        storage=storage,
+        clock=clock,
+        ids=ids,
+        registrar=registrar,
+        desk=desk,
+        deployer=Deployer(storage, registrar, workflows),
+        logs=Logs(storage, clock),
+        overview=Overview(storage, clock),
+        workflows=workflows,
+        dependencies=DependencyBook(storage),
+    )
 
 
 async def open_storage(url: str, clock: Clock, *, create: bool = True) -> Storage:
@@ -84,7 +131,11 @@ async def open_storage(url: str, clock: Clock, *, create: bool = True) -> Storag
 
 
 def build_node(
-    services: Services, runners: Mapping[str, Runner], settings: Settings, launcher: RunLauncher | None = None
+    services: Services,
+    runners: Mapping[str, Runner],
+    settings: Settings,
+    launcher: RunLauncher | None = None,
+    tell: Tell = nobody,
 ) -> Node:
     """A node on these services. With a launcher of the application's, workflows are started by it."""
     parts = Parts(
@@ -94,20 +145,28 @@ def build_node(
         ids=services.ids,
         runners=runners,
         launcher=launch_job if launcher is None else launch_elsewhere,
+        tell=tell,
         sweep=sweep_processes,
     )
     return Node(parts, settings)
 
 
 def build_runners(
-    functions: Mapping[str, Callable[..., Any]], launcher: RunLauncher, threads: int
+    functions: Mapping[str, Callable[..., Any]],
+    launcher: RunLauncher,
+    threads: int,
+    surroundings: Surroundings = DEFAULT_SURROUNDINGS,
 ) -> dict[str, Runner]:
     """A runner for each kind of job."""
     handlers = {name: Handler.of(function) for name, function in functions.items()}
+    isolated = IsolatedCalls(places=surroundings.places)
     return {
-        "python": PythonRunner(handlers, threads=threads),
+        "python": PythonRunner(handlers, threads=threads, isolated=isolated),
         "shell": ShellRunner(),
+        "agent": AgentRunner(),
+        "http": HttpRunner(surroundings.outbound),
         "launch": LaunchRunner(launcher),
+        APPROVAL_KIND: ApprovalRunner(),
     }
 
 

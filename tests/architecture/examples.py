@@ -5,7 +5,10 @@ A fence with one of these info strings is an example; every other fence is only 
     python                    executed in a fresh namespace; `await` may stand at the top
     python continued          executed in the namespace of the example before
     python file=app.py        also saved under that name, for the commands that follow
+    toml file=foliot.toml     saved under that name; the same for any other text
     console                   lines `$ foliot ...`, each followed by what it prints
+    console exit=1            the same, for commands that end with that status
+    console served            the same, while `foliot serve` runs beside them
     python no-run: reason     not executed, and the reason is there to be read; the same for console
 
 In expected output `...` stands for any text within a line, and alone on a line for any number of lines.
@@ -20,10 +23,13 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType
 from typing import Any, Final
+
+from tests.scenarios.server import Server
 
 FENCE: Final = re.compile(r"(?ms)^(?P<fence>`{3,})(?P<info>[^\n`]*)\n(?P<body>.*?)^(?P=fence) *$")
 NO_RUN: Final = re.compile(r"(?:python|console) no-run(?:: *(?P<reason>.*))?")
@@ -50,6 +56,18 @@ class Example:
         return "continued" in self.info.split()
 
     @property
+    def is_console(self) -> bool:
+        return self.info.split()[:1] == ["console"]
+
+    @property
+    def is_served(self) -> bool:
+        return "served" in self.info.split()
+
+    @property
+    def status(self) -> int:
+        return next((int(word[5:]) for word in self.info.split() if word.startswith("exit=")), 0)
+
+    @property
     def file(self) -> str | None:
         return next((word.removeprefix("file=") for word in self.info.split() if word.startswith("file=")), None)
 
@@ -65,7 +83,7 @@ def find_examples(page: str, text: str) -> Iterator[Example]:
         skipped = NO_RUN.fullmatch(info)
         if skipped and not skipped["reason"]:
             raise example.failure("no-run needs a reason, as in: python no-run: needs a broker")
-        if info.split()[:1] in (["python"], ["console"]) and not skipped:
+        if (example.is_python or example.is_console or example.file) and not skipped:
             yield example
 
 
@@ -73,14 +91,15 @@ def run_examples(examples: Iterator[Example], directory: Path) -> None:
     namespace: dict[str, Any] = {}
     with asyncio.Runner() as runner:
         for example in examples:
-            if not example.is_python:
-                run_console(example, directory)
-                continue
-            if not example.is_continued:
-                namespace = {"__name__": "example"}
             if example.file:
                 (directory / example.file).write_text(example.body)
-            run_python(example, namespace, runner)
+            if example.is_console:
+                with Server(directory, "serve") if example.is_served else nullcontext():
+                    run_console(example, directory)
+            if example.is_python:
+                if not example.is_continued:
+                    namespace = {"__name__": "example"}
+                run_python(example, namespace, runner)
 
 
 def run_python(example: Example, namespace: dict[str, Any], runner: asyncio.Runner) -> None:
@@ -108,7 +127,7 @@ def run_console(example: Example, directory: Path) -> None:
         if words[:1] != ["foliot"]:
             raise example.failure(f"only foliot commands can be checked, not: {command}", line)
         status, output = call_foliot(words[1:], directory)
-        if status:
+        if status != example.status:
             raise example.failure(f"{command} ended with status {status} and said:\n{output}", line)
         if not matches(expected, output):
             raise example.failure(f"{command} printed:\n{output.rstrip()}\ninstead of:\n{expected}", line)

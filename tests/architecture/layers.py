@@ -57,6 +57,8 @@ ADAPTER_KINDS: Final[Mapping[str, frozenset[str]]] = {
 DRIVER_HOMES: Final[Mapping[str, tuple[str, ...]]] = {
     "apsw": ("adapters", "sqlite"),
     "asyncpg": ("adapters", "postgres"),
+    "aiohttp": ("adapters", "outbound"),
+    "yarl": ("adapters", "outbound"),
     "nats": ("adapters", "nats"),
     "redis": ("adapters", "redis"),
     "hiredis": ("adapters", "redis"),

@@ -37,6 +37,26 @@ def test_an_example_can_be_saved_for_the_commands(tmp_path: Path) -> None:
     assert (tmp_path / "app.py").read_text() == "answer = 42\n"
 
 
+def test_any_text_can_be_saved_for_the_commands(tmp_path: Path) -> None:
+    run_page("```toml file=foliot.toml\n[server]\n```\n", tmp_path)
+
+    assert (tmp_path / "foliot.toml").read_text() == "[server]\n"
+
+
+def test_a_command_that_should_fail_must_fail_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(examples, "call_foliot", lambda *_: (1, "no\n"))
+
+    run_page("```console exit=1\n$ foliot check\nno\n```\n", tmp_path)
+    with pytest.raises(ExampleFailed, match="ended with status 1"):
+        run_page("```console exit=2\n$ foliot check\nno\n```\n", tmp_path)
+
+
+def test_commands_can_have_a_server_beside_them(tmp_path: Path) -> None:
+    page = '```toml file=foliot.toml\n[[jobs]]\nid = "x"\ncommand = "echo hi"\n```\n'
+
+    run_page(f"{page}```console served\n$ foliot trigger x --follow\n...\nhi\nsuccess\n```\n", tmp_path)
+
+
 def test_other_fences_are_text(tmp_path: Path) -> None:
     run_page("```sh\nrm -rf x\n```\n\n```\n1 / 0\n```\n\n````md\n```python\n1/0\n```\n````\n", tmp_path)
 

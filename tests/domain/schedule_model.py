@@ -5,7 +5,7 @@ from itertools import count
 
 from foliot.domain import edit
 from foliot.domain.audit import Finding, audit
-from foliot.domain.firing import DueSchedule, Firing, Tempo, plan_firing
+from foliot.domain.firing import Circumstances, DueSchedule, Firing, Tempo, plan_firing
 from foliot.domain.ids import ScheduleUid
 from foliot.domain.instant import SECOND, Instant, later
 from foliot.domain.job import DEFAULT_PROJECT
@@ -85,7 +85,7 @@ class ScheduleModel:
             behind_since=self.schedule.behind_since,
         )
         jobs = {REPORT: a_job()}
-        firing = plan_firing(due, self.now, jobs=jobs, tempo=self.tempo, launch=launch_job, run_ids=self._run_ids)
+        firing = plan_firing(due, Circumstances(self.now, jobs, self.tempo, launch_job, self._run_ids))
         self._save(firing)
         return firing
 

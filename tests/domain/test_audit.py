@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foliot.domain.audit import Fault, Finding, audit
+from foliot.domain.ids import RunId
 from foliot.domain.instant import MINUTE, Instant, later
 from foliot.domain.schedule import Pause, Revision
 from foliot.domain.tick import PlannedTick, TickOutcome, TickReason, TickRecord
@@ -125,6 +126,30 @@ def test_as_many_moments_are_missed_as_are_missing(gone: set[int]) -> None:
 
     assert sum(finding.count for finding in found) == len(gone)
     assert {finding.fault for finding in found} <= {Fault.MISSING}
+
+
+@pytest.mark.proves("T1")
+def test_two_ticks_that_name_one_run_are_found() -> None:
+    ticks = [ran(minute)._replace(run_id=RunId(f"R{minute}")) for minute in range(1, 6)]
+    ticks[3] = ticks[3]._replace(run_id=ticks[1].run_id)
+
+    assert faults(*ticks) == [Finding(Fault.SHARED_RUN, at(2), at(4), 2)]
+
+
+def coalesced(minute: int, into: Instant | None) -> TickRecord:
+    return a_tick(at(minute), TickOutcome.COALESCED, TickReason.CAUGHT_UP, into=into)
+
+
+def test_a_coalesced_tick_that_names_a_later_planned_moment_is_sound() -> None:
+    assert faults(coalesced(1, at(5)), *(ran(minute) for minute in range(2, 6))) == []
+
+
+@pytest.mark.proves("T1")
+@pytest.mark.parametrize("into", [None, Instant(at(5) + 1), at(1), START])
+def test_a_coalesced_tick_that_leads_nowhere_is_found(into: Instant | None) -> None:
+    found = faults(coalesced(1, into), *(ran(minute) for minute in range(2, 6)))
+
+    assert found == [Finding(Fault.LEADS_NOWHERE, at(1), at(1), 1)]
 
 
 def test_only_the_span_that_was_asked_for_is_judged() -> None:

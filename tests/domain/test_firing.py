@@ -278,6 +278,19 @@ def test_a_full_queue_stops_the_watermark_and_loses_nothing(catchup: Catchup) ->
     assert firing.wake_at == later(at(10), SECOND)
 
 
+@pytest.mark.proves("R4-39", "T10")
+@pytest.mark.parametrize("catchup", Catchup)
+def test_ticks_that_stood_behind_a_full_queue_all_run_and_those_that_are_old_by_now_say_so(catchup: Catchup) -> None:
+    spec = every(60, overlap=Overlap.QUEUE, catchup=catchup, **GRID)
+    due = a_due_schedule(spec, settled_until=at(9), behind_since=at(10))
+
+    firing = fire(due, at(70))
+
+    reasons = [(tick.scheduled_for, tick.outcome, tick.reason) for tick in firing.ticks]
+    waited = [(at(minute), TickOutcome.RAN, TickReason.CAUGHT_UP) for minute in range(10, 70)]
+    assert reasons == [*waited, (at(70), TickOutcome.RAN, TickReason.ON_TIME)]
+
+
 @pytest.mark.proves("R4-39", "T2")
 def test_a_full_queue_loses_no_tick_that_was_to_run_for_others() -> None:
     spec = every(60, overlap=Overlap.QUEUE, catchup=Catchup.ONCE, jitter=Millis(10 * SECOND), **GRID)

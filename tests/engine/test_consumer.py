@@ -413,7 +413,10 @@ async def test_what_an_attempt_prints_is_saved_before_its_end_is(rig: Rig) -> No
     await chatty.save()
 
     chunks = await rig.storage.logs.read(run_id)
-    assert [(chunk.stream, chunk.data) for chunk in chunks] == [("stdout", b"hello\n")]
+    assert [(chunk.stream, chunk.data) for chunk in chunks] == [
+        ("stdout", b"hello\n"),
+        ("meta", b"end of log: complete\n"),
+    ]
     assert await rig.status(run_id) is Status.SUCCESS
 
 

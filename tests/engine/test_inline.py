@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from foliot import Foliot
-from foliot.domain.instant import HOUR, later
+from foliot.domain.instant import HOUR, later, to_datetime
 from foliot.domain.run import Status
 from foliot.testing.clock import START, VirtualClock
 from foliot.testing.inline import InlineEngine
@@ -60,7 +60,7 @@ async def test_plain_functions_run_in_the_thread_of_the_test(app: Foliot) -> Non
         await engine.run_until_idle()
         run = await app.run(run_id)
 
-    assert run.output == threading.get_ident()
+    assert run.output_payload == threading.get_ident()
 
 
 async def test_a_retry_happens_at_its_own_moment(app: Foliot) -> None:
@@ -89,7 +89,7 @@ async def test_a_run_for_later_is_started_then(app: Foliot) -> None:
         await engine.advance(timedelta(hours=1))
         run = await app.run(run_id)
 
-    assert (run.status, run.started_at) == (Status.SUCCESS, later(START, 2 * HOUR))
+    assert (run.status, run.started_at) == (Status.SUCCESS, to_datetime(later(START, 2 * HOUR)))
 
 
 async def test_a_handler_that_waits_stays_under_way_until_its_time_is_up(app: Foliot) -> None:
@@ -129,7 +129,7 @@ async def test_joining_waits_for_work_that_is_done_elsewhere(app: Foliot) -> Non
         run_id = await app.enqueue(elsewhere)
         await engine.join()
 
-        assert (await app.run(run_id)).output == "done"
+        assert (await app.run(run_id)).output_payload == "done"
 
 
 async def test_jobs_may_ask_for_further_runs(app: Foliot) -> None:

@@ -30,6 +30,16 @@ class Shelf:
     async def read(self, *_: object, **__: object) -> list[LogChunk]:
         return self.chunks
 
+    async def tail(self, *_: object, **__: object) -> list[LogChunk]:
+        return self.chunks
+
+    async def kept_from(self) -> None:
+        return None
+
+    @property
+    def last(self) -> tuple[str, bytes]:
+        return self.chunks[-1].stream, self.chunks[-1].data
+
     @property
     def text(self) -> bytes:
         return b"".join(chunk.data for chunk in self.chunks)
@@ -158,3 +168,86 @@ async def test_what_is_written_after_closing_is_dropped(book: LogBook, shelf: Sh
     await book.round()
 
     assert shelf.chunks == []
+
+
+# -- the closing line
+
+
+@pytest.mark.proves("E4")
+async def test_a_log_that_was_used_ends_with_a_closing_line(book: LogBook, shelf: Shelf) -> None:
+    log = book.open(a_claim())
+    log.write("stderr", b"one\n")
+
+    log.seal()
+    log.seal()
+    await book.round()
+
+    assert shelf.text == b"one\nend of log: complete\n"
+    assert shelf.last == ("meta", b"end of log: complete\n")
+
+
+async def test_a_log_that_was_not_used_costs_nothing(book: LogBook, shelf: Shelf) -> None:
+    log = book.open(a_claim())
+
+    log.seal()
+
+    assert not log.is_used
+    assert await book.round() is None
+    assert shelf.chunks == []
+
+
+@pytest.mark.proves("E4")
+async def test_what_a_runner_left_out_is_in_the_closing_line(book: LogBook, shelf: Shelf) -> None:
+    log = book.open(a_claim())
+    log.write("stdout", b"x" * 4)
+    log.truncated(9, 4)
+
+    log.seal()
+    await book.round()
+
+    assert shelf.last == ("meta", b"end of log: truncated, 4 of 9 bytes kept\n")
+
+
+@pytest.mark.proves("E5")
+async def test_what_found_no_room_is_in_the_closing_line(book: LogBook, shelf: Shelf, clock: VirtualClock) -> None:
+    log = book.open(a_claim())
+    log.write("stdout", b"x" * ROOM)
+    held = asyncio.create_task(log.drain())
+    await ease()
+    clock.advance(LONGEST_HOLD)
+    await held
+
+    log.write("stdout", b"dropped")
+    log.seal()
+    await book.round()
+
+    assert shelf.last == ("meta", f"end of log: truncated, {ROOM} of {ROOM + 7} bytes kept\n".encode())
+
+
+async def test_what_was_left_out_and_what_found_no_room_add_up(
+    book: LogBook, shelf: Shelf, clock: VirtualClock
+) -> None:
+    log = book.open(a_claim())
+    log.write("stdout", b"x" * ROOM)
+    held = asyncio.create_task(log.drain())
+    await ease()
+    clock.advance(LONGEST_HOLD)
+    await held
+
+    log.write("stdout", b"dropped")
+    log.truncated(ROOM + 100, ROOM + 7)
+    log.seal()
+    await book.round()
+
+    assert shelf.last == ("meta", f"end of log: truncated, {ROOM} of {ROOM + 100} bytes kept\n".encode())
+
+
+@pytest.mark.proves("S10")
+async def test_an_attempt_that_was_lost_says_nothing_about_its_end(book: LogBook, shelf: Shelf) -> None:
+    log = book.open(a_claim())
+    log.write("stdout", b"one\n")
+
+    log.seal(is_lost=True)
+    await book.round()
+
+    assert shelf.text == b"one\n"

@@ -44,6 +44,8 @@ def test_a_command_that_does_not_exist_would_be_noticed() -> None:
     assert mentioned('hint = f"List with: foliot {kind}s"') == {"{}s"}
 
 
-@pytest.mark.parametrize(("kind", "hint"), [("run", "List runs with: foliot runs"), ("job", ""), ("schedule", "")])
+@pytest.mark.parametrize(
+    ("kind", "hint"), [("run", "List them with: foliot runs"), ("job", "List them with: foliot jobs"), ("step", "")]
+)
 def test_what_is_not_found_is_listed_where_there_is_a_command_for_it(kind: str, hint: str) -> None:
     assert NotFound(kind, "x").hint == hint

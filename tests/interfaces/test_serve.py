@@ -12,13 +12,12 @@ COMMANDS = ["serve", "worker"]
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A current directory of our own, and an interpreter that knows no more modules afterwards than before."""
-    monkeypatch.chdir(tmp_path)
+def here(elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An interpreter that knows no more modules afterwards than before."""
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     known = set(sys.modules)
-    yield tmp_path
+    yield elsewhere
     for name in set(sys.modules) - known:
         if name.startswith("shop"):
             del sys.modules[name]
@@ -82,7 +81,7 @@ def test_a_module_that_cannot_be_loaded(
 
     code, err = run(capsys, command, "shop_broken:app")
 
-    last = f"foliot: module 'shop_broken' could not be loaded: {trouble.format(path=path)}"
+    last = f"error: module 'shop_broken' could not be loaded: {trouble.format(path=path)}"
     assert (code, err.splitlines()[-1]) == (1, last)
     assert "importlib" not in err
     assert "interfaces/cli" not in err
@@ -94,16 +93,61 @@ def test_what_foliot_itself_refuses_is_told_as_ever(capsys: pytest.CaptureFixtur
     code, err = run(capsys, "serve", "shop_wrong:app")
 
     assert code == 2
-    assert err.startswith("foliot: ")
+    assert err.startswith("error: ")
     assert "Traceback" not in err
 
 
-@pytest.mark.parametrize("roles", ["boss", "scheduler,boss", "Worker"])
+@pytest.mark.parametrize("roles", ["boss", "scheduler,boss", "Worker", "", " , "])
 def test_a_role_that_does_not_exist(capsys: pytest.CaptureFixture[str], roles: str) -> None:
     code, err = run(capsys, "serve", "shop_app:app", "--roles", roles)
 
     assert code == 2
-    assert "is not one of: scheduler, worker" in err
+    assert "one of: scheduler, worker" in err
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("wrong", [["--queue", ""], ["--queue", "a b"], ["--queue", "../x"], ["--name", "\x1b[2J"]])
+def test_a_name_that_cannot_be_used(
+    capsys: pytest.CaptureFixture[str], here: Path, command: str, wrong: list[str]
+) -> None:
+    (here / "foliot.toml").write_text("")
+
+    code, err = run(capsys, command, *wrong)
+
+    assert code == 2
+    assert "\x1b" not in err
+    assert not (here / "foliot.db").exists()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_without_anything_to_serve_it_says_how_to_begin(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    code, err = run(capsys, command)
+
+    assert code == 1
+    assert "there is no foliot.toml in" in err
+    assert "foliot init" in err
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_configuration_with_errors_is_not_served(
+    capsys: pytest.CaptureFixture[str], here: Path, command: str
+) -> None:
+    (here / "foliot.toml").write_text('[server]\nslotz = 1\n\n[[jobs]]\nid = "a b"\ncommand = "true"\n')
+
+    code, err = run(capsys, command)
+
+    assert code == 1
+    assert "foliot.toml:2: error: server.slotz" in err
+    assert "foliot.toml:5: error: jobs[1].id" in err
+    assert err.splitlines()[-2] == "error: foliot.toml has 2 errors"
+    assert not (here / "foliot.db").exists()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_configuration_that_is_not_there(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    code, err = run(capsys, command, "--config", "nowhere.toml")
+
+    assert (code, err.splitlines()[0]) == (2, "error: the file 'nowhere.toml' does not exist")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -114,6 +158,10 @@ def test_a_role_that_does_not_exist(capsys: pytest.CaptureFixture[str], roles: s
         ["--log-format", "xml"],
         ["--slots", "0"],
         ["--lease", "0"],
+        ["--lease", "nan"],
+        ["--lease", "inf"],
+        ["--grace", "1e9"],
+        ["--slots", "999999"],
         ["--poll", "soon"],
         ["--drain", "-1"],
     ],

@@ -1,7 +1,6 @@
 """foliot verify: exit code and words."""
 
 import asyncio
-import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -9,11 +8,14 @@ import apsw
 import pytest
 
 from foliot.adapters.storage.sqlite import SqliteStorage
+from foliot.domain.ids import ScheduleId
 from foliot.domain.instant import HOUR, MINUTE, from_datetime
-from foliot.interfaces.cli import main
+from foliot.interfaces.cli.verify_command import Progress
+from foliot.service.verify import Report
 from foliot.testing.builders import every
 from foliot.testing.clock import VirtualClock
 from foliot.testing.conformance.storage.scene import Scene
+from tests.interfaces.conftest import Call
 
 BEGUN = datetime.now(UTC) - timedelta(hours=5)
 
@@ -44,34 +46,27 @@ def damage(path: Path) -> None:
     connection.close()
 
 
-def run(capsys: pytest.CaptureFixture[str], path: Path, *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as ended:
-        main(["verify", "--storage", f"sqlite:///{path}", *arguments])
-    out, err = capsys.readouterr()
-    return int(ended.value.code or 0), out, err
+def test_a_sound_ledger_ends_with_0(call: Call, path: Path) -> None:
+    assert call("verify") == (0, "1 schedule, 4 ticks, none with faults\n", "")
 
 
-def test_a_sound_ledger_ends_with_0(capsys: pytest.CaptureFixture[str], path: Path) -> None:
-    assert run(capsys, path) == (0, "1 schedules, 4 ticks, 0 schedules with faults\n", "")
-
-
-def test_a_fault_is_named_and_ends_with_1(capsys: pytest.CaptureFixture[str], path: Path) -> None:
+def test_a_fault_is_named_and_ends_with_1(call: Call, path: Path) -> None:
     damage(path)
 
-    code, out, _ = run(capsys, path)
+    code, out, _ = call("verify")
 
     assert code == 1
     assert out.startswith("nightly: missing 1 from ")
-    assert out.endswith("1 schedules, 3 ticks, 1 schedules with faults\n")
+    assert out.endswith("1 schedule, 3 ticks, 1 with faults\n")
 
 
-def test_json_is_one_object_for_each_schedule(capsys: pytest.CaptureFixture[str], path: Path) -> None:
+def test_json_is_one_object_for_each_schedule(call: Call, path: Path) -> None:
     damage(path)
 
-    code, out, _ = run(capsys, path, "--json")
+    called = call("verify", "--json")
 
-    [answer] = map(json.loads, out.splitlines())
-    assert (code, answer["schedule_id"], answer["is_sound"]) == (1, "nightly", False)
+    [answer] = called.objects
+    assert (called.code, answer["schedule_id"], answer["is_sound"]) == (1, "nightly", False)
     assert [finding["fault"] for finding in answer["findings"]] == ["missing"]
 
 
@@ -89,17 +84,36 @@ def test_json_is_one_object_for_each_schedule(capsys: pytest.CaptureFixture[str]
         ("2001-01-01", 4),
     ],
 )
-def test_how_far_back_can_be_said_in_many_ways(
-    capsys: pytest.CaptureFixture[str], path: Path, since: str, ticks: int
-) -> None:
-    code, out, _ = run(capsys, path, "--since", since)
+def test_how_far_back_can_be_said_in_many_ways(call: Call, path: Path, since: str, ticks: int) -> None:
+    code, out, _ = call("verify", "--since", since)
 
-    assert (code, out) == (0, f"1 schedules, {ticks} ticks, 0 schedules with faults\n")
+    assert (code, out) == (0, f"1 schedule, {ticks} ticks, none with faults\n")
 
 
 @pytest.mark.parametrize("since", ["", "yesterday", "7 parsecs", "2026-13-01", "-1d"])
-def test_what_is_no_time_ends_with_2(capsys: pytest.CaptureFixture[str], path: Path, since: str) -> None:
-    code, out, err = run(capsys, path, "--since", since)
+def test_what_is_no_time_ends_with_2(call: Call, path: Path, since: str) -> None:
+    code, out, err = call("verify", "--since", since)
 
     assert (code, out) == (2, "")
     assert "is not a time" in err
+
+
+def test_what_takes_long_shows_how_far_it_is_and_cleans_up(capsys: pytest.CaptureFixture[str]) -> None:
+    progress = Progress(is_watched=True, patience=0)
+
+    progress.saw(Report(ScheduleId("nightly"), 7, [], []))
+    progress.clear()
+
+    assert capsys.readouterr().err == f"\r1 schedules, 7 ticks ...\r{' ' * 24}\r"
+
+
+@pytest.mark.parametrize(("is_watched", "patience"), [(True, 3600), (False, 0)])
+def test_what_is_short_or_not_watched_is_done_in_silence(
+    capsys: pytest.CaptureFixture[str], is_watched: bool, patience: float
+) -> None:
+    progress = Progress(is_watched=is_watched, patience=patience)
+
+    progress.saw(Report(ScheduleId("nightly"), 7, [], []))
+    progress.clear()
+
+    assert capsys.readouterr().err == ""

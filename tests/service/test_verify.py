@@ -2,15 +2,18 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
 
 from foliot.adapters.storage.sqlite import SqliteStorage
 from foliot.domain.audit import Fault
-from foliot.domain.ids import RunId
+from foliot.domain.ids import RunId, ScheduleId
 from foliot.domain.instant import HOUR, MINUTE, SECOND, Instant, later
-from foliot.domain.schedule import Overlap
+from foliot.domain.schedule import Catchup, Overlap
+from foliot.domain.tick import TickRecord
+from foliot.ports.storage import Ledger
 from foliot.service import verify as verifying
 from foliot.service.verify import Report, verify
 from foliot.testing.builders import every, retention, succeeded
@@ -157,7 +160,75 @@ async def test_a_run_that_vanished_from_among_the_others_is_found(scene: Scene, 
     assert (found.findings, found.runs_missing) == ([], [runs[2]])
 
 
+@pytest.mark.proves("T1")
+async def test_two_ticks_that_share_one_run_are_found(scene: Scene, path: Path) -> None:
+    await scene.schedule(every(60))
+    runs = await work(scene, 5)
+    tamper(path, "UPDATE ticks SET run_id = ? WHERE run_id = ?", runs[1], runs[3])
+
+    [finding] = (await report(scene)).findings
+
+    assert (finding.fault, finding.last) == (Fault.SHARED_RUN, later(START, 4 * MINUTE))
+
+
+@pytest.mark.proves("T1")
+async def test_a_coalesced_tick_that_leads_nowhere_is_found(scene: Scene, path: Path) -> None:
+    await scene.schedule(every(60, catchup=Catchup.ONCE))
+    await scene.fire_after(HOUR)
+    assert (await report(scene)).is_sound
+    tamper(path, "UPDATE ticks SET into_tick = into_tick + 1000 WHERE outcome = 'coalesced'")
+
+    [finding] = (await report(scene)).findings
+
+    assert (finding.fault, finding.count) == (Fault.LEADS_NOWHERE, 59)
+
+
+@pytest.mark.proves("T3")
+async def test_a_row_beyond_the_watermark_is_found(scene: Scene, path: Path) -> None:
+    await scene.schedule(every(60))
+    await work(scene, 5)
+    copy(path, later(START, 3 * MINUTE), first=later(START, 6 * MINUTE), last=later(START, 6 * MINUTE) + 1)
+
+    [finding] = (await report(scene)).findings
+
+    assert (finding.fault, finding.first) == (Fault.BEYOND_WATERMARK, later(START, 6 * MINUTE))
+
+
+async def test_a_tick_that_is_settled_while_one_looks_is_not_beyond_the_watermark(scene: Scene) -> None:
+    await scene.schedule(every(60))
+    await work(scene, 3)
+    looking = verify(Hurried(scene), BEGINNING)  # type: ignore[arg-type]  # only the part that is read
+
+    [found] = [found async for found in looking]
+
+    assert found.is_sound
+
+
+@pytest.mark.proves("T2")
+async def test_a_schedule_that_nothing_will_wake_is_found(scene: Scene, path: Path) -> None:
+    await scene.schedule(every(60))
+    await work(scene, 2)
+    tamper(path, "UPDATE schedules SET wake_at = NULL")
+
+    [finding] = (await report(scene)).findings
+
+    assert (finding.fault, finding.first) == (Fault.ASLEEP, later(START, 3 * MINUTE))
+
+
 # -- what is not wrong
+
+
+async def test_a_schedule_that_is_paused_deleted_or_over_may_sleep(scene: Scene) -> None:
+    await scene.schedule(every(60), schedule_id="paused")
+    await scene.schedule(every(60), schedule_id="deleted")
+    await scene.schedule(every(60, end_at=later(START, MINUTE)), schedule_id="over")
+    await work(scene, 1)
+    await scene.pause(paused=True, schedule_id=ScheduleId("paused"))
+    await scene.storage.schedules.delete([ScheduleId("deleted")], at=scene.now)
+
+    found = [found async for found in verify(scene.storage, BEGINNING)]
+
+    assert [one.is_sound for one in found] == [True] * 3
 
 
 @pytest.mark.proves("T12")
@@ -196,6 +267,23 @@ async def test_each_job_of_a_schedule_keeps_its_own_number_of_runs(scene: Scene)
 
     assert pruned.runs == 5
     assert (await report(scene)).is_sound
+
+
+class Hurried:
+    """A storage on which a schedule fires between the look at its watermark and the look at its ticks."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+        self.runs = scene.storage.runs
+        self.schedules = self
+
+    async def ledgers(self, **which: Any) -> list[Ledger]:
+        found = await self._scene.storage.schedules.ledgers(**which)
+        await work(self._scene, 1)
+        return found
+
+    async def ticks(self, *which: Any, **more: Any) -> list[TickRecord]:
+        return await self._scene.storage.schedules.ticks(*which, **more)
 
 
 def copy(path: Path, scheduled_for: Instant, *, first: int, last: int) -> None:

@@ -1,14 +1,17 @@
 """Does the ledger say exactly what the timetable planned?
 
 The expected moments are computed anew from revisions and pauses and compared with the rows, one walk in order. A
-range row is compared by its count, so that checking costs as little as the ledger is long.
+range row is compared by its count, so that checking costs as little as the ledger is long. What the rows say beside
+their moments must fit too: each run belongs to one tick, and who ran for a coalesced tick was planned after it.
 """
 
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
+from foliot.domain.ids import RunId
 from foliot.domain.instant import LATEST, Instant
+from foliot.domain.schedule import Schedule
 from foliot.domain.tick import PlannedTick, TickOutcome, TickRecord
 from foliot.domain.timetable import Timetable
 
@@ -23,6 +26,14 @@ class Fault(StrEnum):
     MISCOUNTED = "miscounted"
     """A range whose count differs from the moments it covers."""
     RAN_WHILE_PAUSED = "ran_while_paused"
+    SHARED_RUN = "shared_run"
+    """Two ticks that name one run."""
+    LEADS_NOWHERE = "leads_nowhere"
+    """A coalesced tick that names no later planned moment as the one that ran for it."""
+    BEYOND_WATERMARK = "beyond_watermark"
+    """A row for moments that the schedule says are not decided yet."""
+    ASLEEP = "asleep"
+    """Moments to come, and nothing that would wake the scheduler for them."""
 
 
 class Finding(NamedTuple):
@@ -49,15 +60,58 @@ def audit(
     until: Instant,
 ) -> list[Finding]:
     """Compare the rows in (after, until] with what was planned there."""
-    findings: list[Finding] = []
+    rows = list(ticks)
+    findings = [*_shared_runs(rows), *_leading_nowhere(timetable, rows)]
     cursor = after
-    for entry in _entries(ticks, planned):
+    for entry in _entries(rows, planned):
         if entry.first <= cursor:
             findings.append(Finding(Fault.DOUBLED, entry.first, min(entry.last, cursor), entry.count))
         findings += _gap(timetable, cursor, Instant(entry.first - 1))
         findings += _check_entry(timetable, entry)
         cursor = max(cursor, entry.last)
     return findings + _gap(timetable, cursor, until)
+
+
+def beyond(ticks: Iterable[TickRecord], settled_until: Instant) -> list[Finding]:
+    """Rows that no firing can have written, for whoever writes one moves the watermark with it."""
+    return [
+        Finding(Fault.BEYOND_WATERMARK, tick.scheduled_for, tick.until, tick.count)
+        for tick in ticks
+        if tick.until > settled_until
+    ]
+
+
+def asleep(schedule: Schedule, timetable: Timetable, planned: Sequence[PlannedTick]) -> list[Finding]:
+    """Whether a schedule that people expect to fire will never be looked at."""
+    if not schedule.enabled or schedule.paused_at is not None or schedule.wake_at is not None:
+        return []
+    coming = [tick.scheduled_for for tick in planned]
+    following = timetable.next(schedule.settled_until)
+    moments = coming if following is None else [*coming, following]
+    return [Finding(Fault.ASLEEP, min(moments), max(moments), len(moments))] if moments else []
+
+
+def _shared_runs(ticks: Iterable[TickRecord]) -> list[Finding]:
+    owners: dict[RunId, TickRecord] = {}
+    return [
+        Finding(Fault.SHARED_RUN, owners[tick.run_id].scheduled_for, tick.scheduled_for, 2)
+        for tick in ticks
+        if tick.run_id is not None and owners.setdefault(tick.run_id, tick) is not tick
+    ]
+
+
+def _leading_nowhere(timetable: Timetable, ticks: Iterable[TickRecord]) -> list[Finding]:
+    return [
+        Finding(Fault.LEADS_NOWHERE, tick.scheduled_for, tick.until, tick.count)
+        for tick in ticks
+        if tick.outcome is TickOutcome.COALESCED and not _leads_on(timetable, tick)
+    ]
+
+
+def _leads_on(timetable: Timetable, tick: TickRecord) -> bool:
+    """Whether there is such a later moment. That it has a row of its own is seen where rows are missing."""
+    into = tick.into
+    return into is not None and into > tick.until and _count(timetable, Instant(into - 1), into) == 1
 
 
 def _entries(ticks: Iterable[TickRecord], planned: Iterable[PlannedTick]) -> Sequence[_Entry]:

@@ -20,6 +20,8 @@ class Context(NamedTuple):
     tick: Tick | None
     write: Callable[[Stream, bytes], None]
     """Adds bytes to the log of this run."""
+    execution_id: RunId | None = None
+    """The execution of a workflow that this run is a step of; None for one that runs alone."""
 
     @property
     def scheduled_for(self) -> datetime | None:
@@ -37,11 +39,18 @@ class Context(NamedTuple):
 
 
 _current: ContextVar[Context] = ContextVar("foliot_run")
+_of_process: Context | None = None
 
 
 def current_run() -> Context:
     """The run that the calling code executes. LookupError outside of one."""
-    return _current.get()
+    return _current.get() if _of_process is None else _of_process
+
+
+def dedicate(context: Context) -> None:
+    """Make `context` the current one of this whole process, in all its threads: it exists for that run alone."""
+    global _of_process
+    _of_process = context
 
 
 def enter(context: Context) -> None:

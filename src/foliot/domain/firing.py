@@ -12,7 +12,8 @@
     offered: the overlap policy decides   ran | skipped | waits behind the run in flight
 
 A pass that reaches a cap stops: the watermark stays, nothing is dropped, and `behind_since` remembers when the
-backlog was found, so that the time spent catching up never counts as lateness.
+backlog was found, so that the time spent catching up never counts as lateness: no catch-up policy gives such a tick
+up. The ledger says what happened all the same: it is on time only if it ran within the tolerance.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -98,47 +99,37 @@ Launcher = Callable[[Launch], NewRun | None]
 """Turns a tick into a run to be created with it; None when there is nothing to launch."""
 
 
+class Circumstances(NamedTuple):
+    """What a decision depends on beside the schedule: the same for all that are decided in one round."""
+
+    now: Instant
+    jobs: Mapping[JobId, Job]
+    tempo: Tempo
+    launch: Launcher
+    run_ids: Iterator[str]
+
+
 _MISSED_DOWN: Final = (TickOutcome.MISSED, TickReason.DOWN)
 _MISSED_OLD: Final = (TickOutcome.MISSED, TickReason.TOO_OLD)
 _PAUSED: Final = (TickOutcome.SKIPPED, TickReason.PAUSED)
 _COALESCED: Final = (TickOutcome.COALESCED, TickReason.CAUGHT_UP)
 
 
-def plan_firing(
-    due: DueSchedule,
-    now: Instant,
-    *,
-    jobs: Mapping[JobId, Job],
-    tempo: Tempo,
-    launch: Launcher,
-    run_ids: Iterator[str],
-) -> Firing:
+def plan_firing(due: DueSchedule, circumstances: Circumstances) -> Firing:
     """Decide about every moment of `due` that is planned up to now."""
-    return _Pass(due, now, jobs, tempo, launch, run_ids).decide()
+    return _Pass(due, circumstances).decide()
 
 
 class _Pass:
     """One decision in the making."""
 
-    def __init__(
-        self,
-        due: DueSchedule,
-        now: Instant,
-        jobs: Mapping[JobId, Job],
-        tempo: Tempo,
-        launch: Launcher,
-        run_ids: Iterator[str],
-    ) -> None:
+    def __init__(self, due: DueSchedule, circumstances: Circumstances) -> None:
         self._due = due
-        self._now = now
-        self._jobs = jobs
-        self._tempo = tempo
-        self._launch = launch
-        self._run_ids = run_ids
+        self._now, self._jobs, self._tempo, self._launch, self._run_ids = circumstances
         self._timetable = Timetable(due.id, due.revisions, due.pauses)
         self._in_flight = due.in_flight
-        self._offers_left = tempo.max_catchup_per_tick
-        self._reference = min(due.behind_since or now, now)
+        self._offers_left = self._tempo.max_catchup_per_tick
+        self._reference = min(due.behind_since or self._now, self._now)
         self._firing = Firing(due.uid, due.version, due.settled_until)
 
     def decide(self) -> Firing:
@@ -167,7 +158,7 @@ class _Pass:
             return self._settle_late(moment, fire_at, revision, newest if newest != moment else None)
         # Only `spread` plans a tick further away than its jitter.
         is_spread = fire_at - moment > revision.spec.jitter
-        return self._offer(moment, fire_at, revision, TickReason.CAUGHT_UP if is_spread else TickReason.ON_TIME)
+        return self._offer(moment, fire_at, revision, TickReason.CAUGHT_UP if is_spread else self._reason(fire_at))
 
     def _revision(self, number: int) -> Revision:
         return next((known for known in self._due.revisions if known.number == number), self._due.revisions[0])
@@ -278,7 +269,7 @@ class _Pass:
             return True
         if self._is_late(fire_at):
             return self._settle_late(moment, fire_at, revision, newest if newest != moment else None)
-        return self._offer(moment, fire_at, revision, TickReason.ON_TIME)
+        return self._offer(moment, fire_at, revision, self._reason(fire_at))
 
     def _settle_late(self, moment: Instant, fire_at: Instant, revision: Revision, newest: Instant | None) -> bool:
         """Decide about one late tick; `newest` is the later tick that would run for it too."""
@@ -386,11 +377,15 @@ class _Pass:
     def _fire_at(self, moment: Instant, spec: ScheduleSpec) -> Instant:
         if not spec.jitter:
             return moment
-        offset = jitter_offset(tick_key(self._due.id, moment), spec.jitter, spec.jitter_mode)
+        offset = jitter_offset(tick_key(ScheduleId(spec.seed) or self._due.id, moment), spec.jitter, spec.jitter_mode)
         return Instant(max(moment + offset, self._due.created_at, spec.start_at or 0))
 
     def _is_late(self, fire_at: Instant) -> bool:
         return self._reference - fire_at > self._tempo.tolerance
+
+    def _reason(self, fire_at: Instant) -> TickReason:
+        """Why a tick that is not late runs. One that stood behind a backlog is not given up, yet is not on time."""
+        return TickReason.CAUGHT_UP if self._now - fire_at > self._tempo.tolerance else TickReason.ON_TIME
 
     def _close(self, is_complete: bool) -> Firing:
         firing = self._firing

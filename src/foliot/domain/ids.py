@@ -24,7 +24,7 @@ Token = NewType("Token", int)
 
 ID_LENGTH: Final = 26
 _ENTROPY_BITS: Final = 80
-_DOZEN: Final = 12
+_STOCK: Final = 100
 _MAX_ID: Final = (1 << 128) - 1
 _ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _PAIRS: Final = tuple(a + b for a in _ALPHABET for b in _ALPHABET)
@@ -34,6 +34,16 @@ _SHIFTS: Final = tuple(range(120, -1, -10))
 def encode(value: int) -> str:
     """Write a 128-bit number as 26 characters that sort as the number does."""
     return "".join([_PAIRS[(value >> shift) & 1023] for shift in _SHIFTS])
+
+
+def _encode_range(first: int, count: int) -> list[str]:
+    """Write successive numbers: all but the last two characters are the same for a thousand of them."""
+    ids: list[str] = []
+    while len(ids) < count:
+        value = first + len(ids)
+        head, low = encode(value)[:-2], value & 1023
+        ids += [head + pair for pair in _PAIRS[low : low + count - len(ids)]]
+    return ids
 
 
 def is_id(text: str) -> bool:
@@ -51,12 +61,17 @@ class IdSource:
         return self.batch(now, 1)[0]
 
     def stream(self, now: Instant) -> Iterator[str]:
-        """As many ids as are asked for, made by the dozen."""
+        """As many ids as are asked for, made by the hundred."""
         while True:
-            yield from self.batch(now, _DOZEN)
+            yield from self.batch(now, _STOCK)
 
     def batch(self, now: Instant, count: int) -> list[str]:
-        fresh = (now << _ENTROPY_BITS) | (self._entropy() & ((1 << _ENTROPY_BITS) - 1))
-        first = min(max(fresh, self._last + 1), _MAX_ID - count)
+        first = min(self._first(now), _MAX_ID - count)
         self._last = first + count - 1
-        return [encode(value) for value in range(first, first + count)]
+        return _encode_range(first, count)
+
+    def _first(self, now: Instant) -> int:
+        """A random number of this millisecond, or the one after the last: within one, chance is asked once."""
+        if self._last >> _ENTROPY_BITS >= now:
+            return self._last + 1
+        return (now << _ENTROPY_BITS) | (self._entropy() & ((1 << _ENTROPY_BITS) - 1))

@@ -8,6 +8,7 @@ from typing import Any, Final
 from msgspec import Struct, convert, field
 from msgspec.structs import replace
 
+from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId
 from foliot.domain.instant import DAY, Instant, Millis
 from foliot.domain.kinds import check_spec
@@ -50,6 +51,8 @@ class Options(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def limits(self, job_id: JobId) -> tuple[Limit, ...]:
         """The places that a run with these options needs, keys ascending."""
+        if self.max_concurrent is None and self.concurrency_key is None:
+            return ()
         needed = []
         if self.max_concurrent is not None:
             needed.append(job_limit(job_id, self.max_concurrent))
@@ -69,6 +72,15 @@ class Options(Struct, frozen=True, kw_only=True, omit_defaults=True):
             _within("timeout", self.timeout, 1, MAX_TIMEOUT)
         if self.concurrency_key is not None and not 0 < len(self.concurrency_key) <= 200:
             raise InvalidJob("concurrency_key must have 1 to 200 characters", field="concurrency_key")
+
+
+NOT_OPTIONS: Final = ("spec", "start")
+"""What may be given for one run besides options: fields of its job's specification, and how an execution begins."""
+
+
+def options_in(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options among what was given for one run."""
+    return {name: value for name, value in given.items() if name not in NOT_OPTIONS}
 
 
 def overlay(options: Options, given: Mapping[str, Any]) -> Options:
@@ -98,10 +110,23 @@ class JobSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     tags: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
     """What a worker must offer to be given its runs."""
+    gate: Gate | None = None
+    """Which recent runs of other jobs it looks at before it runs."""
+    inner_kind: str = ""
+    """Of a job of kind `workflow`, which is a gate by name: how it runs."""
+
+    leads: str = ""
+    """The workflow that its schedules start in its place: itself and what comes after it. Kept by Foliot, not by the
+    owner of the definition."""
+
+    @property
+    def runner(self) -> str:
+        """The kind of runner that carries it out."""
+        return self.inner_kind or self.kind
 
     def check(self) -> None:
         check_name("kind", self.kind)
-        check_spec(self.kind, self.spec)
+        check_spec(self.runner, self.spec)
         self.options.check()
 
 

@@ -7,6 +7,8 @@ built-in job `foliot.launch`, whose runner calls it with the tick's idempotency 
 
 from typing import Any, Final
 
+import msgspec
+
 from foliot.domain.firing import Launch
 from foliot.domain.ids import JobId
 from foliot.domain.instant import SECOND, Millis, to_iso
@@ -14,6 +16,7 @@ from foliot.domain.job import JobSpec, Options
 from foliot.domain.payload import encode_payload
 from foliot.domain.retry import Retry
 from foliot.domain.run import NewRun
+from foliot.domain.schedule import ScheduleSpec
 
 LAUNCH_JOB: Final = JobId("foliot.launch")
 LAUNCH_SPEC: Final = JobSpec(
@@ -30,6 +33,9 @@ def launch_job(launch: Launch) -> NewRun | None:
     job = launch.job
     if job is None:
         return None
+    if job.spec.leads:
+        started = JobId(job.spec.leads)
+        return NewRun(id=launch.run_id, job_id=started, due_at=launch.now, trigger=SCHEDULE_TRIGGER, tick=launch.tick)
     payload = launch.spec.payload if launch.spec.payload is not None else job.spec.payload_template
     return NewRun(
         id=launch.run_id,
@@ -37,9 +43,16 @@ def launch_job(launch: Launch) -> NewRun | None:
         due_at=launch.now,
         payload=encode_payload(payload),
         options=job.spec.options,
+        overrides=None if launch.spec.version is None else _version(launch.spec),
         trigger=SCHEDULE_TRIGGER,
         tick=launch.tick,
+        is_gated=job.spec.gate is not None,
     )
+
+
+def _version(spec: ScheduleSpec) -> bytes:
+    """How an execution of the version that the schedule names begins."""
+    return msgspec.json.encode({"start": {"version": spec.version, "user_id": spec.user_id}})
 
 
 def launch_elsewhere(launch: Launch) -> NewRun | None:

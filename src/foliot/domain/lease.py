@@ -49,6 +49,10 @@ class Claim(NamedTuple):
     """Options given for this run alone, as JSON."""
     limit_keys: tuple[str, ...]
     tick: Tick | None
+    root: RunId | None = None
+    """The run that this one is a part of, with what it is there."""
+    role: str | None = None
+    item: str | None = None
 
 
 class Finish(NamedTuple):

@@ -1,11 +1,21 @@
-"""What a run printed, as numbered chunks of one attempt."""
+"""What a run printed, as numbered chunks of one attempt, and how its end is told.
 
-from typing import Literal, NamedTuple
+An attempt that printed anything ends with a closing line in the stream `meta`. Only Foliot writes that stream, so a
+job cannot forge it. A log without one was cut off: its worker vanished, or its chunks could not be saved.
+"""
+
+import re
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Final, Literal, NamedTuple
 
 from foliot.domain.ids import RunId, Token
 from foliot.domain.instant import Instant
 
 Stream = Literal["stdout", "stderr", "meta"]
+
+_COMPLETE: Final = b"end of log: complete\n"
+_TRUNCATED: Final = re.compile(rb"end of log: truncated, (\d+) of (\d+) bytes kept\n")
 
 
 class LogChunk(NamedTuple):
@@ -17,3 +27,72 @@ class LogChunk(NamedTuple):
     at: Instant
     stream: Stream
     data: bytes
+
+
+class Closing(NamedTuple):
+    """How many bytes an attempt printed, and how many of them are kept. None: all, and nobody counted."""
+
+    seen: int | None = None
+    stored: int | None = None
+
+    @property
+    def is_truncated(self) -> bool:
+        return self.seen != self.stored
+
+
+class LogState(StrEnum):
+    """What can be said at the end of a log."""
+
+    COMPLETE = "complete"
+    """It is all there; also of a run that printed nothing."""
+    TRUNCATED = "truncated"
+    """More was printed than is kept."""
+    WORKER_LOST = "worker_lost"
+    """The worker vanished: what it had not handed over is gone."""
+    PRUNED = "pruned"
+    """Retention has removed some or all of it, if there was any."""
+    OPEN = "open"
+    """There may be more to come."""
+
+
+def closing_line(closing: Closing) -> bytes:
+    if not closing.is_truncated:
+        return _COMPLETE
+    return f"end of log: truncated, {closing.stored} of {closing.seen} bytes kept\n".encode()
+
+
+def read_closing(chunk: LogChunk) -> Closing | None:
+    """What a chunk says about the end of its attempt's log, if it is a closing line."""
+    if chunk.stream != "meta":
+        return None
+    if chunk.data == _COMPLETE:
+        return Closing()
+    found = _TRUNCATED.fullmatch(chunk.data)
+    return None if found is None else Closing(seen=int(found[2]), stored=int(found[1]))
+
+
+class LogEnd(NamedTuple):
+    """How a log ends. The sizes are known where it is truncated and somebody could count."""
+
+    state: LogState
+    seen: int | None = None
+    stored: int | None = None
+
+
+def judge_log(
+    chunks: Sequence[LogChunk], *, is_over: bool, was_lost: bool, ended_at: Instant | None, kept_from: Instant | None
+) -> LogEnd:
+    """How the log of one attempt ends: `chunks` are its first and its last, or more, in order."""
+    if not is_over:
+        return LogEnd(LogState.OPEN)
+    is_old = kept_from is not None and ended_at is not None and ended_at < kept_from
+    if (chunks and chunks[0].seq > 0) or (not chunks and is_old):
+        return LogEnd(LogState.PRUNED)
+    if was_lost:
+        return LogEnd(LogState.WORKER_LOST)
+    if not chunks:
+        return LogEnd(LogState.COMPLETE)
+    closing = read_closing(chunks[-1])
+    if closing is None or closing.is_truncated:
+        return LogEnd(LogState.TRUNCATED, *(closing or ()))
+    return LogEnd(LogState.COMPLETE)

@@ -35,6 +35,8 @@ class Reason(StrEnum):
     DEP_MISSING = "dep_missing"
     DEP_FAILED = "dep_failed"
     COOLDOWN = "cooldown"
+    STEP_FAILED = "step_failed"
+    REJECTED = "rejected"
     MARKED = "marked"
     """The one reason of a success: somebody said that it is one."""
 

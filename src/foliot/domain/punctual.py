@@ -4,72 +4,50 @@ Ten thousand schedules that are due at the same second are nearly all like this.
 the long way (`foliot.domain.firing`) would decide; whatever is not simple is left to it.
 """
 
-from collections.abc import Iterator, Mapping
+from typing import Final
 
-from foliot.domain.firing import DueSchedule, Firing, Launch, Launcher, Tempo, plan_firing
-from foliot.domain.ids import JobId, RunId
+from foliot.domain.firing import Circumstances, DueSchedule, Firing, Launch, plan_firing
+from foliot.domain.ids import RunId
 from foliot.domain.instant import LATEST, Instant
-from foliot.domain.job import Job
 from foliot.domain.run import Tick
 from foliot.domain.schedule import rule_of
 from foliot.domain.tick import TickOutcome, TickReason, TickRecord, tick_key
 
+_RAN: Final = TickOutcome.RAN
+_ON_TIME: Final = TickReason.ON_TIME
 
-def decide(
-    due: DueSchedule,
-    now: Instant,
-    *,
-    jobs: Mapping[JobId, Job],
-    tempo: Tempo,
-    launch: Launcher,
-    run_ids: Iterator[str],
-) -> Firing:
+
+def decide(due: DueSchedule, circumstances: Circumstances) -> Firing:
     """Decide about every moment of `due` that is planned up to now, the short way if there is one."""
-    punctual = fire_punctual(due, now, jobs=jobs, tempo=tempo, launch=launch, run_ids=run_ids)
-    return punctual or plan_firing(due, now, jobs=jobs, tempo=tempo, launch=launch, run_ids=run_ids)
+    return fire_punctual(due, circumstances) or plan_firing(due, circumstances)
 
 
-def fire_punctual(
-    due: DueSchedule,
-    now: Instant,
-    *,
-    jobs: Mapping[JobId, Job],
-    tempo: Tempo,
-    launch: Launcher,
-    run_ids: Iterator[str],
-) -> Firing | None:
+def fire_punctual(due: DueSchedule, circumstances: Circumstances) -> Firing | None:
     """The firing of a schedule with nothing but one punctual moment. None: it is not that simple."""
-    revision = due.revisions[0]
-    spec = revision.spec
+    now, jobs, tempo, launch, run_ids = circumstances
+    number, opened_at, spec = due.revisions[0]
     job = jobs.get(spec.target)
-    if not _is_plain(due) or job is None or not job.spec.enabled:
+    if not _is_plain(due) or spec.jitter or job is None or not job.spec.enabled:
         return None
     rule, end = rule_of(spec, due.id), spec.end_at or LATEST
-    moment = rule.next(Instant(max(due.settled_until, revision.opened_at, (spec.start_at or 0) - 1)))
-    if moment is None or moment > min(now, end) or now - moment > tempo.tolerance:
+    last = min(now, end)
+    moment = rule.next(max(due.settled_until, opened_at, Instant((spec.start_at or 0) - 1)))
+    if moment is None or moment > last or now - moment > tempo.tolerance:
         return None
     following = rule.next(moment)
-    if following is not None and following <= min(now, end):
+    if following is not None and following <= last:
         return None
-    run = launch(Launch(RunId(next(run_ids)), Tick(due.uid, due.id, moment, tick_key(due.id, moment)), spec, job, now))
+    tick = Tick(due.uid, due.id, moment, tick_key(due.id, moment))
+    run = launch(Launch(RunId(next(run_ids)), tick, spec, job, now))
     if run is None:
         return None
-    record = TickRecord(moment, moment, 1, TickOutcome.RAN, TickReason.ON_TIME, moment, revision.number, run.id)
+    record = TickRecord(moment, moment, 1, _RAN, _ON_TIME, moment, number, run.id)
     coming = following if following is not None and following <= end else None
     return Firing(
-        due.uid,
-        due.version,
-        moment,
-        [record],
-        [run],
-        next_run_at=coming,
-        wake_at=coming,
-        last_scheduled_at=moment,
+        due.uid, due.version, moment, [record], [run], next_run_at=coming, wake_at=coming, last_scheduled_at=moment
     )
 
 
 def _is_plain(due: DueSchedule) -> bool:
-    """Nothing is under way, paused, planned or overdue, and there is one revision, which fires to the second."""
-    if due.in_flight or due.planned or due.pauses or due.behind_since is not None:
-        return False
-    return len(due.revisions) == 1 and not due.revisions[0].spec.jitter
+    """Nothing is under way, paused, planned or overdue, and there is one revision."""
+    return not (due.in_flight or due.planned or due.pauses or due.behind_since is not None or len(due.revisions) > 1)

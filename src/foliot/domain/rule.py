@@ -75,7 +75,7 @@ class Every:
         self._anchor = anchor
 
     def next(self, after: Instant) -> Instant | None:
-        return self._at(max(0, (after - self._anchor) // self._step + 1))
+        return self._at((after - self._anchor) // self._step + 1) if after >= self._anchor else self._anchor
 
     def previous(self, before: Instant) -> Instant | None:
         index = (before - self._anchor - 1) // self._step

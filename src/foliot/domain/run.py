@@ -4,10 +4,12 @@
                   ^  ^                  |                |   |
                   |  +----- sweep ------+                |   +--cancel--> CANCELLING --finish--> CANCELLED | ...
                   +------ retry, lost, given back -------+
-    cancel of what does not run yet: CANCELLED at once.        A decision not to run at all: SKIPPED.
+    cancel of what does not run yet: CANCELLED at once.        A gate that declines: SKIPPED or FAILED.
+    mark of what does not run yet: SUCCESS at once, by hand.   An answer to a question: as it says.
 
 Only SCHEDULED and the terminal statuses are stored on the run; QUEUED means that it stands in the queue of
-what may start (or waits there for a limit), RUNNING that somebody holds a lease on it.
+what may start (or waits there for a limit), RUNNING that somebody holds a lease on it, or that it is an execution whose
+steps are under way.
 
 `settle` decides what one finished attempt makes of its run. Two budgets are kept apart: tries that failed count
 against the job's retries, tries whose worker vanished against its `lost_budget`, because the job may be what killed
@@ -21,7 +23,16 @@ from typing import Any, Final, NamedTuple, Protocol
 from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid, Token, WorkerId
 from foliot.domain.instant import MINUTE, Instant, Millis
 from foliot.domain.job import Delivery, Options
-from foliot.domain.outcome import Cancelled, Failure, Interrupted, Lost, Outcome, Reason, Success, TimedOut
+from foliot.domain.outcome import (
+    Cancelled,
+    Failure,
+    Interrupted,
+    Lost,
+    Outcome,
+    Reason,
+    Success,
+    TimedOut,
+)
 from foliot.errors import InvalidInput, suggest
 
 
@@ -47,9 +58,12 @@ TERMINAL: Final = frozenset(
 )
 
 MOVES: Final[Mapping[Status, frozenset[Status]]] = {
-    Status.SCHEDULED: frozenset({Status.QUEUED, Status.CANCELLED, Status.SKIPPED}),
-    Status.QUEUED: frozenset({Status.RUNNING, Status.CANCELLED, Status.SCHEDULED, Status.SKIPPED}),
-    Status.RUNNING: frozenset((TERMINAL - {Status.SKIPPED}) | {Status.SCHEDULED, Status.CANCELLING}),
+    Status.SCHEDULED: frozenset({Status.QUEUED, Status.CANCELLED, Status.SKIPPED, Status.SUCCESS, Status.FAILED}),
+    Status.QUEUED: frozenset(
+        {Status.RUNNING, Status.CANCELLED, Status.SCHEDULED, Status.SKIPPED, Status.SUCCESS, Status.FAILED}
+    ),
+    # Skipped after it ran is only an execution, and only one all of whose steps were skipped.
+    Status.RUNNING: TERMINAL | {Status.SCHEDULED, Status.CANCELLING},
     Status.CANCELLING: TERMINAL - {Status.SKIPPED},
     **{final: frozenset() for final in TERMINAL},
 }
@@ -118,6 +132,13 @@ class NewRun(NamedTuple):
     dedupe_key: str | None = None
     dedupe_scope: str = "forever"
     dedupe_for: int | None = None
+    root: RunId | None = None
+    """The run that this one is a part of: an execution."""
+    role: str | None = None
+    item: str | None = None
+    """What it is there: the name of a step."""
+    is_gated: bool = False
+    """It may start only after its job's gate has been asked."""
 
 
 class Run(NamedTuple):
@@ -144,6 +165,10 @@ class Run(NamedTuple):
     error: str | None
     worker_id: WorkerId | None
     token: Token | None
+    root: RunId | None = None
+    """The run that this one is a part of, with what it is there."""
+    role: str | None = None
+    item: str | None = None
 
 
 class AttemptRecord(NamedTuple):
@@ -169,6 +194,7 @@ class Ended(NamedTuple):
     error: str | None = None
     exit_code: int | None = None
     output: bytes | None = None
+    was_lost: bool = False
 
 
 class Again(NamedTuple):
@@ -235,7 +261,7 @@ def _settle_lost(progress: Progress, options: Options) -> Verdict:
     lost = progress.lost + 1
     if lost > options.lost_budget:
         error = f"the worker vanished {lost} times while running this" if lost > 1 else "the worker vanished"
-        return Ended(Status.FAILED, Reason.LEASE_LOST, error)
+        return Ended(Status.FAILED, Reason.LEASE_LOST, error, was_lost=True)
     return Again(Millis(0), Status.FAILED, Reason.LEASE_LOST, "the worker vanished", was_lost=True)
 
 
@@ -244,7 +270,7 @@ def heed_cancel(verdict: Verdict) -> Verdict:
     match verdict:
         case Ended():
             return verdict
-        case Again(error=error, exit_code=exit_code):
-            return Ended(Status.CANCELLED, Reason.CANCELLED, error, exit_code)
+        case Again(error=error, exit_code=exit_code, was_lost=was_lost):
+            return Ended(Status.CANCELLED, Reason.CANCELLED, error, exit_code, was_lost=was_lost)
         case GivenBack():
             return Ended(Status.CANCELLED, Reason.CANCELLED)

@@ -74,6 +74,8 @@ class ScheduleSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     dom_dow: DomDow = "or"
     payload: Any = None
     source: str = "api"
+    seed: str = ""
+    """The name that H and jitter are drawn from, where it is not the schedule's: that of one that was renamed."""
 
     @property
     def early(self) -> Millis:
@@ -135,7 +137,7 @@ def rule_of(spec: ScheduleSpec, schedule_id: ScheduleId) -> Rule:
 
 def compiled(spec: ScheduleSpec, schedule_id: ScheduleId) -> Cron:
     """The compiled expression of a cron schedule; schedules that say the same share one."""
-    return cron.compile(spec.expr, spec.timezone, dst=spec.dst, dom_dow=spec.dom_dow, key=schedule_id)
+    return cron.compile(spec.expr, spec.timezone, dst=spec.dst, dom_dow=spec.dom_dow, key=spec.seed or schedule_id)
 
 
 def interval_of(spec: ScheduleSpec) -> Millis:
@@ -143,7 +145,12 @@ def interval_of(spec: ScheduleSpec) -> Millis:
 
 
 def anchored(spec: ScheduleSpec, now: Instant, before: ScheduleSpec | None = None) -> ScheduleSpec:
-    """Fix where an interval's grid begins: `start_at`, else what an equal earlier rule used, else now."""
+    """Fix where an interval's grid begins: `start_at`, else what an equal earlier rule used, else now.
+
+    A renamed schedule keeps the name that its earlier rule drew from.
+    """
+    if before is not None and before.seed and not spec.seed:
+        spec = replace(spec, seed=before.seed)
     if spec.type is not ScheduleType.INTERVAL or spec.anchor is not None:
         return spec
     if spec.start_at is not None:

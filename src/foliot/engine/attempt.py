@@ -12,6 +12,7 @@ from enum import Enum, auto
 
 from foliot.domain.instant import SECOND, Millis
 from foliot.domain.job import Job, Options
+from foliot.domain.kinds import TIMEOUTS
 from foliot.domain.lease import Claim
 from foliot.domain.outcome import Cancelled, Failure, Interrupted, Lost, Outcome, Reason, TimedOut
 from foliot.domain.payload import decode_payload
@@ -41,6 +42,7 @@ class RunningAttempt:
         self.log = log
         self.ending: Ending | None = None
         self._job = job
+        self._timeout = _timeout(job, options)
         self._clock = clock
         self._task: asyncio.Task[None] | None = None
         """Set only while a runner is at work: a cancellation at any other moment would hit our own bookkeeping."""
@@ -67,9 +69,9 @@ class RunningAttempt:
     async def _outcome(self, runners: Mapping[str, Runner]) -> Outcome:
         if self._job is None:
             return Failure(f'job "{self.claim.job_id}" has been deleted', Reason.HANDLER_MISSING, retryable=False)
-        runner = runners.get(self._job.spec.kind)
+        runner = runners.get(self._job.spec.runner)
         if runner is None:
-            return _no_runner(self._job.spec.kind, runners)
+            return _no_runner(self._job.spec.runner, runners)
         try:
             return await self._run(runner, self._job)
         except BaseException as error:
@@ -85,16 +87,16 @@ class RunningAttempt:
             case Ending.LEASE_LOST:
                 return Lost()
             case Ending.TIMEOUT:
-                return TimedOut(f"timeout after {(self.options.timeout or 0) / SECOND:g} s")
+                return TimedOut(f"timeout after {(self._timeout or 0) / SECOND:g} s")
             case Ending.SHUTDOWN | None:
                 # None: somebody cancels the whole process, and the attempt is given back too.
                 return Interrupted()
 
     async def _run(self, runner: Runner, job: Job) -> Outcome:
         attempt = self._attempt(job)
-        if self.options.timeout is None:
+        if self._timeout is None:
             return await runner.run(attempt)
-        watch = asyncio.create_task(self._watch(self.options.timeout))
+        watch = asyncio.create_task(self._watch(self._timeout))
         try:
             return await runner.run(attempt)
         finally:
@@ -112,10 +114,22 @@ class RunningAttempt:
             number=claim.attempt,
             payload=decode_payload(claim.payload),
             spec=job.spec.spec,
-            environment=_NO_VARIABLES,
+            environment=_NO_VARIABLES if claim.root is None else _variables_of_step(claim),
             log=self.log,
             tick=claim.tick,
+            execution=claim.root,
         )
+
+
+def _variables_of_step(claim: Claim) -> Mapping[str, str]:
+    return {"FOLIOT_EXECUTION_ID": claim.root or "", "FOLIOT_STEP": claim.item or ""}
+
+
+def _timeout(job: Job | None, options: Options) -> Millis | None:
+    """The job's own, or that of its kind."""
+    if options.timeout is not None or job is None:
+        return options.timeout
+    return TIMEOUTS.get(job.spec.runner)
 
 
 def _is_cancelled_from_outside() -> bool:

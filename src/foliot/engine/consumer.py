@@ -5,18 +5,22 @@ A claim is a start: nothing is fetched ahead, so nothing waits in a busy worker 
 
 import asyncio
 import logging
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Coroutine, Mapping, Sequence
 
 from foliot.domain.ids import RunId, Token
 from foliot.domain.instant import SECOND, Millis
+from foliot.domain.job import Job
 from foliot.domain.lease import Claim, Finish, Worker
 from foliot.domain.run import Again, Ended, Status, Verdict, settle
+from foliot.domain.workflow.jobs import GRAPH
 from foliot.engine.attempt import Ending, RunningAttempt
 from foliot.engine.definitions import Definitions
 from foliot.engine.finisher import Finisher
 from foliot.engine.logbook import LogBook
 from foliot.engine.loop import AT_ONCE
 from foliot.engine.membership import Membership
+from foliot.engine.opener import Opener
+from foliot.engine.plans import Plans
 from foliot.ports.clock import Clock
 from foliot.ports.queue import Queue
 from foliot.ports.runner import Runner, Sweep
@@ -41,6 +45,8 @@ class Consumer:
         runners: Mapping[str, Runner],
         finisher: Finisher,
         logbook: LogBook,
+        plans: Plans,
+        opener: Opener,
         *,
         sweep: Sweep | None = None,
         poll: Millis = SECOND,
@@ -54,7 +60,8 @@ class Consumer:
         self._finisher = finisher
         self._logbook = logbook
         self._poll = poll
-        self._definitions = Definitions(storage.jobs)
+        self._definitions = Definitions(storage, plans)
+        self._opener = opener
         self._running: dict[Token, RunningAttempt] = {}
         self._tasks: dict[Token, asyncio.Task[None]] = {}
         self._is_draining = False
@@ -124,23 +131,33 @@ class Consumer:
         options = self._definitions.options(claim)
         running = RunningAttempt(claim, job, options, self._logbook.open(claim), self._clock)
         self._running[claim.token] = running
-        self._tasks[claim.token] = asyncio.get_running_loop().create_task(self._execute(running))
+        task = self._open(running, job) if job is not None and job.spec.kind == GRAPH else self._see_through(running)
+        self._tasks[claim.token] = asyncio.get_running_loop().create_task(self._hold(running, task))
 
-    async def _execute(self, running: RunningAttempt) -> None:
+    async def _hold(self, running: RunningAttempt, task: Coroutine[None, None, None]) -> None:
+        """Take a slot for as long as the task lasts."""
         try:
-            await self._see_through(running)
+            await task
         finally:
             # Whatever happens, the slot is free again; a lease without an outcome is given back with the next renewal.
             del self._running[running.claim.token]
             del self._tasks[running.claim.token]
             self.wake.set()
 
+    async def _open(self, running: RunningAttempt, job: Job) -> None:
+        """A run of a workflow becomes its steps; it goes on without a worker."""
+        failure = await self._opener.open(running.claim, job, running.options)
+        if failure is not None:
+            verdict = settle(running.claim, failure, running.options)
+            self._finisher.add(Finish(running.claim, verdict))
+            _report(running.claim, verdict)
+
     async def _see_through(self, running: RunningAttempt) -> None:
         claim = running.claim
         if claim.lost:
             await self._sweep_former(claim)
         outcome = await running.carry_out(self._runners)
-        running.log.seal()
+        running.log.seal(is_lost=running.ending is Ending.LEASE_LOST)
         if running.log.is_used:
             await running.log.saved()
         if running.ending is not Ending.LEASE_LOST:

@@ -1,53 +1,112 @@
-"""What the jobs of claimed runs say, read once per revision."""
+"""What the jobs of claimed runs say, read once per revision; for the steps of executions, once per execution."""
 
 import logging
-from collections.abc import Iterable
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 import msgspec
 
-from foliot.domain.ids import JobId
-from foliot.domain.job import Job, Options, overlay
+from foliot.domain.ids import JobId, RunId
+from foliot.domain.job import DEFAULT_PROJECT, Job, Options, options_in, overlay
 from foliot.domain.lease import Claim
-from foliot.ports.storage import JobStore
+from foliot.domain.workflow.execution import Execution
+from foliot.domain.workflow.passage import Plan, definition_of
+from foliot.engine.plans import Plans
+from foliot.errors import NotFound
+from foliot.ports.storage import Storage
 
 log = logging.getLogger(__name__)
 
-_DEFAULTS = Options()
+_DEFAULTS: Final = Options()
+_NOTHING: Final[Mapping[str, Any]] = {}
+_EXECUTIONS: Final = 1_000
 
 
 class Definitions:
-    """A cache of jobs by id that knows when it is out of date: a claim names its job's revision."""
+    """A cache of definitions that knows when it is out of date: a claim names its job's revision.
 
-    def __init__(self, jobs: JobStore) -> None:
-        self._store = jobs
+    A step does what the version of its workflow says that its execution began with, whatever was changed since.
+    """
+
+    def __init__(self, storage: Storage, plans: Plans) -> None:
+        self._storage = storage
+        self._plans = plans
         self._jobs: dict[JobId, Job] = {}
+        self._executions: OrderedDict[RunId, tuple[Execution, Plan]] = OrderedDict()
 
     async def load(self, claims: Iterable[Claim]) -> None:
         """Make sure that the definitions of these claims are at hand, with one read for all that are not."""
-        wanted = {claim.job_id for claim in claims if self._is_outdated(claim)}
+        alone = [claim for claim in claims if claim.root is None]
+        wanted = {claim.job_id for claim in alone if self._is_outdated(claim)}
         if wanted:
-            found = await self._store.get(wanted)
+            found = await self._storage.jobs.get(wanted)
             for job_id in wanted:
                 self._jobs.pop(job_id, None)
             self._jobs.update(found)
+        roots = {claim.root for claim in claims if claim.root is not None and claim.root not in self._executions}
+        if roots:
+            await self._load_executions(roots)
 
     def job(self, claim: Claim) -> Job | None:
-        """None when the job has been deleted."""
-        return self._jobs.get(claim.job_id)
+        """None when there is no such definition any more."""
+        job = self._jobs.get(claim.job_id) if claim.root is None else self._step(claim)
+        fields = _given(claim).get("spec")
+        if job is None or not fields:
+            return job
+        spec = msgspec.structs.replace(job.spec, spec={**job.spec.spec, **fields})
+        return msgspec.structs.replace(job, spec=spec)
 
     def options(self, claim: Claim) -> Options:
         """The job's options with what was given for this run alone laid over them."""
-        job = self._jobs.get(claim.job_id)
+        job = self._jobs.get(claim.job_id) if claim.root is None else self._step(claim)
         options = _DEFAULTS if job is None else job.spec.options
-        if claim.overrides is None:
+        given = options_in(_given(claim))
+        if not given:
             return options
         try:
-            return overlay(options, msgspec.json.decode(claim.overrides))
+            return overlay(options, given)
         except (TypeError, ValueError, msgspec.MsgspecError):
             # Written by a newer Foliot, perhaps. The job's own options are better than a worker that cannot go on.
             log.exception("overrides_not_readable", extra={"run": claim.run_id})
             return options
 
+    async def _load_executions(self, roots: Iterable[RunId]) -> None:
+        for run_id, execution in (await self._storage.executions.get(set(roots))).items():
+            try:
+                plan = await self._plans.get(execution.workflow_id, execution.version)
+            except NotFound:
+                continue
+            self._executions[run_id] = execution, plan
+        while len(self._executions) > _EXECUTIONS:
+            self._executions.popitem(last=False)
+
+    def _step(self, claim: Claim) -> Job | None:
+        execution, plan = self._executions.get(claim.root or RunId(""), (None, None))
+        step = None if plan is None else plan.steps.get(claim.item or "")
+        if execution is None or step is None or (step.job is not None and step.job not in execution.jobs):
+            return None
+        return Job(
+            id=claim.job_id,
+            project=DEFAULT_PROJECT,
+            spec=definition_of(step, execution.jobs),
+            revision=execution.version,
+            created_at=execution.opened_at,
+            updated_at=execution.opened_at,
+        )
+
     def _is_outdated(self, claim: Claim) -> bool:
         known = self._jobs.get(claim.job_id)
         return known is None or known.revision != claim.job_revision
+
+
+def _given(claim: Claim) -> Mapping[str, Any]:
+    """What was given for this run alone."""
+    if claim.overrides is None:
+        return _NOTHING
+    try:
+        given: Mapping[str, Any] = msgspec.json.decode(claim.overrides, type=dict[str, Any])
+    except msgspec.MsgspecError:
+        log.exception("overrides_not_readable", extra={"run": claim.run_id})
+        return _NOTHING
+    return given

@@ -17,6 +17,7 @@ RETENTION: Final = Retention(
     logs_age=Millis(30 * DAY),
     ticks_age=Millis(400 * DAY),
     events_age=Millis(7 * DAY),
+    executions_per_workflow=100,
 )
 _TERM: Final = Millis(30 * SECOND)
 _EVERY: Final = Millis(5 * MINUTE)

@@ -3,6 +3,8 @@
 Writers hand over bytes without waiting; one write is under way at a time. When more than a few megabytes wait, writers
 that ask (`drain`) are held back, so that a slow disk slows the job instead of filling the memory. Nobody is held back
 for ever: a log that gets no room for half a minute drops what follows and says so.
+
+A log that was used ends with a closing line (`domain.logs`). One that was not costs nothing.
 """
 
 import asyncio
@@ -15,7 +17,7 @@ from typing import Final
 from foliot.domain.ids import RunId, Token
 from foliot.domain.instant import SECOND, Millis
 from foliot.domain.lease import Claim
-from foliot.domain.logs import LogChunk, Stream
+from foliot.domain.logs import Closing, LogChunk, Stream, closing_line
 from foliot.engine.loop import AT_ONCE
 from foliot.ports.clock import Clock
 from foliot.ports.storage import LogStore
@@ -106,7 +108,11 @@ class RunLog:
         self._run_id = run_id
         self._token = token
         self._seq = 0
+        self._printed = 0
+        self._dropped = 0
+        self._truncation: Closing | None = None
         self._is_dropping = False
+        self._is_sealed = False
 
     @property
     def is_used(self) -> bool:
@@ -120,8 +126,21 @@ class RunLog:
             with suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._put, stream, data)
 
+    def truncated(self, seen: int, stored: int) -> None:
+        self._truncation = Closing(seen, stored)
+
     def _put(self, stream: Stream, data: bytes) -> None:
-        if data and not self._is_dropping and not self._book.is_stale(self._token):
+        if self._is_sealed:
+            return
+        size = 0 if stream == "meta" else len(data)
+        self._printed += size
+        if self._is_dropping:
+            self._dropped += size
+        else:
+            self._add(stream, data)
+
+    def _add(self, stream: Stream, data: bytes) -> None:
+        if data and not self._book.is_stale(self._token):
             self._book.put(self._run_id, self._token, self._seq, stream, data)
             self._seq += 1
 
@@ -129,12 +148,18 @@ class RunLog:
         if self._is_dropping or self._book.has_room:
             return
         if not await self._book.wait_for_room():
-            self.write("meta", b"the log store took nothing for 30 s: the rest of this output is dropped\n")
+            self._add("meta", b"the log store took nothing for 30 s: the rest of this output is dropped\n")
             self._is_dropping = True
 
-    def seal(self) -> None:
-        """Take nothing more."""
-        self._is_dropping = True
+    def seal(self, *, is_lost: bool = False) -> None:
+        """Take nothing more. A log that was used says so, unless its attempt is not ours any more."""
+        if self.is_used and not self._is_sealed and not is_lost:
+            self._add("meta", closing_line(self._closing()))
+        self._is_sealed = True
+
+    def _closing(self) -> Closing:
+        seen, stored = self._truncation or (self._printed, self._printed)
+        return Closing(seen, max(0, (stored or 0) - self._dropped))
 
     async def saved(self) -> None:
         """Return when all of it is saved, or half a minute was not enough."""

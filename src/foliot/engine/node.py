@@ -1,7 +1,7 @@
 """One process at work: the duties of its roles, started together and stopped in order.
 
-    scheduler   scheduler dispatcher reaper janitor
-    worker      membership consumer finisher logbook
+    scheduler   scheduler dispatcher gatekeeper reaper janitor
+    worker      membership consumer finisher logbook settler
 
 Stopping: nothing more is claimed, what runs may end until the deadline, the rest is ended and given back, every outcome
 is saved, the worker says goodbye.
@@ -23,12 +23,17 @@ from foliot.engine.consumer import Consumer
 from foliot.engine.deadline import DeadlinePassed, deadline
 from foliot.engine.dispatcher import Dispatcher
 from foliot.engine.finisher import Finisher
+from foliot.engine.gatekeeper import Gatekeeper
+from foliot.engine.hooks import Tell, nobody
 from foliot.engine.janitor import RETENTION, Janitor
 from foliot.engine.logbook import LogBook
 from foliot.engine.loop import Duty, Loop
 from foliot.engine.membership import LEASE, Membership
+from foliot.engine.opener import Opener
+from foliot.engine.plans import Plans
 from foliot.engine.reaper import Reaper
 from foliot.engine.scheduler import Scheduler
+from foliot.engine.settler import Settler
 from foliot.ports.clock import Clock
 from foliot.ports.queue import Queue
 from foliot.ports.runner import Runner, Sweep
@@ -70,6 +75,8 @@ class Parts:
     ids: IdSource
     runners: Mapping[str, Runner]
     launcher: Launcher
+    tell: Tell = nobody
+    """Hears of the executions that this node leads on."""
     sweep: Sweep | None = None
     """Called for attempts whose worker vanished, before they are tried again."""
 
@@ -114,7 +121,7 @@ class Node:
         await self._halt([work.consumer])
         await work.drain(self._settings.drain)
         await _try("last outcomes", _within(self._clock, _LAST_WRITES, work.finisher.flush()))
-        await self._halt([work.finisher, work.logbook, work.membership])
+        await self._halt([work.finisher, work.settler, work.logbook, work.membership])
         await _try("goodbye", work.membership.leave())
 
     def _duties(self) -> Sequence[Duty]:
@@ -135,9 +142,16 @@ class Timekeeping:
         storage, clock = parts.storage, parts.clock
         self.scheduler = Scheduler(storage, clock, ids=parts.ids, launcher=parts.launcher, tempo=settings.tempo)
         self.dispatcher = Dispatcher(storage, parts.queue, clock, poll=settings.poll)
-        self.reaper = Reaper(storage, sweep=parts.sweep, every=settings.poll)
+        self.gatekeeper = Gatekeeper(storage, every=settings.poll)
+        self.reaper = Reaper(storage, Plans(storage.workflows), sweep=parts.sweep, every=settings.poll)
         self.janitor = Janitor(storage, parts.ids.make(clock.now()), settings.retention)
-        self.duties: Sequence[Duty] = (self.scheduler, self.dispatcher, self.reaper, self.janitor)
+        self.duties: Sequence[Duty] = (
+            self.scheduler,
+            self.dispatcher,
+            self.gatekeeper,
+            self.reaper,
+            self.janitor,
+        )
 
 
 class Work:
@@ -145,6 +159,7 @@ class Work:
 
     def __init__(self, parts: Parts, settings: Settings) -> None:
         storage = parts.storage
+        plans = Plans(storage.workflows)
         self._clock = parts.clock
         self.finisher = Finisher(storage)
         self.logbook = LogBook(storage.logs, parts.clock)
@@ -165,12 +180,21 @@ class Work:
             parts.runners,
             self.finisher,
             self.logbook,
+            plans,
+            Opener(storage, parts.ids, plans, parts.tell),
             sweep=parts.sweep,
             poll=settings.poll,
         )
+        self.settler = Settler(storage, parts.ids, plans, tell=parts.tell, every=settings.poll)
         self.finisher.on_saved = self.consumer.wake.set
         self.membership.serve(self.consumer, on_join=self.consumer.wake.set)
-        self.duties: Sequence[Duty] = (self.membership, self.consumer, self.finisher, self.logbook)
+        self.duties: Sequence[Duty] = (
+            self.membership,
+            self.consumer,
+            self.finisher,
+            self.logbook,
+            self.settler,
+        )
 
     async def drain(self, patience: Millis) -> None:
         """Let what runs end by itself for so long; end the rest, which is then given back."""

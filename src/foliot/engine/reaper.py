@@ -15,6 +15,7 @@ from foliot.domain.outcome import Lost
 from foliot.domain.run import settle
 from foliot.engine.definitions import Definitions
 from foliot.engine.loop import AT_ONCE
+from foliot.engine.plans import Plans
 from foliot.ports.runner import Sweep
 from foliot.ports.storage import Storage
 
@@ -28,11 +29,11 @@ class Reaper:
 
     name = "reaper"
 
-    def __init__(self, storage: Storage, *, sweep: Sweep | None = None, every: Millis = SECOND) -> None:
+    def __init__(self, storage: Storage, plans: Plans, *, sweep: Sweep | None = None, every: Millis = SECOND) -> None:
         self._storage = storage
         self._sweep = sweep
         self._every = every
-        self._definitions = Definitions(storage.jobs)
+        self._definitions = Definitions(storage, plans)
         self.wake = asyncio.Event()
 
     async def round(self) -> Millis | None:

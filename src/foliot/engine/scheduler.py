@@ -7,11 +7,11 @@ version of every schedule. Who comes second changes nothing.
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from typing import Final
 
-from foliot.domain.firing import DueSchedule, Firing, Launcher, Tempo
+from foliot.domain.firing import Circumstances, DueSchedule, Firing, Launcher, Tempo
 from foliot.domain.ids import IdSource
 from foliot.domain.instant import MINUTE, Instant, Millis, later, to_iso
 from foliot.domain.punctual import decide
@@ -23,7 +23,7 @@ from foliot.ports.storage import DueBatch, Storage, Topic
 log = logging.getLogger(__name__)
 
 BATCH: Final = 5_000
-PART: Final = 500
+PART: Final = 1_000
 _DEFERRAL: Final = MINUTE
 _REPORTED: Final = 100
 
@@ -63,11 +63,11 @@ class Scheduler:
 
         While one part is being saved, the next is decided: the database and this process work side by side.
         """
-        run_ids = self._ids.stream(due.now)
+        circumstances = Circumstances(due.now, due.jobs, self._tempo, self._launcher, self._ids.stream(due.now))
         saving: list[asyncio.Task[int]] = []
         for start in range(0, len(due.schedules), PART):
             part = due.schedules[start : start + PART]
-            firings = [self._decide(schedule, due, run_ids) for schedule in part]
+            firings = [_decide(schedule, circumstances) for schedule in part]
             saving.append(asyncio.create_task(self._save(part, firings)))
             await asyncio.sleep(0)
         return sum(await asyncio.gather(*saving))
@@ -78,20 +78,14 @@ class Scheduler:
             _report(schedules, firings, len(saved))
         return len(saved)
 
-    def _decide(self, schedule: DueSchedule, due: DueBatch, run_ids: Iterator[str]) -> Firing:
-        try:
-            return decide(
-                schedule,
-                due.now,
-                jobs=due.jobs,
-                tempo=self._tempo,
-                launch=self._launcher,
-                run_ids=run_ids,
-            )
-        except Exception:
-            # One schedule whose rule can no longer be read (a zone that is gone, say) must not stop all others.
-            log.exception("schedule_not_decidable", extra={"schedule": schedule.id})
-            return _deferred(schedule, due.now)
+
+def _decide(schedule: DueSchedule, circumstances: Circumstances) -> Firing:
+    try:
+        return decide(schedule, circumstances)
+    except Exception:
+        # One schedule whose rule can no longer be read (a zone that is gone, say) must not stop all others.
+        log.exception("schedule_not_decidable", extra={"schedule": schedule.id})
+        return _deferred(schedule, circumstances.now)
 
 
 def _deferred(schedule: DueSchedule, now: Instant) -> Firing:

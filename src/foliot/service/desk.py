@@ -1,6 +1,6 @@
-"""Creates runs on request, cancels them, and tells what became of them."""
+"""Creates runs on request, repeats, cancels and marks them, and tells what became of them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 from typing import Any, Final
 
@@ -9,10 +9,11 @@ import msgspec
 from foliot.domain.ids import IdSource, JobId, RunId
 from foliot.domain.input.timing import Moment, Span, instant, millis
 from foliot.domain.instant import LATEST, SECOND, Instant, Millis
-from foliot.domain.job import Job, Options, overlay
+from foliot.domain.job import Job, Options, options_in, overlay
 from foliot.domain.lease import CancelAnswer
+from foliot.domain.mark import MarkAnswer, Marked, retry_trigger
 from foliot.domain.payload import encode_payload
-from foliot.domain.run import NewRun, Run
+from foliot.domain.run import AttemptRecord, NewRun, Run
 from foliot.errors import InvalidRun, NotFound
 from foliot.ports.clock import Clock
 from foliot.ports.storage import Created, RunFilter, Storage
@@ -32,6 +33,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     dedupe_key: str | None = None
     dedupe: str | timedelta = "forever"
     options: dict[str, Any] = {}
+    extra: dict[str, Any] = {}
+    """What is given for this run besides options: how an execution begins."""
     trigger: str = _TRIGGER
 
 
@@ -56,9 +59,50 @@ class Desk:
                 raise InvalidRun(f"the run {run.id} could not be stored", hint="Use plain text in keys and payloads.")
         return created
 
+    async def trigger(self, job_id: str, request: Request) -> RunId:
+        """Run a job because somebody asks for it, also one that is disabled: that only keeps its schedules from it."""
+        [created] = await self.enqueue(job_id, [request])
+        return created.run_id
+
+    async def retry(self, run_id: str) -> RunId:
+        """Run again what is over: a new run with the payload and the options of that one, and its job as it is now."""
+        run = await self.get(run_id)
+        if not run.status.is_terminal:
+            raise InvalidRun(f"run {run_id} is {run.status}, not over", hint=f"Cancel it with: foliot cancel {run_id}")
+        job = await self._job(run.job_id)
+        overrides = await self._storage.runs.overrides(run.id)
+        given = msgspec.json.decode(overrides or b"{}")
+        now = self._clock.now()
+        again = NewRun(
+            id=RunId(self._ids.make(now)),
+            job_id=job.id,
+            due_at=now,
+            payload=encode_payload(run.payload),
+            options=_overlaid(job.spec.options, options_in(given)),
+            overrides=overrides,
+            trigger=retry_trigger(run.id),
+            is_gated=job.spec.gate is not None,
+        )
+        await self._storage.runs.create([again])
+        return again.id
+
+    async def mark(self, run_id: str) -> Marked:
+        """Let a run count as a success. One that is under way is refused."""
+        asked = RunId(run_id)
+        marked = (await self._storage.runs.mark({asked: RunId(self._ids.make(self._clock.now()))}))[asked]
+        if marked.answer is MarkAnswer.NOT_FOUND:
+            raise NotFound("run", run_id)
+        if marked.answer is MarkAnswer.RUNNING:
+            raise InvalidRun(f"run {run_id} is under way", hint=f"Cancel it first with: foliot cancel {run_id}")
+        return marked
+
     async def cancel(self, run_id: str) -> CancelAnswer:
-        answers = await self._storage.runs.cancel([RunId(run_id)])
-        return answers.get(RunId(run_id), CancelAnswer.NOT_FOUND)
+        return (await self.cancel_many([run_id]))[run_id]
+
+    async def cancel_many(self, run_ids: Collection[str]) -> dict[str, CancelAnswer]:
+        """An answer for each, in one transaction."""
+        answers = await self._storage.runs.cancel([RunId(run_id) for run_id in run_ids])
+        return {run_id: answers.get(RunId(run_id), CancelAnswer.NOT_FOUND) for run_id in run_ids}
 
     async def get(self, run_id: str) -> Run:
         found = await self._storage.runs.get([RunId(run_id)])
@@ -68,6 +112,10 @@ class Desk:
 
     async def page(self, only: RunFilter) -> list[Run]:
         return await self._storage.runs.page(only)
+
+    async def attempts(self, run_id: str) -> list[AttemptRecord]:
+        """Every finished attempt of a run, in order."""
+        return await self._storage.runs.attempts((await self.get(run_id)).id)
 
     async def _job(self, job_id: str) -> Job:
         found = await self._storage.jobs.get([JobId(job_id)])
@@ -85,11 +133,12 @@ class Desk:
             due_at=_due_at(request, now),
             payload=encode_payload(payload),
             options=options,
-            overrides=msgspec.json.encode(request.options) if request.options else None,
+            overrides=msgspec.json.encode(overrides) if (overrides := {**request.options, **request.extra}) else None,
             trigger=request.trigger,
             dedupe_key=request.dedupe_key,
             dedupe_scope=scope,
             dedupe_for=window,
+            is_gated=job.spec.gate is not None,
         )
 
 

@@ -5,13 +5,16 @@ from datetime import datetime
 from foliot.domain.launch import SCHEDULE_TRIGGER
 from foliot.errors import NotFound
 from foliot.service.desk import Desk, Request
+from foliot.service.workflows import Workflows
 
 
 class DeskLauncher:
-    """Starts a run of the job named by the workflow's id. Calling it again with the same key starts nothing."""
+    """Starts an execution of the workflow, or a run of the job of that name. Calling it again with the same key starts
+    nothing; a workflow, a version or a job that does not exist is answered with False."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Desk, workflows: Workflows) -> None:
         self._desk = desk
+        self._workflows = workflows
 
     async def start(
         self,
@@ -23,7 +26,10 @@ class DeskLauncher:
     ) -> bool:
         request = Request(dedupe_key=idempotency_key, trigger=SCHEDULE_TRIGGER)
         try:
-            await self._desk.enqueue(workflow_id, [request])
+            if await self._workflows.exists(workflow_id):
+                await self._workflows.start(workflow_id, version=version, user_id=user_id, request=request)
+            else:
+                await self._desk.enqueue(workflow_id, [request])
         except NotFound:
             return False
         return True

@@ -1,12 +1,15 @@
 """Registers jobs and schedules: checks everything, then stores it, or stores nothing."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
+from foliot.domain.deployment import OWNERS
 from foliot.domain.edit import is_same_rule
+from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import IdSource, JobId, ScheduleId, ScheduleUid
 from foliot.domain.input.schedule import read_schedule
 from foliot.domain.instant import Instant, to_datetime
@@ -14,12 +17,13 @@ from foliot.domain.job import Job, JobSpec, check_name
 from foliot.domain.payload import encode_payload
 from foliot.domain.schedule import Schedule, ScheduleSpec, ScheduleType, canonical, check_schedule
 from foliot.domain.timetable import Timetable
-from foliot.errors import InvalidInput, InvalidSchedule, NotFound
+from foliot.errors import InvalidInput, InvalidJob, InvalidSchedule, NotFound, OwnedElsewhere
 from foliot.ports.clock import Clock
 from foliot.ports.storage import Ledger, NewSchedule, Storage
 
 PREVIEW = 5
 _SUGGESTIONS = 1_000
+_PAGE = 1_000
 
 
 class Upserted(NamedTuple):
@@ -70,8 +74,23 @@ class Registrar:
     async def put_jobs(self, jobs: Mapping[JobId, JobSpec]) -> list[Job]:
         """Create or replace jobs. One that is wrong refuses them all."""
         for job_id, spec in jobs.items():
-            _check_job(job_id, spec)
-        return await self._storage.jobs.put(list(jobs.items()))
+            check_job(job_id, spec)
+        known = await self._storage.jobs.get(jobs)
+        refuse_foreign("job", ((job_id, job.spec.source, jobs[job_id].source) for job_id, job in known.items()))
+        await self._check_gates(jobs)
+        kept = [(job_id, _keeping(spec, known.get(job_id))) for job_id, spec in jobs.items()]
+        stored = await self._storage.jobs.put(kept)
+        watched = watched_by(jobs)
+        if watched:
+            await self._storage.runs.watch(watched)
+        return stored
+
+    async def _check_gates(self, jobs: Mapping[JobId, JobSpec]) -> None:
+        """A job may depend on those that exist, or are put together with it."""
+        named = {name for spec in jobs.values() if spec.gate is not None for name in spec.gate.depends_on} - jobs.keys()
+        missing = sorted(named - (await self._storage.jobs.get(named)).keys()) if named else []
+        if missing:
+            raise await self.no_job(missing[0])
 
     async def upsert_schedule(self, schedule_id: str | None = None, **fields: Any) -> Upserted:
         """Create or change one schedule; see `domain.input.schedule.schedule_spec` for the fields."""
@@ -92,8 +111,15 @@ class Registrar:
             for schedule_id, spec in specs.items()
             if schedule_id not in known or not is_same_rule(known[schedule_id], spec)
         }
-        for schedule_id, spec in changes.items():
-            _check(spec, schedule_id, now)
+        self.check_schedules(changes)
+        refuse_foreign(
+            "schedule",
+            (
+                (schedule_id, known[schedule_id].revision.spec.source, spec.source)
+                for schedule_id, spec in changes.items()
+                if schedule_id in known
+            ),
+        )
         await self._check_jobs(changes)
         uids = self._ids.batch(now, len(specs))
         return await self._storage.schedules.put(
@@ -103,13 +129,69 @@ class Registrar:
             ]
         )
 
+    def check_schedules(self, schedules: Mapping[ScheduleId, ScheduleSpec]) -> None:
+        """Refuse schedules that could not be kept if they were saved now."""
+        now = self._clock.now()
+        for schedule_id, spec in schedules.items():
+            _check(spec, schedule_id, now)
+
     async def pause_schedule(self, schedule_id: str, paused: bool) -> None:
         if not await self._storage.schedules.pause([ScheduleId(schedule_id)], paused=paused):
             raise await self._no_schedule(schedule_id)
 
-    async def delete_schedule(self, schedule_id: str) -> None:
-        if not await self._storage.schedules.delete([ScheduleId(schedule_id)]):
+    async def delete_schedule(self, schedule_id: str, *, source: str = "api") -> None:
+        schedule = await self.schedule(schedule_id)
+        refuse_foreign("schedule", [(schedule.id, schedule.revision.spec.source, source)])
+        if not await self._storage.schedules.delete([schedule.id]):
             raise await self._no_schedule(schedule_id)
+
+    async def pause_job(self, job_id: str, paused: bool = True) -> list[ScheduleId]:
+        """Pause or resume all schedules of a job, whoever owns it; their ids come back."""
+        job = await self.job(job_id)
+        names = [schedule.id async for schedule in self._schedules_of(job.id)]
+        return [schedule.id for schedule in await self._storage.schedules.pause(names, paused=paused)]
+
+    async def delete_job(self, job_id: str, *, source: str = "api") -> None:
+        """Delete a job with its schedules, and cancel its runs that have not started. Its history is kept."""
+        job = await self.job(job_id)
+        refuse_foreign("job", [(job.id, job.spec.source, source)])
+        await self._refuse_needed(job)
+        if not await self._storage.jobs.delete([job.id]):
+            raise await self.no_job(job_id)
+
+    async def job(self, job_id: str) -> Job:
+        found = await self._storage.jobs.get([JobId(job_id)])
+        if JobId(job_id) not in found:
+            raise await self.no_job(job_id)
+        return found[JobId(job_id)]
+
+    async def _refuse_needed(self, job: Job) -> None:
+        """Nothing may depend on a job that is not there."""
+        job_id = job.id
+        users: list[str] = [name async for name, gate in self._gates() if job_id in gate.depends_on]
+        written = [one for one in await self._storage.workflows.page(limit=_SUGGESTIONS) if one.spec.source != "foliot"]
+        users += [one.workflow_id for one in written if any(step.job == job_id for step in one.spec.steps)]
+        if users:
+            raise InvalidJob(
+                f'job "{job_id}" is needed by {", ".join(users[:10])}',
+                hint="Change or delete these first, or disable the job instead.",
+                field="job_id",
+            )
+
+    async def _gates(self) -> AsyncIterator[tuple[JobId, Gate]]:
+        after: JobId | None = None
+        while page := await self._storage.jobs.page(after=after, limit=_PAGE):
+            for job in page:
+                if job.spec.gate is not None:
+                    yield job.id, job.spec.gate
+            after = page[-1].id
+
+    async def _schedules_of(self, job_id: JobId) -> AsyncIterator[Schedule]:
+        after: ScheduleId | None = None
+        while page := await self._storage.schedules.page(job_id=job_id, after=after, limit=_PAGE):
+            for schedule in page:
+                yield schedule
+            after = page[-1].id
 
     async def get_schedule(self, schedule_id: str) -> ScheduleView:
         ledgers = await self._storage.schedules.ledgers(ids=[ScheduleId(schedule_id)])
@@ -140,14 +222,36 @@ class Registrar:
             raise await self.no_job(missing[0])
 
 
-def _check_job(job_id: JobId, spec: JobSpec) -> None:
+def check_job(job_id: JobId, spec: JobSpec) -> None:
     try:
         check_name("job_id", job_id)
         spec.check()
+        if spec.gate is not None:
+            spec.gate.check(job_id)
         encode_payload(spec.payload_template, what="payload_template")
     except InvalidInput as error:
         error.add_context(f"job {job_id[:64]!a}")
         raise
+
+
+def _keeping(spec: JobSpec, known: Job | None) -> JobSpec:
+    """The definition with what is not its owner's to say."""
+    return spec if known is None or not known.spec.leads else replace(spec, leads=known.spec.leads)
+
+
+def watched_by(jobs: Mapping[JobId, JobSpec]) -> set[JobId]:
+    """Jobs whose ends gates look at: those they depend on, and themselves."""
+    gated = {job_id: spec.gate for job_id, spec in jobs.items() if spec.gate is not None}
+    return {*gated, *(name for gate in gated.values() for name in gate.depends_on)}
+
+
+def refuse_foreign(what: str, changes: Iterable[tuple[str, str, str]]) -> None:
+    """Refuse changes (id, owner, who wants it) of what somebody else owns: all of them at once."""
+    refused = [(name, OWNERS[owner]) for name, owner, source in changes if owner in OWNERS and owner != source]
+    if refused:
+        places = ", ".join(dict.fromkeys(place for _, place in refused))
+        facts = "; ".join(f'{what} "{name}" is defined {place}' for name, place in refused)
+        raise OwnedElsewhere(facts, hint=f"Change it where it is defined: {places}. Pausing is always possible.")
 
 
 def _check(spec: ScheduleSpec, schedule_id: ScheduleId, now: Instant) -> None:
@@ -160,7 +264,10 @@ def _check(spec: ScheduleSpec, schedule_id: ScheduleId, now: Instant) -> None:
 
 
 def view(ledger: Ledger, now: Instant) -> ScheduleView:
-    schedule = ledger.schedule
+    return view_schedule(ledger.schedule, upcoming(ledger, now))
+
+
+def view_schedule(schedule: Schedule, preview: Sequence[Instant]) -> ScheduleView:
     spec = schedule.revision.spec
     return ScheduleView(
         schedule_id=schedule.id,
@@ -182,7 +289,7 @@ def view(ledger: Ledger, now: Instant) -> ScheduleView:
         catchup_policy=spec.catchup,
         created_at=to_datetime(schedule.created_at),
         updated_at=to_datetime(schedule.updated_at),
-        preview=[to_datetime(moment) for moment in upcoming(ledger, now)],
+        preview=[to_datetime(moment) for moment in preview],
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from foliot.domain.audit import Finding, audit
+from foliot.domain.audit import Finding, asleep, audit, beyond
 from foliot.domain.ids import JobId, RunId, ScheduleId
 from foliot.domain.instant import LATEST, Instant
 from foliot.domain.tick import TickOutcome, TickRecord
@@ -47,7 +47,9 @@ async def _verify_one(storage: Storage, ledger: Ledger, since: Instant) -> Repor
         after = min(after, Instant(ticks[0].scheduled_for - 1))
     timetable = Timetable(schedule.id, ledger.revisions, ledger.pauses)
     planned = [tick for tick in ledger.planned if tick.scheduled_for > after]
-    findings = audit(timetable, ticks, planned, after=after, until=until)
+    findings = audit(timetable, ticks, planned, after=after, until=until) + await _beyond(storage, ledger)
+    if ledger.deleted_at is None:
+        findings += asleep(schedule, timetable, ledger.planned)
     missing = await _runs_missing(storage, ledger, ticks)
     return Report(schedule.id, sum(tick.count for tick in ticks), findings, missing)
 
@@ -62,6 +64,17 @@ async def _ticks(storage: Storage, ledger: Ledger, after: Instant, until: Instan
         rows |= {row.scheduled_for: row for row in page}
         after = page[-1].scheduled_for
     return list(rows.values())
+
+
+async def _beyond(storage: Storage, ledger: Ledger) -> list[Finding]:
+    """Rows behind the watermark, as it is after they were read: a scheduler may have moved it on meanwhile."""
+    uid, watermark = ledger.schedule.uid, ledger.schedule.settled_until
+    ticks = await storage.schedules.ticks(uid, after=watermark, until=LATEST, limit=_ROWS)
+    if not beyond(ticks, watermark):
+        return []
+    now = await storage.schedules.ledgers(ids=[ledger.schedule.id])
+    current = [other.schedule.settled_until for other in now if other.schedule.uid == uid]
+    return beyond(ticks, max(current, default=watermark))
 
 
 async def _runs_missing(storage: Storage, ledger: Ledger, ticks: Iterable[TickRecord]) -> list[RunId]:

@@ -42,7 +42,7 @@ def test_every_fault_is_told_together() -> None:
         shell("a", "nowhere"),
         Step(name="b", job=JobId("reprot")),
         Step(name="c"),
-        Step(name="no way", approval=Approval(default="maybe")),
+        Step(name="no way", approval=Approval()),
         options=Options(priority=9_999),
     )
 
@@ -50,7 +50,6 @@ def test_every_fault_is_told_together() -> None:
     assert 'job "reprot" does not exist. Did you mean "report"?' in found
     assert 'step "c": a step is one thing' in found
     assert "is not a usable name" in found
-    assert "default must be one of approve, reject, skip" in found
     assert "priority" in found
 
 

@@ -148,7 +148,7 @@ def test_a_rerun_keeps_what_does_not_come_after_its_start(
     start = data.draw(st.sampled_from(sorted(before)))
     again = graph.descendants([start])
 
-    states, fired = play(steps, endings, states=rerun_states(graph, before, [start], {}))
+    states, fired = play(steps, endings, states=rerun_states(graph, before, {}, start=[start]))
 
     assert set(fired) <= again
     assert start in fired
@@ -167,11 +167,26 @@ def test_a_rerun_from_a_step_that_had_run_gives_the_same_table() -> None:
     ]
     before, _ = play(steps, {"b": FAILURE})
 
-    states, fired = play(steps, {"b": FAILURE}, states=rerun_states(graph_of(steps), before, ["b"], {}))
+    states, fired = play(steps, {"b": FAILURE}, states=rerun_states(graph_of(steps), before, {}, start=["b"]))
 
     assert fired == ["b", "c", "d"]
     assert {name: state.result for name, state in states.items()} == {
         name: state.result for name, state in before.items()
+    }
+
+
+def test_a_step_that_is_marked_counts_as_a_success_and_what_follows_runs() -> None:
+    steps = [step("a"), step("b", {"a": "success"}), step("c", {"b": "success"}), step("d", {"b": "failure"})]
+    before, _ = play(steps, {"b": FAILURE})
+
+    states, fired = play(steps, {}, states=rerun_states(graph_of(steps), before, {}, marked=["b"]))
+
+    assert fired == ["c"]
+    assert {name: state.result for name, state in states.items()} == {
+        "a": SUCCESS,
+        "b": SUCCESS,
+        "c": SUCCESS,
+        "d": SKIPPED,
     }
 
 

@@ -11,6 +11,7 @@ from typing import Final
 
 from foliot.domain.ids import RunId
 from foliot.domain.run import Run
+from foliot.engine.plans import Plans
 from foliot.engine.reaper import Reaper
 from foliot.ports.storage import RunFilter, Storage
 from foliot.service.desk import Request
@@ -127,7 +128,7 @@ class Stage:
 
     async def reap(self) -> None:
         """Free what a killed worker held, as a scheduler on another machine does."""
-        reaper = Reaper(self.storage)
+        reaper = Reaper(self.storage, Plans(self.storage.workflows))
 
         async def is_free() -> bool:
             await reaper.round()

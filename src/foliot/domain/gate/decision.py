@@ -38,6 +38,29 @@ class Verdict(StrEnum):
     FAILED = "failed"
 
 
+class Gated(NamedTuple):
+    """A due run that waits for its gate. `planned`: its tick's moment, or when it was first due."""
+
+    run_id: RunId
+    job_id: JobId
+    planned: Instant
+    due_at: Instant
+
+
+class Postponed(NamedTuple):
+    """The gate looks again at `until`."""
+
+    run_id: RunId
+    until: Instant
+
+
+class Passed(NamedTuple):
+    """The gate has decided: `decision.action` says what becomes of the run."""
+
+    run_id: RunId
+    decision: "Decision"
+
+
 class Decision(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a gate has decided and why: stored with its run."""
 
@@ -49,6 +72,8 @@ class Decision(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def explanation(self) -> str:
+        if self.reason is Reason.COOLDOWN:
+            return "declined a short while ago and does not look again before its cooldown is over"
         blamed = [f"{job} ({verdict})" for job, verdict in self.verdicts.items() if verdict is not Verdict.MET]
         return f"not met: {', '.join(blamed[:20])}" if blamed else "every dependency is met"
 

@@ -20,7 +20,6 @@ TEMPLATED: Final[Mapping[str, Collection[str]]] = {
     "agent": ("env", "prompt"),
 }
 """Which fields of a kind may hold templates: those that are data, none that a shell or a program reads as its text."""
-ANSWERS: Final = ("approve", "reject", "skip")
 _MADE_OF: Final = ("job", "definition", "approval")
 
 
@@ -38,6 +37,8 @@ def step_job_id(workflow_id: str, step: str) -> JobId:
 
 def _faults(workflow_id: str, spec: WorkflowSpec, jobs: Mapping[JobId, JobSpec]) -> Iterator[str]:
     yield from _refusal(lambda: check_name("workflow_id", workflow_id))
+    if JobId(workflow_id) in jobs and all(step.job != workflow_id for step in spec.steps):
+        yield f'a job "{workflow_id[:64]}" exists already'
     yield from _refusal(spec.options.check)
     yield from _refusal(lambda: encode_payload(spec.params, what="params"))
     if len(spec.steps) > MAX_STEPS:
@@ -48,7 +49,7 @@ def _faults(workflow_id: str, spec: WorkflowSpec, jobs: Mapping[JobId, JobSpec])
     for step in spec.steps:
         yield from (f'step "{step.name[:64]}": {fault}' for fault in _step_faults(workflow_id, step, jobs))
     if not structural:
-        yield from _template_faults(spec)
+        yield from _template_faults(spec, jobs)
 
 
 def _step_faults(workflow_id: str, step: Step, jobs: Mapping[JobId, JobSpec]) -> Iterator[str]:
@@ -62,27 +63,24 @@ def _step_faults(workflow_id: str, step: Step, jobs: Mapping[JobId, JobSpec]) ->
         yield from _refusal(step.definition.check)
         if step_job_id(workflow_id, step.name) in jobs:
             yield f'a job "{step_job_id(workflow_id, step.name)}" exists already'
-    if step.approval is not None and step.approval.default not in ANSWERS:
-        yield f"default must be one of {', '.join(ANSWERS)}, not {step.approval.default[:32]!a}"
 
 
-def _template_faults(spec: WorkflowSpec) -> Iterator[str]:
+def _template_faults(spec: WorkflowSpec, jobs: Mapping[JobId, JobSpec]) -> Iterator[str]:
     order = Precedence(graph_of(spec.steps))
     names = [step.name for step in spec.steps]
     for step in spec.steps:
         is_before = partial(order.is_before, later=step.name)
-        faults = template.faults_of((step.payload, step.spec), is_before=is_before, steps=names, params=spec.params)
-        yield from (f'step "{step.name}": {fault}' for fault in (*faults, *_misplaced(step)))
+        faults = template.faults_of((step.payload, step.overlay), is_before=is_before, steps=names, params=spec.params)
+        yield from (f'step "{step.name}": {fault}' for fault in (*faults, *_misplaced(step, jobs)))
 
 
-def _misplaced(step: Step) -> Iterator[str]:
-    """Templates where they would be read as something else than data."""
-    fixed: Mapping[str, Any] = step.definition.spec if step.definition is not None else {}
-    kind = step.definition.kind if step.definition is not None else ""
-    for name, value in fixed.items():
-        if any(template.references(value)):
-            allowed = ", ".join(TEMPLATED.get(kind, ())) or "payload"
-            yield f"a template cannot stand in {name}; put it into {allowed}, and let the job read that"
+def _misplaced(step: Step, jobs: Mapping[JobId, JobSpec]) -> Iterator[str]:
+    """Fields that a run may not write anew: a template in them would be read as something else than data."""
+    definition = step.definition or jobs.get(step.job or JobId(""))
+    allowed = TEMPLATED.get(definition.runner, ()) if definition is not None else ()
+    for name in step.overlay.keys() - set(allowed):
+        way = f"put it into {', '.join(allowed)}, and let the job read that" if allowed else "use the payload"
+        yield f"a template cannot stand in {name}; {way}"
 
 
 def _refusal(check: Any) -> Iterator[str]:

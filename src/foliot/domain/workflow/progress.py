@@ -30,6 +30,8 @@ class StepState(NamedTuple):
     """Parents whose result keeps the step from running."""
     result: Result | None = None
     run_id: RunId | None = None
+    reason: str = ""
+    """Why it has its result, where neither its run nor its blockers tell."""
 
 
 class Resolved(NamedTuple):
@@ -37,6 +39,7 @@ class Resolved(NamedTuple):
 
     result: Result
     facts: Facts = Facts()
+    reason: str = ""
 
 
 class Advance(NamedTuple):
@@ -66,7 +69,8 @@ def advance(graph: Graph, resolved: Mapping[str, Resolved]) -> Questions:
         if wanted:
             known.update((yield wanted))
         news = _wave(graph, news, known, changed, fire)
-    return Advance(changed, tuple(fire))
+    # A step may be told by its last parent and resolve for another reason in the same go.
+    return Advance(changed, tuple(name for name in fire if known[name].result is None))
 
 
 def _touched(graph: Graph, news: Iterable[str]) -> set[str]:
@@ -85,14 +89,14 @@ def _wave(
     for name, outcome in news.items():
         if known[name].result is not None:
             continue
-        known[name] = changed[name] = known[name]._replace(result=outcome.result)
+        known[name] = changed[name] = known[name]._replace(result=outcome.result, reason=outcome.reason)
         for child, edge in graph.children[name]:
-            state = known[child] = changed[child] = _told(known[child], edge, outcome)
-            if state.waiting or state.result is not None:
+            if known[child].result is not None:
                 continue
-            if state.blockers:
+            state = known[child] = changed[child] = _told(known[child], edge, outcome)
+            if not state.waiting and state.blockers:
                 skipped[child] = Resolved(Result.SKIPPED)
-            else:
+            elif not state.waiting:
                 fire.append(child)
     return skipped
 
@@ -153,22 +157,26 @@ def _is_handled(graph: Graph, states: Mapping[str, StepState], name: str) -> boo
 
 
 def rerun_states(
-    graph: Graph, before: Mapping[str, StepState], start: Collection[str], facts: Mapping[str, Facts]
+    graph: Graph,
+    before: Mapping[str, StepState],
+    facts: Mapping[str, Facts],
+    *,
+    start: Collection[str] = (),
+    marked: Collection[str] = (),
 ) -> dict[str, StepState]:
-    """States of a new execution that begins at the named steps, which run whatever came before them.
+    """States of a new execution that repeats a part of another one.
 
-    They and what comes after them are open again, and so is what was never resolved. Everything else keeps its result
-    and its run; `facts` tell what the runs of kept steps left behind, where an edge asks for it.
+    It begins at the steps in `start`, which run whatever came before them, and after those in `marked`, which count as
+    successes. They and what comes after them are open again, and so is what was never resolved. Everything else keeps
+    its result and its run; `facts` tell what the runs of kept steps left behind, where an edge asks for it.
     """
     unresolved = [name for name, state in before.items() if state.result is None]
-    again = graph.descendants([*start, *unresolved])
-    kept = {
-        name: Resolved(state.result, facts.get(name, Facts()))
-        for name, state in before.items()
-        if name not in again and state.result is not None
-    }
+    again = graph.descendants([*start, *marked, *unresolved]).difference(marked)
+    states = {name: state for name, state in before.items() if name not in again}
+    states |= {name: before[name]._replace(result=Result.SUCCESS, reason="marked") for name in marked}
+    kept = {name: Resolved(state.result, facts.get(name, Facts())) for name, state in states.items() if state.result}
     return {
-        name: _reopened(edges, kept, is_forced=name in start) if name in again else before[name]
+        name: _reopened(edges, kept, is_forced=name in start) if name in again else states[name]
         for name, edges in graph.parents.items()
     }
 

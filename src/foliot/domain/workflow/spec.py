@@ -1,5 +1,6 @@
 """A workflow as people write it."""
 
+from enum import StrEnum
 from typing import Any, Final
 
 from msgspec import Struct
@@ -9,9 +10,18 @@ from foliot.domain.instant import Millis
 from foliot.domain.job import JobSpec, Options
 from foliot.domain.workflow.conditions import Condition, Conditions
 from foliot.domain.workflow.facts import OutputTest
+from foliot.domain.workflow.template import has_template
 
 ON_SUCCESS: Final[Conditions] = frozenset({Condition.SUCCESS})
 ON_COMPLETE: Final[Conditions] = frozenset({Condition.COMPLETE})
+
+
+class StepOverlap(StrEnum):
+    """What a step does while an earlier run of it is not over."""
+
+    ALLOW = "allow"
+    SKIP = "skip"
+    QUEUE = "queue"
 
 
 class Edge(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -22,12 +32,16 @@ class Edge(Struct, frozen=True, kw_only=True, omit_defaults=True):
     test: OutputTest | None = None
 
 
+class Answer(StrEnum):
+    APPROVE = "approve"
+    REJECT = "reject"
+
+
 class Approval(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A person decides. Without an answer in time, `default` does."""
 
     timeout: Millis | None = None
-    default: str = "reject"
-    """approve, reject or skip."""
+    default: Answer = Answer.REJECT
 
 
 class Step(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -39,12 +53,19 @@ class Step(Struct, frozen=True, kw_only=True, omit_defaults=True):
     definition: JobSpec | None = None
     approval: Approval | None = None
     after: tuple[Edge, ...] = ()
+    overlap: StepOverlap = StepOverlap.ALLOW
     is_final: bool = False
     """Runs last, once, whatever the others have come to."""
     payload: Any = None
     """What the step is given; may hold templates."""
     spec: dict[str, Any] = {}
-    """Fields of the job's specification that hold templates, with which they are overlaid."""
+    """Fields of a job that is named, given anew for this step; may hold templates."""
+
+    @property
+    def overlay(self) -> dict[str, Any]:
+        """Fields of the specification that are written for each run: those with templates in them."""
+        own = {} if self.definition is None else self.definition.spec
+        return {**{name: value for name, value in own.items() if has_template(value)}, **self.spec}
 
 
 class WorkflowSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -60,3 +81,5 @@ class WorkflowSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     final_on_cancel: bool = False
     enabled: bool = True
     source: str = "api"
+    owner: str = ""
+    tags: tuple[str, ...] = ()

@@ -46,6 +46,10 @@ class Reference(NamedTuple):
         return ".".join(part for part in self if part)
 
 
+def has_template(value: Any) -> bool:
+    return next(references(value), None) is not None
+
+
 def references(value: Any) -> Iterator[tuple[str, Reference | None]]:
     """Every template in a value with what it names; None where it cannot be read."""
     match value:

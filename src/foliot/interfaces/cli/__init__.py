@@ -1,56 +1,83 @@
 """The command line. Each command lives in a module of its own that is loaded when it is called.
 
 Exit codes: 0 done, 1 it could not be done or something is wrong, 2 the call itself was wrong.
+A command returns its exit code, or nothing for 0.
 """
 
+import io
 import sys
-from importlib import import_module
-from typing import Any, Final
+from typing import Final, NoReturn
 
 import click
 
 import foliot
 from foliot.errors import FoliotError, InvalidInput
+from foliot.interfaces.cli.lazy import lazy_group
+from foliot.interfaces.cli.speaking import complain
 
-_COMMANDS: Final = {
-    "next": "Show when an expression fires next.",
-    "runs": "List runs, newest first.",
-    "serve": "Run scheduler and worker of an application.",
-    "verify": "Check the tick ledger against the schedules.",
-    "worker": "Run a worker of an application.",
+_SECTIONS: Final = {
+    "Begin": {
+        "init": "Write a commented starter file.",
+        "check": "Say what is wrong in a configuration.",
+        "plan": "Show what a configuration would change, and what would fire.",
+        "serve": "Run scheduler and worker.",
+        "worker": "Run a worker.",
+        "reload": "Apply the configuration now.",
+    },
+    "Look": {
+        "top": "Watch what runs and what comes.",
+        "jobs": "List jobs.",
+        "schedules": "List schedules.",
+        "workflows": "List workflows, draw them, start executions, answer their questions.",
+        "runs": "List runs, newest first.",
+        "show": "Tell everything about a run, a job or a schedule.",
+        "logs": "Print what a run printed.",
+        "next": "Show when an expression fires next.",
+    },
+    "Act": {
+        "trigger": "Start a run of a job or a workflow.",
+        "cancel": "End runs.",
+        "retry": "Start ended runs again.",
+        "mark": "Call runs a success by hand.",
+        "pause": "Stop jobs or schedules from firing.",
+        "resume": "Let jobs or schedules fire again.",
+    },
+    "Keep": {
+        "verify": "Check the tick ledger against the schedules.",
+        "migrate": "Bring the database to this version.",
+        "completion": "Print a script that completes commands in a shell.",
+    },
 }
 
 
-class _Commands(click.Group):
-    """Knows its commands by name and help line, so that help needs none of their modules."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(_COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
-            return None
-        command = import_module(f"foliot.interfaces.cli.{cmd_name}_command").command
-        assert isinstance(command, click.Command)
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(sorted(_COMMANDS.items()))
-
-
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=lazy_group(__name__, _SECTIONS), context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(foliot.__version__, prog_name="foliot")
 def cli() -> None:
     """Foliot turns planned moments into work that is done, once, and can be proved."""
 
 
-def main(arguments: list[str] | None = None) -> Any:
+def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line; errors that help instead of tracebacks."""
+    _write_any_character()
     try:
-        return cli.main(arguments, prog_name="foliot")
+        answer = cli.main(arguments, prog_name="foliot", standalone_mode=False)
     except FoliotError as error:
-        click.echo(f"foliot: {error.message}", err=True)
-        if error.hint:
-            click.echo(f"  {error.hint}", err=True)
+        complain(error.message, error.hint)
         sys.exit(2 if isinstance(error, InvalidInput) else 1)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except click.UsageError as error:
+        path = error.ctx.command_path if error.ctx else "foliot"
+        complain(error.format_message(), f"See: {path} --help")
+        sys.exit(error.exit_code)
+    except click.Abort:
+        sys.exit(130)
+    sys.exit(answer if isinstance(answer, int) else 0)
+
+
+def _write_any_character() -> None:
+    """Where the locale cannot express a character, write an escape for it instead of failing."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")

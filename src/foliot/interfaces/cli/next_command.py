@@ -1,42 +1,45 @@
 """foliot next: when does this expression fire?"""
 
-import json
 from datetime import UTC, datetime
 
 import click
 
 from foliot import cron
 from foliot.errors import InvalidCron
+from foliot.interfaces.cli.moments import read_moment
+from foliot.interfaces.cli.options import json_option
+from foliot.interfaces.cli.speaking import say, tell, tell_json, warn
+from foliot.interfaces.cli.text import shown
 
 
 @click.command("next")
 @click.argument("expression")
 @click.option("--tz", help="IANA zone of the wall clock, UTC by default.")
 @click.option("-n", "--count", default=5, show_default=True, type=click.IntRange(1, 10_000), help="How many.")
-@click.option("--from", "start", type=click.DateTime(), help="Look from this moment (UTC) instead of now.")
+@click.option("--from", "start", help="Look from this moment instead of now: 2026-03-29T00:00Z.")
 @click.option("--dst", default="vixie", type=click.Choice(["vixie", "skip", "literal"]), help="Rule for clock changes.")
 @click.option("--key", help="Name to hash H from.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option("one object")
 def command(
-    expression: str, tz: str | None, count: int, start: datetime | None, dst: cron.Dst, key: str | None, as_json: bool
+    expression: str, tz: str | None, count: int, start: str | None, dst: cron.Dst, key: str | None, as_json: bool
 ) -> None:
     """Show what EXPRESSION means and when it fires next."""
-    now = datetime.now(UTC) if start is None else start.replace(tzinfo=UTC)
+    now = datetime.now(UTC) if start is None else read_moment(start)
     try:
         compiled = cron.compile(expression, tz, dst=dst, key=key, anchor=now)
     except InvalidCron as error:
-        click.echo(f"  {error.expression[:200]}\n  {' ' * error.position}^", err=True)
+        say(f"  {shown(error.expression[:200])}\n  {' ' * len(shown(error.expression[: error.position]))}^")
         raise
     fires = compiled.between(now, datetime.max.replace(tzinfo=UTC), count)
     if as_json:
         moments = [fire.isoformat() for fire in fires]
         answer = {"expression": expression, "timezone": compiled.timezone, "description": compiled.describe()}
-        click.echo(json.dumps({**answer, "next": moments, "warnings": compiled.warnings}))
+        tell_json({**answer, "next": moments, "warnings": compiled.warnings})
         return
-    click.echo(compiled.describe())
+    tell(compiled.describe())
     for warning in compiled.warnings:
-        click.echo(f"warning: {warning}", err=True)
+        warn(warning)
     for fire in fires:
-        click.echo(f"  {fire:%a %Y-%m-%d %H:%M:%S %z} {fire.tzname()}")
+        tell(f"  {fire:%a %Y-%m-%d %H:%M:%S %z} {fire.tzname()}")
     if not fires:
-        click.echo("  never by itself")
+        tell("  never by itself")

@@ -1,58 +1,76 @@
 """foliot runs: what ran, what runs, what waits."""
 
-import asyncio
-import json
+from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
-from foliot.domain.ids import JobId
-from foliot.domain.instant import to_iso
-from foliot.domain.run import Run, parse_status
-from foliot.interfaces.cli.target import storage_option
+from foliot.domain.ids import JobId, ScheduleId
+from foliot.domain.run import Run, Status, parse_status
+from foliot.interfaces.cli.ids import complete_ids
+from foliot.interfaces.cli.options import json_option, storage_options
+from foliot.interfaces.cli.place import ask
+from foliot.interfaces.cli.references import NAMING, find_run
+from foliot.interfaces.cli.speaking import say, tell_json
+from foliot.interfaces.cli.table import print_table
+from foliot.interfaces.cli.words import RUN_COLUMNS, run_row
 from foliot.ports.storage import RunFilter
-from foliot.wiring import open_services
+from foliot.service.views import as_json, view_run
+from foliot.wiring import Services
 
 
-@click.command("runs")
-@storage_option
-@click.option("--job", help="Only runs of this job.")
-@click.option("--status", help="Only runs of this status.")
-@click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 10_000))
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
-def command(storage: str, job: str | None, status: str | None, limit: int, as_json: bool) -> None:
+def _statuses(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    return [status for status in Status if status.startswith(incomplete)]
+
+
+@click.command("runs", epilog=NAMING)
+@storage_options
+@click.option("--job", help="Only runs of this job.", shell_complete=complete_ids("job"))
+@click.option("--schedule", help="Only runs of this schedule.", shell_complete=complete_ids("schedule"))
+@click.option("--status", help="Only runs of this status.", shell_complete=_statuses)
+@click.option("--root", help="Only parts of this run: steps of an execution.", shell_complete=complete_ids("run"))
+@click.option("-n", "--limit", default=20, show_default=True, type=click.IntRange(1, 10_000), help="How many.")
+@json_option("one object per line")
+def command(
+    storage: str | None,
+    config: Path | None,
+    job: str | None,
+    schedule: str | None,
+    status: str | None,
+    root: str | None,
+    limit: int,
+    as_json: bool,
+) -> None:
     """List runs, newest first."""
     only = RunFilter(
         job_id=None if job is None else JobId(job),
+        schedule_id=None if schedule is None else ScheduleId(schedule),
         status=None if status is None else parse_status(status),
         limit=limit,
     )
-    for run in asyncio.run(_page(storage, only)):
-        click.echo(json.dumps(as_object(run)) if as_json else _line(run))
+
+    async def page(services: Services) -> list[Run]:
+        whole = None if root is None else (await find_run(services, root)).id
+        found = await services.desk.page(only._replace(root=whole))
+        if not found and job is not None:
+            await services.registrar.job(job)
+        if not found and schedule is not None:
+            await services.registrar.schedule(schedule)
+        return found
+
+    _print(ask(storage, config, page), as_json)
 
 
-async def _page(storage: str, only: RunFilter) -> list[Run]:
-    services = await open_services(storage, create=False)
-    try:
-        return await services.desk.page(only)
-    finally:
-        await services.close()
+def _print(runs: list[Run], is_json: bool) -> None:
+    if is_json:
+        for run in runs:
+            tell_json({**as_json(view_run(run)), "root": run.root, "role": run.role, "item": run.item})
+        return
+    print_table(RUN_COLUMNS, map(_row, runs))
+    if not runs:
+        say("no runs")
 
 
-def as_object(run: Run) -> dict[str, object]:
-    """A run for programs: ISO times, canonical statuses."""
-    moments = ("due_at", "created_at", "started_at", "finished_at")
-    plain = {name: value for name, value in run._asdict().items() if name not in ("tick", *moments)}
-    times = {name: None if (at := getattr(run, name)) is None else to_iso(at) for name in moments}
-    tick = run.tick
-    planned = {
-        "schedule_id": None if tick is None else tick.schedule_id,
-        "scheduled_for": None if tick is None else to_iso(tick.scheduled_for),
-        "idempotency_key": None if tick is None else tick.key,
-    }
-    return {**plain, **times, **planned}
-
-
-def _line(run: Run) -> str:
-    reason = f" ({run.reason})" if run.reason else ""
-    planned = f"  for {to_iso(run.tick.scheduled_for)}" if run.tick else ""
-    return f"{run.id}  {run.status + reason:26}  {run.job_id:24}  attempt {run.attempt}{planned}"
+def _row(run: Run) -> Sequence[object]:
+    row = run_row(view_run(run))
+    return row if run.root is None else (*row[:-1], f"{run.role} of {run.root}")

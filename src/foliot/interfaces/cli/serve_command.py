@@ -1,23 +1,24 @@
-"""foliot serve: scheduler and worker of an application in one process."""
+"""foliot serve: scheduler and worker in one process."""
+
+from pathlib import Path
 
 import click
 
-from foliot.engine.node import Role
-from foliot.interfaces.cli.serving import node_options, run_node
+from foliot.interfaces.cli.options import config_option
+from foliot.interfaces.cli.serving import run_node
+from foliot.interfaces.cli.settings import node_options, read_roles
 
 
 @click.command("serve")
-@click.argument("app")
-@click.option("--roles", default="scheduler,worker", show_default=True, help="What this process does.")
+@click.argument("app", required=False)
+@config_option
+@click.option("--storage", help="Database, instead of what the configuration or APP says.")
+@click.option("--roles", help="What this process does: scheduler,worker by default.")
 @node_options
-def command(app: str, roles: str, **options: object) -> None:
-    """Run the jobs and schedules of APP, written as module:name."""
-    chosen = [_role(word.strip()) for word in roles.split(",") if word.strip()]
-    run_node(app, chosen, **options)
+def command(app: str | None, config: Path | None, roles: str | None, **options: object) -> None:
+    """Run the jobs and schedules of a configuration, or of APP, written as module:name, or of both.
 
-
-def _role(word: str) -> Role:
-    try:
-        return Role(word)
-    except ValueError:
-        raise click.BadParameter(f"{word!r} is not one of: {', '.join(Role)}", param_hint="--roles") from None
+    Without APP and without --config it is foliot.toml in this directory. The configuration is applied when the
+    server starts, on SIGHUP, by `foliot reload`, and with `watch = true` in [server] whenever a file changes.
+    """
+    run_node(app, config, read_roles(roles), applies=True, **options)

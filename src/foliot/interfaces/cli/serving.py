@@ -1,71 +1,118 @@
-"""Running a node in the foreground until a signal ends it."""
+"""Running a node in the foreground until a signal ends it.
+
+APP          the functions of an application, and what its code declares
+--config     the jobs and schedules of a file, applied when the server starts and whenever it is reloaded
+"""
 
 import asyncio
 import gc
 import logging
 import os
 import signal
-from collections.abc import Callable, Sequence
-from typing import Any, Final
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-import click
-
-from foliot.domain.firing import Tempo
-from foliot.domain.instant import SECOND, Millis
+from foliot.app import Foliot
+from foliot.config import Configuration, Loaded
+from foliot.domain.outbound import OutboundPolicy
 from foliot.engine.node import Node, Role, Settings
+from foliot.interfaces.cli.config_file import require_config
+from foliot.interfaces.cli.configuration import read_config, sound
+from foliot.interfaces.cli.greeting import greet
+from foliot.interfaces.cli.reloading import Fingerprint, Reloader, fingerprint, log_changes, log_problems
+from foliot.interfaces.cli.settings import settings_of
 from foliot.interfaces.cli.target import load_app
 from foliot.interfaces.logs import configure_logging
-from foliot.wiring import node_label
+from foliot.wiring import Services, Surroundings, open_services
 
 log = logging.getLogger("foliot")
 
-_LEVELS: Final = ("debug", "info", "warning", "error")
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """What a process serves: an application, a configuration, or both."""
+
+    app: Foliot
+    storage: str | None
+    """Where, unless the application says it."""
+    path: Path | None
+    """The configuration file, if there is one."""
+    configuration: Configuration
+    seen: Fingerprint
+    """What its files were like when they were read."""
+
+    @property
+    def surroundings(self) -> Surroundings:
+        """What jobs may reach. Without a configuration nobody has forbidden anything."""
+        if self.path is None:
+            return Surroundings()
+        said = self.configuration.outbound
+        outbound = OutboundPolicy.of(block_private=said.block_private, allow=said.allow)
+        return Surroundings(outbound, places=[self.path.absolute().parent])
 
 
-def node_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Options that serve and worker share. Times are seconds and may have fractions."""
-    seconds = click.FloatRange(min=0.01)
-    for option in (
-        click.option("--slots", default=100, show_default=True, type=click.IntRange(1, 100_000), help="Runs at once."),
-        click.option("--queue", "queues", multiple=True, default=["default"], show_default=True, help="May repeat."),
-        click.option("--lease", default=60.0, show_default=True, type=seconds, help="Seconds a silent worker lives."),
-        click.option("--poll", default=1.0, show_default=True, type=seconds, help="Longest rest of a loop."),
-        click.option("--grace", default=5.0, show_default=True, type=seconds, help="Seconds a tick may be late."),
-        click.option("--drain", default=30.0, show_default=True, type=click.FloatRange(min=0), help="Seconds to stop."),
-        click.option("--name", default=None, help="Label of this process, host:pid by default."),
-        click.option("--log-format", type=click.Choice(["auto", "text", "json"]), default="auto", show_default=True),
-        click.option("--log-level", type=click.Choice(_LEVELS), default="info", show_default=True),
-    ):
-        function = option(function)
-    return function
+def run_node(target: str | None, config: Path | None, roles: Sequence[Role], *, applies: bool, **options: Any) -> None:
+    """Serve until a signal comes. `applies`: make the storage say what the configuration says."""
+    path = require_config(config) if target is None or config is not None else None
+    loaded = Loaded(Configuration()) if path is None else read_config(path)
+    said = sound(path, loaded)
+    seen = fingerprint(said)
+    settings = settings_of(said, options, roles)
+    configure_logging(options["log_format"] or said.server.log_format, options["log_level"] or said.server.log_level)
+    log_problems(loaded.problems)
+    storage = options["storage"]
+    if path is not None:
+        # The environment speaks for a configuration, not over what the code of an application says.
+        storage = storage or os.environ.get("FOLIOT_STORAGE") or said.storage
+    app = Foliot(storage) if target is None else load_app(target)
+    asyncio.run(_serve(Served(app, storage, path, said, seen), settings, applies=applies))
 
 
-def run_node(target: str, roles: Sequence[Role], **options: Any) -> None:
-    configure_logging(options["log_format"], options["log_level"])
-    app = load_app(target)
-    settings = Settings(
-        label=options["name"] or node_label(),
-        roles=roles,
-        queues=tuple(options["queues"]),
-        slots=options["slots"],
-        tempo=Tempo(tick=_millis(options["poll"]), grace=_millis(options["grace"])),
-        lease=_millis(options["lease"]),
-        poll=_millis(options["poll"]),
-        drain=_millis(options["drain"]),
-    )
-    asyncio.run(_serve(app, settings))
-
-
-async def _serve(app: Any, settings: Settings) -> None:
-    async with app:
-        node = await app.node(settings)
-        await node.start()
-        _calm_collector()
-        log.info("node_started", extra={"label": settings.label, "roles": list(settings.roles), "pid": os.getpid()})
-        await _until_signalled()
+async def _serve(served: Served, settings: Settings, *, applies: bool) -> None:
+    stop = _on_signal()
+    services = await served.app.open(None if served.storage is None else await open_services(served.storage))
+    async with served.app:
+        changes = None
+        if applies and served.path is not None:
+            changes = await services.deployer.apply(served.configuration.declared)
+            log_changes(changes)
+        node = await served.app.node(settings, served.surroundings)
+        async with _reloading(served, services, applies=applies):
+            await node.start()
+            _calm_collector()
+            log.info("node_started", extra={"label": settings.label, "roles": list(settings.roles), "pid": os.getpid()})
+            if sys.stderr.isatty():
+                await greet(services, settings, path=served.path, storage=served.storage, changes=changes)
+            await stop.wait()
         await _stop(node)
     if node.abandoned:
         _leave_stuck_functions(node.abandoned)
+
+
+@asynccontextmanager
+async def _reloading(served: Served, services: Services, *, applies: bool) -> AsyncIterator[None]:
+    """Reload on SIGHUP and, where the configuration wants it, when its files change."""
+    loop = asyncio.get_running_loop()
+    if served.path is None or not applies:
+        loop.add_signal_handler(signal.SIGHUP, log.warning, "nothing_to_reload")
+        yield
+        return
+    reloader = Reloader(served.path, services, served.configuration, served.seen)
+    loop.add_signal_handler(signal.SIGHUP, reloader.request)
+    duties = [reloader.run(), *([reloader.watch()] if served.configuration.server.watch else [])]
+    tasks = [asyncio.create_task(duty) for duty in duties]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        for task in tasks:
+            with suppress(asyncio.CancelledError):
+                await task
 
 
 def _leave_stuck_functions(count: int) -> None:
@@ -86,12 +133,15 @@ def _calm_collector() -> None:
     gc.set_threshold(20_000, 20, 100)
 
 
-async def _until_signalled() -> None:
+def _on_signal() -> asyncio.Event:
+    """What is set when the process is asked to stop. From the beginning: whatever has started by then is stopped."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    await stop.wait()
+    # Until there is something to reload: what a signal would ask for now is done anyway.
+    loop.add_signal_handler(signal.SIGHUP, log.debug, "nothing_to_reload_yet")
+    return stop
 
 
 async def _stop(node: Node) -> None:
@@ -101,7 +151,3 @@ async def _stop(node: Node) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, os._exit, 130)
     await node.stop()
-
-
-def _millis(seconds: float) -> Millis:
-    return Millis(max(1, round(seconds * SECOND)))

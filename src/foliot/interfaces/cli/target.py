@@ -1,31 +1,13 @@
-"""Finding what a command is about: an application, a storage, a moment."""
+"""Finding the application that `module:name` names, and saying what is wrong with it in the user's own terms."""
 
-import re
 import sys
 import traceback
-from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final
-
-import click
+from typing import Any
 
 from foliot.errors import FoliotError, InvalidInput, suggest
-
-_SPAN: Final = re.compile(r"(\d{1,9})\s*([smhdw])")
-_UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
-
-
-def storage_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    return click.option(
-        "--storage",
-        envvar="FOLIOT_STORAGE",
-        default="sqlite:///foliot.db",
-        show_default=True,
-        help="Database to look into; also FOLIOT_STORAGE.",
-    )(function)
 
 
 def load_app(target: str) -> Any:
@@ -86,18 +68,3 @@ def _place(error: Exception) -> str:
 
 def _is_near(filename: str) -> bool:
     return Path(filename).is_relative_to(Path.cwd()) and "site-packages" not in filename
-
-
-def moment(text: str, now: datetime) -> datetime:
-    """A moment in the past: `90m`, `24h`, `7d` before now, or ISO 8601."""
-    match = _SPAN.fullmatch(text.strip())
-    if match:
-        try:
-            return now - timedelta(**{_UNITS[match[2]]: int(match[1])})
-        except OverflowError:
-            return datetime.min.replace(tzinfo=UTC)
-    try:
-        parsed = datetime.fromisoformat(text)
-    except ValueError:
-        raise InvalidInput(f"{text[:64]!a} is not a time", hint='Use "24h", "7d" or "2026-01-31T08:00Z".') from None
-    return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)

@@ -1,42 +1,72 @@
 """foliot verify: does the ledger say exactly what was planned?"""
 
-import asyncio
-import json
 import sys
+import time
 from datetime import UTC, datetime
+from pathlib import Path
 
 import click
 
 from foliot.domain.instant import from_datetime, to_iso
-from foliot.interfaces.cli.target import moment, storage_option
+from foliot.interfaces.cli.moments import read_ago
+from foliot.interfaces.cli.options import json_option, storage_options
+from foliot.interfaces.cli.place import ask
+from foliot.interfaces.cli.speaking import say, tell, tell_json
+from foliot.interfaces.cli.text import counted, shown
 from foliot.service.verify import Report, verify
-from foliot.wiring import open_services
+from foliot.wiring import Services
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @click.command("verify")
-@storage_option
+@storage_options
 @click.option("--since", default="7d", show_default=True, help="How far back: 24h, 7d, or a moment in ISO 8601.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per schedule.")
-def command(storage: str, since: str, as_json: bool) -> None:
+@json_option("one object per schedule")
+def command(storage: str | None, config: Path | None, since: str, as_json: bool) -> int:
     """Recompute which ticks must exist and compare. Exit code 1 when something is wrong."""
-    start = moment(since, datetime.now(UTC))
-    reports = asyncio.run(_verify(storage, start))
+    after = from_datetime(max(read_ago(since, datetime.now(UTC)), _EPOCH))
+
+    async def check(services: Services) -> list[Report]:
+        progress = Progress(is_watched=sys.stderr.isatty())
+        try:
+            return [progress.saw(report) async for report in verify(services.storage, after)]
+        finally:
+            progress.clear()
+
+    reports = ask(storage, config, check)
     for report in reports:
         if as_json or not report.is_sound:
             _print(report, as_json)
     unsound = sum(not report.is_sound for report in reports)
     ticks = sum(report.ticks for report in reports)
-    click.echo(f"{len(reports)} schedules, {ticks} ticks, {unsound} schedules with faults", err=as_json)
-    sys.exit(1 if unsound else 0)
+    summary = f"{counted(len(reports), 'schedule')}, {counted(ticks, 'tick')}, {unsound or 'none'} with faults"
+    (say if as_json else tell)(summary)
+    return 1 if unsound else 0
 
 
-async def _verify(storage: str, since: datetime) -> list[Report]:
-    services = await open_services(storage, create=False)
-    try:
-        after = from_datetime(max(since, datetime(1970, 1, 1, tzinfo=UTC)))
-        return [report async for report in verify(services.storage, after)]
-    finally:
-        await services.close()
+class Progress:
+    """A line about what takes longer than a second, where somebody watches; nothing anywhere else."""
+
+    def __init__(self, *, is_watched: bool, patience: float = 1.0) -> None:
+        self._is_watched = is_watched
+        self._next = time.monotonic() + patience
+        self._schedules = self._ticks = 0
+        self._width = 0
+
+    def saw(self, report: Report) -> Report:
+        self._schedules += 1
+        self._ticks += report.ticks
+        if self._is_watched and time.monotonic() >= self._next:
+            self._next = time.monotonic() + 0.2
+            line = f"{self._schedules} schedules, {self._ticks} ticks ..."
+            self._width = len(line)
+            click.echo(f"\r{line}", err=True, nl=False)
+        return report
+
+    def clear(self) -> None:
+        if self._width:
+            click.echo(f"\r{' ' * self._width}\r", err=True, nl=False)
 
 
 def _print(report: Report, as_json: bool) -> None:
@@ -45,9 +75,9 @@ def _print(report: Report, as_json: bool) -> None:
     ]
     if as_json:
         summary = {"schedule_id": report.schedule_id, "ticks": report.ticks, "is_sound": report.is_sound}
-        click.echo(json.dumps({**summary, "findings": findings, "runs_missing": report.runs_missing}))
+        tell_json({**summary, "findings": findings, "runs_missing": report.runs_missing})
         return
     for finding in findings:
-        click.echo(f"{report.schedule_id}: {finding['fault']} {finding['count']} from {finding['first']}")
+        tell(f"{shown(report.schedule_id)}: {finding['fault']} {finding['count']} from {finding['first']}")
     for run_id in report.runs_missing:
-        click.echo(f"{report.schedule_id}: run {run_id} of a tick is not there")
+        tell(f"{shown(report.schedule_id)}: run {run_id} of a tick is not there")

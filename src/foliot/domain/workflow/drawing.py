@@ -1,0 +1,103 @@
+"""What a picture of a workflow shows: its steps in layers, and arrows with their conditions.
+
+A step stands one layer below the lowest of its parents. The final step comes after every other one; an arrow from each
+would hide the graph, so it gets arrows from those only that nothing else follows. That says the same: whatever comes
+before them has resolved when they have.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+from msgspec import UNSET
+
+from foliot.domain.workflow.conditions import Condition
+from foliot.domain.workflow.facts import OutputTest
+from foliot.domain.workflow.graph import Graph, graph_of
+from foliot.domain.workflow.spec import ON_SUCCESS, Edge, Step
+
+
+class Arrow(NamedTuple):
+    """`words` say when the child follows; nothing means: on success. Into the final step they are `complete`."""
+
+    parent: str
+    child: str
+    words: str = ""
+
+
+class Drawing(NamedTuple):
+    """A workflow to be drawn, in whatever way."""
+
+    layers: Sequence[Sequence[str]]
+    arrows: Sequence[Arrow]
+    final: str | None
+    questions: frozenset[str]
+    """Steps that wait for a person."""
+
+    @property
+    def steps(self) -> list[str]:
+        return [name for layer in self.layers for name in layer]
+
+    def parents(self) -> dict[str, list[Arrow]]:
+        """The arrows that lead to each step."""
+        found: dict[str, list[Arrow]] = {name: [] for name in self.steps}
+        for arrow in self.arrows:
+            found[arrow.child].append(arrow)
+        return found
+
+
+def drawing_of(steps: Sequence[Step]) -> Drawing:
+    """What is to be drawn of a workflow that has been checked. The work grows as steps and edges do."""
+    graph = graph_of(steps)
+    return Drawing(
+        layers=_layers(graph, [step.name for step in steps]),
+        arrows=_arrows(graph),
+        final=graph.final,
+        questions=frozenset(step.name for step in steps if step.approval is not None),
+    )
+
+
+def edge_words(edge: Edge) -> str:
+    """When a step follows its parent: `failure`, `success, exit code 3`. Nothing for a plain success."""
+    if edge.when == ON_SUCCESS and edge.test is None:
+        return ""
+    conditions = [condition for condition in Condition if condition in edge.when]
+    return ", ".join([*conditions, *(_test_words(edge.test) if edge.test is not None else ())])
+
+
+def _test_words(test: OutputTest) -> list[str]:
+    words = []
+    if test.exit_code:
+        words.append(f"exit code {' or '.join(map(str, test.exit_code))}")
+    if test.contains is not None:
+        words.append(f"contains {_quoted(test.contains)}")
+    if test.equals is not UNSET:
+        words.append(f"{test.path or 'output'} = {_quoted(test.equals)}")
+    elif test.path is not None:
+        words.append(f"has {test.path}")
+    return words
+
+
+def _quoted(value: object) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+def _layers(graph: Graph, names: Sequence[str]) -> list[list[str]]:
+    """Steps by how many come before them at most; inside a layer in the order in which they were written."""
+    depth: dict[str, int] = {}
+    for name in graph.ordered():
+        depth[name] = max((depth[edge.parent] + 1 for edge in graph.parents[name]), default=0)
+    layers: list[list[str]] = [[] for _ in range(max(depth.values(), default=-1) + 1)]
+    for name in names:
+        layers[depth[name]].append(name)
+    return layers
+
+
+def _arrows(graph: Graph) -> list[Arrow]:
+    followed = {edge.parent for name, edges in graph.parents.items() if name != graph.final for edge in edges}
+    return [
+        Arrow(edge.parent, name, edge_words(edge))
+        for name, edges in graph.parents.items()
+        for edge in edges
+        if name != graph.final or edge.parent not in followed
+    ]

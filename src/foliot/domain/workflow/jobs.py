@@ -1,0 +1,42 @@
+"""The jobs behind a workflow: one for its executions, and one for each step that does something of its own.
+
+So a workflow has schedules, limits, history and an owner like any job, and a step can be run alone.
+"""
+
+from typing import Final
+
+from msgspec.structs import replace
+
+from foliot.domain.ids import JobId
+from foliot.domain.job import JobSpec
+from foliot.domain.workflow.checking import step_job_id
+from foliot.domain.workflow.spec import WorkflowSpec
+
+GRAPH: Final = "graph"
+"""The kind of the job whose runs are executions."""
+STEP_SOURCE: Final = "workflow"
+"""Who owns the job of a step."""
+
+
+def jobs_of(workflow_id: str, version: int, spec: WorkflowSpec) -> dict[JobId, JobSpec]:
+    own = {
+        step_job_id(workflow_id, step.name): replace(step.definition, source=STEP_SOURCE)
+        for step in spec.steps
+        if step.definition is not None
+    }
+    execution = JobSpec(
+        kind=GRAPH,
+        spec={"version": version},
+        description=spec.description,
+        payload_template=spec.params or None,
+        options=spec.options,
+        enabled=spec.enabled,
+        source=spec.source,
+        owner=spec.owner,
+        tags=spec.tags,
+    )
+    return {JobId(workflow_id): execution, **own}
+
+
+def is_part_of_workflow(spec: JobSpec) -> bool:
+    return spec.kind == GRAPH or spec.source == STEP_SOURCE

@@ -1,0 +1,47 @@
+"""What an execution begins with: a version, parameters, and, where it repeats another one, from where."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from foliot.domain.ids import RunId
+from foliot.domain.workflow.spec import WorkflowSpec
+from foliot.errors import InvalidRun, suggest
+
+
+class Start(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Stored with the run of the execution, among what was given for this run alone."""
+
+    version: int
+    rerun_of: RunId | None = None
+    """The execution whose results are kept, as far as the next two leave them."""
+    steps: tuple[str, ...] = ()
+    """Run again, with all that comes after them."""
+    marked: tuple[str, ...] = ()
+    """Count as successes; what comes after them is run again."""
+    user_id: str | None = None
+
+    @classmethod
+    def read(cls, overrides: bytes | None, spec: Mapping[str, Any]) -> "Start":
+        """What the run says, else the version that the workflow has when it starts."""
+        given = {} if overrides is None else msgspec.json.decode(overrides).get("start", {})
+        return msgspec.convert({"version": spec["version"], **given}, cls)
+
+
+def read_params(spec: WorkflowSpec, given: Any) -> dict[str, Any]:
+    """The parameters of an execution: the defaults with what was given laid over them."""
+    if given is None:
+        return spec.params
+    if not isinstance(given, dict):
+        raise InvalidRun(
+            f"parameters are named values, not {type(given).__name__}",
+            hint=f"Give an object with: {', '.join(spec.params) or 'nothing, there are none'}.",
+            field="payload",
+        )
+    for name in given:
+        if name not in spec.params:
+            otherwise = f"There are: {', '.join(spec.params) or 'none'}."
+            hint = suggest(name, spec.params, otherwise=otherwise)
+            raise InvalidRun(f"parameter {name[:64]!a} does not exist", hint=hint, field="payload")
+    return {**spec.params, **given}

@@ -1,0 +1,76 @@
+"""Begins executions: a claimed run of a workflow becomes the runs of its first steps."""
+
+from collections.abc import Mapping
+
+from foliot.domain.ids import IdSource, JobId, RunId
+from foliot.domain.instant import later
+from foliot.domain.job import Job, JobSpec, Options
+from foliot.domain.lease import Claim
+from foliot.domain.outcome import Failure, Reason
+from foliot.domain.payload import decode_payload
+from foliot.domain.workflow.execution import Execution, Opening, Progress
+from foliot.domain.workflow.passage import Passage, Plan
+from foliot.domain.workflow.progress import StepState, begin, first_states, rerun_states
+from foliot.domain.workflow.start import Start, read_params
+from foliot.engine.guide import Guide
+from foliot.engine.hooks import Tell, nobody
+from foliot.engine.plans import Plans
+from foliot.errors import FoliotError
+from foliot.ports.storage import Storage
+
+
+class Opener:
+    """Turns claims of workflows into executions."""
+
+    def __init__(self, storage: Storage, ids: IdSource, plans: Plans, tell: Tell = nobody) -> None:
+        self._storage = storage
+        self._ids = ids
+        self._plans = plans
+        self._tell = tell
+
+    async def open(self, claim: Claim, job: Job, options: Options) -> Failure | None:
+        """Begin the execution that the claim is about. A failure says why there can be none; the lease is then ours."""
+        try:
+            opening = await self._opening(claim, job, options)
+        except FoliotError as error:
+            return Failure(str(error), Reason.LAUNCH_FAILED, retryable=False)
+        if not await self._storage.executions.open([opening]):
+            self._tell(Progress(claim.run_id, job.id, opening.states, opening.ended is not None))
+        return None
+
+    async def _opening(self, claim: Claim, job: Job, options: Options) -> Opening:
+        start = Start.read(claim.overrides, job.spec.spec)
+        plan = await self._plans.get(job.id, start.version)
+        execution = Execution(
+            run_id=claim.run_id,
+            workflow_id=job.id,
+            version=start.version,
+            state=0,
+            unresolved=len(plan.steps),
+            params=read_params(plan.spec, decode_payload(claim.payload)),
+            jobs=await self._named_jobs(plan),
+            tick=claim.tick,
+            opened_at=claim.started_at,
+            deadline=None if options.timeout is None else later(claim.started_at, options.timeout),
+        )
+        states = await self._states(plan, start)
+        execution = execution._replace(unresolved=sum(state.result is None for state in states.values()))
+        passage = Passage(plan, execution, lambda: RunId(self._ids.make(claim.started_at)), claim.started_at)
+        guide = Guide(self._storage, plan, execution, passage, states, start.rerun_of)
+        await guide.tell(await guide.take(begin(plan.graph, states)))
+        return Opening(claim, execution, {**states, **passage.changed}, passage.runs, await guide.ending())
+
+    async def _named_jobs(self, plan: Plan) -> Mapping[JobId, JobSpec]:
+        named = {step.job for step in plan.steps.values() if step.job is not None}
+        found = await self._storage.jobs.get(named) if named else {}
+        return {job_id: job.spec for job_id, job in found.items()}
+
+    async def _states(self, plan: Plan, start: Start) -> Mapping[str, StepState]:
+        """All steps open, or, when another execution is repeated, only those from the named ones on."""
+        if start.rerun_of is None:
+            return first_states(plan.graph)
+        before = await self._storage.executions.states(start.rerun_of)
+        asking = {edge.parent for edges in plan.graph.parents.values() for edge in edges if edge.test is not None}
+        found = await self._storage.executions.facts(start.rerun_of, asking) if asking else {}
+        facts = {name: known.facts for name, known in found.items()}
+        return rerun_states(plan.graph, before, facts, start=start.steps, marked=start.marked)

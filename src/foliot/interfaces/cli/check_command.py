@@ -1,0 +1,51 @@
+"""foliot check: what is wrong in a configuration, all of it at once."""
+
+from pathlib import Path
+
+import click
+
+from foliot.config import Loaded, Problem
+from foliot.interfaces.cli.config_file import require_config
+from foliot.interfaces.cli.configuration import read_config, report
+from foliot.interfaces.cli.options import config_option, json_option
+from foliot.interfaces.cli.speaking import tell, tell_json
+from foliot.interfaces.cli.text import counted, shown
+
+
+@click.command("check")
+@click.argument("file", type=click.Path(path_type=Path), required=False)
+@config_option
+@json_option("one object per problem")
+def command(file: Path | None, config: Path | None, as_json: bool) -> int:
+    """Read FILE, foliot.toml by default, and say what is wrong with it. Nothing is stored or started.
+
+    Errors make the exit code 1. Warnings do not.
+    """
+    path = require_config(file or config)
+    loaded = read_config(path)
+    if as_json:
+        for problem in loaded.problems:
+            tell_json(_object(problem))
+    else:
+        report(loaded.problems)
+        tell(f"{shown(path)}: {_verdict(loaded)}")
+    return 1 if loaded.configuration is None else 0
+
+
+def _object(problem: Problem) -> dict[str, object]:
+    return {
+        "severity": problem.severity,
+        "file": problem.file,
+        "line": problem.line or None,
+        "key": problem.key,
+        "message": problem.message,
+        "hint": problem.hint,
+    }
+
+
+def _verdict(loaded: Loaded) -> str:
+    warnings = f", {counted(len(loaded.warnings), 'warning')}" if loaded.warnings else ""
+    if loaded.configuration is None:
+        return f"{counted(len(loaded.errors), 'error')}{warnings}"
+    declared = loaded.configuration.declared
+    return f"{counted(len(declared.jobs), 'job')}, {counted(len(declared.schedules), 'schedule')}, no errors{warnings}"

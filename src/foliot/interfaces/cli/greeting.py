@@ -1,0 +1,43 @@
+"""The few lines with which a server begins on a terminal."""
+
+from pathlib import Path
+
+import foliot
+from foliot.domain.deployment import Action, Changes
+from foliot.engine.node import Role, Settings
+from foliot.interfaces.cli.place import public_url
+from foliot.interfaces.cli.speaking import say
+from foliot.interfaces.cli.table import aligned, moment
+from foliot.interfaces.cli.text import counted, shown
+from foliot.wiring import Services
+
+
+async def greet(
+    services: Services, settings: Settings, *, path: Path | None, storage: str | None, changes: Changes | None
+) -> None:
+    """Say what is served, from where, and what to do next."""
+    lines = [("roles", f"{', '.join(settings.roles)}{_work(settings)}")]
+    if storage is not None:
+        lines.insert(0, ("storage", public_url(storage)))
+    if path is not None:
+        lines.insert(0, ("configuration", f"{path}{'' if changes is None else _said(changes)}"))
+    coming = await services.overview.upcoming(1)
+    lines += [("next", f"{schedule.schedule_id} at {moment(schedule.next_run_at)}") for schedule in coming]
+    say(f"Foliot {foliot.__version__}")
+    for line in aligned([("", name, shown(value)) for name, value in lines]):
+        say(line)
+    say("Ctrl-C stops. From another terminal: foliot top, foliot runs, foliot reload")
+
+
+def _work(settings: Settings) -> str:
+    if Role.WORKER not in settings.roles:
+        return ""
+    return (
+        f" ({settings.slots} slots, {'queues' if len(settings.queues) > 1 else 'queue'} {', '.join(settings.queues)})"
+    )
+
+
+def _said(changes: Changes) -> str:
+    jobs = sum(change.action is not Action.REMOVED for change in changes.jobs)
+    schedules = sum(change.action is not Action.REMOVED for change in changes.schedules)
+    return f": {counted(jobs, 'job')}, {counted(schedules, 'schedule')}"

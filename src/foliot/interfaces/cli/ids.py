@@ -1,0 +1,65 @@
+"""Arguments that name something in the database, completed by the shell from what is there."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+from click.shell_completion import CompletionItem
+
+if TYPE_CHECKING:
+    from foliot.wiring import Services
+
+Look = Callable[["Services"], Awaitable[list[CompletionItem]]]
+Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+
+_MOST: Final = 500
+_PATIENCE: Final = 2.0
+
+
+def complete_ids(*kinds: str) -> Completer:
+    """Complete ids of these kinds: job, schedule, run, workflow.
+
+    Whatever goes wrong, the shell gets nothing and no noise.
+    """
+
+    def complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        with suppress(Exception):
+            return asyncio.run(_found(context.params, kinds, incomplete))
+        return []
+
+    return complete
+
+
+async def _found(params: dict[str, Any], kinds: tuple[str, ...], incomplete: str) -> list[CompletionItem]:
+    from foliot.interfaces.cli.place import opened, storage_url
+
+    async with asyncio.timeout(_PATIENCE), opened(storage_url(params.get("storage"), params.get("config"))) as services:
+        items = [item for kind in kinds for item in await _LOOKS[kind](services)]
+    return [item for item in items if item.value.startswith(incomplete)]
+
+
+async def _jobs(services: "Services") -> list[CompletionItem]:
+    jobs = await services.storage.jobs.page(limit=_MOST)
+    return [CompletionItem(job.id, help=job.spec.description or job.spec.kind) for job in jobs]
+
+
+async def _schedules(services: "Services") -> list[CompletionItem]:
+    schedules = await services.storage.schedules.page(limit=_MOST)
+    return [CompletionItem(one.id, help=one.revision.spec.expr) for one in schedules]
+
+
+async def _runs(services: "Services") -> list[CompletionItem]:
+    from foliot.ports.storage import RunFilter
+
+    runs = await services.desk.page(RunFilter(limit=50))
+    return [CompletionItem(run.id, help=f"{run.job_id} {run.status}") for run in runs]
+
+
+async def _workflows(services: "Services") -> list[CompletionItem]:
+    found = await services.workflows.page(limit=_MOST)
+    return [CompletionItem(one.workflow_id, help=one.spec.description or f"version {one.version}") for one in found]
+
+
+_LOOKS: Final[dict[str, Look]] = {"job": _jobs, "schedule": _schedules, "run": _runs, "workflow": _workflows}

@@ -1,0 +1,61 @@
+"""foliot jobs: what there is to do."""
+
+from pathlib import Path
+from typing import Final
+
+import click
+
+from foliot.domain.workflow.jobs import STEP_SOURCE
+from foliot.interfaces.cli.listing import Listed, all_jobs
+from foliot.interfaces.cli.options import json_option, storage_options
+from foliot.interfaces.cli.place import ask
+from foliot.interfaces.cli.speaking import say, tell_json
+from foliot.interfaces.cli.table import Column, moment, print_table
+from foliot.interfaces.cli.words import job_state, masked, rule, status
+from foliot.service.views import as_json
+
+_COLUMNS: Final = (
+    Column("JOB", is_whole=True),
+    Column("KIND"),
+    Column("STATE"),
+    Column("SCHEDULE"),
+    Column("NEXT"),
+    Column("LAST RUN"),
+    Column("FROM"),
+)
+_OWN: Final = ("foliot", STEP_SOURCE)
+
+
+@click.command("jobs")
+@storage_options
+@click.option("--tag", help="Only jobs with this tag.")
+@click.option("--all", "is_all", is_flag=True, help="Also those that Foliot itself needs, and steps of workflows.")
+@json_option("one object per line")
+def command(storage: str | None, config: Path | None, tag: str | None, is_all: bool, as_json: bool) -> None:
+    """List jobs: when they run, and how they ran last."""
+    found = [
+        one
+        for one in ask(storage, config, all_jobs)
+        if (is_all or one.job.source not in _OWN) and (tag is None or tag in one.job.tags)
+    ]
+    if as_json:
+        for one in found:
+            tell_json(job_object(one))
+        return
+    print_table(_COLUMNS, map(_row, found))
+    if not found:
+        say("no jobs")
+
+
+def job_object(listed: Listed) -> dict[str, object]:
+    schedules = [as_json(schedule) for schedule in listed.schedules]
+    return {**as_json(listed.job), "spec": masked(listed.job.spec), "state": job_state(*listed), "schedules": schedules}
+
+
+def _row(listed: Listed) -> tuple[object, ...]:
+    job, schedules = listed
+    coming = [schedule.next_run_at for schedule in schedules if schedule.next_run_at and not schedule.paused]
+    more = f" and {len(schedules) - 1} more" if len(schedules) > 1 else ""
+    rules = f"{rule(schedules[0])}{more}" if schedules else "-"
+    last = "-" if job.latest_run is None else status(job.latest_run)
+    return job.id, job.kind, job_state(job, schedules), rules, moment(min(coming, default=None)), last, job.source

@@ -1,0 +1,55 @@
+"""foliot logs: what a run printed, or prints."""
+
+import sys
+from functools import partial
+from pathlib import Path
+
+import click
+
+from foliot.errors import InvalidInput
+from foliot.interfaces.cli.ids import complete_ids
+from foliot.interfaces.cli.log_lines import JsonPrinter, TextPrinter, print_log
+from foliot.interfaces.cli.options import json_option, storage_options
+from foliot.interfaces.cli.place import ask
+from foliot.interfaces.cli.references import NAMING, find_run
+from foliot.wiring import Services
+
+
+@click.command("logs", epilog=NAMING)
+@click.argument("run", shell_complete=complete_ids("run"))
+@storage_options
+@click.option("-f", "--follow", is_flag=True, help="Go on as the run prints, through all its attempts, to its end.")
+@click.option("--stdout", is_flag=True, help="Only the standard output of one attempt, every byte of it, or an error.")
+@click.option("--attempt", type=click.IntRange(1), help="Only this attempt; with --stdout the last one by default.")
+@click.option("--tail", type=click.IntRange(0, 1_000_000), help="Begin with so many last lines.")
+@click.option("--timestamps", is_flag=True, help="Begin each line with its time and stream.")
+@json_option("one object per piece, and one that says how the log ends")
+def command(
+    run: str,
+    storage: str | None,
+    config: Path | None,
+    follow: bool,
+    stdout: bool,
+    attempt: int | None,
+    tail: int | None,
+    timestamps: bool,
+    as_json: bool,
+) -> None:
+    """Print what RUN printed. On a terminal colours are kept and all other control characters are not."""
+    if stdout:
+        if follow or timestamps or as_json or tail is not None:
+            raise InvalidInput("--stdout stands alone or with --attempt", hint="Leave the other options out.")
+        sys.stdout.buffer.write(ask(storage, config, partial(_stdout, run=run, attempt=attempt)))
+        return
+    printer = JsonPrinter() if as_json else TextPrinter(timestamps=timestamps)
+
+    async def show(services: Services) -> None:
+        found = await find_run(services, run)
+        await print_log(services, found.id, printer, is_following=follow, attempt=attempt, tail=tail)
+
+    ask(storage, config, show)
+
+
+async def _stdout(services: Services, run: str, attempt: int | None) -> bytes:
+    found = await find_run(services, run)
+    return await services.logs.raw_stdout(found.id, attempt)

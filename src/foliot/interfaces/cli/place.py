@@ -1,0 +1,56 @@
+"""Finding the database a command is about, and asking it something.
+
+--storage or FOLIOT_STORAGE  >  [storage] of --config, FOLIOT_CONFIG or ./foliot.toml  >  sqlite:///foliot.db
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from foliot.interfaces.cli.config_file import find_config
+from foliot.wiring import Services, open_services
+
+DEFAULT_STORAGE = "sqlite:///foliot.db"
+
+Answer = TypeVar("Answer")
+Question = Callable[[Services], Awaitable[Answer]]
+
+
+def storage_url(storage: str | None, config: Path | None) -> str:
+    if storage:
+        return storage
+    path = find_config(config)
+    if path is None:
+        return DEFAULT_STORAGE
+    # Reading a configuration needs many modules; a command without one starts faster.
+    from foliot.interfaces.cli.configuration import storage_of
+
+    return storage_of(path)
+
+
+def public_url(url: str) -> str:
+    """The URL without whatever may be a password in it."""
+    scheme, separator, rest = url.partition("://")
+    rest = rest.partition("?")[0]
+    return scheme + separator + (f"***@{rest.rpartition('@')[2]}" if "@" in rest else rest)
+
+
+def ask(storage: str | None, config: Path | None, question: Question[Answer]) -> Answer:
+    """What the database answers. One that does not exist is refused, not created."""
+    return asyncio.run(_ask(storage_url(storage, config), question))
+
+
+async def _ask(url: str, question: Question[Answer]) -> Answer:
+    async with opened(url) as services:
+        return await question(services)
+
+
+@asynccontextmanager
+async def opened(url: str, *, create: bool = False) -> AsyncIterator[Services]:
+    services = await open_services(url, create=create)
+    try:
+        yield services
+    finally:
+        await services.close()

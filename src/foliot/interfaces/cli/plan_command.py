@@ -1,0 +1,96 @@
+"""foliot plan: what a configuration would change, and what would fire."""
+
+import asyncio
+import heapq
+import time
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import click
+
+from foliot.domain.deployment import Action, Changes, Current, Declared, compare
+from foliot.domain.ids import ScheduleId
+from foliot.domain.instant import LATEST, Instant, from_timedelta, to_datetime, to_iso
+from foliot.domain.schedule import Revision, ScheduleSpec, anchored
+from foliot.domain.timetable import Timetable
+from foliot.errors import StorageMissing
+from foliot.interfaces.cli.config_file import require_config
+from foliot.interfaces.cli.configuration import usable_config
+from foliot.interfaces.cli.deployment_lines import change_objects, print_changes
+from foliot.interfaces.cli.moments import read_span
+from foliot.interfaces.cli.options import json_option, storage_options
+from foliot.interfaces.cli.place import opened
+from foliot.interfaces.cli.speaking import say, tell, tell_json
+from foliot.interfaces.cli.table import Column, moment, print_table
+
+_COLUMNS: Final = (Column("WHEN"), Column("JOB", is_whole=True), Column("SCHEDULE", is_whole=True))
+
+
+class Fire(NamedTuple):
+    """A moment at which a schedule would fire."""
+
+    at: Instant
+    schedule_id: ScheduleId
+    job_id: str
+
+
+@click.command("plan")
+@storage_options
+@click.option("--within", default="24h", show_default=True, help="How far to look ahead: 90s, 15m, 24h, 7d.")
+@click.option("-n", "--limit", default=20, show_default=True, type=click.IntRange(0, 10_000), help="How many fires.")
+@json_option("one object")
+def command(storage: str | None, config: Path | None, within: str, limit: int, as_json: bool) -> int:
+    """Show what `foliot reload` would change, and what would fire after it. Nothing is changed.
+
+    The exit code is 1 when something in the file is wrong, or belongs to somebody else.
+    """
+    ahead = from_timedelta(read_span(within))
+    configuration = usable_config(require_config(config))
+    changes = asyncio.run(_plan(storage or configuration.storage, configuration.declared))
+    now = Instant(time.time_ns() // 1_000_000)
+    coming = list(fires(changes, now, Instant(min(now + ahead, LATEST)), limit))
+    if as_json:
+        tell_json(_object(changes, coming))
+    else:
+        print_changes(changes)
+        tell()
+        print_table(_COLUMNS, [(moment(to_datetime(one.at)), one.job_id, one.schedule_id) for one in coming])
+        if not coming:
+            say(f"nothing fires within {within}")
+    return 1 if changes.refusals else 0
+
+
+async def _plan(url: str, declared: Declared) -> Changes:
+    """Compared with what is stored; a database that is not there yet has nothing."""
+    try:
+        async with opened(url) as services:
+            return await services.deployer.plan(declared)
+    except StorageMissing:
+        return compare(declared, Current())
+
+
+def fires(changes: Changes, now: Instant, until: Instant, limit: int) -> Iterator[Fire]:
+    """The next fires of all schedules as they would be, in order. Paused ones and disabled jobs do not fire."""
+    enabled: dict[str, bool] = {change.id: change.spec.enabled for change in changes.jobs}
+    enabled |= {change.id: change.spec.enabled for change in changes.workflows}
+    sequences = [
+        _fires_of(change.id, change.spec, now, until)
+        for change in changes.schedules
+        if change.action is not Action.REMOVED and not change.paused and enabled[change.spec.target]
+    ]
+    yield from islice(heapq.merge(*sequences), limit)
+
+
+def _fires_of(schedule_id: ScheduleId, spec: ScheduleSpec, now: Instant, until: Instant) -> Iterator[Fire]:
+    timetable = Timetable(schedule_id, [Revision(1, now, anchored(spec, now))])
+    at = timetable.next(now)
+    while at is not None and at <= until:
+        yield Fire(at, schedule_id, spec.target)
+        at = timetable.next(at)
+
+
+def _object(changes: Changes, coming: list[Fire]) -> dict[str, object]:
+    planned = [{"at": to_iso(one.at), "schedule_id": one.schedule_id, "job_id": one.job_id} for one in coming]
+    return {"changes": list(change_objects(changes)), "fires": planned}

@@ -1,0 +1,65 @@
+"""foliot schedules: when things are due."""
+
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import click
+
+from foliot.interfaces.cli.ids import complete_ids
+from foliot.interfaces.cli.listing import all_schedules
+from foliot.interfaces.cli.options import json_option, storage_options
+from foliot.interfaces.cli.place import ask
+from foliot.interfaces.cli.speaking import say, tell_json
+from foliot.interfaces.cli.table import Column, moment, print_table
+from foliot.interfaces.cli.words import rule, schedule_state
+from foliot.service.registrar import ScheduleView
+from foliot.service.views import as_json
+from foliot.wiring import Services
+
+_COLUMNS: Final = (
+    Column("SCHEDULE", is_whole=True),
+    Column("JOB", is_whole=True),
+    Column("WHEN"),
+    Column("STATE"),
+    Column("NEXT"),
+    Column("LAST"),
+)
+
+
+@click.command("schedules")
+@storage_options
+@click.option("--job", help="Only schedules of this job.", shell_complete=complete_ids("job"))
+@json_option("one object per line")
+def command(storage: str | None, config: Path | None, job: str | None, as_json: bool) -> None:
+    """List schedules: their rules, their next moments and their last."""
+    found = ask(storage, config, partial(_schedules, job=job))
+    if as_json:
+        for schedule in found:
+            tell_json(_object(schedule))
+        return
+    print_table(_COLUMNS, map(_row, found))
+    if not found:
+        say("no schedules")
+
+
+async def _schedules(services: Services, job: str | None) -> list[ScheduleView]:
+    found = await all_schedules(services, job)
+    if not found and job is not None:
+        await services.registrar.job(job)
+    return found
+
+
+def _object(schedule: ScheduleView) -> dict[str, object]:
+    return {**as_json(schedule), "state": schedule_state(schedule)}
+
+
+def _row(schedule: ScheduleView) -> tuple[object, ...]:
+    return (
+        schedule.schedule_id,
+        schedule.job_id or schedule.workflow_id,
+        rule(schedule),
+        schedule_state(schedule),
+        "-" if schedule.paused else moment(schedule.next_run_at),
+        moment(schedule.last_scheduled_at),
+    )

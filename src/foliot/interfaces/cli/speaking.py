@@ -1,0 +1,45 @@
+"""The answer on standard output; errors, warnings and remarks on standard error."""
+
+import json
+import os
+import sys
+from typing import Any
+
+import click
+
+from foliot.interfaces.cli.text import shown
+
+
+def tell(text: str = "") -> None:
+    """A line of the answer."""
+    # To the stream itself: left alone, click writes UTF-8 also where the locale has only ASCII.
+    click.echo(text, file=sys.stdout)
+
+
+def tell_json(value: Any) -> None:
+    """The answer, or one of many, as a line for programs."""
+    tell(json.dumps(value, default=str))
+
+
+def say(text: str) -> None:
+    """A line for people, beside the answer."""
+    click.echo(text, file=sys.stderr, color=False if os.environ.get("NO_COLOR") else None)
+
+
+def complain(message: str, hint: str = "") -> None:
+    """An error and, below it, what to do about it."""
+    remark("error", message, hint)
+
+
+def warn(message: str, hint: str = "") -> None:
+    remark("warning", message, hint)
+
+
+def remark(severity: str, message: str, hint: str = "", *, place: str = "") -> None:
+    """One thing to look at, with the place where it stands if there is one."""
+    colour = "red" if severity == "error" else "yellow"
+    label = click.style(f"{severity}:", fg=colour, bold=True)
+    where = f"{shown(place)}: " if place else ""
+    say(f"{where}{label} {shown(message)}")
+    if hint:
+        say(f"  {shown(hint)}")

@@ -1,0 +1,75 @@
+"""foliot trigger: a run of a job, now or later."""
+
+import json
+from pathlib import Path
+
+import click
+
+from foliot.domain.ids import RunId
+from foliot.domain.workflow.start import read_params
+from foliot.interfaces.cli.ids import complete_ids
+from foliot.interfaces.cli.json_input import read_json
+from foliot.interfaces.cli.log_lines import TextPrinter, print_log
+from foliot.interfaces.cli.moments import read_moment, read_span
+from foliot.interfaces.cli.options import json_option, storage_options
+from foliot.interfaces.cli.place import ask
+from foliot.interfaces.cli.speaking import say, tell
+from foliot.interfaces.cli.waiting import tell_end, wait_for, warn_without_worker
+from foliot.service.desk import Request
+from foliot.wiring import Services
+
+
+@click.command("trigger")
+@click.argument("job", shell_complete=complete_ids("job"))
+@storage_options
+@click.option("--payload", help="JSON that the run starts with, instead of the job's own; @FILE reads a file.")
+@click.option("--at", help="When, in ISO 8601: 2026-01-31T08:00Z.")
+@click.option("--delay", help="After how long: 90s, 15m, 24h.")
+@click.option("--priority", type=click.IntRange(-1_000, 1_000), help="Higher goes first.")
+@click.option("--key", help="Dedupe key: asking again with it starts nothing new.")
+@click.option("--wait", is_flag=True, help="Wait for the end of the run; exit code 1 unless it is a success.")
+@click.option("--follow", is_flag=True, help="Print what the run prints, and wait as --wait does.")
+@json_option("one object")
+def command(
+    job: str,
+    storage: str | None,
+    config: Path | None,
+    payload: str | None,
+    at: str | None,
+    delay: str | None,
+    priority: int | None,
+    key: str | None,
+    wait: bool,
+    follow: bool,
+    as_json: bool,
+) -> int:
+    """Start a run of JOB and print its id. Of a workflow it is an execution, and the payload its parameters."""
+    request = Request(
+        payload=None if payload is None else read_json(payload, "--payload"),
+        run_at=None if at is None else read_moment(at),
+        delay=None if delay is None else read_span(delay),
+        dedupe_key=key,
+        options={} if priority is None else {"priority": priority},
+        trigger="cli",
+    )
+
+    async def trigger(services: Services) -> int:
+        run_id = await _start(services, job, request)
+        if not (wait or follow):
+            tell(json.dumps({"run_id": run_id}) if as_json else run_id)
+            return 0
+        (say if follow or as_json else tell)(run_id)
+        await warn_without_worker(services, run_id)
+        if follow:
+            await print_log(services, run_id, TextPrinter(), is_following=True)
+        return tell_end(await wait_for(services, run_id), as_json)
+
+    return ask(storage, config, trigger)
+
+
+async def _start(services: Services, job: str, request: Request) -> RunId:
+    """Of a workflow, an execution: the payload is its parameters."""
+    if not await services.workflows.exists(job):
+        return await services.desk.trigger(job, request)
+    read_params((await services.workflows.get(job)).spec, request.payload)
+    return await services.workflows.start(job, request.payload, request=request)

@@ -1,0 +1,124 @@
+"""Runs, schedules and jobs in the words of a table."""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from msgspec import convert
+
+from foliot import cron
+from foliot.domain.instant import LATEST, to_datetime
+from foliot.domain.retry import Retry
+from foliot.domain.schedule import ScheduleType
+from foliot.domain.secrets import public_value
+from foliot.interfaces.cli.table import Column, moment, span
+from foliot.service.registrar import ScheduleView
+from foliot.service.views import JobView, RunView, TickView
+
+RUN_COLUMNS: Final = (
+    Column("RUN", is_whole=True),
+    Column("JOB", is_whole=True),
+    Column("STATUS"),
+    Column("STARTED"),
+    Column("TOOK"),
+    Column("TRY"),
+    Column("BY"),
+)
+
+
+def run_row(run: RunView) -> Sequence[object]:
+    started = moment(run.started_at) if run.started_at else f"due {due(run)}"
+    return run.id, run.job_id, status(run), started, span(run.duration), run.attempt, run.job_schedule_id or run.trigger
+
+
+def due(run: RunView) -> str:
+    """When it may start. A question to a person without a timeout has no such moment."""
+    return "when answered" if run.due_at == to_datetime(LATEST) else moment(run.due_at)
+
+
+def status(run: RunView) -> str:
+    return f"{run.status} ({run.reason})" if run.reason and run.reason != run.status else str(run.status)
+
+
+def tick_row(tick: TickView) -> Sequence[object]:
+    planned = moment(tick.scheduled_for)
+    many = f" to {moment(tick.until)} ({tick.count})" if tick.count > 1 else ""
+    return f"{planned}{many}", f"{tick.outcome} ({tick.reason})", tick.run_id or "-"
+
+
+def rule(schedule: ScheduleView) -> str:
+    """When it fires, as it was written."""
+    match schedule.schedule_type:
+        case ScheduleType.INTERVAL:
+            return f"every {whole_span(int(schedule.schedule_expr))}"
+        case ScheduleType.ONCE:
+            return f"once at {moment(datetime.fromtimestamp(int(schedule.schedule_expr) / 1_000, UTC))}"
+        case ScheduleType.MANUAL:
+            return "by hand"
+        case _:
+            zone = "" if schedule.timezone == "UTC" else f" {schedule.timezone}"
+            return f"{schedule.schedule_expr}{zone}"
+
+
+def whole_span(seconds: int) -> str:
+    """3600 is 1h, 90 is 90s: the largest unit that says it exactly."""
+    for unit, length in (("d", 86_400), ("h", 3_600), ("m", 60)):
+        if seconds % length == 0:
+            return f"{seconds // length}{unit}"
+    return f"{seconds}s"
+
+
+def rule_in_words(schedule: ScheduleView) -> str:
+    if schedule.schedule_type != ScheduleType.CRON:
+        return rule(schedule)
+    return cron.compile(schedule.schedule_expr, schedule.timezone, key=schedule.schedule_id).describe()
+
+
+def schedule_state(schedule: ScheduleView) -> str:
+    if schedule.paused:
+        return "paused"
+    return "on" if schedule.enabled else "disabled"
+
+
+def job_state(job: JobView, schedules: Sequence[ScheduleView]) -> str:
+    """Paused means: it has schedules, and all of them are."""
+    if not job.enabled:
+        return "disabled"
+    return "paused" if schedules and all(schedule.paused for schedule in schedules) else "on"
+
+
+def json_line(value: Any) -> str:
+    """Any JSON value on one line, not longer than a person reads."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 2_000 else f"{text[:2_000]} ... ({len(text)} characters)"
+
+
+def plain(value: Any) -> str:
+    """A value of a definition: text as it is, anything else as JSON."""
+    return value if isinstance(value, str) else json_line(value)
+
+
+def option_words(name: str, value: Any) -> str:
+    """An option of a job with its spans as people say them."""
+    match name:
+        case "timeout":
+            return span(value / 1_000)
+        case "retry":
+            retry = convert(value, Retry)
+            pauses = retry.delays or [retry.delay(number, key="") for number in range(1, min(retry.retries, 3) + 1)]
+            more = " ..." if retry.retries > len(pauses) else ""
+            return f"{retry.retries}, after {', '.join(span(pause / 1_000) for pause in pauses)}{more}"
+        case _:
+            return plain(value)
+
+
+def last_line(text: str | None) -> str:
+    """The line of an error that names it: the last one that says something."""
+    lines = [line for line in (text or "").splitlines() if line.strip()]
+    return lines[-1] if lines else "-"
+
+
+def masked(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """What a job's definition says, without the values of what may be secret."""
+    return {name: public_value(name, value) for name, value in spec.items()}

@@ -1,0 +1,211 @@
+"""foliot workflows show: a workflow as a picture."""
+
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import click
+import msgspec
+
+from foliot.domain.ids import JobId
+from foliot.domain.run import Run
+from foliot.domain.workflow.drawing import Drawing, drawing_of, edge_words
+from foliot.domain.workflow.spec import Edge, Step
+from foliot.errors import InvalidInput
+from foliot.interfaces.cli.execution_words import Told
+from foliot.interfaces.cli.graph.canvas import Pen
+from foliot.interfaces.cli.graph.outline import outline
+from foliot.interfaces.cli.graph.picture import Caption, draw
+from foliot.interfaces.cli.ids import complete_ids
+from foliot.interfaces.cli.options import json_option, storage_options
+from foliot.interfaces.cli.place import ask
+from foliot.interfaces.cli.references import NAMING
+from foliot.interfaces.cli.speaking import say, tell, tell_json
+from foliot.interfaces.cli.table import console, is_terminal, print_fields, style_of
+from foliot.interfaces.cli.words import json_line
+from foliot.interfaces.cli.workflows.finding import find_execution, find_workflow
+from foliot.interfaces.diagrams import dot, mermaid
+from foliot.ports.executions import WorkflowVersion
+from foliot.wiring import Services
+
+FORMATS: Final = ("text", "mermaid", "dot", "json")
+_PIPE_WIDTH: Final = 120
+_NO_STATES: Final[Mapping[str, str]] = {}
+
+
+class Shown(NamedTuple):
+    workflow: WorkflowVersion
+    told: Told | None
+    paused: frozenset[str]
+    latest: Run | None
+    """The newest run of the workflow, whether it is shown or not."""
+
+    @property
+    def drawing(self) -> Drawing:
+        return drawing_of(self.workflow.spec.steps)
+
+    @property
+    def title(self) -> str:
+        return f"{self.workflow.workflow_id} version {self.workflow.version}"
+
+    @property
+    def states(self) -> Mapping[str, str]:
+        return _NO_STATES if self.told is None else self.told.states
+
+    def document(self) -> dict[str, Any]:
+        workflow_id, version, spec, _ = self.workflow
+        layers = {name: number for number, layer in enumerate(self.drawing.layers, start=1) for name in layer}
+        return {
+            "type": "workflow",
+            "id": workflow_id,
+            "version": version,
+            "description": spec.description,
+            "params": spec.params,
+            "steps": [_step_object(step, layers[step.name], step.name in self.paused) for step in spec.steps],
+            "execution": None if self.told is None else self.told.document(),
+        }
+
+
+@click.command("show", epilog=NAMING)
+@click.argument("workflow", shell_complete=complete_ids("workflow"))
+@storage_options
+@click.option("--version", type=click.IntRange(1), help="Another version than the newest.")
+@click.option("--execution", help="This execution, not the newest.", shell_complete=complete_ids("run"))
+@click.option("--format", "form", type=click.Choice(FORMATS), help="text by default.")
+@json_option("one object, as --format json")
+def command(
+    workflow: str,
+    storage: str | None,
+    config: Path | None,
+    version: int | None,
+    execution: str | None,
+    form: str | None,
+    as_json: bool,
+) -> None:
+    """Draw WORKFLOW: its steps, what they wait for, and what they came to in an execution."""
+    if as_json and form not in (None, "json"):
+        raise InvalidInput(f"--json and --format {form} are two answers to one question", hint="Give one of them.")
+
+    async def look(services: Services) -> Shown:
+        return await _look(services, workflow, version, execution)
+
+    shown = ask(storage, config, look)
+    match "json" if as_json else form:
+        case "json":
+            tell_json(shown.document())
+        case "mermaid":
+            _tell_all(mermaid(shown.title, shown.drawing, shown.states))
+        case "dot":
+            _tell_all(dot(shown.title, shown.drawing, shown.states))
+        case _:
+            _print(shown)
+
+
+async def _look(services: Services, name: str, version: int | None, execution: str | None) -> Shown:
+    newest = await find_workflow(services, name)
+    told = None if execution is None else await _named(services, execution, name, version)
+    latest = (await services.storage.runs.latest([JobId(name)])).get(JobId(name))
+    chosen = told.view.version if told is not None else version
+    workflow = newest if chosen is None else await find_workflow(services, name, chosen)
+    if told is None and latest is not None:
+        told = await Told.gather(services, latest.id)
+    if told is not None and told.view.version != workflow.version:
+        told = None
+    return Shown(workflow, told, frozenset(await services.storage.workflows.paused_steps(name)), latest)
+
+
+async def _named(services: Services, text: str, workflow_id: str, version: int | None) -> Told:
+    run = await find_execution(services, text)
+    told = await Told.gather(services, run.id)
+    assert told is not None
+    view = told.view
+    if view.workflow_id != workflow_id:
+        raise InvalidInput(
+            f'run {view.id} is an execution of "{view.workflow_id}"',
+            hint=f"Write: foliot workflows show {view.workflow_id} --execution {view.id}",
+        )
+    if version not in (None, view.version):
+        raise InvalidInput(
+            f"execution {view.id} went through version {view.version}, not {version}", hint="Leave --version out."
+        )
+    return told
+
+
+def _step_object(step: Step, layer: int, is_paused: bool) -> dict[str, Any]:
+    return {
+        "name": step.name,
+        "layer": layer,
+        "kind": "approval" if step.approval else "job" if step.definition is None else step.definition.kind,
+        "job": step.job,
+        "is_final": step.is_final,
+        "is_paused": is_paused,
+        "after": [_edge_object(edge) for edge in step.after],
+    }
+
+
+def _edge_object(edge: Edge) -> dict[str, Any]:
+    test = None if edge.test is None else msgspec.to_builtins(edge.test)
+    return {"step": edge.parent, "when": sorted(edge.when), "test": test, "words": edge_words(edge) or "success"}
+
+
+# -- text
+
+
+def _tell_all(lines: Any) -> None:
+    for line in lines:
+        tell(line)
+
+
+def _print(shown: Shown) -> None:
+    spec, told, latest = shown.workflow.spec, shown.told, shown.latest
+    print_fields(
+        [
+            ("workflow", shown.title),
+            ("description", spec.description or None),
+            ("params", json_line(spec.params) if spec.params else None),
+            ("execution", None if told is None else f"{told.view.id} {told.view.status}"),
+            ("given", json_line(told.view.params) if told is not None and told.view.params != spec.params else None),
+            ("why", None if told is None else told.why()),
+        ]
+    )
+    tell()
+    _print_graph(shown)
+    if told is None and latest is not None:
+        say(f"the newest execution, {latest.id}, is not in the picture: see foliot show {latest.id}")
+
+
+def _print_graph(shown: Shown) -> None:
+    captions = {step.name: _caption(shown, step) for step in shown.workflow.spec.steps}
+    width = shutil.get_terminal_size().columns if is_terminal() else _PIPE_WIDTH
+    drawing = shown.drawing
+    lines = draw(drawing, captions, Pen.for_encoding(sys.stdout.encoding), width) or outline(drawing, captions)
+    if is_terminal():
+        _print_rich(lines)
+        return
+    for line in lines:
+        tell("".join(piece.text for piece in line))
+
+
+def _caption(shown: Shown, step: Step) -> Caption:
+    marks = [
+        word
+        for word, is_so in (
+            ("approval", step.approval is not None),
+            ("final", step.is_final),
+            ("paused", step.name in shown.paused),
+        )
+        if is_so
+    ]
+    title = f"{step.name} ({', '.join(marks)})" if marks else step.name
+    state = shown.states.get(step.name, "")
+    return Caption([title, state] if state else [title], style_of(state))
+
+
+def _print_rich(lines: Any) -> None:
+    from rich.text import Text
+
+    printer = console()
+    for line in lines:
+        printer.print(Text.assemble(*((piece.text, piece.style) for piece in line)), soft_wrap=True)

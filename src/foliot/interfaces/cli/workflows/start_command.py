@@ -1,0 +1,84 @@
+"""foliot workflows start: an execution, because somebody asks for it."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from foliot.domain.workflow.start import read_params
+from foliot.errors import InvalidInput
+from foliot.interfaces.cli.ids import complete_ids
+from foliot.interfaces.cli.json_input import read_json
+from foliot.interfaces.cli.options import json_option, storage_options
+from foliot.interfaces.cli.place import ask
+from foliot.interfaces.cli.speaking import say, tell, tell_json
+from foliot.interfaces.cli.waiting import tell_end, wait_for, warn_without_worker
+from foliot.interfaces.cli.workflows.finding import find_workflow
+from foliot.service.desk import Request
+from foliot.wiring import Services
+
+
+@click.command("start")
+@click.argument("workflow", shell_complete=complete_ids("workflow"))
+@storage_options
+@click.option("--params", help="Parameters as a JSON object; @FILE reads a file.")
+@click.option("--param", "pairs", multiple=True, help="One parameter as NAME=VALUE, may repeat; goes before --params.")
+@click.option("--version", type=click.IntRange(1), help="Another version than the newest.")
+@click.option("--key", help="Dedupe key: asking again with it starts nothing new.")
+@click.option("--wait", is_flag=True, help="Wait for the end; exit code 1 unless it is a success.")
+@json_option("one object")
+def command(
+    workflow: str,
+    storage: str | None,
+    config: Path | None,
+    params: str | None,
+    pairs: tuple[str, ...],
+    version: int | None,
+    key: str | None,
+    wait: bool,
+    as_json: bool,
+) -> int:
+    """Start an execution of WORKFLOW and print its id.
+
+    The value of a --param is text where the workflow's own is text; else it is read as JSON if it can be.
+    """
+    whole = None if params is None else read_json(params, "--params")
+    named = _split(pairs)
+
+    async def start(services: Services) -> int:
+        spec = (await find_workflow(services, workflow, version)).spec
+        read_params(spec, whole)
+        given = {**(whole or {}), **{name: _value(text, spec.params.get(name)) for name, text in named.items()}}
+        request = Request(dedupe_key=key, trigger="cli")
+        run_id = await services.workflows.start(workflow, given or None, version=version, request=request)
+        if not wait:
+            tell_json({"run_id": run_id}) if as_json else tell(run_id)
+            return 0
+        (say if as_json else tell)(run_id)
+        await warn_without_worker(services, run_id)
+        return tell_end(await wait_for(services, run_id), as_json)
+
+    return ask(storage, config, start)
+
+
+def _split(pairs: Sequence[str]) -> dict[str, str]:
+    named: dict[str, str] = {}
+    for pair in pairs:
+        name, separator, value = pair.partition("=")
+        if not separator or not name:
+            raise InvalidInput(f"--param {pair[:64]!a} is no NAME=VALUE", hint="Write: --param day=2026-01-31")
+        if name in named:
+            raise InvalidInput(f"parameter {name[:64]!a} is given twice", hint="Give it once.")
+        named[name] = value
+    return named
+
+
+def _value(text: str, default: Any) -> Any:
+    if isinstance(default, str):
+        return text
+    try:
+        return json.loads(text)
+    except (json.JSONDecodeError, RecursionError):
+        return text

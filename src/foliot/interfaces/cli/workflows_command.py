@@ -1,0 +1,133 @@
+"""foliot workflows: graphs of steps, and their executions."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import click
+from click.core import ParameterSource
+
+from foliot.domain.ids import JobId
+from foliot.errors import InvalidInput
+from foliot.interfaces.cli.lazy import lazy_group
+from foliot.interfaces.cli.listing import all_schedules, all_workflows
+from foliot.interfaces.cli.options import json_option, storage_options
+from foliot.interfaces.cli.place import ask
+from foliot.interfaces.cli.speaking import say, tell_json
+from foliot.interfaces.cli.table import Column, moment, print_table
+from foliot.interfaces.cli.words import status
+from foliot.ports.executions import WorkflowVersion
+from foliot.service.registrar import ScheduleView
+from foliot.service.views import RunView, as_json, view_run
+from foliot.wiring import Services
+
+_SECTIONS: Final = {
+    "Look": {
+        "show": "Draw a workflow and what an execution of it has come to.",
+        "active": "List executions that are not over.",
+    },
+    "Act": {
+        "start": "Start an execution.",
+        "rerun": "Repeat an execution from steps that failed, or from others.",
+        "mark": "Call a step a success by hand.",
+        "approve": "Let a step that waits for an answer go on.",
+        "reject": "Let a step that waits for an answer fail.",
+        "pause": "Let executions skip a step.",
+        "resume": "Let executions run a step again.",
+    },
+}
+_COLUMNS: Final = (
+    Column("WORKFLOW", is_whole=True),
+    Column("VERSION"),
+    Column("STEPS"),
+    Column("STATE"),
+    Column("LAST EXECUTION", is_whole=True),
+    Column("STATUS"),
+    Column("NEXT"),
+)
+
+
+class Listed(NamedTuple):
+    workflow: WorkflowVersion
+    latest: RunView | None
+    schedules: Sequence[ScheduleView]
+
+    @property
+    def next_run_at(self) -> datetime | None:
+        coming = [one.next_run_at for one in self.schedules if one.next_run_at is not None and not one.paused]
+        return min(coming, default=None)
+
+    @property
+    def state(self) -> str:
+        if not self.workflow.spec.enabled:
+            return "disabled"
+        return "paused" if self.schedules and all(schedule.paused for schedule in self.schedules) else "on"
+
+    def document(self) -> dict[str, Any]:
+        return {
+            "id": self.workflow.workflow_id,
+            "version": self.workflow.version,
+            "description": self.workflow.spec.description,
+            "steps": len(self.workflow.spec.steps),
+            "params": self.workflow.spec.params,
+            "state": self.state,
+            "latest_run": None if self.latest is None else as_json(self.latest),
+            "next_run_at": None if self.next_run_at is None else self.next_run_at.isoformat().replace("+00:00", "Z"),
+            "schedules": [schedule.schedule_id for schedule in self.schedules],
+        }
+
+    def row(self) -> Sequence[object]:
+        ran = ("-", "-") if self.latest is None else (self.latest.id, status(self.latest))
+        workflow_id, version, spec, _ = self.workflow
+        return workflow_id, version, len(spec.steps), self.state, *ran, moment(self.next_run_at)
+
+
+@click.group(
+    "workflows",
+    cls=lazy_group("foliot.interfaces.cli.workflows", _SECTIONS),
+    invoke_without_command=True,
+    subcommand_metavar="[COMMAND]",
+)
+@storage_options
+@json_option("one object per line")
+@click.pass_context
+def command(context: click.Context, storage: str | None, config: Path | None, as_json: bool) -> None:
+    """List workflows: their newest version, their last execution and when the next one is due.
+
+    The commands draw workflows, and start, repeat and answer executions.
+    """
+    if context.invoked_subcommand is not None:
+        _refuse_misplaced(context, context.invoked_subcommand)
+        return
+    found = ask(storage, config, _listed)
+    if as_json:
+        for one in found:
+            tell_json(one.document())
+        return
+    print_table(_COLUMNS, [one.row() for one in found])
+    if not found:
+        say("no workflows")
+
+
+def _refuse_misplaced(context: click.Context, subcommand: str) -> None:
+    """An option before the command would be about the list, which is not asked for."""
+    for parameter in context.command.params:
+        if context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE:
+            option = max(parameter.opts, key=len)
+            raise InvalidInput(
+                f"{option} stands before the command", hint=f"Write: foliot workflows {subcommand} ... {option}"
+            )
+
+
+async def _listed(services: Services) -> list[Listed]:
+    workflows = await all_workflows(services)
+    latest = await services.storage.runs.latest([JobId(one.workflow_id) for one in workflows])
+    schedules: dict[str, list[ScheduleView]] = {}
+    for schedule in await all_schedules(services):
+        schedules.setdefault(schedule.workflow_id or schedule.job_id or "", []).append(schedule)
+    return [_of(one, latest.get(JobId(one.workflow_id)), schedules) for one in workflows]
+
+
+def _of(workflow: WorkflowVersion, run: Any, schedules: dict[str, list[ScheduleView]]) -> Listed:
+    return Listed(workflow, None if run is None else view_run(run), schedules.get(workflow.workflow_id, []))

@@ -1,0 +1,64 @@
+"""Drawings of workflows in the languages of other programs: Mermaid and Graphviz.
+
+Steps are numbered, because their names may hold what these languages read as their own; names and conditions are
+text in quotes, escaped. A state, where there is one, is written below the name, and gives the step its colour.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from foliot.domain.workflow.drawing import Drawing
+
+COLOURS: Final = {"success": "#b7e1b0", "failure": "#f4b6b6", "skipped": "#dddddd", "running": "#b0d8f0"}
+"""By the first word of a state."""
+_MERMAID: Final = {ord(char): f"#{ord(char)};" for char in '"#&<>`\\\n\r;{}[]()|'}
+_DOT: Final = {ord("\\"): "\\\\", ord('"'): '\\"', ord("\n"): "\\n", ord("\r"): "\\r"}
+
+
+def mermaid(title: str, drawing: Drawing, states: Mapping[str, str]) -> Iterator[str]:
+    """Lines of a Mermaid flowchart."""
+    ids = {name: f"s{number}" for number, name in enumerate(drawing.steps)}
+    yield from ("---", f'title: "{title}"', "---", "flowchart TD")
+    for name, number in ids.items():
+        begin, end = _shape(drawing, name)
+        text = "<br/>".join(part.translate(_MERMAID) for part in (name, states.get(name, "")) if part)
+        yield f'    {number}{begin}"{text}"{end}'
+    for parent, child, words in drawing.arrows:
+        label = f'|"{words.translate(_MERMAID)}"|' if words else ""
+        yield f"    {ids[parent]} -->{label} {ids[child]}"
+    for word, colour in COLOURS.items():
+        named = [ids[name] for name in drawing.steps if _word(states, name) == word]
+        if named:
+            yield f"    classDef {word} fill:{colour}"
+            yield f"    class {','.join(named)} {word}"
+
+
+def dot(title: str, drawing: Drawing, states: Mapping[str, str]) -> Iterator[str]:
+    """Lines of a Graphviz graph."""
+    ids = {name: f"s{number}" for number, name in enumerate(drawing.steps)}
+    yield f'digraph "{title.translate(_DOT)}" {{'
+    yield "    node [shape=box, style=filled, fillcolor=white];"
+    for name, number in ids.items():
+        text = "\\n".join(part.translate(_DOT) for part in (name, states.get(name, "")) if part)
+        yield f'    {number} [label="{text}"{_dot_looks(drawing, name, _word(states, name))}];'
+    for parent, child, words in drawing.arrows:
+        label = f' [label="{words.translate(_DOT)}"]' if words else ""
+        yield f"    {ids[parent]} -> {ids[child]}{label};"
+    yield "}"
+
+
+def _word(states: Mapping[str, str], name: str) -> str:
+    return states.get(name, "").partition(" ")[0]
+
+
+def _shape(drawing: Drawing, name: str) -> tuple[str, str]:
+    if name in drawing.questions:
+        return "{{", "}}"
+    return ("([", "])") if name == drawing.final else ("[", "]")
+
+
+def _dot_looks(drawing: Drawing, name: str, word: str) -> str:
+    colour = f', fillcolor="{COLOURS[word]}"' if word in COLOURS else ""
+    if name in drawing.questions:
+        return f"{colour}, shape=hexagon"
+    return f"{colour}, peripheries=2" if name == drawing.final else colour

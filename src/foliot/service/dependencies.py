@@ -1,0 +1,102 @@
+"""Edges between jobs, one by one: a job that runs after another one."""
+
+from collections.abc import Callable, Iterable, Mapping
+
+from msgspec.structs import replace
+
+from foliot.domain.ids import JobId
+from foliot.domain.job import Job, JobSpec
+from foliot.domain.workflow.builder import read_conditions
+from foliot.domain.workflow.dependencies import (
+    EDGES,
+    Dependencies,
+    led_by,
+    led_workflows,
+    read_edges,
+    with_edge,
+    without_edge,
+    without_job,
+    write_edges,
+)
+from foliot.domain.workflow.jobs import jobs_of
+from foliot.domain.workflow.spec import Edge, WorkflowSpec
+from foliot.errors import InvalidRun, NotFound
+from foliot.ports.storage import Storage
+
+_PAGE = 1_000
+
+
+class DependencyBook:
+    """Where edges between jobs are asked for. Jobs are named by their id, or by the name that people gave them."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+
+    async def add(self, child: str, parent: str, condition: str = "success") -> None:
+        """Let `child` follow when `parent` has come to the condition. Adding an edge twice is adding it once."""
+        after, before = await self._find(child), await self._find(parent)
+        when = read_conditions([condition])
+        await self._change(lambda edges: with_edge(edges, after.id, before.id, when))
+
+    async def remove(self, child: str, parent: str) -> None:
+        """Take an edge away; that it was not there is no error. Not while an execution with both is under way."""
+        after, before = await self._find(child), await self._find(parent)
+        await self._refuse_active(after.id, before.id)
+        await self._change(lambda edges: without_edge(edges, after.id, before.id))
+
+    async def remove_job(self, job_id: JobId) -> None:
+        """Take away all edges of a job that is to be deleted."""
+        edges = await self._edges()
+        if without_job(edges, job_id) != edges:
+            await self._change(lambda known: without_job(known, job_id))
+
+    async def of(self, child: str) -> list[Edge]:
+        """What a job waits for."""
+        return list((await self._edges()).get((await self._find(child)).id, ()))
+
+    async def _change(self, change: Callable[[Dependencies], Dependencies]) -> None:
+        """Save changed edges with the workflows that follow from them; what somebody else changes meanwhile is kept."""
+        while True:
+            known = (await self._storage.workflows.get([(EDGES, None)])).get((EDGES, None))
+            before = read_edges(None if known is None else known.spec)
+            after = change(before)
+            stored = (await self._storage.workflows.put({EDGES: write_edges(after)}))[EDGES]
+            if stored.version <= (0 if known is None else known.version) + 1:
+                return await self._follow(led_workflows(before).keys(), led_workflows(after))
+
+    async def _follow(self, former: Iterable[JobId], led: Mapping[JobId, WorkflowSpec]) -> None:
+        """Let each root lead its workflow, and those that are no roots any more lead none."""
+        versions = await self._storage.workflows.put({led_by(root): spec for root, spec in led.items()})
+        jobs: dict[JobId, JobSpec] = {}
+        for name, (_, version, spec, _) in versions.items():
+            jobs |= jobs_of(name, version, spec)
+        for job_id, job in (await self._storage.jobs.get({*former, *led})).items():
+            jobs[job_id] = replace(job.spec, leads=led_by(job_id) if job_id in led else "")
+        await self._storage.jobs.put(list(jobs.items()))
+
+    async def _edges(self) -> Dependencies:
+        known = (await self._storage.workflows.get([(EDGES, None)])).get((EDGES, None))
+        return read_edges(None if known is None else known.spec)
+
+    async def _refuse_active(self, child: JobId, parent: JobId) -> None:
+        for root, spec in led_workflows(await self._edges()).items():
+            members = {step.name for step in spec.steps}
+            if {child, parent} <= members and await self._storage.executions.active(workflow_id=led_by(root), limit=1):
+                raise InvalidRun(
+                    f'an execution with "{child}" and "{parent}" is under way', hint="Wait for it, or cancel it."
+                )
+
+    async def _find(self, name: str) -> Job:
+        """A job by its id, else by the name that people gave it."""
+        found = await self._storage.jobs.get([JobId(name)])
+        if found:
+            return found[JobId(name)]
+        known: list[str] = []
+        after: JobId | None = None
+        while page := await self._storage.jobs.page(after=after, limit=_PAGE):
+            for job in page:
+                if job.spec.name == name:
+                    return job
+            known += [job.id for job in page]
+            after = page[-1].id
+        raise NotFound("job", name, known=known[:_PAGE])

@@ -1,0 +1,119 @@
+"""Applies a whole set of definitions: everything of it, or nothing if something is wrong.
+
+    plan      read what is stored, compare (`domain.deployment`), say what would change
+    apply     plan, check, then: rename, put jobs and workflows, put schedules, delete schedules that are gone, disable
+              jobs that are
+
+Every step can be repeated, so whatever a crash left half done is finished by the next apply, and two that apply the
+same set at once end with the same.
+"""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Final
+
+from msgspec.structs import replace
+
+from foliot.domain.deployment import Action, Changes, Current, Declared, Refusal, compare
+from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
+from foliot.domain.job import Job
+from foliot.domain.schedule import Schedule, ScheduleSpec
+from foliot.errors import InvalidInput, NotFound, OwnedElsewhere
+from foliot.ports.executions import WorkflowVersion
+from foliot.ports.storage import Storage
+from foliot.service.registrar import Registrar, check_job
+from foliot.service.workflows import Workflows
+
+_PAGE: Final = 1_000
+
+
+class Deployer:
+    """Makes the storage say what a source declares."""
+
+    def __init__(self, storage: Storage, registrar: Registrar, workflows: Workflows) -> None:
+        self._storage = storage
+        self._registrar = registrar
+        self._workflows = workflows
+
+    async def plan(self, declared: Declared) -> Changes:
+        """What `apply` would do. Refusals are in it, nothing is raised for them."""
+        # Which workflow a job leads is nobody's definition.
+        jobs = [replace(job, spec=replace(job.spec, leads="")) async for job in self._jobs()]
+        schedules = [schedule async for schedule in self._schedules()]
+        workflows = {version.workflow_id: version.spec async for version in self._versions()}
+        return compare(declared, Current.of(jobs, schedules, workflows))
+
+    async def apply(self, declared: Declared) -> Changes:
+        """Do it, and say what was done. Raises before the first write if anything in it is wrong or owned elsewhere."""
+        changes = await self.plan(declared)
+        _refuse(changes.refusals)
+        self._check(changes)
+        await self._workflows.check(changes.workflows_to_put, declared.jobs)
+        await self._check_targets(changes.schedules_to_put, declared)
+        await self._save(changes)
+        return changes
+
+    def _check(self, changes: Changes) -> None:
+        for job_id, spec in changes.jobs_to_put.items():
+            check_job(job_id, spec)
+        self._registrar.check_schedules(changes.schedules_to_put)
+
+    async def _check_targets(self, schedules: Mapping[ScheduleId, ScheduleSpec], declared: Declared) -> None:
+        ours = declared.jobs.keys() | declared.workflows.keys()
+        wanted = {spec.job_id for spec in schedules.values() if spec.job_id is not None} - ours
+        missing = sorted(wanted - (await self._storage.jobs.get(wanted)).keys())
+        if missing:
+            raise NotFound("job", missing[0], known=declared.jobs)
+
+    async def _save(self, changes: Changes) -> None:
+        gone = {change.id for change in changes.jobs if change.action is Action.REMOVED}
+        wanted = {job_id: spec for job_id, spec in changes.jobs_to_put.items() if job_id not in gone}
+        removed = {job_id: spec for job_id, spec in changes.jobs_to_put.items() if job_id in gone}
+        await self._storage.jobs.rename(changes.renames)
+        await self._registrar.put_jobs(wanted)
+        await self._workflows.register(changes.workflows_to_put)
+        await self._registrar.put_schedules(changes.schedules_to_put)
+        await self._pause_again([change.id for change in changes.schedules if change.action is Action.CREATED])
+        await self._storage.schedules.delete(changes.schedules_to_delete)
+        await self._registrar.put_jobs(removed)
+
+    async def _pause_again(self, created: Sequence[ScheduleId]) -> None:
+        """What was paused when it left stays paused when it returns: no definition resumes anything."""
+        paused: dict[ScheduleId, bool] = {}
+        after: ScheduleUid | None = None
+        while created and (page := await self._storage.schedules.ledgers(ids=created, after=after, limit=_PAGE)):
+            # By uid, so the newest of those that have gone comes last.
+            gone = [ledger.schedule for ledger in page if ledger.deleted_at is not None]
+            paused |= {schedule.id: schedule.paused_at is not None for schedule in gone}
+            after = page[-1].schedule.uid
+        await self._storage.schedules.pause([name for name, was_paused in paused.items() if was_paused], paused=True)
+
+    async def _jobs(self) -> AsyncIterator[Job]:
+        after: JobId | None = None
+        while page := await self._storage.jobs.page(after=after, limit=_PAGE):
+            for job in page:
+                yield job
+            after = page[-1].id
+
+    async def _versions(self) -> AsyncIterator[WorkflowVersion]:
+        """The newest version of each workflow that somebody has written."""
+        after: str | None = None
+        while page := await self._storage.workflows.page(after=after, limit=_PAGE):
+            for version in page:
+                if version.spec.source != "foliot":
+                    yield version
+            after = page[-1].workflow_id
+
+    async def _schedules(self) -> AsyncIterator[Schedule]:
+        after: ScheduleId | None = None
+        while page := await self._storage.schedules.page(after=after, limit=_PAGE):
+            for schedule in page:
+                yield schedule
+            after = page[-1].id
+
+
+def _refuse(refusals: Sequence[Refusal]) -> None:
+    if refusals:
+        facts = "; ".join(refusal.message for refusal in refusals)
+        hint = " ".join(dict.fromkeys(refusal.hint for refusal in refusals))
+        is_about_owners = any(refusal.owner for refusal in refusals)
+        raise (OwnedElsewhere if is_about_owners else InvalidInput)(facts, hint=hint)

@@ -1,0 +1,74 @@
+"""What there is, what runs and what comes: bounded looks, however much is stored."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from foliot.domain.ids import JobId, ScheduleId
+from foliot.domain.instant import Instant
+from foliot.domain.run import Status
+from foliot.domain.schedule import Schedule
+from foliot.domain.timetable import Timetable
+from foliot.ports.clock import Clock
+from foliot.ports.storage import Depth, RunFilter, Storage
+from foliot.service.registrar import PREVIEW, ScheduleView, view_schedule
+from foliot.service.views import JobView, RunView, WorkerView, view_job, view_run, view_worker
+
+MOST_COUNTED: Final = 10_000
+"""A count that says this may stand for more."""
+
+
+class Overview:
+    """Tells what is going on."""
+
+    def __init__(self, storage: Storage, clock: Clock) -> None:
+        self._storage = storage
+        self._clock = clock
+
+    async def jobs(self, *, after: str | None = None, limit: int = 100) -> list[JobView]:
+        """Jobs by id, each with its latest run."""
+        jobs = await self._storage.jobs.page(after=None if after is None else JobId(after), limit=limit)
+        latest = await self._storage.runs.latest([job.id for job in jobs])
+        return [view_job(job, latest.get(job.id)) for job in jobs]
+
+    async def schedules(
+        self, *, job_id: str | None = None, after: str | None = None, limit: int = 100
+    ) -> list[ScheduleView]:
+        """Schedules by id, each with its next fire times."""
+        page = await self._storage.schedules.page(
+            job_id=None if job_id is None else JobId(job_id),
+            after=None if after is None else ScheduleId(after),
+            limit=limit,
+        )
+        return self._views(page)
+
+    async def upcoming(self, limit: int = 20) -> list[ScheduleView]:
+        """The schedules that will fire next, in that order."""
+        return self._views(await self._storage.schedules.upcoming(limit))
+
+    async def running(self, limit: int = 100) -> list[RunView]:
+        """Runs under way, newest first."""
+        return await self.newest(Status.RUNNING, Status.CANCELLING, limit=limit)
+
+    async def newest(self, *statuses: Status, limit: int) -> list[RunView]:
+        """Runs of these statuses, newest first."""
+        pages = [await self._storage.runs.page(RunFilter(status=status, limit=limit)) for status in statuses]
+        found = [run for page in pages for run in page]
+        return [view_run(run) for run in sorted(found, key=lambda run: run.id, reverse=True)[:limit]]
+
+    async def depth(self, limit: int = MOST_COUNTED) -> Depth:
+        """How many runs are running, queued and scheduled, each counted up to `limit`."""
+        return await self._storage.runs.depth(limit)
+
+    async def workers(self) -> list[WorkerView]:
+        return [view_worker(state) for state in await self._storage.workers.all()]
+
+    def _views(self, schedules: Sequence[Schedule]) -> list[ScheduleView]:
+        now = self._clock.now()
+        return [view_schedule(schedule, _preview(schedule, now)) for schedule in schedules]
+
+
+def _preview(schedule: Schedule, now: Instant) -> Sequence[Instant]:
+    """The next fire times by the current rule: none while paused, and none of a schedule that has had its last."""
+    if schedule.paused_at is not None or not schedule.enabled:
+        return ()
+    return Timetable(schedule.id, (schedule.revision,)).upcoming(now, PREVIEW)

@@ -1,0 +1,92 @@
+"""What jobs that run as a process can say, and what is refused when they are defined."""
+
+import pytest
+
+from foliot.domain.kinds import check_spec
+from foliot.domain.kinds.agent import AgentSpec
+from foliot.errors import InvalidJob
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        {"env": {"": "x"}},
+        {"env": {"A=B": "x"}},
+        {"env": {"A\0B": "x"}},
+        {"working_dir": ""},
+        {"user": ""},
+        {"user": 0},
+        {"umask": -1},
+        {"umask": 0o1000},
+        {"stdin": b"bytes"},
+        {"grace": -1},
+        {"grace": 301},
+        {"output_cap": -1},
+        {"output_cap": 1 << 63},
+        {"output": "xml"},
+        {"output": True},
+        {"limits": {"memory": 1000}},
+        {"limits": {"memory": 1 << 63}},
+        {"limits": {"cpu_sec": 0}},
+        {"limits": {"cpu_sec": 1.5}},
+        {"limits": {"files": 7}},
+        {"limits": {"processes": 0}},
+        {"limits": {"file_size": -1}},
+        {"limits": {"core": -1}},
+        {"limits": {"colour": 1}},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize(("kind", "words"), [("shell", {"command": "true"}), ("agent", {"prompt": "hello"})])
+def test_what_no_process_can_have_is_refused(kind: str, words: dict[str, object], field: dict[str, object]) -> None:
+    with pytest.raises(InvalidJob):
+        check_spec(kind, {**words, **field})
+
+
+def test_everything_can_be_said_at_once() -> None:
+    limits = {"memory": 1 << 30, "cpu_sec": 60, "files": 64, "processes": 10, "file_size": 0, "core": 1024}
+    process = {"env": {"A": "b"}, "working_dir": "/", "stdin": "", "user": "me", "umask": 0o77, "limits": limits}
+
+    check_spec("shell", {"argv": ["true"], "grace": 0, "output_cap": 0, "output": "file", **process})
+    check_spec("agent", {"prompt": "hello", "cli": ["other", "--flag"], "prompt_args": [], "output": "json", **process})
+
+
+@pytest.mark.parametrize("spec", [{"call": "shop.tasks:report"}, {"handler": "report"}], ids=str)
+@pytest.mark.parametrize("mode", ["none", "json"])
+def test_a_function_returns_its_output_and_cannot_name_another(spec: dict[str, object], mode: str) -> None:
+    with pytest.raises(InvalidJob, match="unknown field `output`"):
+        check_spec("python", {**spec, "output": mode})
+
+
+def test_the_arguments_of_a_job_file_are_read() -> None:
+    args = {"model": "small", "permission_mode": "plan", "bare": True, "extra_args": ["--max-turns", "3"]}
+
+    spec = AgentSpec.from_args("hello", args)
+
+    assert spec == AgentSpec(
+        prompt="hello", model="small", permission_mode="plan", bare=True, extra_args=("--max-turns", "3")
+    )
+
+
+def test_an_argument_that_nobody_knows_is_refused_with_the_one_that_was_meant() -> None:
+    with pytest.raises(InvalidJob) as caught:
+        AgentSpec.from_args("hello", {"modell": "small"})
+
+    assert caught.value.message == "an agent job has no argument 'modell'"
+    assert (caught.value.hint, caught.value.field) == ('Did you mean "model"?', "args.modell")
+
+
+def test_an_argument_that_is_like_no_other_is_refused_with_all_there_are() -> None:
+    with pytest.raises(InvalidJob, match="Known are: model, permission_mode, bare, extra_args"):
+        AgentSpec.from_args("hello", {"webhook_url": "http://example.com"})
+
+
+@pytest.mark.parametrize("args", [{"model": 7}, {"bare": "yes"}, {"extra_args": "--one"}, {"model": ""}], ids=str)
+def test_an_argument_of_another_type_is_refused(args: dict[str, object]) -> None:
+    with pytest.raises(InvalidJob, match="this is no agent job"):
+        AgentSpec.from_args("hello", args)
+
+
+def test_an_empty_prompt_is_refused() -> None:
+    with pytest.raises(InvalidJob):
+        AgentSpec.from_args("", {})

@@ -1,0 +1,109 @@
+"""What bytes can be the output of a job."""
+
+import pytest
+
+from foliot.domain.output import read_output
+from foliot.domain.payload import MAX_BYTES
+from foliot.errors import InvalidRun
+
+
+def refusal_of(data: bytes, mode: str = "json") -> str:
+    with pytest.raises(InvalidRun) as caught:
+        read_output(mode, data)  # type: ignore[arg-type]
+    assert caught.value.hint
+    return caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("data", "output"),
+    [
+        (b"hello\n", b'"hello"'),
+        (b"hello", b'"hello"'),
+        (b"a\n\n", b'"a\\n"'),
+        (b"", b'""'),
+        (b" 1 ", b'" 1 "'),
+        (b"caf\xc3\xa9", b'"caf\xc3\xa9"'),
+        (b"a\xff\0", b'"a\\\\xff\\u0000"'),
+    ],
+)
+def test_text_is_kept_without_the_line_break_that_ends_it(data: bytes, output: bytes) -> None:
+    assert read_output("text", data) == output
+
+
+@pytest.mark.parametrize(
+    ("data", "output"),
+    [
+        (b' {"a": [1, 2.5, "x", true, null]} \r\n', b'{"a":[1,2.5,"x",true,null]}'),
+        (b"7", b"7"),
+        (b'""', b'""'),
+        (b"123456789012345678901234567890", b"123456789012345678901234567890"),
+        (b'"\\u0000\\ud83d\\ude00"', '"\\u0000\U0001f600"'.encode()),
+    ],
+)
+@pytest.mark.parametrize("mode", ["json", "file"])
+def test_json_is_kept_as_the_value_it_is(mode: str, data: bytes, output: bytes) -> None:
+    assert read_output(mode, data) == output  # type: ignore[arg-type]
+
+
+def test_null_is_no_output() -> None:
+    assert read_output("json", b"null\n") is None
+
+
+@pytest.mark.parametrize(
+    ("data", "fault"),
+    [
+        (b"", "expecting value at line 1, column 1"),
+        (b"hello", "expecting value at line 1, column 1"),
+        (b'{\n  "a": 1,\n  "b" 2}', "expecting ':' delimiter at line 3, column 7"),
+        (b"[1, 2", "expecting ',' delimiter at line 1, column 6"),
+        (b"1 2", "extra data at line 1, column 3"),
+        (b'"a\tb"', "invalid control character at line 1, column 3"),
+        (b"{}\xff", "byte 2 is no text in UTF-8"),
+        (b"\0", "expecting value at line 1, column 1"),
+        (b'{"a": NaN}', "NaN is not a number of JSON"),
+        (b"-Infinity", "-Infinity is not a number of JSON"),
+        (b"1e400", "inf is not a number of JSON"),
+        (b'[{"a": 1, "b": 2, "a": 1}]', "the key 'a' is there twice"),
+        (b"[" * 100_000, "it is nested too deeply"),
+        (b'"\\ud800"', "surrogates not allowed"),
+        ("{}".encode("utf-16"), "byte 0 is no text in UTF-8"),
+        (b"1" * 5000, "limit"),
+    ],
+    ids=lambda value: repr(value[:30]),
+)
+def test_what_is_not_json_is_refused_with_the_place(data: bytes, fault: str) -> None:
+    message = refusal_of(data)
+
+    assert message.startswith("the output is not JSON: ")
+    assert fault in message
+
+
+def test_many_keys_are_looked_through_in_one_go() -> None:
+    """Comparing each with each would take the better part of a minute."""
+    many = b"{" + b"".join(b'"k%d":1,' % number for number in range(80_000)) + b'"k79999":1}'
+
+    assert refusal_of(many).endswith("the key 'k79999' is there twice")
+
+
+@pytest.mark.parametrize("mode", ["text", "json", "file"])
+def test_a_mebibyte_just_fits(mode: str) -> None:
+    inner = b"x" * (MAX_BYTES - 2)
+    given = inner if mode == "text" else b'"%s"' % inner
+
+    assert read_output(mode, given) == b'"%s"' % inner  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("mode", ["json", "file"])
+def test_a_byte_more_is_refused_also_where_it_is_only_a_space(mode: str) -> None:
+    assert refusal_of(b" " + b'"%s"' % (b"x" * (MAX_BYTES - 2)), mode) == (
+        "the output has 1048577 bytes, more than 1048576"
+    )
+
+
+@pytest.mark.parametrize("data", [b"x" * (MAX_BYTES - 1), b"\xff" * (MAX_BYTES // 4), b"\1" * (MAX_BYTES // 4)])
+def test_text_is_measured_as_it_is_stored(data: bytes) -> None:
+    assert refusal_of(data, "text").endswith("more than 1048576")
+
+
+def test_json_is_measured_as_it_is_stored_as_well() -> None:
+    assert refusal_of(b"[" + b"1e15," * 200_000 + b"1]").endswith("more than 1048576")

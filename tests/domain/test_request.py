@@ -1,0 +1,80 @@
+"""What a redirect makes of a request."""
+
+import pytest
+
+from foliot.domain.request import Request, defaulted, redirected
+from foliot.domain.url import read_url
+
+HERE = read_url("https://user:secret@example.org/a")
+THERE = read_url("https://example.org/b")
+ELSEWHERE = [
+    read_url("https://other.example/b"),
+    read_url("http://example.org/b"),
+    read_url("https://example.org:8443/b"),
+]
+
+
+def a_post(**headers: str) -> Request:
+    return Request("POST", HERE, {"Content-Type": "text/plain", **headers}, b"body")
+
+
+@pytest.mark.parametrize(
+    ("status", "method", "expected"),
+    [
+        (301, "POST", "GET"), (302, "POST", "GET"), (303, "POST", "GET"), (307, "POST", "POST"), (308, "POST", "POST"),
+        (301, "PUT", "PUT"), (302, "DELETE", "DELETE"), (303, "PUT", "GET"), (303, "DELETE", "GET"),
+        (301, "HEAD", "HEAD"), (303, "HEAD", "HEAD"), (303, "GET", "GET"), (307, "GET", "GET"),
+    ],
+)  # fmt: skip
+def test_the_method_changes_as_the_status_says(status: int, method: str, expected: str) -> None:
+    assert redirected(Request(method, HERE), status, THERE).method == expected
+
+
+def test_what_becomes_a_get_loses_its_body() -> None:
+    following = redirected(a_post(Accept="x"), 303, THERE)
+
+    assert (following.body, dict(following.headers)) == (None, {"Accept": "x"})
+
+
+def test_what_stays_a_post_keeps_its_body() -> None:
+    assert redirected(a_post(), 307, THERE).body == b"body"
+
+
+def test_within_an_origin_headers_and_credentials_go_on() -> None:
+    following = redirected(a_post(Authorization="x"), 307, THERE)
+
+    assert following.headers["Authorization"] == "x"
+    assert following.url.credentials == ("user", "secret")
+
+
+@pytest.mark.proves("Z23")
+@pytest.mark.parametrize("url", ELSEWHERE, ids=str)
+def test_another_origin_gets_no_secrets(url: object) -> None:
+    given = {"authorization": "x", "Cookie": "x", "X-Api-Key": "x", "Accept": "y", "Foliot-Run-Id": "r"}
+
+    following = redirected(a_post(**given), 307, url)  # type: ignore[arg-type]
+
+    assert dict(following.headers) == {"Content-Type": "text/plain", "Accept": "y", "Foliot-Run-Id": "r"}
+    assert following.url.credentials is None
+
+
+def test_secrets_do_not_come_back_with_the_first_origin() -> None:
+    away = redirected(a_post(Authorization="x"), 307, ELSEWHERE[0])
+
+    back = redirected(away, 307, THERE)
+
+    assert "Authorization" not in back.headers
+    assert back.url.credentials is None
+
+
+def test_credentials_in_a_redirect_are_not_used() -> None:
+    following = redirected(Request("GET", THERE), 302, read_url("https://a:b@example.org/"))
+
+    assert following.url.credentials is None
+
+
+def test_defaults_give_way_to_headers_however_they_are_spelled() -> None:
+    assert defaulted({"user-AGENT": "mine"}, {"User-Agent": "ours", "Accept": "x"}) == {
+        "user-AGENT": "mine",
+        "Accept": "x",
+    }

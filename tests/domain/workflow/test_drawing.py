@@ -1,0 +1,75 @@
+"""What a picture of a workflow shows."""
+
+from typing import Any
+
+import pytest
+
+from foliot import Workflow
+from foliot.domain.workflow.drawing import Arrow, drawing_of
+
+
+def drawn(**parents: list[str]) -> Any:
+    """A drawing of steps with their parents; one that begins with an underscore is final."""
+    flow = Workflow("flow")
+    for name, before in parents.items():
+        step = flow.step(name, shell="true")
+        for parent in before:
+            step.after(parent)
+        if name.startswith("_"):
+            step.final()
+    return drawing_of(flow.spec.steps)
+
+
+def test_a_step_stands_below_the_lowest_of_its_parents() -> None:
+    assert drawn(d=["a", "c"], c=["b"], b=["a"], a=[], e=["a"]).layers == [["a"], ["b", "e"], ["c"], ["d"]]
+
+
+def test_the_final_step_has_arrows_from_those_that_nothing_else_follows() -> None:
+    drawing = drawn(a=[], b=["a"], c=["a"], _end=[])
+
+    assert drawing.layers[-1] == ["_end"]
+    assert drawing.final == "_end"
+    assert [arrow for arrow in drawing.arrows if arrow.child == "_end"] == [
+        Arrow("b", "_end", "complete"),
+        Arrow("c", "_end", "complete"),
+    ]
+
+
+def test_a_final_step_alone_has_no_arrow() -> None:
+    assert drawn(_end=[]) == ([["_end"]], [], "_end", frozenset())
+
+
+@pytest.mark.parametrize(
+    ("conditions", "test", "words"),
+    [
+        ([], {}, ""),
+        (["failure"], {}, "failure"),
+        (["skipped", "success"], {}, "success, skipped"),
+        ([], {"exit_code": [0, 3]}, "success, exit code 0 or 3"),
+        (["complete"], {"contains": 'a"\n'}, r'complete, contains "a\"\n"'),
+        ([], {"path": "a.b"}, "success, has a.b"),
+        ([], {"path": "a.b", "equals": None}, "success, a.b = null"),
+        ([], {"equals": {"n": 1}}, 'success, output = {"n":1}'),
+    ],
+)
+def test_conditions_are_words_on_the_arrow(conditions: list[str], test: dict[str, Any], words: str) -> None:
+    flow = Workflow("flow")
+    flow.step("a", shell="true")
+    flow.step("b", shell="true").after("a", *conditions, **test)
+
+    assert drawing_of(flow.spec.steps).arrows == [Arrow("a", "b", words)]
+
+
+def test_who_asks_a_person_is_known() -> None:
+    flow = Workflow("flow")
+    flow.step("ask", approve=True)
+
+    assert drawing_of(flow.spec.steps).questions == {"ask"}
+
+
+def test_a_thousand_between_two_have_two_thousand_arrows() -> None:
+    wide = [f"m{number}" for number in range(1_000)]
+    drawing = drawn(a=[], **{name: ["a"] for name in wide}, z=wide)
+
+    assert [len(layer) for layer in drawing.layers] == [1, 1_000, 1]
+    assert len(drawing.arrows) == 2_000

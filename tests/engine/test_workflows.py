@@ -1,0 +1,331 @@
+"""Executions from beginning to end, on a virtual clock."""
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from foliot import Foliot, Workflow, current_run
+from foliot.domain.instant import HOUR
+from foliot.domain.workflow.spec import Approval
+from foliot.errors import InvalidRun, InvalidWorkflow, NotFound
+from foliot.service.workflows import ExecutionView, StepView
+from foliot.testing.inline import InlineEngine
+
+
+class Diary:
+    """What ran, in order, and how it is to end."""
+
+    def __init__(self) -> None:
+        self.ran: list[str] = []
+        self.seen: list[tuple[str, str | None]] = []
+        self.failing: set[str] = set()
+
+    def step(self, name: str, answer: Any = None) -> Any:
+        def work(**given: Any) -> Any:
+            self.ran.append(name)
+            self.seen.append((name, current_run().execution_id))
+            if name in self.failing:
+                raise ValueError(f"{name} fails")
+            return given if answer is None else answer
+
+        return work
+
+
+@pytest.fixture
+def diary() -> Diary:
+    return Diary()
+
+
+@pytest.fixture
+def app() -> Foliot:
+    return Foliot()
+
+
+@pytest.fixture
+def etl(app: Foliot, diary: Diary) -> Workflow:
+    flow = Workflow("etl", params={"day": 1})
+    flow.step("extract", diary.step("extract", {"path": "/data"}))
+    flow.step("load", diary.step("load"), payload={"path": "{{ steps.extract.output.path }}"}).after("extract")
+    flow.step("alarm", diary.step("alarm")).after("extract", "failure")
+    flow.step("cleanup", diary.step("cleanup")).final()
+    return app.workflow(flow)
+
+
+@pytest.fixture
+async def engine(app: Foliot) -> AsyncIterator[InlineEngine]:
+    async with InlineEngine(app) as engine:
+        yield engine
+
+
+@pytest.mark.proves("R2-01", "R2-40", "R2-44", "R2-56", "D4")
+async def test_steps_run_in_the_order_of_the_graph(
+    etl: Workflow, app: Foliot, engine: InlineEngine, diary: Diary
+) -> None:
+    execution_id = await app.start_workflow("etl")
+    await engine.run_until_idle()
+
+    execution = await app.workflow_status(execution_id)
+    assert execution is not None
+    assert diary.ran == ["extract", "load", "cleanup"]
+    assert execution.status == "success"
+    assert execution.results == {
+        "extract": "success",
+        "load": "success",
+        "alarm": "skipped",
+        "cleanup": "success",
+    }
+    assert (await app.run(execution_id)).status == "success"
+
+
+@pytest.mark.proves("R2-08", "R2-47")
+async def test_a_failure_is_taken_up_and_the_execution_succeeds(
+    etl: Workflow, app: Foliot, engine: InlineEngine, diary: Diary
+) -> None:
+    diary.failing = {"extract"}
+    execution_id = await app.start_workflow("etl")
+    await engine.run_until_idle()
+
+    execution = await app.workflow_status(execution_id)
+    assert execution is not None
+    assert diary.ran == ["extract", "alarm", "cleanup"]
+    assert execution.status == "success"
+    skipped = next(step for step in execution.steps if step.name == "load")
+    assert skipped.blockers == ["extract"]
+
+
+async def test_outputs_reach_the_next_step_as_data(
+    etl: Workflow, app: Foliot, engine: InlineEngine, diary: Diary
+) -> None:
+    execution_id = await app.start_workflow("etl")
+    await engine.run_until_idle()
+
+    [load] = await app.runs(job="etl.load")
+    assert load.input_payload == {"path": "/data"}
+    assert load.output_payload == {"path": "/data"}
+    assert execution_id != load.id
+
+
+@pytest.mark.proves("R2-45", "R2-46", "D9", "R2-02")
+async def test_twenty_executions_never_mix(etl: Workflow, app: Foliot, engine: InlineEngine, diary: Diary) -> None:
+    started = [await app.start_workflow("etl") for _ in range(20)]
+    await engine.run_until_idle()
+
+    assert len(diary.seen) == 60
+    assert {name for _, name in diary.seen} == set(started)
+    for execution_id in started:
+        execution = await app.workflow_status(execution_id)
+        assert execution is not None
+        assert execution.status == "success"
+
+
+@pytest.mark.proves("R2-38", "R2-26")
+async def test_a_workflow_owns_its_schedule(etl: Workflow, app: Foliot, diary: Diary) -> None:
+    app.schedule("nightly", "etl", cron="0 2 * * *")
+
+    async with InlineEngine(app) as engine:
+        await engine.advance(timedelta(days=2))
+        ticks = await app.ticks("nightly")
+
+        assert diary.ran == ["extract", "load", "cleanup"] * 2
+        assert [tick.outcome for tick in ticks] == ["ran", "ran"]
+        execution = await app.workflow_status(ticks[0].run_id or "")
+        assert execution is not None
+        assert execution.scheduled_for == ticks[0].scheduled_for
+
+
+@pytest.mark.proves("R2-37")
+async def test_a_step_can_be_run_alone(etl: Workflow, app: Foliot, engine: InlineEngine, diary: Diary) -> None:
+    await app.enqueue("etl.load")
+    await engine.run_until_idle()
+
+    assert diary.seen == [("load", None)]
+    assert await app.active_workflows() == []
+
+
+async def test_parameters_are_checked_before_anything_starts(etl: Workflow, app: Foliot, engine: InlineEngine) -> None:
+    with pytest.raises(InvalidRun, match='Did you mean "day"'):
+        await app.start_workflow("etl", {"dai": 2})
+    assert await app.runs() == []
+
+
+@pytest.mark.proves("D7", "R2-24")
+async def test_an_execution_uses_the_version_it_started_with(app: Foliot, diary: Diary) -> None:
+    first = Workflow("flow")
+    first.step("a", diary.step("a"))
+    first.step("b", diary.step("b"), retries=0).after("a")
+    app.workflow(first)
+    second = Workflow("flow")
+    second.step("a", diary.step("a"))
+
+    async with InlineEngine(app) as engine:
+        services = await app.open()
+        old = await app.start_workflow("flow")
+        versions = await services.workflows.register({"flow": second.spec})
+        await engine.run_until_idle()
+
+        assert versions["flow"].version == 2
+        assert diary.ran == ["a", "b"]
+        execution = await app.workflow_status(old)
+        assert execution is not None
+        assert execution.version == 1
+        new = await app.start_workflow("flow")
+        again = await app.start_workflow("flow", version=1)
+        await engine.run_until_idle()
+        assert [(await app.workflow_status(one)).version for one in (new, again)] == [2, 1]  # type: ignore[union-attr]  # both are there
+
+
+async def test_a_version_that_does_not_exist_is_refused(etl: Workflow, app: Foliot, engine: InlineEngine) -> None:
+    with pytest.raises(NotFound, match="etl version 7"):
+        await app.start_workflow("etl", version=7)
+
+
+async def test_an_execution_is_repeated_from_where_it_failed(
+    etl: Workflow, app: Foliot, engine: InlineEngine, diary: Diary
+) -> None:
+    diary.failing = {"load"}
+    before = await app.start_workflow("etl")
+    await engine.run_until_idle()
+    assert (await app.run(before)).status == "failed"
+    diary.failing, diary.ran = set(), []
+
+    after = await app.rerun_workflow(before)
+    await engine.run_until_idle()
+
+    execution = await app.workflow_status(after)
+    assert execution is not None
+    assert diary.ran == ["load", "cleanup"]
+    assert execution.status == "success"
+    assert execution.results["extract"] == "success"
+
+
+async def test_a_failed_step_is_marked_and_what_follows_runs(
+    etl: Workflow, app: Foliot, engine: InlineEngine, diary: Diary
+) -> None:
+    diary.failing = {"extract"}
+    before = await app.start_workflow("etl")
+    await engine.run_until_idle()
+    diary.ran = []
+
+    after = await app.mark_step(before, "extract")
+    await engine.run_until_idle()
+
+    execution = await app.workflow_status(after)
+    assert execution is not None
+    assert execution.results["extract"] == "success"
+    assert execution.results["alarm"] == "skipped"
+    assert "cleanup" in diary.ran
+
+
+@pytest.mark.proves("R2-53")
+async def test_a_paused_step_is_skipped(etl: Workflow, app: Foliot, engine: InlineEngine, diary: Diary) -> None:
+    await app.pause_step("etl", "load")
+    await app.start_workflow("etl")
+    await engine.run_until_idle()
+    assert diary.ran == ["extract", "cleanup"]
+
+    await app.pause_step("etl", "load", paused=False)
+    await app.start_workflow("etl")
+    await engine.run_until_idle()
+    assert diary.ran[2:] == ["extract", "load", "cleanup"]
+
+
+@pytest.mark.parametrize(("answer", "expected"), [("approve", ["ship"]), ("reject", []), ("none", [])])
+async def test_a_person_decides_and_a_default_after_the_timeout(
+    app: Foliot, diary: Diary, answer: str, expected: list[str]
+) -> None:
+    flow = Workflow("release")
+    flow.step("ask", approve=Approval(timeout=HOUR))
+    flow.step("ship", diary.step("ship")).after("ask")
+    app.workflow(flow)
+
+    async with InlineEngine(app) as engine:
+        execution_id = await app.start_workflow("release")
+        await engine.advance(timedelta(minutes=30))
+        assert diary.ran == []
+        if answer == "approve":
+            await app.approve(execution_id, "ask", by="ann")
+        elif answer == "reject":
+            await app.reject(execution_id, "ask", by="ann")
+        await engine.advance(timedelta(hours=1))
+
+        assert diary.ran == expected
+        assert (await app.run(execution_id)).status == ("success" if expected else "failed")
+        with pytest.raises(InvalidRun, match="does not wait"):
+            await app.approve(execution_id, "ask")
+
+
+@pytest.mark.proves("D1", "R2-35")
+async def test_a_wrong_workflow_stores_nothing(app: Foliot, engine: InlineEngine) -> None:
+    wrong = Workflow("wrong")
+    wrong.step("a", shell="true").after("b")
+    wrong.step("b", shell="true").after("a")
+    services = await app.open()
+    before = await app.jobs()
+
+    with pytest.raises(InvalidWorkflow, match="wait for each other"):
+        await services.workflows.register({"wrong": wrong.spec})
+
+    assert await app.jobs() == before
+    assert await services.workflows.page() == []
+
+
+async def test_a_retried_step_decides_only_with_its_last_attempt(app: Foliot, diary: Diary) -> None:
+    flow = Workflow("flow")
+    flow.step("a", diary.step("a"), retries=2, retry_delay=60)
+    flow.step("b", diary.step("b")).after("a", "failure")
+    app.workflow(flow)
+    diary.failing = {"a"}
+
+    async with InlineEngine(app) as engine:
+        await app.start_workflow("flow")
+        await engine.run_until_idle()
+        assert diary.ran == ["a"]
+        await engine.advance(timedelta(minutes=10))
+
+        assert diary.ran == ["a", "a", "a", "b"]
+
+
+@pytest.mark.proves("R2-58", "R2-59")
+async def test_what_is_active_and_what_is_not_known(etl: Workflow, app: Foliot, engine: InlineEngine) -> None:
+    assert await app.workflow_status("01NOWHERE") is None
+    flow = await app.start_workflow("etl")
+    await engine.run_until_idle()
+    assert await app.active_workflows() == []
+    assert await app.workflow_status(flow) is not None
+
+
+@pytest.mark.proves("R2-56", "R2-57")
+async def test_the_application_hears_of_each_step_and_of_the_end(
+    etl: Workflow, app: Foliot, engine: InlineEngine, diary: Diary
+) -> None:
+    ended: list[tuple[str, dict[str, str | None]]] = []
+    steps: list[str] = []
+    app.on_workflow_complete(lambda execution: ended.append((execution.id, execution.results)))
+
+    @app.on_step
+    async def heard(execution: ExecutionView, step: StepView) -> None:
+        steps.append(f"{step.name} {step.result}")
+
+    execution_id = await app.start_workflow("etl")
+    await engine.run_until_idle()
+
+    assert [name for name, _ in ended] == [execution_id]
+    assert sorted(steps) == ["alarm skipped", "cleanup success", "extract success", "load success"]
+
+
+async def test_a_listener_that_raises_keeps_nobody_else_from_hearing(
+    etl: Workflow, app: Foliot, engine: InlineEngine
+) -> None:
+    heard: list[str] = []
+
+    @app.on_workflow_complete
+    def broken(execution: ExecutionView) -> None:
+        raise ValueError("no")
+
+    app.on_workflow_complete(lambda execution: heard.append(execution.status))
+    await app.start_workflow("etl")
+    await engine.run_until_idle()
+
+    assert heard == ["success"]

@@ -1,0 +1,201 @@
+"""Calling commands in this process, and a database with something in it."""
+
+import asyncio
+import json
+import logging
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from foliot import Foliot, Workflow
+from foliot.domain.gate.spec import Action, Gate
+from foliot.domain.ids import JobId
+from foliot.domain.job import JobSpec
+from foliot.engine.node import Role, Settings
+from foliot.interfaces.cli import main
+
+
+class Called(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+    @property
+    def objects(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+Call = Callable[..., Called]
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A current directory of the test's own, in UTC, without what the environment says about Foliot."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TZ", "UTC")
+    for name in ("FOLIOT_STORAGE", "FOLIOT_CONFIG", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+@pytest.fixture(autouse=True)
+def quiet_log() -> Iterator[None]:
+    """What a command sets up for its own log ends with the test."""
+    handlers, level = logging.root.handlers[:], logging.root.level
+    yield
+    logging.root.handlers[:] = handlers
+    logging.root.setLevel(level)
+
+
+@pytest.fixture
+def call(capfd: pytest.CaptureFixture[str]) -> Call:
+    """A call of the command line: exit code and what it said."""
+
+    def run(*arguments: str) -> Called:
+        with pytest.raises(SystemExit) as ended:
+            main(list(arguments))
+        out, err = capfd.readouterr()
+        return Called(int(ended.value.code or 0), out, err)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with a database in which a few jobs have run; nothing runs there any more."""
+    directory = tmp_path_factory.mktemp("filled")
+    asyncio.run(fill(f"sqlite:///{directory}/foliot.db"))
+    return directory
+
+
+@pytest.fixture
+def shop(filled: Path, elsewhere: Path) -> Path:
+    """The filled database as foliot.db in the current directory.
+
+    Runs, oldest first: report succeeded, broken failed on its second try, report waits, report was cancelled.
+    """
+    for file in filled.iterdir():
+        if file.is_file():
+            shutil.copy(file, elsewhere)
+    return elsewhere
+
+
+async def fill(url: str) -> None:
+    app = Foliot(url)
+    app.shell("report", "echo one; echo two; echo oops >&2", env={"TOKEN": "hush"}, description="Für die Woche")
+    app.shell("broken", "echo try; exit 3", retries=1, retry_delay=0)
+    app.schedule("report-weekly", "report", cron="0 9 * * MON", timezone="Europe/Berlin")
+    app.schedule("report-often", "report", every=3600)
+    async with app:
+        node = await app.node(Settings(label="test"))
+        await node.start()
+        try:
+            for job in ("report", "broken"):
+                await over(app, await app.enqueue(job, {"week": 7}))
+        finally:
+            await node.stop()
+        await app.enqueue("report")
+        await app.cancel(await app.enqueue("report"))
+
+
+async def over(app: Foliot, run_id: str) -> None:
+    while not (await app.run(run_id)).status.is_terminal:
+        await asyncio.sleep(0.01)
+
+
+@pytest.fixture(scope="session")
+def flowing(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with a database in which workflows and gates have run; nothing runs there any more."""
+    directory = tmp_path_factory.mktemp("flowing")
+    asyncio.run(flow(f"sqlite:///{directory}/foliot.db"))
+    return directory
+
+
+@pytest.fixture
+def plant(flowing: Path, elsewhere: Path) -> Path:
+    """That database as foliot.db in the current directory.
+
+    Executions: of etl one in which extract failed, alarm took that up and load was skipped; of release one that waits
+    for an answer; of later one that has not begun. Runs of digest, a gate over good and bad: one skipped.
+    """
+    for file in flowing.iterdir():
+        if file.is_file():
+            shutil.copy(file, elsewhere)
+    return elsewhere
+
+
+async def flow(url: str) -> None:
+    app = Foliot(url)
+    etl = Workflow("etl", params={"day": "today", "n": 1}, description="Every night")
+    etl.step("extract", shell="exit 3")
+    etl.step("load", shell="true").after("extract")
+    etl.step("report", shell="true").after("load")
+    etl.step("alarm", shell="true").after("extract", "failure", exit_code=3)
+    etl.step("never", shell="true").after("extract", "failure", contains='a "b" <c>')
+    etl.step("cleanup", shell="true").final()
+    release = Workflow("release")
+    release.step("ask", approve=True)
+    release.step("ship", shell="true").after("ask")
+    later = Workflow("later")
+    later.step("only", shell="true")
+    for workflow in (etl, release, later):
+        app.workflow(workflow)
+    app.schedule("nightly", "etl", cron="0 2 * * *")
+    app.shell("good", "true")
+    app.shell("bad", "exit 1")
+    async with app:
+        gate = Gate(depends_on=(JobId("good"), JobId("bad"), JobId("later")), on_dep_fail=Action.SKIP)
+        digest = JobSpec(kind="workflow", inner_kind="shell", spec={"command": "true"}, gate=gate, source="app")
+        await (await app.open()).registrar.put_jobs({JobId("digest"): digest})
+        node = await app.node(Settings(label="test"))
+        await node.start()
+        try:
+            for job in ("good", "bad", "digest", "etl"):
+                await over(app, await app.enqueue(job))
+            waiting = await app.start_workflow("release")
+            while not await app.runs(job="release.ask"):
+                await asyncio.sleep(0.01)
+            assert (await app.run(waiting)).status == "running"
+        finally:
+            await node.stop()
+        await app.start_workflow("later")
+
+
+@pytest.fixture
+def worker(shop: Path) -> Iterator[None]:
+    """Somebody who works on the database of the shop, in another thread."""
+    with working(shop):
+        yield
+
+
+@pytest.fixture
+def operator(plant: Path) -> Iterator[None]:
+    """The same for the plant."""
+    with working(plant):
+        yield
+
+
+@contextmanager
+def working(directory: Path) -> Iterator[None]:
+    ready, stop = threading.Event(), threading.Event()
+    thread = threading.Thread(target=lambda: asyncio.run(work(f"sqlite:///{directory}/foliot.db", ready, stop)))
+    thread.start()
+    assert ready.wait(30)
+    yield
+    stop.set()
+    thread.join()
+
+
+async def work(url: str, ready: threading.Event, stop: threading.Event) -> None:
+    app = Foliot(url)
+    async with app:
+        node = await app.node(Settings(label="test", roles=[Role.WORKER]))
+        await node.start()
+        ready.set()
+        await asyncio.to_thread(stop.wait)
+        await node.stop()

@@ -1,0 +1,142 @@
+"""Workflows drawn with characters: what can be read off a picture is what the workflow says."""
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from foliot import Workflow
+from foliot.domain.workflow.drawing import Drawing, drawing_of
+from foliot.interfaces.cli.graph.canvas import Pen
+from foliot.interfaces.cli.graph.outline import outline
+from foliot.interfaces.cli.graph.picture import LONGEST_WORDS, MOST_STEPS, Caption, draw
+from tests.interfaces.reading import read_arrows
+
+UTF8, ASCII = Pen.for_encoding("utf-8"), Pen.for_encoding("ascii")
+Edges = dict[tuple[int, int], str]
+
+
+def graph(size: int, edges: Edges) -> Drawing:
+    flow = Workflow("flow")
+    for number in range(size):
+        step = flow.step(f"s{number}", shell="true")
+        for (parent, child), condition in edges.items():
+            if child == number:
+                step.after(f"s{parent}", condition)
+    return drawing_of(flow.spec.steps)
+
+
+def pictured(drawing: Drawing, pen: Pen = UTF8, width: int = 10_000) -> list[str] | None:
+    lines = draw(drawing, {name: Caption([name]) for name in drawing.steps}, pen, width)
+    return None if lines is None else ["".join(piece.text for piece in line) for line in lines]
+
+
+def listed(drawing: Drawing) -> list[str]:
+    lines = outline(drawing, {name: Caption([name]) for name in drawing.steps})
+    return ["".join(piece.text for piece in line) for line in lines]
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> tuple[int, Edges]:
+    size = draw(st.integers(1, 9))
+    pairs = [(parent, child) for child in range(size) for parent in range(child)]
+    words = st.sampled_from(["success", "failure", "complete"])
+    return size, draw(st.dictionaries(st.sampled_from(pairs), words, max_size=14)) if pairs else {}
+
+
+@given(graphs())
+def test_following_the_lines_gives_the_arrows(given_graph: tuple[int, Edges]) -> None:
+    drawing = graph(*given_graph)
+    lines = pictured(drawing)
+    assume(lines is not None)
+
+    assert lines is not None
+    assert read_arrows(lines, drawing.steps) == set(drawing.arrows)
+
+
+@given(graphs())
+def test_ascii_has_the_same_shape(given_graph: tuple[int, Edges]) -> None:
+    drawing = graph(*given_graph)
+    lines, plain = pictured(drawing), pictured(drawing, ASCII)
+
+    assert (lines is None) == (plain is None)
+    assert all(line.isascii() for line in plain or [])
+    blank = str.maketrans(dict.fromkeys("│─┌┐└┘├┤┬┴┼▼|-+v", "#"))
+    assert [line.translate(blank) for line in lines or []] == [line.translate(blank) for line in plain or []]
+
+
+def test_a_branch_and_its_join() -> None:
+    drawing = graph(4, {(0, 1): "success", (0, 2): "failure", (1, 3): "success", (2, 3): "success"})
+
+    assert pictured(drawing) == [
+        "    ┌─────┐",
+        "    │ s0  │",
+        "    └──┬──┘",
+        "   ┌───┴────┐",
+        "   ▼        ▼ failure",
+        "┌─────┐  ┌─────┐",
+        "│ s1  │  │ s2  │",
+        "└──┬──┘  └──┬──┘",
+        "   └──┐ ┌───┘",
+        "      ▼ ▼",
+        "    ┌─────┐",
+        "    │ s3  │",
+        "    └─────┘",
+    ]
+
+
+def test_a_chain_is_a_straight_line() -> None:
+    lines = pictured(graph(5, {(number, number + 1): "success" for number in range(4)}), ASCII)
+
+    assert lines is not None
+    assert [line for line in lines if "v" in line] == ["   v"] * 4
+
+
+def test_long_words_are_shortened() -> None:
+    flow = Workflow("flow")
+    flow.step("a", shell="true")
+    flow.step("b", shell="true").after("a", contains="x" * 500)
+
+    lines = pictured(drawing_of(flow.spec.steps), width=80)
+
+    assert lines is not None
+    assert max(map(len, lines)) < LONGEST_WORDS + 12
+    assert any(line.endswith("xxx...") for line in lines)
+
+
+@pytest.mark.parametrize(("width", "fits"), [(17, True), (15, False)])
+def test_what_is_too_wide_is_not_drawn(width: int, fits: bool) -> None:
+    assert (pictured(graph(2, {}), width=width) is not None) == fits
+
+
+@pytest.mark.parametrize(("count", "fits"), [(MOST_STEPS, True), (MOST_STEPS + 1, False)])
+def test_nor_is_what_nobody_could_follow(count: int, fits: bool) -> None:
+    assert (pictured(graph(count, {})) is not None) == fits
+
+
+def test_a_list_has_the_layers_and_what_each_step_waits_for() -> None:
+    assert listed(graph(4, {(0, 1): "success", (0, 2): "failure", (1, 3): "success", (2, 3): "complete"})) == [
+        "layer 1",
+        "  s0",
+        "layer 2",
+        "  s1  after s0",
+        "  s2  after s0 (failure)",
+        "layer 3",
+        "  s3  after s1, s2 (complete)",
+    ]
+
+
+def test_a_list_of_ten_thousand_steps_in_a_row() -> None:
+    drawing = graph(0, {})._replace(layers=[[f"s{number}"] for number in range(10_000)])
+
+    assert len(listed(drawing)) == 20_000
+
+
+def test_many_parents_are_counted() -> None:
+    lines = listed(graph(31, {(number, 30): "success" for number in range(30)}))
+
+    assert lines[-1] == "  s30  after s0, s1, s2, s3, s4 and 25 more"
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", None, "no-such-encoding"])
+def test_lines_are_ascii_where_the_encoding_has_no_others(encoding: str | None) -> None:
+    assert Pen.for_encoding(encoding) == ASCII

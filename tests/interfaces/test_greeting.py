@@ -1,0 +1,24 @@
+"""foliot serve on a terminal: a few lines that say what it does, and a log for eyes."""
+
+from pathlib import Path
+from signal import SIGINT
+
+from tests.interfaces.terminal import Terminal
+
+
+def test_it_says_what_it_serves_and_ends_when_it_is_asked_to(elsewhere: Path) -> None:
+    job = '[[jobs]]\nid = "hourly"\ncommand = "true"\nschedule = "0 * * * *"\n'
+    (elsewhere / "foliot.toml").write_text(f"[server]\nslots = 3\n{job}")
+
+    with Terminal("serve", directory=elsewhere) as terminal:
+        terminal.read(until="Ctrl-C stops.")
+        terminal.send(SIGINT)
+
+    lines = [line.split(maxsplit=1) for line in terminal.screen.splitlines()]
+    said = {line[0]: line[1] for line in lines if len(line) == 2}
+    assert said["configuration"] == "foliot.toml: 1 job, 1 schedule"
+    assert said["storage"].endswith("/foliot.db")
+    assert said["roles"] == "scheduler, worker (3 slots, queue default)"
+    assert said["next"].startswith("hourly:default at 20")
+    assert "node_stopped" in terminal.screen
+    assert not any(line[0].startswith("{") for line in lines if line)

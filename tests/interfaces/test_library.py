@@ -1,0 +1,275 @@
+"""Foliot as a library: everything is asked for by public names, on whatever storage and queue there is."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from foliot import Foliot
+from foliot.adapters.queue.memory import MemoryQueue
+from foliot.adapters.queue.storage import StorageQueue
+from foliot.domain.instant import Millis
+from foliot.domain.launch import launch_job
+from foliot.domain.logs import LogEnd, LogState
+from foliot.domain.schedule import ScheduleType
+from foliot.engine.node import Node, Parts, Role, Settings
+from foliot.errors import InvalidRun, NotFound, OwnedElsewhere
+from foliot.ports.queue import Queue
+from foliot.service.views import RunView
+from foliot.testing.inline import InlineEngine
+from foliot.wiring import build_runners
+from tests.adapters.storage.postgres.fresh import fresh_database
+
+SETTINGS = Settings(label="test", slots=8)
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Foliot:
+    return Foliot(f"sqlite:///{tmp_path}/foliot.db")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path}/foliot.db"
+        return
+    with fresh_database() as (server, name):
+        yield server.dsn(name)
+
+
+@asynccontextmanager
+async def serving(app: Foliot, queue: str = "storage", settings: Settings = SETTINGS) -> AsyncIterator[None]:
+    async with app:
+        services = await app.open()
+        chosen: Queue = StorageQueue(services.storage) if queue == "storage" else MemoryQueue()
+        parts = Parts(
+            storage=services.storage,
+            queue=chosen,
+            clock=services.clock,
+            ids=services.ids,
+            runners=build_runners(app.functions, app.launcher, 8),
+            launcher=launch_job,
+        )
+        node = Node(parts, settings)
+        await node.start()
+        try:
+            yield
+        finally:
+            await node.stop()
+
+
+@asynccontextmanager
+async def node_of(app: Foliot) -> AsyncIterator[None]:
+    """A server that waits for nobody when it is stopped."""
+    node = await app.node(Settings(label="test", drain=Millis(1)))
+    await node.start()
+    try:
+        yield
+    finally:
+        await node.stop()
+
+
+async def ended(app: Foliot, run_id: str) -> RunView:
+    while not (run := await app.run(run_id)).status.is_terminal:
+        await asyncio.sleep(0.01)
+    return run
+
+
+@pytest.mark.proves("R1-53")
+@pytest.mark.parametrize("queue", ["storage", "memory"])
+async def test_the_same_application_runs_on_every_storage_and_queue(url: str, queue: str) -> None:
+    app = Foliot(url)
+
+    @app.job(retries=1, retry_delay=0)
+    async def flaky(fails: bool = False) -> str:
+        if fails:
+            raise ConnectionError("no answer")
+        return "done"
+
+    app.schedule("each-second", flaky, cron="* * * * * *")
+
+    async with serving(app, queue):
+        good = await ended(app, await app.enqueue(flaky))
+        bad = await ended(app, await app.enqueue(flaky, {"fails": True}))
+        while not (ticks := await app.ticks("each-second")):
+            await asyncio.sleep(0.01)
+
+    assert (good.status, good.output_payload) == ("success", "done")
+    assert (bad.status, bad.attempt) == ("failed", 2)
+    assert ticks[0].outcome == "ran"
+
+
+@pytest.mark.proves("R1-42", "R1-59")
+async def test_a_run_is_asked_about_and_dealt_with_by_its_id_alone(app: Foliot) -> None:
+    app.shell("greet", "echo hello; exit 3")
+
+    async with serving(app):
+        run_id = await app.enqueue("greet")
+        run = await ended(app, run_id)
+
+        assert (run.id, run.status, run.exit_code) == (run_id, "failed", 3)
+        assert [attempt.run_id for attempt in await app.attempts(run_id)] == [run_id]
+        assert [piece.data for piece in await app.logs(run_id) if piece.stream == "stdout"] == [b"hello\n"]
+        assert [item async for item in app.follow(run_id)][-1] == LogEnd(LogState.COMPLETE)
+        assert await app.output(run_id) == b"hello\n"
+        assert await app.cancel(run_id) == "terminal"
+        again = await ended(app, await app.retry(run_id))
+        marked = await app.run(await app.mark(run_id))
+
+    assert (again.trigger, again.status) == (f"retry:{run_id}", "failed")
+    assert (marked.trigger, marked.status, marked.reason) == (f"mark:{run_id}", "success", "marked")
+
+
+async def test_what_is_under_way_is_neither_repeated_nor_marked(app: Foliot) -> None:
+    app.shell("long", "sleep 600")
+
+    async with serving(app):
+        run_id = await app.enqueue("long")
+        while (await app.run(run_id)).status != "running":
+            await asyncio.sleep(0.01)
+        for ask in (app.retry, app.mark):
+            with pytest.raises(InvalidRun, match="foliot cancel"):
+                await ask(run_id)
+        await app.cancel(run_id)
+        await ended(app, run_id)
+
+
+async def test_following_goes_on_when_the_server_is_started_again(app: Foliot, tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    app.shell("patient", f"echo begin; test -e {gate} || sleep 600; echo end")
+    seen: list[bytes] = []
+
+    async def follow(run_id: str) -> LogEnd:
+        reader = Foliot(f"sqlite:///{tmp_path}/foliot.db")
+        async with reader:
+            async for item in reader.follow(run_id):
+                if isinstance(item, LogEnd):
+                    return item
+                seen.extend([item.data] if item.stream == "stdout" else [])
+        raise AssertionError("no end")
+
+    async with app:
+        run_id = await app.enqueue("patient")
+        following = asyncio.create_task(follow(run_id))
+        async with node_of(app):
+            while not seen:
+                await asyncio.sleep(0.01)
+            gate.touch()
+        async with node_of(app):
+            end = await following
+
+    assert b"".join(seen) == b"begin\nbegin\nend\n"
+    assert end == LogEnd(LogState.COMPLETE)
+
+
+@pytest.mark.proves("R1-57")
+async def test_a_job_its_schedules_and_its_runs_are_three_things(app: Foliot) -> None:
+    app.shell("job", "true")
+
+    async with app:
+        for name in ("morning", "evening"):
+            await app.upsert_schedule(name, job_id="job", cron_expr="@daily")
+        run_id = await app.enqueue("job")
+        await app.delete_schedule("morning")
+
+        [job] = [job for job in await app.jobs() if job.id == "job"]
+        assert job.latest_run is not None
+        assert job.latest_run.id == run_id
+        assert (await app.get_schedule("evening")).job_id == "job"
+        with pytest.raises(NotFound):
+            await app.get_schedule("morning")
+
+
+@pytest.mark.proves("R1-56")
+async def test_an_application_that_names_nothing_uses_a_file_and_its_own_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    app = Foliot()
+
+    @app.job
+    async def answer() -> int:
+        return 42
+
+    async with app:
+        node = await app.node(SETTINGS)
+        await node.start()
+        run = await ended(app, await app.enqueue(answer))
+        await node.stop()
+
+    assert run.output_payload == 42
+    assert (tmp_path / "foliot.db").exists()
+
+
+@pytest.mark.proves("R1-58")
+async def test_the_library_listens_on_no_port(app: Foliot) -> None:
+    app.shell("job", "true")
+    before = listening_sockets()
+
+    async with serving(app):
+        run = await ended(app, await app.enqueue("job"))
+        during = listening_sockets()
+
+    assert run.status == "success"
+    assert during == before
+
+
+@pytest.mark.proves("R4-06")
+async def test_a_scheduler_alone_executes_nothing(app: Foliot) -> None:
+    app.shell("job", "true")
+    app.schedule("each-second", "job", cron="* * * * * *", overlap_policy="allow")
+    only_scheduling = Settings(label="test", roles=[Role.SCHEDULER])
+
+    async with serving(app, settings=only_scheduling):
+        while len(await app.ticks("each-second")) < 2:
+            await asyncio.sleep(0.01)
+        runs = await app.runs(job="job")
+
+    assert {(run.status, run.attempt) for run in runs} == {("queued", 0)}
+
+
+@pytest.mark.proves("R4-07")
+async def test_a_schedule_knows_time_and_nothing_else(app: Foliot) -> None:
+    app.shell("job", "true")
+
+    async with InlineEngine(app) as engine:
+        await app.upsert_schedule("by-hand", job_id="job", manual=True)
+        await engine.advance(timedelta(days=400))
+        ticks, runs = await app.ticks("by-hand"), await app.runs()
+
+    assert set(ScheduleType) == {"once", "interval", "cron", "manual"}
+    assert (ticks, runs) == ([], [])
+
+
+async def test_what_the_code_declares_is_not_changed_by_hand(app: Foliot) -> None:
+    app.shell("job", "true")
+    app.schedule("daily", "job", cron="@daily")
+
+    async with app:
+        with pytest.raises(OwnedElsewhere, match="in the application's code"):
+            await app.delete_schedule("daily")
+        with pytest.raises(OwnedElsewhere):
+            await app.upsert_schedule("daily", job_id="job", cron_expr="@hourly")
+        with pytest.raises(OwnedElsewhere):
+            await app.delete_job("job")
+        assert await app.pause_job("job") == ["daily"]
+        assert (await app.get_schedule("daily")).paused
+
+
+def listening_sockets() -> set[str]:
+    """The TCP sockets of this process that wait for connections."""
+    mine = {link(fd) for fd in Path("/proc/self/fd").iterdir()}
+    rows = [
+        line.split() for name in ("tcp", "tcp6") for line in Path(f"/proc/self/net/{name}").read_text().splitlines()
+    ]
+    return {f"socket:[{row[9]}]" for row in rows if row[3] == "0A"} & mine
+
+
+def link(fd: Path) -> str:
+    try:
+        return str(fd.readlink())
+    except OSError:
+        return ""  # closed meanwhile

@@ -1,0 +1,75 @@
+"""foliot jobs and foliot schedules."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.interfaces.conftest import Call
+
+
+def test_jobs_tell_when_they_run_and_how_they_ran_last(call: Call, shop: Path) -> None:
+    code, out, err = call("jobs")
+
+    title, broken, report = out.splitlines()
+    assert (code, err) == (0, "")
+    assert title.split() == ["JOB", "KIND", "STATE", "SCHEDULE", "NEXT", "LAST", "RUN", "FROM"]
+    assert broken.split() == ["broken", "shell", "on", "-", "-", "failed", "(exit_code)", "app"]
+    assert report.startswith("report  shell  on     every 1h and 1 more  20")
+
+
+def test_jobs_as_objects_have_their_schedules_and_no_secrets(call: Call, shop: Path) -> None:
+    code, out, _ = call("jobs", "--json")
+
+    broken, report = call("jobs", "--json").objects
+    assert (code, broken["schedules"], broken["latest_run"]["status"]) == (0, [], "failed")
+    assert [one["schedule_id"] for one in report["schedules"]] == ["report-often", "report-weekly"]
+    assert report["spec"]["env"] == {"TOKEN": "***"}
+    assert "hush" not in out
+
+
+def test_what_foliot_needs_itself_is_listed_on_request(call: Call, shop: Path) -> None:
+    everything = {job["id"]: job["source"] for job in call("jobs", "--all", "--json").objects}
+
+    assert set(everything) > {"broken", "report"}
+    assert "foliot" in everything.values()
+
+
+def test_no_job_has_a_tag_that_nobody_gave(call: Call, shop: Path) -> None:
+    assert call("jobs", "--tag", "x") == (0, "", "no jobs\n")
+
+
+def test_schedules_tell_their_rules(call: Call, shop: Path) -> None:
+    code, out, err = call("schedules")
+
+    _, often, weekly = out.splitlines()
+    assert (code, err) == (0, "")
+    assert often.startswith("report-often   report  every 1h                   on     20")
+    assert weekly.startswith("report-weekly  report  0 9 * * MON Europe/Berlin  on     20")
+
+
+def test_schedules_of_one_job_as_objects(call: Call, shop: Path) -> None:
+    schedules = call("schedules", "--job", "report", "--json").objects
+
+    assert [(one["schedule_id"], one["state"], len(one["preview"])) for one in schedules] == [
+        ("report-often", "on", 5),
+        ("report-weekly", "on", 5),
+    ]
+    assert call("schedules", "--job", "broken") == (0, "", "no schedules\n")
+
+
+def test_schedules_of_a_job_that_does_not_exist(call: Call, shop: Path) -> None:
+    code, _, err = call("schedules", "--job", "repot")
+
+    assert code == 1
+    assert 'Did you mean "report"?' in err
+
+
+@pytest.mark.parametrize("id", ["report", "report-weekly"])
+def test_what_is_paused_is_listed_so_and_has_no_next(call: Call, shop: Path, id: str) -> None:  # noqa: A002
+    call("pause", id)
+
+    states = {one["schedule_id"]: one["state"] for one in call("schedules", "--json").objects}
+    _, job = call("jobs", "--json").objects
+    assert states["report-weekly"] == "paused"
+    assert states["report-often"] == ("paused" if id == "report" else "on")
+    assert job["state"] == ("paused" if id == "report" else "on")

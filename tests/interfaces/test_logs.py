@@ -1,0 +1,129 @@
+"""foliot logs: what a run printed."""
+
+import asyncio
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from foliot import Foliot
+from foliot.engine.node import Settings
+from foliot.interfaces.cli.log_lines import cut
+from foliot.service.logs import LogView
+from tests.interfaces.conftest import Call, over
+from tests.interfaces.terminal import on_terminal
+
+AT = datetime(2026, 7, 1, 12, tzinfo=UTC)
+
+
+def test_all_that_was_printed_in_order(call: Call, shop: Path) -> None:
+    [run] = call("runs", "--status", "success", "--json").objects
+
+    code, out, err = call("logs", run["id"])
+
+    assert (code, sorted(out.splitlines())) == (0, ["one", "oops", "two"])
+    assert err == "$ echo one; echo two; echo oops >&2\n"
+
+
+def test_the_attempts_of_a_run_one_after_the_other(call: Call, shop: Path) -> None:
+    code, out, err = call("logs", "broken@last")
+
+    assert (code, out) == (0, "try\ntry\n")
+    assert err.splitlines() == ["$ echo try; exit 3", "foliot: attempt 2", "$ echo try; exit 3"]
+    assert call("logs", "broken@last", "--attempt", "2").out == "try\n"
+    assert call("logs", "broken@last", "--attempt", "3").out == ""
+
+
+def test_standard_output_alone(call: Call, shop: Path) -> None:
+    [run] = call("runs", "--status", "success", "--json").objects
+
+    assert call("logs", run["id"], "--stdout") == (0, "one\ntwo\n", "")
+
+
+def test_standard_output_of_what_never_ran_is_an_error(call: Call, shop: Path) -> None:
+    [run] = call("runs", "--status", "queued", "--json").objects
+
+    code, out, err = call("logs", run["id"], "--stdout")
+
+    assert (code, out) == (1, "")
+    assert err.startswith("error: the output of run ")
+
+
+@pytest.mark.parametrize("other", [["-f"], ["--json"], ["--timestamps"], ["--tail", "3"]])
+def test_standard_output_alone_means_alone(call: Call, shop: Path, other: list[str]) -> None:
+    assert call("logs", "broken@last", "--stdout", *other).code == 2
+
+
+def test_a_log_that_may_go_on_says_so(call: Call, shop: Path) -> None:
+    [run] = call("runs", "--status", "queued", "--json").objects
+
+    assert call("logs", run["id"]) == (0, "", "foliot: the log is open, more may come\n")
+
+
+def test_following_ends_with_the_run(call: Call, shop: Path) -> None:
+    assert call("logs", "broken@last", "-f").out == "try\ntry\n"
+
+
+def test_lines_with_time_and_stream(call: Call, shop: Path) -> None:
+    [run] = call("runs", "--status", "success", "--json").objects
+
+    lines = [line.split() for line in call("logs", run["id"], "--timestamps").out.splitlines()]
+
+    assert sorted(line[2:] for line in lines) == [["stderr", "oops"], ["stdout", "one"], ["stdout", "two"]]
+    assert all(datetime.fromisoformat(" ".join(line[:2])) for line in lines)
+
+
+def test_pieces_as_objects_and_then_the_end(call: Call, shop: Path) -> None:
+    *pieces, end = call("logs", "broken@last", "--json").objects
+
+    assert [(piece["attempt"], piece["stream"], piece["text"]) for piece in pieces if piece["stream"] != "meta"] == [
+        (1, "stdout", "try\n"),
+        (2, "stdout", "try\n"),
+    ]
+    assert end == {"end": "complete", "seen": None, "stored": None}
+
+
+@pytest.mark.parametrize(("count", "out"), [(0, ""), (1, "try\n"), (2, "try\ntry\n"), (99, "try\ntry\n")])
+def test_the_last_lines(call: Call, shop: Path, count: int, out: str) -> None:
+    assert call("logs", "broken@last", "--tail", str(count)).out == out
+    assert call("logs", "broken@last", "-f", "--tail", str(count)).out == out
+
+
+@pytest.mark.parametrize(
+    ("pieces", "lines", "kept"),
+    [
+        ([b"a\nb\nc\n"], 2, [b"b\nc\n"]),
+        ([b"a\nb\nc"], 2, [b"b\nc"]),
+        ([b"a\nb", b"c\nd", b"\n"], 1, [b"d", b"\n"]),
+        ([b"a\nb", b"c\nd", b"\n"], 2, [b"b", b"c\nd", b"\n"]),
+        ([b"a\n", b"b\n"], 1, [b"", b"b\n"]),
+        ([b"a\n"], 0, [b""]),
+        ([], 3, []),
+    ],
+)
+def test_lines_are_counted_over_pieces(pieces: list[bytes], lines: int, kept: list[bytes]) -> None:
+    assert [piece.data for piece in cut([view(data) for data in pieces], lines)] == kept
+
+
+def view(data: bytes) -> LogView:
+    return LogView(run_id="x", attempt=1, at=AT, stream="stdout", data=data, cursor=(1, 0), is_closing=False)
+
+
+@pytest.mark.proves("Z15")
+def test_a_pipe_gets_the_bytes_and_a_terminal_colours_at_most(call: Call, tmp_path: Path) -> None:
+    asyncio.run(print_trouble(f"sqlite:///{tmp_path}/foliot.db"))
+
+    screen = on_terminal("logs", "@last", directory=tmp_path)
+
+    assert call("logs", "@last").out == "\x1b[31mred\x1b]0;title\x07\x1b[2J\rover\n"
+    assert screen.partition("\r\n")[2] == "\x1b[31mred\r\nover\r\n\x1b[0m"
+
+
+async def print_trouble(url: str) -> None:
+    app = Foliot(url)
+    app.shell("trouble", r"printf '\033[31mred\033]0;title\007\033[2J\rover\n'")
+    async with app:
+        node = await app.node(Settings(label="test"))
+        await node.start()
+        await over(app, await app.enqueue("trouble"))
+        await node.stop()

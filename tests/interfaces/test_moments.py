@@ -1,0 +1,49 @@
+"""Times as people type them."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from foliot.errors import InvalidInput
+from foliot.interfaces.cli.moments import read_ago, read_moment, read_span
+
+NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "length"),
+    [
+        ("90", timedelta(seconds=90)),
+        ("250ms", timedelta(milliseconds=250)),
+        ("90s", timedelta(seconds=90)),
+        ("1.5h", timedelta(minutes=90)),
+        (" 7 d ", timedelta(days=7)),
+        ("2w", timedelta(days=14)),
+        ("999999999w", timedelta.max),
+    ],
+)
+def test_a_length_of_time(text: str, length: timedelta) -> None:
+    assert read_span(text) == length
+
+
+@pytest.mark.parametrize("text", ["", "soon", "-5m", "5 parsecs", "1e9s", "\u0663m", "nan", "7d7d"])
+def test_what_is_no_length_of_time_is_refused(text: str) -> None:
+    with pytest.raises(InvalidInput, match="is not a length of time"):
+        read_span(text)
+
+
+def test_a_while_ago() -> None:
+    assert read_ago("24h", NOON) == NOON - timedelta(days=1)
+    assert read_ago("2026-06-30T12:00Z", NOON) == NOON - timedelta(days=1)
+    assert read_ago("999999999w", NOON) == datetime.min.replace(tzinfo=UTC)
+
+
+@pytest.mark.parametrize("text", ["2026-07-01T12:00:00Z", "2026-07-01T14:00+02:00", "2026-07-01 12:00", "20260701T12Z"])
+def test_a_moment_is_in_utc_unless_it_says_otherwise(text: str) -> None:
+    assert read_moment(text) == NOON
+
+
+@pytest.mark.parametrize("text", ["", "tomorrow", "2026-13-01", "25:00"])
+def test_what_is_no_moment_is_refused(text: str) -> None:
+    with pytest.raises(InvalidInput, match="is not a time"):
+        read_moment(text)

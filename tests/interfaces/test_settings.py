@@ -1,0 +1,75 @@
+"""What a call says goes before what the configuration says."""
+
+import pytest
+
+from foliot.config import Configuration, RetentionSettings, ServerSettings
+from foliot.domain.firing import Tempo
+from foliot.domain.instant import DAY, SECOND, Millis
+from foliot.engine.node import Role
+from foliot.errors import InvalidInput
+from foliot.interfaces.cli.settings import read_roles, settings_of
+
+NOTHING = dict.fromkeys(("name", "slots", "lease", "poll", "grace", "drain")) | {"queues": ()}
+SAID = Configuration(
+    server=ServerSettings(
+        name="north",
+        roles=("scheduler",),
+        queues=("mail",),
+        slots=7,
+        tempo=Tempo(grace=Millis(9 * SECOND)),
+        lease=Millis(20 * SECOND),
+        poll=Millis(2 * SECOND),
+        drain=Millis(3 * SECOND),
+    ),
+    retention=RetentionSettings(runs_age=Millis(DAY)),
+)
+
+
+def test_the_configuration_says_how_a_node_behaves() -> None:
+    settings = settings_of(SAID, NOTHING)
+
+    assert (settings.label, settings.roles, settings.queues, settings.slots) == (
+        "north",
+        [Role.SCHEDULER],
+        ("mail",),
+        7,
+    )
+    assert (settings.lease, settings.poll, settings.drain) == (20_000, 2_000, 3_000)
+    assert (settings.tempo.tick, settings.tempo.grace) == (1_000, 9_000)
+    assert settings.retention.runs_age == DAY
+
+
+def test_a_call_goes_before_it() -> None:
+    given = {
+        "name": "south",
+        "slots": 1,
+        "lease": 0.5,
+        "poll": 0.25,
+        "grace": 1.0,
+        "drain": 0.0,
+        "queues": ("a", "b", "a"),
+    }
+
+    settings = settings_of(SAID, given, [Role.WORKER])
+
+    assert (settings.label, settings.roles, settings.queues, settings.slots) == ("south", [Role.WORKER], ("a", "b"), 1)
+    assert (settings.lease, settings.poll, settings.drain) == (500, 250, 0)
+    assert (settings.tempo.tick, settings.tempo.grace) == (250, 1_000)
+
+
+def test_without_either_there_are_defaults() -> None:
+    settings = settings_of(Configuration(), NOTHING)
+
+    assert (set(settings.roles), settings.queues, settings.slots) == (set(Role), ("default",), 100)
+    assert ":" in settings.label
+
+
+@pytest.mark.parametrize("name", ["\x1b[2J", "two\nlines", "x" * 201])
+def test_a_name_that_cannot_be_shown(name: str) -> None:
+    with pytest.raises(InvalidInput, match="not printable, or too long"):
+        settings_of(SAID, {**NOTHING, "name": name})
+
+
+def test_roles_are_read_once_each() -> None:
+    assert read_roles(None) == []
+    assert read_roles("worker, scheduler,worker") == [Role.WORKER, Role.SCHEDULER]

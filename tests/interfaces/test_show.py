@@ -1,0 +1,139 @@
+"""foliot show: everything about a run, a job or a schedule."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from foliot.interfaces.cli.words import option_words
+from tests.interfaces.conftest import Call
+
+
+def fields(out: str) -> dict[str, str]:
+    """The lines before the first empty one, by their first words."""
+    lines = out.partition("\n\n")[0].splitlines()
+    pairs = (line.split("  ", 1) for line in lines)
+    return {name.strip(): value.strip() for name, value in pairs}
+
+
+def test_a_run_that_failed_says_why_and_shows_its_attempts(call: Call, shop: Path) -> None:
+    code, out, err = call("show", "broken@last")
+
+    said = fields(out)
+    assert (code, err) == (0, "")
+    assert said["status"] == "failed (exit_code)"
+    assert said["why"] == "the command ended with an exit code that is not 0, after 2 attempts"
+    assert (said["exit code"], said["payload"]) == ("3", '{"week": 7}')
+    assert said["log"].startswith("complete; print it with: foliot logs ")
+    assert [line.split()[:3] for line in out.splitlines()[-2:]] == [
+        ["1", "failed", "(exit_code)"],
+        ["2", "failed", "(exit_code)"],
+    ]
+
+
+def test_a_run_as_one_object(call: Call, shop: Path) -> None:
+    [run] = call("show", "broken@last", "--json").objects
+
+    assert (run["type"], run["job_id"], len(run["attempts"])) == ("run", "broken", 2)
+    assert run["log"]["state"] == "complete"
+
+
+def test_a_run_that_waits_for_nobody_says_so(call: Call, shop: Path) -> None:
+    [waiting] = call("runs", "--status", "queued", "--json").objects
+
+    said = fields(call("show", waiting["id"]).out)
+
+    assert said["why"] == 'no worker of queue "default" is alive; start one with: foliot serve, or foliot worker'
+
+
+def test_a_job_shows_its_definition_schedules_and_runs(call: Call, shop: Path) -> None:
+    code, out, _ = call("show", "report")
+
+    assert (code, fields(out)["description"]) == (0, "Für die Woche")
+    assert '{"TOKEN": "***"}' in out
+    assert "at 09:00 on Monday, Europe/Berlin" in out
+    assert out.count("  report  ") >= 3
+
+
+def test_a_schedule_shows_its_next_five_moments_and_its_last_ticks(call: Call, shop: Path) -> None:
+    [schedule] = call("show", "report-weekly", "--json").objects
+    _, out, _ = call("show", "report-weekly")
+
+    assert (schedule["type"], len(schedule["preview"]), schedule["ticks"]) == ("schedule", 5, [])
+    assert len(fields(out)["next"].split(", ")) == 5
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("reprot", 'Did you mean "report"?'),
+        ("report-weakly", 'Did you mean "report-weekly"?'),
+        ("01ARZ3NDEKTSV4RRFFQ69G5FAV", "List what there is with: foliot jobs, foliot schedules, foliot runs"),
+    ],
+)
+def test_what_does_not_exist_has_a_near_match(call: Call, shop: Path, name: str, hint: str) -> None:
+    code, out, err = call("show", name)
+
+    assert (code, out) == (1, "")
+    assert err == f"error: no job, schedule or run is named '{name}'\n  {hint}\n"
+
+
+class TestNamingARun:
+    """An id may be shortened as long as one run is meant."""
+
+    def ids(self, call: Call) -> list[str]:
+        return [run["id"] for run in call("runs", "--json").objects]
+
+    def shown(self, call: Call, name: str) -> str:
+        [run] = call("show", name, "--json").objects
+        return str(run["id"])
+
+    def test_by_its_end(self, call: Call, shop: Path) -> None:
+        for run_id in self.ids(call):
+            assert self.shown(call, run_id[-8:]) == run_id
+
+    def test_by_its_beginning_or_in_small_letters(self, call: Call, shop: Path) -> None:
+        # Of runs made in the same millisecond the ids differ in the last characters only; these two were not.
+        for run_id in self.ids(call)[-2:]:
+            assert self.shown(call, run_id[:24]) == run_id
+            assert self.shown(call, run_id.lower()) == run_id
+
+    def test_the_last_one_of_all_or_of_a_job(self, call: Call, shop: Path) -> None:
+        newest, *_, oldest = self.ids(call)
+
+        assert self.shown(call, "@last") == newest
+        assert call("show", "broken@last", "--json").objects[0]["job_id"] == "broken"
+        assert oldest not in (newest, self.shown(call, "report@last"))
+
+    def test_several_are_refused(self, call: Call, shop: Path) -> None:
+        beginning = self.ids(call)[0][:6]
+
+        code, _, err = call("show", beginning)
+
+        assert code == 2
+        assert f"runs or more are named by '{beginning}'" in err
+
+    def test_fewer_than_six_characters_name_nothing(self, call: Call, shop: Path) -> None:
+        assert call("show", self.ids(call)[0][-5:]).code == 1
+
+    @pytest.mark.parametrize("name", ["nobody@last", "report-weekly@last"])
+    def test_the_last_run_of_no_job(self, call: Call, shop: Path, name: str) -> None:
+        code, _, err = call("logs", name)
+
+        assert code == 1
+        assert "does not exist" in err
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "text"),
+    [
+        ("timeout", 7_200_000, "2h00m"),
+        ("retry", {"retries": 1, "base": 2_000}, "1, after 2.0s"),
+        ("retry", {"retries": 5, "base": 1_000}, "5, after 1.0s, 2.0s, 4.0s ..."),
+        ("retry", {"retries": 2, "delays": [1_000, 60_000]}, "2, after 1.0s, 1m00s"),
+        ("queue", "mail", "mail"),
+        ("max_concurrent", 1, "1"),
+    ],
+)
+def test_options_are_told_as_people_say_them(name: str, value: Any, text: str) -> None:
+    assert option_words(name, value) == text

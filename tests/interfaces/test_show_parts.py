@@ -1,0 +1,143 @@
+"""foliot show: executions, their steps, and gates."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.interfaces.conftest import Call
+from tests.interfaces.test_show import fields
+
+
+def run_of(call: Call, job: str) -> str:
+    return str(call("runs", "--job", job, "-n", "1", "--json").objects[0]["id"])
+
+
+def rows(out: str, title: str) -> list[list[str]]:
+    """The lines of a section below its columns, in cells."""
+    lines = out.partition(f"\n{title}\n")[2].partition("\n\n")[0].splitlines()[1:]
+    return [[cell.strip() for cell in line.split("  ") if cell.strip()] for line in lines]
+
+
+@pytest.mark.proves("R2-11", "R2-14")
+def test_an_execution_shows_its_steps_and_why_they_were_skipped(call: Call, plant: Path) -> None:
+    code, out, err = call("show", "etl@last")
+
+    execution, extract = run_of(call, "etl"), run_of(call, "etl.extract")
+    said = fields(out)
+    assert (code, err, said["run"]) == (0, "", execution)
+    assert said["workflow"].startswith("etl, version 1; draw it with: foliot workflows show etl --execution")
+    assert said["why"] == "its 6 steps came to 2 success, 1 failure, 3 skipped; failed: extract"
+    assert "log" not in said
+    assert rows(out, "Steps") == [
+        ["extract", "failure", extract, "-"],
+        ["load", "skipped", "-", f"extract came to failure (run {extract}), wanted success"],
+        ["report", "skipped", "-", "load came to skipped, wanted success"],
+        ["alarm", "success", run_of(call, "etl.alarm"), "-"],
+        [
+            "never", "skipped", "-",
+            f"extract came to failure (run {extract}), wanted failure, contains \"a \\\"b\\\" <c>\": "
+            "its output does not fit",
+        ],
+        ["cleanup", "success", run_of(call, "etl.cleanup"), "-"],
+    ]  # fmt: skip
+
+
+def test_an_execution_as_one_object_names_the_runs_that_decided(call: Call, plant: Path) -> None:
+    [run] = call("show", "etl@last", "--json").objects
+
+    steps = {step["name"]: step for step in run["execution"]["steps"]}
+    assert (run["part_of"], run["gate"], run["execution"]["params"]) == (None, None, {"day": "today", "n": 1})
+    assert steps["load"]["deciders"] == {"extract": run_of(call, "etl.extract")}
+    assert steps["report"]["deciders"] == {"load": None}
+
+
+def test_an_execution_under_way_says_how_far_it_is_and_what_it_waits_for(call: Call, plant: Path) -> None:
+    _, out, _ = call("show", "release@last")
+
+    execution = run_of(call, "release")
+    assert fields(out)["why"] == "0 of 2 steps came to a result; under way: ask"
+    assert [row[3] for row in rows(out, "Steps")] == [
+        f"waits for an answer: foliot workflows approve {execution} ask, or reject",
+        "waits for ask",
+    ]
+
+
+def test_one_that_is_being_cancelled_says_so(call: Call, plant: Path) -> None:
+    call("cancel", "release@last")
+
+    assert fields(call("show", "release@last").out)["why"] == "its steps are being ended"
+
+
+def test_one_that_has_not_begun_is_a_run_like_any_other(call: Call, plant: Path) -> None:
+    assert fields(call("show", "later@last").out)["why"].startswith('no worker of queue "default" is alive')
+
+
+def test_an_answered_question_waits_no_more(call: Call, plant: Path) -> None:
+    call("workflows", "approve", "release@last", "ask")
+
+    assert rows(call("show", "release@last").out, "Steps")[0][1:] == ["success", run_of(call, "release.ask"), "-"]
+
+
+@pytest.mark.parametrize(("step", "why"), [("etl.alarm", "attempt 1 did what it should"), ("release.ask", "waits for")])
+def test_the_run_of_a_step_says_of_which_execution(call: Call, plant: Path, step: str, why: str) -> None:
+    workflow, _, name = step.partition(".")
+    execution = run_of(call, workflow)
+
+    said = fields(call("show", f"{step}@last").out)
+    [run] = call("show", f"{step}@last", "--json").objects
+
+    assert said["step"] == f"{name} of {workflow}, execution {execution}"
+    assert said["why"].startswith(why)
+    assert run["part_of"] == {"execution_id": execution, "workflow_id": workflow, "step": name}
+    assert run["execution"] is None
+
+
+def test_a_paused_step_that_was_skipped_says_so(call: Call, operator: None) -> None:
+    call("workflows", "pause", "later", "only")
+    call("workflows", "start", "later", "--wait")
+
+    assert rows(call("show", "later@last").out, "Steps") == [
+        ["only", "skipped (paused)", "-", "somebody has paused this step"]
+    ]
+
+
+def test_a_gated_run_shows_the_verdicts_and_the_runs_that_decided(call: Call, plant: Path) -> None:
+    code, out, _ = call("show", "digest@last")
+    [run] = call("show", "digest@last", "--json").objects
+
+    good, bad = run_of(call, "good"), run_of(call, "bad")
+    assert (code, fields(out)["error"]) == (0, "not met: bad (failed), later (missing)")
+    assert rows(out, "Gate") == [["good", "met", good], ["bad", "failed", bad], ["later", "missing", "-"]]
+    assert run["gate"]["action"] == "skip"
+    assert run["gate"]["verdicts"] == {"good": "met", "bad": "failed", "later": "missing"}
+    assert run["gate"]["deciders"] == {"good": good, "bad": bad}
+
+
+def test_one_whose_gate_has_not_been_asked_waits_for_it(call: Call, plant: Path) -> None:
+    call("trigger", "digest")
+
+    assert fields(call("show", "digest@last").out)["why"].endswith("and waits for its gate: good, bad, later")
+
+
+def test_a_job_with_a_gate_shows_the_latest_state_of_each_dependency(call: Call, plant: Path) -> None:
+    _, out, _ = call("show", "digest")
+    [job] = call("show", "digest", "--json").objects
+
+    states = [(row[0], row[1], row[3]) for row in rows(out, "Dependencies")]
+    assert fields(out)["gate"] == "in the last 1d00h; missing: skip, failed: skip"
+    assert states == [
+        ("good", "success", run_of(call, "good")),
+        ("bad", "failed (exit_code)", run_of(call, "bad")),
+        ("later", "queued", run_of(call, "later")),
+    ]
+    assert [one["latest_run"]["status"] for one in job["gate"]["depends_on"]] == ["success", "failed", "queued"]
+
+
+def test_the_state_changes_with_the_latest_run(call: Call, plant: Path) -> None:
+    call("trigger", "bad")
+
+    assert rows(call("show", "digest").out, "Dependencies")[1][1] == "queued"
+
+
+def test_a_workflow_as_a_job_says_how_to_draw_it(call: Call, plant: Path) -> None:
+    assert fields(call("show", "etl").out)["drawing"] == "foliot workflows show etl"

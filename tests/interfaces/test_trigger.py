@@ -1,0 +1,109 @@
+"""foliot trigger: a run because somebody asks for it."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.interfaces.conftest import Call
+
+
+def newest(call: Call) -> dict[str, object]:
+    return call("runs", "-n", "1", "--json").objects[0]
+
+
+def test_it_prints_the_id_of_the_new_run(call: Call, shop: Path) -> None:
+    code, out, err = call("trigger", "report")
+
+    run = newest(call)
+    assert (code, out, err) == (0, f"{run['id']}\n", "")
+    assert (run["job_id"], run["trigger"], run["status"]) == ("report", "cli", "queued")
+
+
+def test_payload_priority_and_json(call: Call, shop: Path) -> None:
+    [answer] = call("trigger", "report", "--payload", '{"n": [1]}', "--priority", "7", "--json").objects
+
+    run = newest(call)
+    assert answer == {"run_id": run["id"]}
+    assert (run["input_payload"], run["priority"]) == ({"n": [1]}, 7)
+
+
+def test_a_payload_from_a_file(call: Call, shop: Path) -> None:
+    (shop / "payload.json").write_text("[1, 2]")
+
+    call("trigger", "report", "--payload", "@payload.json")
+
+    assert newest(call)["input_payload"] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("payload", "said"),
+    [
+        ('{"a": }', "--payload is not JSON: Expecting value at line 1, column 7"),
+        ("", "--payload is not JSON: Expecting value at line 1, column 1"),
+        ("@nowhere.json", "the file 'nowhere.json' could not be read"),
+        ("[" * 100_000, "--payload is nested too deep"),
+    ],
+)
+def test_a_payload_that_cannot_be_read(call: Call, shop: Path, payload: str, said: str) -> None:
+    code, out, err = call("trigger", "report", "--payload", payload)
+
+    assert (code, out) == (2, "")
+    assert err.startswith(f"error: {said}")
+    assert len(call("runs", "--json").objects) == 4
+
+
+@pytest.mark.parametrize(
+    ("when", "least"), [(["--delay", "2h"], timedelta(hours=2)), (["--at", "2100-01-01"], timedelta(days=9_000))]
+)
+def test_later(call: Call, shop: Path, when: list[str], least: timedelta) -> None:
+    call("trigger", "report", *when)
+
+    run = newest(call)
+    due = datetime.fromisoformat(str(run["due_at"]))
+    assert run["status"] == "scheduled"
+    assert due - datetime.now(UTC) > least - timedelta(minutes=1)
+
+
+@pytest.mark.parametrize(
+    "wrong", [["--delay", "soon"], ["--at", "noon"], ["--delay", "1h", "--at", "2100-01-01"], ["--priority", "9999"]]
+)
+def test_a_wrong_call_starts_nothing(call: Call, shop: Path, wrong: list[str]) -> None:
+    assert call("trigger", "report", *wrong).code == 2
+    assert len(call("runs", "--json").objects) == 4
+
+
+def test_asking_again_with_a_key_gives_the_first_run(call: Call, shop: Path) -> None:
+    first = call("trigger", "report", "--key", "once")
+
+    assert call("trigger", "report", "--key", "once").out == first.out
+
+
+def test_a_job_that_does_not_exist(call: Call, shop: Path) -> None:
+    assert call("trigger", "reprot") == (
+        1, "", "error: job 'reprot' does not exist\n  Did you mean \"report\"?\n",
+    )  # fmt: skip
+
+
+@pytest.mark.usefixtures("worker")
+class TestWaiting:
+    def test_a_success_ends_with_0(self, call: Call) -> None:
+        code, out, err = call("trigger", "report", "--wait")
+
+        assert (code, len(out.strip()), err) == (0, 26, "success\n")
+
+    def test_a_failure_ends_with_1_and_says_why(self, call: Call) -> None:
+        code, _, err = call("trigger", "broken", "--wait")
+
+        assert (code, err) == (1, "failed (exit_code): exit code 3\n")
+
+    def test_what_it_prints_can_be_followed(self, call: Call) -> None:
+        code, out, err = call("trigger", "broken", "--follow")
+
+        assert (code, out) == (1, "try\ntry\n")
+        assert err.splitlines()[-1] == "failed (exit_code): exit code 3"
+
+    def test_the_whole_run_as_one_object(self, call: Call) -> None:
+        [run] = call("trigger", "report", "--wait", "--json").objects
+
+        assert run["status"] == "success"

@@ -1,0 +1,232 @@
+"""foliot workflows: the list, the picture, and what is under way."""
+
+import asyncio
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from foliot import Foliot, Workflow
+from tests.interfaces.conftest import Call
+from tests.interfaces.terminal import on_terminal
+
+
+def execution(call: Call, workflow: str) -> str:
+    """The newest execution of a workflow."""
+    return str(call("runs", "--job", workflow, "-n", "1", "--json").objects[0]["id"])
+
+
+async def change_etl(url: str) -> None:
+    changed = Workflow("etl")
+    changed.step("extract", shell="true")
+    app = Foliot(url)
+    app.workflow(changed)
+    async with app:
+        pass
+
+
+class TestTheList:
+    def test_it_tells_version_steps_the_last_execution_and_the_next(self, call: Call, plant: Path) -> None:
+        code, out, err = call("workflows")
+
+        title, etl, later, release = (re.split(r"  +", line) for line in out.splitlines())
+        assert (code, err) == (0, "")
+        assert title == ["WORKFLOW", "VERSION", "STEPS", "STATE", "LAST EXECUTION", "STATUS", "NEXT"]
+        assert etl[:6] == ["etl", "1", "6", "on", execution(call, "etl"), "success"]
+        assert etl[6].endswith("02:00:00Z")
+        assert later[5:] == ["queued", "-"]
+        assert release[5:] == ["running", "-"]
+
+    def test_as_objects(self, call: Call, plant: Path) -> None:
+        etl, later, release = call("workflows", "--json").objects
+
+        assert (etl["id"], etl["steps"], etl["params"]) == ("etl", 6, {"day": "today", "n": 1})
+        assert (etl["schedules"], etl["latest_run"]["status"]) == (["nightly"], "success")
+        assert (later["next_run_at"], release["state"]) == (None, "on")
+
+    def test_that_there_is_none_is_said_beside_the_answer(self, call: Call, shop: Path) -> None:
+        assert call("workflows") == (0, "", "no workflows\n")
+
+    def test_a_paused_schedule_leaves_no_next(self, call: Call, plant: Path) -> None:
+        call("pause", "nightly")
+
+        etl = call("workflows", "--json").objects[0]
+        assert (etl["state"], etl["next_run_at"]) == ("paused", None)
+
+    def test_jobs_of_steps_are_not_among_the_jobs_unless_asked_for(self, call: Call, plant: Path) -> None:
+        assert "etl.load" not in call("jobs").out
+        assert "etl.load" in call("jobs", "--all").out
+
+    @pytest.mark.parametrize(
+        ("wrong", "said"),
+        [
+            (["shwo"], "error: command 'shwo' does not exist\n  Did you mean \"show\"?\n"),
+            (
+                ["--json", "show", "etl"],
+                "error: --json stands before the command\n  Write: foliot workflows show ... --json\n",
+            ),
+        ],
+    )
+    def test_a_wrong_call(self, call: Call, plant: Path, wrong: list[str], said: str) -> None:
+        assert call("workflows", *wrong) == (2, "", said)
+
+
+class TestThePicture:
+    def test_the_newest_execution_is_in_it(self, call: Call, plant: Path) -> None:
+        code, out, err = call("workflows", "show", "etl")
+
+        assert (code, err) == (0, "")
+        assert f"execution    {execution(call, 'etl')} success\n" in out
+        assert out.partition("\n\n")[2].splitlines()[:9] == [
+            "                  ┌─────────┐",
+            "                  │ extract │",
+            "                  │ failure │",
+            "                  └────┬────┘",
+            "     ┌────────────┬────┴───────────────────────┐",
+            '     ▼            ▼ failure, exit code 3       ▼ failure, contains "a \\"b\\...',
+            "┌─────────┐  ┌─────────┐                  ┌─────────┐",
+            "│  load   │  │  alarm  │                  │  never  │",
+            "│ skipped │  │ success │                  │ skipped │",
+        ]
+        assert "│ cleanup (final) │" in out
+
+    def test_one_that_has_not_begun_is_named_beside_it(self, call: Call, plant: Path) -> None:
+        code, out, err = call("workflows", "show", "later")
+
+        assert (code, out.count("│ only  │")) == (0, 1)
+        assert err.startswith(f"the newest execution, {execution(call, 'later')}, is not in the picture")
+
+    def test_an_execution_of_another_version_is_drawn_when_asked_for(self, call: Call, plant: Path) -> None:
+        asyncio.run(change_etl(f"sqlite:///{plant}/foliot.db"))
+
+        newest, former = call("workflows", "show", "etl"), call("workflows", "show", "etl", "--execution", "etl@last")
+
+        assert "etl version 2" in newest.out
+        assert "is not in the picture" in newest.err
+        assert ("failure" in newest.out, "│ failure │" in former.out) == (False, True)
+        assert former.out.startswith("workflow     etl version 1\n")
+        assert call("workflows", "show", "etl", "--version", "1").out == former.out
+
+    def test_what_is_paused_is_marked(self, call: Call, plant: Path) -> None:
+        call("workflows", "pause", "etl", "load")
+
+        assert "load (paused)" in call("workflows", "show", "etl").out
+        [shown] = call("workflows", "show", "etl", "--json").objects
+        assert [step["name"] for step in shown["steps"] if step["is_paused"]] == ["load"]
+
+    def test_as_one_object(self, call: Call, plant: Path) -> None:
+        [shown] = call("workflows", "show", "etl", "--json").objects
+        [same] = call("workflows", "show", "etl", "--format", "json").objects
+
+        steps = {step["name"]: step for step in shown["steps"]}
+        assert same == shown
+        assert [step["layer"] for step in shown["steps"]] == [1, 2, 3, 2, 2, 4]
+        assert steps["alarm"]["after"] == [
+            {
+                "step": "extract",
+                "when": ["failure"],
+                "test": {"exit_code": [3]},
+                "words": "failure, exit code 3",
+            }
+        ]
+        assert shown["execution"]["steps"][0]["result"] == "failure"
+
+    @pytest.mark.parametrize(
+        ("form", "first", "arrow"),
+        [
+            ("mermaid", "---", '    s0 -->|"failure, exit code 3"| s2'),
+            ("dot", 'digraph "etl version 1" {', '    s0 -> s2 [label="failure, exit code 3"];'),
+        ],
+    )
+    def test_for_other_programs(self, call: Call, plant: Path, form: str, first: str, arrow: str) -> None:
+        code, out, err = call("workflows", "show", "etl", "--format", form)
+
+        assert (code, err) == (0, "")
+        assert out.splitlines()[0] == first
+        assert arrow in out.splitlines()
+        assert "failure" in out
+
+    def test_a_locale_without_lines_gets_ascii(self, plant: Path) -> None:
+        environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+
+        ended = subprocess.run(
+            [sys.executable, "-m", "foliot", "workflows", "show", "etl"],
+            cwd=plant, env=environment, capture_output=True, check=True,
+        )  # fmt: skip
+
+        assert b"| extract |" in ended.stdout
+        assert b"\\u" not in ended.stdout
+
+    def test_a_terminal_gets_colours(self, plant: Path) -> None:
+        screen = on_terminal("workflows", "show", "etl", directory=plant)
+
+        assert "\x1b[31mfailure\x1b[0m" in screen
+        assert "┌─────────┐" in screen
+
+    def test_a_narrow_terminal_gets_a_list(self, plant: Path) -> None:
+        screen = on_terminal("workflows", "show", "etl", directory=plant, environment={"COLUMNS": "40"})
+
+        assert "layer 4" in screen
+        assert "after extract (failure, exit code 3)" in screen
+        assert "┌" not in screen
+
+    @pytest.mark.parametrize(
+        ("wrong", "code", "said"),
+        [
+            (["elt"], 1, "error: workflow 'elt' does not exist\n  Did you mean \"etl\"?"),
+            (["zzz"], 1, "error: workflow 'zzz' does not exist\n  List workflows with: foliot workflows"),
+            (["good"], 1, "error: workflow 'good' does not exist\n  It is a job: foliot show good"),
+            (
+                ["etl", "--version", "7"],
+                1,
+                "error: workflow 'etl version 7' does not exist\n  The newest version is 1.",
+            ),
+            (["etl", "--version", "0"], 2, "error: Invalid value for '--version'"),
+            (["etl", "--format", "svg"], 2, "error: Invalid value for '--format'"),
+            (["etl", "--format", "dot", "--json"], 2, "error: --json and --format dot are two answers"),
+            (["etl", "--execution", "good@last"], 2, "error: run "),
+            (["etl", "--execution", "etl.alarm@last"], 2, "error: run "),
+            (["etl", "--execution", "release@last"], 2, "error: run "),
+            (["later", "--execution", "later@last"], 1, "error: execution "),
+            (["etl", "--execution", "01ARZ3NDEKTSV4RRFFQ69G5FAV"], 1, "error: run '01ARZ3NDEKTSV4RRFFQ69G5FAV'"),
+            (["etl", "--execution", "etl@last", "--version", "2"], 2, "error: execution "),
+        ],
+    )
+    def test_a_wrong_call(self, call: Call, plant: Path, wrong: list[str], code: int, said: str) -> None:
+        ended, out, err = call("workflows", "show", *wrong)
+
+        assert (ended, out) == (code, "")
+        assert err.startswith(said)
+
+
+class TestWhatIsUnderWay:
+    @pytest.mark.proves("R2-59")
+    def test_executions_that_are_not_over_are_listed(self, call: Call, plant: Path) -> None:
+        code, out, err = call("workflows", "active")
+
+        [_, line] = out.splitlines()
+        assert (code, err) == (0, "")
+        assert line.startswith(f"{execution(call, 'release')}  release   1        running")
+        assert line.endswith("0 of 2 steps came to a result; under way: ask")
+
+    def test_of_one_workflow_and_as_objects(self, call: Call, plant: Path) -> None:
+        [waiting] = call("workflows", "active", "--workflow", "release", "--json").objects
+
+        assert [step["status"] for step in waiting["steps"]] == ["scheduled", None]
+        assert waiting["steps"][1]["why"] == "waits for ask"
+        assert call("workflows", "active", "--workflow", "etl") == (0, "", "no executions under way\n")
+
+    def test_of_a_workflow_that_does_not_exist(self, call: Call, plant: Path) -> None:
+        code, _, err = call("workflows", "active", "--workflow", "relaese")
+
+        assert code == 1
+        assert 'Did you mean "release"?' in err
+
+    def test_they_are_in_the_picture_of_everything(self, call: Call, plant: Path) -> None:
+        [frame] = call("top", "--json").objects
+
+        assert [(one["workflow_id"], one["unresolved"]) for one in frame["executions"]] == [("release", 2)]
+        assert re.search(r"Workflows\nRUN .*\n\w{26}  release version 1  \S+  2 steps\n", call("top", "--once").out)

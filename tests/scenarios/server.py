@@ -1,0 +1,112 @@
+"""A server as a new user starts it: in a directory of its own, watched through its log and by other commands."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self, TypeVar
+
+PATIENCE: Final = 30.0
+Answer = TypeVar("Answer")
+
+
+class Place:
+    """A directory in which somebody works with Foliot."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+
+    @property
+    def file(self) -> Path:
+        return self.directory / "foliot.toml"
+
+    def foliot(self, *arguments: str, code: int = 0) -> str:
+        """What a command prints; it must end with this code."""
+        ended = subprocess.run(
+            command(*arguments), cwd=self.directory, env=environment(), capture_output=True, text=True, check=False
+        )
+        assert ended.returncode == code, f"{arguments} ended with {ended.returncode}: {ended.stdout}{ended.stderr}"
+        return ended.stdout + ended.stderr if code else ended.stdout
+
+    def objects(self, *arguments: str) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.foliot(*arguments, "--json").splitlines()]
+
+    def serve(self, *arguments: str, command: str = "serve") -> "Server":
+        return Server(self.directory, command, *arguments)
+
+
+class Server:
+    """One process, ended with its block."""
+
+    def __init__(self, directory: Path, *arguments: str) -> None:
+        self._log = directory / f"server-{time.monotonic_ns()}.log"
+        with self._log.open("wb") as output:
+            self._process = subprocess.Popen(
+                command(*arguments), cwd=directory, env=environment(), stdin=subprocess.DEVNULL, stdout=output,
+                stderr=subprocess.STDOUT,
+            )  # fmt: skip
+
+    def __enter__(self) -> Self:
+        self.saw("node_started")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.send(signal.SIGTERM)
+        try:
+            self._process.wait(PATIENCE)
+        finally:
+            self.kill()
+
+    def send(self, number: signal.Signals) -> None:
+        self._process.send_signal(number)
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+    def output(self) -> str:
+        """All it said, once it has ended by itself."""
+        self._process.wait(PATIENCE)
+        return self._log.read_text()
+
+    def events(self, name: str) -> list[dict[str, Any]]:
+        lines = self._log.read_text().splitlines()
+        events = [json.loads(line) for line in lines if line.startswith("{") and line.endswith("}")]
+        return [event for event in events if event["event"] == name]
+
+    def saw(self, name: str, count: int = 1) -> dict[str, Any]:
+        """The event of that name, once it has been logged so often."""
+
+        def enough() -> dict[str, Any] | None:
+            assert self._process.poll() is None or self.events(name), f"it ended: {self._log.read_text()}"
+            found = self.events(name)
+            return found[count - 1] if len(found) >= count else None
+
+        return until(enough, lambda: f"{name} was not logged: {self._log.read_text()}")
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "foliot", *arguments]
+
+
+def environment() -> dict[str, str]:
+    ours = {name: value for name, value in os.environ.items() if not name.startswith("FOLIOT_")}
+    return {**ours, "TZ": "UTC", "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def until(ask: Callable[[], Answer | None], complaint: Callable[[], str]) -> Answer:
+    """Ask until there is an answer; it must come in time."""
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        answer = ask()
+        if answer:
+            return answer
+        time.sleep(0.02)
+    raise AssertionError(complaint())

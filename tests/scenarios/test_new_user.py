@@ -1,0 +1,250 @@
+"""Tried as a new user would: real processes in a fresh directory, and everything that one does in the first hour."""
+
+import shutil
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.scenarios.server import Place, Server, until
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+QUIET = '[[jobs]]\nid = "quiet"\ncommand = "echo quiet"\n'
+LOUD = '\n[[jobs]]\nid = "loud"\ncommand = "echo loud"\n'
+WATCHED = f"[server]\nwatch = true\n\n{QUIET}"
+WRONG = '\n[[jobs]]\nid = "wrong"\ncommand = "true"\nschedule = "61 * * * *"\n'
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+def jobs(place: Place) -> dict[str, str]:
+    return {job["id"]: job["state"] for job in place.objects("jobs")}
+
+
+def test_two_commands_and_something_runs(place: Place) -> None:
+    place.foliot("init")
+
+    with place.serve():
+        place.foliot("trigger", "hello", "--wait")
+
+        assert place.foliot("logs", "hello@last").startswith("hello from hello, it is ")
+    [run] = place.objects("runs", "--job", "hello", "-n", "1")
+    assert (run["status"], run["trigger"]) == ("success", "cli")
+
+
+def test_the_example_of_the_repository_works(place: Place) -> None:
+    shutil.copytree(EXAMPLES, place.directory / "examples", ignore=shutil.ignore_patterns("__pycache__"))
+    config = ("--config", "examples/foliot.toml")
+
+    assert place.foliot("check", *config) == "examples/foliot.toml: 5 jobs, 5 schedules, no errors\n"
+    with place.serve(*config):
+        for job in ("hello", "free-space", "sync"):
+            place.foliot("trigger", job, "--wait", *config)
+        assert place.foliot("trigger", "count-down", "--payload", '{"start": 1}', "--follow", *config) == "1\ndone\n"
+    assert (place.directory / "data" / "foliot.db").exists()
+
+
+def test_a_schedule_of_the_file_fires_and_the_ledger_is_sound(place: Place) -> None:
+    place.file.write_text('[[jobs]]\nid = "beat"\ncommand = "echo beat"\nevery = "1s"\n')
+
+    with place.serve():
+        until(lambda: place.objects("runs", "--status", "success"), lambda: "nothing ran")
+
+    [schedule] = place.objects("show", "beat:default")
+    assert {tick["outcome"] for tick in schedule["ticks"]} >= {"ran"}
+    assert "none with faults" in place.foliot("verify", "--since", "1h")
+
+
+def write(file: Path, text: str) -> None:
+    file.write_text(text)
+
+
+def exchange(file: Path, text: str) -> None:
+    """As many editors do: a new file takes the place of the old one."""
+    other = file.with_name(".foliot.toml.swp")
+    other.write_text(text)
+    other.replace(file)
+
+
+@pytest.mark.parametrize("save", [write, exchange])
+def test_saving_the_file_is_enough(place: Place, save: Callable[[Path, str], None]) -> None:
+    place.file.write_text(WATCHED)
+
+    with place.serve() as server:
+        save(place.file, WATCHED + LOUD)
+
+        assert server.saw("configuration_applied", 2)["changes"] == "created loud"
+        assert jobs(place) == {"quiet": "on", "loud": "on"}
+        place.foliot("trigger", "loud", "--wait")
+
+
+def test_an_included_file_that_appears_is_read(place: Place) -> None:
+    (place.directory / "jobs.d").mkdir()
+    place.file.write_text(f'include = ["jobs.d/*.toml"]\n{WATCHED}')
+
+    with place.serve() as server:
+        (place.directory / "jobs.d" / "more.toml").write_text(LOUD)
+
+        assert server.saw("configuration_applied", 2)["changes"] == "created loud"
+
+
+def test_a_signal_is_enough(place: Place) -> None:
+    place.file.write_text(QUIET)
+
+    with place.serve() as server:
+        place.file.write_text(LOUD)
+        server.send(signal.SIGHUP)
+
+        assert server.saw("configuration_applied", 2)["changes"] == "created loud, removed quiet"
+        assert jobs(place) == {"quiet": "disabled", "loud": "on"}
+
+
+def test_so_is_a_command(place: Place) -> None:
+    place.file.write_text(QUIET)
+
+    with place.serve():
+        place.file.write_text(QUIET + LOUD)
+        place.foliot("reload")
+
+        place.foliot("trigger", "loud", "--wait")
+
+
+def test_a_broken_file_is_told_with_its_line_and_changes_nothing(place: Place) -> None:
+    place.file.write_text(WATCHED)
+
+    with place.serve() as server:
+        place.file.write_text(WATCHED.replace("echo quiet", "echo other") + WRONG)
+        problem = server.saw("configuration_problem")
+        server.saw("configuration_refused")
+
+        line = place.file.read_text().splitlines().index('schedule = "61 * * * *"') + 1
+        assert problem["place"] == f"foliot.toml:{line}"
+        assert "minute '61' is outside 0-59" in problem["problem"]
+        assert jobs(place) == {"quiet": "on"}
+        assert place.objects("show", "quiet")[0]["spec"]["command"] == "echo quiet"
+
+        place.file.write_text(WATCHED + LOUD)
+        assert server.saw("configuration_applied", 2)["changes"] == "created loud"
+
+
+def test_what_only_a_restart_changes_is_said(place: Place) -> None:
+    place.file.write_text(QUIET)
+
+    with place.serve() as server:
+        place.file.write_text(f"[server]\nslots = 3\n{QUIET}")
+        server.send(signal.SIGHUP)
+
+        assert server.saw("restart_needed")["sections"] == "server"
+
+
+def test_a_server_without_a_file_survives_a_signal_for_it(place: Place) -> None:
+    (place.directory / "shop.py").write_text("from foliot import Foliot\napp = Foliot()\n")
+
+    with place.serve("shop:app") as server:
+        server.send(signal.SIGHUP)
+
+        server.saw("nothing_to_reload")
+
+
+def test_killed_in_the_middle_of_a_long_job_and_started_again(place: Place) -> None:
+    place.file.write_text(
+        "[server]\nlease_sec = 1\npoll_sec = 0.1\n"
+        "[[jobs]]\nid = \"long\"\ncommand = 'echo $$ >> begun; while [ ! -e go ]; do sleep 0.05; done'\n"
+    )
+    begun = place.directory / "begun"
+
+    def begun_times(count: int) -> bool:
+        return begun.exists() and len(begun.read_text().splitlines()) == count
+
+    with place.serve() as killed:
+        run_id = place.foliot("trigger", "long").strip()
+        until(lambda: begun_times(1), lambda: "it did not begin")
+        killed.kill()
+
+    with place.serve():
+        until(lambda: begun_times(2), lambda: "it was not tried again")
+        (place.directory / "go").touch()
+        [run] = until(lambda: succeeded(place, run_id), lambda: place.foliot("show", run_id))
+
+    assert (run["attempt"], run["lost"]) == (2, 1)
+    assert [attempt["reason"] for attempt in run["attempts"]] == ["lease_lost", None]
+    first = int(begun.read_text().splitlines()[0])
+    assert not is_alive(first), "what the killed server had started is still there"
+
+
+def succeeded(place: Place, run_id: str) -> list[dict[str, Any]]:
+    return [run for run in place.objects("show", run_id) if run["status"] == "success"]
+
+
+def is_alive(pid: int) -> bool:
+    """Whether it still does anything: what nobody has buried yet is dead as well."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return state.rpartition(")")[2].split()[0] != "Z"
+
+
+def test_following_a_run_goes_on_when_the_server_is_started_again(place: Place) -> None:
+    place.file.write_text(
+        "[server]\nlease_sec = 1\npoll_sec = 0.1\ndrain_sec = 0\n"
+        '[[jobs]]\nid = "long"\n'
+        "command = 'echo begun; touch begun; while [ ! -e go ]; do sleep 0.05; done; echo over'\n"
+    )
+
+    with place.serve():
+        run_id = place.foliot("trigger", "long").strip()
+        until((place.directory / "begun").exists, lambda: "it did not begin")
+        following = Server(place.directory, "logs", "-f", run_id)
+    with place.serve():
+        (place.directory / "go").touch()
+        until(lambda: succeeded(place, run_id), lambda: place.foliot("show", run_id))
+
+    assert following.output().splitlines()[-1] == "over"
+
+
+def test_functions_of_an_application_and_jobs_of_a_file_together(place: Place) -> None:
+    (place.directory / "shop.py").write_text(
+        "from foliot import Foliot\napp = Foliot('sqlite:///elsewhere.db')\n\n\n"
+        "@app.job\ndef add(a, b):\n    return a + b\n"
+    )
+    place.file.write_text(QUIET)
+
+    with place.serve("shop:app", "--config", "foliot.toml"):
+        [run] = place.objects("trigger", "add", "--payload", '{"a": 1, "b": 2}', "--wait")
+        place.foliot("trigger", "quiet", "--wait")
+
+    assert run["output_payload"] == 3
+    assert {job["id"]: job["source"] for job in place.objects("jobs")} == {"add": "app", "quiet": "file"}
+    assert not (place.directory / "elsewhere.db").exists()
+
+
+def test_a_worker_works_and_leaves_the_definitions_alone(place: Place) -> None:
+    place.file.write_text(QUIET)
+    place.foliot("reload")
+    place.file.write_text(QUIET + LOUD)
+
+    with place.serve(command="worker"):
+        place.foliot("trigger", "quiet", "--wait")
+
+    assert jobs(place) == {"quiet": "on"}
+
+
+def test_a_job_at_a_change_of_the_clock(place: Place) -> None:
+    spring = place.foliot("next", "30 2 * * *", "--tz", "Europe/Berlin", "--from", "2026-03-28T12:00Z", "-n", "2")
+    autumn = place.foliot("next", "30 2 * * *", "--tz", "Europe/Berlin", "--from", "2026-10-24T12:00Z", "-n", "2")
+
+    assert spring.splitlines()[1:] == ["  Sun 2026-03-29 03:00:00 +0200 CEST", "  Mon 2026-03-30 02:30:00 +0200 CEST"]
+    assert autumn.splitlines()[1:] == ["  Sun 2026-10-25 02:30:00 +0200 CEST", "  Mon 2026-10-26 02:30:00 +0100 CET"]
+
+
+def test_what_is_doubtful_in_a_file_is_logged_and_served(place: Place) -> None:
+    place.file.write_text(f"[server]\nport = 8080\n{QUIET}")
+
+    with place.serve() as server:
+        assert server.saw("configuration_problem")["place"] == "foliot.toml:2"

@@ -1,0 +1,157 @@
+"""Edges between jobs, one by one."""
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+
+import pytest
+
+from foliot import Foliot, current_run
+from foliot.domain.ids import JobId
+from foliot.domain.job import JobSpec
+from foliot.domain.workflow.conditions import Condition
+from foliot.domain.workflow.spec import Edge
+from foliot.errors import CycleDetected, InvalidJob, NotFound
+from foliot.testing.inline import InlineEngine
+
+RAN: list[tuple[str, str | None]] = []
+FAILING: set[str] = set()
+
+
+@pytest.fixture
+def app() -> Foliot:
+    app = Foliot()
+    for name in "abcd":
+
+        @app.job(id=name)
+        def work(name: str = name) -> None:
+            RAN.append((name, current_run().execution_id))
+            if name in FAILING:
+                raise ValueError(name)
+
+    app.schedule("hourly", "a", cron="0 * * * *")
+    return app
+
+
+@pytest.fixture
+async def engine(app: Foliot) -> AsyncIterator[InlineEngine]:
+    RAN.clear()
+    FAILING.clear()
+    async with InlineEngine(app) as engine:
+        yield engine
+
+
+def ran() -> list[str]:
+    return [name for name, _ in RAN]
+
+
+@pytest.mark.proves("R2-03", "R2-12", "R2-22", "R2-38", "R2-45")
+async def test_a_schedule_of_the_root_starts_what_comes_after_it(app: Foliot, engine: InlineEngine) -> None:
+    await app.add_dependency("b", "a")
+    await app.add_dependency("c", "b", "complete")
+
+    await engine.advance(timedelta(hours=1))
+
+    assert ran() == ["a", "b", "c"]
+    assert len({execution for _, execution in RAN}) == 1
+    assert RAN[0][1] is not None
+    assert await app.dependencies("b") == [Edge(parent="a")]
+
+
+@pytest.mark.proves("R2-39")
+async def test_a_job_without_children_has_no_execution(app: Foliot, engine: InlineEngine) -> None:
+    await engine.advance(timedelta(hours=1))
+
+    assert RAN == [("a", None)]
+
+
+@pytest.mark.proves("R2-18", "R2-23")
+async def test_an_edge_that_closes_a_cycle_is_refused(app: Foliot, engine: InlineEngine) -> None:
+    await app.add_dependency("b", "a")
+    await app.add_dependency("c", "b")
+
+    with pytest.raises(CycleDetected, match="b -> c -> a -> b"):
+        await app.add_dependency("a", "c")
+    with pytest.raises(CycleDetected):
+        await app.add_dependency("a", "a")
+    assert await app.dependencies("a") == []
+
+
+@pytest.mark.proves("R2-18", "R2-20")
+async def test_what_does_not_exist(app: Foliot, engine: InlineEngine) -> None:
+    with pytest.raises(NotFound):
+        await app.add_dependency("nobody", "a")
+    with pytest.raises(NotFound):
+        await app.add_dependency("a", "nobody")
+    with pytest.raises(InvalidJob, match="Did you mean"):
+        await app.add_dependency("b", "a", "sucess")
+    await app.remove_dependency("b", "a")
+
+
+async def test_the_same_edge_twice_is_one_and_conditions_join(app: Foliot, engine: InlineEngine) -> None:
+    await app.add_dependency("b", "a")
+    await app.add_dependency("b", "a")
+    await app.add_dependency("b", "a", "failure")
+
+    both = frozenset({Condition.SUCCESS, Condition.FAILURE})
+    assert await app.dependencies("b") == [Edge(parent="a", when=both)]
+
+
+async def test_removing_one_of_two_parents_keeps_the_other(app: Foliot, engine: InlineEngine) -> None:
+    await app.add_dependency("d", "b")
+    await app.add_dependency("d", "c")
+
+    await app.remove_dependency("d", "b")
+
+    assert [edge.parent for edge in await app.dependencies("d")] == ["c"]
+
+
+async def test_after_the_last_edge_is_gone_the_root_runs_alone(app: Foliot, engine: InlineEngine) -> None:
+    await app.add_dependency("b", "a")
+    await app.remove_dependency("b", "a")
+
+    await engine.advance(timedelta(hours=1))
+
+    assert RAN == [("a", None)]
+
+
+async def test_declaring_the_job_again_keeps_its_followers(app: Foliot, engine: InlineEngine) -> None:
+    await app.add_dependency("b", "a")
+    services = await app.open()
+    job = await services.registrar.job("a")
+    await services.registrar.put_jobs({job.id: type(job.spec)(kind="python", spec={"handler": "a"}, source="app")})
+
+    await engine.advance(timedelta(hours=1))
+
+    assert ran() == ["a", "b"]
+
+
+@pytest.mark.proves("R2-55")
+async def test_deleting_a_job_takes_its_edges_away(app: Foliot, engine: InlineEngine) -> None:
+    services = await app.open()
+    await services.registrar.put_jobs({JobId("x"): JobSpec(kind="shell", spec={"command": "true"})})
+    await app.add_dependency("x", "a")
+
+    await app.delete_job("x")
+    await engine.advance(timedelta(hours=1))
+
+    assert RAN == [("a", None)]
+
+
+async def test_a_diamond_runs_its_end_once_and_last(app: Foliot, engine: InlineEngine) -> None:
+    for child, parent in (("b", "a"), ("c", "a"), ("d", "b"), ("d", "c")):
+        await app.add_dependency(child, parent)
+
+    await engine.advance(timedelta(hours=1))
+
+    assert sorted(ran()) == ["a", "b", "c", "d"]
+    assert (ran()[0], ran()[-1]) == ("a", "d")
+
+
+async def test_a_failure_skips_what_waits_for_success(app: Foliot, engine: InlineEngine) -> None:
+    FAILING.add("a")
+    await app.add_dependency("b", "a")
+    await app.add_dependency("c", "a", "failure")
+
+    await engine.advance(timedelta(hours=1))
+
+    assert ran() == ["a", "c"]

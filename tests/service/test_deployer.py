@@ -1,0 +1,258 @@
+"""A whole set of definitions, applied: all of it or nothing, and again without harm."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from foliot.adapters.storage.sqlite import SqliteStorage
+from foliot.domain.deployment import Action, Declared
+from foliot.domain.ids import IdSource, JobId, ScheduleId
+from foliot.domain.instant import HOUR
+from foliot.domain.job import JobSpec
+from foliot.domain.schedule import ScheduleSpec, ScheduleType
+from foliot.domain.tick import TickOutcome, TickReason
+from foliot.errors import FoliotError, InvalidSchedule, NotFound, OwnedElsewhere
+from foliot.ports.storage import RunFilter
+from foliot.service.desk import Request
+from foliot.testing.clock import VirtualClock
+from foliot.testing.conformance.storage.scene import Scene
+from foliot.testing.simulation.faults import Crash, Faults
+from foliot.wiring import Services, build_services
+
+A, B, C, D = (JobId(name) for name in "abcd")
+A_DAILY, B_DAILY = ScheduleId("a:default"), ScheduleId("b:default")
+
+
+def job(command: str = "true", **fields: Any) -> JobSpec:
+    return JobSpec(kind="shell", spec={"command": command}, source="file", **fields)
+
+
+def daily(job_id: JobId, expr: str = "0 9 * * *", **fields: Any) -> ScheduleSpec:
+    return ScheduleSpec(type=ScheduleType.CRON, expr=expr, job_id=job_id, source="file", **fields)
+
+
+def declare(*job_ids: JobId, **fields: Any) -> Declared:
+    """These jobs, each with a daily schedule."""
+    known: dict[str, Any] = {
+        "jobs": {job_id: job() for job_id in job_ids},
+        "schedules": {ScheduleId(f"{job_id}:default"): daily(job_id) for job_id in job_ids},
+    }
+    return Declared(**{**known, **fields})
+
+
+async def names(services: Services) -> tuple[dict[str, bool], list[str]]:
+    """The jobs there are, enabled or not, and the schedules."""
+    jobs = await services.storage.jobs.page()
+    schedules = await services.storage.schedules.page()
+    return {job.id: job.spec.enabled for job in jobs}, [schedule.id for schedule in schedules]
+
+
+async def test_what_is_declared_is_stored(services: Services) -> None:
+    changes = await services.deployer.apply(declare(A, B))
+
+    assert await names(services) == ({"a": True, "b": True}, ["a:default", "b:default"])
+    assert [(change.id, change.action) for change in changes.jobs] == [(A, Action.CREATED), (B, Action.CREATED)]
+
+
+async def test_planning_changes_nothing(services: Services) -> None:
+    changes = await services.deployer.plan(declare(A))
+
+    assert not changes.is_empty
+    assert await names(services) == ({}, [])
+
+
+async def test_applying_again_changes_nothing(services: Services, scene: Scene) -> None:
+    await services.deployer.apply(declare(A, B))
+    before = await services.storage.upkeep.events(after=0, limit=100)
+
+    changes = await services.deployer.apply(declare(A, B))
+
+    assert changes.is_empty
+    assert await services.storage.upkeep.events(after=0, limit=100) == before
+
+
+async def test_a_job_that_is_gone_is_disabled_and_keeps_its_history(services: Services, scene: Scene) -> None:
+    await services.deployer.apply(declare(A, B))
+    scene.clock.advance(9 * HOUR)
+    await scene.fire()
+    schedule = await services.registrar.schedule(A_DAILY)
+
+    await services.deployer.apply(declare(B))
+
+    assert await names(services) == ({"a": False, "b": True}, ["b:default"])
+    assert len(await services.desk.page(RunFilter(job_id=A))) == 1
+    assert [tick.outcome for tick in await scene.ticks(schedule.uid)] == [TickOutcome.RAN]
+    assert (await services.deployer.apply(declare(B))).is_empty
+
+
+async def test_work_under_way_is_left_alone(services: Services, scene: Scene) -> None:
+    await services.deployer.apply(declare(A))
+    run_id = await services.desk.trigger(A, Request())
+    [claim] = await scene.claim()
+
+    await services.deployer.apply(declare())
+
+    assert (await services.desk.get(run_id)).status == "running"
+    assert claim.run_id == run_id
+
+
+async def test_a_job_that_comes_back_is_enabled_again(services: Services) -> None:
+    await services.deployer.apply(declare(A))
+    await services.deployer.apply(declare())
+
+    await services.deployer.apply(declare(A))
+
+    assert await names(services) == ({"a": True}, ["a:default"])
+
+
+async def test_a_job_that_is_switched_off_keeps_its_schedules(services: Services, scene: Scene) -> None:
+    await services.deployer.apply(declare(A, jobs={A: job(enabled=False)}))
+    schedule = await services.registrar.schedule(A_DAILY)
+
+    scene.clock.advance(9 * HOUR)
+    assert await scene.fire() == []
+
+    [tick] = await scene.ticks(schedule.uid)
+    assert (tick.outcome, tick.reason) == (TickOutcome.SKIPPED, TickReason.DISABLED)
+
+
+@pytest.mark.proves("R4-26")
+async def test_paused_stays_paused(services: Services) -> None:
+    await services.deployer.apply(declare(A))
+    await services.registrar.pause_job(A)
+
+    await services.deployer.apply(declare(A, schedules={A_DAILY: daily(A, "@hourly")}))
+    await services.deployer.apply(declare(B, renames={A: B}))
+
+    assert (await services.registrar.schedule(B_DAILY)).paused_at is not None
+
+
+async def test_what_was_paused_when_it_left_is_paused_when_it_returns(services: Services) -> None:
+    await services.deployer.apply(declare(A))
+    await services.registrar.pause_job(A)
+    await services.deployer.apply(declare())
+
+    await services.deployer.apply(declare(A))
+
+    [schedule] = await services.storage.schedules.page()
+    assert schedule.paused_at is not None
+
+
+async def test_a_renamed_job_keeps_its_history_and_its_ledger(services: Services, scene: Scene) -> None:
+    await services.deployer.apply(declare(A))
+    before = await services.registrar.schedule(A_DAILY)
+    scene.clock.advance(9 * HOUR)
+    [run_id] = await scene.fire()
+
+    changes = await services.deployer.apply(declare(B, renames={A: B}))
+
+    assert changes.renames == {A: B}
+    assert await names(services) == ({"b": True}, ["b:default"])
+    assert (await services.registrar.schedule(B_DAILY)).uid == before.uid
+    assert [run.id for run in await services.desk.page(RunFilter(job_id=B))] == [run_id]
+    assert (await services.deployer.apply(declare(B, renames={A: B}))).is_empty
+
+
+async def test_what_others_defined_is_left_alone(services: Services) -> None:
+    await services.registrar.put_jobs({C: JobSpec(kind="shell", spec={"command": "true"}, source="app")})
+    await services.registrar.upsert_schedule("mine", job_id=C, cron_expr="@daily")
+
+    await services.deployer.apply(declare(A))
+    await services.registrar.upsert_schedule("by-hand", job_id=A, cron_expr="@daily")
+    await services.deployer.apply(declare(A))
+
+    assert await names(services) == ({"a": True, "c": True}, ["a:default", "by-hand", "mine"])
+
+
+async def test_what_others_own_refuses_the_whole_set(services: Services) -> None:
+    for job_id in (A, C):
+        await services.registrar.put_jobs({job_id: JobSpec(kind="shell", spec={"command": "x"}, source="app")})
+
+    await services.deployer.apply(declare(D))
+
+    with pytest.raises(OwnedElsewhere) as refused:
+        await services.deployer.apply(declare(A, B, C, renames={D: B}))
+
+    assert 'job "a"' in refused.value.message
+    assert 'job "c"' in refused.value.message
+    assert await names(services) == ({"a": True, "c": True, "d": True}, ["d:default"])
+
+
+WRONG: list[tuple[str, Declared, type[FoliotError]]] = [
+    ("a schedule that never fires", declare(A, B, schedules={A_DAILY: daily(A, "0 0 0 1 1 * 2001")}), InvalidSchedule),
+    ("a job that is not there", declare(A, schedules={B_DAILY: daily(B)}), NotFound),
+    ("a job without a command", declare(A, jobs={A: job(), B: JobSpec(kind="shell", source="file")}), FoliotError),
+    ("a name that is none", declare(A, jobs={A: job(), JobId("b b"): job()}), FoliotError),
+    ("a payload that is no JSON", declare(A, B, jobs={A: job(), B: job(payload_template=b"x")}), FoliotError),
+]
+
+
+@pytest.mark.parametrize(("case", "declared", "error"), WRONG, ids=[case for case, *_ in WRONG])
+async def test_what_is_wrong_in_one_place_changes_nothing_anywhere(
+    services: Services, case: str, declared: Declared, error: type[FoliotError]
+) -> None:
+    with pytest.raises(error):
+        await services.deployer.apply(declared)
+
+    assert await names(services) == ({}, [])
+
+
+# -- crashes and company
+
+STEPS = [("rename_jobs", 1), ("put_jobs", 1), ("put_schedules", 1), ("delete_schedules", 1), ("put_jobs", 2)]
+Opener = Callable[..., Awaitable[Services]]
+
+
+@pytest.fixture
+async def open_another(tmp_path: Path, clock: VirtualClock) -> AsyncIterator[Opener]:
+    """Services of another process on the same storage."""
+    opened: list[Services] = []
+
+    async def open_services(faults: Callable[[str], None] = lambda _: None, *, inline: bool = True) -> Services:
+        storage = await SqliteStorage.open(
+            tmp_path / "service.db", clock=clock, inline=inline, faults=faults, synchronous="NORMAL"
+        )
+        ids = IdSource(count((len(opened) + 1) * 1_000_000).__next__)
+        opened.append(build_services(storage, clock, ids))
+        return opened[-1]
+
+    yield open_services
+    for services in opened:
+        await services.close()
+
+
+@pytest.mark.parametrize("side", ["before", "after"])
+@pytest.mark.parametrize(("step", "nth"), STEPS)
+async def test_what_a_crash_left_half_done_is_finished_by_the_next_apply(
+    services: Services, open_another: Opener, step: str, nth: int, side: str
+) -> None:
+    await services.deployer.apply(declare(A, C))
+    declared = declare(B, renames={A: B}, jobs={B: job("false")}, schedules={B_DAILY: daily(B, "@hourly")})
+    faults = Faults()
+    doomed = await open_another(faults)
+    faults.arm(Crash(), point=f"{step}.{side}_commit", after=nth)
+
+    with pytest.raises(Crash):
+        await doomed.deployer.apply(declared)
+    await services.deployer.apply(declared)
+
+    assert await names(services) == ({"b": True, "c": False}, ["b:default"])
+    assert (await services.registrar.schedule(B_DAILY)).revision.spec.expr == "@hourly"
+    assert (await services.deployer.plan(declared)).is_empty
+
+
+async def test_servers_that_apply_the_same_at_once_end_with_the_same(services: Services, open_another: Opener) -> None:
+    await services.deployer.apply(declare(A, C))
+    before = await services.registrar.schedule(A_DAILY)
+    others = [await open_another(inline=False) for _ in range(4)]
+    declared = declare(B, renames={A: B})
+
+    await asyncio.gather(*(other.deployer.apply(declared) for other in others))
+
+    assert await names(services) == ({"b": True, "c": False}, ["b:default"])
+    assert (await services.registrar.schedule(B_DAILY)).uid == before.uid
+    assert (await services.deployer.plan(declared)).is_empty

@@ -1,0 +1,135 @@
+"""Runs by hand: asked for, repeated, cancelled, marked."""
+
+import pytest
+
+from foliot.domain.ids import JobId
+from foliot.domain.instant import MINUTE
+from foliot.domain.job import JobSpec
+from foliot.domain.lease import CancelAnswer
+from foliot.domain.mark import MarkAnswer
+from foliot.domain.run import Status
+from foliot.errors import InvalidRun, NotFound
+from foliot.service.desk import Request
+from foliot.testing.builders import REPORT, a_run, failed, succeeded
+from foliot.testing.conformance.storage.scene import Scene
+from foliot.wiring import Services
+
+SHELL = JobSpec(kind="shell", spec={"command": "true"})
+
+
+async def run_once(services: Services, scene: Scene, request: Request, *, fails: bool = True) -> str:
+    """Ask for a run of the report, and let it end."""
+    await scene.job(max_concurrent=5, priority=1, payload_template={"day": 0})
+    [created] = await services.desk.enqueue(REPORT, [request])
+    [claim] = await scene.claim()
+    await scene.finish(failed(claim) if fails else succeeded(claim))
+    return created.run_id
+
+
+async def test_a_run_is_repeated_with_its_payload_and_its_options(services: Services, scene: Scene) -> None:
+    first = await run_once(services, scene, Request(payload={"day": 1}, options={"priority": 9}))
+
+    again = await services.desk.retry(first)
+
+    [claim] = await scene.claim()
+    assert claim.run_id == again
+    run = await services.desk.get(again)
+    assert (run.job_id, run.payload, run.priority, run.trigger) == (REPORT, {"day": 1}, 9, f"retry:{first}")
+    assert claim.overrides == b'{"priority":9}'
+    assert claim.limit_keys == ("job:report",)
+
+
+@pytest.mark.proves("S1")
+async def test_the_run_that_is_repeated_stays_as_it_was(services: Services, scene: Scene) -> None:
+    first = await run_once(services, scene, Request())
+    before = await services.desk.get(first)
+    scene.clock.advance(MINUTE)
+
+    await services.desk.retry(first)
+
+    assert await services.desk.get(first) == before
+
+
+async def test_a_run_without_a_payload_is_repeated_without_one(services: Services, scene: Scene) -> None:
+    [run_id] = await scene.create(a_run())
+    [claim] = await scene.claim()
+    await scene.finish(succeeded(claim))
+    await scene.job(payload_template={"day": 0})
+
+    again = await services.desk.retry(run_id)
+
+    assert (await services.desk.get(again)).payload is None
+
+
+async def test_what_is_not_over_is_not_repeated(services: Services, scene: Scene) -> None:
+    await scene.job()
+    claim = await scene.start()
+    [queued] = await scene.create(a_run())
+
+    for run_id in (claim.run_id, queued):
+        with pytest.raises(InvalidRun, match="not over"):
+            await services.desk.retry(run_id)
+
+
+async def test_what_does_not_exist_is_not_repeated(services: Services, scene: Scene) -> None:
+    claim = await scene.start(a_run(job_id=JobId("deleted")))
+    await scene.finish(failed(claim))
+
+    with pytest.raises(NotFound, match="run"):
+        await services.desk.retry("nobody")
+    with pytest.raises(NotFound, match="job"):
+        await services.desk.retry(claim.run_id)
+
+
+async def test_a_failed_run_is_marked_by_one_that_stands_for_it(services: Services, scene: Scene) -> None:
+    first = await run_once(services, scene, Request(payload={"day": 1}))
+
+    marked = await services.desk.mark(first)
+    again = await services.desk.mark(first)
+
+    assert (marked.answer, again.answer) == (MarkAnswer.RECORDED, MarkAnswer.SUCCESS)
+    assert marked.run_id == again.run_id != first
+    run = await services.desk.get(marked.run_id)
+    assert (run.status, run.reason, run.payload) == (Status.SUCCESS, "marked", {"day": 1})
+
+
+async def test_what_runs_or_does_not_exist_cannot_be_marked(services: Services, scene: Scene) -> None:
+    claim = await scene.start()
+
+    with pytest.raises(InvalidRun, match="under way") as refused:
+        await services.desk.mark(claim.run_id)
+    assert "foliot cancel" in refused.value.hint
+    with pytest.raises(NotFound):
+        await services.desk.mark("nobody")
+
+
+async def test_many_are_cancelled_at_once(services: Services, scene: Scene) -> None:
+    claim = await scene.start()
+    [queued] = await scene.create(a_run())
+
+    answers = await services.desk.cancel_many([queued, claim.run_id, "nobody"])
+
+    assert answers == {
+        queued: CancelAnswer.CANCELLED,
+        claim.run_id: CancelAnswer.REQUESTED,
+        "nobody": CancelAnswer.NOT_FOUND,
+    }
+
+
+@pytest.mark.proves("S11")
+async def test_a_disabled_job_still_runs_by_hand(services: Services, scene: Scene) -> None:
+    await scene.job(enabled=False)
+
+    run_id = await services.desk.trigger(REPORT, Request(trigger="cli"))
+
+    [claim] = await scene.claim()
+    assert claim.run_id == run_id
+    assert (await services.desk.get(run_id)).trigger == "cli"
+
+
+async def test_the_attempts_of_a_run_are_listed(services: Services, scene: Scene) -> None:
+    first = await run_once(services, scene, Request())
+
+    assert [record.number for record in await services.desk.attempts(first)] == [1]
+    with pytest.raises(NotFound):
+        await services.desk.attempts("nobody")

@@ -1,0 +1,273 @@
+"""What runs printed, read back: all of it, its end, or as it comes."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from foliot.domain.ids import Token
+from foliot.domain.instant import DAY, HOUR
+from foliot.domain.lease import Claim, Finish
+from foliot.domain.logs import Closing, LogEnd, LogState, Stream, closing_line
+from foliot.domain.outcome import Reason
+from foliot.domain.run import Ended, Status
+from foliot.errors import (
+    FoliotError,
+    NotFound,
+    OutputLost,
+    OutputPruned,
+    OutputTruncated,
+    OutputUnfinished,
+)
+from foliot.service.logs import LOOK_EVERY, LogView
+from foliot.testing.builders import a_chunk, a_run, failed, given_back, lost, retention, succeeded, to_retry
+from foliot.testing.clock import VirtualClock
+from foliot.testing.conformance.storage.scene import Scene
+from foliot.wiring import Services
+from tests.engine.ease import ease
+
+COMPLETE = closing_line(Closing())
+
+
+async def write(scene: Scene, claim: Claim, *pieces: bytes, first: int = 0, stream: Stream = "stdout") -> None:
+    chunks = [a_chunk(claim, first + index, data, stream) for index, data in enumerate(pieces)]
+    assert await scene.storage.logs.append(chunks) == []
+
+
+async def close(scene: Scene, claim: Claim, finish: Finish, closing: Closing | None = None) -> None:
+    await write(scene, claim, closing_line(closing or Closing()), first=1_000, stream="meta")
+    await scene.finish(finish)
+
+
+async def collect(items: AsyncIterator[LogView | LogEnd]) -> tuple[list[tuple[int, bytes]], LogEnd]:
+    found = [item async for item in items]
+    *pieces, end = found
+    assert isinstance(end, LogEnd)
+    return [(piece.attempt, piece.data) for piece in pieces if isinstance(piece, LogView)], end
+
+
+async def test_a_finished_log_is_read_whole_and_says_so(services: Services, scene: Scene) -> None:
+    claim = await scene.start()
+    await write(scene, claim, b"one\n", b"two\n")
+    await close(scene, claim, succeeded(claim))
+
+    pieces, end = await collect(services.logs.read(claim.run_id))
+
+    assert pieces == [(1, b"one\n"), (1, b"two\n"), (1, COMPLETE)]
+    assert end == LogEnd(LogState.COMPLETE)
+
+
+async def test_a_piece_has_its_time_its_stream_and_its_place(services: Services, scene: Scene) -> None:
+    claim = await scene.start()
+    await write(scene, claim, b"\xff\n", stream="stderr")
+
+    items = [item async for item in services.logs.read(claim.run_id)]
+
+    [piece, end] = items
+    assert isinstance(piece, LogView)
+    assert (piece.stream, piece.text, piece.is_closing) == ("stderr", "\\xff\n", False)
+    assert (piece.at.timestamp() * 1_000, piece.cursor) == (claim.started_at, (claim.token, 0))
+    assert end == LogEnd(LogState.OPEN)
+
+
+async def test_following_goes_on_through_all_attempts_until_the_run_is_over(
+    services: Services, scene: Scene, clock: VirtualClock
+) -> None:
+    first = await scene.start()
+    await write(scene, first, b"first\n")
+    following = asyncio.create_task(collect(services.logs.follow(first.run_id)))
+    await ease()
+
+    await close(scene, first, to_retry(first))
+    [second] = await scene.claim()
+    await write(scene, second, b"second\n")
+    clock.advance(LOOK_EVERY)
+    await ease()
+    assert not following.done()
+    await close(scene, second, succeeded(second))
+    clock.advance(LOOK_EVERY)
+
+    pieces, end = await following
+    assert pieces == [(1, b"first\n"), (1, COMPLETE), (2, b"second\n"), (2, COMPLETE)]
+    assert end == LogEnd(LogState.COMPLETE)
+
+
+async def test_an_attempt_that_was_given_back_has_the_number_of_the_next(services: Services, scene: Scene) -> None:
+    first = await scene.start()
+    await write(scene, first, b"interrupted\n")
+    await scene.finish(given_back(first))
+    [second] = await scene.claim()
+    await write(scene, second, b"again\n")
+    await scene.finish(to_retry(second))
+    [third] = await scene.claim()
+    await write(scene, third, b"third\n")
+
+    pieces, _ = await collect(services.logs.read(first.run_id))
+
+    assert pieces == [(1, b"interrupted\n"), (1, b"again\n"), (2, b"third\n")]
+
+
+async def test_reading_goes_on_behind_a_piece_that_was_seen(services: Services, scene: Scene) -> None:
+    claim = await scene.start()
+    await write(scene, claim, b"one\n", b"two\n")
+    seen = [item async for item in services.logs.read(claim.run_id)]
+    assert isinstance(seen[0], LogView)
+
+    pieces, _ = await collect(services.logs.read(claim.run_id, after=seen[0].cursor))
+
+    assert pieces == [(1, b"two\n")]
+
+
+async def test_a_long_log_is_read_page_by_page(services: Services, scene: Scene) -> None:
+    claim = await scene.start()
+    await write(scene, claim, *[b"x"] * 2_500)
+    await scene.storage.logs.append([a_chunk(claim, 3_000, COMPLETE, "meta")])
+    await scene.finish(succeeded(claim))
+
+    pieces, _ = await collect(services.logs.read(claim.run_id))
+
+    assert len(pieces) == 2_501
+    assert await services.logs.raw_stdout(claim.run_id) == b"x" * 2_500
+
+
+async def test_a_run_that_printed_nothing_is_complete(services: Services, scene: Scene) -> None:
+    claim = await scene.start()
+    await scene.finish(succeeded(claim))
+    [never] = await scene.create(a_run())
+    await scene.cancel(never)
+
+    assert await collect(services.logs.read(claim.run_id)) == ([], LogEnd(LogState.COMPLETE))
+    assert await collect(services.logs.follow(never)) == ([], LogEnd(LogState.COMPLETE))
+    assert await services.logs.raw_stdout(claim.run_id) == b""
+
+
+async def test_a_cut_log_says_how_much_is_missing(services: Services, scene: Scene) -> None:
+    claim = await scene.start()
+    await write(scene, claim, b"xxxx")
+    await close(scene, claim, failed(claim), Closing(seen=9, stored=4))
+
+    _, end = await collect(services.logs.follow(claim.run_id))
+
+    assert end == LogEnd(LogState.TRUNCATED, 9, 4)
+    with pytest.raises(OutputTruncated, match="4 of 9 bytes"):
+        await services.logs.raw_stdout(claim.run_id)
+
+
+@pytest.mark.proves("S10")
+async def test_a_log_whose_worker_vanished_says_so(services: Services, scene: Scene) -> None:
+    claim = await scene.start()
+    await write(scene, claim, b"half a li")
+    await scene.finish(Finish(claim, Ended(Status.FAILED, Reason.LEASE_LOST, "the worker vanished")))
+
+    _, end = await collect(services.logs.read(claim.run_id))
+
+    assert end == LogEnd(LogState.WORKER_LOST)
+    with pytest.raises(OutputLost, match="vanished"):
+        await services.logs.raw_stdout(claim.run_id)
+
+
+async def test_a_log_that_was_removed_is_not_taken_for_an_empty_one(services: Services, scene: Scene) -> None:
+    claim = await scene.start()
+    await write(scene, claim, b"one\n")
+    await close(scene, claim, succeeded(claim))
+    scene.clock.advance(DAY)
+    young = await scene.start(a_run(due_at=scene.now))
+    await scene.finish(succeeded(young))
+
+    await scene.prune(retention(logs_age=HOUR))
+
+    assert await collect(services.logs.read(claim.run_id)) == ([], LogEnd(LogState.PRUNED))
+    assert await collect(services.logs.read(young.run_id)) == ([], LogEnd(LogState.COMPLETE))
+    with pytest.raises(OutputPruned):
+        await services.logs.raw_stdout(claim.run_id)
+
+
+async def test_following_a_run_that_is_removed_meanwhile_ends(
+    services: Services, scene: Scene, clock: VirtualClock
+) -> None:
+    claim = await scene.start()
+    following = asyncio.create_task(collect(services.logs.follow(claim.run_id)))
+    await ease()
+
+    await scene.finish(succeeded(claim))
+    clock.advance(1)
+    await scene.prune(retention(runs_age=0))
+    clock.advance(LOOK_EVERY)
+
+    assert await following == ([], LogEnd(LogState.PRUNED))
+
+
+async def test_a_run_that_does_not_exist_has_no_log(services: Services) -> None:
+    for ask in (services.logs.follow, services.logs.read):
+        with pytest.raises(NotFound):
+            await collect(ask("nobody"))
+    with pytest.raises(NotFound):
+        await services.logs.raw_stdout("nobody")
+
+
+# -- the raw output of one attempt
+
+
+@pytest.mark.proves("E4")
+async def test_the_raw_output_is_every_byte_of_stdout_and_nothing_else(services: Services, scene: Scene) -> None:
+    claim = await scene.start()
+    await write(scene, claim, bytes(range(256)), b"no newline")
+    await write(scene, claim, b"oops\n", first=2, stream="stderr")
+    await write(scene, claim, b"note\n", first=3, stream="meta")
+    await close(scene, claim, succeeded(claim))
+
+    assert await services.logs.raw_stdout(claim.run_id) == bytes(range(256)) + b"no newline"
+
+
+async def test_each_attempt_has_an_output_of_its_own(services: Services, scene: Scene) -> None:
+    first = await scene.start()
+    await write(scene, first, b"first")
+    await close(scene, first, to_retry(first))
+    with pytest.raises(OutputUnfinished):
+        await services.logs.raw_stdout(first.run_id)
+    [second] = await scene.claim()
+    await write(scene, second, b"second")
+    with pytest.raises(OutputUnfinished):
+        await services.logs.raw_stdout(first.run_id, 2)
+    await close(scene, second, failed(second))
+
+    assert await services.logs.raw_stdout(first.run_id) == b"second"
+    assert await services.logs.raw_stdout(first.run_id, 1) == b"first"
+    with pytest.raises(NotFound, match="has had 2"):
+        await services.logs.raw_stdout(first.run_id, 3)
+
+
+async def test_one_lost_attempt_takes_nothing_from_the_others(services: Services, scene: Scene) -> None:
+    first = await scene.start()
+    await write(scene, first, b"half")
+    await scene.finish(lost(first))
+    [second] = await scene.claim()
+    await write(scene, second, b"whole")
+    await close(scene, second, succeeded(second))
+
+    assert await services.logs.raw_stdout(first.run_id) == b"whole"
+    with pytest.raises(OutputLost):
+        await services.logs.raw_stdout(first.run_id, 1)
+    _, end = await collect(services.logs.read(first.run_id))
+    assert end == LogEnd(LogState.COMPLETE)
+
+
+async def test_every_refusal_says_what_to_do(services: Services, scene: Scene) -> None:
+    claim = await scene.start()
+
+    with pytest.raises(FoliotError) as refused:
+        await services.logs.raw_stdout(claim.run_id)
+
+    assert refused.value.code == "output_unfinished"
+    assert refused.value.hint
+
+
+async def test_the_end_of_a_log_can_be_read_alone(services: Services, scene: Scene) -> None:
+    claim = await scene.start()
+    await write(scene, claim, b"1", b"2", b"3")
+
+    tail = await services.logs.tail(claim.run_id, 2)
+
+    assert [piece.data for piece in tail.pieces] == [b"2", b"3"]
+    assert tail.end == LogEnd(LogState.OPEN)
+    assert tail.pieces[0].cursor == (Token(claim.token), 1)

@@ -1,0 +1,96 @@
+"""A definition is changed only by whoever owns it; pausing is for everybody."""
+
+import pytest
+
+from foliot.domain.ids import JobId, ScheduleId
+from foliot.domain.job import JobSpec
+from foliot.domain.schedule import ScheduleSpec, ScheduleType
+from foliot.errors import NotFound, OwnedElsewhere
+from foliot.wiring import Services
+
+A, B = JobId("a"), JobId("b")
+DAILY = ScheduleId("a:default")
+
+
+def a_spec(source: str, command: str = "true") -> JobSpec:
+    return JobSpec(kind="shell", spec={"command": command}, source=source)
+
+
+def daily(source: str, expr: str = "0 9 * * *") -> ScheduleSpec:
+    return ScheduleSpec(type=ScheduleType.CRON, expr=expr, job_id=A, source=source)
+
+
+@pytest.fixture
+async def owned(services: Services, request: pytest.FixtureRequest) -> Services:
+    """A job and a schedule from the configuration file."""
+    await services.registrar.put_jobs({A: a_spec("file"), B: a_spec("file")})
+    await services.registrar.put_schedules({DAILY: daily("file")})
+    return services
+
+
+async def test_all_that_is_owned_elsewhere_is_named_at_once(owned: Services) -> None:
+    with pytest.raises(OwnedElsewhere) as refused:
+        await owned.registrar.put_jobs({A: a_spec("api"), B: a_spec("app"), JobId("c"): a_spec("api")})
+
+    assert refused.value.code == "owned_elsewhere"
+    assert 'job "a" is defined in the configuration file' in refused.value.message
+    assert 'job "b" is defined in the configuration file' in refused.value.message
+    assert "configuration file" in refused.value.hint
+    assert set(await owned.storage.jobs.get([A, B, JobId("c")])) == {A, B}
+
+
+async def test_the_owner_changes_what_it_owns(owned: Services) -> None:
+    [job] = await owned.registrar.put_jobs({A: a_spec("file", "false")})
+
+    assert job.spec.spec == {"command": "false"}
+
+
+async def test_what_nobody_owns_can_be_taken_over(services: Services) -> None:
+    await services.registrar.put_jobs({A: a_spec("api")})
+
+    [job] = await services.registrar.put_jobs({A: a_spec("file")})
+
+    assert job.spec.source == "file"
+
+
+async def test_a_schedule_is_changed_and_deleted_only_by_its_owner(owned: Services) -> None:
+    with pytest.raises(OwnedElsewhere, match='schedule "a:default" is defined in the configuration file'):
+        await owned.registrar.upsert_schedule(DAILY, job_id=A, cron_expr="@hourly")
+    with pytest.raises(OwnedElsewhere):
+        await owned.registrar.delete_schedule(DAILY)
+
+    assert (await owned.registrar.schedule(DAILY)).revision.spec == daily("file")
+    await owned.registrar.delete_schedule(DAILY, source="file")
+    with pytest.raises(NotFound):
+        await owned.registrar.schedule(DAILY)
+
+
+async def test_a_job_is_deleted_only_by_its_owner(owned: Services) -> None:
+    with pytest.raises(OwnedElsewhere):
+        await owned.registrar.delete_job(A)
+    await owned.registrar.delete_job(A, source="file")
+
+    assert await owned.storage.schedules.get([DAILY]) == {}
+    with pytest.raises(NotFound, match='Did you mean "b"'):
+        await owned.registrar.delete_job("bb")
+
+
+@pytest.mark.proves("R4-26")
+async def test_everybody_may_pause_and_resume(owned: Services) -> None:
+    await owned.registrar.pause_schedule(DAILY, True)
+    assert (await owned.registrar.schedule(DAILY)).paused_at is not None
+
+    await owned.registrar.pause_job(A, False)
+    assert (await owned.registrar.schedule(DAILY)).paused_at is None
+
+
+async def test_pausing_a_job_pauses_all_its_schedules_and_no_others(owned: Services) -> None:
+    await owned.registrar.put_schedules({ScheduleId("mine"): daily("api", "@hourly")})
+    await owned.registrar.upsert_schedule("others", job_id=B, cron_expr="@daily")
+
+    paused = await owned.registrar.pause_job(A)
+
+    assert sorted(paused) == [DAILY, "mine"]
+    assert (await owned.registrar.schedule("others")).paused_at is None
+    with pytest.raises(NotFound):
+        await owned.registrar.pause_job("nobody")

@@ -1,0 +1,170 @@
+"""What people see of runs, ticks, jobs and workers: public names, aware times, nothing internal."""
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from foliot.domain.ids import JobId, ScheduleId
+from foliot.domain.instant import MINUTE, SECOND, to_datetime
+from foliot.domain.run import Run
+from foliot.domain.tick import TickOutcome, TickReason
+from foliot.ports.storage import Depth
+from foliot.service.views import RunView, as_json, view_attempt, view_job, view_run, view_tick
+from foliot.testing.builders import REPORT, a_run, every, failed, some_runs, succeeded, to_retry
+from foliot.testing.clock import START
+from foliot.testing.conformance.storage.scene import Scene
+from foliot.wiring import Services
+
+SPECIFIED = {
+    *("id", "job_id", "job_schedule_id", "status", "scheduled_for", "started_at", "finished_at", "attempt"),
+    *("input_payload", "output_payload", "error_message", "created_at", "updated_at"),
+}
+AT_START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@pytest.mark.proves("R1-18", "R4-72", "T8")
+async def test_a_run_has_every_field_that_is_specified(scene: Scene) -> None:
+    await scene.schedule(every(60))
+    [run_id] = await scene.fire_after(MINUTE)
+    scene.clock.advance(SECOND // 2)
+    [claim] = await scene.claim()
+    scene.clock.advance(2 * SECOND)
+    await scene.finish(succeeded(claim, b'{"rows":3}'))
+
+    view = view_run(await scene.run(run_id))
+
+    assert set(RunView.__struct_fields__) >= SPECIFIED
+    assert (view.job_id, view.job_schedule_id, view.status, view.trigger) == (
+        *(REPORT, "nightly", "success", "schedule"),
+    )
+    assert (view.scheduled_for, view.created_at) == (AT_START + timedelta(minutes=1),) * 2
+    assert view.started_at == AT_START + timedelta(minutes=1, milliseconds=500)
+    assert view.finished_at == view.updated_at == AT_START + timedelta(minutes=1, seconds=2.5)
+    assert (view.lag, view.duration, view.output_payload, view.exit_code) == (0.5, 2.0, {"rows": 3}, 0)
+
+
+@pytest.mark.proves("R4-72")
+async def test_a_retry_lags_behind_the_planned_moment(scene: Scene) -> None:
+    await scene.schedule(every(60))
+    [run_id] = await scene.fire_after(MINUTE)
+    [claim] = await scene.claim()
+    await scene.finish(to_retry(claim, 30 * SECOND))
+    scene.clock.advance(30 * SECOND)
+    await scene.release()
+    await scene.claim()
+
+    view = view_run(await scene.run(run_id))
+
+    assert view.scheduled_for == AT_START + timedelta(minutes=1)
+    assert (view.due_at, view.lag) == (AT_START + timedelta(seconds=90), 30.0)
+
+
+async def test_a_run_that_was_asked_for_lags_behind_its_due_time(scene: Scene) -> None:
+    [run_id] = await scene.create(a_run(payload=b"[1]"))
+    queued = view_run(await scene.run(run_id))
+    scene.clock.advance(3 * SECOND)
+    await scene.claim()
+
+    running = view_run(await scene.run(run_id))
+
+    assert (queued.job_schedule_id, queued.scheduled_for, queued.lag, queued.duration) == (None, None, None, None)
+    assert (queued.updated_at, queued.input_payload) == (to_datetime(START), [1])
+    assert (running.lag, running.duration, running.status) == (3.0, None, "running")
+    assert running.updated_at == running.started_at
+
+
+@pytest.mark.proves("R1-51")
+def test_a_view_of_a_run_holds_nothing_internal() -> None:
+    internal = {"token", "tick", "project", "uid", "schedule_uid", "tick_key", "limits", "rank"}
+
+    assert internal.isdisjoint(RunView.__struct_fields__)
+    assert {"token", "tick", "project"} <= set(Run._fields)
+
+
+async def test_a_view_is_plain_json(scene: Scene) -> None:
+    await scene.create(*some_runs(1, payload=b'{"a":1}'))
+    [claim] = await scene.claim()
+    await scene.finish(failed(claim))
+
+    plain = json.loads(json.dumps(as_json(view_run(await scene.run(claim.run_id)))))
+
+    assert plain["created_at"] == "2026-01-01T00:00:00Z"
+    assert (plain["status"], plain["reason"], plain["error_message"]) == ("failed", "exit_code", "exit code 1")
+
+
+async def test_attempts_are_seen_one_by_one(scene: Scene) -> None:
+    claim = await scene.start()
+    scene.clock.advance(SECOND)
+    await scene.finish(to_retry(claim))
+
+    [view] = [view_attempt(record) for record in await scene.storage.runs.attempts(claim.run_id)]
+
+    assert (view.attempt, view.status, view.reason, view.duration) == (1, "failed", "exit_code", 1.0)
+    assert (view.started_at, view.exit_code, view.error_message) == (AT_START, 1, "exit code 1")
+
+
+async def test_ticks_are_seen_with_their_run(scene: Scene) -> None:
+    schedule = await scene.schedule(every(60))
+    [run_id] = await scene.fire_after(MINUTE)
+
+    [view] = [view_tick(tick) for tick in await scene.ticks(schedule.uid)]
+
+    assert (view.outcome, view.reason, view.run_id) == (TickOutcome.RAN, TickReason.ON_TIME, run_id)
+    assert view.scheduled_for == view.until == view.fire_at == AT_START + timedelta(minutes=1)
+    assert (view.count, view.coalesced_into) == (1, None)
+
+
+async def test_a_job_is_seen_with_what_its_definition_says(scene: Scene) -> None:
+    job = await scene.job(spec={"command": "true"}, priority=5, tags=("x",), owner="ops", enabled=False)
+
+    view = view_job(job)
+
+    assert (view.id, view.kind, view.spec, view.options) == (REPORT, "shell", {"command": "true"}, {"priority": 5})
+    assert (view.tags, view.owner, view.enabled, view.source, view.latest_run) == (("x",), "ops", False, "api", None)
+    assert json.dumps(as_json(view))
+
+
+# -- the overview
+
+
+async def test_jobs_are_listed_with_their_latest_run(services: Services, scene: Scene) -> None:
+    await scene.job("idle")
+    await scene.job()
+    await scene.start()
+    latest = await scene.start()
+
+    jobs = await services.overview.jobs()
+
+    assert [(job.id, job.latest_run and job.latest_run.id) for job in jobs] == [
+        ("idle", None),
+        (REPORT, latest.run_id),
+    ]
+    assert [job.id for job in await services.overview.jobs(after="idle", limit=1)] == [REPORT]
+
+
+async def test_what_runs_and_what_waits_is_told(services: Services, scene: Scene) -> None:
+    first, second = await scene.start(), await scene.start()
+    await scene.cancel(first.run_id)
+    await scene.create(*some_runs(3))
+
+    assert [run.id for run in await services.overview.running()] == [second.run_id, first.run_id]
+    assert [run.id for run in await services.overview.running(limit=1)] == [second.run_id]
+    assert await services.overview.depth() == Depth(running=2, queued=3, scheduled=0)
+    [worker] = await services.overview.workers()
+    assert (worker.name, worker.is_alive, worker.running, worker.slots) == ("standby", True, 2, 10)
+
+
+async def test_what_comes_next_is_told_in_order(services: Services, scene: Scene) -> None:
+    for name, seconds in (("slow", 3_600), ("fast", 60), ("off", 30)):
+        await scene.schedule(every(seconds, job_id=JobId(name)), schedule_id=name)
+    await scene.pause(paused=True, schedule_id=ScheduleId("off"))
+
+    upcoming = await services.overview.upcoming()
+
+    assert [view.schedule_id for view in upcoming] == ["fast", "slow"]
+    assert upcoming[0].preview[:2] == [AT_START + timedelta(minutes=1), AT_START + timedelta(minutes=2)]
+    assert upcoming[0].next_run_at == upcoming[0].preview[0]
+    [off] = [view for view in await services.overview.schedules() if view.paused]
+    assert (off.schedule_id, off.preview) == ("off", [])
+    assert [view.schedule_id for view in await services.overview.schedules(job_id="slow")] == ["slow"]
