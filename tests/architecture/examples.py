@@ -88,6 +88,17 @@ def find_examples(page: str, text: str) -> Iterator[Example]:
 
 
 def run_examples(examples: Iterator[Example], directory: Path) -> None:
+    """Run them in order. Modules that a page writes go with it: the next page may have one of the same name."""
+    known = set(sys.modules)
+    try:
+        _run_examples(examples, directory)
+    finally:
+        for name in set(sys.modules) - known:
+            if str(getattr(sys.modules[name], "__file__", None)).startswith(str(directory)):
+                del sys.modules[name]
+
+
+def _run_examples(examples: Iterator[Example], directory: Path) -> None:
     namespace: dict[str, Any] = {}
     with asyncio.Runner() as runner:
         for example in examples:

@@ -200,6 +200,14 @@ class TestAnswering:
         assert newest(call, "release.ask")["status"] == "scheduled"
 
 
+def test_a_step_is_not_taken_for_its_execution(call: Call, plant: Path) -> None:
+    execution, asked = newest(call, "release")["id"], newest(call, "release.ask")["id"]
+
+    code, _, err = call("workflows", "approve", "release.ask@last", "ask")
+
+    assert (code, err) == (2, f"error: run {asked} is a step of execution {execution}\n  Name the execution.\n")
+
+
 class TestPausing:
     def test_a_step_is_paused_and_resumed(self, call: Call, plant: Path) -> None:
         assert call("workflows", "pause", "etl", "load") == (0, "paused load of etl\n", "")

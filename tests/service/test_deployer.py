@@ -10,6 +10,7 @@ import pytest
 
 from foliot.adapters.storage.sqlite import SqliteStorage
 from foliot.domain.deployment import Action, Declared
+from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import IdSource, JobId, ScheduleId
 from foliot.domain.instant import HOUR
 from foliot.domain.job import JobSpec
@@ -256,3 +257,12 @@ async def test_servers_that_apply_the_same_at_once_end_with_the_same(services: S
     assert await names(services) == ({"b": True, "c": False}, ["b:default"])
     assert (await services.registrar.schedule(B_DAILY)).uid == before.uid
     assert (await services.deployer.plan(declared)).is_empty
+
+
+async def test_a_gate_on_a_job_that_nobody_has_stored_changes_nothing(services: Services) -> None:
+    gated = job(gate=Gate(depends_on=(B,)))
+
+    with pytest.raises(NotFound, match="job 'b'"):
+        await services.deployer.apply(Declared(jobs={A: gated, C: job()}))
+
+    assert await services.storage.jobs.page() == []

@@ -19,6 +19,17 @@ from foliot.errors import InvalidInput
 VERBS: Final = (
     *("put_jobs", "delete_jobs", "put_schedules", "pause", "delete_schedules", "settle"),
     *("create", "release_due", "admit", "claim", "finish", "cancel", "append"),
+    *(
+        "rename_jobs",
+        "mark",
+        "answer",
+        "watch",
+        "put_workflows",
+        "pause_step",
+        "open",
+        "settle_executions",
+        "pass_gates",
+    ),
     *("register", "renew", "retire", "expired", "remove_expired", "lead", "resign", "prune", "prune_logs"),
 )
 POINTS: Final = tuple(f"{verb}.{side}_commit" for verb in VERBS for side in ("before", "after"))

@@ -1,6 +1,6 @@
 """All jobs and workflows of all files, as one set: each name once, and whatever one names of others there."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final, NamedTuple
 
 from foliot.config.document import Node
@@ -107,12 +107,22 @@ def _check_gates(found: _Found, reading: Reading) -> None:
             if name in unread and unread[name].is_later:
                 reading.problems.error(place, f'job "{name}" is left out, so nothing can depend on it')
             elif name not in names | unread.keys():
-                hint = suggest(name, names - {job_id}, otherwise="Name a job or a workflow of these files.")
-                reading.problems.error(place, f"job {name[:64]!a} does not exist", hint)
+                _report_stranger(name, names - {job_id}, place, reading)
     for circle in circles({job_id: gate for job_id, (gate, _) in gates.items()}):
         hint = 'None of them begins, unless one has on_missing = "run" or is triggered another way.'
         place = gates[JobId(circle[0])][1].place
         reading.problems.warning(place, f"these jobs depend on each other: {' -> '.join(circle)}", hint)
+
+
+def _report_stranger(name: str, known: Collection[str], place: Place, reading: Reading) -> None:
+    """A job that only nearly has the name of one here is a slip. Another one may be stored by somebody else: whether it
+    is, is seen when the file is applied, and refused then."""
+    near = suggest(name, known)
+    if near:
+        reading.problems.error(place, f"job {name[:64]!a} does not exist", near)
+    else:
+        hint = "Unless it is stored already, by an application or a person, the file cannot be applied."
+        reading.problems.warning(place, f"job {name[:64]!a} is not in these files", hint)
 
 
 def _check_steps(found: _Found, reading: Reading) -> None:

@@ -40,14 +40,15 @@ class Settler:
         return self._storage.signal(Topic.NOTES)
 
     async def round(self) -> Millis | None:
-        waiting = await self._storage.executions.unsettled(BATCH)
-        settlements = [await self._settle(one) for one in waiting]
+        settlements = [await self._settle(one) for one in await self._storage.executions.unsettled(BATCH)]
+        saved: set[RunId] = set()
         if settlements:
-            saved = set(await self._storage.executions.settle(settlements))
+            saved.update(await self._storage.executions.settle(settlements))
             for (run_id, workflow_id, *_), _, changed, _, _, ended in settlements:
                 if run_id in saved:
                     self._tell(Progress(run_id, workflow_id, changed, ended is not None))
-        return AT_ONCE if waiting else self._every
+        # What could not be saved was settled by somebody else, or cannot be stored at all: no reason to hurry.
+        return AT_ONCE if saved else self._every
 
     async def _settle(self, unsettled: Unsettled) -> Settlement:
         """Decide what follows for one execution."""

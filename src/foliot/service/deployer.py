@@ -15,8 +15,9 @@ from msgspec.structs import replace
 
 from foliot.domain.deployment import Action, Changes, Current, Declared, Refusal, compare
 from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
-from foliot.domain.job import Job
+from foliot.domain.job import Job, JobSpec
 from foliot.domain.schedule import Schedule, ScheduleSpec
+from foliot.domain.workflow.checking import step_job_id
 from foliot.errors import InvalidInput, NotFound, OwnedElsewhere
 from foliot.ports.executions import WorkflowVersion
 from foliot.ports.storage import Storage
@@ -49,6 +50,7 @@ class Deployer:
         self._check(changes)
         await self._workflows.check(changes.workflows_to_put, declared.jobs)
         await self._check_targets(changes.schedules_to_put, declared)
+        await self._check_gates(changes.jobs_to_put, declared)
         await self._save(changes)
         return changes
 
@@ -61,6 +63,15 @@ class Deployer:
         ours = declared.jobs.keys() | declared.workflows.keys()
         wanted = {spec.job_id for spec in schedules.values() if spec.job_id is not None} - ours
         missing = sorted(wanted - (await self._storage.jobs.get(wanted)).keys())
+        if missing:
+            raise NotFound("job", missing[0], known=declared.jobs)
+
+    async def _check_gates(self, jobs: Mapping[JobId, JobSpec], declared: Declared) -> None:
+        """What a job depends on is declared with it, or stored."""
+        steps = {step_job_id(name, step.name) for name, spec in declared.workflows.items() for step in spec.steps}
+        ours = declared.jobs.keys() | declared.workflows.keys() | steps
+        wanted = {name for spec in jobs.values() if spec.gate is not None for name in spec.gate.depends_on} - ours
+        missing = sorted(wanted - (await self._storage.jobs.get(wanted)).keys()) if wanted else []
         if missing:
             raise NotFound("job", missing[0], known=declared.jobs)
 

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Final
 
-from foliot import Foliot, current_run
+from foliot import Foliot, Workflow, current_run
 from foliot.domain.ids import JobId, ScheduleId
 from tests.scenarios.crash.effects import effect, shell_note
 from tests.scenarios.crash.plans import PLANS
@@ -22,6 +22,7 @@ def build(storage: str, effects: Path, gate: Path, plan: str) -> Foliot:
     _add_functions(app, effects, gate)
     _add_dangers(app, effects)
     _add_commands(app, {"CRASH_EFFECTS": str(effects), "CRASH_GATE": str(gate)})
+    _add_workflow(app)
     app.schedule("victim", "victim", cron="@yearly")
     for name, fields in PLANS[plan].items():
         app.schedule(name, "quick", **fields)
@@ -59,6 +60,18 @@ def _add_functions(app: Foliot, effects: Path, gate: Path) -> None:
             while not any(map(Path.exists, (gate, gate_of(gate, run.attempt)))):
                 await asyncio.sleep(0.02)
         return [run.attempt, os.getpid()]
+
+
+def _add_workflow(app: Foliot) -> None:
+    """A diamond with a final step, whose steps are jobs that note what they do."""
+    flow = Workflow("flow")
+    flow.step("first", job="quick")
+    flow.step("left", job="quick").after("first")
+    flow.step("right", job="threaded").after("first")
+    flow.step("never", job="quick").after("first", "failure")
+    flow.step("join", job="quick").after("left").after("right")
+    flow.step("last", job="quick").final()
+    app.workflow(flow)
 
 
 def _add_dangers(app: Foliot, effects: Path) -> None:

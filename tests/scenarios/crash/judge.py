@@ -101,9 +101,9 @@ def _wrong_results(seen: Sequence[Interval], passages: Passages) -> Iterator[str
             number, pid = run.output
             if number != run.attempt or (run.id, number, pid) not in ends:
                 yield f"S10 run {run.id}: attempt {run.attempt} gave back {run.output}"
-        # The loss that ends a run is not counted: what is counted is what it survived.
-        survived = sum(attempt.reason == "lease_lost" for attempt in attempts) - (run.reason == "lease_lost")
-        if run.status.is_terminal and run.lost != survived:
+        # An attempt that was lost while a cancel was pending is recorded as cancelled, and counts as lost.
+        lost = sum(attempt.reason == "lease_lost" for attempt in attempts)
+        if run.status.is_terminal and run.lost - lost not in (0, run.reason == "cancelled"):
             yield f"S3 run {run.id}: {run.lost} lost, and attempts say {[attempt.reason for attempt in attempts]}"
 
 

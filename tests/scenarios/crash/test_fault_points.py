@@ -23,6 +23,9 @@ AT_THE_START: Final = ("put_",)
 AT_THE_END: Final = ("retire.", "resign.")
 """Points on the way out of a process that stops in good order."""
 
+BY_HAND: Final = ("rename_jobs", "mark", "answer", "watch", "pause_step", "pass_gates")
+"""Verbs that the application does not come by. That they are atomic is shown where the storages are tested."""
+
 ONLY: Final = {"expired": "postgres", "prune_logs": "sqlite"}
 """Verbs that write on one storage alone."""
 
@@ -31,7 +34,7 @@ def cases() -> Iterator[tuple[str, list[str]]]:
     """A storage, and the points at which one process after the other dies on it."""
     for kind, verb in product(("sqlite", "postgres"), VERBS):
         points = [point for point in POINTS if point.partition(".")[0] == verb]
-        if ONLY.get(verb, kind) != kind:
+        if verb in BY_HAND or ONLY.get(verb, kind) != kind:
             continue
         # Who dies in the office of the janitor keeps it for a while: the next one cannot die there too.
         yield from ((kind, [point]) for point in points) if verb.startswith("prune") else [(kind, points)]
@@ -93,5 +96,5 @@ async def _die(stage: Stage, point: str) -> list[str]:
 async def _ask(stage: Stage) -> list[str]:
     """One of each kind, one of them soon, so that every verb has something to do."""
     await stage.declare("few")
-    asked = [run_id for job in JOBS for run_id in await stage.enqueue(job)]
+    asked = [run_id for job in (*JOBS, "flow") for run_id in await stage.enqueue(job)]
     return [*asked, *await stage.enqueue("quick", delay=0.3)]

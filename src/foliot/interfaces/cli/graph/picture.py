@@ -91,42 +91,52 @@ def _ports_of(
 ) -> list[Port] | None:
     known = {arrow.parent: arrow.words for arrow in arrows}
     words = ["" if source.step == spot.step else known[source.step] for source in sources]
-    columns = [places.lefts[spot] + offset for offset in port_offsets(places.sizes[spot].width, words)]
-    shift = _shift(spot, dict(zip(sources, columns, strict=True)), starts, places)
-    if shift is None:
-        return None
-    return [Port(*port) for port in zip(sources, (column + shift for column in columns), words, strict=True)]
+    wishes = [places.lefts[spot] + offset for offset in port_offsets(places.sizes[spot].width, words)]
+    bounds = _bounds(spot, words, places, is_lane=spot.step in {source.step for source in sources})
+    columns = _clear(dict(zip(sources, wishes, strict=True)), bounds, starts)
+    return None if columns is None else [Port(*port) for port in zip(sources, columns, words, strict=True)]
 
 
-def _shift(spot: Spot, ports: Mapping[Spot, int], starts: Mapping[Spot, int], places: Places) -> int | None:
-    """How far the heads of a spot move to be clear of other lines. None: wherever they went, one would be hit.
+def _clear(wishes: Mapping[Spot, int], bounds: tuple[int, int], starts: Mapping[Spot, int]) -> list[int] | None:
+    """Columns for the heads of a spot in which none is hit by another line. None: there is no room for that.
 
-    A single line goes straight down if it can. Else the less the better, and better not right beside another line.
+    A single line goes straight down if it can. Else the nearer to the wishes the better, and better not right beside
+    another line.
     """
     owners = {column: source for source, column in starts.items()}
 
-    def cost(shift: int) -> tuple[int, int]:
-        moved = [(source, column + shift) for source, column in ports.items()]
-        beside = sum(owners.get(column + way, source) != source for source, column in moved for way in _NEAR)
-        is_bent = len(moved) > 1 or any(starts[source] != column for source, column in moved)
-        return is_bent + beside, abs(shift)
+    def cost(columns: Sequence[int]) -> tuple[int, int]:
+        heads = [*zip(wishes, columns, strict=True)]
+        beside = sum(owners.get(column + way, source) != source for source, column in heads for way in _NEAR)
+        is_bent = len(heads) > 1 or any(starts[source] != column for source, column in heads)
+        return is_bent + beside, sum(abs(column - wishes[source]) for source, column in heads)
 
-    free = [
-        shift
-        for shift in _shifts(spot, ports, places)
-        if all(owners.get(column + shift, source) == source for source, column in ports.items())
-    ]
-    return min(free, key=cost, default=None)
+    if not wishes:
+        return []
+    least, most = bounds
+    shifts = range(least - min(wishes.values()), most - max(wishes.values()) + 1)
+    moved = [_moved(wishes, shift, owners) for shift in shifts]
+    return min((columns for columns in moved if columns[-1] <= most), key=cost, default=None)
 
 
-def _shifts(spot: Spot, ports: Mapping[Spot, int], places: Places) -> range:
-    """How far heads may move: inside their box, and by one only where words would run into the next box."""
-    size, left = places.sizes[spot], places.lefts[spot]
-    if not ports:
-        return range(1)
-    margin = 0 if any(source.step == spot.step for source in ports) else 1
-    most = left + size.width - 1 - margin - max(ports.values())
-    return range(left + margin - min(ports.values()), (min(most, 1) if size.overhang else most) + 1)
+def _moved(wishes: Mapping[Spot, int], shift: int, owners: Mapping[int, Spot]) -> list[int]:
+    """The wishes moved by so much; where one meets the line of another step, it and those after it go on by one."""
+    columns: list[int] = []
+    for source, wish in wishes.items():
+        while owners.get(wish + shift, source) != source:
+            shift += 1
+        columns.append(wish + shift)
+    return columns
+
+
+def _bounds(spot: Spot, words: Sequence[str], places: Places, *, is_lane: bool) -> tuple[int, int]:
+    """The first and the last column for heads: inside their box, with room for the words of the last one."""
+    left, size = places.lefts[spot], places.sizes[spot]
+    if is_lane:
+        return left, left + size.width - 1
+    sticking_out = len(words[-1]) + 1 if words and words[-1] else 0
+    end = left + size.width + size.overhang
+    return left + 1, min(left + size.width - 2, end - sticking_out)
 
 
 # -- painting

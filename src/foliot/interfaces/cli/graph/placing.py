@@ -134,10 +134,13 @@ def _sizes(
 
 
 def _box(arrows: Sequence[Arrow], text: int) -> Size:
-    """Wide enough for its text and for its arrows, whichever of them comes in last; that one's words may stick out."""
+    """Wide enough for its text and for its arrows, whichever of them comes in last; that one's words may stick out.
+
+    One arrow in three may have to make way for a line that begins above it.
+    """
     rooms = [_room(arrow.words) for arrow in arrows]
     reaches = [sum(rooms) - room for room in rooms]
-    width = max(text + 4, max(reaches, default=0) + 5) | 1
+    width = max(text + 4, max(reaches, default=0) + len(arrows) // 3 + 5) | 1
     overhangs = [
         (width - 1 - reach) // 2 + reach + 2 + len(arrow.words) - width
         for arrow, reach in zip(arrows, reaches, strict=True)
