@@ -173,6 +173,19 @@ def test_templates_bring_data_from_parameters_and_earlier_steps() -> None:
     assert msgspec.json.decode(run.overrides or b"") == {"spec": {"env": {"SOURCE": "from /a b; rm by etl"}}}
 
 
+def test_what_can_only_be_text_is_text() -> None:
+    load = shell(
+        "load", "extract", spec={"env": {"ROWS": "{{ steps.extract.output.rows }}"}, "stdin": "{{ params.day }}"}
+    )
+    stage = Stage(shell("extract"), load, params={"day": 7}).begin()
+
+    stage.end("extract", output={"rows": [1, 2]})
+
+    assert msgspec.json.decode(stage.runs["load"].overrides or b"") == {
+        "spec": {"env": {"ROWS": "[1,2]"}, "stdin": "7"}
+    }
+
+
 def test_a_template_knows_the_result_of_the_step_that_has_just_ended() -> None:
     seen = shell("seen", payload="{{ steps.a.result }}")
     seen = msgspec.structs.replace(seen, after=(Edge(parent="a", when=frozenset({"complete"})),))  # type: ignore[arg-type]  # a word is its condition

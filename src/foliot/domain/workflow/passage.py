@@ -182,7 +182,7 @@ class Passage:
     def _run(self, step: Step, sources: Mapping[str, Any]) -> NewRun:
         definition = definition_of(step, self._execution.jobs)
         payload = template.render(step.payload, sources) if step.payload is not None else definition.payload_template
-        overlay = template.render(step.overlay, sources)
+        overlay = template.render_texts(step.overlay, sources)
         return NewRun(
             id=self._make_id(),
             job_id=job_of(step, self._execution.workflow_id),

@@ -87,6 +87,13 @@ def render(value: Any, sources: Mapping[str, Any]) -> Any:
             return value
 
 
+def render_texts(value: Any, sources: Mapping[str, Any]) -> Any:
+    """The same for what can only be text: variables, headers, bodies, prompts."""
+    if isinstance(value, dict):
+        return {name: render_texts(item, sources) for name, item in value.items()}
+    return _as_text(render(value, sources))
+
+
 def _render_text(text: str, sources: Mapping[str, Any]) -> Any:
     whole = _TEMPLATE.fullmatch(text)
     if whole is not None and "{{" not in whole[1]:
