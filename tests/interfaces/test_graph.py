@@ -1,7 +1,7 @@
 """Workflows drawn with characters: what can be read off a picture is what the workflow says."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from foliot import Workflow
@@ -13,6 +13,18 @@ from tests.interfaces.reading import read_arrows
 
 UTF8, ASCII = Pen.for_encoding("utf-8"), Pen.for_encoding("ascii")
 Edges = dict[tuple[int, int], str]
+CROWDED: Edges = {
+    (3, 4): "success", (3, 5): "success", (4, 5): "success", (3, 6): "success", (5, 6): "failure",
+    (0, 8): "success", (4, 8): "success", (0, 9): "failure", (1, 9): "failure", (3, 9): "success",
+    (7, 9): "failure", (8, 9): "complete", (4, 10): "failure", (5, 10): "failure", (7, 10): "success",
+    (1, 11): "success", (6, 11): "success",
+}  # fmt: skip
+"""A head that makes way must stay inside its box."""
+WORDY: Edges = {
+    (1, 4): "failure", (4, 5): "success", (1, 7): "failure", (0, 8): "success", (2, 8): "complete",
+    (4, 8): "complete", (1, 9): "failure", (6, 9): "failure", (8, 9): "success",
+}  # fmt: skip
+"""Words of a head that makes way must not run into the next line."""
 
 
 def graph(size: int, edges: Edges) -> Drawing:
@@ -44,6 +56,8 @@ def graphs(draw: st.DrawFn) -> tuple[int, Edges]:
 
 
 @given(graphs())
+@example((12, CROWDED))
+@example((11, WORDY))
 def test_following_the_lines_gives_the_arrows(given_graph: tuple[int, Edges]) -> None:
     drawing = graph(*given_graph)
     lines = pictured(drawing)

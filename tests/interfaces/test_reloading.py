@@ -11,6 +11,7 @@ import pytest
 from watchfiles import Change
 
 from foliot.config import Configuration, load
+from foliot.domain.ids import JobId
 from foliot.domain.instant import Instant
 from foliot.interfaces.cli.reloading import Reloader, fingerprint, may_concern
 from foliot.wiring import Services, open_services
@@ -93,6 +94,22 @@ async def test_what_cannot_be_applied_does_not_end_the_server(
 
     [refusal] = [record for record in caplog.records if record.message == "configuration_not_applied"]
     assert "report" in vars(refusal)["problem"]
+
+
+async def test_a_file_that_was_emptied_disables_nothing(
+    shop: Path, services: Services, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = shop / "foliot.toml"
+    file.write_text(JOB.replace("report", "kept"))
+    configuration = read(file)
+    await services.deployer.apply(configuration.declared)
+    file.write_text("\n")
+
+    await Reloader(file, services, configuration, fingerprint(configuration)).reload()
+
+    jobs = await services.storage.jobs.get([JobId("kept")])
+    assert jobs[JobId("kept")].spec.enabled
+    assert "configuration_refused" in caplog.text
 
 
 async def test_a_closed_database_does_not_end_the_server_either(

@@ -131,10 +131,9 @@ class Workflows:
     ) -> RunId:
         """Begin an execution of the newest version, or of the one that is named, and return its id."""
         found = await self.get(workflow_id, version)
-        given = None if params is None else dict(params)
-        read_params(found.spec, given)
+        read_params(found.spec, params)
         start = Start(version=found.version, user_id=user_id)
-        return await self._begin(workflow_id, start, msgspec.structs.replace(request or Request(), payload=given))
+        return await self._begin(workflow_id, start, msgspec.structs.replace(request or Request(), payload=params))
 
     async def rerun(self, execution_id: str, steps: Collection[str] = (), *, marked: Collection[str] = ()) -> RunId:
         """A new execution that keeps the results of another one, except from the named steps on.

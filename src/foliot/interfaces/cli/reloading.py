@@ -30,6 +30,8 @@ _LINKED: Final = "..data"
 """What is exchanged when a mounted directory of a container platform gets new files."""
 _LOOK_EVERY_MS: Final = 2_000
 """Not every file system tells of its changes, and none tells of those from before it was asked."""
+_BLANK_BELOW: Final = 1_000
+"""Bytes that may all be white space; more of it is somebody's joke."""
 _SETTLED: Final = ("server", "storage", "queue", "retention", "outbound")
 """Sections that a process reads when it starts."""
 
@@ -68,6 +70,11 @@ class Reloader:
         log_problems(loaded.problems)
         if loaded.configuration is None:
             log.error("configuration_refused", extra={"errors": len(loaded.errors), "hint": "nothing was changed"})
+            return
+        if await asyncio.to_thread(_is_blank, self._path):
+            # Some programs empty a file before they write it: that must not disable every job.
+            hint = 'nothing was changed; write "jobs = []" if there are to be none'
+            log.error("configuration_refused", extra={"problem": "the file is empty", "hint": hint})
             return
         log_changes(await self._services.deployer.apply(loaded.configuration.declared))
         self._replace(loaded.configuration)
@@ -108,6 +115,10 @@ class Reloader:
 def may_concern(change: Change, path: str) -> bool:
     """A database beside the file changes all the time, and is none of it."""
     return Path(path).suffix == ".toml" or Path(path).name == _LINKED
+
+
+def _is_blank(file: Path) -> bool:
+    return file.stat().st_size < _BLANK_BELOW and not file.read_bytes().strip()
 
 
 def fingerprint(configuration: Configuration) -> Fingerprint:
