@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from foliot.domain.ids import IdSource, JobId, RunId
+from foliot.domain.ids import IdSource, RunId
 from foliot.domain.input.timing import Moment, Span, instant, millis
 from foliot.domain.instant import LATEST, SECOND, Instant, Millis
 from foliot.domain.job import Job, Options, options_in, overlay
@@ -49,7 +49,7 @@ class Desk:
 
     async def enqueue(self, job_id: str, requests: Sequence[Request]) -> list[Created]:
         """Create a run for each request, all or none. A taken dedupe key gives the run that took it."""
-        job = await self._job(job_id)
+        job = await self._registrar.job(job_id)
         now = self._clock.now()
         ids = self._ids.batch(now, len(requests))
         runs = [self._new_run(RunId(run_id), job, request, now) for run_id, request in zip(ids, requests, strict=True)]
@@ -69,7 +69,7 @@ class Desk:
         run = await self.get(run_id)
         if not run.status.is_terminal:
             raise InvalidRun(f"run {run_id} is {run.status}, not over", hint=f"Cancel it with: foliot cancel {run_id}")
-        job = await self._job(run.job_id)
+        job = await self._registrar.job(run.job_id)
         overrides = await self._storage.runs.overrides(run.id)
         given = msgspec.json.decode(overrides or b"{}")
         now = self._clock.now()
@@ -116,12 +116,6 @@ class Desk:
     async def attempts(self, run_id: str) -> list[AttemptRecord]:
         """Every finished attempt of a run, in order."""
         return await self._storage.runs.attempts((await self.get(run_id)).id)
-
-    async def _job(self, job_id: str) -> Job:
-        found = await self._storage.jobs.get([JobId(job_id)])
-        if not found:
-            raise await self._registrar.no_job(job_id)
-        return found[JobId(job_id)]
 
     def _new_run(self, run_id: RunId, job: Job, request: Request, now: Instant) -> NewRun:
         payload = request.payload if request.payload is not None else job.spec.payload_template

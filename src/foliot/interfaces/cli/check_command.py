@@ -8,6 +8,7 @@ from foliot.config import Loaded, Problem
 from foliot.interfaces.cli.config_file import require_config
 from foliot.interfaces.cli.configuration import read_config, report
 from foliot.interfaces.cli.options import config_option, json_option
+from foliot.interfaces.cli.patience import patiently
 from foliot.interfaces.cli.speaking import tell, tell_json
 from foliot.interfaces.cli.text import counted, shown
 
@@ -22,7 +23,8 @@ def command(file: Path | None, config: Path | None, as_json: bool) -> int:
     Errors make the exit code 1. Warnings do not.
     """
     path = require_config(file or config)
-    loaded = read_config(path)
+    with patiently(f"reading {shown(path)}"):
+        loaded = read_config(path)
     if as_json:
         for problem in loaded.problems:
             tell_json(_object(problem))

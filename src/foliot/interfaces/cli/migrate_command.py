@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from foliot.interfaces.cli.options import json_option, storage_options
+from foliot.interfaces.cli.patience import patiently
 from foliot.interfaces.cli.place import opened, public_url, storage_url
 from foliot.interfaces.cli.speaking import tell, tell_json
 from foliot.interfaces.cli.text import shown
@@ -17,7 +18,8 @@ from foliot.interfaces.cli.text import shown
 def command(storage: str | None, config: Path | None, as_json: bool) -> None:
     """Create the database, or bring it up to date. `foliot serve` does this by itself when it starts."""
     url = storage_url(storage, config)
-    asyncio.run(_migrate(url))
+    with patiently("bringing the database up to date"):
+        asyncio.run(_migrate(url))
     if as_json:
         tell_json({"storage": public_url(url), "is_current": True})
     else:

@@ -21,6 +21,7 @@ from foliot.interfaces.cli.configuration import usable_config
 from foliot.interfaces.cli.deployment_lines import change_objects, print_changes
 from foliot.interfaces.cli.moments import read_span
 from foliot.interfaces.cli.options import json_option, storage_options
+from foliot.interfaces.cli.patience import patiently
 from foliot.interfaces.cli.place import opened
 from foliot.interfaces.cli.speaking import say, tell, tell_json
 from foliot.interfaces.cli.table import Column, moment, print_table
@@ -47,8 +48,9 @@ def command(storage: str | None, config: Path | None, within: str, limit: int, a
     The exit code is 1 when something in the file is wrong, or belongs to somebody else.
     """
     ahead = from_timedelta(read_span(within))
-    configuration = usable_config(require_config(config))
-    changes = asyncio.run(_plan(storage or configuration.storage, configuration.declared))
+    with patiently("comparing the configuration with what is stored"):
+        configuration = usable_config(require_config(config))
+        changes = asyncio.run(_plan(storage or configuration.storage, configuration.declared))
     now = Instant(time.time_ns() // 1_000_000)
     coming = list(fires(changes, now, Instant(min(now + ahead, LATEST)), limit))
     if as_json:

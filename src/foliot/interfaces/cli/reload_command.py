@@ -10,6 +10,7 @@ from foliot.interfaces.cli.config_file import require_config
 from foliot.interfaces.cli.configuration import usable_config
 from foliot.interfaces.cli.deployment_lines import print_changes, print_json
 from foliot.interfaces.cli.options import json_option, storage_options
+from foliot.interfaces.cli.patience import patiently
 from foliot.interfaces.cli.place import opened
 
 
@@ -22,8 +23,9 @@ def command(storage: str | None, config: Path | None, as_json: bool) -> None:
     It works with and without a running server; a running one sees the change at once. When something in the file is
     wrong, nothing is changed.
     """
-    configuration = usable_config(require_config(config))
-    changes = asyncio.run(_apply(storage or configuration.storage, configuration.declared))
+    with patiently("applying the configuration"):
+        configuration = usable_config(require_config(config))
+        changes = asyncio.run(_apply(storage or configuration.storage, configuration.declared))
     print_json(changes) if as_json else print_changes(changes)
 
 
