@@ -3,7 +3,6 @@
 import pytest
 
 from foliot.domain.kinds import check_spec
-from foliot.domain.kinds.agent import AgentSpec
 from foliot.errors import InvalidJob
 
 
@@ -58,35 +57,12 @@ def test_a_function_returns_its_output_and_cannot_name_another(spec: dict[str, o
         check_spec("python", {**spec, "output": mode})
 
 
-def test_the_arguments_of_a_job_file_are_read() -> None:
-    args = {"model": "small", "permission_mode": "plan", "bare": True, "extra_args": ["--max-turns", "3"]}
-
-    spec = AgentSpec.from_args("hello", args)
-
-    assert spec == AgentSpec(
-        prompt="hello", model="small", permission_mode="plan", bare=True, extra_args=("--max-turns", "3")
-    )
-
-
-def test_an_argument_that_nobody_knows_is_refused_with_the_one_that_was_meant() -> None:
-    with pytest.raises(InvalidJob) as caught:
-        AgentSpec.from_args("hello", {"modell": "small"})
-
-    assert caught.value.message == "an agent job has no argument 'modell'"
-    assert (caught.value.hint, caught.value.field) == ('Did you mean "model"?', "args.modell")
-
-
-def test_an_argument_that_is_like_no_other_is_refused_with_all_there_are() -> None:
-    with pytest.raises(InvalidJob, match="Known are: model, permission_mode, bare, extra_args"):
-        AgentSpec.from_args("hello", {"webhook_url": "http://example.com"})
-
-
 @pytest.mark.parametrize("args", [{"model": 7}, {"bare": "yes"}, {"extra_args": "--one"}, {"model": ""}], ids=str)
 def test_an_argument_of_another_type_is_refused(args: dict[str, object]) -> None:
     with pytest.raises(InvalidJob, match="this is no agent job"):
-        AgentSpec.from_args("hello", args)
+        check_spec("agent", {"prompt": "hello", **args})
 
 
 def test_an_empty_prompt_is_refused() -> None:
     with pytest.raises(InvalidJob):
-        AgentSpec.from_args("", {})
+        check_spec("agent", {"prompt": ""})

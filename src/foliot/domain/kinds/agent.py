@@ -1,13 +1,11 @@
 """An agent job: a command-line assistant that is given a prompt."""
 
 import shlex
-from collections.abc import Mapping
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
-from msgspec import Meta, ValidationError, convert
+from msgspec import Meta
 
 from foliot.domain.kinds.process import CommandSpec
-from foliot.errors import InvalidJob, suggest
 
 DEFAULT_CLI: Final = ("claude",)
 ARGS: Final = ("model", "permission_mode", "bare", "extra_args")
@@ -30,21 +28,6 @@ class AgentSpec(CommandSpec, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     extra_args: tuple[str, ...] = ()
     prompt_args: tuple[str, ...] = ("-p",)
     """What stands right before the prompt."""
-
-    @classmethod
-    def from_args(cls, prompt: str, args: Mapping[str, Any]) -> "AgentSpec":
-        """Read a prompt and the `args` table of a job file, or refuse them with InvalidJob."""
-        for name in args:
-            if name not in ARGS:
-                raise InvalidJob(
-                    f"an agent job has no argument {name[:64]!a}",
-                    hint=suggest(name, ARGS, otherwise=f"Known are: {', '.join(ARGS)}."),
-                    field=f"args.{name}",
-                )
-        try:
-            return convert({"prompt": prompt, **args}, cls)
-        except ValidationError as error:
-            raise InvalidJob(f"this is no agent job: {error}", field="args") from None
 
     def words(self, cli: tuple[str, ...]) -> tuple[str, ...]:
         """The program and its arguments, the prompt last; `cli` is what the worker has for jobs that name none."""
