@@ -9,6 +9,7 @@
     │   ├── InvalidRun          a run that cannot be created (payload, dedupe key ...)
     │   ├── CycleDetected       a dependency that would make jobs wait for each other
     │   └── InvalidWorkflow     a graph that cannot be walked through, with everything that is wrong with it
+    │       └── InvalidDocument the same of a JSON document, with the place of each fault
     ├── NotFound                a job, schedule or run that is not there
     ├── OwnedElsewhere          a definition that only its owner (a file, an application) changes
     ├── OutputUnavailable       what an attempt printed is not there, or not all of it
@@ -32,7 +33,7 @@ The code never changes once released: programs compare it, people search for it.
 
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from typing import ClassVar, Final
+from typing import ClassVar, Final, NamedTuple
 
 
 class FoliotError(Exception):
@@ -105,6 +106,28 @@ class InvalidWorkflow(InvalidInput):
         shown = "".join(f"\n  - {fault}" for fault in faults)
         super().__init__(f"workflow {workflow_id[:64]!a} cannot be registered:{shown}", field="steps")
         self.faults = tuple(faults)
+
+
+class Fault(NamedTuple):
+    """One thing that is wrong in a document, and where."""
+
+    path: str
+    """`$.steps[0].after`"""
+    message: str
+    hint: str = ""
+
+    def __str__(self) -> str:
+        return with_hint(f"{self.path}: {self.message}", self.hint)
+
+
+class InvalidDocument(InvalidWorkflow):
+    """A document with faults, all of them, each with its JSON path."""
+
+    code = "invalid_document"
+
+    def __init__(self, workflow_id: str, problems: Sequence[Fault]) -> None:
+        super().__init__(workflow_id, [str(problem) for problem in problems])
+        self.problems = tuple(problems)
 
 
 class CycleDetected(InvalidInput):
@@ -227,3 +250,8 @@ def suggest(name: str, known: Iterable[str], *, otherwise: str = "") -> str:
     by_folded = {word.casefold(): word for word in known}
     close = get_close_matches(name[:64].casefold(), by_folded, n=1)
     return f'Did you mean "{by_folded[close[0]]}"?' if close else otherwise
+
+
+def with_hint(fact: str, hint: str) -> str:
+    """A fact and what to do about it in one line."""
+    return f"{fact}. {hint}" if hint else fact

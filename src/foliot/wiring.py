@@ -22,9 +22,11 @@ from foliot.adapters.runners.isolated.calling import IsolatedCalls
 from foliot.adapters.runners.launch import LaunchRunner
 from foliot.adapters.runners.python import PythonRunner
 from foliot.adapters.runners.shell import ShellRunner, sweep_processes
+from foliot.domain.allowance import ANYTHING, Allowance
 from foliot.domain.ids import IdSource
 from foliot.domain.launch import launch_elsewhere, launch_job
 from foliot.domain.outbound import OPEN, OutboundPolicy
+from foliot.domain.secrets import public_url
 from foliot.domain.workflow.passage import APPROVAL_KIND
 from foliot.engine.hooks import Tell, nobody
 from foliot.engine.node import Node, Parts, Settings
@@ -38,6 +40,7 @@ from foliot.service.deployer import Deployer
 from foliot.service.desk import Desk
 from foliot.service.logs import Logs
 from foliot.service.overview import Overview
+from foliot.service.presence import Presence
 from foliot.service.registrar import Registrar
 from foliot.service.workflows import Workflows
 
@@ -66,6 +69,8 @@ class Surroundings(NamedTuple):
     """Addresses, for http jobs."""
     places: Sequence[Path] | None = None
     """Directories in which isolated Python jobs look for modules first; None: the current one."""
+    allowance: Allowance = ANYTHING
+    """Accounts and modules, for jobs that name one."""
 
 
 DEFAULT_SURROUNDINGS: Final = Surroundings()
@@ -83,6 +88,7 @@ class Services:
     deployer: Deployer
     logs: Logs
     overview: Overview
+    presence: Presence
     workflows: Workflows
     dependencies: DependencyBook
 
@@ -109,6 +115,7 @@ def build_services(storage: Storage, clock: Clock, ids: IdSource) -> Services:
         deployer=Deployer(storage, registrar, workflows),
         logs=Logs(storage, clock),
         overview=Overview(storage, clock),
+        presence=Presence(storage, clock),
         workflows=workflows,
         dependencies=DependencyBook(storage),
     )
@@ -123,7 +130,7 @@ async def open_storage(url: str, clock: Clock, *, create: bool = True) -> Storag
     adapter = STORAGES.get(scheme) if "://" in url else None
     if adapter is None:
         raise InvalidInput(
-            f"storage {_without_secrets(url)!a} names no known database",
+            f"storage {public_url(url)[:128]!a} names no known database",
             hint=suggest(scheme, STORAGES, otherwise="Use sqlite:///foliot.db or postgresql://user@host/database."),
             field="storage",
         )
@@ -159,11 +166,12 @@ def build_runners(
 ) -> dict[str, Runner]:
     """A runner for each kind of job."""
     handlers = {name: Handler.of(function) for name, function in functions.items()}
-    isolated = IsolatedCalls(places=surroundings.places)
+    allowance = surroundings.allowance
+    isolated = IsolatedCalls(places=surroundings.places, allowance=allowance)
     return {
         "python": PythonRunner(handlers, threads=threads, isolated=isolated),
-        "shell": ShellRunner(),
-        "agent": AgentRunner(),
+        "shell": ShellRunner(allowance=allowance),
+        "agent": AgentRunner(allowance=allowance),
         "http": HttpRunner(surroundings.outbound),
         "launch": LaunchRunner(launcher),
         APPROVAL_KIND: ApprovalRunner(),
@@ -190,8 +198,3 @@ def _load(name: str, adapter: Adapter) -> Any:
         if adapter.package and error.name == adapter.package:
             raise DriverMissing(name, adapter.package, adapter.extra) from None
         raise
-
-
-def _without_secrets(url: str) -> str:
-    """Whatever stands before an @ may be a password."""
-    return url.rpartition("@")[2][:128] if "@" in url else url[:128]

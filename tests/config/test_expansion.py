@@ -2,6 +2,7 @@
 
 import pytest
 
+from foliot.config.expansion import has_variables
 from foliot.domain.ids import JobId
 from tests.config.conftest import Good, Loader
 
@@ -82,3 +83,18 @@ def test_what_is_no_variable_is_refused(loaded: Loader, text: str) -> None:
     [error] = loaded(f"{JOB}name = '{text}'", A="x").errors
 
     assert (error.line, error.message) == (4, f"{text!a} is not a variable")
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("${HOOK}", True),
+        ("a ${HOOK:-b} c", True),
+        (["a", {"b": "${HOOK}"}], True),
+        ("$${HOOK}", False),
+        ("$HOOK", False),
+        ([1, {"b": None}], False),
+    ],
+)
+def test_whether_a_value_was_written_with_variables(value: object, expected: bool) -> None:
+    assert has_variables(value) is expected

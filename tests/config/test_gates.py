@@ -245,3 +245,11 @@ def test_a_name_that_is_nearly_right_is_an_error_and_another_one_a_warning(loade
     ]
     assert stranger.errors == ()
     assert [warning.message for warning in stranger.warnings] == ["job 'elsewhere' is not in these files"]
+
+
+@pytest.mark.proves("R0-09")
+@pytest.mark.parametrize("key", ['after = "a"', 'when = "failure"', 'trigger_rule = "all_done"', "final = true"])
+def test_a_gate_has_no_edges_of_its_own(loaded: Loader, key: str) -> None:
+    [error] = loaded(GATE + f'depends_on = ["a", "b"]\ncommand = "x"\n{key}').errors
+
+    assert error.message == f"key {key.split()[0]!r} does not exist"

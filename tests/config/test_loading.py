@@ -288,7 +288,7 @@ PLAUSIBLE: dict[str, list[Any]] = {
     "table of text": [{"A": "x", "B": 5}, {}],
     "table": [{}],
     "size": [1024, "64KB"],
-    "octal digits": [0o22, "077"],
+    "octal digits": ["022", "077"],
     "any value": [1, [{"a": 1.5}], "x"],
     "moment": ["2027-01-01T00:00:00Z"],
 }

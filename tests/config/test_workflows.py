@@ -3,7 +3,8 @@
 import pytest
 
 from foliot.config import Configuration
-from foliot.domain.ids import ScheduleId
+from foliot.domain.gate.spec import Action, Gate, WindowKind
+from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.instant import DAY, HOUR, MINUTE
 from foliot.domain.job import JobSpec, Options
 from foliot.domain.workflow.conditions import TRIGGER_RULES, Condition
@@ -11,6 +12,7 @@ from foliot.domain.workflow.facts import OutputTest
 from foliot.domain.workflow.spec import ON_SUCCESS, Answer, Approval, Edge, Step, StepOverlap, WorkflowSpec
 from tests.config.conftest import Good, Loader
 
+SCAN = JobId("scan")
 HEAD = '[[workflows]]\nid = "etl"\n'
 
 
@@ -101,7 +103,10 @@ def test_a_workflow_owns_its_schedules(good: Good) -> None:
 
     schedules = good(head + step("a")).declared.schedules
 
-    assert {name: spec.job_id for name, spec in schedules.items()} == {"etl:default": "etl", "etl:often": "etl"}
+    assert {name: (spec.workflow_id, spec.job_id) for name, spec in schedules.items()} == {
+        "etl:default": ("etl", None),
+        "etl:often": ("etl", None),
+    }
     often = schedules[ScheduleId("etl:often")]
     assert (often.timezone, often.overlap, often.payload, often.source) == (
         "Europe/Berlin",
@@ -109,6 +114,66 @@ def test_a_workflow_owns_its_schedules(good: Good) -> None:
         {"day": 2},
         "file",
     )
+
+
+@pytest.mark.proves("R4-32")
+def test_a_trigger_that_is_schedule_based_is_a_schedule(good: Good) -> None:
+    plain = """
+        [[workflows]]
+        id = "etl"
+        timezone = "Europe/Berlin"
+        user_id = "ann"
+        [[workflows.schedules]]
+        name = "nightly"
+        cron = "0 3 * * *"
+        [[workflows.schedules]]
+        name = "weekly"
+        cron = "@weekly"
+        user_id = "bob"
+    """
+    seed = plain.replace("workflows.schedules]]", 'workflows.triggers]]\ntype = "schedule_based"')
+
+    schedules = good(seed.replace("cron =", "cron_expr =") + step("a")).declared.schedules
+
+    assert schedules == good(plain + step("a")).declared.schedules
+    assert {name: (spec.expr, spec.timezone, spec.user_id) for name, spec in schedules.items()} == {
+        "etl:nightly": ("0 3 * * *", "Europe/Berlin", "ann"),
+        "etl:weekly": ("@weekly", "Europe/Berlin", "bob"),
+    }
+
+
+def test_a_trigger_of_another_type_is_only_told_of(loaded: Loader) -> None:
+    text = HEAD + '[[workflows.triggers]]\ntype = "event"\nevent = { name = "push" }\n' + step("a")
+
+    result = loaded(text)
+
+    assert result.configuration is not None
+    [warning] = result.warnings
+    assert (warning.line, warning.message) == (3, "a trigger of type 'event' starts nothing here")
+
+
+@pytest.mark.proves("R4-33")
+@pytest.mark.parametrize(
+    ("keys", "line", "message"),
+    [
+        ("triggers = 5", 3, "triggers must be a list of tables"),
+        ("triggers = [5]", 3, "it must be a table"),
+        ('[[workflows.triggers]]\ncron = "@daily"', 3, "the trigger has no type"),
+        ('[[workflows.triggers]]\ntype = "schedule-based"', 4, "type 'schedule-based' does not exist"),
+        ('[[workflows.triggers]]\ntype = "schedule_based"\ncron = "@dayly"', 5, 'schedule "etl:default": '),
+        ('[[workflows.triggers]]\ntype = "schedule_based"\ncron = "@daily"\ntimezone = "Mars"', 6, "timezone 'Mars'"),
+        ('[[workflows.triggers]]\ntype = "schedule_based"\ncron = "@daily"\nurl = "x"', 6, "key 'url' does not exist"),
+        (
+            'every = 60\n[[workflows.triggers]]\ntype = "schedule_based"\ncron = "@daily"',
+            4,
+            'there are two schedules named "default"',
+        ),
+    ],
+)
+def test_a_trigger_that_cannot_be_kept_is_refused(loaded: Loader, keys: str, line: int, message: str) -> None:
+    errors = loaded(f"{HEAD}{keys}\n{step('a')}").errors
+
+    assert (errors[0].line, errors[0].message[: len(message)]) == (line, message)
 
 
 @pytest.mark.parametrize(
@@ -225,6 +290,72 @@ def test_a_step_can_be_a_job_of_the_file(good: Good) -> None:
     assert one.spec == {"env": {"DAY": "{{ steps.a.output }}"}, "stdin": "hello"}
 
 
+# -- gates of steps
+
+
+def test_a_step_may_ask_what_other_jobs_have_come_to(good: Good) -> None:
+    job = '[[jobs]]\nid = "scan"\ncommand = "x"\n'
+    keys = 'command = "x"\ndepends_on = ["scan", "etl.b"]\nwindow_sec = "1h"\non_missing = "fail"\nwait_sec = 60'
+
+    one = steps_of(good(job + HEAD + step("a", keys) + step("b")))["a"]
+
+    assert one.definition is not None
+    assert (one.definition.kind, one.definition.gate) == (
+        "shell",
+        Gate(depends_on=(SCAN, JobId("etl.b")), window=HOUR, on_missing=Action.FAIL, wait=MINUTE),
+    )
+
+
+@pytest.mark.parametrize(
+    ("of_all", "of_workflow", "of_step", "zone"),
+    [
+        ("", "", "", "UTC"),
+        ('timezone = "Asia/Tokyo"', "", "", "Asia/Tokyo"),
+        ('timezone = "Asia/Tokyo"', 'timezone = "Europe/Berlin"', "", "Europe/Berlin"),
+        ("", 'timezone = "Europe/Berlin"', 'timezone = "America/Lima"', "America/Lima"),
+    ],
+)
+def test_the_day_of_a_gate_is_that_of_its_workflow(
+    good: Good, of_all: str, of_workflow: str, of_step: str, zone: str
+) -> None:
+    keys = f'command = "x"\ndepends_on = "etl"\nwindow = "local_day"\n{of_step}'
+
+    one = steps_of(good(f"[defaults]\n{of_all}\n{HEAD}{of_workflow}\n{step('a', keys)}"))["a"]
+
+    assert one.definition is not None
+    assert one.definition.gate == Gate(depends_on=(JobId("etl"),), window_kind=WindowKind.LOCAL_DAY, timezone=zone)
+
+
+def test_a_step_may_be_a_gate_by_name(good: Good) -> None:
+    keys = 'kind = "gate"\ndepends_on = "etl"\ncommand = "https://x.example"\ninner_kind = "http"'
+
+    one = steps_of(good(HEAD + step("a", keys)))["a"]
+
+    assert one.definition is not None
+    assert (one.definition.kind, one.definition.runner) == ("workflow", "http")
+
+
+def test_a_job_that_only_somebody_else_may_have_stored_is_a_warning(loaded: Loader) -> None:
+    [warning] = loaded(HEAD + step("a", 'command = "x"\ndepends_on = "elsewhere"')).problems
+
+    assert (warning.line, warning.message) == (6, "job 'elsewhere' is not in these files")
+
+
+# -- another id
+
+
+def test_a_workflow_can_say_what_it_was(good: Good) -> None:
+    assert good(HEAD + 'was = "load"\n' + step("a")).declared.renames == {"load": "etl"}
+
+
+def test_two_cannot_have_been_the_same(loaded: Loader) -> None:
+    job = '[[jobs]]\nid = "report"\nwas = "load"\ncommand = "x"\n'
+
+    [error] = loaded(job + HEAD + 'was = "load"\n' + step("a")).errors
+
+    assert (error.line, error.message) == (7, 'job "report" was "load" already')
+
+
 @pytest.mark.parametrize(
     ("value", "approval"),
     [
@@ -307,11 +438,19 @@ def test_defaults_are_nothing_to_a_step_that_is_no_job_of_its_own(good: Good) ->
         (step("a b"), 3, "step \"a b\": step 'a b' is not a usable name"),
         ('[[workflows.steps]]\ncommand = "x"', 3, "the step has no name"),
         (step("a", ""), 3, "a job of kind shell needs command or argv"),
-        (step("a", 'kind = "workflow"\ncommand = "x"'), 5, "kind 'workflow' does not exist"),
+        (step("a", 'kind = "workflow"\ncommand = "x"'), 3, "a job of kind workflow needs depends_on"),
+        (step("a", 'kind = "fanout"\ncommand = "x"'), 5, "kind 'fanout' does not exist"),
+        (step("a", 'command = "x"\ninner_kind = "http"'), 6, "inner_kind means nothing to a job of kind shell"),
         (step("a", 'command = "x"\nurl = "y"'), 6, "url means nothing to a job of kind shell"),
         (step("a", 'command = "x"\ntimeout_sec = -1'), 6, "must be 0 to"),
         (step("a", 'command = "x"\npriority = 9999'), 6, "priority must be"),
-        (step("a", 'command = "x"\ndepends_on = "b"'), 6, "key 'depends_on' does not exist"),
+        (step("a", 'command = "x"\ndepends_on = "etl.a"'), 6, '"etl.a" cannot depend on itself'),
+        (step("a", 'command = "x"\ndepends_on = []'), 6, "depends_on names 1 to"),
+        (step("a", 'command = "x"\ndepends_on = ["etl", "etl"]'), 6, '"etl" is named twice'),
+        (step("a", 'command = "x"\ndepends_on = "etl.aa"'), 6, "job 'etl.aa' does not exist"),
+        (step("a", 'command = "x"\nwindow_sec = 5'), 6, "window_sec means nothing without depends_on"),
+        (step("a", 'command = "x"\ntimezone = "UTC"'), 6, "timezone means nothing without depends_on"),
+        (step("a", 'approve = true\ndepends_on = "etl"'), 6, "depends_on means nothing to a step that asks a person"),
         (step("a", 'command = "x"\noverlap = "cancel_running"'), 6, "'cancel_running' does not exist"),
         (step("a", 'command = "x"\ntrigger_rule = "always"'), 6, "trigger_rule means nothing without after"),
         (step("a") + step("b", 'command = "x"\nafter = "a"\ntrigger_rule = "one_success"'), 10, "one_success counts"),
@@ -333,9 +472,9 @@ def test_defaults_are_nothing_to_a_step_that_is_no_job_of_its_own(good: Good) ->
         (step("a", 'command = "x"\nenv = { A = "{{ steps.b.output }}" }') + step("b"), 3, 'step "a": {{ steps.b.outp'),
         (f'params = {{ x = "{"y" * (1 << 20)}" }}\n' + step("a"), 3, "the payload has"),
         ("params = 5\n" + step("a"), 3, "must be a table"),
-        ('was = "old"\n' + step("a"), 3, "key 'was' does not exist"),
+        ('was = "etl"\n' + step("a"), 3, "was names the workflow itself"),
         ("retry_count = 5\n" + step("a"), 3, "key 'retry_count' does not exist"),
-        (step("x" * 198), 3, "'etl.xxx"),
+        (step("x" * 198), 3, f'step "{"x" * 64}": \'etl.xxx'),
     ],
 )
 def test_a_workflow_that_cannot_be_walked_through_is_refused(

@@ -20,6 +20,7 @@ from foliot.domain.workflow.jobs import jobs_of
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.testing import builders
 from foliot.testing.clock import START
+from tests.domain.deployments import changes_nothing
 
 A, B, C = JobId("a"), JobId("b"), JobId("c")
 
@@ -28,7 +29,7 @@ def job(command: str = "true", **fields: Any) -> JobSpec:
     return JobSpec(kind="shell", spec={"command": command}, **{"source": "file", **fields})
 
 
-def every(seconds: int, job_id: JobId = A, **fields: Any) -> ScheduleSpec:
+def every(seconds: int, job_id: JobId | None = A, **fields: Any) -> ScheduleSpec:
     return builders.every(seconds, **{"job_id": job_id, "source": "file", **fields})
 
 
@@ -58,7 +59,7 @@ def test_what_is_equal_stays_as_it_is() -> None:
     changes = compare(declared, current)
 
     assert actions(changes) == {"a": "unchanged", "a:default": "unchanged"}
-    assert changes.is_empty
+    assert changes_nothing(changes)
 
 
 def test_a_change_names_the_fields_that_differ() -> None:
@@ -93,7 +94,7 @@ def test_a_payload_is_one_value() -> None:
 def test_lists_and_tuples_are_the_same_once_they_are_stored() -> None:
     before, after = (JobSpec(kind="shell", spec={"argv": words}, source="file") for words in (["ls"], ("ls",)))
 
-    assert compare(Declared(jobs={A: after}), Current(jobs={A: before})).is_empty
+    assert changes_nothing(compare(Declared(jobs={A: after}), Current(jobs={A: before})))
 
 
 @pytest.mark.parametrize("paused", [True, False])
@@ -190,7 +191,7 @@ def test_a_job_may_change_while_it_is_renamed() -> None:
 def test_a_former_name_means_nothing_once_it_is_gone() -> None:
     changes = compare(Declared(jobs={B: job()}, renames={A: B}), Current(jobs={B: job()}))
 
-    assert changes.is_empty
+    assert changes_nothing(changes)
     assert changes.renames == {}
 
 
@@ -254,7 +255,7 @@ def test_a_new_workflow_is_created() -> None:
 
     assert [(change.id, change.action) for change in changes.workflows] == [("w", Action.CREATED)]
     assert changes.workflows_to_put == {"w": flow()}
-    assert not changes.is_empty
+    assert not changes_nothing(changes)
 
 
 def test_an_equal_workflow_stays_as_it_is() -> None:
@@ -267,7 +268,7 @@ def test_an_equal_workflow_stays_as_it_is() -> None:
     changes = compare(Declared(workflows={"w": after}), Current(workflows={"w": before}))
 
     assert changes.workflows[0].action is Action.UNCHANGED
-    assert changes.is_empty
+    assert changes_nothing(changes)
 
 
 def test_a_changed_workflow_names_its_steps_and_their_fields() -> None:
@@ -345,7 +346,7 @@ def test_a_workflow_that_another_source_owns_is_refused() -> None:
         (Declared(jobs={JobId("w"): job()}), '"w" is a workflow, and cannot become a job'),
         (Declared(jobs={B: job()}, renames={JobId("w"): B}), '"w" is a workflow, and cannot become a job'),
         (Declared(workflows={"a": flow()}), '"a" is a job, and cannot become a workflow'),
-        (Declared(jobs={JobId("w.a"): job()}), 'job "w.a" is defined by a workflow, whose step it is'),
+        (Declared(jobs={JobId("w.a"): job()}), 'job "w.a" is defined by a workflow, whose part it is'),
     ],
 )
 def test_a_job_and_a_workflow_do_not_become_each_other(declared: Declared, message: str) -> None:
@@ -357,6 +358,67 @@ def test_a_job_and_a_workflow_do_not_become_each_other(declared: Declared, messa
 def stored_workflow(spec: WorkflowSpec, jobs: Mapping[JobId, JobSpec] | None = None, **fields: Any) -> Current:
     """What is stored when a workflow `w` has been registered."""
     return Current(jobs={**jobs_of("w", 1, spec), **(jobs or {})}, workflows={"w": spec}, **fields)
+
+
+W, V = JobId("w"), JobId("v")
+
+
+def test_a_workflow_gets_another_id_with_its_steps_and_schedules() -> None:
+    name = ScheduleId("w:default")
+    nightly = every(60, None, workflow_id="w")
+    current = stored_workflow(
+        flow(), jobs={JobId("w.former"): job(source="workflow")}, schedules={name: stored(nightly)}
+    )
+    wanted = {ScheduleId("v:default"): every(60, None, workflow_id="v")}
+
+    changes = compare(Declared(workflows={"v": flow()}, schedules=wanted, renames={W: V}), current)
+
+    assert [(change.id, change.action, change.was) for change in changes.workflows] == [("v", Action.RENAMED, "w")]
+    assert changes.renames == {W: V, "w.a": "v.a", "w.former": "v.former"}
+    assert [(change.id, change.action, change.was) for change in changes.schedules] == [
+        ("v:default", Action.RENAMED, "w:default")
+    ]
+    assert (changes.workflows_to_put, changes.schedules_to_put, changes.refusals) == ({}, {}, ())
+
+
+def test_a_workflow_takes_no_steps_of_another_along() -> None:
+    other = {**jobs_of("w.b", 1, flow()), JobId("w.c"): job(), JobId("wa.a"): job(source="workflow")}
+    current = replace(stored_workflow(flow(), jobs=other), workflows={"w": flow(), "w.b": flow()})
+
+    changes = compare(
+        Declared(workflows={"v": flow(), "w.b": flow()}, renames={W: V}, jobs={JobId("w.c"): job()}), current
+    )
+
+    assert changes.renames == {W: V, "w.a": "v.a"}
+
+
+def test_a_workflow_whose_new_id_is_taken_stays_with_its_steps() -> None:
+    both = replace(stored_workflow(flow(), jobs=jobs_of("v", 1, flow())), workflows={"w": flow(), "v": flow()})
+    former = replace(both, jobs={**both.jobs, JobId("w.former"): job(source="workflow")})
+
+    changes = compare(Declared(workflows={"v": flow()}, renames={W: V}), former)
+
+    assert (changes.renames, changes.apart) == ({}, {W: V})
+    assert [(change.id, change.action) for change in changes.workflows] == [
+        ("v", Action.UNCHANGED),
+        ("w", Action.REMOVED),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("declared", "message"),
+    [
+        (Declared(workflows={"v": flow()}, renames={A: V}), '"a" is a job, and cannot become a workflow'),
+        (Declared(workflows={"v": flow()}, renames={W: V}), 'workflow "w" is defined in the application'),
+        (Declared(jobs={B: job()}, renames={JobId("w.a"): B}), 'job "w.a" is defined by a workflow'),
+    ],
+)
+def test_what_is_no_workflow_of_ours_does_not_become_one(declared: Declared, message: str) -> None:
+    current = stored_workflow(flow(source="app"), jobs={A: job()})
+
+    [refusal, *_] = compare(declared, current).refusals
+
+    assert refusal.message.startswith(message)
 
 
 # -- schedules whose time is over
@@ -372,7 +434,7 @@ def test_a_schedule_that_cannot_fire_any_more_is_kept_where_it_is_stored() -> No
     name = ScheduleId("a:default")
     declared = Declared(schedules={name: every(60)}, past=frozenset({name}))
 
-    assert compare(declared, Current(schedules={name: stored(every(60))})).is_empty
+    assert changes_nothing(compare(declared, Current(schedules={name: stored(every(60))})))
 
 
 def test_a_schedule_that_is_changed_to_one_that_cannot_fire_any_more_is_deleted() -> None:
@@ -386,7 +448,7 @@ def test_text_that_is_an_interval_is_compared_as_one() -> None:
     name = ScheduleId("a:default")
     spec = builders.cron("@every 60s", job_id=A, source="file")
 
-    assert compare(Declared(schedules={name: spec}), Current(schedules={name: stored(every(60))})).is_empty
+    assert changes_nothing(compare(Declared(schedules={name: spec}), Current(schedules={name: stored(every(60))})))
 
 
 def test_what_is_stored_is_read_from_jobs_and_schedules() -> None:
@@ -404,6 +466,7 @@ def test_what_is_stored_is_read_from_jobs_and_schedules() -> None:
 # -- whatever there is and whatever is declared
 
 IDS = st.sampled_from([A, B, C, JobId("d")])
+FORMER = IDS | st.sampled_from([JobId("v"), JobId("w")])
 FLOWS = st.dictionaries(
     st.sampled_from(["v", "w"]),
     st.builds(
@@ -431,12 +494,13 @@ def definitions(draw: st.DrawFn) -> tuple[dict[JobId, JobSpec], dict[ScheduleId,
 @st.composite
 def declarations(draw: st.DrawFn) -> Declared:
     jobs, schedules = draw(definitions())
+    flows = draw(FLOWS)
     return Declared(
         jobs={job_id: replace(spec, source="file") for job_id, spec in jobs.items()},
         schedules={name: replace(spec, source="file") for name, spec in schedules.items()},
-        renames=draw(st.dictionaries(IDS, st.sampled_from(sorted(jobs)))) if jobs else {},
+        renames=draw(st.dictionaries(FORMER, st.sampled_from(sorted({*jobs, *flows})))) if jobs or flows else {},
         past=frozenset(draw(st.sets(st.sampled_from(sorted(schedules))))) if schedules else frozenset(),
-        workflows={name: replace(spec, source="file") for name, spec in draw(FLOWS).items()},
+        workflows={name: replace(spec, source="file") for name, spec in flows.items()},
     )
 
 
@@ -473,19 +537,24 @@ def test_applying_gives_what_was_declared_and_comparing_again_finds_nothing(
     )
     assert {name: after.workflows[name] for name in declared.workflows} == declared.workflows
     assert len(after.jobs) >= len(current.jobs), "no job is ever deleted"
+    moved = [old for old in changes.renames if old in current.workflows and old not in after.workflows]
+    assert not any(name.startswith(f"{old}.") for name in after.jobs for old in moved), "a step was left behind"
     wanted = {name: spec for name, spec in declared.schedules.items() if name not in declared.past}
     for name, spec in wanted.items():
         assert after.schedules[name].expr == spec.expr
     assert {name for name, spec in after.schedules.items() if spec.source == "file"} <= declared.schedules.keys()
-    assert compare(declared, after).is_empty
+    assert changes_nothing(compare(declared, after))
 
 
 def applied(changes: Changes, current: Current) -> Current:
     """What is stored when the storage has done what the changes ask for."""
     jobs, schedules, paused = dict(current.jobs), dict(current.schedules), set(current.paused)
+    workflows = dict(current.workflows)
     for rename in possible_renames(changes.renames, jobs.keys()):
         jobs[rename.new] = jobs.pop(rename.old)
-        for old in [name for name, spec in schedules.items() if spec.job_id == rename.old]:
+        if rename.old in workflows:
+            workflows[rename.new] = workflows.pop(rename.old)
+        for old in [name for name, spec in schedules.items() if spec.target == rename.old]:
             new = renamed_schedule_id(old, rename)
             schedules[new] = renamed_spec(schedules.pop(old), old, rename)
             paused = {new if name == old else name for name in paused}
@@ -494,7 +563,7 @@ def applied(changes: Changes, current: Current) -> Current:
         schedules[name] = anchored(spec, START, schedules.get(name))
     for name in changes.schedules_to_delete:
         del schedules[name]
-    workflows = {**current.workflows, **changes.workflows_to_put}
+    workflows |= changes.workflows_to_put
     for workflow_id, workflow in workflows.items():
         jobs |= jobs_of(workflow_id, 1, workflow)
     return Current(jobs=jobs, workflows=workflows, schedules=schedules, paused=frozenset(paused & schedules.keys()))

@@ -77,6 +77,14 @@ def test_statuses_become_ranges_apart_and_ascending(value: object, expected: lis
     assert read_statuses([f"{first}-{last}" for first, last in expected]) == expected
 
 
+@pytest.mark.parametrize("method", ["CONNECT", "connect", "TRACE", "Trace"])
+def test_methods_that_are_no_requests_are_refused_with_what_to_do_instead(method: str) -> None:
+    with pytest.raises(InvalidJob, match=f"method {method.upper()} cannot be used by a job") as refused:
+        a_spec(method=method)
+
+    assert refused.value.hint
+
+
 @pytest.mark.parametrize("value", [99, 600, "299-200", "2x", "", [], None, True, 200.0, [[200, 299]], {"a": 1}, "-1"])
 def test_what_names_no_status_is_refused(value: object) -> None:
     with pytest.raises(InvalidJob, match="names no status") as refused:

@@ -1,35 +1,122 @@
 """What of a definition nobody but the job sees."""
 
+from typing import Any
+
 import pytest
 
 from foliot.domain.difference import Difference, differences
 from foliot.domain.job import JobSpec
-from foliot.domain.secrets import public_value
+from foliot.domain.secrets import is_hidden, public_document, public_spec, public_url, public_value, sounds_secret
 
 
+@pytest.mark.proves("Z48")
 def test_names_of_variables_and_headers_are_shown_and_their_values_are_not() -> None:
     assert public_value("env", {"TOKEN": "s3cret"}) == {"TOKEN": "***"}
     assert public_value("headers", {"Authorization": "Bearer s3cret"}) == {"Authorization": "***"}
 
 
+@pytest.mark.proves("Z48")
+@pytest.mark.parametrize(("given", "shown"), [("s3cret", "***"), ("", "***"), (None, None)])
+def test_what_is_read_or_sent_as_a_whole_is_not_shown(given: str | None, shown: str | None) -> None:
+    assert public_value("stdin", given) == shown
+    assert public_value("body", given) == shown
+
+
+@pytest.mark.proves("Z48")
 @pytest.mark.parametrize(
     ("url", "public"),
     [
-        ("https://ada:s3cret@shop.example/a?b=c", "https://***@shop.example/a?b=c"),
-        ("https://s3cret@shop.example", "https://***@shop.example"),
+        ("https://ada:s3cret@shop.example/a", "https://***@shop.example/a"),
+        ("HTTPS://s3cret@shop.example", "HTTPS://***@shop.example"),
+        ("https://ada:p@ss@shop.example", "https://***@shop.example"),
         ("https://shop.example/@ada", "https://shop.example/@ada"),
-        ("https://shop.example/?to=a@b", "https://shop.example/?to=a@b"),
+        ("https://shop.example/?token=s3cret&s3cret", "https://shop.example/?token=***&***"),
+        ("https://shop.example/?to=a@b", "https://shop.example/?to=***"),
+        ("https://shop.example/?", "https://shop.example/?"),
+        ("sqlite:///foliot.db", "sqlite:///foliot.db"),
+        ("postgresql://me:p@ss@host/db?password=x", "postgresql://***@host/db?password=***"),
+        ("postgresql://me:s3/cret@host/db", "postgresql://***@host/db"),
+        ("postgresql://host/db", "postgresql://host/db"),
+        ("me:s3cret@host/db", "***@host/db"),
     ],
 )
-def test_a_url_is_shown_without_its_credentials(url: str, public: str) -> None:
+def test_a_url_is_shown_without_its_credentials_and_the_values_of_its_query(url: str, public: str) -> None:
+    assert public_url(url) == public
     assert public_value("url", url) == public
 
 
-def test_other_values_are_shown_as_they_are() -> None:
-    assert public_value("command", "echo a@b") == "echo a@b"
+@pytest.mark.parametrize(
+    "name",
+    ["password", "DB_PASSWORD", "apiToken", "api_key", "X-Api-Key", "accessKey", "client.secret", "credentials"],
+)
+def test_names_that_sound_like_a_secret(name: str) -> None:
+    assert sounds_secret(name)
 
 
-def test_a_difference_of_two_urls_tells_no_password() -> None:
-    before, after = (JobSpec(kind="http", spec={"url": f"https://ada:{word}@shop.example"}) for word in ("old", "new"))
+@pytest.mark.parametrize("name", ["key", "max_tokens", "concurrency_key", "author", "secretary", "keyboard", "", "42"])
+def test_names_that_do_not(name: str) -> None:
+    assert not sounds_secret(name)
 
-    assert differences(before, after) == (Difference("url", "https://***@shop.example", "https://***@shop.example"),)
+
+@pytest.mark.proves("Z48")
+def test_what_sounds_like_a_secret_is_hidden_however_deep_it_is() -> None:
+    given = {"to": ["a@b", {"password": {"is": "s3cret"}, "token": None}], "call": "https://u:s3cret@x.example/a"}
+
+    assert public_document(given) == {
+        "to": ["a@b", {"password": "***", "token": None}],
+        "call": "https://***@x.example/a",
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("echo a@b", "echo a@b"),
+        ("curl https://u:s3cret@x.example/a", "curl https://***@x.example/a"),
+        ("curl -H 'Authorization: Bearer s3cret' x", "curl -H 'Authorization: Bearer ***' x"),
+        (["curl", "-H", "Authorization: basic s3cret"], ["curl", "-H", "Authorization: basic ***"]),
+        ({"extra_args": ["-H", "Bearer s3cret"]}, {"extra_args": ["-H", "Bearer ***"]}),
+    ],
+)
+def test_of_a_command_only_what_is_certainly_a_password_is_hidden(text: Any, shown: Any) -> None:
+    assert public_value("command", text) == shown
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "hidden"),
+    [
+        ("token", "***", True),
+        ("command", "curl https://***@x.example/a", True),
+        ("command", "curl -H 'Authorization: bearer ***' x", True),
+        ("url", "https://x.example/?t=***", True),
+        ("command", "echo '*** done ***'", False),
+        ("retries", 3, False),
+    ],
+)
+def test_what_was_hidden_is_told_from_other_stars(field: str, value: object, hidden: bool) -> None:
+    assert is_hidden(field, value) == hidden
+
+
+def test_a_value_with_variables_in_it_is_shown_as_it_was_written() -> None:
+    spec = {"url": "https://hooks.example/s3cret", "method": "POST"}
+    written = {"url": "https://hooks.example/${HOOK}", "payload_template": "${HOOK}"}
+
+    shown = JobSpec(kind="http", spec=spec, payload_template="s3cret", written=written).as_written
+
+    assert public_spec(shown.spec) == {"url": "https://hooks.example/${HOOK}", "method": "POST"}
+    assert shown.payload_template == "${HOOK}"
+
+
+@pytest.mark.parametrize("field", ["url", "body", "json"])
+def test_a_difference_tells_no_secret(field: str) -> None:
+    words = {"url": "https://ada:{}@shop.example", "body": "{}"}
+    before, after = (
+        JobSpec(kind="http", spec={field: {"token": word} if field == "json" else words[field].format(word)})
+        for word in ("s3cret", "s3cret-too")
+    )
+
+    [difference] = differences(before, after)
+
+    assert difference.field == field
+    assert "s3cret" not in str(difference)
+    assert difference == Difference(field, difference.before, difference.before)

@@ -311,6 +311,35 @@ async def test_a_runner_that_cleans_up_is_cancelled_only_once(storage: Storage, 
 # -- slots
 
 
+async def test_a_storage_elsewhere_is_asked_for_half_the_slots_and_at_once_for_the_other_half(
+    storage: Storage, clock: VirtualClock
+) -> None:
+    storage.is_remote = True  # type: ignore[misc]  # the file plays a server
+    rig = Rig(storage, clock, slots=5)
+    rig.stage.answer = None
+    runs = [await rig.enqueue() for _ in range(6)]
+    await rig.membership.round()
+
+    first = await rig.consumer.round()
+    started = rig.consumer.unfinished
+    second = await rig.consumer.round()
+    await ease()
+
+    assert (first, started) == (AT_ONCE, 3)
+    assert second != AT_ONCE
+    assert rig.stage.under_way == runs[:5]
+
+
+async def test_half_of_one_slot_is_one(storage: Storage, clock: VirtualClock) -> None:
+    storage.is_remote = True  # type: ignore[misc]  # the file plays a server
+    rig = Rig(storage, clock, slots=1)
+    run_id = await rig.enqueue()
+
+    await rig.work()
+
+    assert await rig.status(run_id) is Status.SUCCESS
+
+
 async def test_no_more_is_claimed_than_there_are_free_slots(storage: Storage, clock: VirtualClock) -> None:
     rig = Rig(storage, clock, slots=2)
     rig.stage.answer = None

@@ -1,18 +1,25 @@
 """Gates from beginning to end, on a virtual clock."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from datetime import timedelta
 
 import pytest
+from msgspec import structs
 
 from foliot import Foliot
 from foliot.domain.gate.spec import Action, Gate, WindowKind
 from foliot.domain.ids import JobId
-from foliot.domain.instant import DAY, HOUR, MINUTE
-from foliot.domain.job import JobSpec
+from foliot.domain.instant import DAY, HOUR, MINUTE, SECOND
+from foliot.domain.job import JobSpec, Options
+from foliot.domain.run import Status
+from foliot.engine.node import Node, Role, Settings
 from foliot.errors import InvalidJob, NotFound
 from foliot.service.views import RunView
 from foliot.testing.inline import InlineEngine
+from tests.engine.diary import Diary
+from tests.engine.ease import ease
+from tests.engine.rig import Rig
 
 A, B, DIGEST = JobId("a"), JobId("b"), JobId("digest")
 
@@ -129,6 +136,33 @@ async def test_since_my_last_success_needs_a_new_run_of_each(town: Town, engine:
     assert (await town.run(engine, "digest")).status == "success"
 
 
+async def test_what_ends_while_the_gated_job_itself_runs_counts_the_next_time() -> None:
+    app, diary = Foliot(), Diary()
+    app.job(id="a")(diary.step("a"))
+    app.job(id="digest", depends_on=["a"], window="since_last_success")(diary.step("digest"))
+    second = timedelta(seconds=1)
+    async with InlineEngine(app) as engine:
+        await app.enqueue("a")
+        await engine.advance(second)
+        diary.hold("digest")
+        runs = [await app.enqueue("digest")]
+        await engine.advance(second)
+        await app.enqueue("a")
+        await engine.advance(second)
+        diary.let_go("digest")
+        for _ in range(2):
+            await engine.advance(second)
+            runs.append(await app.enqueue("digest"))
+        await engine.run_until_idle()
+
+        found = [await app.run(run_id) for run_id in runs]
+    assert [(run.status, run.reason) for run in found] == [
+        ("success", None),
+        ("success", None),
+        ("skipped", "dep_missing"),
+    ]
+
+
 @pytest.mark.proves("R0-74")
 async def test_a_gate_does_not_look_again_during_its_cooldown(town: Town, engine: InlineEngine) -> None:
     await town.gate(cooldown=HOUR)
@@ -176,3 +210,72 @@ async def test_a_job_that_a_gate_needs_cannot_be_deleted(town: Town, engine: Inl
 
     with pytest.raises(InvalidJob, match="needed by gated"):
         await registrar.delete_job("needed")
+
+
+@pytest.mark.proves("R0-08")
+async def test_one_fire_of_a_gate_is_one_run_and_comes_after_what_it_needs(town: Town, engine: InlineEngine) -> None:
+    await town.gate()
+    for job, hour in (("a", 5), ("b", 5), ("digest", 6)):
+        await town.app.upsert_schedule(f"{job}-daily", job_id=job, cron_expr=f"0 {hour} * * *")
+
+    await engine.advance(timedelta(days=3))
+
+    assert [sorted(town.ran[day : day + 2]) + town.ran[day + 2 : day + 3] for day in (0, 3, 6)] == [
+        ["a", "b", "digest"]
+    ] * 3
+    assert [run.status for run in await town.app.runs(job="digest")] == ["success"] * 3
+    assert len(await town.app.runs()) == 9
+
+
+COMMANDS = ["echo fine", "echo out; echo err >&2; exit 3", "kill -9 $$", "exec sleep 60", 'printf "%s" "$COLOUR"']
+"""`exec`: a shell that is ended with its command sometimes has the time to say so."""
+
+
+@pytest.mark.proves("R0-17", "R0-19")
+@pytest.mark.parametrize("command", COMMANDS)
+async def test_the_command_of_a_gate_ends_as_it_would_in_a_plain_job(command: str) -> None:
+    """Status, reason, exit code, output, attempts and log; also of one that takes longer than it may."""
+    app = Foliot()
+    app.shell("dep", "true")
+    app.shell("plain", command, retries=1, retry_delay=0, env={"COLOUR": "red"}, output="text", timeout=5)
+    async with InlineEngine(app) as engine:
+        registrar = (await app.open()).registrar
+        plain = (await registrar.job("plain")).spec
+        gate = Gate(depends_on=(JobId("dep"),))
+        gated = structs.replace(plain, kind="workflow", inner_kind="shell", gate=gate)
+        await registrar.put_jobs({JobId("gate"): gated})
+        ends = []
+        for job in ("dep", "plain", "gate"):
+            run_id = await app.enqueue(job)
+            while not (run := await app.run(run_id)).status.is_terminal:
+                # One that sleeps is not waited for: its time is up when ours has passed.
+                await (engine.advance(timedelta(seconds=6)) if "sleep" in command else engine.join())
+                await asyncio.sleep(0.01)
+            printed = [(piece.attempt, piece.stream, piece.data) for piece in await app.logs(run_id)]
+            ends.append((run.status, run.reason, run.exit_code, run.output_payload, run.attempt, printed))
+
+    assert ends[1] == ends[2]
+
+
+@pytest.mark.proves("R0-58")
+async def test_a_gate_runs_on_a_worker_that_is_not_the_scheduler(rig: Rig) -> None:
+    """One process keeps time and asks gates; another one, with a queue of its own, does the work."""
+    here = Node(rig.parts, Settings(label="here", roles=[Role.SCHEDULER]))
+    there = Node(rig.parts, Settings(label="there", roles=[Role.WORKER], queues=("far",)))
+    gate = Gate(depends_on=(A,), on_missing=Action.RUN)
+    gated = JobSpec(kind="stage", gate=gate, options=Options(queue="far"))
+    await rig.storage.jobs.put([(DIGEST, gated)])
+    for node in (here, there):
+        await node.start()
+    run_id = await rig.enqueue(DIGEST, is_gated=True)
+
+    for _ in range(5):
+        rig.clock.advance(SECOND)
+        await ease(60)
+    for node in (there, here):
+        await node.stop()
+
+    run = await rig.run(run_id)
+    assert run.status is Status.SUCCESS
+    assert run.queue == "far"
+    assert [attempt.run_id for attempt in rig.stage.attempts] == [run_id]

@@ -1,5 +1,7 @@
 """One node at a time forgets what need not be kept any longer."""
 
+import asyncio
+
 import pytest
 
 from foliot.domain.instant import DAY, HOUR, MINUTE, SECOND, Millis
@@ -8,7 +10,7 @@ from foliot.engine.janitor import Janitor
 from foliot.engine.loop import AT_ONCE
 from foliot.ports.storage import Storage
 from foliot.testing.builders import retention
-from foliot.testing.clock import VirtualClock
+from tests.engine.ease import ease
 from tests.engine.rig import Rig
 
 A_DAY = retention(runs_age=DAY)
@@ -26,7 +28,7 @@ async def test_what_is_older_than_it_must_be_kept_is_removed(rig: Rig, storage: 
     await old_runs(rig, 3)
     kept = await rig.enqueue()
 
-    await Janitor(storage, "janitor", A_DAY).round()
+    await Janitor(storage, rig.clock, "janitor", A_DAY).round()
 
     assert [run.id for run in await rig.runs()] == [kept]
 
@@ -36,7 +38,7 @@ async def test_more_than_a_batch_is_removed_at_once(
 ) -> None:
     monkeypatch.setattr(janitor_module, "BATCH", 2)
     await old_runs(rig, 3)
-    janitor = Janitor(storage, "janitor", A_DAY)
+    janitor = Janitor(storage, rig.clock, "janitor", A_DAY)
 
     assert await janitor.round() == AT_ONCE
     await janitor.round()
@@ -46,7 +48,7 @@ async def test_more_than_a_batch_is_removed_at_once(
 
 @pytest.mark.proves("L6")
 async def test_only_the_leader_removes(rig: Rig, storage: Storage) -> None:
-    leader, other = Janitor(storage, "leader", A_DAY), Janitor(storage, "other", A_DAY)
+    leader, other = Janitor(storage, rig.clock, "leader", A_DAY), Janitor(storage, rig.clock, "other", A_DAY)
     await leader.round()
     await old_runs(rig, 1)
     await leader.round()
@@ -60,7 +62,7 @@ async def test_only_the_leader_removes(rig: Rig, storage: Storage) -> None:
 
 @pytest.mark.proves("L8")
 async def test_whoever_leaves_is_followed_at_once(rig: Rig, storage: Storage) -> None:
-    leader, other = Janitor(storage, "leader", A_DAY), Janitor(storage, "other", A_DAY)
+    leader, other = Janitor(storage, rig.clock, "leader", A_DAY), Janitor(storage, rig.clock, "other", A_DAY)
     await leader.round()
     await old_runs(rig, 1)
     await leader.round()
@@ -72,19 +74,17 @@ async def test_whoever_leaves_is_followed_at_once(rig: Rig, storage: Storage) ->
 
 
 @pytest.mark.proves("L8")
-async def test_a_leader_that_vanished_is_followed_when_its_term_is_over(
-    rig: Rig, storage: Storage, clock: VirtualClock
-) -> None:
-    await Janitor(storage, "leader", A_DAY).round()
+async def test_a_leader_that_vanished_is_followed_when_its_term_is_over(rig: Rig, storage: Storage) -> None:
+    await Janitor(storage, rig.clock, "leader", A_DAY).round()
     await old_runs(rig, 1)
 
-    await Janitor(storage, "other", A_DAY).round()
+    await Janitor(storage, rig.clock, "other", A_DAY).round()
 
     assert await rig.runs() == []
 
 
 async def test_pruning_is_repeated_every_few_minutes_while_leadership_is_kept(rig: Rig, storage: Storage) -> None:
-    janitor = Janitor(storage, "janitor", A_DAY)
+    janitor = Janitor(storage, rig.clock, "janitor", A_DAY)
     pruned = []
     prune = storage.upkeep.prune
 
@@ -97,3 +97,42 @@ async def test_pruning_is_repeated_every_few_minutes_while_leadership_is_kept(ri
         rig.clock.advance(await janitor.round() or Millis(0))
 
     assert len(pruned) == HOUR // (5 * MINUTE)
+
+
+@pytest.mark.proves("L7")
+async def test_a_leader_that_hears_nothing_stops_before_its_term_is_over(rig: Rig, storage: Storage) -> None:
+    async def hear_nothing(*_: object, **__: object) -> None:
+        await asyncio.Event().wait()
+
+    storage.upkeep.prune = hear_nothing  # type: ignore[method-assign]
+    other = Janitor(storage, rig.clock, "other", A_DAY)
+    under_way = asyncio.create_task(Janitor(storage, rig.clock, "leader", A_DAY).round())
+    await ease()
+    rig.clock.advance(24 * SECOND)
+    await ease()
+    assert not under_way.done()
+
+    rig.clock.advance(SECOND)
+
+    assert await under_way == await other.round() == 2 * SECOND
+
+
+@pytest.mark.proves("L7")
+async def test_time_that_the_election_took_is_part_of_the_term(rig: Rig, storage: Storage) -> None:
+    lead, pruned = storage.upkeep.lead, []
+
+    async def lead_slowly(holder: str, term: Millis) -> int | None:
+        epoch = await lead(holder, term)
+        rig.clock.advance(25 * SECOND)
+        return epoch
+
+    async def prune(*_: object, **__: object) -> None:
+        await ease()
+        pruned.append(rig.clock.elapsed())
+
+    storage.upkeep.lead = lead_slowly  # type: ignore[method-assign, assignment]
+    storage.upkeep.prune = prune  # type: ignore[method-assign]
+
+    await Janitor(storage, rig.clock, "leader", A_DAY).round()
+
+    assert pruned == []

@@ -1,17 +1,24 @@
 """A launcher of the application's own, in the place of ours."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import pytest
+from msgspec.structs import replace
 
+from foliot import Foliot
 from foliot.adapters.runners.launch import LaunchRunner
-from foliot.domain.instant import MINUTE, SECOND, later, to_datetime
-from foliot.domain.launch import LAUNCH_JOB, LAUNCH_SPEC, launch_elsewhere
-from foliot.domain.run import Run, Status
+from foliot.domain.firing import Launch
+from foliot.domain.ids import ScheduleId
+from foliot.domain.instant import HOUR, MINUTE, SECOND, later, to_datetime
+from foliot.domain.launch import LAUNCH_JOB, LAUNCH_SPEC, launch_elsewhere, launch_job
+from foliot.domain.run import Run, Status, Tick
+from foliot.domain.schedule import ScheduleSpec
 from foliot.domain.tick import tick_key
+from foliot.domain.workflow.start import Start
 from foliot.ports.storage import Storage
-from foliot.testing.builders import NIGHTLY, every
+from foliot.testing.builders import NIGHTLY, a_job, a_run_id, a_schedule, every, tick_of
 from foliot.testing.clock import START, VirtualClock
+from foliot.testing.inline import InlineEngine
 from tests.engine.rig import Rig
 
 
@@ -98,3 +105,67 @@ async def test_a_launcher_that_always_says_no_has_failed_the_tick(rig: Rig, laun
     run = await outcome(rig)
 
     assert (run.status, run.reason) == (Status.FAILED, "launch_failed")
+
+
+@pytest.mark.proves("R4-29", "R4-32")
+async def test_a_deployed_trigger_starts_the_newest_version_for_its_user(launchpad: Launchpad) -> None:
+    app = Foliot(launcher=launchpad)
+    trigger = {"type": "schedule_based", "name": "hourly", "cron_expr": "@hourly", "user_id": "ann"}
+    flow = {"id": "etl", "triggers": [trigger], "steps": [{"name": "a", "command": "true"}]}
+    async with InlineEngine(app) as engine:
+        await app.deploy_workflow(flow)
+        await engine.advance(timedelta(hours=1))
+        await app.deploy_workflow({**flow, "steps": [{"name": "b", "command": "true"}]})
+        await engine.advance(timedelta(hours=1))
+
+    moments = [later(START, hours * HOUR) for hours in (1, 2)]
+    assert launchpad.calls == [
+        ("etl", version, "ann", to_datetime(moment), tick_key(ScheduleId("etl:hourly"), moment))
+        for version, moment in enumerate(moments, start=1)
+    ]
+
+
+@pytest.mark.proves("R4-32")
+async def test_without_a_launcher_the_tick_becomes_an_execution_of_that_version() -> None:
+    app = Foliot()
+    trigger = {"type": "schedule_based", "cron_expr": "@hourly", "user_id": "ann", "payload": None}
+    async with InlineEngine(app) as engine:
+        await app.deploy_workflow({"id": "etl", "triggers": [trigger], "steps": [{"name": "a", "approve": True}]})
+        await engine.advance(timedelta(hours=1))
+
+        [execution] = await app.active_workflows("etl")
+
+    assert (execution.version, execution.results) == (1, {"a": None})
+
+
+async def test_without_a_launcher_the_execution_has_the_payload_and_the_moment_of_its_tick() -> None:
+    app = Foliot()
+    trigger = {"type": "schedule_based", "cron_expr": "@hourly", "user_id": "ann", "payload": {"day": "monday"}}
+    flow = {"id": "etl", "params": {"day": "today"}, "triggers": [trigger], "steps": [{"name": "a", "approve": True}]}
+    async with InlineEngine(app) as engine:
+        await app.deploy_workflow(flow)
+        await engine.advance(timedelta(hours=1))
+
+        [execution] = await app.active_workflows("etl")
+
+    assert execution.params == {"day": "monday"}
+    assert execution.scheduled_for == to_datetime(later(START, HOUR))
+
+
+def test_a_tick_of_a_workflow_says_for_whom_it_is_started() -> None:
+    job = a_job("etl", kind="graph", spec={"version": 4})
+    spec = every(60, job_id=None, workflow_id="etl", user_id="ann")
+    due = Launch(a_run_id(), a_tick_of(spec), spec, job, START)
+
+    run, pinned = launch_job(due), launch_job(due._replace(spec=replace(spec, version=2)))
+
+    assert run is not None
+    assert pinned is not None
+    assert [Start.read(one.overrides, job.spec.spec) for one in (run, pinned)] == [
+        Start(version=4, user_id="ann"),
+        Start(version=2, user_id="ann"),
+    ]
+
+
+def a_tick_of(spec: ScheduleSpec) -> Tick:
+    return tick_of(a_schedule(spec), later(START, MINUTE))

@@ -2,35 +2,17 @@
 
 from collections.abc import AsyncIterator
 from datetime import timedelta
-from typing import Any
+from pathlib import Path
 
 import pytest
 
-from foliot import Foliot, Workflow, current_run
+from foliot import Foliot, Workflow
 from foliot.domain.instant import HOUR
 from foliot.domain.workflow.spec import Approval
 from foliot.errors import InvalidRun, InvalidWorkflow, NotFound
 from foliot.service.workflows import ExecutionView, StepView
 from foliot.testing.inline import InlineEngine
-
-
-class Diary:
-    """What ran, in order, and how it is to end."""
-
-    def __init__(self) -> None:
-        self.ran: list[str] = []
-        self.seen: list[tuple[str, str | None]] = []
-        self.failing: set[str] = set()
-
-    def step(self, name: str, answer: Any = None) -> Any:
-        def work(**given: Any) -> Any:
-            self.ran.append(name)
-            self.seen.append((name, current_run().execution_id))
-            if name in self.failing:
-                raise ValueError(f"{name} fails")
-            return given if answer is None else answer
-
-        return work
+from tests.engine.diary import Diary
 
 
 @pytest.fixture
@@ -142,6 +124,22 @@ async def test_a_step_can_be_run_alone(etl: Workflow, app: Foliot, engine: Inlin
 
     assert diary.seen == [("load", None)]
     assert await app.active_workflows() == []
+
+
+async def test_a_step_with_templates_is_not_run_alone_as_it_is_written(app: Foliot, engine: InlineEngine) -> None:
+    steps = [{"name": "load", "command": "true", "env": {"DAY": "{{ params.day }}"}}]
+    await app.deploy_workflow({"id": "flow", "params": {"day": 1}, "steps": steps})
+
+    with pytest.raises(InvalidRun, match="templates that only an execution fills in"):
+        await app.enqueue("flow.load")
+
+    execution_id = await app.start_workflow("flow")
+    await engine.join()
+    execution = await app.workflow_status(execution_id)
+    assert execution is not None
+    again = await app.retry(execution.steps[0].run_id or "")
+    await engine.join()
+    assert (await app.run(again)).status == "success"
 
 
 async def test_parameters_are_checked_before_anything_starts(etl: Workflow, app: Foliot, engine: InlineEngine) -> None:
@@ -256,6 +254,24 @@ async def test_a_person_decides_and_a_default_after_the_timeout(
             await app.approve(execution_id, "ask")
 
 
+async def test_only_a_question_is_answered_and_other_work_that_waits_is_not(
+    app: Foliot, engine: InlineEngine, diary: Diary
+) -> None:
+    flow = Workflow("flow")
+    flow.step("work", diary.step("work"), retries=1, retry_delay=60)
+    diary.failing = {"work"}
+    app.workflow(flow)
+    await (await app.open()).workflows.register({"flow": flow.spec})
+    execution_id = await app.start_workflow("flow")
+    await engine.run_until_idle()
+
+    for answer in (app.approve, app.reject):
+        with pytest.raises(InvalidRun, match="does not wait for an answer"):
+            await answer(execution_id, "work")
+
+    assert (await app.run(execution_id)).status == "running"
+
+
 @pytest.mark.proves("D1", "R2-35")
 async def test_a_wrong_workflow_stores_nothing(app: Foliot, engine: InlineEngine) -> None:
     wrong = Workflow("wrong")
@@ -271,6 +287,7 @@ async def test_a_wrong_workflow_stores_nothing(app: Foliot, engine: InlineEngine
     assert await services.workflows.page() == []
 
 
+@pytest.mark.proves("R2-64")
 async def test_a_retried_step_decides_only_with_its_last_attempt(app: Foliot, diary: Diary) -> None:
     flow = Workflow("flow")
     flow.step("a", diary.step("a"), retries=2, retry_delay=60)
@@ -329,3 +346,48 @@ async def test_a_listener_that_raises_keeps_nobody_else_from_hearing(
     await engine.run_until_idle()
 
     assert heard == ["success"]
+
+
+@pytest.mark.proves("R1-02")
+async def test_recurring_single_and_many_step_work_are_runs_in_one_list(etl: Workflow, app: Foliot) -> None:
+    app.shell("report", "true")
+    app.schedule("hourly", "report", cron="0 * * * *")
+    async with InlineEngine(app) as engine:
+        by_hand = await app.enqueue("report")
+        whole = await app.start_workflow("etl")
+        await engine.advance(timedelta(hours=1))
+        await engine.join()
+
+        runs = {run.id: run for run in await app.runs()}
+        assert all(run.status == "success" for run in runs.values())
+        made_by = sorted((run.job_id, run.trigger, run.role or "") for run in runs.values())
+        assert made_by == [
+            ("etl", "api", ""),
+            ("etl.cleanup", "workflow", "step"),
+            ("etl.extract", "workflow", "step"),
+            ("etl.load", "workflow", "step"),
+            ("report", "api", ""),
+            ("report", "schedule", ""),
+        ]
+        assert {by_hand, whole} < runs.keys()
+        assert {run.root for run in runs.values() if run.role} == {whole}
+
+
+async def test_a_job_may_depend_on_a_workflow_of_the_same_application(app: Foliot, etl: Workflow) -> None:
+    app.job(id="digest", depends_on=["etl", "etl.load"])(lambda: None)
+
+    async with app:
+        assert "digest" in [job.id for job in await app.jobs()]
+
+
+@pytest.mark.proves("R2-35")
+async def test_a_wrong_workflow_of_an_application_keeps_its_jobs_from_being_stored(tmp_path: Path) -> None:
+    app = Foliot(f"sqlite:///{tmp_path}/flows.db")
+    app.job(id="digest")(lambda: None)
+    app.workflow(Workflow("empty"))
+
+    with pytest.raises(InvalidWorkflow):
+        await app.open()
+
+    async with Foliot(f"sqlite:///{tmp_path}/flows.db") as other:
+        assert "digest" not in [job.id for job in await other.jobs()]

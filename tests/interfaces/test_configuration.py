@@ -64,6 +64,11 @@ class TestCheck:
     def test_a_file_without_errors(self, call: Call, file: Path) -> None:
         assert call("check") == (0, "foliot.toml: 2 jobs, 1 schedule, no errors\n", "")
 
+    def test_workflows_are_counted_where_there_are_some(self, call: Call, file: Path) -> None:
+        file.write_text(f'{TWO_JOBS}[[workflows]]\nid = "etl"\n[[workflows.steps]]\nname = "a"\ncommand = "true"\n')
+
+        assert call("check").out == "foliot.toml: 2 jobs, 1 workflow, 1 schedule, no errors\n"
+
     def test_every_error_is_told_with_its_line(self, call: Call, file: Path) -> None:
         file.write_text(TWO_JOBS.replace("0 3", "0 33").replace("command", "comand"))
 

@@ -8,7 +8,8 @@ from tests.interfaces.terminal import Terminal
 
 def test_it_says_what_it_serves_and_ends_when_it_is_asked_to(elsewhere: Path) -> None:
     job = '[[jobs]]\nid = "hourly"\ncommand = "true"\nschedule = "0 * * * *"\n'
-    (elsewhere / "foliot.toml").write_text(f"[server]\nslots = 3\n{job}")
+    flow = '[[workflows]]\nid = "etl"\n[[workflows.steps]]\nname = "a"\ncommand = "true"\n'
+    (elsewhere / "foliot.toml").write_text(f"[server]\nslots = 3\n{job}{flow}")
 
     with Terminal("serve", directory=elsewhere) as terminal:
         terminal.read(until="Ctrl-C stops.")
@@ -16,7 +17,7 @@ def test_it_says_what_it_serves_and_ends_when_it_is_asked_to(elsewhere: Path) ->
 
     lines = [line.split(maxsplit=1) for line in terminal.screen.splitlines()]
     said = {line[0]: line[1] for line in lines if len(line) == 2}
-    assert said["configuration"] == "foliot.toml: 1 job, 1 schedule"
+    assert said["configuration"] == "foliot.toml: 1 job, 1 workflow, 1 schedule"
     assert said["storage"].endswith("/foliot.db")
     assert said["roles"] == "scheduler, worker (3 slots, queue default)"
     assert said["next"].startswith("hourly:default at 20")

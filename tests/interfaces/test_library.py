@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from foliot import Foliot
+from foliot import Foliot, Workflow
 from foliot.adapters.queue.memory import MemoryQueue
 from foliot.adapters.queue.storage import StorageQueue
 from foliot.domain.instant import Millis
-from foliot.domain.launch import launch_job
+from foliot.domain.launch import LAUNCH_JOB, launch_job
 from foliot.domain.logs import LogEnd, LogState
 from foliot.domain.schedule import ScheduleType
 from foliot.engine.node import Node, Parts, Role, Settings
-from foliot.errors import InvalidRun, NotFound, OwnedElsewhere
+from foliot.errors import FoliotError, InvalidRun, NotFound, OwnedElsewhere
 from foliot.ports.queue import Queue
 from foliot.service.views import RunView
 from foliot.testing.inline import InlineEngine
@@ -273,3 +273,56 @@ def link(fd: Path) -> str:
         return str(fd.readlink())
     except OSError:
         return ""  # closed meanwhile
+
+
+@pytest.mark.proves("R0-12", "R0-22")
+async def test_a_job_of_any_kind_looks_at_others_first() -> None:
+    app = Foliot()
+
+    @app.job
+    def export() -> None: ...
+
+    app.shell("mail", "true", depends_on=[export, "audit"], on_missing="fail")
+    app.shell("audit", "true", depends_on=export)
+
+    async with InlineEngine(app) as engine:
+        runs = []
+        for name in ("mail", "audit", "export", "audit", "mail"):
+            runs.append(await app.enqueue(name))
+            await engine.run_until_idle()
+            await engine.advance(timedelta(seconds=1))
+        ends = [await app.run(run_id) for run_id in runs]
+
+    assert [run.status for run in ends] == ["failed", "skipped", "success", "success", "success"]
+    assert [run.reason for run in ends[:2]] == ["dep_missing", "dep_missing"]
+
+
+async def test_a_step_written_in_python_looks_at_others_first() -> None:
+    app = Foliot()
+    app.shell("export", "true")
+    etl = Workflow("etl")
+    etl.step("load", shell="true", depends_on="export")
+    etl.step("cleanup", shell="true").final()
+    app.workflow(etl)
+
+    async with InlineEngine(app) as engine:
+        execution = await app.start_workflow("etl")
+        await engine.run_until_idle()
+        status = await app.workflow_status(execution)
+
+    assert status is not None
+    assert [(step.name, step.result) for step in status.steps] == [("load", "skipped"), ("cleanup", "success")]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"), [("stranger", "job 'stranger' does not exist"), ("mail", '"mail" cannot depend on itself')]
+)
+async def test_a_gate_on_a_stranger_or_on_itself_is_refused_and_nothing_is_stored(wrong: str, message: str) -> None:
+    app = Foliot()
+    app.shell("mail", "true", depends_on=[wrong])
+
+    with pytest.raises(FoliotError, match=message):
+        await app.open()
+
+    async with Foliot() as other:
+        assert [job.id for job in await other.jobs()] == [LAUNCH_JOB]

@@ -19,6 +19,7 @@ NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
         ("1.5h", timedelta(minutes=90)),
         (" 7 d ", timedelta(days=7)),
         ("2w", timedelta(days=14)),
+        ("1h30m", timedelta(minutes=90)),
         ("999999999w", timedelta.max),
     ],
 )

@@ -21,7 +21,7 @@ def test_it_says_in_words_and_in_times_when_an_expression_fires(call: Call, star
 def test_json_is_for_programs(call: Call) -> None:
     [answer] = call("next", "@hourly", "--from", "2026-01-01T00:30:00", "-n", "1", "--json").objects
 
-    assert answer["next"] == ["2026-01-01T01:00:00+00:00"]
+    assert answer["next"] == ["2026-01-01T01:00:00Z"]
 
 
 @pytest.mark.proves("R4-33", "R4-58")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from foliot.interfaces.cli.place import public_url, storage_url
+from foliot.interfaces.cli.place import storage_url
 from tests.interfaces.conftest import Call
 
 
@@ -76,15 +76,3 @@ def test_a_database_of_no_known_kind(call: Call, shop: Path) -> None:
 
     assert code == 2
     assert 'Did you mean "sqlite"?' in err
-
-
-@pytest.mark.parametrize(
-    ("url", "public"),
-    [
-        ("sqlite:///foliot.db", "sqlite:///foliot.db"),
-        ("postgresql://me:p@ss@host/db?password=x", "postgresql://***@host/db"),
-        ("postgresql://host/db", "postgresql://host/db"),
-    ],
-)
-def test_a_url_is_shown_without_its_password(url: str, public: str) -> None:
-    assert public_url(url) == public

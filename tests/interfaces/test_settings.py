@@ -1,13 +1,20 @@
 """What a call says goes before what the configuration says."""
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
+from foliot import Foliot
 from foliot.config import Configuration, RetentionSettings, ServerSettings
 from foliot.domain.firing import Tempo
 from foliot.domain.instant import DAY, SECOND, Millis
 from foliot.engine.node import Role
 from foliot.errors import InvalidInput
+from foliot.interfaces.cli.serving import Served
 from foliot.interfaces.cli.settings import read_roles, settings_of
+from foliot.wiring import build_runners
+from tests.adapters.runners.attempts import ListLog, an_attempt
 
 NOTHING = dict.fromkeys(("name", "slots", "lease", "poll", "grace", "drain")) | {"queues": ()}
 SAID = Configuration(
@@ -73,3 +80,19 @@ def test_a_name_that_cannot_be_shown(name: str) -> None:
 def test_roles_are_read_once_each() -> None:
     assert read_roles(None) == []
     assert read_roles("worker, scheduler,worker") == [Role.WORKER, Role.SCHEDULER]
+
+
+@pytest.mark.proves("Z44", "Z56")
+async def test_what_the_server_allows_reaches_every_runner_that_it_concerns() -> None:
+    server = ServerSettings(allow_users=(), allow_modules=("shop",))
+    served = Served(Foliot(), None, Path("foliot.toml"), Configuration(server=server), frozenset())
+    runners = build_runners({}, served.app.launcher, 1, served.surroundings)
+    asked: dict[str, dict[str, Any]] = {
+        "shell": {"command": "x"},
+        "agent": {"prompt": "x"},
+        "python": {"call": "shop:sell"},
+    }
+
+    for kind, spec in asked.items():
+        outcome = await runners[kind].run(an_attempt(log=ListLog(), user="root", **spec))
+        assert "may not run as user 'root'" in getattr(outcome, "error", "")

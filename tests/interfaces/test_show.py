@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from foliot.interfaces.cli.words import option_words
+from foliot.interfaces.cli.words import last_line, option_words
 from tests.interfaces.conftest import Call
 
 
@@ -137,3 +137,19 @@ class TestNamingARun:
 )
 def test_options_are_told_as_people_say_them(name: str, value: Any, text: str) -> None:
     assert option_words(name, value) == text
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        ("exit code 3", "exit code 3"),
+        ("the output is not JSON\n  Print messages to stderr.", "the output is not JSON"),
+        ("Traceback (most recent call last):\n  File x\nValueError: no", "ValueError: no"),
+        ("Traceback (most recent call last):\n  File x\nOops: no\n  Try again.\n", "Oops: no"),
+        ("  only a hint", "only a hint"),
+        ("", "-"),
+        (None, "-"),
+    ],
+)
+def test_an_error_in_one_line_is_the_one_that_names_it(error: str | None, line: str) -> None:
+    assert last_line(error) == line

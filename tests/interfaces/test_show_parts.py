@@ -1,10 +1,15 @@
 """foliot show: executions, their steps, and gates."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from foliot.domain.workflow.graph import Graph
+from foliot.interfaces.cli.execution_words import Told
+from foliot.service.workflows import ExecutionView, StepView
 from tests.interfaces.conftest import Call
+from tests.interfaces.terminal import on_terminal
 from tests.interfaces.test_show import fields
 
 
@@ -29,7 +34,7 @@ def test_an_execution_shows_its_steps_and_why_they_were_skipped(call: Call, plan
     assert said["why"] == "its 6 steps came to 2 success, 1 failure, 3 skipped; failed: extract"
     assert "log" not in said
     assert rows(out, "Steps") == [
-        ["extract", "failure", extract, "-"],
+        ["extract", "failure", extract, "exit code 3"],
         ["load", "skipped", "-", f"extract came to failure (run {extract}), wanted success"],
         ["report", "skipped", "-", "load came to skipped, wanted success"],
         ["alarm", "success", run_of(call, "etl.alarm"), "-"],
@@ -119,6 +124,7 @@ def test_one_whose_gate_has_not_been_asked_waits_for_it(call: Call, plant: Path)
     assert fields(call("show", "digest@last").out)["why"].endswith("and waits for its gate: good, bad, later")
 
 
+@pytest.mark.proves("R0-70")
 def test_a_job_with_a_gate_shows_the_latest_state_of_each_dependency(call: Call, plant: Path) -> None:
     _, out, _ = call("show", "digest")
     [job] = call("show", "digest", "--json").objects
@@ -133,6 +139,7 @@ def test_a_job_with_a_gate_shows_the_latest_state_of_each_dependency(call: Call,
     assert [one["latest_run"]["status"] for one in job["gate"]["depends_on"]] == ["success", "failed", "queued"]
 
 
+@pytest.mark.proves("R0-70")
 def test_the_state_changes_with_the_latest_run(call: Call, plant: Path) -> None:
     call("trigger", "bad")
 
@@ -141,3 +148,33 @@ def test_the_state_changes_with_the_latest_run(call: Call, plant: Path) -> None:
 
 def test_a_workflow_as_a_job_says_how_to_draw_it(call: Call, plant: Path) -> None:
     assert fields(call("show", "etl").out)["drawing"] == "foliot workflows show etl"
+
+
+@pytest.mark.proves("R0-23")
+def test_skipped_and_failed_differ_in_word_and_colour(call: Call, plant: Path) -> None:
+    listed = on_terminal("runs", directory=plant)
+    drawn = on_terminal("workflows", "show", "etl", directory=plant)
+
+    assert "\x1b[31mfailed (exit_code)" in listed
+    assert "\x1b[2mskipped (dep_failed)" in listed
+    assert "\x1b[31mfailure" in drawn
+    assert "\x1b[2mskipped" in drawn
+    mermaid = call("workflows", "show", "etl", "--format", "mermaid").out
+    assert len({line for line in mermaid.splitlines() if "classDef" in line}) == 3
+
+
+@pytest.mark.parametrize(
+    ("ended", "whole", "said"),
+    [
+        ({"result": "skipped", "status": "skipped", "error": "not met: dep"}, "success", "not met: dep"),
+        ({"result": "failure", "status": "cancelled", "cause": "cancelled"}, "cancelled", "somebody cancelled it"),
+        ({"result": "failure", "status": "cancelled", "error": "no"}, "timeout", "the time of the execution was up"),
+        ({"result": "success", "status": "success"}, "success", ""),
+    ],
+)
+def test_a_step_says_how_its_run_ended(ended: dict[str, Any], whole: str, said: str) -> None:
+    empty: dict[str, Any] = dict.fromkeys(ExecutionView.__struct_fields__)
+    step = StepView(**{"name": "a", "run_id": "r", "reason": "", "blockers": [], **ended})
+    told = Told(ExecutionView(**{**empty, "status": whole, "steps": [step]}), Graph({}, {}, None), {}, frozenset())
+
+    assert told.why_step(step) == said

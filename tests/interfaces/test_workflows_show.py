@@ -5,7 +5,9 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,9 +21,15 @@ def execution(call: Call, workflow: str) -> str:
     return str(call("runs", "--job", workflow, "-n", "1", "--json").objects[0]["id"])
 
 
-async def change_etl(url: str) -> None:
+async def deploy(url: str, document: dict[str, Any]) -> None:
+    async with Foliot(url) as app:
+        await app.deploy_workflow(document)
+
+
+async def change_etl(url: str, function: Callable[..., Any] | None = None) -> None:
     changed = Workflow("etl")
-    changed.step("extract", shell="true")
+    work: dict[str, Any] = {"shell": "true"} if function is None else {}
+    changed.step("extract", function, **work)
     app = Foliot(url)
     app.workflow(changed)
     async with app:
@@ -116,6 +124,25 @@ class TestThePicture:
         assert "load (paused)" in call("workflows", "show", "etl").out
         [shown] = call("workflows", "show", "etl", "--json").objects
         assert [step["name"] for step in shown["steps"] if step["is_paused"]] == ["load"]
+
+    def test_the_document_in_it_can_be_deployed(self, call: Call, plant: Path) -> None:
+        before = call("workflows", "show", "etl", "--json").objects[0]["document"]
+
+        asyncio.run(deploy(f"sqlite:///{plant}/foliot.db", {**before, "id": "copy"}))
+
+        after = call("workflows", "show", "copy", "--json").objects[0]["document"]
+        assert {**after, "id": "etl"} == before
+        assert before["params"] == {"day": "today", "n": 1}
+
+    def test_secrets_of_the_document_are_hidden_and_functions_have_none(self, call: Call, plant: Path) -> None:
+        step = {"name": "a", "command": "true", "env": {"TOKEN": "hush"}}
+        asyncio.run(deploy(f"sqlite:///{plant}/foliot.db", {"id": "quiet", "steps": [step]}))
+        asyncio.run(change_etl(f"sqlite:///{plant}/foliot.db", print))
+
+        quiet, etl = (call("workflows", "show", name, "--json").objects[0] for name in ("quiet", "etl"))
+
+        assert quiet["document"]["steps"][0]["env"] == {"TOKEN": "***"}
+        assert etl["document"] is None
 
     def test_as_one_object(self, call: Call, plant: Path) -> None:
         [shown] = call("workflows", "show", "etl", "--json").objects

@@ -49,6 +49,7 @@ def test_the_example_of_the_repository_works(place: Place) -> None:
     assert (place.directory / "data" / "foliot.db").exists()
 
 
+@pytest.mark.proves("R0-03")
 def test_a_schedule_of_the_file_fires_and_the_ledger_is_sound(place: Place) -> None:
     place.file.write_text('[[jobs]]\nid = "beat"\ncommand = "echo beat"\nevery = "1s"\n')
 

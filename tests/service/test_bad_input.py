@@ -188,3 +188,12 @@ async def test_what_cannot_be_stored_is_refused_before(app: Foliot, request_: di
         await app.enqueue("report", **request_)
 
     assert await stored(app) == (0, 0)
+
+
+@pytest.mark.parametrize("limit", [0, -1, 10_001, 1.5, "5", None, True])
+async def test_a_page_of_no_usable_size_is_refused(app: Foliot, limit: Any) -> None:
+    await app.upsert_schedule("s", job_id="report", cron_expr="@daily")
+
+    for asked in (app.runs(limit=limit), app.jobs(limit=limit), app.ticks("s", limit)):
+        with pytest.raises(InvalidInput, match="limit must be 1 to 10000"):
+            await asked

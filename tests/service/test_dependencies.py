@@ -1,5 +1,6 @@
 """Edges between jobs, one by one."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from datetime import timedelta
 
@@ -10,11 +11,12 @@ from foliot.domain.ids import JobId
 from foliot.domain.job import JobSpec
 from foliot.domain.workflow.conditions import Condition
 from foliot.domain.workflow.spec import Edge
-from foliot.errors import CycleDetected, InvalidJob, NotFound
+from foliot.errors import CycleDetected, InvalidJob, InvalidRun, NotFound
 from foliot.testing.inline import InlineEngine
 
 RAN: list[tuple[str, str | None]] = []
 FAILING: set[str] = set()
+HELD: dict[str, asyncio.Event] = {}
 
 
 @pytest.fixture
@@ -23,8 +25,10 @@ def app() -> Foliot:
     for name in "abcd":
 
         @app.job(id=name)
-        def work(name: str = name) -> None:
+        async def work(name: str = name) -> None:
             RAN.append((name, current_run().execution_id))
+            if name in HELD:
+                await HELD[name].wait()
             if name in FAILING:
                 raise ValueError(name)
 
@@ -155,3 +159,95 @@ async def test_a_failure_skips_what_waits_for_success(app: Foliot, engine: Inlin
     await engine.advance(timedelta(hours=1))
 
     assert ran() == ["a", "c"]
+
+
+@pytest.mark.proves("R2-19")
+async def test_jobs_can_be_named_as_people_name_them(app: Foliot, engine: InlineEngine) -> None:
+    services = await app.open()
+    named = {
+        JobId(f"j{number}"): JobSpec(kind="shell", spec={"command": "true"}, name=name)
+        for number, name in enumerate(("Nightly import", "Morning report"))
+    }
+    await services.registrar.put_jobs(named)
+
+    await app.add_dependency("Morning report", "Nightly import", "complete")
+
+    complete = Edge(parent="j0", when=frozenset({Condition.COMPLETE}))
+    assert await app.dependencies("Morning report") == await app.dependencies("j1") == [complete]
+    await app.remove_dependency("Morning report", "Nightly import")
+    assert await app.dependencies("j1") == []
+    with pytest.raises(NotFound):
+        await app.dependencies("Evening report")
+
+
+@pytest.fixture
+async def held(app: Foliot, engine: InlineEngine) -> asyncio.Event:
+    """An execution of a, then b, then c, in which a waits until it is let go."""
+    for child, parent in (("b", "a"), ("c", "b")):
+        await app.add_dependency(child, parent)
+    HELD["a"] = asyncio.Event()
+    await engine.advance(timedelta(hours=1))
+    return HELD.pop("a")
+
+
+@pytest.mark.proves("R2-21")
+async def test_an_edge_of_an_execution_under_way_cannot_be_removed(
+    app: Foliot, engine: InlineEngine, held: asyncio.Event
+) -> None:
+    for child, parent in (("b", "a"), ("c", "b")):
+        with pytest.raises(InvalidRun, match="is under way"):
+            await app.remove_dependency(child, parent)
+
+    held.set()
+    await engine.run_until_idle()
+    await app.remove_dependency("c", "b")
+
+    assert ran() == ["a", "b", "c"]
+    assert await app.dependencies("c") == []
+
+
+@pytest.mark.proves("R2-21")
+async def test_nor_can_it_after_its_root_has_got_a_parent(
+    app: Foliot, engine: InlineEngine, held: asyncio.Event
+) -> None:
+    await app.add_dependency("a", "d")
+
+    with pytest.raises(InvalidRun, match="is under way"):
+        await app.remove_dependency("b", "a")
+    await app.remove_dependency("a", "d")
+    held.set()
+
+
+@pytest.mark.proves("R2-20", "R2-21")
+async def test_what_no_execution_has_can_be_removed_meanwhile(
+    app: Foliot, engine: InlineEngine, held: asyncio.Event
+) -> None:
+    await app.remove_dependency("c", "a")
+    await app.add_dependency("d", "c")
+
+    await app.remove_dependency("d", "c")
+
+    assert await app.dependencies("d") == []
+    held.set()
+
+
+@pytest.mark.proves("R2-24", "R2-60", "R2-66")
+async def test_an_edge_that_is_added_meanwhile_counts_from_the_next_execution_on(
+    app: Foliot, engine: InlineEngine, held: asyncio.Event
+) -> None:
+    await app.add_dependency("d", "a")
+    held.set()
+    await engine.run_until_idle()
+    assert ran() == ["a", "b", "c"]
+
+    await engine.advance(timedelta(hours=1))
+
+    assert sorted(ran()[3:]) == ["a", "b", "c", "d"]
+
+
+@pytest.mark.proves("R2-60")
+async def test_edges_that_are_added_at_once_are_all_there(app: Foliot, engine: InlineEngine) -> None:
+    await asyncio.gather(*(app.add_dependency(child, "a") for child in "bcd"))
+    await engine.advance(timedelta(hours=1))
+
+    assert sorted(ran()) == ["a", "b", "c", "d"]

@@ -16,13 +16,15 @@ from foliot.domain.instant import HOUR
 from foliot.domain.job import JobSpec
 from foliot.domain.schedule import ScheduleSpec, ScheduleType
 from foliot.domain.tick import TickOutcome, TickReason
-from foliot.errors import FoliotError, InvalidSchedule, NotFound, OwnedElsewhere
+from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
+from foliot.errors import FoliotError, InvalidSchedule, InvalidWorkflow, NotFound, OwnedElsewhere
 from foliot.ports.storage import RunFilter
 from foliot.service.desk import Request
 from foliot.testing.clock import VirtualClock
 from foliot.testing.conformance.storage.scene import Scene
 from foliot.testing.simulation.faults import Crash, Faults
 from foliot.wiring import Services, build_services
+from tests.domain.deployments import changes_nothing
 
 A, B, C, D = (JobId(name) for name in "abcd")
 A_DAILY, B_DAILY = ScheduleId("a:default"), ScheduleId("b:default")
@@ -32,7 +34,7 @@ def job(command: str = "true", **fields: Any) -> JobSpec:
     return JobSpec(kind="shell", spec={"command": command}, source="file", **fields)
 
 
-def daily(job_id: JobId, expr: str = "0 9 * * *", **fields: Any) -> ScheduleSpec:
+def daily(job_id: JobId | None, expr: str = "0 9 * * *", **fields: Any) -> ScheduleSpec:
     return ScheduleSpec(type=ScheduleType.CRON, expr=expr, job_id=job_id, source="file", **fields)
 
 
@@ -62,7 +64,7 @@ async def test_what_is_declared_is_stored(services: Services) -> None:
 async def test_planning_changes_nothing(services: Services) -> None:
     changes = await services.deployer.plan(declare(A))
 
-    assert not changes.is_empty
+    assert not changes_nothing(changes)
     assert await names(services) == ({}, [])
 
 
@@ -72,7 +74,7 @@ async def test_applying_again_changes_nothing(services: Services, scene: Scene) 
 
     changes = await services.deployer.apply(declare(A, B))
 
-    assert changes.is_empty
+    assert changes_nothing(changes)
     assert await services.storage.upkeep.events(after=0, limit=100) == before
 
 
@@ -87,7 +89,7 @@ async def test_a_job_that_is_gone_is_disabled_and_keeps_its_history(services: Se
     assert await names(services) == ({"a": False, "b": True}, ["b:default"])
     assert len(await services.desk.page(RunFilter(job_id=A))) == 1
     assert [tick.outcome for tick in await scene.ticks(schedule.uid)] == [TickOutcome.RAN]
-    assert (await services.deployer.apply(declare(B))).is_empty
+    assert changes_nothing(await services.deployer.apply(declare(B)))
 
 
 async def test_work_under_way_is_left_alone(services: Services, scene: Scene) -> None:
@@ -155,7 +157,7 @@ async def test_a_renamed_job_keeps_its_history_and_its_ledger(services: Services
     assert await names(services) == ({"b": True}, ["b:default"])
     assert (await services.registrar.schedule(B_DAILY)).uid == before.uid
     assert [run.id for run in await services.desk.page(RunFilter(job_id=B))] == [run_id]
-    assert (await services.deployer.apply(declare(B, renames={A: B}))).is_empty
+    assert changes_nothing(await services.deployer.apply(declare(B, renames={A: B})))
 
 
 async def test_what_others_defined_is_left_alone(services: Services) -> None:
@@ -243,7 +245,7 @@ async def test_what_a_crash_left_half_done_is_finished_by_the_next_apply(
 
     assert await names(services) == ({"b": True, "c": False}, ["b:default"])
     assert (await services.registrar.schedule(B_DAILY)).revision.spec.expr == "@hourly"
-    assert (await services.deployer.plan(declared)).is_empty
+    assert changes_nothing(await services.deployer.plan(declared))
 
 
 async def test_servers_that_apply_the_same_at_once_end_with_the_same(services: Services, open_another: Opener) -> None:
@@ -256,7 +258,7 @@ async def test_servers_that_apply_the_same_at_once_end_with_the_same(services: S
 
     assert await names(services) == ({"b": True, "c": False}, ["b:default"])
     assert (await services.registrar.schedule(B_DAILY)).uid == before.uid
-    assert (await services.deployer.plan(declared)).is_empty
+    assert changes_nothing(await services.deployer.plan(declared))
 
 
 async def test_a_gate_on_a_job_that_nobody_has_stored_changes_nothing(services: Services) -> None:
@@ -266,3 +268,94 @@ async def test_a_gate_on_a_job_that_nobody_has_stored_changes_nothing(services: 
         await services.deployer.apply(Declared(jobs={A: gated, C: job()}))
 
     assert await services.storage.jobs.page() == []
+
+
+# -- workflows
+
+W, V = JobId("w"), JobId("v")
+EXTRACT = Step(name="extract", definition=job())
+LOAD = Step(name="load", definition=job(), after=(Edge(parent="extract"),))
+
+
+def declare_flow(name: str, *steps: Step, **fields: Any) -> Declared:
+    """This workflow, with a daily schedule."""
+    schedule = daily(None, workflow_id=name)
+    known: dict[str, Any] = {
+        "workflows": {name: WorkflowSpec(steps=steps or (EXTRACT, LOAD), source="file")},
+        "schedules": {ScheduleId(f"{name}:default"): schedule},
+    }
+    return Declared(**{**known, **fields})
+
+
+async def test_a_workflow_gets_another_id_with_all_its_history(services: Services) -> None:
+    await services.deployer.apply(declare_flow("w"))
+    execution = await services.workflows.start("w")
+    await services.workflows.pause_step("w", "load")
+    before = await services.registrar.schedule("w:default")
+
+    changes = await services.deployer.apply(declare_flow("v", renames={W: V}))
+
+    assert [(change.id, change.action, change.was) for change in changes.workflows] == [("v", Action.RENAMED, "w")]
+    assert await names(services) == ({"v": True, "v.extract": True, "v.load": True}, ["v:default"])
+    assert (await services.desk.get(execution)).job_id == "v"
+    assert (await services.workflows.get("v")).version == 1
+    assert not await services.workflows.exists("w")
+    assert await services.storage.workflows.paused_steps("v") == {"load"}
+    after = await services.registrar.schedule("v:default")
+    assert (after.uid, after.revision.spec.workflow_id, after.revision.spec.seed) == (before.uid, "v", "w:default")
+    assert changes_nothing(await services.deployer.plan(declare_flow("v", renames={W: V})))
+
+
+@pytest.mark.parametrize("side", ["before", "after"])
+@pytest.mark.parametrize("step", ["rename_jobs", "deploy", "put_schedules"])
+async def test_a_workflow_that_a_crash_left_half_done_is_finished_by_the_next_apply(
+    services: Services, open_another: Opener, step: str, side: str
+) -> None:
+    await services.deployer.apply(declare_flow("w", EXTRACT))
+    moved = {ScheduleId("v:default"): daily(None, "@hourly", workflow_id="v")}
+    declared = declare_flow("v", renames={W: V}, schedules=moved)
+    faults = Faults()
+    doomed = await open_another(faults)
+    faults.arm(Crash(), point=f"{step}.{side}_commit")
+
+    with pytest.raises(Crash):
+        await doomed.deployer.apply(declared)
+    await services.deployer.apply(declared)
+
+    assert await names(services) == ({"v": True, "v.extract": True, "v.load": True}, ["v:default"])
+    assert (await services.registrar.job("v")).spec.spec == {"version": 2}
+    assert (await services.registrar.schedule("v:default")).revision.spec.expr == "@hourly"
+
+
+@pytest.mark.proves("R2-35")
+async def test_a_step_whose_gate_looks_at_nothing_keeps_all_from_being_stored(services: Services) -> None:
+    gated = Step(name="a", definition=job(gate=Gate(depends_on=(B,))))
+
+    with pytest.raises(InvalidWorkflow, match='job "b" does not exist'):
+        await services.deployer.apply(declare_flow("w", gated, jobs={A: job()}))
+    assert await names(services) == ({}, [])
+
+    await services.deployer.apply(declare_flow("w", gated, jobs={B: job()}))
+    assert await names(services) == ({"b": True, "w": True, "w.a": True}, ["w:default"])
+
+
+async def test_a_gate_of_a_step_may_look_at_a_workflow_that_is_renamed_with_it(services: Services) -> None:
+    await services.deployer.apply(declare_flow("w"))
+    gated = Step(name="a", definition=job(gate=Gate(depends_on=(V, JobId("v.load")))))
+    both = declare_flow("v", renames={W: V})
+    flows = {**both.workflows, "x": WorkflowSpec(steps=(gated,), source="file")}
+
+    await services.deployer.apply(declare_flow("v", renames={W: V}, workflows=flows))
+
+    assert "x.a" in (await names(services))[0]
+
+
+@pytest.mark.parametrize("looked_at", ["w", "w.load"])
+async def test_a_gate_of_a_job_may_look_at_a_workflow_that_is_declared_with_it(
+    services: Services, looked_at: str
+) -> None:
+    gated = job(gate=Gate(depends_on=(JobId(looked_at),)))
+
+    await services.deployer.apply(declare_flow("w", jobs={A: gated}))
+
+    assert {"a", "w", "w.load"} <= (await names(services))[0].keys()

@@ -8,7 +8,7 @@ import pytest
 from foliot.domain.ids import Token
 from foliot.domain.instant import DAY, HOUR
 from foliot.domain.lease import Claim, Finish
-from foliot.domain.logs import Closing, LogEnd, LogState, Stream, closing_line
+from foliot.domain.logs import Closing, LogEnd, LogState, Stream, closing_line, cut_line
 from foliot.domain.outcome import Reason
 from foliot.domain.run import Ended, Status
 from foliot.errors import (
@@ -271,3 +271,57 @@ async def test_the_end_of_a_log_can_be_read_alone(services: Services, scene: Sce
     assert [piece.data for piece in tail.pieces] == [b"2", b"3"]
     assert tail.end == LogEnd(LogState.OPEN)
     assert tail.pieces[0].cursor == (Token(claim.token), 1)
+
+
+# -- an attempt that was cut off
+
+
+async def cut_off_and_tried_again(scene: Scene) -> tuple[Claim, Claim]:
+    first = await scene.start()
+    await write(scene, first, b"one\n")
+    await scene.finish(lost(first))
+    await scene.release()
+    [second] = await scene.claim()
+    await write(scene, second, b"two\n")
+    return first, second
+
+
+async def test_the_log_says_where_an_attempt_was_cut_off(services: Services, scene: Scene) -> None:
+    first, _ = await cut_off_and_tried_again(scene)
+
+    pieces, end = await collect(services.logs.read(first.run_id))
+    tail = await services.logs.tail(first.run_id, 2)
+
+    assert pieces == [(1, b"one\n"), (1, cut_line(1)), (2, b"two\n")]
+    assert end == LogEnd(LogState.OPEN)
+    assert [(piece.attempt, piece.data) for piece in tail.pieces] == pieces
+
+
+async def test_also_when_the_attempt_had_printed_nothing(services: Services, scene: Scene) -> None:
+    first = await scene.start()
+    await scene.finish(lost(first))
+    await scene.release()
+    [second] = await scene.claim()
+    await write(scene, second, b"two\n")
+
+    assert (await collect(services.logs.read(first.run_id)))[0] == [(1, cut_line(1)), (2, b"two\n")]
+
+
+@pytest.mark.parametrize("seen", [1, 2, 3])
+async def test_who_goes_on_behind_a_piece_is_told_once(services: Services, scene: Scene, seen: int) -> None:
+    first, _ = await cut_off_and_tried_again(scene)
+    items = [item async for item in services.logs.read(first.run_id)]
+    last = items[seen - 1]
+    assert isinstance(last, LogView)
+
+    later = [item async for item in services.logs.read(first.run_id, last.cursor)]
+
+    assert later == items[seen:]
+
+
+async def test_the_last_pieces_say_nothing_of_what_came_before_them(services: Services, scene: Scene) -> None:
+    first, _ = await cut_off_and_tried_again(scene)
+
+    tail = await services.logs.tail(first.run_id, 1)
+
+    assert [piece.data for piece in tail.pieces] == [b"two\n"]

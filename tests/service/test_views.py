@@ -1,17 +1,19 @@
 """What people see of runs, ticks, jobs and workers: public names, aware times, nothing internal."""
 
 import json
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.instant import MINUTE, SECOND, to_datetime
+from foliot.domain.lease import Claim, Finish
 from foliot.domain.run import Run
 from foliot.domain.tick import TickOutcome, TickReason
 from foliot.ports.storage import Depth
 from foliot.service.views import RunView, as_json, view_attempt, view_job, view_run, view_tick
-from foliot.testing.builders import REPORT, a_run, every, failed, some_runs, succeeded, to_retry
+from foliot.testing.builders import REPORT, a_run, every, failed, lost, some_runs, succeeded, to_retry
 from foliot.testing.clock import START
 from foliot.testing.conformance.storage.scene import Scene
 from foliot.wiring import Services
@@ -168,3 +170,55 @@ async def test_what_comes_next_is_told_in_order(services: Services, scene: Scene
     [off] = [view for view in await services.overview.schedules() if view.paused]
     assert (off.schedule_id, off.preview) == ("off", [])
     assert [view.schedule_id for view in await services.overview.schedules(job_id="slow")] == ["slow"]
+
+
+@pytest.mark.parametrize("finish", [lost, to_retry])
+async def test_a_run_under_way_does_not_say_how_its_last_attempt_ended(
+    scene: Scene, finish: Callable[[Claim], Finish]
+) -> None:
+    first = await scene.start()
+    await scene.finish(finish(first))
+    waiting = view_run(await scene.run(first.run_id))
+    scene.clock.advance(MINUTE)
+    await scene.release()
+    await scene.claim()
+
+    view = view_run(await scene.run(first.run_id))
+
+    assert waiting.reason is not None
+    assert (view.status, view.reason, view.error_message, view.exit_code) == ("running", None, None, None)
+
+
+@pytest.mark.proves("R4-49")
+async def test_the_status_of_a_tick_follows_its_run(services: Services, scene: Scene) -> None:
+    schedule = await scene.schedule(every(60))
+
+    async def status() -> str | None:
+        [tick] = await services.overview.ticks(schedule)
+        return tick.status
+
+    await scene.fire_after(MINUTE)
+    seen = [await status()]
+    [claim] = await scene.claim()
+    seen.append(await status())
+    await scene.finish(to_retry(claim, 30 * SECOND))
+    seen.append(await status())
+    scene.clock.advance(30 * SECOND)
+    await scene.release()
+    [again] = await scene.claim()
+    await scene.finish(failed(again))
+    seen.append(await status())
+
+    assert seen == ["queued", "running", "scheduled", "failed"]
+
+
+async def test_a_part_says_of_what_it_is_a_part(scene: Scene) -> None:
+    [whole] = await scene.create(a_run())
+    [part] = await scene.create(a_run(root=whole, role="step", item="load"))
+
+    views = [as_json(view_run(await scene.run(run_id))) for run_id in (whole, part)]
+
+    assert [(view["root"], view["role"], view["item"]) for view in views] == [
+        (None, None, None),
+        (whole, "step", "load"),
+    ]

@@ -25,6 +25,7 @@ VERBS: Final = (
         "answer",
         "watch",
         "put_workflows",
+        "deploy",
         "pause_step",
         "open",
         "settle_executions",

@@ -5,6 +5,7 @@
     positions   key -> line                             readers     TOML value -> value
     expansion   ${VAR}                                  sections    [server] [storage] [queue] [retention] ...
     environment FOLIOT_SERVER_SLOTS=8                   jobs        [[jobs]], their kinds in specs
+    workflow_json, workflow_writing                     workflows   [[workflows]], or one of them as JSON, both ways
     problems    all of them, at once                    schedules   [[jobs.schedules]]
     settings    what comes out                          declaring   all jobs of all files as one set
     starter     what `foliot init` writes               loading     everything joined

@@ -8,17 +8,18 @@ from foliot.config.gates import circles, dependency_places
 from foliot.config.jobs import FileJob, JobReader
 from foliot.config.problems import Place
 from foliot.config.schedules import NamedSchedule
-from foliot.config.schema import Fields, Reading
+from foliot.config.schema import Fields, Found, Reading
+from foliot.config.steps import UNREADABLE
 from foliot.config.workflows import FileWorkflow, WorkflowReader, report_faults
 from foliot.domain.deployment import FILE, Declared
+from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId
 from foliot.domain.job import JobSpec
+from foliot.domain.workflow.checking import step_job_id
 from foliot.domain.workflow.jobs import GRAPH
 from foliot.errors import suggest
 
-_LONGEST: Final = 200
-_SOME_JOB: Final = JobSpec(kind=GRAPH)
-"""Stands for what is named like a job and cannot be a step, which is said elsewhere."""
+_SOME_WORKFLOW: Final = JobSpec(kind=GRAPH)
 
 
 class Sources(NamedTuple):
@@ -64,7 +65,7 @@ def read_declared(sources: Sources, reading: Reading) -> Declared:
         jobs=found.specs,
         workflows={workflow.id: workflow.spec for workflow in found.workflows if workflow.spec is not None},
         schedules={schedule.id: schedule.spec for schedule in schedules},
-        renames=_renames(found.jobs, reading),
+        renames=_renames(found, reading),
         past=frozenset(schedule.id for schedule in schedules if schedule.is_past),
         source=FILE,
     )
@@ -102,7 +103,7 @@ def _check_gates(found: _Found, reading: Reading) -> None:
     names = {*found.specs, *(workflow.id for workflow in found.workflows), *(name for name, _ in found.steps)}
     unread = {job.id: job for job in found.jobs if job.spec is None}
     gates = {job.id: (job.spec.gate, job.fields["depends_on"]) for job in found.jobs if job.spec and job.spec.gate}
-    for job_id, (gate, written) in gates.items():
+    for job_id, (gate, written) in (*gates.items(), *_gates_of_steps(found)):
         for name, place in dependency_places(gate, written):
             if name in unread and unread[name].is_later:
                 reading.problems.error(place, f'job "{name}" is left out, so nothing can depend on it')
@@ -112,6 +113,13 @@ def _check_gates(found: _Found, reading: Reading) -> None:
         hint = 'None of them begins, unless one has on_missing = "run" or is triggered another way.'
         place = gates[JobId(circle[0])][1].place
         reading.problems.warning(place, f"these jobs depend on each other: {' -> '.join(circle)}", hint)
+
+
+def _gates_of_steps(found: _Found) -> Iterator[tuple[JobId, tuple[Gate, Found]]]:
+    for workflow in found.workflows:
+        for step, _, _, written in workflow.steps:
+            if written is not None and step.definition is not None and step.definition.gate is not None:
+                yield step_job_id(workflow.id, step.name), (step.definition.gate, written)
 
 
 def _report_stranger(name: str, known: Collection[str], place: Place, reading: Reading) -> None:
@@ -127,43 +135,37 @@ def _report_stranger(name: str, known: Collection[str], place: Place, reading: R
 
 def _check_steps(found: _Found, reading: Reading) -> None:
     """What is wrong with each workflow as a whole, and steps that name what cannot be a step."""
-    no_steps = {workflow.id: "a workflow" for workflow in found.workflows}
-    no_steps |= {job.id: "left out" for job in found.jobs if job.is_later}
-    unread = {job.id for job in found.jobs if job.spec is None}
+    left_out = {job.id for job in found.jobs if job.is_later}
+    stand_ins = {job.id: UNREADABLE for job in found.jobs if job.spec is None}
+    stand_ins |= {workflow.id: _SOME_WORKFLOW for workflow in found.workflows}
     taken = {name for name, _ in found.steps} | {workflow.id for workflow in found.workflows}
     for workflow in found.workflows:
-        for step, place, _ in workflow.steps:
-            if step.job is not None and step.job in no_steps:
-                message = f'step "{step.name}": "{step.job}" is {no_steps[step.job]} and cannot be a step'
+        for step, place, *_ in workflow.steps:
+            if step.job in left_out:
+                message = f'step "{step.name}": "{step.job}" is left out and cannot be a step'
                 reading.problems.error(place, message, "Name a job.")
         # A name that is taken twice has been told of already, and so has a job that cannot be read.
         others = {name: spec for name, spec in found.specs.items() if name not in taken}
         named = {step.step.job for step in workflow.steps if step.step.job is not None}
-        stand_ins = dict.fromkeys(named & (unread | no_steps.keys()), _SOME_JOB)
-        report_faults(workflow, others | stand_ins, reading)
-        _check_lengths(workflow, reading)
+        report_faults(workflow, others | {name: spec for name, spec in stand_ins.items() if name in named}, reading)
 
 
-def _check_lengths(workflow: FileWorkflow, reading: Reading) -> None:
-    """A step runs under the names of both."""
-    for name, place in workflow.jobs.items():
-        if len(name) > _LONGEST:
-            hint = "Give the step or the workflow a shorter name."
-            reading.problems.error(place, f"{name[:64]!a}... has more than {_LONGEST} characters", hint)
-
-
-def _renames(jobs: Iterable[FileJob], reading: Reading) -> dict[JobId, JobId]:
+def _renames(found: _Found, reading: Reading) -> dict[JobId, JobId]:
     """Former id -> id."""
     renames: dict[JobId, JobId] = {}
-    for job in jobs:
-        found = job.fields.get("was")
-        if found is None:
+    taken: dict[JobId, str] = {}
+    those: list[tuple[str, FileJob | FileWorkflow]] = [("job", job) for job in found.jobs]
+    those += [("workflow", workflow) for workflow in found.workflows]
+    for what, one in those:
+        was = one.fields.get("was")
+        if was is None:
             continue
-        if found.value == job.id:
-            reading.problems.error(found.place, "was names the job itself", "Name its former id, or leave it out.")
-        elif found.value in renames:
-            message = f'job "{renames[found.value]}" was "{found.value[:64]}" already'
-            reading.problems.error(found.place, message, "The history of a job goes to one other job.")
+        if was.value == one.id:
+            reading.problems.error(was.place, f"was names the {what} itself", "Name its former id, or leave it out.")
+        elif was.value in renames:
+            message = f'{taken[was.value]} was "{was.value[:64]}" already'
+            reading.problems.error(was.place, message, "The history of one thing goes to one other thing.")
         else:
-            renames[JobId(found.value)] = job.id
+            renames[JobId(was.value)] = one.id
+            taken[JobId(was.value)] = f'{what} "{one.id}"'
     return renames

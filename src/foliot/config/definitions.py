@@ -4,7 +4,8 @@ from collections.abc import Collection, Iterable
 from typing import Any, Final
 
 from foliot.config.document import Node
-from foliot.config.keys import DESCRIPTION, OPTIONS
+from foliot.config.expansion import has_variables
+from foliot.config.keys import DESCRIPTION, OF_KINDS, OPTIONS
 from foliot.config.kinds import Kind
 from foliot.config.problems import Place
 from foliot.config.schema import Fields, Found, Key, Reading
@@ -15,6 +16,8 @@ from foliot.domain.input.job import job_options
 from foliot.domain.job import JobSpec, Options, check_name, overlay
 from foliot.errors import InvalidInput
 
+_MAY_BE_SECRET: Final = frozenset({"url", "body", "json", "payload", "cli", "prompt_args"})
+"""Keys whose variables are not for everybody. Those of `env` and `headers` are never shown."""
 _NONE_IF_ZERO: Final = frozenset({"timeout_sec", "max_concurrent"})
 
 
@@ -65,8 +68,17 @@ def definition(kind: Kind, spec: dict[str, Any], options: Options, fields: Field
         enabled=fields.value("enabled", True),
         source=FILE,
         gate=gate,
+        written=_written(fields),
         **described,
     )
+
+
+def _written(fields: Fields) -> dict[str, Any]:
+    """What may hold a secret and has variables in it, with their names instead of their values."""
+    named = [key for key in (*OF_KINDS, *DESCRIPTION) if key.name in _MAY_BE_SECRET and key.name in fields]
+    return {
+        key.field: key.read(fields[key.name].node.value) for key in named if has_variables(fields[key.name].node.value)
+    }
 
 
 def warn_of_workers(fields: Fields, options: Options, queues: Collection[str] | None, reading: Reading) -> None:

@@ -17,6 +17,19 @@ _REFERENCE: Final = re.compile(r"(?P<escape>\$?)\$\{(?P<inside>[^}]*)(?P<end>\}?
 _INSIDE: Final = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>.*))?", re.DOTALL)
 
 
+def has_variables(value: Any) -> bool:
+    """Whether there is a variable in a value as it was written, or in one that it holds."""
+    match value:
+        case str():
+            return any(not found["escape"] for found in _REFERENCE.finditer(value))
+        case list():
+            return any(map(has_variables, value))
+        case dict():
+            return any(map(has_variables, value.values()))
+        case _:
+            return False
+
+
 class Variable(str):
     """Text that came from the environment. It has no type of its own: "8" may be meant as a number."""
 

@@ -10,6 +10,7 @@ from foliot.config.readers import (
     DOCUMENT,
     FLAG,
     MASK,
+    MODULE,
     MOMENT,
     NUMBER,
     PAIRS,
@@ -74,6 +75,8 @@ NODE: Final = (
     Key("lease_sec", span(1, _DAY), "lease"),
     Key("poll_sec", span(0.01, 3_600), "poll"),
     Key("drain_sec", span(0, _DAY), "drain"),
+    Key("allow_users", TEXTS),
+    Key("allow_modules", list_of(MODULE)),
     Key("watch", FLAG),
     Key("log_format", one_of(get_args(LogFormat))),
     Key("log_level", one_of(get_args(LogLevel))),
@@ -88,13 +91,14 @@ RETENTION: Final = Schema(
     Key("ticks", AGE, "ticks_age"),
     Key("events", AGE, "events_age"),
     Key("executions_per_workflow", COUNT),
+    Key("executions", AGE, "executions_age"),
 )
 OUTBOUND: Final = Schema(Key("block_private", FLAG), Key("allow", TEXTS))
 
 # -- schedules
 
 RULE: Final = (
-    Key("schedule", TEXT, "cron_expr", aliases=("cron",)),
+    Key("schedule", TEXT, "cron_expr", aliases=("cron", "cron_expr")),
     Key("every", SPAN, "interval", aliases=("interval",)),
     Key("at", MOMENT),
     Key("manual", FLAG),
@@ -267,10 +271,16 @@ def _only(keys: tuple[Key, ...], *names: str) -> tuple[Key, ...]:
 
 EXECUTION: Final = _only(OPTIONS, "timeout_sec", "max_concurrent", "queue", "priority")
 """How the executions of a workflow are handled."""
+FOR_WHOM: Final = Key("user_id", TEXT)
+WORKFLOW_SCHEDULE: Final = Schema(*SCHEDULE, FOR_WHOM, hints=_PAUSED)
+TRIGGER: Final = Schema(Key("type", TEXT), *WORKFLOW_SCHEDULE, hints=_PAUSED)
+"""A schedule by the name that a graph from elsewhere has for it."""
+SCHEDULE_BASED: Final = "schedule_based"
 WORKFLOW: Final = Schema(
-    Key("id", TEXT),
+    *_only(IDENTITY, "id", "was", "enabled", "schedules"),
     *_only(DESCRIPTION, "description", "owner", "tags"),
-    *_only(IDENTITY, "enabled", "schedules"),
+    Key("triggers", TABLES, is_literal=True),
+    FOR_WHOM,
     Key("params", VALUES),
     *EXECUTION,
     PARTIAL,
@@ -278,7 +288,7 @@ WORKFLOW: Final = Schema(
     Key("steps", TABLES, is_literal=True),
     *RULE,
     *POLICY,
-    hints={**_PAUSED, "was": "A workflow keeps its id.", "payload": "Use params."},
+    hints={**_PAUSED, "payload": "Use params."},
 )
 WORKFLOW_DEFAULTS: Final = frozenset({"enabled", "owner", "tags", "queue", "priority"} | {key.name for key in POLICY})
 """What of [defaults] holds for a workflow. Bounds of jobs are for its steps: it lasts longer than any of them."""
@@ -307,13 +317,10 @@ STEP_WORK: Final = _union(
     _only(DESCRIPTION, "description", "category", "owner", "tags", "labels"),
     OPTIONS,
     *(schema.keys for schema in KIND_KEYS.values()),
+    (*GATE, INNER_KIND, *_only(POLICY, "timezone")),
 )
 """What a step says that does something of its own: the keys of a job."""
-STEP: Final = Schema(
-    *STEP_ONLY,
-    *STEP_WORK,
-    hints={"depends_on": "A step follows others of its workflow: use after.", "id": "Use name."},
-)
+STEP: Final = Schema(*STEP_ONLY, *STEP_WORK, hints={"id": "Use name."})
 
 # -- the file
 

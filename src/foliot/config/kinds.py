@@ -11,7 +11,7 @@ from foliot.domain.kinds import ALIASES
 from foliot.errors import suggest
 
 OF_JOBS: Final = (*KIND_KEYS, GATE_KIND, *LATER_KINDS)
-OF_STEPS: Final = tuple(KIND_KEYS)
+OF_STEPS: Final = (*KIND_KEYS, GATE_KIND)
 _ALIASES: Final = {**ALIASES, GATE_ALIAS: GATE_KIND}
 _TELLING: Final = {"argv": "shell", "url": "http", "call": "python", "prompt": "agent"}
 """Keys that tell how a gate without a command is carried out."""
@@ -42,7 +42,7 @@ def kind_of(own: Fields, defaults: Fields, known: Collection[str], reading: Read
     name = _read(own.get("kind") or defaults.get("kind"), known, reading)
     if name != GATE_KIND:
         return None if name is None else Kind(name, name)
-    runner = _read(own["inner_kind"], OF_STEPS, reading) if "inner_kind" in own else _told(own)
+    runner = _read(own["inner_kind"], KIND_KEYS, reading) if "inner_kind" in own else _told(own)
     return None if runner is None else Kind(name, runner)
 
 

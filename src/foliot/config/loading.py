@@ -18,7 +18,8 @@ from foliot.config.sections import (
     server_settings,
     storage_url,
 )
-from foliot.config.settings import DEFAULT_STORAGE, Configuration, Loaded
+from foliot.config.settings import Configuration, Loaded
+from foliot.domain.defaults import DEFAULT_STORAGE
 from foliot.domain.instant import Instant
 from foliot.errors import InvalidInput
 
@@ -53,6 +54,7 @@ def _configuration(files: Files, reading: Reading) -> Configuration:
     main = files.documents[:1]
     fields = {name: _section(name, main, reading) for name in SECTIONS}
     server = server_settings(fields["server"], reading)
+    reading.allowance = server.allowance
     sources = Sources(
         jobs=_tables(files.documents, "jobs", reading),
         workflows=_tables(files.documents, "workflows", reading),

@@ -27,7 +27,7 @@ class Place(NamedTuple):
     """The path of the key in words: jobs[2].schedule."""
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}" if self.line else self.file
+        return f"{self.file}:{self.line}" if self.line else self.file or self.key
 
 
 class Problem(NamedTuple):

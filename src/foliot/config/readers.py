@@ -10,12 +10,12 @@ from math import isfinite
 from typing import Any, Final, NamedTuple
 
 from foliot.config.expansion import Variable
+from foliot.domain.input.timing import span_in_words
 from foliot.domain.payload import encode_payload
 from foliot.domain.workflow.conditions import TRIGGER_RULES, Condition
 from foliot.errors import InvalidInput, suggest
 
-_UNITS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
-_SPAN_PART: Final = re.compile(r"\s*(\d{1,12}(?:\.\d{1,6})?)\s*(ms|[smhdw])\s*", re.ASCII)
+_LONGEST_SPAN: Final = timedelta(seconds=1e10)
 _SIZE: Final = re.compile(r"\s*(\d{1,15}(?:\.\d{1,6})?)\s*([KMGT]?)(?:i?B)?\s*", re.ASCII | re.IGNORECASE)
 _SIZES: Final = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _FLAGS: Final = {
@@ -39,6 +39,7 @@ _TYPES: Final[Mapping[type, str]] = {
     datetime: "a date with a time",
     date: "a date",
     time: "a time of day",
+    type(None): "null",
 }
 _FOREVER: Final = "never"
 _CONDITIONS: Final = (*Condition, *TRIGGER_RULES)
@@ -212,7 +213,17 @@ def _plain(value: Any) -> Any:
             return value
 
 
+def _module(value: Any) -> str:
+    name = _text(value)
+    if not all(part.isidentifier() for part in name.split(".")):
+        raise _wrong(
+            name, "the name of a module", 'Write it as in an import: "shop.tasks". It stands for all inside it.'
+        )
+    return name
+
+
 TEXTS: Final = list_of(TEXT)
+MODULE: Final = Reader("module", _module)
 PAIRS: Final = Reader("table of text", _pairs)
 TABLE: Final = Reader("table", _table)
 TABLES: Final = Reader("tables", lambda value: value)
@@ -226,7 +237,7 @@ VALUES: Final = Reader("table of any value", lambda value: _document(_table(valu
 
 def _span(value: Any) -> timedelta:
     if isinstance(value, str) and not (isinstance(value, Variable) and _is_number(value)):
-        return timedelta(milliseconds=_span_in_words(value))
+        return _span_in_words(value)
     seconds = _number(value)
     if not 0 <= seconds <= 1e10:
         raise InvalidInput(f"must be 0 to 10000000000 seconds, not {str(value)[:32]}")
@@ -237,14 +248,11 @@ def _is_number(text: str) -> bool:
     return re.fullmatch(r"\s*\d+(\.\d+)?\s*", text, re.ASCII) is not None
 
 
-def _span_in_words(text: str) -> int:
-    millis, at = 0.0, 0
-    while found := _SPAN_PART.match(text, at):
-        millis += float(found[1]) * _UNITS[found[2]]
-        at = found.end()
-    if not at or at < len(text) or millis > 1e13:
+def _span_in_words(text: str) -> timedelta:
+    length = span_in_words(text)
+    if length is None or length > _LONGEST_SPAN:
         raise _wrong(text, "a span of time", 'Write seconds as a number, or "90s", "15m", "2h", "1d", "1h30m".')
-    return round(millis)
+    return length
 
 
 def _age(value: Any) -> timedelta | None:
@@ -270,11 +278,10 @@ def _size(value: Any) -> int:
 
 
 def _mask(value: Any) -> int:
-    if isinstance(value, str):
-        if not re.fullmatch(r"(0o)?[0-7]{1,4}", value):
-            raise _wrong(value, "a mask of permissions", 'Write it in octal digits: "022" or 0o022.')
-        return int(value, 8)
-    return _whole(value)
+    if not isinstance(value, str) or not re.fullmatch(r"(0o)?[0-7]{1,4}", value):
+        # A number does not tell whether its digits were octal: 22 would be 0o26, which nobody means.
+        raise _wrong(value, "a mask of permissions", 'Write it as text, in octal digits: "022".')
+    return int(value, 8)
 
 
 def _moment(value: Any) -> datetime | str:

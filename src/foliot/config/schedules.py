@@ -1,20 +1,31 @@
 """[[jobs.schedules]], and the schedule that a job has inline: from what was read to schedules of the domain.
 
-Those of a workflow are read in the same way.
+Those of a workflow are read in the same way; they start it by its own name, so that a launcher can be put between. A
+trigger of a graph from elsewhere that is `schedule_based` is such a schedule.
 """
 
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
-from foliot.config.keys import PAYLOAD, POLICY, RULE, SCHEDULE
+from foliot.config.document import Node
+from foliot.config.keys import (
+    FOR_WHOM,
+    PAYLOAD,
+    POLICY,
+    RULE,
+    SCHEDULE,
+    SCHEDULE_BASED,
+    TRIGGER,
+    WORKFLOW_SCHEDULE,
+)
 from foliot.config.problems import Place
-from foliot.config.schema import Fields, Found, Key, Reading
+from foliot.config.schema import Fields, Found, Key, Reading, Schema
 from foliot.domain.deployment import FILE
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.input.schedule import read_schedule
 from foliot.domain.instant import Instant
 from foliot.domain.schedule import Catchup, Overlap, ScheduleSpec, ScheduleType, canonical, check_schedule, compiled
-from foliot.errors import InvalidInput
+from foliot.errors import InvalidInput, suggest
 
 DEFAULT_NAME: Final = "default"
 _ALWAYS: Final = Instant(0)
@@ -33,41 +44,81 @@ class NamedSchedule(NamedTuple):
     """Whether it cannot fire any more."""
 
 
+class _Target(NamedTuple):
+    """What is started."""
+
+    field: str
+    id: JobId
+
+
 def job_schedules(job_id: JobId, job: Fields, reading: Reading) -> Iterator[NamedSchedule]:
     """The schedules of a job, checked. What is wrong with one has become a problem, and it is left out."""
-    policy = Fields({key.name: job[key.name] for key in POLICY if key.name in job})
+    return _schedules(_Target("job_id", job_id), job, _tables(job, "schedules", SCHEDULE, reading), reading)
+
+
+def workflow_schedules(workflow_id: JobId, workflow: Fields, reading: Reading) -> Iterator[NamedSchedule]:
+    """The same of a workflow, those among its triggers too."""
+    tables = (*_tables(workflow, "schedules", WORKFLOW_SCHEDULE, reading), *_triggers(workflow, reading))
+    return _schedules(_Target("workflow_id", workflow_id), workflow, tables, reading)
+
+
+def _schedules(
+    target: _Target, fields: Fields, tables: Iterable[tuple[Fields, Place]], reading: Reading
+) -> Iterator[NamedSchedule]:
+    policy = Fields({key.name: fields[key.name] for key in (*POLICY, FOR_WHOM) if key.name in fields})
     checked = _without_faults(policy, POLICY, reading)
-    rule = Fields({key.name: job[key.name] for key in RULE if key.name in job})
+    rule = Fields({key.name: fields[key.name] for key in RULE if key.name in fields})
     if rule:
         place = next(iter(rule.values())).place
-        yield from _schedule(job_id, DEFAULT_NAME, Fields(checked | rule), place, reading)
-    for fields, place in _tables(job.get("schedules"), reading):
-        own = _without_faults(fields, POLICY, reading)
-        name = fields.value("name", DEFAULT_NAME)
-        yield from _schedule(job_id, name, Fields(checked | own), place, reading)
+        yield from _schedule(target, DEFAULT_NAME, Fields(checked | rule), place, reading)
+    for table, place in tables:
+        own = _without_faults(table, POLICY, reading)
+        name = table.value("name", DEFAULT_NAME)
+        yield from _schedule(target, name, Fields(checked | own), place, reading)
 
 
-def _tables(found: Found | None, reading: Reading) -> Iterator[tuple[Fields, Place]]:
-    if found is None:
-        return
-    if not isinstance(found.value, list):
-        reading.problems.error(found.place, "schedules must be a list of tables", _example(found))
-        return
-    for node in found.node.children():
-        fields = reading.table(node, SCHEDULE)
+def _tables(fields: Fields, name: str, schema: Schema, reading: Reading) -> Iterator[tuple[Fields, Place]]:
+    for node in _nodes(fields.get(name), name, reading):
+        table = reading.table(node, schema)
         if isinstance(node.value, dict):
-            yield fields, node.place
+            yield table, node.place
 
 
-def _example(found: Found) -> str:
-    return f"Write [[{found.node.path[0]}.schedules]]."
+def _nodes(found: Found | None, name: str, reading: Reading) -> Iterator[Node]:
+    if found is not None and not isinstance(found.value, list):
+        hint = f"Write [[{found.node.path[0]}.{name}]]."
+        reading.problems.error(found.place, f"{name} must be a list of tables", hint)
+    elif found is not None:
+        yield from found.node.children()
 
 
-def _schedule(job_id: JobId, name: str, fields: Fields, place: Place, reading: Reading) -> Iterator[NamedSchedule]:
-    schedule_id = ScheduleId(f"{job_id}:{name}")
+def _triggers(workflow: Fields, reading: Reading) -> Iterator[tuple[Fields, Place]]:
+    """Triggers that are schedules. Somebody else may know what to do about the others: they are only told of."""
+    for node in _nodes(workflow.get("triggers"), "triggers", reading):
+        if isinstance(node.value, dict) and node.value.get("type") != SCHEDULE_BASED:
+            _tell_of_other(node, reading)
+        elif isinstance(node.value, dict):
+            yield reading.table(node, TRIGGER), node.place
+        else:
+            reading.table(node, TRIGGER)
+
+
+def _tell_of_other(node: Node, reading: Reading) -> None:
+    kind = node.value.get("type")
+    hint = f'A schedule has type = "{SCHEDULE_BASED}".'
+    if not isinstance(kind, str):
+        reading.problems.error(node.place, "the trigger has no type", hint)
+    elif near := suggest(kind, [SCHEDULE_BASED]):
+        reading.problems.error(node.child("type").place, f"type {kind[:64]!a} does not exist", near)
+    else:
+        reading.problems.warning(node.place, f"a trigger of type {kind[:64]!a} starts nothing here", hint)
+
+
+def _schedule(target: _Target, name: str, fields: Fields, place: Place, reading: Reading) -> Iterator[NamedSchedule]:
+    schedule_id = ScheduleId(f"{target.id}:{name}")
     try:
         _check_plain(name)
-        spec = canonical(_read(job_id, fields), schedule_id)
+        spec = canonical(_read(target, fields), schedule_id)
         over = _is_over(spec, schedule_id, reading.now)
     except InvalidInput as error:
         reading.refuse(_place_of(error, fields, place), error, f'schedule "{schedule_id[:64]}": ')
@@ -97,9 +148,9 @@ def _check_plain(name: str) -> None:
         raise InvalidInput("the name of a schedule cannot contain a colon", hint=hint, field="name")
 
 
-def _read(job_id: JobId, fields: Fields) -> ScheduleSpec:
-    given = fields.fill((*RULE, *POLICY, PAYLOAD))
-    return read_schedule({**given, "job_id": job_id, "source": FILE})
+def _read(target: _Target, fields: Fields) -> ScheduleSpec:
+    given = fields.fill((*RULE, *POLICY, PAYLOAD, FOR_WHOM))
+    return read_schedule({**given, target.field: target.id, "source": FILE})
 
 
 def _place_of(error: InvalidInput, fields: Fields, place: Place) -> Place:

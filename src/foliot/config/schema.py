@@ -7,6 +7,7 @@ from foliot.config.document import Node
 from foliot.config.expansion import Expansion
 from foliot.config.problems import Place, Problems
 from foliot.config.readers import Reader
+from foliot.domain.allowance import ANYTHING
 from foliot.domain.instant import Instant
 from foliot.errors import InvalidInput, suggest
 
@@ -86,11 +87,15 @@ class Schema:
 class Reading:
     """Reads tables by their schemas and collects what is wrong with them."""
 
-    def __init__(self, environ: Mapping[str, str], problems: Problems, now: Instant) -> None:
+    def __init__(self, environ: Mapping[str, str], problems: Problems, now: Instant, *, expands: bool = True) -> None:
         self.environ = environ
         self.problems = problems
         self.now = now
+        self.allowance = ANYTHING
+        """What [server] allows jobs, once that has been read."""
         self._expansion = Expansion(environ, problems)
+        self._expands = expands
+        """Whether variables of the environment are put into values."""
 
     def table(self, node: Node, schema: Schema) -> Fields:
         """What a table says. What is wrong in it is left out and has become a problem."""
@@ -120,7 +125,7 @@ class Reading:
             fields[key.name] = Found(self.table(node, key.table).fill(key.table), node)
             return
         known = len(self.problems)
-        value = node.value if key.is_literal else self._expansion.expand(node)
+        value = self._expansion.expand(node) if self._expands and not key.is_literal else node.value
         if len(self.problems) > known:
             return
         try:

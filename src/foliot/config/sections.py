@@ -12,12 +12,12 @@ from foliot.config.document import Node
 from foliot.config.keys import NODE, RETENTION, TEMPO, WEB
 from foliot.config.schema import Fields, Reading
 from foliot.config.settings import (
-    DEFAULT_STORAGE,
     OutboundSettings,
     QueueSettings,
     RetentionSettings,
     ServerSettings,
 )
+from foliot.domain.defaults import DEFAULT_STORAGE
 from foliot.domain.firing import Tempo
 from foliot.domain.instant import from_timedelta
 from foliot.domain.job import check_name

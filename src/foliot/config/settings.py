@@ -6,6 +6,8 @@ from typing import Final, Literal, NamedTuple
 from msgspec import Struct
 
 from foliot.config.problems import Problem, Severity
+from foliot.domain.allowance import Allowance
+from foliot.domain.defaults import DEFAULT_STORAGE
 from foliot.domain.deployment import Declared
 from foliot.domain.firing import Tempo
 from foliot.domain.instant import DAY, MINUTE, SECOND, Millis
@@ -16,7 +18,6 @@ LogFormat = Literal["auto", "text", "json"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 
 ROLES: Final = ("scheduler", "worker")
-DEFAULT_STORAGE: Final = "sqlite:///foliot.db"
 
 
 class ServerSettings(Struct, frozen=True, kw_only=True):
@@ -32,6 +33,10 @@ class ServerSettings(Struct, frozen=True, kw_only=True):
     lease: Millis = MINUTE
     poll: Millis = SECOND
     drain: Millis = Millis(30 * SECOND)
+    allow_users: tuple[str, ...] | None = None
+    """Accounts that jobs may run as. None: any that the worker can."""
+    allow_modules: tuple[str, ...] | None = None
+    """Modules that jobs may call. None: any."""
     watch: bool = False
     """Whether to apply the configuration again when one of its files changes."""
     log_format: LogFormat = "auto"
@@ -40,6 +45,10 @@ class ServerSettings(Struct, frozen=True, kw_only=True):
     port: int = 7070
     admin_token: str = ""
     session_secret: str = ""
+
+    @property
+    def allowance(self) -> Allowance:
+        return Allowance.of(users=self.allow_users, modules=self.allow_modules)
 
 
 class QueueSettings(Struct, frozen=True, kw_only=True):
@@ -57,6 +66,7 @@ class RetentionSettings(NamedTuple):
     ticks_age: Millis | None = Millis(400 * DAY)
     events_age: Millis | None = Millis(7 * DAY)
     executions_per_workflow: int | None = 100
+    executions_age: Millis | None = None
 
 
 class OutboundSettings(Struct, frozen=True, kw_only=True):

@@ -153,6 +153,7 @@ def _types(kind: str) -> dict[str, Any]:
 def _check_whole(kind: str, spec: Mapping[str, Any], fields: Fields, main: Place, reading: Reading) -> None:
     try:
         check_spec(kind, spec)
+        reading.allowance.check(user=spec.get("user"), call=spec.get("call"))
     except InvalidInput as error:
         names = {key.field: key.name for key in KIND_KEYS[kind]}
         key = names.get(error.field, error.field)

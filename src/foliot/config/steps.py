@@ -6,16 +6,18 @@ from typing import Any, Final, NamedTuple
 from foliot.config.definitions import definition, read_options, warn_of_workers
 from foliot.config.document import Node
 from foliot.config.edges import read_edges
+from foliot.config.gates import read_gate
 from foliot.config.keys import APPROVAL, STEP, STEP_WORK
-from foliot.config.kinds import OF_STEPS, kind_of, over_defaults, refuse_foreign_keys
+from foliot.config.kinds import OF_STEPS, Kind, kind_of, over_defaults, refuse_foreign_keys
 from foliot.config.problems import Place
 from foliot.config.schema import Fields, Found, Reading
 from foliot.config.specs import job_spec
+from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId
 from foliot.domain.instant import from_timedelta
 from foliot.domain.job import JobSpec
 from foliot.domain.kinds import check_spec
-from foliot.domain.workflow.checking import TEMPLATED
+from foliot.domain.workflow.checking import TEMPLATED, step_job_id
 from foliot.domain.workflow.spec import Answer, Approval, Step, StepOverlap
 from foliot.errors import InvalidInput
 
@@ -29,6 +31,15 @@ class FileStep(NamedTuple):
     place: Place
     after: Place
     """Where it says what it follows."""
+    depends_on: Found | None
+    """What its gate looks at."""
+
+
+class Around(NamedTuple):
+    """What a step has from its workflow."""
+
+    workflow_id: JobId
+    timezone: Found | None
 
 
 class StepReader:
@@ -42,7 +53,7 @@ class StepReader:
         self._jobs = jobs
         self._reading = reading
 
-    def read(self, node: Node) -> FileStep | None:
+    def read(self, node: Node, around: Around) -> FileStep | None:
         """A step, as far as it can be read. What is wrong with it by itself has become a problem."""
         own = self._reading.table(node, STEP)
         if not isinstance(node.value, dict):
@@ -55,11 +66,11 @@ class StepReader:
             is_final=own.value("final", False),
             overlap=StepOverlap(own.value("overlap", StepOverlap.ALLOW)),
             payload=own.value("payload"),
-            **self._work(own, node),
+            **self._work(own, node, around),
         )
-        return FileStep(step, node.place, own["after"].place if "after" in own else node.place)
+        return FileStep(step, node.place, own["after"].place if "after" in own else node.place, own.get("depends_on"))
 
-    def _work(self, own: Fields, node: Node) -> dict[str, Any]:
+    def _work(self, own: Fields, node: Node, around: Around) -> dict[str, Any]:
         """What the step does: one of the fields that say so."""
         asked = self._approval(own.get("approve"))
         if "job" in node.value and asked is not None:
@@ -70,9 +81,9 @@ class StepReader:
         if asked is not None:
             self._refuse_work(own, (), "that asks a person")
             return {"approval": asked}
-        return {"definition": self._definition(own, node)}
+        return {"definition": self._definition(own, node, around)}
 
-    def _definition(self, own: Fields, node: Node) -> JobSpec:
+    def _definition(self, own: Fields, node: Node, around: Around) -> JobSpec:
         known = self._reading.problems.errors
         kind = kind_of(own, self._defaults, OF_STEPS, self._reading)
         if kind is None:
@@ -81,11 +92,21 @@ class StepReader:
         work = Fields({name: found for name, found in own.items() if name in _WORK})
         fields = over_defaults(work, self._defaults, kind)
         options = read_options(fields, self._reading)
+        gate = self._gate(own, fields, kind, node, around)
         spec = job_spec(kind.runner, fields, node.place, self._reading)
         warn_of_workers(fields, options, self._queues, self._reading)
         if self._reading.problems.errors > known:
             return UNREADABLE
-        return definition(kind, spec, options, fields)
+        return definition(kind, spec, options, fields, gate)
+
+    def _gate(self, own: Fields, fields: Fields, kind: Kind, node: Node, around: Around) -> Gate | None:
+        """What the step asks of other jobs when it could start. Its day is that of its workflow, if it does not say."""
+        if "timezone" in own and "depends_on" not in node.value:
+            self._reading.problems.error(own["timezone"].place, "timezone means nothing without depends_on")
+        zone = own.get("timezone") or around.timezone
+        told = fields if zone is None else Fields({**fields, "timezone": zone})
+        job_id = step_job_id(around.workflow_id, own.value("name", ""))
+        return read_gate(job_id, kind, own, told, node, self._reading)
 
     def _named(self, found: Found | None, own: Fields) -> dict[str, Any]:
         """A job of the file, with what is given anew for this step: only what templates may stand in."""

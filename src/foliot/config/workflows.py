@@ -8,9 +8,9 @@ from foliot.config.definitions import read_id, read_options, warn_of_workers
 from foliot.config.document import Node
 from foliot.config.keys import EXECUTION, WORKFLOW, WORKFLOW_DEFAULTS
 from foliot.config.problems import Place
-from foliot.config.schedules import NamedSchedule, distinct, job_schedules
+from foliot.config.schedules import NamedSchedule, distinct, workflow_schedules
 from foliot.config.schema import Fields, Reading
-from foliot.config.steps import FileStep, StepReader
+from foliot.config.steps import Around, FileStep, StepReader
 from foliot.domain.deployment import FILE
 from foliot.domain.ids import JobId
 from foliot.domain.job import JobSpec
@@ -36,7 +36,7 @@ class FileWorkflow(NamedTuple):
     @property
     def jobs(self) -> dict[JobId, Place]:
         """The names under which its steps run that do something of their own."""
-        return {step_job_id(self.id, step.name): place for step, place, _ in self.steps if step.definition is not None}
+        return {step_job_id(self.id, step.name): place for step, place, *_ in self.steps if step.definition is not None}
 
 
 class WorkflowReader:
@@ -57,21 +57,21 @@ class WorkflowReader:
             return None
         workflow_id = read_id(own, node, "workflow", "etl", self._reading)
         fields = Fields(self._defaults | own)
-        schedules = tuple(distinct(job_schedules(workflow_id, fields, self._reading), self._reading))
-        steps = self._read_steps(own)
+        schedules = tuple(distinct(workflow_schedules(workflow_id, fields, self._reading), self._reading))
+        steps = self._read_steps(own, Around(workflow_id, fields.get("timezone")))
         spec = None if steps is None else self._spec(fields, steps)
         if spec is not None:
             self._check_payloads(spec, schedules)
         return FileWorkflow(workflow_id, spec, schedules, fields, node.place, steps or ())
 
-    def _read_steps(self, own: Fields) -> tuple[FileStep, ...] | None:
+    def _read_steps(self, own: Fields, around: Around) -> tuple[FileStep, ...] | None:
         if "steps" not in own:
             return ()
         found = own["steps"]
         if not isinstance(found.value, list):
             self._reading.problems.error(found.place, "steps must be a list of tables", "Write [[workflows.steps]].")
             return None
-        read = [self._steps.read(node) for node in found.node.children()]
+        read = [self._steps.read(node, around) for node in found.node.children()]
         return None if None in read else tuple(step for step in read if step is not None)
 
     def _spec(self, fields: Fields, steps: tuple[FileStep, ...]) -> WorkflowSpec:
@@ -99,12 +99,17 @@ class WorkflowReader:
                 self._reading.refuse(schedule.place, error, f'schedule "{schedule.id[:64]}": ')
 
 
-def report_faults(workflow: FileWorkflow, jobs: Mapping[JobId, JobSpec], reading: Reading) -> None:
-    """Say what is wrong with a workflow as a whole, each fault where its step stands. `jobs` may be named by steps."""
+def report_faults(
+    workflow: FileWorkflow,
+    jobs: Mapping[JobId, JobSpec],
+    reading: Reading,
+    watchable: Collection[JobId] | None = None,
+) -> None:
+    """Say what is wrong with a workflow as a whole, each fault where its step stands; see `check_workflow`."""
     if workflow.spec is None:
         return
     try:
-        check_workflow(workflow.id, workflow.spec, jobs)
+        check_workflow(workflow.id, workflow.spec, jobs, watchable=watchable)
     except InvalidWorkflow as error:
         for fault in error.faults:
             whole = _WITH_HINT.fullmatch(fault)
@@ -116,7 +121,7 @@ def _place_of(fault: str, workflow: FileWorkflow) -> Place:
     """The last step of the name that a fault begins with; the workflow for one that is about all of it."""
     about = _ABOUT_STEP.match(fault)
     if about is not None:
-        for step, place, after in reversed(workflow.steps):
-            if step.name == about["step"]:
-                return after if about["after"] else place
+        for written in workflow.steps[::-1]:
+            if about["step"] in (written.step.name, written.step.name[:64]):
+                return written.after if about["after"] else written.place
     return workflow.place

@@ -8,14 +8,14 @@
     not there       there, of the same source   removed: disabled, its history kept, its schedules deleted
     there           there, of another owner     refused
 
-A workflow is compared in the same way, by its newest version, except that it cannot be renamed. The jobs behind it and
-its steps are stored with it and are no definitions of their own.
+A workflow is compared in the same way, by its newest version. The jobs behind it and its steps are stored with it, get
+another name with it, and are no definitions of their own.
 
 Applying is: rename, put jobs, put workflows, put schedules, delete schedules. Whether a schedule is paused is nobody's
 definition and stays as it is. Comparing again after applying finds nothing.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import Final, NamedTuple, Self
 
@@ -28,7 +28,8 @@ from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.job import Job, JobSpec
 from foliot.domain.rename import Rename, possible_renames, renamed_schedule_id, renamed_spec
 from foliot.domain.schedule import Schedule, ScheduleSpec, canonical
-from foliot.domain.workflow.jobs import GRAPH, STEP_SOURCE, is_part_of_workflow
+from foliot.domain.workflow.checking import step_job_id
+from foliot.domain.workflow.jobs import GRAPH, PART_SOURCE, is_part_of_workflow
 from foliot.domain.workflow.spec import WorkflowSpec
 
 FILE: Final = "file"
@@ -36,7 +37,7 @@ OWNERS: Final[Mapping[str, str]] = {
     "file": "in the configuration file",
     "app": "in the application's code",
     "foliot": "by Foliot itself",
-    STEP_SOURCE: "by a workflow, whose step it is",
+    PART_SOURCE: "by a workflow, whose part it is",
 }
 """Sources whose definitions nobody else changes, and where such a definition stands."""
 
@@ -48,7 +49,7 @@ class Declared(Struct, frozen=True, kw_only=True):
     workflows: Mapping[str, WorkflowSpec] = {}
     schedules: Mapping[ScheduleId, ScheduleSpec] = {}
     renames: Mapping[JobId, JobId] = {}
-    """Former id -> id of a job that once had another one."""
+    """Former id -> id of a job, or a workflow, that once had another one."""
     past: frozenset[ScheduleId] = frozenset()
     """Schedules that cannot fire any more: kept where they are stored just so, but not created."""
     source: str = FILE
@@ -105,8 +106,7 @@ class WorkflowChange(NamedTuple):
     spec: WorkflowSpec
     """As it will be stored; of a removed one: disabled."""
     fields: tuple[Difference, ...] = ()
-    was: None = None
-    """A workflow keeps its id."""
+    was: JobId | None = None
 
     @property
     def needs_put(self) -> bool:
@@ -146,19 +146,10 @@ class Changes(Struct, frozen=True, kw_only=True):
     workflows: tuple[WorkflowChange, ...] = ()
     schedules: tuple[ScheduleChange, ...] = ()
     refusals: tuple[Refusal, ...] = ()
+    renames: Mapping[JobId, JobId] = {}
+    """Former id -> id, to be done first; those of steps come with those of their workflows."""
     apart: Mapping[JobId, JobId] = {}
     """Former id -> id, where both are stored: two histories cannot become one, each keeps its own."""
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether applying would change nothing."""
-        puts = self.jobs_to_put or self.workflows_to_put or self.schedules_to_put
-        return not (self.renames or puts or self.schedules_to_delete)
-
-    @property
-    def renames(self) -> dict[JobId, JobId]:
-        """Former id -> id, to be done first."""
-        return {change.was: change.id for change in self.jobs if change.was is not None}
 
     @property
     def jobs_to_put(self) -> dict[JobId, JobSpec]:
@@ -179,37 +170,65 @@ class Changes(Struct, frozen=True, kw_only=True):
 
 def compare(declared: Declared, current: Current) -> Changes:
     """What applying `declared` to `current` would do."""
-    renames = possible_renames(declared.renames, current.jobs.keys())
+    renames = _with_steps(possible_renames(declared.renames, current.jobs.keys()), current)
     moved, former = _renamed(current, renames)
+    names = {new: old for old, new in renames}
     return Changes(
-        jobs=tuple(_job_changes(declared, moved, {new: old for old, new in renames})),
-        workflows=tuple(_workflow_changes(declared, current)),
+        jobs=tuple(_job_changes(declared, moved, names)),
+        workflows=tuple(_workflow_changes(declared, moved, names)),
         schedules=tuple(_schedule_changes(declared, moved, former)),
         refusals=tuple(_refusals(declared, current, moved, renames)),
+        renames=dict(renames),
         apart=_kept_apart(declared, moved),
     )
 
 
+def _with_steps(renames: Iterable[Rename], current: Current) -> list[Rename]:
+    """A workflow takes the jobs of its steps along, those of former versions too."""
+    wanted = dict(renames)
+    steps = {
+        step_job_id(old, name): step_job_id(new, name)
+        for old, new in renames
+        if old in current.workflows
+        for name in _steps_under(old, current)
+    }
+    # Workflows first: from then on nothing is started under the old names of their steps.
+    return possible_renames({**wanted, **steps}, current.jobs.keys())
+
+
+def _steps_under(workflow_id: JobId, current: Current) -> Iterator[str]:
+    """The names of its steps, former ones too. Of `a` and `a.b` the longer has the better right to `a.b.c`."""
+    mine = f"{workflow_id}."
+    longer = tuple(f"{other}." for other in current.workflows if other.startswith(mine))
+    own = {step_job_id(workflow_id, step.name) for step in current.workflows[workflow_id].steps}
+    for name, spec in current.jobs.items():
+        is_ours = name in own or not name.startswith(longer)
+        if spec.source == PART_SOURCE and name.startswith(mine) and is_ours:
+            yield name.removeprefix(mine)
+
+
 def _renamed(current: Current, renames: Iterable[Rename]) -> tuple[Current, dict[ScheduleId, ScheduleId]]:
     """What is stored once the renames have been done, and the former ids of schedules that got other ones."""
-    jobs, schedules = dict(current.jobs), dict(current.schedules)
+    jobs, workflows, schedules = dict(current.jobs), dict(current.workflows), dict(current.schedules)
     former: dict[ScheduleId, ScheduleId] = {}
     for rename in renames:
         jobs[rename.new] = jobs.pop(rename.old)
-        for old in [name for name, spec in schedules.items() if spec.job_id == rename.old]:
+        if rename.old in workflows:
+            workflows[rename.new] = workflows.pop(rename.old)
+        for old in [name for name, spec in schedules.items() if spec.target == rename.old]:
             new = renamed_schedule_id(old, rename)
             schedules[new] = renamed_spec(schedules.pop(old), old, rename)
             if new != old:
                 former[new] = old
     paused = frozenset(name for name in schedules if former.get(name, name) in current.paused)
-    return replace(current, jobs=jobs, schedules=schedules, paused=paused), former
+    return replace(current, jobs=jobs, workflows=workflows, schedules=schedules, paused=paused), former
 
 
 def _kept_apart(declared: Declared, moved: Current) -> dict[JobId, JobId]:
     return {
         old: new
         for old, new in declared.renames.items()
-        if old in moved.jobs and new in moved.jobs and old not in declared.jobs
+        if old in moved.jobs and new in moved.jobs and old not in declared.jobs and old not in declared.workflows
     }
 
 
@@ -225,12 +244,13 @@ def _job_changes(declared: Declared, current: Current, former: Mapping[JobId, Jo
             yield JobChange(job_id, Action.REMOVED, gone, differences(before, gone))
 
 
-def _workflow_changes(declared: Declared, current: Current) -> Iterator[WorkflowChange]:
+def _workflow_changes(declared: Declared, current: Current, former: Mapping[JobId, JobId]) -> Iterator[WorkflowChange]:
     for workflow_id in sorted(declared.workflows.keys() | current.workflows.keys()):
         before, after = current.workflows.get(workflow_id), declared.workflows.get(workflow_id)
         if after is not None:
             fields = () if before is None else differences(before, after)
-            yield WorkflowChange(workflow_id, _action(before is not None, fields, None), after, fields)
+            was = former.get(JobId(workflow_id))
+            yield WorkflowChange(workflow_id, _action(before is not None, fields, was), after, fields, was)
         elif before is not None and before.source == declared.source and before.enabled:
             gone = replace(before, enabled=False)
             yield WorkflowChange(workflow_id, Action.REMOVED, gone, differences(before, gone))
@@ -269,15 +289,16 @@ def _action(exists: bool, fields: tuple[Difference, ...], was: str | None) -> Ac
 def _refusals(declared: Declared, current: Current, moved: Current, renames: Iterable[Rename]) -> Iterator[Refusal]:
     stage = current
     for rename in renames:
-        if rename.old in current.jobs:
-            yield from _not_ours("job", rename.old, current.jobs[rename.old].source, declared.source)
+        if rename.old in declared.renames and rename.old in current.jobs:
+            what = "workflow" if rename.old in current.workflows else "job"
+            yield from _not_ours(what, rename.old, current.jobs[rename.old].source, declared.source)
         yield from _name_taken(rename, stage)
         stage, _ = _renamed(stage, [rename])
     done = {rename.new for rename in renames}
     for job_id in sorted(declared.jobs.keys() & moved.jobs.keys() - done):
         yield from _not_ours("job", job_id, moved.jobs[job_id].source, declared.source)
-    for workflow_id in sorted(declared.workflows.keys() & current.workflows.keys()):
-        yield from _not_ours("workflow", workflow_id, current.workflows[workflow_id].source, declared.source)
+    for workflow_id in sorted(declared.workflows.keys() & moved.workflows.keys() - done):
+        yield from _not_ours("workflow", workflow_id, moved.workflows[workflow_id].source, declared.source)
     yield from _other_things(declared, current)
     for schedule_id in sorted(declared.schedules.keys() & moved.schedules.keys()):
         yield from _not_ours("schedule", schedule_id, moved.schedules[schedule_id].source, declared.source)
@@ -292,13 +313,18 @@ def _not_ours(what: str, name: str, owner: str, source: str) -> Iterator[Refusal
 def _other_things(declared: Declared, current: Current) -> Iterator[Refusal]:
     """A job does not become a workflow, nor a workflow a job: the history of one would be that of the other."""
     graphs = {name for name, spec in current.jobs.items() if spec.kind == GRAPH}
-    for name in sorted(graphs & (declared.jobs.keys() | declared.renames.keys() & current.jobs.keys())):
+    for name in sorted(graphs & (declared.jobs.keys() | _former(declared, declared.jobs))):
         message = f'"{name}" is a workflow, and cannot become a job'
         yield Refusal("job", name, "", message, "Give the job another id.")
     plain = {name for name, spec in current.jobs.items() if not is_part_of_workflow(spec)}
-    for name in sorted(plain & declared.workflows.keys()):
+    for name in sorted(plain & (declared.workflows.keys() | _former(declared, declared.workflows))):
         message = f'"{name}" is a job, and cannot become a workflow'
         yield Refusal("workflow", name, "", message, "Give the workflow another id.")
+
+
+def _former(declared: Declared, names: Collection[str]) -> set[JobId]:
+    """The former ids of those that had one."""
+    return {old for old, new in declared.renames.items() if new in names}
 
 
 def _name_taken(rename: Rename, current: Current) -> Iterator[Refusal]:
@@ -306,6 +332,6 @@ def _name_taken(rename: Rename, current: Current) -> Iterator[Refusal]:
     for schedule_id, spec in sorted(current.schedules.items()):
         wanted = renamed_schedule_id(schedule_id, rename)
         taken = current.schedules.get(wanted)
-        if spec.job_id == rename.old and taken is not None and taken.job_id != rename.old:
+        if spec.target == rename.old and taken is not None and taken.target != rename.old:
             message = f'schedule "{schedule_id}" cannot become "{wanted}", which belongs to another job'
             yield Refusal("schedule", schedule_id, "", message, f'Delete that one, or leave out was = "{rename.old}".')

@@ -36,6 +36,11 @@ def encode(value: int) -> str:
     return "".join([_PAIRS[(value >> shift) & 1023] for shift in _SHIFTS])
 
 
+def first_id_at(moment: Instant) -> str:
+    """No id that is made at that moment or later sorts before it."""
+    return encode(max(moment, 0) << _ENTROPY_BITS)
+
+
 def _encode_range(first: int, count: int) -> list[str]:
     """Write successive numbers: all but the last two characters are the same for a thousand of them."""
     ids: list[str] = []

@@ -21,6 +21,7 @@ DEFAULT_QUEUE: Final = "default"
 MAX_PRIORITY: Final = 1_000
 MAX_TIMEOUT: Final = Millis(366 * DAY)
 MAX_CAPACITY: Final = 1_000_000
+LONGEST_NAME: Final = 200
 _NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:@-]{0,199}")
 
 
@@ -71,7 +72,11 @@ class Options(Struct, frozen=True, kw_only=True, omit_defaults=True):
         if self.timeout is not None:
             _within("timeout", self.timeout, 1, MAX_TIMEOUT)
         if self.concurrency_key is not None and not 0 < len(self.concurrency_key) <= 200:
-            raise InvalidJob("concurrency_key must have 1 to 200 characters", field="concurrency_key")
+            raise InvalidJob(
+                f"concurrency_key must have 1 to 200 characters, not {len(self.concurrency_key)}",
+                hint="Use a short name for what the runs share, or leave it out.",
+                field="concurrency_key",
+            )
 
 
 NOT_OPTIONS: Final = ("spec", "start")
@@ -112,6 +117,9 @@ class JobSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a worker must offer to be given its runs."""
     gate: Gate | None = None
     """Which recent runs of other jobs it looks at before it runs."""
+    written: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of the specification, and the payload, that had variables in them, as they were written: what is shown in
+    place of their values."""
     inner_kind: str = ""
     """Of a job of kind `workflow`, which is a gate by name: how it runs."""
 
@@ -123,6 +131,12 @@ class JobSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     def runner(self) -> str:
         """The kind of runner that carries it out."""
         return self.inner_kind or self.kind
+
+    @property
+    def as_written(self) -> "JobSpec":
+        """With the names of variables instead of their values: to be shown, not to be run."""
+        spec = {name: self.written.get(name, value) for name, value in self.spec.items()}
+        return replace(self, spec=spec, payload_template=self.written.get("payload_template", self.payload_template))
 
     def check(self) -> None:
         check_name("kind", self.kind)
@@ -139,6 +153,17 @@ class Job(Struct, frozen=True, kw_only=True):
     revision: int
     created_at: Instant
     updated_at: Instant
+
+
+def inherited(spec: JobSpec, before: JobSpec | None) -> JobSpec:
+    """A definition with what is not its owner's to say."""
+    return spec if before is None or not before.leads else replace(spec, leads=before.leads)
+
+
+def watched_by(jobs: Mapping[JobId, JobSpec]) -> set[JobId]:
+    """Jobs whose ends gates look at: those they depend on, and themselves."""
+    gated = {job_id: spec.gate for job_id, spec in jobs.items() if spec.gate is not None}
+    return {*gated, *(name for gate in gated.values() for name in gate.depends_on)}
 
 
 def check_name(what: str, name: str) -> None:

@@ -12,11 +12,10 @@ import msgspec
 from foliot.domain.firing import Launch
 from foliot.domain.ids import JobId
 from foliot.domain.instant import SECOND, Millis, to_iso
-from foliot.domain.job import JobSpec, Options
+from foliot.domain.job import Job, JobSpec, Options
 from foliot.domain.payload import encode_payload
 from foliot.domain.retry import Retry
 from foliot.domain.run import NewRun
-from foliot.domain.schedule import ScheduleSpec
 
 LAUNCH_JOB: Final = JobId("foliot.launch")
 LAUNCH_SPEC: Final = JobSpec(
@@ -43,16 +42,24 @@ def launch_job(launch: Launch) -> NewRun | None:
         due_at=launch.now,
         payload=encode_payload(payload),
         options=job.spec.options,
-        overrides=None if launch.spec.version is None else _version(launch.spec),
+        overrides=_start(launch),
         trigger=SCHEDULE_TRIGGER,
         tick=launch.tick,
         is_gated=job.spec.gate is not None,
     )
 
 
-def _version(spec: ScheduleSpec) -> bytes:
-    """How an execution of the version that the schedule names begins."""
-    return msgspec.json.encode({"start": {"version": spec.version, "user_id": spec.user_id}})
+def _start(launch: Launch) -> bytes | None:
+    """How its execution begins; None for the newest version, and no user."""
+    version, user_id = launch.spec.version, launch.spec.user_id
+    if version is None and user_id is None:
+        return None
+    return msgspec.json.encode({"start": {"version": version or _newest(launch.job), "user_id": user_id}})
+
+
+def _newest(job: Job | None) -> int | None:
+    """The version that a workflow has now; None for what is no workflow, or not there."""
+    return None if job is None else job.spec.spec.get("version")
 
 
 def launch_elsewhere(launch: Launch) -> NewRun | None:
@@ -74,7 +81,7 @@ def launch_arguments(launch: Launch) -> dict[str, Any]:
     """What a launcher is called with."""
     return {
         "workflow_id": launch.spec.workflow_id,
-        "version": launch.spec.version,
+        "version": launch.spec.version or _newest(launch.job),
         "user_id": launch.spec.user_id,
         "scheduled_for": to_iso(launch.tick.scheduled_for),
         "idempotency_key": launch.tick.key,

@@ -61,6 +61,11 @@ def closing_line(closing: Closing) -> bytes:
     return f"end of log: truncated, {closing.stored} of {closing.seen} bytes kept\n".encode()
 
 
+def cut_line(attempt: int) -> bytes:
+    """What stands in place of a closing line where another attempt follows one whose worker vanished."""
+    return f"attempt {attempt} was cut off: its worker vanished, and with it what it had not handed over\n".encode()
+
+
 def read_closing(chunk: LogChunk) -> Closing | None:
     """What a chunk says about the end of its attempt's log, if it is a closing line."""
     if chunk.stream != "meta":

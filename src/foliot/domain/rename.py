@@ -47,8 +47,10 @@ def renamed_schedule_id(schedule_id: ScheduleId, rename: Rename) -> ScheduleId:
 def renamed_spec(spec: ScheduleSpec, schedule_id: ScheduleId, rename: Rename) -> ScheduleSpec:
     """A rule of the schedule `schedule_id`, as it is when its job has its new id."""
     job_id = rename.new if spec.job_id == rename.old else spec.job_id
+    workflow_id = rename.new if spec.workflow_id == rename.old else spec.workflow_id
     gets_new_name = renamed_schedule_id(schedule_id, rename) != schedule_id
-    return replace(spec, job_id=job_id, seed=spec.seed or (schedule_id if gets_new_name else ""))
+    seed = spec.seed or (schedule_id if gets_new_name else "")
+    return replace(spec, job_id=job_id, workflow_id=workflow_id, seed=seed)
 
 
 def limit_prefix(job_id: JobId) -> str:

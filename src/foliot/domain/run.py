@@ -57,6 +57,9 @@ TERMINAL: Final = frozenset(
     {Status.SUCCESS, Status.PARTIAL, Status.FAILED, Status.TIMEOUT, Status.CANCELLED, Status.SKIPPED}
 )
 
+BEGUN: Final = (Status.RUNNING, Status.CANCELLING)
+"""Of a run that has started and is not over."""
+
 MOVES: Final[Mapping[Status, frozenset[Status]]] = {
     Status.SCHEDULED: frozenset({Status.QUEUED, Status.CANCELLED, Status.SKIPPED, Status.SUCCESS, Status.FAILED}),
     Status.QUEUED: frozenset(

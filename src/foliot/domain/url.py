@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from foliot.domain.addresses import Address, read_address
+from foliot.domain.secrets import public_url
 from foliot.errors import InvalidInput
 
 PORTS: Final = {"http": 80, "https": 443}
@@ -21,6 +22,8 @@ _NAME: Final = re.compile(r"[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*\.?")
 _LONGEST_HOST: Final = 253
 _UNSAFE: Final = re.compile(r"%(?![0-9A-Fa-f]{2})|[^A-Za-z0-9._~:/?\[\]@!$&'()*+,;=%-]")
 _BLANK: Final = re.compile(r"[\x00-\x20\x7f]")
+
+_HOST_HINT: Final = "A name has labels of up to 63 letters, digits and -, with dots between them."
 
 # The two standards for names beyond ASCII disagree about these: a name with one would be two hosts.
 _AMBIGUOUS: Final = frozenset("ßẞς\u200c\u200d")
@@ -48,9 +51,7 @@ class Url:
     @property
     def shown(self) -> str:
         """For logs: without credentials, and without the values of the query, which may be secrets."""
-        path, mark, query = self.target.partition("?")
-        hidden = "&".join(_hide(part) for part in query.split("&"))
-        return f"{self.place}{path}{mark}{hidden if query else ''}"
+        return public_url(str(self))
 
     @property
     def place(self) -> str:
@@ -66,7 +67,7 @@ class Url:
 def read_url(text: str) -> Url:
     """Read a URL, or refuse it with InvalidInput."""
     if len(text) > LONGEST_URL:
-        raise _refusal(f"the url has {len(text)} characters, more than {LONGEST_URL}")
+        raise _refusal(f"the url has {len(text)} characters, more than {LONGEST_URL}", "Send what is long in the body.")
     if _BLANK.search(text) or "\\" in text:
         raise _refusal("the url contains a blank, a control character or a backslash", "Write a blank as %20.")
     found = _URL.fullmatch(text)
@@ -120,11 +121,12 @@ def _read_place(place: str, scheme: str) -> tuple[str, int, Address | None]:
     try:
         address = read_address(name)
     except ValueError:
-        raise _refusal(f"host {name!a} is neither a name nor an address") from None
+        hint = "Write an address in its usual form, as in 192.0.2.7 or [2001:db8::7]."
+        raise _refusal(f"host {name!a} is neither a name nor an address", hint) from None
     if address is not None:
         return str(address), port, address
     if not _NAME.fullmatch(name) or len(name) > _LONGEST_HOST:
-        raise _refusal(f"host {name!a} is not a host name")
+        raise _refusal(f"host {name!a} is not a host name", _HOST_HINT)
     return name, port, None
 
 
@@ -135,7 +137,7 @@ def _to_ascii(host: str) -> str:
     try:
         return host.encode("idna").decode().lower()
     except UnicodeError:
-        raise _refusal(f"host {host[:64]!a} is not a host name") from None
+        raise _refusal(f"host {host[:64]!a} is not a host name", _HOST_HINT) from None
 
 
 def _read_credentials(text: str) -> tuple[str, str] | None:
@@ -153,7 +155,7 @@ def _quote_target(text: str) -> str:
     try:
         return _UNSAFE.sub(_percent, text)
     except UnicodeEncodeError:
-        raise _refusal("the url is not text") from None
+        raise _refusal("the url is not text", "Write what is no character as % and two hexadecimal digits.") from None
 
 
 def _percent(found: re.Match[str]) -> str:
@@ -166,13 +168,8 @@ def _unquote(text: str) -> str:
         plain = re.sub(rb"%([0-9A-Fa-f]{2})", lambda found: bytes([int(found[1], 16)]), text.encode())
         return plain.decode()
     except UnicodeError:
-        raise _refusal("the credentials in the url are not text") from None
+        raise _refusal("the credentials in the url are not text", "Send them in a header Authorization.") from None
 
 
-def _hide(part: str) -> str:
-    name, equals, _ = part.partition("=")
-    return f"{name}=***" if equals else "***"
-
-
-def _refusal(message: str, hint: str = "") -> InvalidInput:
+def _refusal(message: str, hint: str) -> InvalidInput:
     return InvalidInput(message, hint=hint, field="url")

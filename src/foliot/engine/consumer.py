@@ -65,10 +65,18 @@ class Consumer:
         self._running: dict[Token, RunningAttempt] = {}
         self._tasks: dict[Token, asyncio.Task[None]] = {}
         self._is_draining = False
+        self._is_full = False
+        """Whether more may be ready than the last round asked for."""
 
     @property
     def wake(self) -> asyncio.Event:
         return self._queue.signal
+
+    @property
+    def _most_at_once(self) -> int:
+        """The most that is claimed at once. Where somebody else does the work of claiming, half of the slots: while one
+        half is carried out, the next one is under way."""
+        return -(-self._membership.slots // 2) if self._storage.is_remote else self._membership.slots
 
     @property
     def held(self) -> Collection[Token]:
@@ -81,19 +89,30 @@ class Consumer:
         return len(self._tasks)
 
     async def round(self) -> Millis | None:
-        free = self._free_slots()
-        if free <= 0:
+        wanted = min(self._free_slots(), self._most_at_once)
+        if wanted <= 0:
+            self._is_full = True
             return self._poll
         async with self._membership.claiming() as worker:
             if worker is None:
                 return self._poll
-            hints = await self._queue.take(worker.queues, free) if self._queue.carries_ids else None
-            claims = await self._claim(worker, free, hints)
+            hints = await self._queue.take(worker.queues, wanted) if self._queue.carries_ids else None
+            claims = await self._claim(worker, wanted, hints)
             await self._definitions.load(claims)
             for claim in claims:
                 self._start(claim)
+        found = len(claims) if hints is None else len(hints)
+        self._is_full = found >= wanted
         # Hints that led to nothing may hide others that would: old ones pile up while all workers are busy.
-        return AT_ONCE if hints and len(claims) < len(hints) else self._poll
+        is_misled = len(claims) < found
+        # A slot that became free while we asked has woken nobody.
+        return AT_ONCE if is_misled or (self._is_full and self._free_slots() > 0) else self._poll
+
+    def make_room(self) -> None:
+        """A slot is free, or an outcome saved. Where slots were free before, there is nothing that waited for it: what
+        becomes ready rings by itself, and asking would cost a transaction that finds nothing."""
+        if self._is_full:
+            self.wake.set()
 
     def end(self, tokens: Collection[Token], ending: Ending) -> None:
         for token in tokens:
@@ -142,7 +161,7 @@ class Consumer:
             # Whatever happens, the slot is free again; a lease without an outcome is given back with the next renewal.
             del self._running[running.claim.token]
             del self._tasks[running.claim.token]
-            self.wake.set()
+            self.make_room()
 
     async def _open(self, running: RunningAttempt, job: Job) -> None:
         """A run of a workflow becomes its steps; it goes on without a worker."""

@@ -9,6 +9,8 @@ import logging
 from collections.abc import Sequence
 from typing import Final
 
+import msgspec
+
 from foliot.domain.gate.decision import Decision, Gated, Passed, Postponed, cooling, decide, waits, window_of
 from foliot.domain.gate.spec import Action, Gate, WindowKind
 from foliot.domain.ids import JobId
@@ -24,6 +26,7 @@ BATCH: Final = 200
 LOOK_AGAIN: Final = Millis(SECOND)
 """How often a gate that waits for a dependency looks whether it has ended."""
 
+_DECISION: Final = msgspec.json.Decoder(Decision)
 _DECLINED: Final = (Status.SKIPPED, Status.FAILED)
 _DECLINED_BECAUSE: Final = (Reason.DEP_MISSING, Reason.DEP_FAILED)
 
@@ -36,19 +39,25 @@ class Gatekeeper:
     def __init__(self, storage: Storage, *, every: Millis = SECOND) -> None:
         self._storage = storage
         self._every = every
-        self.is_waiting = False
-        """Whether some gate looks again soon."""
+        self._next_look: Instant | None = None
 
     @property
     def wake(self) -> asyncio.Event:
         return self._storage.signal(Topic.GATES)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether some gate looks again soon."""
+        return self._next_look is not None
 
     async def round(self) -> Millis | None:
         now, waiting = await self._storage.runs.gated(BATCH)
         answers = [await self._ask(run, now) for run in waiting]
         passed = [answer for answer in answers if isinstance(answer, Passed)]
         postponed = [answer for answer in answers if isinstance(answer, Postponed)]
-        self.is_waiting = bool(postponed)
+        # What was put off in an earlier round, and is not due yet, still waits.
+        moments = [one.until for one in postponed] + [at for at in (self._next_look,) if at is not None and at > now]
+        self._next_look = min(moments, default=None)
         if answers:
             await self._storage.runs.pass_gates(passed, postponed)
             _report(passed)
@@ -62,11 +71,12 @@ class Gatekeeper:
             declined = await self._latest(run.job_id, _DECLINED, run.planned, because=_DECLINED_BECAUSE)
             if cooling(gate, declined, run.planned):
                 return Passed(run.run_id, Decision(action=Action.SKIP, reason=Reason.COOLDOWN))
-        since = await self._window(gate, run)
-        sights = await self._storage.runs.sights(gate.depends_on, after=since, until=now if gate.wait else run.planned)
+        since, until = await self._window(gate, run), now if gate.wait else run.planned
+        sights = await self._storage.runs.sights(gate.depends_on, after=since, until=until)
         if waits(gate, sights, run.planned, now):
             return Postponed(run.run_id, Instant(min(now + LOOK_AGAIN, run.planned + gate.wait)))
-        return Passed(run.run_id, decide(gate, sights))
+        goes_on = gate.window_kind is WindowKind.LAST_SUCCESS
+        return Passed(run.run_id, msgspec.structs.replace(decide(gate, sights), until=until if goes_on else None))
 
     async def _gate(self, job_id: JobId) -> Gate | None:
         """What the job asks for today; one that is gone or asks for nothing lets its runs pass."""
@@ -74,10 +84,18 @@ class Gatekeeper:
         return found[job_id].spec.gate if job_id in found else None
 
     async def _window(self, gate: Gate, run: Gated) -> Instant:
-        last = None
-        if gate.window_kind is WindowKind.LAST_SUCCESS:
-            last = await self._latest(run.job_id, (Status.SUCCESS, Status.PARTIAL), run.planned)
-        return window_of(gate, run.planned, last)
+        is_wanted = gate.window_kind is WindowKind.LAST_SUCCESS
+        return window_of(gate, run.planned, await self._last_success(run) if is_wanted else None)
+
+    async def _last_success(self, run: Gated) -> Instant | None:
+        """Up to when the last success of the job has looked; one that was not asked, when it ended."""
+        successes = (Status.SUCCESS, Status.PARTIAL)
+        end = await self._storage.runs.latest_end(run.job_id, successes, until=run.planned)
+        if end is None:
+            return None
+        found = await self._storage.runs.decisions([end.run_id])
+        decision = _DECISION.decode(found[end.run_id]) if end.run_id in found else None
+        return end.finished_at if decision is None or decision.until is None else decision.until
 
     async def _latest(
         self, job_id: JobId, statuses: Sequence[Status], until: Instant, because: Sequence[Reason] | None = None

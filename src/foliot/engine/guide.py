@@ -1,11 +1,13 @@
 """Leads one passage through an execution: answers its questions from the storage until nothing more follows."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import cast
 
-from foliot.domain.ids import RunId
+from foliot.domain.ids import JobId, RunId
+from foliot.domain.instant import LATEST
 from foliot.domain.run import Ended
-from foliot.domain.workflow.execution import Execution
+from foliot.domain.workflow.execution import Execution, StepFacts
+from foliot.domain.workflow.keeping import NOTHING, kept_in, with_kept
 from foliot.domain.workflow.passage import Passage, Plan, Surroundings, job_of
 from foliot.domain.workflow.progress import Advance, Questions, Resolved, StepState, advance
 from foliot.domain.workflow.spec import StepOverlap
@@ -50,7 +52,14 @@ class Guide:
         if news:
             return news
         wanted = self._passage.wanted_facts
-        return self._passage.start(await self._storage.executions.facts(self._before, wanted) if wanted else {})
+        return self._passage.start(await self._facts(wanted) if wanted else {})
+
+    async def _facts(self, wanted: Collection[str]) -> Mapping[str, StepFacts]:
+        """What these steps left behind. Where that is nothing, it may have been forgotten, and carried along."""
+        found = await self._storage.executions.facts(self._before, wanted)
+        if all(known.facts != NOTHING for known in found.values()):
+            return found
+        return with_kept(found, kept_in(await self._storage.runs.overrides(self._run_id)))
 
     async def ending(self) -> Ended | None:
         """How the execution has ended; None while steps are unresolved."""
@@ -80,10 +89,16 @@ class Guide:
         named = {step.job for step in steps if step.job is not None}
         found = await self._storage.jobs.get(named) if named else {}
         workflow_id = self._execution.workflow_id
-        exclusive = [job_of(step, workflow_id) for step in steps if step.overlap is StepOverlap.SKIP]
+        exclusive = {job_of(step, workflow_id) for step in steps if step.overlap is StepOverlap.SKIP}
         return Surroundings(
             paused=await self._storage.workflows.paused_steps(workflow_id),
             disabled={job_id for job_id, job in found.items() if not job.spec.enabled},
             gone=named - found.keys(),
-            busy=await self._storage.executions.busy(exclusive) if exclusive else (),
+            busy=await self._busy(exclusive) if exclusive else (),
         )
+
+    async def _busy(self, job_ids: Collection[JobId]) -> set[JobId]:
+        """Jobs with a run that is due and not over: one that takes a place, or, of jobs without limits, any."""
+        sights = await self._storage.runs.sights(job_ids, after=LATEST, until=self._passage.now)
+        under_way = {job_id for job_id, sight in sights.items() if sight.is_under_way}
+        return under_way | await self._storage.executions.busy(job_ids)

@@ -1,11 +1,17 @@
-"""Removes what need not be kept any longer. One node at a time does it: the leader."""
+"""Removes what need not be kept any longer. One node at a time does it: the leader.
+
+A leader that hears nothing stops by its own clock, before another one may begin. The storage refuses a former leader
+besides; both, because a refusal is worth nothing while the storage is out of reach.
+"""
 
 import asyncio
 import logging
 from typing import Final
 
 from foliot.domain.instant import DAY, MINUTE, SECOND, Millis
+from foliot.engine.deadline import DeadlinePassed, deadline
 from foliot.engine.loop import AT_ONCE
+from foliot.ports.clock import Clock
 from foliot.ports.storage import Retention, Storage
 
 log = logging.getLogger(__name__)
@@ -20,6 +26,7 @@ RETENTION: Final = Retention(
     executions_per_workflow=100,
 )
 _TERM: Final = Millis(30 * SECOND)
+_MARGIN: Final = Millis(5 * SECOND)
 _EVERY: Final = Millis(5 * MINUTE)
 _RENEW: Final = Millis(10 * SECOND)
 _ASK_AGAIN: Final = Millis(2 * SECOND)
@@ -31,8 +38,9 @@ class Janitor:
 
     name = "janitor"
 
-    def __init__(self, storage: Storage, holder: str, retention: Retention = RETENTION) -> None:
+    def __init__(self, storage: Storage, clock: Clock, holder: str, retention: Retention = RETENTION) -> None:
         self._storage = storage
+        self._clock = clock
         self._holder = holder
         self._retention = retention
         self._rest = AT_ONCE
@@ -40,6 +48,7 @@ class Janitor:
         self.wake = asyncio.Event()
 
     async def round(self) -> Millis | None:
+        ends_at = self._clock.elapsed() + _TERM - _MARGIN
         epoch = await self._storage.upkeep.lead(self._holder, _TERM)
         if epoch is not None and epoch != self._epoch:
             log.info("leading", extra={"holder": self._holder, "epoch": epoch})
@@ -49,7 +58,12 @@ class Janitor:
         self._rest = Millis(max(0, self._rest - _RENEW))
         if self._rest > 0:
             return _RENEW
-        return await self._prune(epoch)
+        try:
+            async with deadline(self._clock, Millis(max(ends_at - self._clock.elapsed(), 0))):
+                return await self._prune(epoch)
+        except DeadlinePassed:
+            log.warning("term_ended", extra={"holder": self._holder, "epoch": epoch})
+            return _ASK_AGAIN
 
     async def leave(self) -> None:
         """Let another node lead at once."""

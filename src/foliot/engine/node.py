@@ -144,7 +144,7 @@ class Timekeeping:
         self.dispatcher = Dispatcher(storage, parts.queue, clock, poll=settings.poll)
         self.gatekeeper = Gatekeeper(storage, every=settings.poll)
         self.reaper = Reaper(storage, Plans(storage.workflows), sweep=parts.sweep, every=settings.poll)
-        self.janitor = Janitor(storage, parts.ids.make(clock.now()), settings.retention)
+        self.janitor = Janitor(storage, clock, parts.ids.make(clock.now()), settings.retention)
         self.duties: Sequence[Duty] = (
             self.scheduler,
             self.dispatcher,
@@ -186,7 +186,7 @@ class Work:
             poll=settings.poll,
         )
         self.settler = Settler(storage, parts.ids, plans, tell=parts.tell, every=settings.poll)
-        self.finisher.on_saved = self.consumer.wake.set
+        self.finisher.on_saved = self.consumer.make_room
         self.membership.serve(self.consumer, on_join=self.consumer.wake.set)
         self.duties: Sequence[Duty] = (
             self.membership,

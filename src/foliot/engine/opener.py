@@ -9,13 +9,14 @@ from foliot.domain.lease import Claim
 from foliot.domain.outcome import Failure, Reason
 from foliot.domain.payload import decode_payload
 from foliot.domain.workflow.execution import Execution, Opening, Progress
+from foliot.domain.workflow.keeping import with_kept
 from foliot.domain.workflow.passage import Passage, Plan
 from foliot.domain.workflow.progress import StepState, begin, first_states, rerun_states
 from foliot.domain.workflow.start import Start, read_params
 from foliot.engine.guide import Guide
 from foliot.engine.hooks import Tell, nobody
 from foliot.engine.plans import Plans
-from foliot.errors import FoliotError
+from foliot.errors import FoliotError, InvalidRun
 from foliot.ports.storage import Storage
 
 
@@ -70,7 +71,12 @@ class Opener:
         if start.rerun_of is None:
             return first_states(plan.graph)
         before = await self._storage.executions.states(start.rerun_of)
+        if before.keys() != plan.steps.keys():
+            raise InvalidRun(
+                f"execution {start.rerun_of}, whose results were to be kept, is no longer stored",
+                hint="Start the workflow anew, or keep executions longer.",
+            )
         asking = {edge.parent for edges in plan.graph.parents.values() for edge in edges if edge.test is not None}
         found = await self._storage.executions.facts(start.rerun_of, asking) if asking else {}
-        facts = {name: known.facts for name, known in found.items()}
+        facts = {name: known.facts for name, known in with_kept(found, start.kept).items()}
         return rerun_states(plan.graph, before, facts, start=start.steps, marked=start.marked)

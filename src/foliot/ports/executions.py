@@ -8,6 +8,7 @@ from foliot.domain.instant import Instant
 from foliot.domain.workflow.execution import Execution, Opening, Settlement, StepFacts, StepRecord, Unsettled
 from foliot.domain.workflow.progress import StepState
 from foliot.domain.workflow.spec import WorkflowSpec
+from foliot.ports.definitions import Deployment
 
 
 class WorkflowVersion(NamedTuple):
@@ -24,6 +25,11 @@ class WorkflowStore(Protocol):
         self, workflows: Mapping[str, WorkflowSpec], *, at: Instant | None = None
     ) -> dict[str, WorkflowVersion]:
         """Store each as a new version, counted from 1; one that equals the newest is that version again."""
+        ...
+
+    async def deploy(self, deployment: Deployment, *, at: Instant | None = None) -> dict[str, WorkflowVersion]:
+        """Store workflows as `put` does, with the jobs behind them (`domain.workflow.jobs`) and schedules, and delete
+        those schedules that are gone. All of it, or nothing."""
         ...
 
     async def get(self, wanted: Collection[tuple[str, int | None]]) -> dict[tuple[str, int | None], WorkflowVersion]:

@@ -23,8 +23,9 @@ from foliot.domain.logs import LogChunk
 from foliot.domain.mark import Marked
 from foliot.domain.outcome import Reason
 from foliot.domain.run import AttemptRecord, Ended, NewRun, Run, Status
-from foliot.domain.schedule import Pause, Revision, Schedule, ScheduleSpec
+from foliot.domain.schedule import Pause, Revision, Schedule
 from foliot.domain.tick import PlannedTick, TickRecord
+from foliot.ports.definitions import NewSchedule as NewSchedule
 from foliot.ports.executions import ExecutionStore, WorkflowStore
 
 
@@ -43,14 +44,6 @@ class Topic(StrEnum):
     """Somebody asked to cancel a running run."""
     NOTES = "notes"
     """A part of an execution has ended, or somebody wants one to be looked at."""
-
-
-class NewSchedule(NamedTuple):
-    """A schedule to be created, or edited when one of that id exists; `uid` is used only when it is created."""
-
-    uid: ScheduleUid
-    id: ScheduleId
-    spec: ScheduleSpec
 
 
 class DueBatch(NamedTuple):
@@ -115,6 +108,7 @@ class Retention(NamedTuple):
     ticks_age: Millis | None
     events_age: Millis | None
     executions_per_workflow: int | None = None
+    executions_age: Millis | None = None
 
 
 class Pruned(NamedTuple):
@@ -319,7 +313,7 @@ class RunStore(Protocol):
         ...
 
     async def sights(self, job_ids: Collection[JobId], *, after: Instant, until: Instant) -> dict[JobId, Sight]:
-        """For each watched job: its latest end in (after, until], and whether a run of it is under way at `until`.
+        """For each job: its latest end in (after, until] if it is watched, and whether a run is under way at `until`.
 
         One look into an index for each, whatever the history; runs under way are looked for among the newest 50.
         """
@@ -464,6 +458,11 @@ class Storage(Protocol):
 
     @property
     def upkeep(self) -> Upkeep: ...
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether it works in another process: what it was asked for gets on while this process is busy."""
+        ...
 
     def signal(self, topic: Topic) -> asyncio.Event:
         """An event that is set whenever that topic may concern a waiting loop, by this process or another one."""

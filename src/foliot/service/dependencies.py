@@ -22,8 +22,7 @@ from foliot.domain.workflow.jobs import jobs_of
 from foliot.domain.workflow.spec import Edge, WorkflowSpec
 from foliot.errors import InvalidRun, NotFound
 from foliot.ports.storage import Storage
-
-_PAGE = 1_000
+from foliot.service.paging import PAGE, stored_jobs
 
 
 class DependencyBook:
@@ -41,7 +40,10 @@ class DependencyBook:
     async def remove(self, child: str, parent: str) -> None:
         """Take an edge away; that it was not there is no error. Not while an execution with both is under way."""
         after, before = await self._find(child), await self._find(parent)
-        await self._refuse_active(after.id, before.id)
+        edges = await self._edges()
+        if all(edge.parent != before.id for edge in edges.get(after.id, ())):
+            return
+        await self._refuse_active(after.id, before.id, edges)
         await self._change(lambda edges: without_edge(edges, after.id, before.id))
 
     async def remove_job(self, job_id: JobId) -> None:
@@ -78,13 +80,16 @@ class DependencyBook:
         known = (await self._storage.workflows.get([(EDGES, None)])).get((EDGES, None))
         return read_edges(None if known is None else known.spec)
 
-    async def _refuse_active(self, child: JobId, parent: JobId) -> None:
-        for root, spec in led_workflows(await self._edges()).items():
-            members = {step.name for step in spec.steps}
-            if {child, parent} <= members and await self._storage.executions.active(workflow_id=led_by(root), limit=1):
-                raise InvalidRun(
-                    f'an execution with "{child}" and "{parent}" is under way', hint="Wait for it, or cancel it."
-                )
+    async def _refuse_active(self, child: JobId, parent: JobId, edges: Dependencies) -> None:
+        """A job that leads nobody any more may have begun an execution when it did."""
+        for root in _before(edges, parent):
+            active = await self._storage.executions.active(workflow_id=led_by(root))
+            for execution in active:
+                if {child, parent} <= execution.jobs.keys():
+                    raise InvalidRun(
+                        f'an execution with "{child}" and "{parent}" is under way',
+                        hint=f"Wait for it, or: foliot cancel {execution.run_id}",
+                    )
 
     async def _find(self, name: str) -> Job:
         """A job by its id, else by the name that people gave it."""
@@ -92,11 +97,16 @@ class DependencyBook:
         if found:
             return found[JobId(name)]
         known: list[str] = []
-        after: JobId | None = None
-        while page := await self._storage.jobs.page(after=after, limit=_PAGE):
-            for job in page:
-                if job.spec.name == name:
-                    return job
-            known += [job.id for job in page]
-            after = page[-1].id
-        raise NotFound("job", name, known=known[:_PAGE])
+        async for job in stored_jobs(self._storage):
+            if job.spec.name == name:
+                return job
+            known.append(job.id)
+        raise NotFound("job", name, known=known[:PAGE])
+
+
+def _before(edges: Dependencies, job_id: JobId) -> list[JobId]:
+    """The job and all that come before it."""
+    found = [job_id]
+    for name in found:
+        found += {JobId(edge.parent) for edge in edges.get(name, ())}.difference(found)
+    return found

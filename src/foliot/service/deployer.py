@@ -8,23 +8,20 @@ Every step can be repeated, so whatever a crash left half done is finished by th
 same set at once end with the same.
 """
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
 from foliot.domain.deployment import Action, Changes, Current, Declared, Refusal, compare
 from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
-from foliot.domain.job import Job, JobSpec
-from foliot.domain.schedule import Schedule, ScheduleSpec
-from foliot.domain.workflow.checking import step_job_id
+from foliot.domain.job import JobSpec
+from foliot.domain.schedule import ScheduleSpec
+from foliot.domain.workflow.jobs import jobs_of_all
 from foliot.errors import InvalidInput, NotFound, OwnedElsewhere
-from foliot.ports.executions import WorkflowVersion
 from foliot.ports.storage import Storage
+from foliot.service.paging import PAGE, stored_jobs, stored_schedules, stored_workflows
 from foliot.service.registrar import Registrar, check_job
 from foliot.service.workflows import Workflows
-
-_PAGE: Final = 1_000
 
 
 class Deployer:
@@ -38,9 +35,11 @@ class Deployer:
     async def plan(self, declared: Declared) -> Changes:
         """What `apply` would do. Refusals are in it, nothing is raised for them."""
         # Which workflow a job leads is nobody's definition.
-        jobs = [replace(job, spec=replace(job.spec, leads="")) async for job in self._jobs()]
-        schedules = [schedule async for schedule in self._schedules()]
-        workflows = {version.workflow_id: version.spec async for version in self._versions()}
+        jobs = [replace(job, spec=replace(job.spec, leads="")) async for job in stored_jobs(self._storage)]
+        schedules = [schedule async for schedule in stored_schedules(self._storage)]
+        versions = [version async for version in stored_workflows(self._storage)]
+        # Those that Foliot itself made of dependencies are nobody's definition either.
+        workflows = {version.workflow_id: version.spec for version in versions if version.spec.source != "foliot"}
         return compare(declared, Current.of(jobs, schedules, workflows))
 
     async def apply(self, declared: Declared) -> Changes:
@@ -48,7 +47,7 @@ class Deployer:
         changes = await self.plan(declared)
         _refuse(changes.refusals)
         self._check(changes)
-        await self._workflows.check(changes.workflows_to_put, declared.jobs)
+        await self._workflows.check(changes.workflows_to_put, declared)
         await self._check_targets(changes.schedules_to_put, declared)
         await self._check_gates(changes.jobs_to_put, declared)
         await self._save(changes)
@@ -68,8 +67,7 @@ class Deployer:
 
     async def _check_gates(self, jobs: Mapping[JobId, JobSpec], declared: Declared) -> None:
         """What a job depends on is declared with it, or stored."""
-        steps = {step_job_id(name, step.name) for name, spec in declared.workflows.items() for step in spec.steps}
-        ours = declared.jobs.keys() | declared.workflows.keys() | steps
+        ours = declared.jobs.keys() | jobs_of_all(declared.workflows)
         wanted = {name for spec in jobs.values() if spec.gate is not None for name in spec.gate.depends_on} - ours
         missing = sorted(wanted - (await self._storage.jobs.get(wanted)).keys()) if wanted else []
         if missing:
@@ -80,7 +78,7 @@ class Deployer:
         wanted = {job_id: spec for job_id, spec in changes.jobs_to_put.items() if job_id not in gone}
         removed = {job_id: spec for job_id, spec in changes.jobs_to_put.items() if job_id in gone}
         await self._storage.jobs.rename(changes.renames)
-        await self._registrar.put_jobs(wanted)
+        await self._registrar.put_jobs(wanted, coming=jobs_of_all(changes.workflows_to_put))
         await self._workflows.register(changes.workflows_to_put)
         await self._registrar.put_schedules(changes.schedules_to_put)
         await self._pause_again([change.id for change in changes.schedules if change.action is Action.CREATED])
@@ -91,35 +89,12 @@ class Deployer:
         """What was paused when it left stays paused when it returns: no definition resumes anything."""
         paused: dict[ScheduleId, bool] = {}
         after: ScheduleUid | None = None
-        while created and (page := await self._storage.schedules.ledgers(ids=created, after=after, limit=_PAGE)):
+        while created and (page := await self._storage.schedules.ledgers(ids=created, after=after, limit=PAGE)):
             # By uid, so the newest of those that have gone comes last.
             gone = [ledger.schedule for ledger in page if ledger.deleted_at is not None]
             paused |= {schedule.id: schedule.paused_at is not None for schedule in gone}
             after = page[-1].schedule.uid
         await self._storage.schedules.pause([name for name, was_paused in paused.items() if was_paused], paused=True)
-
-    async def _jobs(self) -> AsyncIterator[Job]:
-        after: JobId | None = None
-        while page := await self._storage.jobs.page(after=after, limit=_PAGE):
-            for job in page:
-                yield job
-            after = page[-1].id
-
-    async def _versions(self) -> AsyncIterator[WorkflowVersion]:
-        """The newest version of each workflow that somebody has written."""
-        after: str | None = None
-        while page := await self._storage.workflows.page(after=after, limit=_PAGE):
-            for version in page:
-                if version.spec.source != "foliot":
-                    yield version
-            after = page[-1].workflow_id
-
-    async def _schedules(self) -> AsyncIterator[Schedule]:
-        after: ScheduleId | None = None
-        while page := await self._storage.schedules.page(after=after, limit=_PAGE):
-            for schedule in page:
-                yield schedule
-            after = page[-1].id
 
 
 def _refuse(refusals: Sequence[Refusal]) -> None:

@@ -14,6 +14,8 @@ from foliot.domain.lease import CancelAnswer
 from foliot.domain.mark import MarkAnswer, Marked, retry_trigger
 from foliot.domain.payload import encode_payload
 from foliot.domain.run import AttemptRecord, NewRun, Run
+from foliot.domain.workflow.spec import PART_SOURCE
+from foliot.domain.workflow.template import has_template
 from foliot.errors import InvalidRun, NotFound
 from foliot.ports.clock import Clock
 from foliot.ports.storage import Created, RunFilter, Storage
@@ -50,6 +52,7 @@ class Desk:
     async def enqueue(self, job_id: str, requests: Sequence[Request]) -> list[Created]:
         """Create a run for each request, all or none. A taken dedupe key gives the run that took it."""
         job = await self._registrar.job(job_id)
+        _refuse_templates(job)
         now = self._clock.now()
         ids = self._ids.batch(now, len(requests))
         runs = [self._new_run(RunId(run_id), job, request, now) for run_id, request in zip(ids, requests, strict=True)]
@@ -136,6 +139,16 @@ class Desk:
         )
 
 
+def _refuse_templates(job: Job) -> None:
+    """A step that is given data from elsewhere does not run alone: it would be given the text of its templates."""
+    if job.spec.source == PART_SOURCE and has_template(job.spec.spec):
+        raise InvalidRun(
+            f'"{job.id}" has templates that only an execution fills in',
+            hint="Repeat one of its runs: foliot retry RUN. Or go on from it: foliot workflows rerun EXECUTION STEP.",
+            field="job",
+        )
+
+
 def _due_at(request: Request, now: Instant) -> Instant:
     if request.run_at is not None and request.delay is not None:
         raise InvalidRun("run_at and delay are two answers to one question", hint="Give one of them.", field="run_at")
@@ -155,7 +168,7 @@ def _dedupe(request: Request) -> tuple[str, Millis | None]:
     if isinstance(request.dedupe, timedelta):
         window = millis(request.dedupe, "dedupe")
         if window < SECOND:
-            raise InvalidRun("a dedupe window is at least one second", field="dedupe")
+            raise InvalidRun("a dedupe window is at least one second", hint="Give a longer timedelta.", field="dedupe")
         return "window", window
     if request.dedupe not in _SCOPES:
         raise InvalidRun(

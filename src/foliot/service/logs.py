@@ -4,7 +4,7 @@ Only the storage is asked, so following a run goes on when its server or its wor
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
@@ -12,16 +12,17 @@ import msgspec
 
 from foliot.domain.ids import RunId, Token
 from foliot.domain.instant import Millis, to_datetime
-from foliot.domain.logs import LogChunk, LogEnd, LogState, Stream, judge_log, read_closing
+from foliot.domain.logs import LogChunk, LogEnd, LogState, Stream, cut_line, judge_log, read_closing
 from foliot.domain.outcome import Reason
-from foliot.domain.run import AttemptRecord, Run, Status
+from foliot.domain.run import BEGUN, AttemptRecord, Run
 from foliot.errors import NotFound, OutputLost, OutputPruned, OutputTruncated, OutputUnavailable, OutputUnfinished
 from foliot.ports.clock import Clock
 from foliot.ports.storage import Storage
 
 LOOK_EVERY: Final = Millis(250)
 _PAGE: Final = 1_000
-_UNDER_WAY: Final = (Status.RUNNING, Status.CANCELLING)
+_BEHIND: Final = (1 << 63) - 1
+"""Behind all that an attempt printed."""
 _REFUSALS: Final[Mapping[LogState, tuple[type[OutputUnavailable], str, str]]] = {
     LogState.TRUNCATED: (
         OutputTruncated,
@@ -75,7 +76,7 @@ class Logs:
         `after` continues behind a piece that was seen before.
         """
         run = await self._run(run_id)
-        pieces = _Pieces(self._storage, run.id, after)
+        pieces = Pieces(self._storage, run.id, after)
         while True:
             async for piece in pieces.new():
                 yield piece
@@ -93,7 +94,7 @@ class Logs:
     async def read(self, run_id: str, after: Cursor | None = None) -> AsyncIterator[LogView | LogEnd]:
         """What the run printed so far; the last item says how the log ends, `open` where more may come."""
         run = await self._run(run_id)
-        async for piece in _Pieces(self._storage, run.id, after).new():
+        async for piece in Pieces(self._storage, run.id, after).new():
             yield piece
         yield await self._end(run)
 
@@ -102,7 +103,8 @@ class Logs:
         run = await self._run(run_id)
         chunks = await self._storage.logs.tail(run.id, limit=pieces)
         numbers = _Numbers(await self._storage.runs.attempts(run.id))
-        return LogTail([_view(chunk, numbers.of(chunk.token)) for chunk in chunks], await self._end(run))
+        first = (chunks[0].token, chunks[0].seq - 1) if chunks else None
+        return LogTail([*_views(chunks, numbers, first)], await self._end(run))
 
     async def raw_stdout(self, run_id: str, attempt: int | None = None) -> bytes:
         """What one attempt, the last one unless said otherwise, wrote to its standard output: every byte, or an error.
@@ -157,23 +159,25 @@ class Logs:
         return chunks
 
 
-class _Pieces:
-    """The log of a run from a place on, as far as it has been printed."""
+class Pieces:
+    """The log of a run from a place on, as far as it has been printed. Asked again, it goes on where it was."""
 
-    def __init__(self, storage: Storage, run_id: RunId, after: Cursor | None) -> None:
+    def __init__(self, storage: Storage, run_id: RunId, after: Cursor | None = None) -> None:
         self._storage = storage
         self._run_id = run_id
         self._after = None if after is None else (Token(after[0]), after[1])
-        self._known: dict[Token, int] = {}
+        self._known: set[Token] = set()
+        self._numbers = _Numbers(())
 
     async def new(self) -> AsyncIterator[LogView]:
         while chunks := await self._storage.logs.read(self._run_id, after=self._after, limit=_PAGE):
-            if any(chunk.token not in self._known for chunk in chunks):
-                numbers = _Numbers(await self._storage.runs.attempts(self._run_id))
-                self._known |= {chunk.token: numbers.of(chunk.token) for chunk in chunks}
-            for chunk in chunks:
-                self._after = chunk.token, chunk.seq
-                yield _view(chunk, self._known[chunk.token])
+            tokens = {chunk.token for chunk in chunks}
+            if not tokens <= self._known:
+                self._known |= tokens
+                self._numbers = _Numbers(await self._storage.runs.attempts(self._run_id))
+            for piece in _views(chunks, self._numbers, self._after):
+                self._after = Token(piece.cursor[0]), piece.cursor[1]
+                yield piece
 
 
 class _Numbers:
@@ -181,9 +185,34 @@ class _Numbers:
 
     def __init__(self, records: Sequence[AttemptRecord]) -> None:
         self._tokens = [record.token for record in records]
+        self._lost = [record for record in records if record.reason == Reason.LEASE_LOST]
+
+    def lost_between(self, after: Cursor | None, token: Token) -> list[AttemptRecord]:
+        """Attempts before that of the token whose worker vanished, from a place in the log on."""
+        return [one for one in self._lost if one.token < token and (after is None or (one.token, _BEHIND) > after)]
 
     def of(self, token: Token) -> int:
         return 1 + sum(known < token for known in self._tokens)
+
+
+def _views(chunks: Sequence[LogChunk], numbers: _Numbers, after: Cursor | None) -> Iterator[LogView]:
+    """Chunks as pieces, and between two attempts a line where the log of the first was cut off."""
+    for chunk in chunks:
+        for record in numbers.lost_between(after, chunk.token):
+            yield _cut(record, numbers.of(record.token))
+        after = chunk.token, chunk.seq
+        yield _view(chunk, numbers.of(chunk.token))
+
+
+def _cut(record: AttemptRecord, attempt: int) -> LogView:
+    return LogView(
+        run_id=record.run_id,
+        attempt=attempt,
+        at=to_datetime(record.finished_at),
+        stream="meta",
+        data=cut_line(attempt),
+        cursor=(record.token, _BEHIND),
+    )
 
 
 def _view(chunk: LogChunk, attempt: int) -> LogView:
@@ -202,7 +231,7 @@ def _asked_for(run: Run, records: Sequence[AttemptRecord], number: int | None) -
     """The record of an attempt. None: it is not over, or has not begun."""
     if number is None:
         return records[-1] if records and run.status.is_terminal else None
-    if number == run.attempt and run.status in _UNDER_WAY:
+    if number == run.attempt and run.status in BEGUN:
         return None
     for record in records:
         if record.number == number:

@@ -5,13 +5,24 @@ from typing import Final
 
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.instant import Instant
-from foliot.domain.run import Status
+from foliot.domain.run import BEGUN, Status
 from foliot.domain.schedule import Schedule
 from foliot.domain.timetable import Timetable
 from foliot.ports.clock import Clock
 from foliot.ports.storage import Depth, RunFilter, Storage
-from foliot.service.registrar import PREVIEW, ScheduleView, view_schedule
-from foliot.service.views import JobView, RunView, WorkerView, view_job, view_run, view_worker
+from foliot.service.views import (
+    PREVIEW,
+    JobView,
+    RunView,
+    ScheduleView,
+    TickView,
+    WorkerView,
+    view_job,
+    view_run,
+    view_schedule,
+    view_tick,
+    view_worker,
+)
 
 MOST_COUNTED: Final = 10_000
 """A count that says this may stand for more."""
@@ -47,13 +58,19 @@ class Overview:
 
     async def running(self, limit: int = 100) -> list[RunView]:
         """Runs under way, newest first."""
-        return await self.newest(Status.RUNNING, Status.CANCELLING, limit=limit)
+        return await self.newest(*BEGUN, limit=limit)
 
     async def newest(self, *statuses: Status, limit: int) -> list[RunView]:
         """Runs of these statuses, newest first."""
         pages = [await self._storage.runs.page(RunFilter(status=status, limit=limit)) for status in statuses]
         found = [run for page in pages for run in page]
         return [view_run(run) for run in sorted(found, key=lambda run: run.id, reverse=True)[:limit]]
+
+    async def ticks(self, schedule: Schedule, limit: int = 100) -> list[TickView]:
+        """The newest rows of a schedule's ledger, newest first, each with where its run stands."""
+        ticks = await self._storage.schedules.latest_ticks(schedule.uid, limit=limit)
+        runs = await self._storage.runs.get([tick.run_id for tick in ticks if tick.run_id is not None])
+        return [view_tick(tick, None if tick.run_id is None else runs.get(tick.run_id)) for tick in ticks]
 
     async def depth(self, limit: int = MOST_COUNTED) -> Depth:
         """How many runs are running, queued and scheduled, each counted up to `limit`."""

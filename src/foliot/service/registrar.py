@@ -1,29 +1,25 @@
 """Registers jobs and schedules: checks everything, then stores it, or stores nothing."""
 
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
-
-import msgspec
-from msgspec.structs import replace
 
 from foliot.domain.deployment import OWNERS
 from foliot.domain.edit import is_same_rule
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import IdSource, JobId, ScheduleId, ScheduleUid
 from foliot.domain.input.schedule import read_schedule
-from foliot.domain.instant import Instant, to_datetime
-from foliot.domain.job import Job, JobSpec, check_name
+from foliot.domain.instant import Instant
+from foliot.domain.job import Job, JobSpec, check_name, inherited, watched_by
 from foliot.domain.payload import encode_payload
-from foliot.domain.schedule import Schedule, ScheduleSpec, ScheduleType, canonical, check_schedule
-from foliot.domain.timetable import Timetable
+from foliot.domain.schedule import Schedule, ScheduleSpec, canonical, check_schedule
 from foliot.errors import InvalidInput, InvalidJob, InvalidSchedule, NotFound, OwnedElsewhere
 from foliot.ports.clock import Clock
-from foliot.ports.storage import Ledger, NewSchedule, Storage
+from foliot.ports.storage import NewSchedule, Storage
+from foliot.service.paging import stored_jobs, stored_schedules
+from foliot.service.views import ScheduleView, moment, view_ledger
 
-PREVIEW = 5
 _SUGGESTIONS = 1_000
-_PAGE = 1_000
 
 
 class Upserted(NamedTuple):
@@ -31,36 +27,6 @@ class Upserted(NamedTuple):
 
     schedule_id: str
     next_run_at: datetime | None
-
-
-class ScheduleView(msgspec.Struct, frozen=True, kw_only=True):
-    """A schedule as people see it, with its next fire times."""
-
-    schedule_id: str
-    schedule_type: str
-    schedule_expr: str
-    job_id: str | None
-    workflow_id: str | None
-    version: int | None
-    user_id: str | None
-    timezone: str
-    start_at: datetime | None
-    end_at: datetime | None
-    next_run_at: datetime | None
-    last_scheduled_at: datetime | None
-    enabled: bool
-    paused: bool
-    jitter_ms: int
-    overlap_policy: str
-    catchup_policy: str
-    created_at: datetime
-    updated_at: datetime
-    preview: list[datetime]
-    """The next fire times as they are planned now, in the schedule's zone's instants, UTC."""
-
-    @property
-    def cron_expr(self) -> str | None:
-        return self.schedule_expr if self.schedule_type == ScheduleType.CRON else None
 
 
 class Registrar:
@@ -71,37 +37,46 @@ class Registrar:
         self._clock = clock
         self._ids = ids
 
-    async def put_jobs(self, jobs: Mapping[JobId, JobSpec]) -> list[Job]:
-        """Create or replace jobs. One that is wrong refuses them all."""
+    async def put_jobs(self, jobs: Mapping[JobId, JobSpec], *, coming: Collection[JobId] = ()) -> list[Job]:
+        """Create or replace jobs. One that is wrong refuses them all. What is `coming` may be depended on already."""
         for job_id, spec in jobs.items():
             check_job(job_id, spec)
         known = await self._storage.jobs.get(jobs)
         refuse_foreign("job", ((job_id, job.spec.source, jobs[job_id].source) for job_id, job in known.items()))
-        await self._check_gates(jobs)
-        kept = [(job_id, _keeping(spec, known.get(job_id))) for job_id, spec in jobs.items()]
+        await self._check_gates(jobs, {*jobs, *coming})
+        before = {job_id: job.spec for job_id, job in known.items()}
+        kept = [(job_id, inherited(spec, before.get(job_id))) for job_id, spec in jobs.items()]
         stored = await self._storage.jobs.put(kept)
         watched = watched_by(jobs)
         if watched:
             await self._storage.runs.watch(watched)
         return stored
 
-    async def _check_gates(self, jobs: Mapping[JobId, JobSpec]) -> None:
+    async def _check_gates(self, jobs: Mapping[JobId, JobSpec], coming: Collection[JobId]) -> None:
         """A job may depend on those that exist, or are put together with it."""
-        named = {name for spec in jobs.values() if spec.gate is not None for name in spec.gate.depends_on} - jobs.keys()
+        named = {name for spec in jobs.values() if spec.gate is not None for name in spec.gate.depends_on} - set(coming)
         missing = sorted(named - (await self._storage.jobs.get(named)).keys()) if named else []
         if missing:
             raise await self.no_job(missing[0])
 
     async def upsert_schedule(self, schedule_id: str | None = None, **fields: Any) -> Upserted:
-        """Create or change one schedule; see `domain.input.schedule.schedule_spec` for the fields."""
+        """Create or change one schedule; see `domain.input.schedule.read_schedule` for the fields."""
         if schedule_id is not None and not isinstance(schedule_id, str):
-            raise InvalidSchedule(f"schedule_id must be text, not {type(schedule_id).__name__}", field="schedule_id")
+            raise InvalidSchedule(
+                f"schedule_id must be text, not {type(schedule_id).__name__}",
+                hint="Write it in quotes, or leave it out to be given one.",
+                field="schedule_id",
+            )
         chosen = ScheduleId(schedule_id or self._ids.make(self._clock.now()))
         [schedule] = await self.put_schedules({chosen: read_schedule(fields)})
-        return Upserted(schedule.id, _moment(schedule.next_run_at))
+        return Upserted(schedule.id, moment(schedule.next_run_at))
 
     async def put_schedules(self, schedules: Mapping[ScheduleId, ScheduleSpec]) -> list[Schedule]:
         """Create or change schedules. One that is wrong refuses them all."""
+        return await self._storage.schedules.put(await self.prepare_schedules(schedules))
+
+    async def prepare_schedules(self, schedules: Mapping[ScheduleId, ScheduleSpec]) -> list[NewSchedule]:
+        """Schedules as they can be stored. One that is wrong refuses them all."""
         now = self._clock.now()
         specs = {schedule_id: canonical(spec, schedule_id) for schedule_id, spec in schedules.items()}
         known = await self._storage.schedules.get(specs)
@@ -122,12 +97,10 @@ class Registrar:
         )
         await self._check_jobs(changes)
         uids = self._ids.batch(now, len(specs))
-        return await self._storage.schedules.put(
-            [
-                NewSchedule(ScheduleUid(uid), schedule_id, spec)
-                for uid, (schedule_id, spec) in zip(uids, specs.items(), strict=True)
-            ]
-        )
+        return [
+            NewSchedule(ScheduleUid(uid), schedule_id, spec)
+            for uid, (schedule_id, spec) in zip(uids, specs.items(), strict=True)
+        ]
 
     def check_schedules(self, schedules: Mapping[ScheduleId, ScheduleSpec]) -> None:
         """Refuse schedules that could not be kept if they were saved now."""
@@ -148,7 +121,7 @@ class Registrar:
     async def pause_job(self, job_id: str, paused: bool = True) -> list[ScheduleId]:
         """Pause or resume all schedules of a job, whoever owns it; their ids come back."""
         job = await self.job(job_id)
-        names = [schedule.id async for schedule in self._schedules_of(job.id)]
+        names = [schedule.id async for schedule in stored_schedules(self._storage, job.id)]
         return [schedule.id for schedule in await self._storage.schedules.pause(names, paused=paused)]
 
     async def delete_job(self, job_id: str, *, source: str = "api") -> None:
@@ -179,26 +152,16 @@ class Registrar:
             )
 
     async def _gates(self) -> AsyncIterator[tuple[JobId, Gate]]:
-        after: JobId | None = None
-        while page := await self._storage.jobs.page(after=after, limit=_PAGE):
-            for job in page:
-                if job.spec.gate is not None:
-                    yield job.id, job.spec.gate
-            after = page[-1].id
-
-    async def _schedules_of(self, job_id: JobId) -> AsyncIterator[Schedule]:
-        after: ScheduleId | None = None
-        while page := await self._storage.schedules.page(job_id=job_id, after=after, limit=_PAGE):
-            for schedule in page:
-                yield schedule
-            after = page[-1].id
+        async for job in stored_jobs(self._storage):
+            if job.spec.gate is not None:
+                yield job.id, job.spec.gate
 
     async def get_schedule(self, schedule_id: str) -> ScheduleView:
         ledgers = await self._storage.schedules.ledgers(ids=[ScheduleId(schedule_id)])
         living = [ledger for ledger in ledgers if ledger.deleted_at is None]
         if not living:
             raise await self._no_schedule(schedule_id)
-        return view(living[-1], self._clock.now())
+        return view_ledger(living[-1], self._clock.now())
 
     async def schedule(self, schedule_id: str) -> Schedule:
         found = await self._storage.schedules.get([ScheduleId(schedule_id)])
@@ -234,17 +197,6 @@ def check_job(job_id: JobId, spec: JobSpec) -> None:
         raise
 
 
-def _keeping(spec: JobSpec, known: Job | None) -> JobSpec:
-    """The definition with what is not its owner's to say."""
-    return spec if known is None or not known.spec.leads else replace(spec, leads=known.spec.leads)
-
-
-def watched_by(jobs: Mapping[JobId, JobSpec]) -> set[JobId]:
-    """Jobs whose ends gates look at: those they depend on, and themselves."""
-    gated = {job_id: spec.gate for job_id, spec in jobs.items() if spec.gate is not None}
-    return {*gated, *(name for gate in gated.values() for name in gate.depends_on)}
-
-
 def refuse_foreign(what: str, changes: Iterable[tuple[str, str, str]]) -> None:
     """Refuse changes (id, owner, who wants it) of what somebody else owns: all of them at once."""
     refused = [(name, OWNERS[owner]) for name, owner, source in changes if owner in OWNERS and owner != source]
@@ -261,42 +213,3 @@ def _check(spec: ScheduleSpec, schedule_id: ScheduleId, now: Instant) -> None:
     except InvalidInput as error:
         error.add_context(f"schedule {schedule_id[:64]!a}")
         raise
-
-
-def view(ledger: Ledger, now: Instant) -> ScheduleView:
-    return view_schedule(ledger.schedule, upcoming(ledger, now))
-
-
-def view_schedule(schedule: Schedule, preview: Sequence[Instant]) -> ScheduleView:
-    spec = schedule.revision.spec
-    return ScheduleView(
-        schedule_id=schedule.id,
-        schedule_type=spec.type,
-        schedule_expr=spec.expr,
-        job_id=spec.job_id,
-        workflow_id=spec.workflow_id,
-        version=spec.version,
-        user_id=spec.user_id,
-        timezone=spec.timezone,
-        start_at=_moment(spec.start_at),
-        end_at=_moment(spec.end_at),
-        next_run_at=_moment(schedule.next_run_at),
-        last_scheduled_at=_moment(schedule.last_scheduled_at),
-        enabled=schedule.enabled,
-        paused=schedule.paused_at is not None,
-        jitter_ms=spec.jitter,
-        overlap_policy=spec.overlap,
-        catchup_policy=spec.catchup,
-        created_at=to_datetime(schedule.created_at),
-        updated_at=to_datetime(schedule.updated_at),
-        preview=[to_datetime(moment) for moment in preview],
-    )
-
-
-def upcoming(ledger: Ledger, now: Instant, limit: int = PREVIEW) -> Sequence[Instant]:
-    """When the schedule will fire next, were it not paused."""
-    return Timetable(ledger.schedule.id, ledger.revisions).upcoming(now, limit)
-
-
-def _moment(instant: Instant | None) -> datetime | None:
-    return None if instant is None else to_datetime(instant)

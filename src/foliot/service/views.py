@@ -4,17 +4,26 @@ Moments are aware datetimes in UTC, spans are seconds, statuses and reasons are 
 no token, no revision of a lease, no uid.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from foliot.domain.instant import SECOND, Instant, to_datetime
 from foliot.domain.job import Job
 from foliot.domain.lease import WorkerState
-from foliot.domain.run import AttemptRecord, Run, Status
+from foliot.domain.run import BEGUN, AttemptRecord, Run, Status
+from foliot.domain.schedule import Schedule, ScheduleType
+from foliot.domain.secrets import public_document, public_spec
 from foliot.domain.tick import TickOutcome, TickReason, TickRecord
+from foliot.domain.timetable import Timetable
+from foliot.ports.storage import Ledger
+
+PREVIEW: Final = 5
+"""Fire times that are shown of a schedule."""
+_GIVEN: Final = ("input_payload", "payload", "params")
+"""Fields that hold what somebody has given a run."""
 
 
 class RunView(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,6 +60,12 @@ class RunView(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds of the latest attempt, from start to end. None while it lasts."""
     lag: float | None
     """Seconds from the moment it was planned or due for to its start."""
+    root: str | None
+    """The execution that it is a part of."""
+    role: str | None
+    """What it is there: a step."""
+    item: str | None
+    """Under which name."""
 
 
 class AttemptView(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,12 +95,17 @@ class TickView(msgspec.Struct, frozen=True, kw_only=True):
     fire_at: datetime
     """When it fired or would have: jitter included."""
     run_id: str | None
+    status: Status | None
+    """Where its run stands. None: it has none, or that is forgotten."""
     coalesced_into: datetime | None
     """The moment whose run stands for this one as well."""
 
 
 class JobView(msgspec.Struct, frozen=True, kw_only=True):
-    """A job with its latest run. `spec` and `options` hold what its definition says beside the defaults."""
+    """A job with its latest run. `spec` and `options` hold what its definition says beside the defaults.
+
+    What may be a secret in it is ***; `domain.secrets` says what that is.
+    """
 
     id: str
     kind: str
@@ -106,6 +126,36 @@ class JobView(msgspec.Struct, frozen=True, kw_only=True):
     latest_run: RunView | None = None
 
 
+class ScheduleView(msgspec.Struct, frozen=True, kw_only=True):
+    """A schedule as people see it, with its next fire times."""
+
+    schedule_id: str
+    schedule_type: str
+    schedule_expr: str
+    job_id: str | None
+    workflow_id: str | None
+    version: int | None
+    user_id: str | None
+    timezone: str
+    start_at: datetime | None
+    end_at: datetime | None
+    next_run_at: datetime | None
+    last_scheduled_at: datetime | None
+    enabled: bool
+    paused: bool
+    jitter_ms: int
+    overlap_policy: str
+    catchup_policy: str
+    created_at: datetime
+    updated_at: datetime
+    preview: list[datetime]
+    """The next fire times as they are planned now, in the schedule's zone's instants, UTC."""
+
+    @property
+    def cron_expr(self) -> str | None:
+        return self.schedule_expr if self.schedule_type == ScheduleType.CRON else None
+
+
 class WorkerView(msgspec.Struct, frozen=True, kw_only=True):
     """A worker process."""
 
@@ -122,12 +172,14 @@ class WorkerView(msgspec.Struct, frozen=True, kw_only=True):
 def view_run(run: Run) -> RunView:
     tick = run.tick
     planned_at = run.due_at if tick is None else tick.scheduled_for
+    # How its last attempt ended is no longer news when the next one is under way.
+    is_under_way = run.status in BEGUN
     return RunView(
         id=run.id,
         job_id=run.job_id,
         job_schedule_id=None if tick is None else tick.schedule_id,
         status=run.status,
-        reason=run.reason,
+        reason=None if is_under_way else run.reason,
         scheduled_for=None if tick is None else to_datetime(tick.scheduled_for),
         due_at=to_datetime(run.due_at),
         created_at=to_datetime(run.created_at),
@@ -138,8 +190,8 @@ def view_run(run: Run) -> RunView:
         lost=run.lost,
         input_payload=run.payload,
         output_payload=run.output,
-        error_message=run.error,
-        exit_code=run.exit_code,
+        error_message=None if is_under_way else run.error,
+        exit_code=None if is_under_way else run.exit_code,
         trigger=run.trigger,
         queue=run.queue,
         priority=run.priority,
@@ -147,6 +199,9 @@ def view_run(run: Run) -> RunView:
         idempotency_key=None if tick is None else tick.key,
         duration=_seconds(run.started_at, run.finished_at),
         lag=_seconds(planned_at, run.started_at),
+        root=run.root,
+        role=run.role,
+        item=run.item,
     )
 
 
@@ -165,7 +220,7 @@ def view_attempt(record: AttemptRecord) -> AttemptView:
     )
 
 
-def view_tick(tick: TickRecord) -> TickView:
+def view_tick(tick: TickRecord, run: Run | None = None) -> TickView:
     return TickView(
         scheduled_for=to_datetime(tick.scheduled_for),
         until=to_datetime(tick.until),
@@ -174,12 +229,13 @@ def view_tick(tick: TickRecord) -> TickView:
         reason=tick.reason,
         fire_at=to_datetime(tick.fire_at),
         run_id=tick.run_id,
+        status=None if run is None else run.status,
         coalesced_into=moment(tick.into),
     )
 
 
 def view_job(job: Job, latest: Run | None = None) -> JobView:
-    spec = job.spec
+    spec, shown = job.spec, job.spec.as_written
     return JobView(
         id=job.id,
         kind=spec.kind,
@@ -191,13 +247,45 @@ def view_job(job: Job, latest: Run | None = None) -> JobView:
         owner=spec.owner,
         tags=spec.tags,
         labels=spec.labels,
-        spec=spec.spec,
-        payload_template=spec.payload_template,
+        spec=public_spec(shown.spec),
+        payload_template=public_document(shown.payload_template),
         options=msgspec.to_builtins(spec.options),
         revision=job.revision,
         created_at=to_datetime(job.created_at),
         updated_at=to_datetime(job.updated_at),
         latest_run=None if latest is None else view_run(latest),
+    )
+
+
+def view_ledger(ledger: Ledger, now: Instant) -> ScheduleView:
+    """A schedule with the times at which it would fire next, were it not paused."""
+    upcoming = Timetable(ledger.schedule.id, ledger.revisions).upcoming(now, PREVIEW)
+    return view_schedule(ledger.schedule, upcoming)
+
+
+def view_schedule(schedule: Schedule, preview: Sequence[Instant]) -> ScheduleView:
+    spec = schedule.revision.spec
+    return ScheduleView(
+        schedule_id=schedule.id,
+        schedule_type=spec.type,
+        schedule_expr=spec.expr,
+        job_id=spec.job_id,
+        workflow_id=spec.workflow_id,
+        version=spec.version,
+        user_id=spec.user_id,
+        timezone=spec.timezone,
+        start_at=moment(spec.start_at),
+        end_at=moment(spec.end_at),
+        next_run_at=moment(schedule.next_run_at),
+        last_scheduled_at=moment(schedule.last_scheduled_at),
+        enabled=schedule.enabled,
+        paused=schedule.paused_at is not None,
+        jitter_ms=spec.jitter,
+        overlap_policy=spec.overlap,
+        catchup_policy=spec.catchup,
+        created_at=to_datetime(schedule.created_at),
+        updated_at=to_datetime(schedule.updated_at),
+        preview=[to_datetime(planned) for planned in preview],
     )
 
 
@@ -215,9 +303,15 @@ def view_worker(state: WorkerState) -> WorkerView:
 
 
 def as_json(view: msgspec.Struct) -> dict[str, Any]:
-    """A view as plain JSON values: moments as ISO 8601 text."""
-    plain: dict[str, Any] = msgspec.to_builtins(view)
-    return plain
+    """A view as plain JSON values: moments as ISO 8601 text, and *** for what sounds like a secret in a payload."""
+    return _public(msgspec.to_builtins(view))
+
+
+def _public(plain: dict[str, Any]) -> dict[str, Any]:
+    shown = {name: public_document(value) if name in _GIVEN else value for name, value in plain.items()}
+    if isinstance(shown.get("latest_run"), dict):
+        shown["latest_run"] = _public(shown["latest_run"])
+    return shown
 
 
 def moment(instant: Instant | None) -> datetime | None:

@@ -1,28 +1,36 @@
 """Registers workflows, starts executions, and tells what became of them."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
 import msgspec
 
-from foliot.domain.ids import JobId, RunId
+from foliot.domain.deployment import FILE, Declared
+from foliot.domain.edit import is_same_rule
+from foliot.domain.ids import JobId, RunId, ScheduleId
 from foliot.domain.instant import to_datetime
 from foliot.domain.job import JobSpec
 from foliot.domain.lease import CancelAnswer
 from foliot.domain.outcome import Reason
 from foliot.domain.run import Ended, Run, Status
-from foliot.domain.workflow.checking import check_workflow, step_job_id
+from foliot.domain.schedule import Schedule, ScheduleSpec, canonical
+from foliot.domain.workflow.checking import check_workflow, names_around
 from foliot.domain.workflow.dependencies import EDGES
 from foliot.domain.workflow.execution import Execution, StepRecord
-from foliot.domain.workflow.jobs import is_part_of_workflow, jobs_of
+from foliot.domain.workflow.graph import graph_of
+from foliot.domain.workflow.jobs import GRAPH, PART_SOURCE, jobs_of_all
+from foliot.domain.workflow.keeping import Kept, asked_about, keep, kept_in
+from foliot.domain.workflow.progress import run_again
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.domain.workflow.start import Start, read_params
-from foliot.errors import InvalidRun, NotFound
+from foliot.errors import InvalidRun, InvalidSchedule, NotFound
+from foliot.ports.definitions import Deployment
 from foliot.ports.executions import WorkflowVersion
 from foliot.ports.storage import Storage
 from foliot.service.desk import Desk, Request
-from foliot.service.registrar import Registrar
+from foliot.service.paging import stored_schedules
+from foliot.service.registrar import Registrar, refuse_foreign
 
 _SUGGESTIONS: Final = 1_000
 
@@ -37,6 +45,10 @@ class StepView(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
     blockers: list[str]
     """Steps whose result kept it from running."""
+    cause: str | None = None
+    """Why its run ended as it did: exception, exit_code, timeout and so on."""
+    error: str | None = None
+    """What its run failed with."""
 
 
 class ExecutionView(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,6 +71,16 @@ class ExecutionView(msgspec.Struct, frozen=True, kw_only=True):
         return {step.name: step.result for step in self.steps}
 
 
+class Deployed(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of a workflow that was deployed. One that says what is stored already keeps its version."""
+
+    workflow_id: str
+    version: int
+    schedules: list[str]
+    """The ids of those that came with it."""
+    warnings: list[str]
+
+
 class Workflows:
     """Where workflows are asked for."""
 
@@ -72,26 +94,65 @@ class Workflows:
     async def register(self, workflows: Mapping[str, WorkflowSpec]) -> dict[str, WorkflowVersion]:
         """Store workflows with the jobs behind them. One that is wrong refuses all; an equal one changes nothing."""
         await self.check(workflows)
-        versions = await self._storage.workflows.put(workflows)
-        jobs: dict[JobId, JobSpec] = {}
-        for workflow_id, (_, version, spec, _) in versions.items():
-            jobs |= jobs_of(workflow_id, version, spec)
-        await self._registrar.put_jobs(jobs)
-        return versions
+        return await self._storage.workflows.deploy(Deployment(workflows))
 
-    async def check(
-        self, workflows: Mapping[str, WorkflowSpec], declared: Mapping[JobId, JobSpec] | None = None
-    ) -> None:
-        """Refuse workflows that cannot be walked through. `declared` are jobs that are to be stored with them."""
+    async def deploy(
+        self,
+        workflow_id: str,
+        spec: WorkflowSpec,
+        schedules: Mapping[ScheduleId, ScheduleSpec],
+        *,
+        past: Collection[ScheduleId] = (),
+        warn: Sequence[str] = (),
+    ) -> Deployed:
+        """Store a workflow with its schedules; what it was deployed with before and has no longer is deleted.
+
+        All of it, or nothing. Those in `past` cannot fire any more: they stay if they are stored, and are not created.
+        """
+        await self.check({workflow_id: spec})
+        await self._refuse_taken(workflow_id, schedules)
+        stored = {one.id: one async for one in stored_schedules(self._storage, JobId(workflow_id))}
+        wanted = {name: one for name, one in schedules.items() if name not in past or _is_stored(name, one, stored)}
+        gone = [name for name, one in stored.items() if _came_with_it(one) and name not in wanted]
+        new = await self._registrar.prepare_schedules(wanted)
+        versions = await self._storage.workflows.deploy(Deployment({workflow_id: spec}, new, gone))
+        return Deployed(
+            workflow_id=workflow_id,
+            version=versions[workflow_id].version,
+            schedules=[*wanted],
+            warnings=[*warn],
+        )
+
+    async def own_schedules(self, workflow_id: str) -> dict[ScheduleId, ScheduleSpec]:
+        """The schedules that were defined with a workflow, not those that people added."""
+        found = {one.id: one.revision.spec async for one in stored_schedules(self._storage, JobId(workflow_id))}
+        return {name: spec for name, spec in found.items() if spec.source in (PART_SOURCE, FILE)}
+
+    async def check(self, workflows: Mapping[str, WorkflowSpec], declared: Declared | None = None) -> None:
+        """Refuse workflows that cannot be walked through. `declared` is what is to be stored with them."""
+        around = declared or Declared(workflows=workflows)
+        coming = around.jobs.keys() | jobs_of_all(around.workflows)
         for workflow_id, spec in workflows.items():
-            check_workflow(workflow_id, spec, {**await self._jobs_around(workflow_id, spec), **(declared or {})})
+            jobs = {**await self.jobs_named(names_around(workflow_id, spec), besides=coming), **around.jobs}
+            refuse_foreign("workflow", _owners(workflow_id, spec, jobs))
+            check_workflow(workflow_id, spec, jobs, watchable=jobs.keys() | coming)
 
-    async def _jobs_around(self, workflow_id: str, spec: WorkflowSpec) -> dict[JobId, JobSpec]:
-        """Jobs that the steps name, and those that have a name which the workflow would take."""
-        named = {step.job for step in spec.steps if step.job is not None}
-        taken = {JobId(workflow_id), *(step_job_id(workflow_id, step.name) for step in spec.steps)}
-        found = await self._storage.jobs.get(named | taken)
-        return {name: job.spec for name, job in found.items() if name in named or not is_part_of_workflow(job.spec)}
+    async def jobs_named(self, names: Collection[JobId], besides: Collection[JobId] = ()) -> dict[JobId, JobSpec]:
+        """Those of the jobs that exist; if one does not, others too: one of them was probably meant."""
+        found = await self._storage.jobs.get(names)
+        if set(names) - found.keys() - set(besides):
+            found = {job.id: job for job in await self._storage.jobs.page(limit=_SUGGESTIONS)} | found
+        return {job_id: job.spec for job_id, job in found.items()}
+
+    async def _refuse_taken(self, workflow_id: str, schedules: Mapping[ScheduleId, ScheduleSpec]) -> None:
+        """A schedule of something else does not become one of this workflow's."""
+        for schedule_id, known in (await self._storage.schedules.get(schedules)).items():
+            if known.revision.spec.target != workflow_id:
+                raise InvalidSchedule(
+                    f'schedule "{schedule_id}" belongs to "{known.revision.spec.target}"',
+                    hint="Delete that one, or give the schedule of the workflow another name.",
+                    field="name",
+                )
 
     async def get(self, workflow_id: str, version: int | None = None) -> WorkflowVersion:
         """The newest version, or the one that is asked for."""
@@ -148,7 +209,20 @@ class Workflows:
         if not begin and not marked:
             raise InvalidRun(f"no step of execution {execution_id} has failed", hint="Name the steps to begin at.")
         start = Start(version=before.version, rerun_of=RunId(before.id), steps=begin, marked=tuple(marked))
+        start = msgspec.structs.replace(start, kept=await self._kept(before, start))
         return await self._begin(before.workflow_id, start, Request(payload=before.params or None))
+
+    async def _kept(self, before: ExecutionView, start: Start) -> dict[str, Kept]:
+        """What steps that are not run again left behind, as far as the others may ask for it."""
+        spec, run_id = (await self.get(before.workflow_id, before.version)).spec, RunId(before.id)
+        states = await self._storage.executions.states(run_id)
+        again = run_again(graph_of(spec.steps), states, start=start.steps, marked=start.marked)
+        asked = asked_about(spec) - again
+        if not asked:
+            return {}
+        found = await self._storage.executions.facts(run_id, asked)
+        stored = await self._storage.runs.get([facts.run_id for facts in found.values() if facts.run_id is not None])
+        return keep(before.id, found, kept_in(await self._storage.runs.overrides(run_id)), stored)
 
     async def cancel(self, execution_id: str) -> CancelAnswer:
         return await self._desk.cancel(execution_id)
@@ -170,11 +244,16 @@ class Workflows:
         """Approve or reject a step that waits for a person."""
         execution = await self.execution(execution_id)
         self._refuse_strangers(execution, [step])
-        state = next(known for known in execution.steps if known.name == step)
         ended = _approved(by) if approve else _rejected(by)
-        answered = state.run_id is not None and await self._storage.runs.answer({RunId(state.run_id): ended})
-        if not answered:
+        run_id = (await self._questions(execution)).get(step)
+        if run_id is None or not await self._storage.runs.answer({run_id: ended}):
             raise InvalidRun(f'step "{step}" does not wait for an answer', hint=f"Look at: foliot show {execution_id}")
+
+    async def _questions(self, execution: ExecutionView) -> dict[str, RunId]:
+        """The runs of steps that ask a person. Other work that waits is not answered: it would never be done."""
+        spec = (await self.get(execution.workflow_id, execution.version)).spec
+        asking = {step.name for step in spec.steps if step.approval is not None}
+        return {step.name: RunId(step.run_id) for step in execution.steps if step.run_id and step.name in asking}
 
     async def execution(self, execution_id: str) -> ExecutionView:
         found = await self.status(execution_id)
@@ -215,6 +294,21 @@ class Workflows:
                 raise NotFound("step", step, known=known)
 
 
+def _came_with_it(schedule: Schedule) -> bool:
+    return schedule.revision.spec.source == PART_SOURCE
+
+
+def _is_stored(schedule_id: ScheduleId, spec: ScheduleSpec, stored: Mapping[ScheduleId, Schedule]) -> bool:
+    return schedule_id in stored and is_same_rule(stored[schedule_id], canonical(spec, schedule_id))
+
+
+def _owners(workflow_id: str, spec: WorkflowSpec, jobs: Mapping[JobId, JobSpec]) -> Iterator[tuple[str, str, str]]:
+    """Who has a workflow of that name, and who wants it."""
+    known = jobs.get(JobId(workflow_id))
+    if known is not None and known.kind == GRAPH:
+        yield workflow_id, known.source, spec.source
+
+
 def _approved(by: str | None) -> Ended:
     return Ended(Status.SUCCESS, Reason.MARKED, output=msgspec.json.encode({"approved_by": by}))
 
@@ -246,4 +340,6 @@ def _view_step(step: StepRecord) -> StepView:
         run_id=step.state.run_id,
         reason=step.state.reason,
         blockers=list(step.state.blockers),
+        cause=step.cause,
+        error=step.error,
     )

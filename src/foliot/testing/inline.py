@@ -32,7 +32,7 @@ from foliot.adapters.storage.sqlite import SqliteStorage
 from foliot.app import Foliot
 from foliot.domain.ids import IdSource
 from foliot.domain.instant import DAY, Instant, Millis, from_timedelta, later
-from foliot.domain.launch import launch_elsewhere
+from foliot.domain.launch import launch_elsewhere, launch_job
 from foliot.engine.gatekeeper import LOOK_AGAIN
 from foliot.engine.loop import AT_ONCE, Duty
 from foliot.engine.node import Parts, Settings, Timekeeping, Work
@@ -120,7 +120,7 @@ class InlineEngine:
             clock=self.clock,
             ids=services.ids,
             runners=build_runners(functions, self.app.launcher, threads=1),
-            launcher=launch_elsewhere,
+            launcher=launch_elsewhere if self.app.has_own_launcher else launch_job,
             tell=self.app.listeners.listen(services.workflows),
         )
         settings = Settings(label="inline", lease=_FOR_EVER)

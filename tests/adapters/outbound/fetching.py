@@ -5,6 +5,8 @@ from foliot.domain.outbound import OPEN
 from foliot.domain.request import Request
 from foliot.domain.url import read_url
 
+MOST = 1 << 30
+
 
 async def fetch(
     url: str,
@@ -18,4 +20,4 @@ async def fetch(
 ) -> tuple[int, bytes]:
     request = Request(method, read_url(url), headers or {}, body)
     async with (outbound or Outbound(OPEN)).exchange(request, redirects=redirects, verify=verify) as answer:
-        return answer.status, b"".join([piece async for piece in answer.pieces()])
+        return answer.status, b"".join([piece async for piece in answer.pieces(MOST)])

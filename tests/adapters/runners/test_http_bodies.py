@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 import tracemalloc
+import zlib
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -63,6 +64,25 @@ async def test_an_answer_without_end_is_not_read_to_its_end(server: Server) -> N
     outcome, log = await get(server)
 
     assert outcome == Success(exit_code=200)
+    assert f"longer than {READ_LIMIT} bytes".encode() in log.text("meta")
+
+
+@pytest.mark.proves("Z42")
+@pytest.mark.parametrize("encoding", ["gzip", "deflate"])
+async def test_an_answer_that_unpacks_to_nothing_is_not_read_for_ever(server: Server, encoding: str) -> None:
+    nothing = gzip.compress(b"") if encoding == "gzip" else zlib.compress(b"")
+
+    async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(f"HTTP/1.1 200 OK\r\nContent-Encoding: {encoding}\r\n\r\n".encode())
+        while True:
+            writer.write(nothing * (MEGABYTE // len(nothing)))
+            await writer.drain()
+
+    server.answers["/"] = drip
+
+    outcome, log = await get(server)
+
+    assert (outcome, log.text("stdout")) == (Success(exit_code=200), b"")
     assert f"longer than {READ_LIMIT} bytes".encode() in log.text("meta")
 
 

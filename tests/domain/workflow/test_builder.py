@@ -4,13 +4,14 @@ from typing import Any
 
 import pytest
 
+from foliot.domain.instant import Millis
 from foliot.domain.workflow.builder import Workflow
 from foliot.domain.workflow.checking import check_workflow
 from foliot.domain.workflow.conditions import Condition
 from foliot.domain.workflow.facts import OutputTest
 from foliot.domain.workflow.graph import graph_of
-from foliot.domain.workflow.spec import Approval, Edge
-from foliot.errors import InvalidJob
+from foliot.domain.workflow.spec import Answer, Approval, Edge
+from foliot.errors import InvalidJob, InvalidWorkflow
 
 
 def extract() -> None:
@@ -108,6 +109,15 @@ def test_a_step_may_name_a_job_or_ask_a_person() -> None:
         {"job": "report", "shell": "true"},
         {"approve": True, "shell": "true"},
         {"shell": "true", "retrys": 3},
+        {"shell": "true", "overlap": "sikp"},
+        {"function": extract, "job": "report"},
+        {"function": extract, "approve": True},
+        {"function": "extract"},
+        {"job": 3},
+        {"approve": 5},
+        {"approve": {"timeout": 5}},
+        {"approve": {"timeout_sec": -5}},
+        {"approve": {"default": "maybe"}},
     ],
 )
 def test_what_is_no_step_is_refused_at_once(work: dict[str, Any]) -> None:
@@ -124,3 +134,43 @@ def test_an_unknown_condition_is_refused_with_the_one_that_was_meant() -> None:
 def test_a_trigger_rule_that_counts_parents_is_refused() -> None:
     with pytest.raises(InvalidJob, match="one_success"):
         Workflow("w").step("a", shell="true").after("b", "one_success")
+
+
+def test_what_happens_when_nobody_answers_is_said_in_the_words_of_the_file() -> None:
+    workflow = Workflow("w")
+    workflow.step("ask", approve={"timeout_sec": 5, "default": "approve"})
+    workflow.step("wait", approve={"timeout_sec": 0})
+
+    assert [step.approval for step in workflow.spec.steps] == [
+        Approval(timeout=Millis(5_000), default=Answer.APPROVE),
+        Approval(),
+    ]
+
+
+@pytest.mark.parametrize("test", [{"exit_code": "3"}, {"exit_code": [True]}, {"contains": 3}, {"path": 0}])
+def test_an_edge_that_could_never_hold_is_refused(test: dict[str, Any]) -> None:
+    with pytest.raises(InvalidJob):
+        Workflow("w").step("a", shell="true").after("b", **test)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"id": None}, {"id": "w", "params": ["day"]}, {"id": "w", "partial_counts_as": "maybe"}]
+)
+def test_what_is_no_workflow_is_refused_at_once(wrong: dict[str, Any]) -> None:
+    with pytest.raises(InvalidJob):
+        Workflow(**wrong)
+
+
+def test_names_are_text() -> None:
+    with pytest.raises(InvalidJob, match="name must be text"):
+        Workflow("w").step(3, extract)  # type: ignore[arg-type]  # it is wrong on purpose
+    with pytest.raises(InvalidJob, match="parent must be text"):
+        Workflow("w").step("a", extract).after(3)  # type: ignore[arg-type]  # it is wrong on purpose
+
+
+def test_a_payload_that_is_not_json_is_refused_with_its_step() -> None:
+    workflow = Workflow("w")
+    workflow.step("a", extract, payload=object())
+
+    with pytest.raises(InvalidWorkflow, match='step "a": the payload is not JSON'):
+        check_workflow("w", workflow.spec, {})

@@ -1,7 +1,10 @@
 """A workflow is refused with everything that is wrong with it."""
 
+from typing import Any
+
 import pytest
 
+from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId
 from foliot.domain.job import JobSpec, Options
 from foliot.domain.workflow.checking import check_workflow
@@ -53,6 +56,43 @@ def test_every_fault_is_told_together() -> None:
     assert "priority" in found
 
 
+def test_templates_are_checked_also_where_the_graph_is_wrong() -> None:
+    found = faults(
+        shell("a"),
+        shell("b", payload="{{ params.dya }} {{ steps.a.output }}"),
+        shell("c", "nowhere", payload="{{ steps.a.output }} {{ steps.aa.output }}", command="x {{ params.day }}"),
+        shell("d", "e", payload="{{ steps.a.output }}"),
+        shell("e", "d"),
+        params={"day": 1},
+    )
+
+    assert "the steps wait for each other: d -> e -> d" in found
+    assert 'step "b": {{ params.dya }}: parameter "dya" does not exist. Did you mean "day"?' in found
+    assert 'step "b": {{ steps.a.output }}: step "a" does not come before this one' in found
+    assert 'step "c": {{ steps.aa.output }}: step "aa" does not come before this one. Did you mean "a"?' in found
+    assert 'step "c": a template cannot stand in command' in found
+
+
+def test_where_the_order_is_in_doubt_a_template_may_read_any_step() -> None:
+    steps = (shell("a"), shell("b", "nowhere"), shell("c", "b", payload="{{ steps.a.output }}"), shell("c", "c"))
+
+    assert "does not come before" not in faults(*steps)
+
+
+def test_a_cycle_is_told_also_where_a_step_is_there_twice() -> None:
+    found = faults(shell("a", "b"), shell("b", "a"), shell("b"))
+
+    assert 'step "b" is there twice' in found
+    assert "the steps wait for each other: a -> b -> a" in found
+
+
+def test_what_to_do_stands_apart_from_what_is_wrong() -> None:
+    found = faults(Step(name="no way", approval=Approval()), Step(name="b", job=JobId("xyz")))
+
+    assert "is not a usable name. Use 1 to 200" in found
+    assert found.endswith('step "b": job "xyz" does not exist')
+
+
 def test_a_template_that_reads_a_step_that_does_not_come_before_is_refused() -> None:
     found = faults(shell("a"), shell("b", payload={"x": "{{ steps.a.output }}"}))
 
@@ -74,6 +114,47 @@ def test_a_step_whose_name_is_taken_by_a_job_is_refused() -> None:
 
 def test_a_definition_that_cannot_run_is_refused() -> None:
     assert "this is no shell job" in faults(Step(name="a", definition=JobSpec(kind="shell", spec={})))
+
+
+@pytest.mark.parametrize("named", ["etl", "other"])
+def test_a_workflow_is_no_step(named: str) -> None:
+    jobs = {JobId("other"): JobSpec(kind="graph", spec={"version": 1})}
+    spec = WorkflowSpec(steps=(Step(name="a", job=JobId(named)),))
+
+    with pytest.raises(InvalidWorkflow) as caught:
+        check_workflow("etl", spec, jobs)
+
+    assert caught.value.faults == (f'step "a": "{named}" is a workflow and cannot be a step. Name a job.',)
+
+
+def gated(*names: str, **fields: Any) -> Step:
+    gate = Gate(depends_on=tuple(map(JobId, names)), **fields)
+    return Step(name="a", definition=JobSpec(kind="shell", spec={"command": "true"}, gate=gate))
+
+
+@pytest.mark.parametrize(
+    ("step", "fault"),
+    [
+        (gated("etl.a"), 'step "a": "etl.a" cannot depend on itself'),
+        (gated(), 'step "a": depends_on names 1 to'),
+        (gated("report", wait=-1), 'step "a": wait_sec must be 0 to'),
+        (gated("reprot"), 'step "a": job "reprot" does not exist. Did you mean "report"?'),
+    ],
+)
+def test_a_gate_of_a_step_that_cannot_be_asked_is_refused(step: Step, fault: str) -> None:
+    with pytest.raises(InvalidWorkflow) as caught:
+        check_workflow("etl", WorkflowSpec(steps=(step,)), JOBS, watchable=JOBS)
+
+    [told] = caught.value.faults
+    assert told.startswith(fault)
+
+
+def test_a_gate_of_a_step_may_look_at_its_own_workflow_and_at_other_steps() -> None:
+    check_workflow("etl", WorkflowSpec(steps=(gated("etl", "etl.b", "report"), shell("b"))), JOBS, watchable=JOBS)
+
+
+def test_whoever_does_not_know_all_jobs_leaves_gates_alone() -> None:
+    check_workflow("etl", WorkflowSpec(steps=(gated("elsewhere"),)), JOBS)
 
 
 def test_ten_thousand_steps_with_templates_are_checked() -> None:

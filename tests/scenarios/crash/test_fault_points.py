@@ -17,13 +17,13 @@ from tests.scenarios.crash.process import KILLED
 from tests.scenarios.crash.stage import Stage
 
 JOBS: Final = ("quick", "threaded", "flaky", "command", "meddle", "limited", "limited")
-AT_THE_START: Final = ("put_",)
+AT_THE_START: Final = ("put_", "deploy")
 """Points at which nothing is registered yet."""
 
 AT_THE_END: Final = ("retire.", "resign.")
 """Points on the way out of a process that stops in good order."""
 
-BY_HAND: Final = ("rename_jobs", "mark", "answer", "watch", "pause_step", "pass_gates")
+BY_HAND: Final = ("rename_jobs", "mark", "answer", "watch", "put_workflows", "pause_step", "pass_gates")
 """Verbs that the application does not come by. That they are atomic is shown where the storages are tested."""
 
 ONLY: Final = {"expired": "postgres", "prune_logs": "sqlite"}

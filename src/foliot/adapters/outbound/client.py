@@ -33,17 +33,27 @@ class Answer:
         self.headers: Mapping[str, str] = response.headers
         self._response = response
         self._decoder = decoder_for(self.headers.get("Content-Encoding", ""))
+        self.is_cut = False
+        """Whether reading stopped because more was sent than was to be taken."""
 
     @property
     def is_decoded(self) -> bool:
         """Whether `pieces` are what the server meant; if not, they are compressed in a way we do not know."""
         return self._decoder is not None
 
-    async def pieces(self) -> AsyncGenerator[bytes]:
-        """The body, decompressed, in pieces of 64 KiB at most. Who stops reading stops the transfer."""
+    async def pieces(self, most: int) -> AsyncGenerator[bytes]:
+        """The body, decompressed, in pieces of 64 KiB at most. Who stops reading stops the transfer.
+
+        No more than `most` bytes are taken as they are sent, whatever they stand for: compressed nothing has no end.
+        """
         decoder = self._decoder or decoder_for("identity")
         assert decoder is not None
+        received = 0
         async for data in self._response.content.iter_any():
+            received += len(data)
+            if received > most:
+                self.is_cut = True
+                return
             for piece in decoder.feed(data):
                 yield piece
                 # A kilobyte may stand for a megabyte: others must get their turn in between.

@@ -11,6 +11,7 @@ import msgspec
 from foliot.adapters.outbound.guard import CONNECT
 from foliot.adapters.outbound.names import LookUp
 from foliot.adapters.runners.capture import Capture, with_output
+from foliot.adapters.runners.refusal import refusal
 from foliot.domain.kinds import read_spec
 from foliot.domain.kinds.http import HttpSpec, show_statuses
 from foliot.domain.outbound import OPEN, OutboundPolicy
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from foliot.adapters.outbound.client import Answer, Outbound
 
 READ_LIMIT: Final = 16 << 20
-"""Bytes of an answer after which nobody reads on."""
+"""Bytes of an answer after which nobody reads on: as they are sent, and as they are meant."""
 NOT_CALLABLE: Final = 2
 """The exit code of a job that says nothing that could be called."""
 
@@ -50,7 +51,7 @@ class HttpRunner:
         try:
             spec = read_spec(HttpSpec, attempt.spec)
         except InvalidJob as error:
-            return Failure(error.message, Reason.LAUNCH_FAILED, NOT_CALLABLE, retryable=False)
+            return refusal(error, NOT_CALLABLE)
         outbound = await self._open()
         try:
             return await _exchange(outbound, spec, attempt)
@@ -115,7 +116,7 @@ async def _keep_body(answer: "Answer", log: LogSink, cap: int, capture: Capture 
     seen = stored = 0
     if not answer.is_decoded:
         log.write("meta", b"the body is compressed in a way that is not known here, and kept as it came\n")
-    async with aclosing(answer.pieces()) as pieces:
+    async with aclosing(answer.pieces(READ_LIMIT)) as pieces:
         async for piece in pieces:
             if capture is not None:
                 capture.add(piece)
@@ -126,8 +127,9 @@ async def _keep_body(answer: "Answer", log: LogSink, cap: int, capture: Capture 
                 log.write("stdout", kept)
                 await log.drain()
             if seen > READ_LIMIT:
-                log.write("meta", f"the body is longer than {READ_LIMIT} bytes: the rest was not read\n".encode())
                 break
+    if answer.is_cut or seen > READ_LIMIT:
+        log.write("meta", f"the body is longer than {READ_LIMIT} bytes: the rest was not read\n".encode())
     if seen > stored:
         log.truncated(seen, stored)
 

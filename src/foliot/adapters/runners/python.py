@@ -56,8 +56,9 @@ class PythonRunner:
             mismatch = handler.mismatch(payload)
             if mismatch is not None:
                 return Failure(mismatch, Reason.PAYLOAD, retryable=False)
-        context = Context(attempt.run_id, attempt.job_id, attempt.number, attempt.tick, attempt.log.write)
-        enter(context._replace(execution_id=attempt.execution))
+        enter(
+            Context(attempt.run_id, attempt.job_id, attempt.number, attempt.tick, attempt.log.write, attempt.execution)
+        )
         return await self._call(handler, payload)
 
     async def _call(self, handler: Handler, payload: Any) -> Success | Failure:

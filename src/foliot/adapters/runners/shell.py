@@ -7,10 +7,12 @@ from collections.abc import Collection, Mapping
 
 from foliot.adapters.runners.process import inherited_environment, run_command, sweep_orphans, sweep_outboxes
 from foliot.adapters.runners.process.proctable import Tag
+from foliot.adapters.runners.refusal import refusal
+from foliot.domain.allowance import ANYTHING, Allowance
 from foliot.domain.ids import RunId
 from foliot.domain.kinds import read_spec
 from foliot.domain.kinds.shell import ShellSpec
-from foliot.domain.outcome import Failure, Reason, Success
+from foliot.domain.outcome import Failure, Success
 from foliot.errors import InvalidJob
 from foliot.ports.runner import Attempt
 
@@ -31,12 +33,14 @@ class ShellRunner:
 
     abandoned = 0
 
-    def __init__(self, environ: Mapping[str, str] = os.environ) -> None:
+    def __init__(self, environ: Mapping[str, str] = os.environ, *, allowance: Allowance = ANYTHING) -> None:
         self._inherited = inherited_environment(environ)
+        self._allowance = allowance
 
     async def run(self, attempt: Attempt) -> Success | Failure:
         try:
             spec = read_spec(ShellSpec, attempt.spec)
+            self._allowance.check(user=spec.user)
         except InvalidJob as error:
-            return Failure(error.message, Reason.LAUNCH_FAILED, retryable=False)
+            return refusal(error)
         return await run_command(attempt, spec, spec.words, echo=spec.echo, inherited=self._inherited)

@@ -1,6 +1,6 @@
 """Rows about workflows and their executions become values, and values rows, whatever the database."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -14,6 +14,7 @@ from foliot.domain.run import Status, Tick
 from foliot.domain.workflow.conditions import Result
 from foliot.domain.workflow.execution import Execution, Note, StepFacts
 from foliot.domain.workflow.facts import Facts
+from foliot.domain.workflow.jobs import jobs_of
 from foliot.domain.workflow.progress import StepState
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.ports.executions import WorkflowVersion
@@ -25,6 +26,14 @@ _JOBS: Final = msgspec.json.Decoder(dict[JobId, JobSpec])
 def as_stored_workflow(spec: WorkflowSpec) -> WorkflowSpec:
     """The specification as it will be read back: a tuple in a payload comes back as a list, and is no change."""
     return _WORKFLOW.decode(encode(spec))
+
+
+def jobs_behind(versions: Iterable[WorkflowVersion]) -> dict[JobId, JobSpec]:
+    """The jobs that these versions are carried out by."""
+    jobs: dict[JobId, JobSpec] = {}
+    for workflow_id, version, spec, _ in versions:
+        jobs |= jobs_of(workflow_id, version, spec)
+    return jobs
 
 
 def version_of(row: Row) -> WorkflowVersion:

@@ -69,6 +69,8 @@ class Decision(Struct, frozen=True, kw_only=True, omit_defaults=True):
     verdicts: dict[JobId, Verdict] = {}
     deciders: dict[JobId, RunId] = {}
     """The run of each dependency that was looked at."""
+    until: Instant | None = None
+    """Up to when ends of runs were looked at, where the next window begins there."""
 
     @property
     def explanation(self) -> str:
@@ -79,7 +81,10 @@ class Decision(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def window_of(gate: Gate, planned: Instant, last_success: Instant | None) -> Instant:
-    """From when on the end of a run counts. The moment itself does not, so that two windows in a row share nothing."""
+    """From when on the end of a run counts. The moment itself does not, so that two windows in a row share nothing.
+
+    `last_success` is up to when the gate of its last success has looked: what ended while that one ran still counts.
+    """
     match gate.window_kind:
         case WindowKind.LAST_SUCCESS if last_success is not None:
             return last_success

@@ -5,6 +5,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from foliot.domain.cron.zones import zone
 from foliot.domain.ids import JobId
 from foliot.domain.instant import DAY, SECOND, Millis
 from foliot.errors import InvalidJob
@@ -48,13 +49,22 @@ class Gate(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def check(self, job_id: JobId) -> None:
         if not 1 <= len(self.depends_on) <= MAX_DEPENDENCIES:
-            raise InvalidJob(f"depends_on names 1 to {MAX_DEPENDENCIES} jobs", field="depends_on")
+            raise InvalidJob(
+                f"depends_on names 1 to {MAX_DEPENDENCIES} jobs, not {len(self.depends_on)}",
+                hint="Name the jobs to look at, or leave depends_on out.",
+                field="depends_on",
+            )
         if job_id in self.depends_on:
             raise InvalidJob(
                 f'"{job_id}" cannot depend on itself', hint="Leave it out of depends_on.", field="depends_on"
             )
         for name, span in (("window_sec", self.window), ("wait_sec", self.wait), ("cooldown_sec", self.cooldown)):
             if not 0 <= span <= MAX_WINDOW:
-                raise InvalidJob(f"{name} must be 0 to {MAX_WINDOW // SECOND}, not {span / SECOND:g}", field=name)
+                raise InvalidJob(
+                    f"{name} must be 0 to {MAX_WINDOW // SECOND}, not {span / SECOND:g}",
+                    hint="Give seconds; a year is the most.",
+                    field=name,
+                )
+        zone(self.timezone)
         if not self.window and self.window_kind is WindowKind.SLIDING:
             raise InvalidJob("window_sec must be more than 0", hint="86400 is a day.", field="window_sec")

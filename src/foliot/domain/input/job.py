@@ -38,14 +38,15 @@ def job_options(**given: Any) -> dict[str, Any]:
 def _plain(name: str, value: Any) -> Any:
     if name in ("queue", "concurrency_key"):
         if value is not None and not isinstance(value, str):
-            raise InvalidJob(f"{name} must be text, not {type(value).__name__}", field=name)
+            hint = "Write it in quotes."
+            raise InvalidJob(f"{name} must be text, not {type(value).__name__}", hint=hint, field=name)
         return value
     return None if value is None else _integer(name, value)
 
 
 def _integer(name: str, value: Any) -> int:
     if int(number(value, name)) != value:
-        raise InvalidJob(f"{name} must be a whole number, not {value!r}", field=name)
+        raise InvalidJob(f"{name} must be a whole number, not {value!r}", hint="Leave out the fraction.", field=name)
     return int(value)
 
 
@@ -63,7 +64,8 @@ def _retry(name: str, value: Any) -> Any:
 
 def _delays(name: str, value: Any) -> list[int]:
     if not isinstance(value, list | tuple):
-        raise InvalidJob(f"{name} must be a list of pauses, not {type(value).__name__}", field=name)
+        hint = "Give the pause before each retry: [10, 60, 600]."
+        raise InvalidJob(f"{name} must be a list of pauses, not {type(value).__name__}", hint=hint, field=name)
     return [millis(delay, name) for delay in value]
 
 

@@ -122,7 +122,9 @@ def _whole_seconds(interval: Span) -> str:
 
 def _whole_number(value: Any, field: str) -> int:
     if int(number(value, field)) != value:
-        raise InvalidSchedule(f"{field} must be a whole number, not {value!r}", field=field)
+        raise InvalidSchedule(
+            f"{field} must be a whole number, not {value!r}", hint="Leave out the fraction.", field=field
+        )
     return int(value)
 
 
@@ -136,7 +138,9 @@ def _choice(value: Choice, choices: Sequence[str], field: str) -> Choice:
 
 def _text(value: Any, field: str) -> str:
     if not isinstance(value, str):
-        raise InvalidSchedule(f"{field} must be text, not {type(value).__name__}", field=field)
+        raise InvalidSchedule(
+            f"{field} must be text, not {type(value).__name__}", hint="Write it in quotes.", field=field
+        )
     return value
 
 

@@ -1,8 +1,9 @@
 """From the words people use for times to the numbers used inside."""
 
+import re
 from datetime import datetime, timedelta
 from math import isfinite
-from typing import Any
+from typing import Any, Final
 
 from foliot.domain.instant import LATEST, SECOND, Instant, Millis, from_datetime, from_timedelta
 from foliot.errors import InvalidInput
@@ -12,12 +13,18 @@ Moment = datetime | str
 Span = timedelta | float
 """A timedelta, or a number of seconds."""
 
+_SPAN_PART: Final = re.compile(r"\s*(\d{1,12}(?:\.\d{1,6})?)\s*(ms|[smhdw])\s*", re.ASCII)
+_UNITS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
+_EXAMPLE: Final = 'Use ISO 8601 with an offset, such as "2026-01-01T09:00:00Z".'
+
 
 def instant(value: Moment, field: str) -> Instant:
     """Read a moment. A time without an offset names no moment and is refused."""
     moment = _parse(value, field) if isinstance(value, str) else value
     if not isinstance(moment, datetime):
-        raise InvalidInput(f"{field} must be a datetime or ISO 8601 text, not {type(value).__name__}", field=field)
+        raise InvalidInput(
+            f"{field} must be a datetime or ISO 8601 text, not {type(value).__name__}", hint=_EXAMPLE, field=field
+        )
     if moment.tzinfo is None:
         raise InvalidInput(
             f"{field} {moment.isoformat()} has no timezone",
@@ -26,7 +33,11 @@ def instant(value: Moment, field: str) -> Instant:
         )
     result = from_datetime(moment)
     if not 0 <= result <= LATEST:
-        raise InvalidInput(f"{field} {moment.isoformat()} is not between 1970 and 9999", field=field)
+        raise InvalidInput(
+            f"{field} {moment.isoformat()} is not between 1970 and 9999",
+            hint="Check the year; leave the field out for no bound.",
+            field=field,
+        )
     return result
 
 
@@ -40,15 +51,40 @@ def millis(value: Span, field: str) -> Millis:
         return from_timedelta(value)
     seconds = number(value, field)
     if not -1e12 < seconds < 1e12:
-        raise InvalidInput(f"{field} {value!r} is not a usable number of seconds", field=field)
+        raise InvalidInput(
+            f"{field} {value!r} is not a usable number of seconds",
+            hint="Use less than 1000000000000; milliseconds have to be divided by 1000.",
+            field=field,
+        )
     return Millis(round(seconds * SECOND))
+
+
+def span_in_words(text: str) -> timedelta | None:
+    """A length of time as people write it: 90s, 1.5h, 1h30m. None if it is none; at most the longest there is."""
+    parts: dict[str, float] = {}
+    at = 0
+    while (found := _SPAN_PART.match(text, at)) and found[2] not in parts:
+        parts[found[2]] = float(found[1])
+        at = found.end()
+    if not parts or at < len(text):
+        return None
+    try:
+        return timedelta(milliseconds=round(sum(amount * _UNITS[unit] for unit, amount in parts.items())))
+    except OverflowError:
+        return timedelta.max
 
 
 def number(value: Any, field: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InvalidInput(f"{field} must be a number, not {type(value).__name__}", field=field)
+        raise InvalidInput(
+            f"{field} must be a number, not {type(value).__name__}", hint="Give an int or a float.", field=field
+        )
     if not isfinite(value):
-        raise InvalidInput(f"{field} must be a finite number, not {value}", field=field)
+        raise InvalidInput(
+            f"{field} must be a finite number, not {value}",
+            hint="Leave the field out where there is to be no limit.",
+            field=field,
+        )
     return value
 
 
@@ -58,6 +94,6 @@ def _parse(text: str, field: str) -> datetime:
     except ValueError:
         raise InvalidInput(
             f"{field} {text[:64]!a} is not a time",
-            hint='Use ISO 8601 with an offset, such as "2026-01-01T09:00:00Z".',
+            hint=_EXAMPLE,
             field=field,
         ) from None

@@ -40,7 +40,8 @@ def read_spec(kind: type[Spec], spec: Mapping[str, Any]) -> Spec:
     try:
         return convert(spec, kind)
     except ValidationError as error:
-        raise InvalidJob(f"this is no {name_of(kind)} job: {error}", field="spec") from None
+        hint = f"What such a job can say: {', '.join(kind.__struct_fields__)}."
+        raise InvalidJob(f"this is no {name_of(kind)} job: {error}", hint=hint, field="spec") from None
 
 
 def name_of(kind: type[Struct]) -> str:

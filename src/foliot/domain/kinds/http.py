@@ -27,6 +27,11 @@ _FRAMING: Final = frozenset({"connection", "content-length", "expect", "host", "
     "upgrade",
 }
 
+_NO_REQUEST: Final[Mapping[str, str]] = {
+    "CONNECT": "It opens a tunnel past the guard of outgoing requests. Call the target itself.",
+    "TRACE": "It sends back all headers, secrets among them. Use GET or HEAD to see whether a server answers.",
+}
+
 
 class HttpSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """What an HTTP job says."""
@@ -51,7 +56,11 @@ class HttpSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, om
     def __post_init__(self) -> None:
         url = self.target
         if not _TOKEN.fullmatch(self.method):
-            raise InvalidJob(f"method {self.method[:32]!a} is not a word", field="method")
+            raise InvalidJob(
+                f"method {self.method[:32]!a} is not a word", hint="Use one such as GET, POST or PUT.", field="method"
+            )
+        if self.verb in _NO_REQUEST:
+            raise InvalidJob(f"method {self.verb} cannot be used by a job", hint=_NO_REQUEST[self.verb], field="method")
         _check_headers(self.headers)
         if url.credentials is not None and "authorization" in {name.lower() for name in self.headers}:
             raise InvalidJob(
@@ -114,7 +123,8 @@ def _read_object(text: str) -> dict[str, Any]:
     try:
         given = msgspec.json.decode(text)
     except msgspec.DecodeError as error:
-        raise InvalidJob(f"the command is not JSON: {error}", field="command") from None
+        hint = 'Write {"url": "https://..."}, or a URL without braces.'
+        raise InvalidJob(f"the command is not JSON: {error}", hint=hint, field="command") from None
     if not isinstance(given, dict) or "url" not in given:
         raise InvalidJob("the command has no url", hint='Write {"url": "https://..."}.', field="command")
     known = HttpSpec.__struct_fields__
@@ -159,23 +169,29 @@ def _no_status(what: str) -> InvalidJob:
 
 def _check_headers(headers: Mapping[str, str]) -> None:
     if len(headers) > MAX_HEADERS:
-        raise InvalidJob(f"there are {len(headers)} headers, more than {MAX_HEADERS}", field="headers")
+        hint = "Send what belongs together in one header, or in the body."
+        raise InvalidJob(f"there are {len(headers)} headers, more than {MAX_HEADERS}", hint=hint, field="headers")
     folded = [name.lower() for name in headers]
     for name, value in headers.items():
         if not _TOKEN.fullmatch(name):
-            raise InvalidJob(f"{name[:64]!a} cannot be the name of a header", field="headers")
+            hint = "Use letters, digits and -, as in X-Request-Source."
+            raise InvalidJob(f"{name[:64]!a} cannot be the name of a header", hint=hint, field="headers")
         if name.lower() in _FRAMING or name.lower().startswith(("foliot-", "proxy-")):
             raise InvalidJob(f"header {name} is set by Foliot", hint="Leave it out.", field="headers")
         if folded.count(name.lower()) > 1:
-            raise InvalidJob(f"header {name} is given twice", field="headers")
+            hint = "Upper and lower case are the same here: keep one of them."
+            raise InvalidJob(f"header {name} is given twice", hint=hint, field="headers")
         _check_value(name, value)
 
 
 def _check_value(name: str, value: str) -> None:
     if _CONTROL.search(value) or not _is_text(value):
-        raise InvalidJob(f"the value of header {name} contains a line break or control character", field="headers")
+        hint = "Write it on one line; a file that was read into it may end with a line break."
+        message = f"the value of header {name} contains a line break or control character"
+        raise InvalidJob(message, hint=hint, field="headers")
     if len(value) > MAX_HEADER:
-        raise InvalidJob(f"the value of header {name} is longer than {MAX_HEADER} characters", field="headers")
+        message = f"the value of header {name} is longer than {MAX_HEADER} characters"
+        raise InvalidJob(message, hint="Send it in the body.", field="headers")
 
 
 def _check_body(spec: HttpSpec) -> None:
@@ -186,9 +202,11 @@ def _check_body(spec: HttpSpec) -> None:
     if spec.json is not None:
         raise InvalidJob("both body and json are given", hint="Keep one of them.", field="body")
     if not _is_text(spec.body):
-        raise InvalidJob("the body is not text", field="body")
+        hint = "It contains half a character: a lone surrogate has no bytes. Write the character as a whole."
+        raise InvalidJob("the body is not text", hint=hint, field="body")
     if len(spec.body.encode()) > MAX_BYTES:
-        raise InvalidJob(f"the body has more than {MAX_BYTES} bytes", field="body")
+        hint = "Store it elsewhere and send a reference to it."
+        raise InvalidJob(f"the body has more than {MAX_BYTES} bytes", hint=hint, field="body")
 
 
 def _check_json(value: Any) -> None:

@@ -9,18 +9,20 @@ Graph, templates and definitions are checked when the workflow is registered, al
 at all is refused.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec.structs import replace
 
 from foliot.domain.ids import JobId
+from foliot.domain.input.gate import take_gate
 from foliot.domain.input.job import job_options
+from foliot.domain.input.step import read_approval, read_test
+from foliot.domain.input.words import PartialAs, text, word_of
 from foliot.domain.job import JobSpec, Options, overlay
 from foliot.domain.kinds.http import read_command
 from foliot.domain.workflow.checking import step_job_id
 from foliot.domain.workflow.conditions import TRIGGER_RULES, Condition, Conditions
-from foliot.domain.workflow.facts import OutputTest
 from foliot.domain.workflow.spec import Approval, Edge, Step, StepOverlap, WorkflowSpec
 from foliot.errors import InvalidJob, suggest
 
@@ -53,16 +55,16 @@ class Workflow:
         final_on_cancel: bool = False,
         **options: Any,
     ) -> None:
-        self.id = id
+        self.id = text(id, "id")
         self.functions: dict[str, Callable[..., Any]] = {}
         """Functions that are steps, by the name they are called under."""
         self._steps: list[Step] = []
         self._head = WorkflowSpec(
             steps=(),
             description=description,
-            params=dict(params or {}),
+            params=_params(params),
             options=overlay(Options(), job_options(**options)),
-            partial_counts_as=partial_counts_as,
+            partial_counts_as=word_of(PartialAs)(partial_counts_as, "partial_counts_as"),
             final_on_cancel=final_on_cancel,
             source="app",
         )
@@ -77,27 +79,31 @@ class Workflow:
         function: Callable[..., Any] | None = None,
         *,
         job: str | None = None,
-        approve: Approval | bool = False,
+        approve: Approval | Mapping[str, Any] | bool = False,
         payload: Any = None,
         overlap: str = StepOverlap.ALLOW,
         **work: Any,
     ) -> "StepBuilder":
         """Add a step: a function, a job that exists (`job=`), a question to a person (`approve=`), or a job of its own:
         `shell=`, `argv=`, `call="module:function"`, `http=`, `agent=`, with the options of a job and its `env`,
-        `working_dir`, `stdin`, `headers`, `body`, `limits`, `user`, `output_cap` and `output`."""
-        asked = Approval() if approve is True else approve or None
+        `working_dir`, `stdin`, `headers`, `body`, `limits`, `user`, `output_cap` and `output`. With
+        `depends_on` and the other words of a gate it looks at other jobs before it begins, as a job would.
+        `approve={"timeout_sec": 3600, "default": "approve"}` says what happens when nobody answers."""
+        asked = read_approval(approve)
+        if function is not None and (job is not None or asked is not None):
+            raise _surplus(name, ["a function"])
         definition = self._definition(name, function, work) if job is None and asked is None else None
         given = {key: work.pop(key) for key in _SPEC if job is not None and key in work}
         if work:
             raise _surplus(name, work)
         self._steps.append(
             Step(
-                name=name,
-                job=None if job is None else JobId(job),
+                name=text(name, "name"),
+                job=None if job is None else JobId(text(job, "job")),
                 definition=definition,
                 approval=asked,
                 payload=payload,
-                overlap=StepOverlap(overlap),
+                overlap=word_of(StepOverlap)(overlap, "overlap"),
                 spec=given,
             )
         )
@@ -114,10 +120,14 @@ class Workflow:
                 field="step",
             )
         kind, done = ("python", self._handler(name, function)) if function is not None else _work(named[0], work)
+        gate = take_gate(work)
         options = job_options(**{key: work.pop(key) for key in list(work)})
-        return JobSpec(kind=kind, spec={**done, **spec}, options=overlay(Options(), options), source="app")
+        return JobSpec(kind=kind, spec={**done, **spec}, options=overlay(Options(), options), gate=gate, source="app")
 
     def _handler(self, name: str, function: Callable[..., Any]) -> dict[str, Any]:
+        if not callable(function):
+            hint = "Give a function, or name the work: shell=, call=, http=, agent=."
+            raise InvalidJob(f'step "{name}" cannot call {function!a}', hint=hint, field="step")
         handler = step_job_id(self.id, name)
         self.functions[handler] = function
         return {"handler": handler}
@@ -147,9 +157,8 @@ class StepBuilder:
     ) -> "StepBuilder":
         """Wait for `parent` and follow when it has come to one of the conditions: success (if none is named), failure,
         skipped or complete. With `exit_code`, `contains`, or `path` and `equals`, its output must fit as well."""
-        codes = (exit_code,) if isinstance(exit_code, int) else tuple(exit_code)
-        test = OutputTest(exit_code=codes, contains=contains, path=path, **equals)
-        edge = Edge(parent=parent, when=read_conditions(conditions), test=None if test == OutputTest() else test)
+        test = read_test(exit_code, contains, path, equals)
+        edge = Edge(parent=text(parent, "parent"), when=read_conditions(conditions), test=test)
         self._workflow._change(self._place, after=(*self._workflow._edges(self._place), edge))
         return self
 
@@ -185,7 +194,14 @@ def _work(key: str, work: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     return _KINDS[key], read_command(value) if key == "http" else {_FIELDS[key]: value}
 
 
-def _surplus(name: str, work: Mapping[str, Any]) -> InvalidJob:
+def _params(given: Mapping[str, Any] | None) -> dict[str, Any]:
+    if given is not None and not isinstance(given, Mapping):
+        hint = 'Write params={"day": "today"}.'
+        raise InvalidJob(f"params must be named values, not {type(given).__name__}", hint=hint, field="params")
+    return dict(given or {})
+
+
+def _surplus(name: str, work: Iterable[str]) -> InvalidJob:
     return InvalidJob(
         f'step "{name}" does two things: {", ".join(work)} is one too many',
         hint="A step that names a job or asks a person has no work of its own.",

@@ -103,8 +103,11 @@ class StepRecord(NamedTuple):
 
     name: str
     state: StepState
-    status: Status | None
+    status: Status | None = None
     """Of its run, where it has one."""
+    cause: str | None = None
+    """Why its run has that status, and, of one that failed, with what error."""
+    error: str | None = None
 
 
 class StepFacts(NamedTuple):

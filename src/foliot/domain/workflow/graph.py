@@ -40,10 +40,15 @@ class Graph(NamedTuple):
 
 
 class Precedence:
-    """Which step comes before which: one bit for each pair, so that ten thousand steps are no trouble."""
+    """Which step comes before which: one bit for each pair, so that ten thousand steps are no trouble.
+
+    Of a graph with faults too: where the order is in doubt, on a cycle or after a step that does not exist, any other
+    step may come before.
+    """
 
     def __init__(self, graph: Graph) -> None:
         order = graph.ordered()
+        self._names = graph.parents.keys()
         self._bits = {name: 1 << place for place, name in enumerate(order)}
         self._before: dict[str, int] = {}
         for name in order:
@@ -51,19 +56,30 @@ class Precedence:
             self._before[name] = reduce(or_, (self._before[parent] | self._bits[parent] for parent in parents), 0)
 
     def is_before(self, earlier: str, later: str) -> bool:
+        if later not in self._before:
+            return earlier in self._names and earlier != later
         return bool(self._before[later] & self._bits.get(earlier, 0))
 
 
 def graph_of(steps: Sequence[Step]) -> Graph:
-    """The graph of steps that `faults_of` finds nothing wrong with."""
+    """The graph of steps; it can be walked through when `faults_of` finds nothing wrong with them."""
     final = next((step.name for step in steps if step.is_final), None)
     others = tuple(Edge(parent=step.name, when=ON_COMPLETE) for step in steps if not step.is_final)
-    parents = {step.name: others if step.is_final else step.after for step in steps}
+    parents = _edges(steps) | {step.name: others for step in steps if step.is_final}
     children: dict[str, list[tuple[str, Edge]]] = {step.name: [] for step in steps}
     for child, edges in parents.items():
         for edge in edges:
-            children[edge.parent].append((child, edge))
+            if edge.parent in children:
+                children[edge.parent].append((child, edge))
     return Graph(parents, children, final)
+
+
+def _edges(steps: Sequence[Step]) -> dict[str, tuple[Edge, ...]]:
+    """What each step waits for; one that is there twice, for what both do."""
+    edges: dict[str, tuple[Edge, ...]] = {}
+    for step in steps:
+        edges[step.name] = (*edges.get(step.name, ()), *step.after)
+    return edges
 
 
 def faults_of(steps: Sequence[Step]) -> Iterator[str]:
@@ -78,7 +94,7 @@ def faults_of(steps: Sequence[Step]) -> Iterator[str]:
     known = set(names)
     for step in steps:
         yield from _edge_faults(step, known, finals)
-    cycle = find_cycle({step.name: [edge.parent for edge in step.after] for step in steps})
+    cycle = find_cycle({name: [edge.parent for edge in edges] for name, edges in _edges(steps).items()})
     if cycle:
         yield f"the steps wait for each other: {' -> '.join(cycle)}"
 

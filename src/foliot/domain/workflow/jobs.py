@@ -3,24 +3,21 @@
 So a workflow has schedules, limits, history and an owner like any job, and a step can be run alone.
 """
 
-from typing import Final
+from collections.abc import Mapping
 
 from msgspec.structs import replace
 
 from foliot.domain.ids import JobId
 from foliot.domain.job import JobSpec
 from foliot.domain.workflow.checking import step_job_id
+from foliot.domain.workflow.spec import GRAPH as GRAPH
+from foliot.domain.workflow.spec import PART_SOURCE as PART_SOURCE
 from foliot.domain.workflow.spec import WorkflowSpec
-
-GRAPH: Final = "graph"
-"""The kind of the job whose runs are executions."""
-STEP_SOURCE: Final = "workflow"
-"""Who owns the job of a step."""
 
 
 def jobs_of(workflow_id: str, version: int, spec: WorkflowSpec) -> dict[JobId, JobSpec]:
     own = {
-        step_job_id(workflow_id, step.name): replace(step.definition, source=STEP_SOURCE)
+        step_job_id(workflow_id, step.name): replace(step.definition, source=PART_SOURCE)
         for step in spec.steps
         if step.definition is not None
     }
@@ -38,5 +35,10 @@ def jobs_of(workflow_id: str, version: int, spec: WorkflowSpec) -> dict[JobId, J
     return {JobId(workflow_id): execution, **own}
 
 
+def jobs_of_all(workflows: Mapping[str, WorkflowSpec]) -> set[JobId]:
+    """The names of the jobs behind workflows."""
+    return {name for workflow_id, spec in workflows.items() for name in jobs_of(workflow_id, 0, spec)}
+
+
 def is_part_of_workflow(spec: JobSpec) -> bool:
-    return spec.kind == GRAPH or spec.source == STEP_SOURCE
+    return spec.kind == GRAPH or spec.source == PART_SOURCE

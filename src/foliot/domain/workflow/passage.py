@@ -62,7 +62,7 @@ class Passage:
         self._plan = plan
         self._execution = execution
         self._make_id = make_id
-        self._now = now
+        self.now = now
         self.changed: dict[str, StepState] = {}
         self.runs: dict[str, NewRun] = {}
         self.cancels: list[RunId] = []
@@ -165,7 +165,7 @@ class Passage:
 
     @property
     def _is_overdue(self) -> bool:
-        return self._execution.deadline is not None and self._now >= self._execution.deadline
+        return self._execution.deadline is not None and self.now >= self._execution.deadline
 
     def _held_back(self, name: str, around: Surroundings) -> str:
         """Why a step that could start does not; nothing when it does."""
@@ -194,13 +194,14 @@ class Passage:
             root=self._execution.run_id,
             role="step",
             item=step.name,
+            is_gated=definition.gate is not None,
         )
 
     def _due_at(self, step: Step) -> Instant:
         """A question to a person is due when its time is up: until then it only waits."""
         if step.approval is None:
-            return self._now
-        return LATEST if step.approval.timeout is None else later(self._now, step.approval.timeout)
+            return self.now
+        return LATEST if step.approval.timeout is None else later(self.now, step.approval.timeout)
 
     def _sources(self, facts: Mapping[str, StepFacts]) -> Mapping[str, Any]:
         execution = self._execution

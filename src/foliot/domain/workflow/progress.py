@@ -131,10 +131,6 @@ def answered(questions: Questions, states: Mapping[str, StepState]) -> Advance:
         return cast(Advance, end.value)
 
 
-def is_complete(states: Mapping[str, StepState]) -> bool:
-    return all(state.result is not None for state in states.values())
-
-
 def overall(graph: Graph, states: Mapping[str, StepState]) -> Status:
     """How an execution has ended in which every step has its result.
 
@@ -156,6 +152,14 @@ def _is_handled(graph: Graph, states: Mapping[str, StepState], name: str) -> boo
     )
 
 
+def run_again(
+    graph: Graph, before: Mapping[str, StepState], *, start: Collection[str] = (), marked: Collection[str] = ()
+) -> set[str]:
+    """The steps that do not keep their results when an execution is repeated."""
+    unresolved = [name for name, state in before.items() if state.result is None]
+    return graph.descendants([*start, *marked, *unresolved]).difference(marked)
+
+
 def rerun_states(
     graph: Graph,
     before: Mapping[str, StepState],
@@ -170,8 +174,7 @@ def rerun_states(
     successes. They and what comes after them are open again, and so is what was never resolved. Everything else keeps
     its result and its run; `facts` tell what the runs of kept steps left behind, where an edge asks for it.
     """
-    unresolved = [name for name, state in before.items() if state.result is None]
-    again = graph.descendants([*start, *marked, *unresolved]).difference(marked)
+    again = run_again(graph, before, start=start, marked=marked)
     states = {name: state for name, state in before.items() if name not in again}
     states |= {name: before[name]._replace(result=Result.SUCCESS, reason="marked") for name in marked}
     kept = {name: Resolved(state.result, facts.get(name, Facts())) for name, state in states.items() if state.result}

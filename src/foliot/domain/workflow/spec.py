@@ -4,6 +4,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from foliot.domain.ids import JobId
 from foliot.domain.instant import Millis
@@ -12,6 +13,10 @@ from foliot.domain.workflow.conditions import Condition, Conditions
 from foliot.domain.workflow.facts import OutputTest
 from foliot.domain.workflow.template import has_template
 
+GRAPH: Final = "graph"
+"""The kind of the job whose runs are executions."""
+PART_SOURCE: Final = "workflow"
+"""Who owns the job of a step, and a schedule that was deployed with its workflow."""
 ON_SUCCESS: Final[Conditions] = frozenset({Condition.SUCCESS})
 ON_COMPLETE: Final[Conditions] = frozenset({Condition.COMPLETE})
 
@@ -83,3 +88,13 @@ class WorkflowSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     source: str = "api"
     owner: str = ""
     tags: tuple[str, ...] = ()
+
+    @property
+    def as_written(self) -> "WorkflowSpec":
+        """With the names of variables instead of their values: to be shown, not to be run."""
+        steps = (step if step.definition is None else _as_written(step, step.definition) for step in self.steps)
+        return replace(self, steps=tuple(steps))
+
+
+def _as_written(step: Step, definition: JobSpec) -> Step:
+    return replace(step, definition=definition.as_written)

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from foliot.domain.ids import RunId
+from foliot.domain.workflow.keeping import Kept
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.errors import InvalidRun, suggest
 
@@ -20,6 +21,8 @@ class Start(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Run again, with all that comes after them."""
     marked: tuple[str, ...] = ()
     """Count as successes; what comes after them is run again."""
+    kept: dict[str, Kept] = {}
+    """What the other steps left behind, where somebody may ask for it."""
     user_id: str | None = None
 
     @classmethod

@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from foliot.domain.workflow.facts import MISSING, look_up
-from foliot.errors import InvalidRun, suggest
+from foliot.errors import InvalidRun, suggest, with_hint
 
 _TEMPLATE: Final = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 _REFERENCE: Final = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_@:-]+)+)\s*")
@@ -135,9 +135,9 @@ def _fault(reference: Reference, earlier: _Earlier, params: Mapping[str, Any]) -
     source, name, rest = reference
     match source:
         case "params" if name not in params:
-            return f'parameter "{name}" does not exist. {suggest(name, params)}'.strip()
+            return with_hint(f'parameter "{name}" does not exist', suggest(name, params))
         case "steps" if not earlier.is_before(name):
-            return f'step "{name}" does not come before this one. {earlier.suggestion(name)}'.strip()
+            return with_hint(f'step "{name}" does not come before this one', earlier.suggestion(name))
         case "steps" if rest.partition(".")[0] not in STEP_FIELDS:
             return f"a step has {', '.join(STEP_FIELDS)}"
         case "execution" if name not in EXECUTION_FIELDS or rest:

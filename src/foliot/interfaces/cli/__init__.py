@@ -6,6 +6,7 @@ A command returns its exit code, or nothing for 0.
 
 import io
 import sys
+from contextlib import nullcontext
 from typing import Final, NoReturn
 
 import click
@@ -13,6 +14,7 @@ import click
 import foliot
 from foliot.errors import FoliotError, InvalidInput
 from foliot.interfaces.cli.lazy import lazy_group
+from foliot.interfaces.cli.signals import EARLY
 from foliot.interfaces.cli.speaking import complain
 
 _SECTIONS: Final = {
@@ -48,6 +50,7 @@ _SECTIONS: Final = {
         "completion": "Print a script that completes commands in a shell.",
     },
 }
+_SERVING: Final = ("serve", "worker")
 
 
 @click.group(cls=lazy_group(__name__, _SECTIONS), context_settings={"help_option_names": ["-h", "--help"]})
@@ -58,6 +61,13 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line; errors that help instead of tracebacks."""
+    given = sys.argv[1:] if arguments is None else arguments
+    # Before their modules are loaded: that alone takes longer than some are given.
+    with EARLY.held() if given and given[0] in _SERVING else nullcontext():
+        _run(given)
+
+
+def _run(arguments: list[str]) -> NoReturn:
     _write_any_character()
     try:
         answer = cli.main(arguments, prog_name="foliot", standalone_mode=False)

@@ -6,7 +6,7 @@ import click
 
 from foliot.config import Loaded, Problem
 from foliot.interfaces.cli.config_file import require_config
-from foliot.interfaces.cli.configuration import read_config, report
+from foliot.interfaces.cli.configuration import contents, read_config, report
 from foliot.interfaces.cli.options import config_option, json_option
 from foliot.interfaces.cli.patience import patiently
 from foliot.interfaces.cli.speaking import tell, tell_json
@@ -50,4 +50,5 @@ def _verdict(loaded: Loaded) -> str:
     if loaded.configuration is None:
         return f"{counted(len(loaded.errors), 'error')}{warnings}"
     declared = loaded.configuration.declared
-    return f"{counted(len(declared.jobs), 'job')}, {counted(len(declared.schedules), 'schedule')}, no errors{warnings}"
+    counts = contents(jobs=len(declared.jobs), workflows=len(declared.workflows), schedules=len(declared.schedules))
+    return f"{counts}, no errors{warnings}"

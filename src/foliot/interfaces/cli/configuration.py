@@ -42,6 +42,12 @@ def storage_of(path: Path) -> str:
     return loaded.storage
 
 
+def contents(*, jobs: int, workflows: int, schedules: int) -> str:
+    """How much a configuration defines: `2 jobs, 1 workflow, 3 schedules`. Workflows are named where there are some."""
+    some = [counted(workflows, "workflow")] if workflows else []
+    return ", ".join([counted(jobs, "job"), *some, counted(schedules, "schedule")])
+
+
 def report(problems: Iterable[Problem]) -> None:
     for problem in problems:
         key = f"{problem.key}: " if problem.key else ""

@@ -10,6 +10,8 @@ from foliot.domain.workflow.drawing import edge_words
 from foliot.domain.workflow.graph import Graph, graph_of
 from foliot.domain.workflow.spec import Edge
 from foliot.interfaces.cli.text import counted
+from foliot.interfaces.cli.why import REASONS
+from foliot.interfaces.cli.words import last_line
 from foliot.service.views import as_json
 from foliot.service.workflows import ExecutionView, StepView
 from foliot.wiring import Services
@@ -89,6 +91,8 @@ class Told(NamedTuple):
             edges = {edge.parent: edge for edge in self.graph.parents[step.name]}
             blamed = [self._blocked(edges[name]) for name in step.blockers[:_MOST_NAMED]]
             return "; ".join(blamed) + _more(len(step.blockers))
+        if step.result in (Result.FAILURE, Result.SKIPPED):
+            return self._how_its_run_ended(step)
         if step.name in self.questions:
             return question_words(self.view.id, step.name)
         if step.result is None and step.run_id is None:
@@ -97,6 +101,11 @@ class Told(NamedTuple):
             ]
             return f"waits for {_some(open_ones)}" if open_ones else ""
         return ""
+
+    def _how_its_run_ended(self, step: StepView) -> str:
+        if step.status == Status.CANCELLED and self.view.status == Status.TIMEOUT:
+            return "the time of the execution was up"
+        return last_line(step.error) if step.error else REASONS.get(step.cause or "", "")
 
     def _blocked(self, edge: Edge) -> str:
         parent = self.steps[edge.parent]

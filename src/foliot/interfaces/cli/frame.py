@@ -11,8 +11,7 @@ from foliot.interfaces.cli.table import Column, moment, span
 from foliot.interfaces.cli.text import counted
 from foliot.interfaces.cli.words import last_line, rule, status
 from foliot.ports.storage import Depth
-from foliot.service.registrar import ScheduleView
-from foliot.service.views import RunView, WorkerView, as_json
+from foliot.service.views import RunView, ScheduleView, WorkerView, as_json
 from foliot.wiring import Services
 
 MOST_ROWS: Final = 10

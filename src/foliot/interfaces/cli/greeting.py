@@ -1,14 +1,17 @@
 """The few lines with which a server begins on a terminal."""
 
+from collections import Counter
 from pathlib import Path
 
 import foliot
 from foliot.domain.deployment import Action, Changes
+from foliot.domain.secrets import public_url
 from foliot.engine.node import Role, Settings
-from foliot.interfaces.cli.place import public_url
+from foliot.interfaces.cli.configuration import contents
+from foliot.interfaces.cli.deployment_lines import all_changes
 from foliot.interfaces.cli.speaking import say
 from foliot.interfaces.cli.table import aligned, moment
-from foliot.interfaces.cli.text import counted, shown
+from foliot.interfaces.cli.text import shown
 from foliot.wiring import Services
 
 
@@ -38,6 +41,5 @@ def _work(settings: Settings) -> str:
 
 
 def _said(changes: Changes) -> str:
-    jobs = sum(change.action is not Action.REMOVED for change in changes.jobs)
-    schedules = sum(change.action is not Action.REMOVED for change in changes.schedules)
-    return f": {counted(jobs, 'job')}, {counted(schedules, 'schedule')}"
+    count = Counter(what for what, change in all_changes(changes) if change.action is not Action.REMOVED)
+    return f": {contents(jobs=count['job'], workflows=count['workflow'], schedules=count['schedule'])}"

@@ -5,13 +5,13 @@ from typing import Final
 
 import click
 
-from foliot.domain.workflow.jobs import STEP_SOURCE
+from foliot.domain.workflow.jobs import PART_SOURCE
 from foliot.interfaces.cli.listing import Listed, all_jobs
 from foliot.interfaces.cli.options import json_option, storage_options
 from foliot.interfaces.cli.place import ask
 from foliot.interfaces.cli.speaking import say, tell_json
 from foliot.interfaces.cli.table import Column, moment, print_table
-from foliot.interfaces.cli.words import job_state, masked, rule, status
+from foliot.interfaces.cli.words import job_state, rule, status
 from foliot.service.views import as_json
 
 _COLUMNS: Final = (
@@ -23,7 +23,7 @@ _COLUMNS: Final = (
     Column("LAST RUN"),
     Column("FROM"),
 )
-_OWN: Final = ("foliot", STEP_SOURCE)
+_OWN: Final = ("foliot", PART_SOURCE)
 
 
 @click.command("jobs")
@@ -49,7 +49,7 @@ def command(storage: str | None, config: Path | None, tag: str | None, is_all: b
 
 def job_object(listed: Listed) -> dict[str, object]:
     schedules = [as_json(schedule) for schedule in listed.schedules]
-    return {**as_json(listed.job), "spec": masked(listed.job.spec), "state": job_state(*listed), "schedules": schedules}
+    return {**as_json(listed.job), "state": job_state(*listed), "schedules": schedules}
 
 
 def _row(listed: Listed) -> tuple[object, ...]:

@@ -6,7 +6,7 @@ What Foliot itself noted in a log (the stream `meta`) goes to standard error, so
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Sequence
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from msgspec.structs import replace
 
@@ -36,6 +36,10 @@ def end_in_words(end: LogEnd) -> str:
     return _END[end.state]
 
 
+def piece_object(piece: LogView) -> dict[str, Any]:
+    return {"attempt": piece.attempt, "at": piece.at, "stream": piece.stream, "text": piece.text}
+
+
 class Printer(Protocol):
     def piece(self, piece: LogView) -> None: ...
 
@@ -46,10 +50,8 @@ class JsonPrinter:
     """One object for each piece, and a last one that says how the log ends."""
 
     def piece(self, piece: LogView) -> None:
-        if piece.is_closing:
-            return
-        at = piece.at.isoformat().replace("+00:00", "Z")
-        tell_json({"attempt": piece.attempt, "at": at, "stream": piece.stream, "text": piece.text})
+        if not piece.is_closing:
+            tell_json(piece_object(piece))
 
     def end(self, end: LogEnd) -> None:
         tell_json({"end": end.state, "seen": end.seen, "stored": end.stored})

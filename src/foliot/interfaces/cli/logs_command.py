@@ -12,6 +12,7 @@ from foliot.interfaces.cli.log_lines import JsonPrinter, TextPrinter, print_log
 from foliot.interfaces.cli.options import json_option, storage_options
 from foliot.interfaces.cli.place import ask
 from foliot.interfaces.cli.references import NAMING, find_run
+from foliot.interfaces.cli.step_lines import StepJsonPrinter, StepTextPrinter, print_steps, step_names
 from foliot.wiring import Services
 
 
@@ -35,16 +36,26 @@ def command(
     timestamps: bool,
     as_json: bool,
 ) -> None:
-    """Print what RUN printed. On a terminal colours are kept and all other control characters are not."""
+    """Print what RUN printed; of an execution, what its steps printed, each line with the name of its step.
+
+    On a terminal colours are kept and all other control characters are not.
+    """
     if stdout:
         if follow or timestamps or as_json or tail is not None:
             raise InvalidInput("--stdout stands alone or with --attempt", hint="Leave the other options out.")
         sys.stdout.buffer.write(ask(storage, config, partial(_stdout, run=run, attempt=attempt)))
         return
-    printer = JsonPrinter() if as_json else TextPrinter(timestamps=timestamps)
 
     async def show(services: Services) -> None:
         found = await find_run(services, run)
+        steps = await step_names(services, found)
+        if steps is not None:
+            if attempt is not None or tail is not None:
+                raise _not_for_executions(found.id)
+            joint = StepJsonPrinter() if as_json else StepTextPrinter(steps, timestamps=timestamps)
+            await print_steps(services, found.id, joint, is_following=follow)
+            return
+        printer = JsonPrinter() if as_json else TextPrinter(timestamps=timestamps)
         await print_log(services, found.id, printer, is_following=follow, attempt=attempt, tail=tail)
 
     ask(storage, config, show)
@@ -52,4 +63,13 @@ def command(
 
 async def _stdout(services: Services, run: str, attempt: int | None) -> bytes:
     found = await find_run(services, run)
+    if await step_names(services, found) is not None:
+        raise _not_for_executions(found.id)
     return await services.logs.raw_stdout(found.id, attempt)
+
+
+def _not_for_executions(run_id: str) -> InvalidInput:
+    return InvalidInput(
+        f"run {run_id} is an execution: --stdout, --attempt and --tail are about its steps",
+        hint=f"List their runs with: foliot runs --root {run_id}",
+    )

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import click
 
+from foliot.domain.secrets import public_url
 from foliot.interfaces.cli.options import json_option, storage_options
 from foliot.interfaces.cli.patience import patiently
-from foliot.interfaces.cli.place import opened, public_url, storage_url
+from foliot.interfaces.cli.place import opened, storage_url
 from foliot.interfaces.cli.speaking import tell, tell_json
 from foliot.interfaces.cli.text import shown
 

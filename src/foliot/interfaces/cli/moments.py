@@ -4,18 +4,10 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from foliot.domain.input.timing import span_in_words
 from foliot.errors import InvalidInput
 
-_SPAN: Final = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,3})?) *(ms|[smhdw]?)")
-_UNITS: Final = {
-    "ms": timedelta(milliseconds=1),
-    "": timedelta(seconds=1),
-    "s": timedelta(seconds=1),
-    "m": timedelta(minutes=1),
-    "h": timedelta(hours=1),
-    "d": timedelta(days=1),
-    "w": timedelta(weeks=1),
-}
+_NUMBER: Final = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,3})?")
 _EXAMPLE: Final = 'Use "24h", "7d" or "2026-01-31T08:00Z".'
 
 
@@ -40,7 +32,7 @@ def read_moment(text: str) -> datetime:
 
 
 def read_span(text: str) -> timedelta:
-    """A length of time: 90, 90s, 1.5h, 7d. A number alone is seconds."""
+    """A length of time: 90, 90s, 1.5h, 1h30m, 7d. A number alone is seconds."""
     length = _span(text)
     if length is None:
         raise InvalidInput(f"{text[:64]!a} is not a length of time", hint='Use "90s", "15m", "24h" or "7d".')
@@ -48,10 +40,5 @@ def read_span(text: str) -> timedelta:
 
 
 def _span(text: str) -> timedelta | None:
-    found = _SPAN.fullmatch(text.strip())
-    if found is None:
-        return None
-    try:
-        return float(found[1]) * _UNITS[found[2]]
-    except OverflowError:
-        return timedelta.max
+    is_number = _NUMBER.fullmatch(text.strip()) is not None
+    return span_in_words(f"{text}s" if is_number else text)

@@ -32,9 +32,8 @@ def command(
         raise
     fires = compiled.between(now, datetime.max.replace(tzinfo=UTC), count)
     if as_json:
-        moments = [fire.isoformat() for fire in fires]
         answer = {"expression": expression, "timezone": compiled.timezone, "description": compiled.describe()}
-        tell_json({**answer, "next": moments, "warnings": compiled.warnings})
+        tell_json({**answer, "next": fires, "warnings": compiled.warnings})
         return
     tell(compiled.describe())
     for warning in compiled.warnings:

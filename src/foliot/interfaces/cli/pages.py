@@ -8,6 +8,7 @@ from foliot.domain.ids import JobId
 from foliot.domain.job import Job
 from foliot.domain.logs import LogEnd
 from foliot.domain.run import Run, Status
+from foliot.domain.secrets import public_document
 from foliot.domain.workflow.jobs import GRAPH
 from foliot.interfaces.cli.execution_words import Told, question_words, step_state
 from foliot.interfaces.cli.gate_words import (
@@ -29,7 +30,6 @@ from foliot.interfaces.cli.words import (
     job_state,
     json_line,
     last_line,
-    masked,
     option_words,
     plain,
     rule,
@@ -40,17 +40,16 @@ from foliot.interfaces.cli.words import (
     tick_row,
 )
 from foliot.ports.storage import RunFilter
-from foliot.service.registrar import ScheduleView
 from foliot.service.views import (
     AttemptView,
     JobView,
     RunView,
+    ScheduleView,
     TickView,
     as_json,
     view_attempt,
     view_job,
     view_run,
-    view_tick,
 )
 from foliot.wiring import Services
 
@@ -122,7 +121,7 @@ class RunPage(NamedTuple):
                 ("attempt", None if is_execution else f"{run.attempt}{f', {run.lost} lost' if run.lost else ''}"),
                 ("queue", f"{run.queue}, priority {run.priority}"),
                 ("worker", run.worker_id),
-                ("payload", None if run.input_payload is None else json_line(run.input_payload)),
+                ("payload", None if run.input_payload is None else json_line(public_document(run.input_payload))),
                 ("output", None if run.output_payload is None else json_line(run.output_payload)),
                 ("key", run.idempotency_key),
                 ("log", None if is_execution else f"{end_in_words(self.log)}; print it with: foliot logs {run.id}"),
@@ -167,7 +166,6 @@ class JobPage(NamedTuple):
         return {
             "type": "job",
             **as_json(self.job),
-            "spec": masked(self.job.spec),
             "state": job_state(self.job, self.schedules),
             "schedules": [as_json(schedule) for schedule in self.schedules],
             "runs": [as_json(run) for run in self.runs],
@@ -183,7 +181,7 @@ class JobPage(NamedTuple):
                 ("description", job.description or None),
                 ("state", job_state(job, self.schedules)),
                 ("kind", job.kind),
-                *((f"  {name}", plain(value)) for name, value in masked(job.spec).items()),
+                *((f"  {name}", plain(value)) for name, value in job.spec.items()),
                 ("payload", None if job.payload_template is None else json_line(job.payload_template)),
                 *((name, option_words(name, value)) for name, value in job.options.items()),
                 ("gate", None if self.dependencies is None else self.dependencies.words),
@@ -208,8 +206,8 @@ class SchedulePage(NamedTuple):
     @classmethod
     async def gather(cls, services: Services, schedule_id: str) -> "SchedulePage":
         stored = await services.registrar.schedule(schedule_id)
-        ticks = await services.storage.schedules.latest_ticks(stored.uid, limit=_TICKS)
-        return cls(await services.registrar.get_schedule(schedule_id), [view_tick(tick) for tick in ticks])
+        ticks = await services.overview.ticks(stored, _TICKS)
+        return cls(await services.registrar.get_schedule(schedule_id), ticks)
 
     def document(self) -> dict[str, Any]:
         ticks = [as_json(tick) for tick in self.ticks]
@@ -217,7 +215,7 @@ class SchedulePage(NamedTuple):
 
     def print(self) -> None:
         print_fields(_schedule_fields(self.schedule))
-        columns = (Column("LAST TICKS"), Column("OUTCOME"), Column("RUN", is_whole=True))
+        columns = (Column("LAST TICKS"), Column("OUTCOME"), Column("RUN", is_whole=True), Column("STATUS"))
         _section("", columns, [tick_row(tick) for tick in self.ticks])
 
 

@@ -9,10 +9,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TypeVar
 
+from foliot.domain.defaults import DEFAULT_STORAGE
 from foliot.interfaces.cli.config_file import find_config
 from foliot.wiring import Services, open_services
-
-DEFAULT_STORAGE = "sqlite:///foliot.db"
 
 Answer = TypeVar("Answer")
 Question = Callable[[Services], Awaitable[Answer]]
@@ -28,13 +27,6 @@ def storage_url(storage: str | None, config: Path | None) -> str:
     from foliot.interfaces.cli.configuration import storage_of
 
     return storage_of(path)
-
-
-def public_url(url: str) -> str:
-    """The URL without whatever may be a password in it."""
-    scheme, separator, rest = url.partition("://")
-    rest = rest.partition("?")[0]
-    return scheme + separator + (f"***@{rest.rpartition('@')[2]}" if "@" in rest else rest)
 
 
 def ask(storage: str | None, config: Path | None, question: Question[Answer]) -> Answer:

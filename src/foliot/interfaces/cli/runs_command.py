@@ -1,6 +1,5 @@
 """foliot runs: what ran, what runs, what waits."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -64,13 +63,8 @@ def command(
 def _print(runs: list[Run], is_json: bool) -> None:
     if is_json:
         for run in runs:
-            tell_json({**as_json(view_run(run)), "root": run.root, "role": run.role, "item": run.item})
+            tell_json(as_json(view_run(run)))
         return
-    print_table(RUN_COLUMNS, map(_row, runs))
+    print_table(RUN_COLUMNS, [run_row(view_run(run)) for run in runs])
     if not runs:
         say("no runs")
-
-
-def _row(run: Run) -> Sequence[object]:
-    row = run_row(view_run(run))
-    return row if run.root is None else (*row[:-1], f"{run.role} of {run.root}")

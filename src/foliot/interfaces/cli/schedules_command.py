@@ -13,8 +13,7 @@ from foliot.interfaces.cli.place import ask
 from foliot.interfaces.cli.speaking import say, tell_json
 from foliot.interfaces.cli.table import Column, moment, print_table
 from foliot.interfaces.cli.words import rule, schedule_state
-from foliot.service.registrar import ScheduleView
-from foliot.service.views import as_json
+from foliot.service.views import ScheduleView, as_json
 from foliot.wiring import Services
 
 _COLUMNS: Final = (

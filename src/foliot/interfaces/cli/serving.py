@@ -25,6 +25,7 @@ from foliot.interfaces.cli.configuration import read_config, sound
 from foliot.interfaces.cli.greeting import greet
 from foliot.interfaces.cli.reloading import Fingerprint, Reloader, fingerprint, log_changes, log_problems
 from foliot.interfaces.cli.settings import settings_of
+from foliot.interfaces.cli.signals import EARLY, STOPS
 from foliot.interfaces.cli.target import load_app
 from foliot.interfaces.logs import configure_logging
 from foliot.wiring import Services, Surroundings, open_services
@@ -52,7 +53,8 @@ class Served:
             return Surroundings()
         said = self.configuration.outbound
         outbound = OutboundPolicy.of(block_private=said.block_private, allow=said.allow)
-        return Surroundings(outbound, places=[self.path.absolute().parent])
+        places = [self.path.absolute().parent]
+        return Surroundings(outbound, places, self.configuration.server.allowance)
 
 
 def run_node(target: str | None, config: Path | None, roles: Sequence[Role], *, applies: bool, **options: Any) -> None:
@@ -103,6 +105,8 @@ async def _reloading(served: Served, services: Services, *, applies: bool) -> As
         return
     reloader = Reloader(served.path, services, served.configuration, served.seen)
     loop.add_signal_handler(signal.SIGHUP, reloader.request)
+    if EARLY.take_reload():
+        reloader.request()
     duties = [reloader.run(), *([reloader.watch()] if served.configuration.server.watch else [])]
     tasks = [asyncio.create_task(duty) for duty in duties]
     try:
@@ -137,10 +141,8 @@ def _on_signal() -> asyncio.Event:
     """What is set when the process is asked to stop. From the beginning: whatever has started by then is stopped."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in STOPS:
         loop.add_signal_handler(number, stop.set)
-    # Until there is something to reload: what a signal would ask for now is done anyway.
-    loop.add_signal_handler(signal.SIGHUP, log.debug, "nothing_to_reload_yet")
     return stop
 
 
@@ -148,6 +150,6 @@ async def _stop(node: Node) -> None:
     """Stop in good order; a second signal ends the process at once."""
     log.info("node_stopping", extra={"hint": "signal again to stop at once"})
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in STOPS:
         loop.add_signal_handler(number, os._exit, 130)
     await node.stop()

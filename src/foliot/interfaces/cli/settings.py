@@ -1,12 +1,13 @@
 """How a node is to behave: what the call says, over what the configuration says, over the defaults."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import click
 from msgspec.structs import replace
 
 from foliot.config import Configuration
+from foliot.config.settings import LogFormat, LogLevel
 from foliot.domain.instant import SECOND, Millis
 from foliot.domain.job import check_name
 from foliot.engine.node import Role, Settings
@@ -15,7 +16,6 @@ from foliot.interfaces.cli.numbers import seconds_within
 from foliot.ports.storage import Retention
 from foliot.wiring import node_label
 
-LEVELS: Final = ("debug", "info", "warning", "error")
 _HOUR: Final = 3_600
 _DAY: Final = 86_400
 _LONGEST_NAME: Final = 200
@@ -35,8 +35,8 @@ def node_options(function: Callable[..., Any]) -> Callable[..., Any]:
             help="How long running work may go on when it stops, 30 by default.",
         ),
         click.option("--name", help="Label of this process, host:pid by default."),
-        click.option("--log-format", type=click.Choice(["auto", "text", "json"]), help="auto by default."),
-        click.option("--log-level", type=click.Choice(LEVELS), help="info by default."),
+        click.option("--log-format", type=click.Choice(get_args(LogFormat)), help="auto by default."),
+        click.option("--log-level", type=click.Choice(get_args(LogLevel)), help="info by default."),
     )
     for option in reversed(options):
         function = option(function)

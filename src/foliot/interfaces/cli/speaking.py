@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from datetime import datetime
 from typing import Any
 
 import click
@@ -18,7 +19,12 @@ def tell(text: str = "") -> None:
 
 def tell_json(value: Any) -> None:
     """The answer, or one of many, as a line for programs."""
-    tell(json.dumps(value, default=str))
+    tell(json.dumps(value, default=_plain))
+
+
+def _plain(value: Any) -> str:
+    """What JSON has no form for. A moment is ISO 8601 with its offset, Z in UTC, in every answer."""
+    return value.isoformat().replace("+00:00", "Z") if isinstance(value, datetime) else str(value)
 
 
 def say(text: str) -> None:

@@ -9,11 +9,11 @@ from foliot.domain.ids import RunId
 from foliot.domain.workflow.start import read_params
 from foliot.interfaces.cli.ids import complete_ids
 from foliot.interfaces.cli.json_input import read_json
-from foliot.interfaces.cli.log_lines import TextPrinter, print_log
 from foliot.interfaces.cli.moments import read_moment, read_span
 from foliot.interfaces.cli.options import json_option, storage_options
 from foliot.interfaces.cli.place import ask
 from foliot.interfaces.cli.speaking import say, tell
+from foliot.interfaces.cli.step_lines import follow_run
 from foliot.interfaces.cli.waiting import tell_end, wait_for, warn_without_worker
 from foliot.service.desk import Request
 from foliot.wiring import Services
@@ -28,7 +28,7 @@ from foliot.wiring import Services
 @click.option("--priority", type=click.IntRange(-1_000, 1_000), help="Higher goes first.")
 @click.option("--key", help="Dedupe key: asking again with it starts nothing new.")
 @click.option("--wait", is_flag=True, help="Wait for the end of the run; exit code 1 unless it is a success.")
-@click.option("--follow", is_flag=True, help="Print what the run prints, and wait as --wait does.")
+@click.option("--follow", is_flag=True, help="Print what the run or its steps print, and wait as --wait does.")
 @json_option("one object")
 def command(
     job: str,
@@ -61,7 +61,7 @@ def command(
         (say if follow or as_json else tell)(run_id)
         await warn_without_worker(services, run_id)
         if follow:
-            await print_log(services, run_id, TextPrinter(), is_following=True)
+            await follow_run(services, await services.desk.get(run_id))
         return tell_end(await wait_for(services, run_id), as_json)
 
     return ask(storage, config, trigger)

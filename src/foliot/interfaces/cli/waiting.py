@@ -1,16 +1,12 @@
 """Waiting for the end of a run, and telling how it ended."""
 
-import asyncio
-from typing import Final
-
+from foliot.domain.ids import RunId
 from foliot.domain.run import Run, Status
 from foliot.interfaces.cli.speaking import say, tell_json, warn
 from foliot.interfaces.cli.text import shown
 from foliot.interfaces.cli.words import last_line, status
 from foliot.service.views import as_json, view_run
 from foliot.wiring import Services
-
-_LOOK_EVERY: Final = 0.2
 
 
 async def warn_without_worker(services: Services, run_id: str) -> None:
@@ -22,11 +18,8 @@ async def warn_without_worker(services: Services, run_id: str) -> None:
 
 async def wait_for(services: Services, run_id: str) -> Run:
     """The run, when it is over."""
-    while True:
-        run = await services.desk.get(run_id)
-        if run.status.is_terminal:
-            return run
-        await asyncio.sleep(_LOOK_EVERY)
+    [run] = await services.presence.ended(RunId(run_id))
+    return run
 
 
 def tell_end(run: Run, is_json: bool) -> int:

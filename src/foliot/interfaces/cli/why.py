@@ -29,7 +29,7 @@ REASONS: Final[Mapping[str, str]] = {
     Reason.SSRF_BLOCKED: "the address is one that jobs may not reach",
     Reason.DEP_MISSING: "a job that it depends on has no run in its window",
     Reason.DEP_FAILED: "a job that it depends on did not succeed",
-    Reason.COOLDOWN: "it ran too short a while ago",
+    Reason.COOLDOWN: "it declined too short a while ago to look again",
     Reason.STEP_FAILED: "one of its steps failed",
     Reason.REJECTED: "somebody rejected it",
     Reason.MARKED: "somebody marked it as a success",

@@ -1,7 +1,7 @@
 """Runs, schedules and jobs in the words of a table."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -11,10 +11,8 @@ from foliot import cron
 from foliot.domain.instant import LATEST, to_datetime
 from foliot.domain.retry import Retry
 from foliot.domain.schedule import ScheduleType
-from foliot.domain.secrets import public_value
 from foliot.interfaces.cli.table import Column, moment, span
-from foliot.service.registrar import ScheduleView
-from foliot.service.views import JobView, RunView, TickView
+from foliot.service.views import JobView, RunView, ScheduleView, TickView
 
 RUN_COLUMNS: Final = (
     Column("RUN", is_whole=True),
@@ -29,7 +27,12 @@ RUN_COLUMNS: Final = (
 
 def run_row(run: RunView) -> Sequence[object]:
     started = moment(run.started_at) if run.started_at else f"due {due(run)}"
-    return run.id, run.job_id, status(run), started, span(run.duration), run.attempt, run.job_schedule_id or run.trigger
+    return run.id, run.job_id, status(run), started, span(run.duration), run.attempt, made_by(run)
+
+
+def made_by(run: RunView) -> str:
+    """A schedule, an execution, or what somebody did."""
+    return run.job_schedule_id or run.trigger if run.root is None else f"{run.role} of {run.root}"
 
 
 def due(run: RunView) -> str:
@@ -44,7 +47,7 @@ def status(run: RunView) -> str:
 def tick_row(tick: TickView) -> Sequence[object]:
     planned = moment(tick.scheduled_for)
     many = f" to {moment(tick.until)} ({tick.count})" if tick.count > 1 else ""
-    return f"{planned}{many}", f"{tick.outcome} ({tick.reason})", tick.run_id or "-"
+    return f"{planned}{many}", f"{tick.outcome} ({tick.reason})", tick.run_id or "-", tick.status or "-"
 
 
 def rule(schedule: ScheduleView) -> str:
@@ -114,11 +117,7 @@ def option_words(name: str, value: Any) -> str:
 
 
 def last_line(text: str | None) -> str:
-    """The line of an error that names it: the last one that says something."""
+    """The line of an error that names it: the last one that says something and is no hint, which is indented."""
     lines = [line for line in (text or "").splitlines() if line.strip()]
-    return lines[-1] if lines else "-"
-
-
-def masked(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """What a job's definition says, without the values of what may be secret."""
-    return {name: public_value(name, value) for name, value in spec.items()}
+    facts = [line for line in lines if not line.startswith(" ")]
+    return (facts or lines or ["-"])[-1].strip()

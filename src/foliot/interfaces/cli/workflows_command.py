@@ -9,6 +9,7 @@ import click
 from click.core import ParameterSource
 
 from foliot.domain.ids import JobId
+from foliot.domain.secrets import public_document
 from foliot.errors import InvalidInput
 from foliot.interfaces.cli.lazy import lazy_group
 from foliot.interfaces.cli.listing import all_schedules, all_workflows
@@ -18,8 +19,7 @@ from foliot.interfaces.cli.speaking import say, tell_json
 from foliot.interfaces.cli.table import Column, moment, print_table
 from foliot.interfaces.cli.words import status
 from foliot.ports.executions import WorkflowVersion
-from foliot.service.registrar import ScheduleView
-from foliot.service.views import RunView, as_json, view_run
+from foliot.service.views import RunView, ScheduleView, as_json, view_run
 from foliot.wiring import Services
 
 _SECTIONS: Final = {
@@ -70,10 +70,10 @@ class Listed(NamedTuple):
             "version": self.workflow.version,
             "description": self.workflow.spec.description,
             "steps": len(self.workflow.spec.steps),
-            "params": self.workflow.spec.params,
+            "params": public_document(self.workflow.spec.params),
             "state": self.state,
             "latest_run": None if self.latest is None else as_json(self.latest),
-            "next_run_at": None if self.next_run_at is None else self.next_run_at.isoformat().replace("+00:00", "Z"),
+            "next_run_at": self.next_run_at,
             "schedules": [schedule.schedule_id for schedule in self.schedules],
         }
 

@@ -54,7 +54,8 @@ class Actor:
             case "raise":
                 raise RuntimeError("a defect of the runner")
             case _:
-                return Success(msgspec.json.encode({"attempt": attempt.number}))
+                said = {"attempt": attempt.number, "execution": attempt.execution, "told": attempt.payload}
+                return Success(msgspec.json.encode(said))
 
     def act_of(self, attempt: Attempt) -> Act:
         chance = Random(f"{self._seed}:{attempt.run_id}:{attempt.number}")  # noqa: S311  (a story, no secret)

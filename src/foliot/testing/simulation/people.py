@@ -1,18 +1,21 @@
-"""What people do to a cluster while it runs: ask for runs, cancel them, create, edit, pause and delete schedules."""
+"""What people do to a cluster while it runs: ask for runs, cancel them, create, edit, pause and delete schedules, edit
+workflows and pause their steps."""
 
 from collections.abc import Callable
 from random import Random
 from typing import Final
 
-from foliot.domain.ids import IdSource, RunId, ScheduleId, ScheduleUid
+from foliot.domain.ids import IdSource, JobId, RunId, ScheduleId, ScheduleUid
 from foliot.domain.instant import SECOND, later
 from foliot.domain.run import NewRun
 from foliot.domain.schedule import Schedule, ScheduleSpec, check_schedule
+from foliot.domain.workflow.jobs import jobs_of
 from foliot.errors import FoliotError
 from foliot.ports.clock import Clock
 from foliot.ports.storage import NewSchedule, Storage
-from foliot.testing.simulation.catalogue import JOBS, draw_schedule, redraw_schedule
-from foliot.testing.simulation.watch import Broken, Watch
+from foliot.testing.simulation.broken import Broken
+from foliot.testing.simulation.catalogue import Catalogue, draw_schedule, redraw_schedule, redraw_workflow
+from foliot.testing.simulation.watch import Watch
 
 _SCHEDULES: Final = tuple(ScheduleId(f"schedule-{number}") for number in range(6))
 
@@ -26,6 +29,7 @@ class People:
         clock: Clock,
         chance: Random,
         ids: IdSource,
+        catalogue: Catalogue,
         watch: Watch,
         note: Callable[[str], None],
     ) -> None:
@@ -33,22 +37,28 @@ class People:
         self._clock = clock
         self._chance = chance
         self._ids = ids
+        self._catalogue = catalogue
         self._watch = watch
         self._note = note
 
     async def enqueue(self) -> None:
-        chance, now = self._chance, self._clock.now()
-        job_id = chance.choice(list(JOBS))
+        await self._enqueue(self._chance.choice(list(self._catalogue.jobs)))
+
+    async def start_workflow(self) -> None:
+        await self._enqueue(JobId(self._chance.choice(list(self._catalogue.workflows))))
+
+    async def _enqueue(self, job_id: JobId) -> None:
+        chance, now, spec = self._chance, self._clock.now(), self._catalogue.jobs[job_id]
         key = chance.choice((None, None, "a", "b"))
         run = NewRun(
             id=RunId(self._ids.make(now)),
             job_id=job_id,
             due_at=later(now, chance.choice((0, 0, -5, 45)) * SECOND),
-            options=JOBS[job_id].options,
+            options=spec.options,
             dedupe_key=key,
             dedupe_scope=chance.choice(("forever", "active", "window")),
             dedupe_for=chance.randrange(1, 300) * SECOND,
-            is_gated=JOBS[job_id].gate is not None,
+            is_gated=spec.gate is not None,
         )
         [answer] = await self._storage.runs.create([run])
         if key is None and not answer.is_new:
@@ -62,14 +72,15 @@ class People:
             self._note(f"{run_id} {answers[run_id]}")
 
     async def put_schedule(self) -> None:
-        spec = draw_schedule(self._chance, self._clock.now())
+        spec = draw_schedule(self._chance, self._clock.now(), self._catalogue)
         schedule_id = self._chance.choice(_SCHEDULES)
         if schedule_id not in await self._storage.schedules.get([schedule_id]):
             await self._put(schedule_id, spec)
 
     async def edit_schedule(self) -> None:
         for schedule in await self._some_schedule():
-            await self._put(schedule.id, redraw_schedule(self._chance, schedule.revision.spec, self._clock.now()))
+            spec, now = schedule.revision.spec, self._clock.now()
+            await self._put(schedule.id, redraw_schedule(self._chance, spec, now, self._catalogue))
 
     async def _put(self, schedule_id: ScheduleId, spec: ScheduleSpec) -> None:
         now = self._clock.now()
@@ -88,6 +99,21 @@ class People:
     async def delete_schedule(self) -> None:
         for schedule in await self._some_schedule():
             await self._storage.schedules.delete([schedule.id])
+
+    async def edit_workflow(self) -> None:
+        """A new version: executions that have begun go on with theirs."""
+        workflow_id = self._chance.choice(list(self._catalogue.workflows))
+        spec = redraw_workflow(self._chance, self._catalogue.workflows[workflow_id])
+        [known] = (await self._storage.workflows.put({workflow_id: spec})).values()
+        await self._storage.jobs.put(list(jobs_of(workflow_id, known.version, spec).items()))
+        self._note(f"{workflow_id} version {known.version}")
+
+    async def pause_or_resume_step(self) -> None:
+        workflow_id = self._chance.choice(list(self._catalogue.workflows))
+        step = self._chance.choice(self._catalogue.workflows[workflow_id].steps).name
+        paused = step not in await self._storage.workflows.paused_steps(workflow_id)
+        await self._storage.workflows.pause_step(workflow_id, step, paused=paused)
+        self._note(f"{workflow_id} {step} {paused}")
 
     async def _some_schedule(self) -> list[Schedule]:
         schedules = await self._storage.schedules.page()

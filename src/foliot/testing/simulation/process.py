@@ -8,6 +8,7 @@ from foliot.domain.ids import IdSource
 from foliot.domain.instant import SECOND, Millis
 from foliot.domain.launch import launch_job
 from foliot.engine.attempt import Ending
+from foliot.engine.janitor import RETENTION
 from foliot.engine.loop import Duty
 from foliot.engine.node import Parts, Settings, Timekeeping, Work
 from foliot.ports.clock import Clock
@@ -15,10 +16,13 @@ from foliot.ports.queue import Queue
 from foliot.ports.storage import Storage
 from foliot.testing.simulation.actor import KIND, Actor
 from foliot.testing.simulation.faults import Faults
-from foliot.testing.simulation.turnstile import Turnstile, gated
+from foliot.testing.simulation.notes import TroubledNotes
+from foliot.testing.simulation.turnstile import Hush, Turnstile, gated
 
 LEASE: Final = Millis(60 * SECOND)
 SLOTS: Final = 3
+KEEPING: Final = RETENTION._replace(executions_per_workflow=None)
+"""A story is judged at its end by all that happened: no execution is removed before."""
 
 Opener = Callable[[Clock, Callable[[str], None]], Awaitable[Storage]]
 """Opens the cluster's database once more, with a clock and with fault points."""
@@ -28,9 +32,18 @@ QueueOf = Callable[[Storage], Queue]
 class Process:
     """Scheduler and worker with nothing in common with other processes but the database and the broker."""
 
-    def __init__(self, name: str, faults: Faults, turnstile: Turnstile, parts: Parts, settings: Settings) -> None:
+    def __init__(
+        self,
+        name: str,
+        faults: Faults,
+        turnstile: Turnstile,
+        notes: TroubledNotes,
+        parts: Parts,
+        settings: Settings,
+    ) -> None:
         self.name = name
         self.faults = faults
+        self._notes = notes
         self._storage = parts.storage
         self._turnstile = turnstile
         self._rounds: dict[Duty, asyncio.Task[Millis | None]] = {}
@@ -60,6 +73,7 @@ class Process:
         """Trouble is over and nobody is slow any more; the duties whose rounds have still to be brought to an end."""
         self.faults.disarm()
         self._turnstile.open()
+        self._notes.is_reliable = True
         return list(self._rounds)
 
     async def crash(self) -> None:
@@ -85,11 +99,18 @@ class Process:
 
 
 async def start_process(
-    name: str, open_storage: Opener, queue_of: QueueOf, clock: Clock, ids: IdSource, seed: int
+    name: str,
+    open_storage: Opener,
+    queue_of: QueueOf,
+    notes: TroubledNotes,
+    hush: Hush,
+    clock: Clock,
+    ids: IdSource,
+    seed: int,
 ) -> Process:
     """A process with a database connection of its own. Its worker is registered by the first round of its duty."""
-    faults, turnstile = Faults(), Turnstile()
-    storage = gated(await open_storage(clock, faults), turnstile)
+    faults, turnstile = Faults(), Turnstile(hush)
+    storage = gated(await open_storage(clock, faults), turnstile, executions=notes.trouble)
     doom: list[Process] = []
 
     def kill() -> None:
@@ -103,7 +124,9 @@ async def start_process(
         runners={KIND: Actor(seed, clock, kill)},
         launcher=launch_job,
     )
-    process = Process(name, faults, turnstile, parts, Settings(label=name, slots=SLOTS, lease=LEASE))
+    process = Process(
+        name, faults, turnstile, notes, parts, Settings(label=name, slots=SLOTS, lease=LEASE, retention=KEEPING)
+    )
     doom.append(process)
     return process
 

@@ -8,15 +8,35 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
+from foliot.ports.executions import ExecutionStore
 from foliot.ports.storage import Storage
 
-_STORES = ("jobs", "schedules", "runs", "workers", "logs", "upkeep", "workflows", "executions")
+_STORES = ("jobs", "schedules", "runs", "workers", "logs", "upkeep", "workflows")
+
+
+class Hush:
+    """While somebody looks around, nobody begins a verb: what is seen has all been so at one moment."""
+
+    def __init__(self) -> None:
+        self._is_over = asyncio.Event()
+        self._is_over.set()
+
+    async def __aenter__(self) -> None:
+        self._is_over.clear()
+
+    async def __aexit__(self, *error: object) -> None:
+        self._is_over.set()
+
+    async def over(self) -> None:
+        while not self._is_over.is_set():
+            await self._is_over.wait()
 
 
 class Turnstile:
     """Where the rounds of one process pass on their way to the storage."""
 
-    def __init__(self) -> None:
+    def __init__(self, hush: Hush) -> None:
+        self._hush = hush
         self._slow: set[asyncio.Task[Any]] = set()
         self._waiting: dict[asyncio.Task[Any], asyncio.Future[None]] = {}
 
@@ -41,6 +61,7 @@ class Turnstile:
                 await self._waiting[task]
             finally:
                 self._waiting.pop(task, None)
+        await self._hush.over()
 
 
 class _Gated:
@@ -61,13 +82,16 @@ class _Gated:
 
 
 class _GatedStorage:
-    def __init__(self, storage: Storage, turnstile: Turnstile) -> None:
+    is_remote = True
+
+    def __init__(self, storage: Storage, turnstile: Turnstile, executions: ExecutionStore) -> None:
         for name in _STORES:
             setattr(self, name, _Gated(getattr(storage, name), turnstile))
+        self.executions = _Gated(executions, turnstile)
         self.signal = storage.signal
         self.close = storage.close
 
 
-def gated(storage: Storage, turnstile: Turnstile) -> Storage:
-    """The same storage, with every verb behind the turnstile."""
-    return cast(Storage, _GatedStorage(storage, turnstile))
+def gated(storage: Storage, turnstile: Turnstile, *, executions: Callable[[ExecutionStore], ExecutionStore]) -> Storage:
+    """The same storage, with every verb behind the turnstile, and something in front of its executions."""
+    return cast(Storage, _GatedStorage(storage, turnstile, executions(storage.executions)))

@@ -16,19 +16,18 @@ from foliot.domain.run import MOVES, Run, Status
 from foliot.domain.schedule import Overlap, Schedule
 from foliot.ports.storage import Storage
 from foliot.testing.invariants import check_book, read_books
+from foliot.testing.simulation.broken import Broken
+from foliot.testing.simulation.execution_watch import ExecutionWatch
 
 _PAGE: Final = 10_000
 _LEASED: Final = (Status.RUNNING, Status.CANCELLING)
-
-
-class Broken(AssertionError):
-    """Something that must always hold does not. The message begins with the id of the invariant."""
 
 
 class Watch:
     def __init__(self, storage: Storage, jobs: Mapping[JobId, JobSpec]) -> None:
         self._storage = storage
         self._jobs = jobs
+        self._executions = ExecutionWatch(storage)
         self._seq = 0
         self._live: dict[RunId, Run | None] = {}
         self._over: dict[RunId, str] = {}
@@ -52,6 +51,7 @@ class Watch:
             self._hear(event)
         runs = await self._storage.runs.get(self._live)
         await self._check_grants(self._check_runs(runs))
+        await self._executions.look()
         self._check_limits(runs.values())
         schedules = {schedule.id: schedule for schedule in await self._storage.schedules.page(limit=_PAGE)}
         self._check_overlap(runs.values(), schedules.values())
@@ -76,6 +76,8 @@ class Watch:
             case EventKind.RUNS_ENDED:
                 for run_id, status, _ in event.items:
                     self._hear_end(RunId(run_id), Status(status))
+            case EventKind.EXECUTIONS_OPENED | EventKind.EXECUTIONS_ENDED:
+                self._executions.hear(event)
             case EventKind.TICKS_SETTLED:
                 for uid, first, last, *_ in event.items:
                     self._hear_tick(uid, first, last)
@@ -104,11 +106,14 @@ class Watch:
                 raise Broken(f"S1 run {run_id} is gone")
             before, now = self._live[run_id], runs[run_id]
             self._check_move(before, now)
+            if before is None:
+                self._executions.hear_run(now)
             if now.status in _LEASED and (before is None or before.token != now.token or before.status not in _LEASED):
                 granted.append(now)
             self._live[run_id] = now
             if now.status.is_terminal:
                 self._check_end(now)
+                self._executions.hear_end_of_run(now)
                 del self._live[run_id]
         return granted
 

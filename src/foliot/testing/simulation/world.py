@@ -17,25 +17,29 @@ from foliot.engine.loop import AT_ONCE, Duty
 from foliot.ports.queue import Queue
 from foliot.ports.storage import Storage
 from foliot.testing.clock import VirtualClock
-from foliot.testing.simulation.catalogue import FLOW, JOBS, WORKFLOW
+from foliot.testing.simulation.broken import Broken
+from foliot.testing.simulation.catalogue import draw_catalogue
 from foliot.testing.simulation.ears import Ears
 from foliot.testing.simulation.faults import Crash, Hiccup
+from foliot.testing.simulation.notes import TroubledNotes
 from foliot.testing.simulation.people import People
 from foliot.testing.simulation.process import Opener, Process, ease, start_process
 from foliot.testing.simulation.queue import LossyQueue
-from foliot.testing.simulation.watch import Broken, Watch
+from foliot.testing.simulation.turnstile import Hush
+from foliot.testing.simulation.watch import Watch
 
 MAX_PROCESSES: Final = 4
 _HASTE: Final = (5, 3, 3, 2, 1, 2, 5, 5, 4, 5)
 """How often each duty has its turn, in their order: scheduler, dispatcher, gatekeeper, reaper, janitor, then the
 worker's."""
 _AUDIT_EVERY: Final = 20
-_VERBS: Final = ("settle", "claim", "finish", "renew", "release_due", "append")
+_VERBS: Final = ("settle", "claim", "finish", "renew", "release_due", "append", "open", "settle_executions")
 _SLOW: Final = 0.3
 """How many of the rounds are slow: stopped before each of their verbs."""
 _PACE: Final = Millis(30 * SECOND)
-_LONGEST_RECOVERY: Final = 1_000
-"""Rounds of everybody, `_PACE` apart, until a healed cluster must be done: some eight hours."""
+_LONGEST_PAUSE: Final = 1_000
+"""Rounds of everybody, `_PACE` apart, in which some run of a healed cluster must end: eight hours, for the clock may
+have been set back and the next retry be hours away."""
 
 
 class World:
@@ -46,25 +50,28 @@ class World:
         self.clock = clock
         self.latest = clock.now()
         self.storage = storage
-        self.watch = Watch(storage, JOBS)
+        self._chance = Random(seed)  # noqa: S311  (a story, no secret)
+        self._catalogue = draw_catalogue(self._chance)
+        self.watch = Watch(storage, self._catalogue.jobs)
         self.trace: list[str] = []
         self.has_stepped = False
         """Whether the wall clock was set: what compares two of its readings proves nothing then."""
         self._open_storage = open_storage
-        self._chance = Random(seed)  # noqa: S311  (a story, no secret)
-        self._people = People(storage, clock, self._chance, self._id_source(), self.watch, self._note)
+        ids = self._id_source()
+        self._people = People(storage, clock, self._chance, ids, self._catalogue, self.watch, self._note)
         self._processes: list[Process] = []
         self._dead: list[Process] = []
         self._started = 0
         self._ears = Ears()
+        self._hush = Hush()
         self._broker = LossyQueue(self._chance) if self._chance.random() < 0.5 else None
 
     @classmethod
     async def create(cls, seed: int, clock: VirtualClock, open_storage: Opener) -> "World":
         storage = await open_storage(clock, lambda point: None)
         world = cls(seed, clock, open_storage, storage)
-        await storage.workflows.put({WORKFLOW: FLOW})
-        await storage.jobs.put(list(JOBS.items()))
+        await storage.workflows.put(world._catalogue.workflows)
+        await storage.jobs.put(list(world._catalogue.jobs.items()))
         await storage.runs.watch([JobId("plain")])
         for _ in range(3):
             await world._people.put_schedule()
@@ -84,7 +91,7 @@ class World:
             for number in range(steps):
                 await self._step()
                 if number % _AUDIT_EVERY == 0:
-                    await self.watch.audit()
+                    await self._audit()
             await self._recover()
         finally:
             self._ears.shut()
@@ -107,12 +114,15 @@ class World:
         yield self._some_round, 560
         yield self._let_time_pass, 200
         yield self._sleep_long, 4
-        yield self._people.enqueue, 60
+        yield self._people.enqueue, 50
+        yield self._people.start_workflow, 20
         yield self._people.cancel, 25
         yield self._people.put_schedule, 12
         yield self._people.edit_schedule, 20
         yield self._people.pause_or_resume, 16
         yield self._people.delete_schedule, 4
+        yield self._people.edit_workflow, 6
+        yield self._people.pause_or_resume_step, 4
         yield self._crash, 8
         yield self._stop, 6
         yield self._arm, 25
@@ -180,7 +190,10 @@ class World:
                 broker = self._broker
                 queue_of = lambda storage: broker  # noqa: E731
             ids = self._id_source()
-            process = await start_process(name, self._open_storage, queue_of, self.clock, ids, self.seed)
+            notes = TroubledNotes(self._chance)
+            process = await start_process(
+                name, self._open_storage, queue_of, notes, self._hush, self.clock, ids, self.seed
+            )
             self._processes.append(process)
             self._note(name)
 
@@ -202,14 +215,15 @@ class World:
         names = [schedule.id for schedule in await self.storage.schedules.page()]
         await self.storage.schedules.pause(names, paused=False)
         await self._let_everybody_work(rounds=8)
-        await self.watch.audit()
+        await self._audit()
         await self.storage.schedules.delete(names)
-        for _ in range(_LONGEST_RECOVERY):
+        rounds_in_vain = 0
+        while before := set(self.watch.unfinished):
+            if rounds_in_vain > _LONGEST_PAUSE:
+                stuck = (await self.storage.runs.get(before)).values()
+                raise Broken(f"S6 runs that never end: {[(run.id, run.job_id, run.status) for run in stuck]}")
             await self._let_everybody_work(rounds=1)
-            if not self.watch.unfinished:
-                return
-        stuck = await self.storage.runs.get(self.watch.unfinished)
-        raise Broken(f"S6 runs that never end: {[(run.id, run.job_id, run.status) for run in stuck.values()]}")
+            rounds_in_vain = rounds_in_vain + 1 if before <= set(self.watch.unfinished) else 0
 
     async def _heal(self) -> None:
         while len(self._processes) > 2:
@@ -257,8 +271,14 @@ class World:
         self.latest = max(self.latest, self.clock.now())
         if self._ears.heard is not None:
             raise Broken("an error that nobody caused on purpose was logged") from self._ears.heard
-        for event in await self.watch.look():
+        async with self._hush:
+            events = await self.watch.look()
+        for event in events:
             self._note(f"{event.seq} {event.at} {event.kind} {event.items}")
+
+    async def _audit(self) -> None:
+        async with self._hush:
+            await self.watch.audit()
 
     @contextmanager
     def _noted(self, what: str) -> Iterator[None]:

@@ -148,6 +148,20 @@ async def test_a_finish_whose_answer_got_lost_is_not_stale(scene: Scene, lose_co
     assert len(await scene.storage.runs.attempts(two.run_id)) == 1
 
 
+@pytest.mark.proves("M4")
+async def test_plain_successes_whose_answer_got_lost_are_not_stale(
+    scene: Scene, lose_answer: Callable[[str], None]
+) -> None:
+    await scene.create(*some_runs(3))
+    claims = await scene.claim()
+    lose_answer("end_successes")
+
+    stale = await scene.finish(*map(succeeded, claims))
+
+    assert stale == []
+    assert await scene.statuses(*(claim.run_id for claim in claims)) == [Status.SUCCESS] * 3
+
+
 @pytest.mark.proves("M4", "T1", "T5")
 async def test_a_settle_whose_answer_got_lost_counts_as_saved(scene: Scene, lose_commit: Callable[[], None]) -> None:
     ran = await scene.schedule(every(60), schedule_id="a")
@@ -186,11 +200,11 @@ async def test_deleting_tells_what_existed_though_the_answer_got_lost(
 
 @pytest.mark.proves("L1", "M4")
 async def test_a_claim_whose_answer_got_lost_takes_no_second_helping(
-    scene: Scene, lose_commit: Callable[[], None]
+    scene: Scene, lose_answer: Callable[[str], None]
 ) -> None:
     worker = await scene.standby()
     runs = await scene.create(*some_runs(4))
-    lose_commit()
+    lose_answer("claim_runs")
 
     with pytest.raises(StorageUnavailable):
         await scene.claim(2)

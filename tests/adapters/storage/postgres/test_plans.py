@@ -73,8 +73,9 @@ HOT: dict[str, Any] = {
     "claim_runs": lambda n: ("'w'", "'default'", str(n), "NULL"),
     "claim_runs_of_queues": lambda n: ("'w'", "'{default,other}'", str(n), "NULL"),
     "claim_named_runs": lambda n: ("'w'", "'{default}'", str(n), "NULL", ids(n)),
-    "end_successes": lambda n: (numbers(n), "NULL", "0", "true"),
+    "end_successes": lambda n: (numbers(n), ids(n), "'w'", "0", "NULL", "true"),
     "end_leases": lambda n: (numbers(n), ids(n), same("w", n)),
+    "lock_runs_of_jobs": lambda n: (ids(n), same("report", n)),
     "end_runs": lambda n: (
         *("1", ids(n), numbers(n), same("w", n), same("1", n), numbers(n), same("1", n)),
         *(same("failed", n), same("exit_code", n), same("no", n), same("0", n)),
@@ -154,6 +155,7 @@ HOT: dict[str, Any] = {
     "named_versions": lambda n: ("'default'", numbers(n), same("1", n)),
     "page_workflows": lambda n: ("'default'", "''", str(n)),
     "parts_of_runs": lambda n: (ids(n), "100"),
+    "old_executions": lambda n: (f"'{100:026}'", "100", str(n)),
     "next_wake": lambda n: (),
     "next_due": lambda n: (),
 }

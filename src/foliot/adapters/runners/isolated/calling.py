@@ -16,6 +16,8 @@ from foliot.adapters.runners.process.proctable import Tag
 from foliot.adapters.runners.process.running import Start
 from foliot.adapters.runners.process.subreaper import Head
 from foliot.adapters.runners.process.waiting import Watch
+from foliot.adapters.runners.refusal import refusal
+from foliot.domain.allowance import ANYTHING, Allowance
 from foliot.domain.kinds import read_spec
 from foliot.domain.kinds.python import PythonSpec
 from foliot.domain.outcome import Failure, Reason, Success
@@ -36,18 +38,21 @@ class IsolatedCalls:
         environ: Mapping[str, str] = os.environ,
         places: Sequence[Path] | None = None,
         spares: Spares | None = None,
+        allowance: Allowance = ANYTHING,
     ) -> None:
         self._inherited = inherited_environment(environ)
+        self._allowance = allowance
         self._places = places
         self._spares = Spares() if spares is None else spares
 
     async def run(self, attempt: Attempt) -> Success | Failure:
         try:
             spec = read_spec(PythonSpec, attempt.spec)
+            self._allowance.check(user=spec.user, call=spec.call)
             account = None if spec.user is None else await asyncio.to_thread(find_account, spec.user)
             order = self._order(spec, attempt).frame()
         except InvalidJob as error:
-            return Failure(f"{error.message}. {error.hint}", Reason.LAUNCH_FAILED, NOT_EXECUTABLE, retryable=False)
+            return refusal(error, NOT_EXECUTABLE)
         except (TypeError, ValueError) as error:
             return Failure(f"the payload cannot be written as JSON: {error}", Reason.PAYLOAD, retryable=False)
         call = _Call(self._spares, *self._launches(spec, account, attempt))

@@ -13,6 +13,7 @@ from foliot.adapters.runners.process.outbox import VARIABLE, Outbox
 from foliot.adapters.runners.process.patience import Patience
 from foliot.adapters.runners.process.proctable import Tag
 from foliot.adapters.runners.process.running import run_process
+from foliot.adapters.runners.refusal import refusal
 from foliot.domain.kinds.process import CommandSpec
 from foliot.domain.outcome import Failure, Reason, Success
 from foliot.errors import InvalidJob
@@ -35,7 +36,7 @@ async def run_command(
     try:
         launch = await _prepare(attempt, spec, words, inherited, hint_if_missing)
     except InvalidJob as error:
-        return Failure(f"{error.message}. {error.hint}", Reason.LAUNCH_FAILED, NOT_EXECUTABLE, retryable=False)
+        return refusal(error, NOT_EXECUTABLE)
     except (TypeError, ValueError) as error:
         return Failure(f"the payload cannot be written as JSON: {error}", Reason.PAYLOAD, retryable=False)
     attempt.log.write("meta", f"$ {echo}\n".encode(errors="backslashreplace"))

@@ -23,9 +23,14 @@ _LOOK_BACK: Final = 50
 async def follow_ends(transaction: Transaction, run_ids: Collection[RunId]) -> None:
     """These runs are terminal now: tell their roots, and whoever looks at their jobs."""
     if run_ids:
-        if await transaction.rows("add_notes", list(run_ids)):
-            transaction.topics.add(Topic.NOTES)
+        await follow_parts(transaction, run_ids)
         await transaction.run("keep_endings", list(run_ids))
+
+
+async def follow_parts(transaction: Transaction, run_ids: Collection[RunId]) -> None:
+    """Tell the roots of these runs alone."""
+    if run_ids and await transaction.rows("add_notes", list(run_ids)):
+        transaction.topics.add(Topic.NOTES)
 
 
 async def follow_finished(transaction: Transaction, claims: Sequence[Claim]) -> None:

@@ -1,6 +1,6 @@
 """The executions of a PostgreSQL storage."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from itertools import groupby
 
@@ -13,6 +13,7 @@ from foliot.adapters.storage.verdicts import unopened
 from foliot.domain.ids import JobId, RunId, Token
 from foliot.domain.instant import Instant
 from foliot.domain.limits import job_limit
+from foliot.domain.run import Run
 from foliot.domain.workflow.execution import Execution, Opening, Settlement, StepFacts, StepRecord, Unsettled
 from foliot.domain.workflow.progress import StepState
 from foliot.ports.storage import RunStore
@@ -106,10 +107,7 @@ class PostgresExecutions:
     async def steps(self, run_id: RunId) -> list[StepRecord]:
         states = await self.states(run_id)
         runs = await self._runs.get([state.run_id for state in states.values() if state.run_id is not None])
-        return [
-            StepRecord(name, state, runs[state.run_id].status if state.run_id in runs else None)
-            for name, state in states.items()
-        ]
+        return [_record(name, state, runs) for name, state in states.items()]
 
     async def active(self, *, workflow_id: str | None = None, limit: int = 100) -> list[Execution]:
         if workflow_id is None:
@@ -117,3 +115,10 @@ class PostgresExecutions:
         else:
             rows = await self._database.rows("active_of_workflow", self._project, workflow_id, limit)
         return list((await self.get([row[0] for row in rows])).values())
+
+
+def _record(name: str, state: StepState, runs: Mapping[RunId, Run]) -> StepRecord:
+    if state.run_id is None or state.run_id not in runs:
+        return StepRecord(name, state)
+    run = runs[state.run_id]
+    return StepRecord(name, state, run.status, run.reason, run.error)

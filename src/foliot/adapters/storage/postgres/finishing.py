@@ -3,17 +3,17 @@
 Deleting the lease is the fence: who has no current token deletes nothing, and so writes nothing. All that follows is
 joined by the id alone, because a plan that filters runs by their status may read all of them.
 
-Most attempts succeed and leave nothing but the fact. Those take one statement that needs no more than their tokens.
+Most attempts succeed and leave nothing but the fact. Those take one statement, which needs no transaction around it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeGuard
 
 from foliot.adapters.storage import notices
 from foliot.adapters.storage.documents import storable
 from foliot.adapters.storage.postgres.arrays import columns
 from foliot.adapters.storage.postgres.database import Transaction
-from foliot.adapters.storage.postgres.endings import follow_finished
+from foliot.adapters.storage.postgres.endings import follow_finished, follow_parts
 from foliot.adapters.storage.postgres.placing import Standing, place, put_ready
 from foliot.adapters.storage.verdicts import Held, Sorted, is_repeated, sort_finishes
 from foliot.domain.events import EventKind
@@ -23,11 +23,8 @@ from foliot.domain.lease import Claim, Finish
 from foliot.domain.limits import OVERLAP_PREFIX
 from foliot.domain.run import Again, Ended, Status, Verdict
 
-_ByExitCode = dict[int | None, list[Finish]]
-
-
-class TokenMisused(Exception):
-    """A current token was named with another run or worker than its own."""
+_Alike = tuple[WorkerId, int | None]
+"""What plain successes have in common that one statement saves: worker and exit code."""
 
 
 class _Lease(NamedTuple):
@@ -40,14 +37,9 @@ class _Lease(NamedTuple):
     started_at: Instant
 
 
-async def finish_runs(
-    transaction: Transaction, finishes: Sequence[Finish], at: Instant | None, *, is_trusting: bool = True
-) -> list[Token]:
-    """Save what is current, and return the tokens that are not.
-
-    Trusting means to look at run and worker only after the fact, and to raise `TokenMisused` when they do not fit.
-    """
-    plain, others = _divided(finishes) if is_trusting else ({}, finishes)
+async def finish_runs(transaction: Transaction, finishes: Sequence[Finish], at: Instant | None) -> list[Token]:
+    """Save what is current, and return the tokens that are not."""
+    plain, others = _divided(finishes)
     # One statement for all can write the event as well; of several, each would write its own.
     is_uniform = len(plain) == 1 and not others
     ended, unknown = await _succeed(transaction, plain, at, is_uniform=is_uniform)
@@ -60,14 +52,20 @@ async def finish_runs(
     return await _stale(transaction, unknown)
 
 
-def _divided(finishes: Iterable[Finish]) -> tuple[_ByExitCode, list[Finish]]:
+def are_alone(finishes: Sequence[Finish]) -> bool:
+    """One statement saves them all: plain successes of one kind that nobody waits for."""
+    plain, others = _divided(finishes)
+    return len(plain) == 1 and not others and not any(_has_place(claim) or claim.root for claim, _ in finishes)
+
+
+def _divided(finishes: Iterable[Finish]) -> tuple[dict[_Alike, list[Finish]], list[Finish]]:
     """Plain successes, and all the others."""
-    plain: _ByExitCode = {}
+    plain: dict[_Alike, list[Finish]] = {}
     others: list[Finish] = []
     for finish in finishes:
-        verdict = finish.verdict
+        claim, verdict = finish
         if _is_plain(verdict):
-            plain.setdefault(verdict.exit_code, []).append(finish)
+            plain.setdefault((claim.worker_id, verdict.exit_code), []).append(finish)
         else:
             others.append(finish)
     return plain, others
@@ -84,24 +82,21 @@ def _is_plain(verdict: Verdict) -> TypeGuard[Ended]:
 
 
 async def _succeed(
-    transaction: Transaction, finishes: _ByExitCode, at: Instant | None, *, is_uniform: bool
+    transaction: Transaction, finishes: Mapping[_Alike, Sequence[Finish]], at: Instant | None, *, is_uniform: bool
 ) -> tuple[list[Claim], list[Finish]]:
     """Save plain successes. What was saved, and the finishes whose token is not current, come back."""
     unknown: list[Finish] = []
     ended: list[Claim] = []
-    is_watching = False
-    for exit_code, group in finishes.items():
+    for (worker_id, exit_code), group in finishes.items():
         asked = {finish.claim.token: finish for finish in group}
-        for row in await transaction.rows("end_successes", list(asked), at, exit_code, is_uniform):
-            token, run_id, worker_id, transaction.at, is_watching = row
-            claim = asked.pop(token).claim
-            if claim.run_id != run_id or claim.worker_id != worker_id:
-                raise TokenMisused
-            ended.append(claim)
+        run_ids = [finish.claim.run_id for finish in asked.values()]
+        values = (list(asked), run_ids, worker_id, exit_code, at, is_uniform)
+        [(transaction.at, saved)] = await transaction.rows("end_successes", *values)
+        ended += [asked.pop(token).claim for token in saved]
         unknown += asked.values()
     await _release(transaction, "release_holds", ended)
-    if is_watching or any(claim.root is not None for claim in ended):
-        await follow_finished(transaction, ended)
+    parts = [claim.run_id for claim in ended if claim.root is not None]
+    await follow_parts(transaction, parts)
     return ended, unknown
 
 
@@ -162,9 +157,13 @@ async def _retry(transaction: Transaction, again: Sequence[tuple[_Lease, Again]]
 
 async def _release(transaction: Transaction, query: str, claims: Iterable[Claim], *values: object) -> None:
     """Give back the places of those that may have some."""
-    holders = [claim.run_id for claim in claims if claim.limit_keys or claim.tick]
+    holders = [claim.run_id for claim in claims if _has_place(claim)]
     if holders:
         transaction.keys.update(await transaction.column(query, holders, *values))
+
+
+def _has_place(claim: Claim) -> bool:
+    return bool(claim.limit_keys) or claim.tick is not None
 
 
 async def _stale(transaction: Transaction, unknown: Sequence[Finish]) -> list[Token]:

@@ -28,23 +28,9 @@ class PostgresJobs:
     async def put(self, jobs: Sequence[tuple[JobId, JobSpec]], *, at: Instant | None = None) -> list[Job]:
         if not jobs:
             return []
-        put = await self._database.write("put_jobs", partial(self._put, jobs=dict(jobs), at=at))
+        work = partial(put_jobs, project=self._project, jobs=dict(jobs), at=at)
+        put = await self._database.write("put_jobs", work)
         return [put[job_id] for job_id, _ in jobs]
-
-    async def _put(
-        self, transaction: Transaction, *, jobs: dict[JobId, JobSpec], at: Instant | None
-    ) -> dict[JobId, Job]:
-        rows = await transaction.rows("lock_jobs", self._project, sorted(jobs))
-        known = {job.id: job.spec for job in (job_of(self._project, row) for row in rows)}
-        changed = [job_id for job_id, spec in jobs.items() if known.get(job_id) != as_stored_job(spec)]
-        if changed:
-            now = await transaction.now(at)
-            documents = [encode(jobs[job_id]) for job_id in changed]
-            await transaction.run("put_jobs", self._project, now, changed, documents)
-        rows = await transaction.rows("get_jobs", self._project, list(jobs))
-        put = {job.id: job for job in (job_of(self._project, row) for row in rows)}
-        transaction.note(EventKind.JOB_CHANGED, about_jobs(put[job_id] for job_id in changed))
-        return put
 
     async def get(self, job_ids: Collection[JobId]) -> dict[JobId, Job]:
         """Calls that come while another is under way are answered together, by one look."""
@@ -98,6 +84,28 @@ class PostgresJobs:
         done, keys = await self._database.write("rename_jobs", work, merge=_merge_renames)
         await self._admission.follow(keys, at)
         return done
+
+
+async def lock_jobs(transaction: Transaction, project: str, job_ids: Collection[JobId]) -> dict[JobId, JobSpec]:
+    """Those that exist, which nobody else changes until the transaction ends."""
+    rows = await transaction.rows("lock_jobs", project, sorted(job_ids))
+    return {job.id: job.spec for job in (job_of(project, row) for row in rows)}
+
+
+async def put_jobs(
+    transaction: Transaction, *, project: str, jobs: dict[JobId, JobSpec], at: Instant | None
+) -> dict[JobId, Job]:
+    """Create or change jobs; one that is stored just so keeps its revision."""
+    known = await lock_jobs(transaction, project, jobs)
+    changed = [job_id for job_id, spec in jobs.items() if known.get(job_id) != as_stored_job(spec)]
+    if changed:
+        now = await transaction.now(at)
+        documents = [encode(jobs[job_id]) for job_id in changed]
+        await transaction.run("put_jobs", project, now, changed, documents)
+    rows = await transaction.rows("get_jobs", project, list(jobs))
+    put = {job.id: job for job in (job_of(project, row) for row in rows)}
+    transaction.note(EventKind.JOB_CHANGED, about_jobs(put[job_id] for job_id in changed))
+    return put
 
 
 def _merge_renames(

@@ -6,13 +6,12 @@ from typing import Any, Final
 from foliot.adapters.storage.documents import decode_schedule_spec
 from foliot.adapters.storage.postgres.database import Transaction
 from foliot.adapters.storage.retention import removable_before
-from foliot.domain.ids import encode
+from foliot.domain.ids import first_id_at
 from foliot.domain.instant import Instant, Millis
 from foliot.ports.storage import Pruned, Retention
 
 _SCHEDULES_A_ROUND: Final = 2_000
 _JOBS_A_ROUND: Final = 50
-_ENTROPY_BITS: Final = 80
 _LEFT_BY_RUNS: Final = ("outputs", "attempts", "logs", "executions", "steps", "notes", "endings", "decisions")
 
 
@@ -50,14 +49,17 @@ class Pruner:
         doomed: list[str] = []
         if retention.runs_age is not None:
             cut = now - retention.runs_age
-            first_kept = encode(max(cut, 0) << _ENTROPY_BITS)
-            doomed += await transaction.column("old_runs", first_kept, cut, limit)
+            doomed += await transaction.column("old_runs", first_id_at(Instant(cut)), cut, limit)
         if retention.runs_per_job is not None and len(doomed) < limit:
             doomed += await self._surplus(transaction, retention.runs_per_job, limit - len(doomed))
         if retention.executions_per_workflow is not None and len(doomed) < limit:
             doomed += await self._surplus_executions(
                 transaction, retention.executions_per_workflow, limit - len(doomed)
             )
+        if retention.executions_age is not None and len(doomed) < limit:
+            cut = now - retention.executions_age
+            old = await transaction.column("old_executions", first_id_at(Instant(cut)), cut, limit - len(doomed))
+            doomed = list(dict.fromkeys([*doomed, *old]))
         doomed = await _with_parts(transaction, doomed, limit)
         deleted = await transaction.column("delete_runs", doomed) if doomed else []
         return len(deleted), await _forget_runs(transaction, deleted)

@@ -19,7 +19,7 @@ from foliot.domain.rename import Rename, limit_prefix, possible_renames, renamed
 
 _BY_NAME: Final = (
     *("yield_keys", "rename_keys", "rename_watched", "rename_endings", "yield_versions", "rename_versions"),
-    *("yield_paused_steps", "rename_paused_steps", "rename_executions"),
+    *("yield_paused_steps", "rename_paused_steps", "rename_questions", "rename_executions"),
 )
 """What bears the name of a job, or of the workflow behind it."""
 

@@ -10,7 +10,7 @@ from foliot.adapters.storage.postgres.admission import Admission
 from foliot.adapters.storage.postgres.cancelling import cancel_runs
 from foliot.adapters.storage.postgres.creating import are_plain, create_plain_runs, create_runs
 from foliot.adapters.storage.postgres.database import Database, Transaction, Unstorable, divide
-from foliot.adapters.storage.postgres.finishing import TokenMisused, finish_runs
+from foliot.adapters.storage.postgres.finishing import are_alone, finish_runs
 from foliot.adapters.storage.postgres.gathering import Gathering
 from foliot.adapters.storage.postgres.marking import mark_runs
 from foliot.adapters.storage.postgres.placing import Standing, place
@@ -110,7 +110,7 @@ class PostgresRuns:
             return [claim_of(row) for row in rows]
 
         # A grant whose answer was lost is given back at the next renewal; asking again would take more than was wanted.
-        claims = await self._database.write("claim", work, is_repeatable=False)
+        claims = await self._database.write("claim", work, is_single=True, is_repeatable=False)
         return sorted(claims, key=lambda claim: (rank(claim.due_at, claim.priority), claim.run_id))
 
     async def finish(self, finishes: Sequence[Finish], *, at: Instant | None = None) -> list[Token]:
@@ -123,13 +123,10 @@ class PostgresRuns:
         return [finish.claim.token for finish in finishes if not saved.get(finish.claim.token)]
 
     async def _finish(self, finishes: Sequence[Finish], at: Instant | None) -> list[tuple[Token, bool]]:
-        async def work(transaction: Transaction, *, is_trusting: bool) -> tuple[list[Token], set[str]]:
-            return await finish_runs(transaction, finishes, at, is_trusting=is_trusting), transaction.keys
+        async def work(transaction: Transaction) -> tuple[set[Token], set[str]]:
+            return set(await finish_runs(transaction, finishes, at)), transaction.keys
 
-        try:
-            stale, keys = await self._database.write("finish", partial(work, is_trusting=True))
-        except TokenMisused:
-            stale, keys = await self._database.write("finish", partial(work, is_trusting=False))
+        stale, keys = await self._database.write("finish", work, is_single=are_alone(finishes))
         await self._admission.follow(keys, at)
         return [(finish.claim.token, finish.claim.token not in stale) for finish in finishes]
 

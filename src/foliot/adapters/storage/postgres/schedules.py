@@ -41,32 +41,9 @@ class PostgresSchedules:
     async def put(self, schedules: Sequence[NewSchedule], *, at: Instant | None = None) -> list[Schedule]:
         put: dict[ScheduleId, Schedule] = {}
         for batch in _distinct(schedules):
-            put |= await self._database.write("put_schedules", partial(self._put, batch=batch, at=at))
+            work = partial(put_schedules, project=self._project, batch=batch, at=at)
+            put |= await self._database.write("put_schedules", work)
         return [put[schedule.id] for schedule in schedules]
-
-    async def _put(
-        self, transaction: Transaction, *, batch: Mapping[ScheduleId, NewSchedule], at: Instant | None
-    ) -> dict[ScheduleId, Schedule]:
-        now = await transaction.now(at)
-        known = await self._lock(transaction, batch)
-        created: list[Schedule] = []
-        # Whoever creates a schedule of that name at the same moment may be faster: then ours is an edit.
-        while missing := [new for new in batch.values() if new.id not in known]:
-            created += await self._create(transaction, missing, now)
-            known = await self._lock(transaction, batch)
-        edited = await _edit(transaction, known, batch, now)
-        changed = [*(schedule for schedule in created if schedule.id not in edited), *edited.values()]
-        transaction.note(EventKind.SCHEDULE_CHANGED, about_schedules(changed))
-        if changed:
-            transaction.topics.add(Topic.SCHEDULES)
-        return known | edited
-
-    async def _create(self, transaction: Transaction, new: Sequence[NewSchedule], now: Instant) -> list[Schedule]:
-        schedules = [edit.create(one.uid, one.id, self._project, as_stored_schedule(one.spec), now) for one in new]
-        inserted = set(await transaction.column("create_schedules", self._project, *columns(map(_new_row, schedules))))
-        created = [schedule for schedule in schedules if schedule.uid in inserted]
-        await _add_revisions(transaction, created)
-        return created
 
     async def pause(
         self, schedule_ids: Collection[ScheduleId], *, paused: bool, at: Instant | None = None
@@ -80,7 +57,7 @@ class PostgresSchedules:
         self, transaction: Transaction, *, schedule_ids: Collection[ScheduleId], paused: bool, at: Instant | None
     ) -> list[Schedule]:
         now = await transaction.now(at)
-        known = await self._lock(transaction, schedule_ids)
+        known = await _lock(transaction, self._project, schedule_ids)
         change = edit.pause if paused else edit.resume
         changed = [change(schedule, now) for schedule in known.values() if (schedule.paused_at is None) == paused]
         if changed:
@@ -105,10 +82,6 @@ class PostgresSchedules:
             return await delete_schedules(transaction, self._project, schedule_ids, now)
 
         return await self._database.write("delete_schedules", work, merge=lambda one, two: [*dict.fromkeys(one + two)])
-
-    async def _lock(self, transaction: Transaction, ids: Iterable[ScheduleId]) -> dict[ScheduleId, Schedule]:
-        rows = await transaction.rows("lock_schedules_by_id", self._project, list(ids))
-        return {schedule.id: schedule for schedule in (schedule_of(self._project, row) for row in rows)}
 
     # -- what the scheduler does
 
@@ -192,6 +165,38 @@ class PostgresSchedules:
         ]
 
 
+async def put_schedules(
+    transaction: Transaction, *, project: str, batch: Mapping[ScheduleId, NewSchedule], at: Instant | None
+) -> dict[ScheduleId, Schedule]:
+    """Create or edit schedules, each name once."""
+    now = await transaction.now(at)
+    known = await _lock(transaction, project, batch)
+    created: list[Schedule] = []
+    # Whoever creates a schedule of that name at the same moment may be faster: then ours is an edit.
+    while missing := [new for new in batch.values() if new.id not in known]:
+        created += await _create(transaction, project, missing, now)
+        known = await _lock(transaction, project, batch)
+    edited = await _edit(transaction, known, batch, now)
+    changed = [*(schedule for schedule in created if schedule.id not in edited), *edited.values()]
+    transaction.note(EventKind.SCHEDULE_CHANGED, about_schedules(changed))
+    if changed:
+        transaction.topics.add(Topic.SCHEDULES)
+    return known | edited
+
+
+async def _lock(transaction: Transaction, project: str, ids: Iterable[ScheduleId]) -> dict[ScheduleId, Schedule]:
+    rows = await transaction.rows("lock_schedules_by_id", project, list(ids))
+    return {schedule.id: schedule for schedule in (schedule_of(project, row) for row in rows)}
+
+
+async def _create(transaction: Transaction, project: str, new: Sequence[NewSchedule], now: Instant) -> list[Schedule]:
+    schedules = [edit.create(one.uid, one.id, project, as_stored_schedule(one.spec), now) for one in new]
+    inserted = set(await transaction.column("create_schedules", project, *columns(map(_new_row, schedules))))
+    created = [schedule for schedule in schedules if schedule.uid in inserted]
+    await _add_revisions(transaction, created)
+    return created
+
+
 async def delete_schedules(
     transaction: Transaction, project: str, schedule_ids: Collection[ScheduleId], now: Instant
 ) -> list[ScheduleId]:
@@ -260,7 +265,7 @@ async def _add_revisions(transaction: Transaction, schedules: Sequence[Schedule]
 def _new_row(schedule: Schedule) -> tuple[object, ...]:
     number, opened_at, spec = schedule.revision
     return (
-        *(schedule.uid, schedule.id, schedule.version, spec.job_id, number, opened_at, encode(spec), schedule.enabled),
+        *(schedule.uid, schedule.id, schedule.version, spec.target, number, opened_at, encode(spec), schedule.enabled),
         *(schedule.created_at, schedule.updated_at, schedule.settled_until, schedule.next_run_at, schedule.wake_at),
     )
 
@@ -268,6 +273,6 @@ def _new_row(schedule: Schedule) -> tuple[object, ...]:
 def _changed_row(schedule: Schedule) -> tuple[object, ...]:
     number, opened_at, spec = schedule.revision
     return (
-        *(schedule.uid, schedule.version, spec.job_id, number, opened_at, encode(spec), schedule.enabled),
+        *(schedule.uid, schedule.version, spec.target, number, opened_at, encode(spec), schedule.enabled),
         *(schedule.paused_at, schedule.updated_at, schedule.next_run_at, schedule.wake_at),
     )

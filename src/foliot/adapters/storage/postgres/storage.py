@@ -40,6 +40,7 @@ class PostgresStorage:
     workers: WorkerStore
     logs: LogStore
     upkeep: Upkeep
+    is_remote = True
 
     def __init__(
         self,

@@ -4,13 +4,19 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 
 from foliot.adapters.storage.documents import encode
-from foliot.adapters.storage.execution_rows import as_stored_workflow, version_of
+from foliot.adapters.storage.execution_rows import as_stored_workflow, jobs_behind, version_of
 from foliot.adapters.storage.notices import about_workflows
 from foliot.adapters.storage.postgres.arrays import columns
 from foliot.adapters.storage.postgres.database import Database, Transaction
+from foliot.adapters.storage.postgres.endings import watch
+from foliot.adapters.storage.postgres.jobs import lock_jobs, put_jobs
+from foliot.adapters.storage.postgres.schedules import delete_schedules, put_schedules
 from foliot.domain.events import EventKind
 from foliot.domain.instant import Instant
+from foliot.domain.job import inherited, watched_by
+from foliot.domain.workflow.jobs import jobs_of_all
 from foliot.domain.workflow.spec import WorkflowSpec
+from foliot.ports.definitions import Deployment
 from foliot.ports.executions import WorkflowVersion
 
 Versions = dict[str, WorkflowVersion]
@@ -28,6 +34,26 @@ class PostgresWorkflows:
             return {}
         specs = {workflow_id: as_stored_workflow(spec) for workflow_id, spec in workflows.items()}
         return await self._database.write("put_workflows", partial(self._put, specs=specs, at=at))
+
+    async def deploy(self, deployment: Deployment, *, at: Instant | None = None) -> Versions:
+        return await self._database.write("deploy", partial(self._deploy, deployment=deployment, at=at))
+
+    async def _deploy(self, transaction: Transaction, *, deployment: Deployment, at: Instant | None) -> Versions:
+        project = self._project
+        specs = {workflow_id: as_stored_workflow(spec) for workflow_id, spec in deployment.workflows.items()}
+        # Jobs first, in the order in which whoever renames a workflow takes them.
+        known = await lock_jobs(transaction, project, jobs_of_all(specs))
+        versions = await self._put(transaction, specs=specs, at=at)
+        behind = jobs_behind(versions.values())
+        if behind:
+            jobs = {name: inherited(spec, known.get(name)) for name, spec in behind.items()}
+            await put_jobs(transaction, project=project, jobs=jobs, at=at)
+        await watch(transaction, project, watched_by(behind))
+        if deployment.schedules:
+            batch = {schedule.id: schedule for schedule in deployment.schedules}
+            await put_schedules(transaction, project=project, batch=batch, at=at)
+        await delete_schedules(transaction, project, deployment.gone, await transaction.now(at))
+        return versions
 
     async def _put(self, transaction: Transaction, *, specs: dict[str, WorkflowSpec], at: Instant | None) -> Versions:
         now = await transaction.now(at)

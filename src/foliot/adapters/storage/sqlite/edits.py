@@ -137,7 +137,7 @@ def _save(tx: Transaction, schedules: Collection[Schedule]) -> None:
 
 def _row(schedule: Schedule) -> tuple[Any, ...]:
     number, opened_at, spec = schedule.revision
-    who = (schedule.uid, schedule.id, schedule.project, schedule.version, spec.job_id)
+    who = (schedule.uid, schedule.id, schedule.project, schedule.version, spec.target)
     rule = (number, opened_at, encode(spec), schedule.enabled, schedule.paused_at)
     when = (schedule.created_at, schedule.updated_at, schedule.settled_until, schedule.next_run_at, schedule.wake_at)
     return who + rule + when

@@ -62,11 +62,9 @@ class SqliteExecutions:
 
     async def steps(self, run_id: RunId) -> list[StepRecord]:
         def look(session: Session) -> list[StepRecord]:
-            statuses: dict[str, str] = dict(session.rows(SQL["step_statuses"], (run_id,)))
-            return [
-                StepRecord(name, state, Status(statuses[name]) if name in statuses else None)
-                for name, state in _states(session, run_id, None).items()
-            ]
+            runs = {step: (Status(status), *why) for step, status, *why in session.rows(SQL["step_runs"], (run_id,))}
+            states = _states(session, run_id, None)
+            return [StepRecord(name, state, *runs.get(name, ())) for name, state in states.items()]
 
         return await self._reader.read(look)
 

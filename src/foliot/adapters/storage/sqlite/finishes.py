@@ -63,9 +63,9 @@ def _end(tx: Transaction, ended: Sequence[tuple[Claim, Ended]], now: Instant) ->
     outputs = [(claim.run_id, verdict.output) for claim, verdict in ended if verdict.output is not None]
     tx.run_many(SQL["add_outputs"], outputs)
     holding = [claim for claim, _ in ended if claim.limit_keys or claim.tick is not None]
+    keys = _limit_keys(tx, holding)
     tx.run_many(admission.SQL["release_all_places"], [(claim.run_id,) for claim in holding])
-    overlaps = {overlap_key(claim.tick.uid) for claim in holding if claim.tick is not None}
-    return overlaps | {key for claim in holding for key in claim.limit_keys}
+    return keys | {overlap_key(claim.tick.uid) for claim in holding if claim.tick is not None}
 
 
 def _try_again(tx: Transaction, again: Sequence[tuple[Claim, Again]], now: Instant) -> set[str]:
@@ -75,12 +75,19 @@ def _try_again(tx: Transaction, again: Sequence[tuple[Claim, Again]], now: Insta
     tx.run_many(SQL["add_attempts"], [_attempt(claim, verdict, now) for claim, verdict in again])
     tx.run_many(SQL["retry_runs"], [_retry(claim, verdict, now) for claim, verdict in again])
     limited = [claim for claim, _ in again if claim.limit_keys]
+    keys = _limit_keys(tx, limited)
     tx.run_many(admission.SQL["release_limits"], [(claim.run_id, OVERLAP_PREFIX) for claim in limited])
     entries = [
         Entry(claim.run_id, claim.queue, claim.priority, _due_again(claim, verdict, now), bool(claim.limit_keys))
         for claim, verdict in again
     ]
-    return place(tx, entries, now) | {key for claim in limited for key in claim.limit_keys}
+    return place(tx, entries, now) | keys
+
+
+def _limit_keys(tx: Transaction, claims: Sequence[Claim]) -> set[str]:
+    """The limits that these hold places of, as they are called now: a job may have been renamed since the claim."""
+    limited = [claim.run_id for claim in claims if claim.limit_keys]
+    return admission.keys_of(tx, limited) if limited else set()
 
 
 def _ending(claim: Claim, verdict: Ended, now: Instant) -> tuple[object, ...]:

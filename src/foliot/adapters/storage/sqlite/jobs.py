@@ -34,7 +34,7 @@ class SqliteJobs:
 
     async def put(self, jobs: Sequence[tuple[JobId, JobSpec]], *, at: Instant | None = None) -> list[Job]:
         def work(tx: Transaction) -> list[Job]:
-            return _put(tx, self._project, jobs, tx.now(at))
+            return put_jobs(tx, self._project, jobs, tx.now(at))
 
         return await self._writer.submit("put_jobs", work)
 
@@ -82,7 +82,8 @@ def get_jobs(session: Session, project: str, job_ids: Collection[JobId]) -> dict
     return {job.id: job for job in (job_of(project, row) for row in rows)}
 
 
-def _put(tx: Transaction, project: str, jobs: Sequence[tuple[JobId, JobSpec]], now: Instant) -> list[Job]:
+def put_jobs(tx: Transaction, project: str, jobs: Sequence[tuple[JobId, JobSpec]], now: Instant) -> list[Job]:
+    """Create or change jobs; one that is stored just so keeps its revision."""
     known = get_jobs(tx, project, [job_id for job_id, _ in jobs])
     changed: dict[JobId, Job] = {}
     answers = []

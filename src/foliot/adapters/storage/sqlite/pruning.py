@@ -14,7 +14,7 @@ from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.connection import Session
 from foliot.adapters.storage.sqlite.edits import clear_planned
 from foliot.adapters.storage.sqlite.leadership import SQL
-from foliot.domain.ids import RunId, ScheduleUid
+from foliot.domain.ids import RunId, ScheduleUid, first_id_at
 from foliot.domain.instant import Instant, Millis
 from foliot.ports.storage import Pruned, Retention
 
@@ -54,6 +54,9 @@ class Walk:
         if retention.executions_per_workflow is not None:
             kept = retention.executions_per_workflow
             runs.update(dict.fromkeys(self._surplus_executions(session, project, kept, limit - len(runs))))
+        if retention.executions_age is not None:
+            cut = Instant(now - retention.executions_age)
+            runs.update(dict.fromkeys(_old_executions(session, cut, limit - len(runs))))
         empty = [uid for (uid,) in session.rows(SQL["empty_schedules"], (limit,))]
         age = retention.ticks_age
         ledgers = [] if age is None else list(self._old_ledgers(session, age, now, limit))
@@ -111,6 +114,11 @@ class Walk:
                 yield uid, removable_before(decode_schedule_spec(spec), settled_until, now, age)
         if len(rows) < max(limit, _STRIDE):
             self.schedule = ""
+
+
+def _old_executions(session: Session, before: Instant, limit: int) -> list[RunId]:
+    rows = session.rows(SQL["old_executions"], (first_id_at(before), before, limit))
+    return [run_id for (run_id,) in rows]
 
 
 def _with_parts(session: Session, run_ids: list[RunId], limit: int) -> list[RunId]:

@@ -20,7 +20,7 @@ SQL: Final = load_queries(Path(__file__).parent / "sql" / "renames.sql")
 _JOBS: Final = load_queries(Path(__file__).parent / "sql" / "jobs.sql")
 _BY_NAME: Final = (
     *("yield_dedupe", "rename_dedupe", "rename_watched", "rename_endings"),
-    *("yield_versions", "rename_versions", "rename_paused_steps", "rename_executions"),
+    *("yield_versions", "rename_versions", "rename_paused_steps", "rename_questions", "rename_executions"),
 )
 """What bears the name of a job, or of the workflow behind it."""
 

@@ -37,6 +37,8 @@ def _no_fault(point: str) -> None:
 class SqliteStorage:
     """Fills `ports.storage.Storage`. Made by `open`."""
 
+    is_remote = False
+
     def __init__(self, access: Access, bell: Bell, logs: SqliteLogs) -> None:
         self._access = access
         self._bell = bell

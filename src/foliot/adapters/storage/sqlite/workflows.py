@@ -5,16 +5,21 @@ from pathlib import Path
 from typing import Final
 
 from foliot.adapters.storage.documents import encode, encode_names
-from foliot.adapters.storage.execution_rows import as_stored_workflow, version_of
+from foliot.adapters.storage.execution_rows import as_stored_workflow, jobs_behind, version_of
 from foliot.adapters.storage.notices import about_workflows
 from foliot.adapters.storage.queries import load_queries
+from foliot.adapters.storage.sqlite import edits
 from foliot.adapters.storage.sqlite.access import Access
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.connection import Session
+from foliot.adapters.storage.sqlite.endings import watch
 from foliot.adapters.storage.sqlite.events import add_event
+from foliot.adapters.storage.sqlite.jobs import get_jobs, put_jobs
 from foliot.domain.events import EventKind
 from foliot.domain.instant import Instant
+from foliot.domain.job import inherited, watched_by
 from foliot.domain.workflow.spec import WorkflowSpec
+from foliot.ports.definitions import Deployment
 from foliot.ports.executions import WorkflowVersion
 
 SQL: Final = load_queries(Path(__file__).parent / "sql" / "workflows.sql")
@@ -33,6 +38,12 @@ class SqliteWorkflows:
             return _put(tx, self._project, workflows, tx.now(at))
 
         return await self._writer.submit("put_workflows", work)
+
+    async def deploy(self, deployment: Deployment, *, at: Instant | None = None) -> dict[str, WorkflowVersion]:
+        def work(tx: Transaction) -> dict[str, WorkflowVersion]:
+            return _deploy(tx, self._project, deployment, tx.now(at))
+
+        return await self._writer.submit("deploy", work)
 
     async def get(self, wanted: Collection[tuple[str, int | None]]) -> dict[tuple[str, int | None], WorkflowVersion]:
         def look(session: Session) -> dict[tuple[str, int | None], WorkflowVersion]:
@@ -78,6 +89,19 @@ def _put(
     tx.run_many(SQL["add_versions"], rows)
     add_event(tx, now, EventKind.WORKFLOW_CHANGED, about_workflows(added.values()))
     return {workflow_id: added.get(workflow_id) or known[workflow_id] for workflow_id in workflows}
+
+
+def _deploy(tx: Transaction, project: str, deployment: Deployment, now: Instant) -> dict[str, WorkflowVersion]:
+    versions = _put(tx, project, deployment.workflows, now)
+    behind = jobs_behind(versions.values())
+    known = get_jobs(tx, project, behind)
+    jobs = [(name, inherited(spec, known[name].spec if name in known else None)) for name, spec in behind.items()]
+    put_jobs(tx, project, jobs, now)
+    watch(tx, project, watched_by(behind))
+    edits.put(tx, project, deployment.schedules, now)
+    gone = edits.get_schedules(tx, project, deployment.gone)
+    edits.delete(tx, list(gone.values()), now)
+    return versions
 
 
 def _newest(session: Session, project: str, workflow_ids: Iterable[str]) -> dict[str, WorkflowVersion]:

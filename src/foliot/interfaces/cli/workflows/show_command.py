@@ -9,11 +9,14 @@ from typing import Any, Final, NamedTuple
 import click
 import msgspec
 
-from foliot.domain.ids import JobId
+from foliot.config.workflow_writing import public_workflow, write_workflow
+from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.run import Run
+from foliot.domain.schedule import ScheduleSpec
+from foliot.domain.secrets import public_document
 from foliot.domain.workflow.drawing import Drawing, drawing_of, edge_words
 from foliot.domain.workflow.spec import Edge, Step
-from foliot.errors import InvalidInput
+from foliot.errors import InvalidInput, InvalidWorkflow
 from foliot.interfaces.cli.execution_words import Told
 from foliot.interfaces.cli.graph.canvas import Pen
 from foliot.interfaces.cli.graph.outline import outline
@@ -41,6 +44,8 @@ class Shown(NamedTuple):
     paused: frozenset[str]
     latest: Run | None
     """The newest run of the workflow, whether it is shown or not."""
+    schedules: Mapping[ScheduleId, ScheduleSpec]
+    """Those that were defined with it."""
 
     @property
     def drawing(self) -> Drawing:
@@ -62,10 +67,19 @@ class Shown(NamedTuple):
             "id": workflow_id,
             "version": version,
             "description": spec.description,
-            "params": spec.params,
+            "params": public_document(spec.params),
             "steps": [_step_object(step, layers[step.name], step.name in self.paused) for step in spec.steps],
             "execution": None if self.told is None else self.told.document(),
+            "document": self._definition(),
         }
+
+    def _definition(self) -> dict[str, Any] | None:
+        """The document that the workflow can be deployed from; None where a function is a step, which none can say."""
+        try:
+            spec = self.workflow.spec.as_written
+            return public_workflow(write_workflow(self.workflow.workflow_id, spec, self.schedules))
+        except InvalidWorkflow:
+            return None
 
 
 @click.command("show", epilog=NAMING)
@@ -113,7 +127,8 @@ async def _look(services: Services, name: str, version: int | None, execution: s
         told = await Told.gather(services, latest.id)
     if told is not None and told.view.version != workflow.version:
         told = None
-    return Shown(workflow, told, frozenset(await services.storage.workflows.paused_steps(name)), latest)
+    paused = frozenset(await services.storage.workflows.paused_steps(name))
+    return Shown(workflow, told, paused, latest, await services.workflows.own_schedules(name))
 
 
 async def _named(services: Services, text: str, workflow_id: str, version: int | None) -> Told:
@@ -160,13 +175,14 @@ def _tell_all(lines: Any) -> None:
 
 def _print(shown: Shown) -> None:
     spec, told, latest = shown.workflow.spec, shown.told, shown.latest
+    given = None if told is None or told.view.params == spec.params else told.view.params
     print_fields(
         [
             ("workflow", shown.title),
             ("description", spec.description or None),
-            ("params", json_line(spec.params) if spec.params else None),
+            ("params", json_line(public_document(spec.params)) if spec.params else None),
             ("execution", None if told is None else f"{told.view.id} {told.view.status}"),
-            ("given", json_line(told.view.params) if told is not None and told.view.params != spec.params else None),
+            ("given", None if given is None else json_line(public_document(given))),
             ("why", None if told is None else told.why()),
         ]
     )

@@ -14,6 +14,7 @@ from foliot.interfaces.cli.json_input import read_json
 from foliot.interfaces.cli.options import json_option, storage_options
 from foliot.interfaces.cli.place import ask
 from foliot.interfaces.cli.speaking import say, tell, tell_json
+from foliot.interfaces.cli.step_lines import follow_run
 from foliot.interfaces.cli.waiting import tell_end, wait_for, warn_without_worker
 from foliot.interfaces.cli.workflows.finding import find_workflow
 from foliot.service.desk import Request
@@ -28,6 +29,7 @@ from foliot.wiring import Services
 @click.option("--version", type=click.IntRange(1), help="Another version than the newest.")
 @click.option("--key", help="Dedupe key: asking again with it starts nothing new.")
 @click.option("--wait", is_flag=True, help="Wait for the end; exit code 1 unless it is a success.")
+@click.option("--follow", is_flag=True, help="Print what the steps print, and wait as --wait does.")
 @json_option("one object")
 def command(
     workflow: str,
@@ -38,6 +40,7 @@ def command(
     version: int | None,
     key: str | None,
     wait: bool,
+    follow: bool,
     as_json: bool,
 ) -> int:
     """Start an execution of WORKFLOW and print its id.
@@ -53,11 +56,13 @@ def command(
         given = {**(whole or {}), **{name: _value(text, spec.params.get(name)) for name, text in named.items()}}
         request = Request(dedupe_key=key, trigger="cli")
         run_id = await services.workflows.start(workflow, given or None, version=version, request=request)
-        if not wait:
+        if not (wait or follow):
             tell_json({"run_id": run_id}) if as_json else tell(run_id)
             return 0
-        (say if as_json else tell)(run_id)
+        (say if follow or as_json else tell)(run_id)
         await warn_without_worker(services, run_id)
+        if follow:
+            await follow_run(services, await services.desk.get(run_id))
         return tell_end(await wait_for(services, run_id), as_json)
 
     return ask(storage, config, start)

@@ -379,6 +379,23 @@ class SightContract(Contract):
 
         assert found == End(run_id, Status.FAILED, declined_at)
 
+    async def test_neither_other_jobs_nor_other_statuses_are_taken_for_what_was_asked(self, scene: Scene) -> None:
+        """Names that sort right before and after what is asked for."""
+        neighbours = [JobId("repor"), JobId("reports"), JobId("a"), JobId("z")]
+        await scene.storage.runs.watch([REPORT, *neighbours])
+        for job_id in neighbours:
+            await ended(scene, job_id, status=Status.SUCCESS)
+            [gated] = await scene.create(a_run(job_id=job_id, is_gated=True))
+            await decide(scene, gated, SKIP)
+        await ended(scene, status=Status.FAILED)
+        scene.clock.advance(SECOND)
+        runs, because = scene.storage.runs, [Reason.DEP_MISSING, Reason.DEP_FAILED]
+
+        for status in (Status.SUCCESS, Status.SKIPPED, Status.CANCELLED, Status.TIMEOUT):
+            assert await runs.latest_end(REPORT, [status], until=scene.now) is None
+            assert await runs.latest_end(REPORT, [status], reasons=because, until=scene.now) is None
+        assert await runs.latest_end(REPORT, [Status.FAILED], reasons=because, until=scene.now) is None
+
     async def test_a_renamed_job_keeps_its_ends(self, scene: Scene) -> None:
         await scene.job()
         await watch(scene)

@@ -42,6 +42,23 @@ class KeepingContract(Contract):
         assert await scene.storage.runs.page(RunFilter(root=mine[0])) == []
         assert len(await scene.storage.runs.page(RunFilter(root=mine[3]))) == 1
 
+    @pytest.mark.proves("R2-17")
+    async def test_executions_can_be_kept_by_age_as_well(self, scene: Scene) -> None:
+        old = [await over(scene) for _ in range(2)]
+        active = await opened(scene)
+        (plain,) = await scene.create(a_run())
+        scene.clock.advance(HOUR)
+        late = await end(scene, active)
+        scene.clock.advance(HOUR)
+
+        assert (await scene.prune(retention())).runs == 0
+        assert (await scene.prune(retention(executions_age=HOUR + 1))).runs == 4
+
+        assert list(await scene.storage.executions.get([*old, late])) == [late]
+        assert list(await scene.storage.runs.get([*old, plain])) == [plain]
+        assert (await scene.prune(retention(executions_age=HOUR - 1))).runs == 2
+        assert await scene.storage.executions.get([late]) == {}
+
     async def test_executions_under_way_are_neither_counted_nor_removed(self, scene: Scene) -> None:
         active = await opened(scene)
         done = await over(scene)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 import pytest
 from msgspec.structs import replace
@@ -9,6 +10,7 @@ from msgspec.structs import replace
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.instant import HOUR, MINUTE, SECOND
+from foliot.domain.lease import Finish
 from foliot.domain.run import Status
 from foliot.domain.tick import JitterMode, TickOutcome
 from foliot.ports.storage import RunFilter, Storage
@@ -268,6 +270,20 @@ class RenameContract(Contract):
         assert third.run_id == fresh
 
     @pytest.mark.proves("L10")
+    @pytest.mark.parametrize("finish", [succeeded, partial(to_retry, delay=SECOND)], ids=["over", "retried"])
+    async def test_a_place_is_handed_on_at_once_when_who_held_it_before_the_rename_ends(
+        self, scene: Scene, finish: Callable[..., Finish]
+    ) -> None:
+        await scene.job(max_concurrent=1)
+        running = await scene.start(a_run(max_concurrent=1))
+        [waiting] = await scene.create(a_run(max_concurrent=1))
+        await rename(scene)
+
+        await scene.finish(finish(running))
+
+        assert await scene.ready() == [waiting]
+
+    @pytest.mark.proves("L10")
     async def test_as_many_as_before_may_be_under_way_after_the_rename(self, scene: Scene) -> None:
         await scene.job(max_concurrent=2)
         first, second = await scene.start(a_run(max_concurrent=2)), await scene.start(a_run(max_concurrent=2))
@@ -282,6 +298,19 @@ class RenameContract(Contract):
         await scene.finish(succeeded(second), succeeded(third))
         await scene.storage.runs.admit(100, at=scene.now)
         assert [claim.run_id for claim in await scene.claim()] == waiting[1:]
+
+    async def test_the_schedules_of_a_workflow_come_along(self, scene: Scene) -> None:
+        await scene.job()
+        spec = every(60, job_id=None, workflow_id=REPORT)
+        mine = await scene.schedule(spec, schedule_id="report:default")
+        theirs = await scene.schedule(spec, schedule_id="theirs")
+
+        await rename(scene)
+
+        for before, name in ((mine, "digest:default"), (theirs, "theirs")):
+            after = await scene.stored(ScheduleId(name))
+            assert (after.uid, after.revision.spec.workflow_id) == (before.uid, DIGEST)
+        assert [one.uid for one in await scene.storage.schedules.page(job_id=DIGEST)] == [mine.uid, theirs.uid]
 
     async def test_other_jobs_are_left_alone(self, scene: Scene) -> None:
         other = JobId("report2")

@@ -1,18 +1,26 @@
 """Versions of workflows: what a storage promises about them."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from foliot.domain.events import EventKind
+from foliot.domain.gate.spec import Gate
+from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.instant import MINUTE
+from foliot.domain.workflow.jobs import jobs_of
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
+from foliot.ports.definitions import Deployment, NewSchedule
 from foliot.ports.executions import WorkflowVersion
 from foliot.ports.storage import Storage
-from foliot.testing.builders import a_job_spec
+from foliot.testing.builders import REPORT, a_job_spec, a_schedule, cron, succeeded
 from foliot.testing.conformance.storage.scene import Contract, Scene
+
+ETL, EXTRACT = JobId("etl"), JobId("etl.extract")
+NIGHTLY = cron("0 3 * * *", job_id=None, workflow_id="etl")
 
 
 def a_workflow(*names: str, **fields: Any) -> WorkflowSpec:
@@ -28,6 +36,12 @@ def a_workflow(*names: str, **fields: Any) -> WorkflowSpec:
 async def put(scene: Scene, spec: WorkflowSpec, workflow_id: str = "etl") -> WorkflowVersion:
     versions = await scene.storage.workflows.put({workflow_id: spec}, at=scene.now)
     return versions[workflow_id]
+
+
+async def deploy(
+    scene: Scene, spec: WorkflowSpec, *schedules: NewSchedule, gone: Sequence[ScheduleId] = ()
+) -> dict[str, WorkflowVersion]:
+    return await scene.storage.workflows.deploy(Deployment({"etl": spec}, schedules, gone), at=scene.now)
 
 
 class WorkflowContract(Contract):
@@ -92,6 +106,51 @@ class WorkflowContract(Contract):
 
         assert await workflows.paused_steps("etl") == {"extract"}
         assert await workflows.paused_steps("other") == {"check"}
+
+    @pytest.mark.proves("R4-32")
+    async def test_a_workflow_is_deployed_with_its_jobs_and_schedules(self, scene: Scene) -> None:
+        versions = await deploy(scene, a_workflow("extract"), a_schedule(NIGHTLY, schedule_id="etl:nightly"))
+
+        assert versions["etl"] == ("etl", 1, a_workflow("extract"), scene.now)
+        jobs = await scene.storage.jobs.get([ETL, EXTRACT])
+        assert {name: job.spec for name, job in jobs.items()} == jobs_of("etl", 1, a_workflow("extract"))
+        [schedule] = await scene.storage.schedules.page(job_id=ETL)
+        assert (schedule.id, schedule.revision.spec.workflow_id) == ("etl:nightly", "etl")
+        assert schedule.next_run_at is not None
+
+    async def test_deploying_again_changes_only_what_is_different(self, scene: Scene) -> None:
+        kept, gone = (a_schedule(NIGHTLY, schedule_id=f"etl:{name}") for name in ("kept", "gone"))
+        await deploy(scene, a_workflow("extract"), kept, gone)
+        before = await scene.storage.jobs.get([EXTRACT])
+        scene.clock.advance(MINUTE)
+        more = a_workflow("extract", "load")
+
+        versions = await deploy(scene, more, kept, gone=[gone.id, ScheduleId("nothing")])
+
+        assert versions["etl"].version == 2
+        assert await scene.storage.jobs.get([EXTRACT]) == before
+        assert [one.id for one in await scene.storage.schedules.page(job_id=ETL)] == ["etl:kept"]
+        assert await deploy(scene, more, kept) == versions
+
+    async def test_what_is_not_the_workflow_s_to_say_is_kept(self, scene: Scene) -> None:
+        await deploy(scene, a_workflow("extract"))
+        [step] = (await scene.storage.jobs.get([EXTRACT])).values()
+        await scene.storage.jobs.put([(EXTRACT, replace(step.spec, leads="after:etl.extract"))], at=scene.now)
+
+        await deploy(scene, a_workflow("extract", "load"))
+
+        [step] = (await scene.storage.jobs.get([EXTRACT])).values()
+        assert step.spec.leads == "after:etl.extract"
+
+    async def test_gates_of_steps_see_what_ended_before_they_were_deployed(self, scene: Scene) -> None:
+        await scene.job()
+        await scene.finish(succeeded(await scene.start()))
+        gated = replace(a_job_spec(), gate=Gate(depends_on=(REPORT,)))
+
+        await deploy(scene, WorkflowSpec(steps=(Step(name="extract", definition=gated),)))
+
+        sights = await scene.storage.runs.sights([REPORT], after=scene.after(-MINUTE), until=scene.now)
+        assert sights[REPORT].end is not None
 
     async def test_those_that_put_at_once_get_a_version_each(
         self, scene: Scene, another: Callable[[], Awaitable[Storage]]

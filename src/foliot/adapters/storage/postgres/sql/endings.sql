@@ -49,20 +49,24 @@ FROM unnest((SELECT $2::text[])) AS asked (job_id) LEFT JOIN LATERAL (
     ORDER BY project DESC, job_id DESC, finished_at DESC, run_id DESC LIMIT 1) AS latest ON true;
 
 -- name: latest_of_status
+-- Rows are compared whole, and the answer is looked at afterwards: with a condition on each column the planner may go
+-- back through the ends of a job in order of time until one of that status comes, which may be never.
 SELECT found.run_id, found.status, found.finished_at
 FROM unnest((SELECT $3::text[])) AS asked (status), LATERAL (
-    SELECT run_id, status, finished_at FROM foliot.endings
-    WHERE endings.project = $1 AND endings.job_id = $2 AND endings.status = asked.status AND finished_at <= $4
+    SELECT project, job_id, run_id, status, finished_at FROM foliot.endings
+    WHERE (endings.project, endings.job_id, endings.status, finished_at) <= ($1, $2, asked.status, $4)
     ORDER BY project DESC, job_id DESC, status DESC, finished_at DESC, run_id DESC LIMIT 1) AS found
+WHERE found.project = $1 AND found.job_id = $2 AND found.status = asked.status
 ORDER BY found.finished_at DESC, found.run_id DESC LIMIT 1;
 
 -- name: latest_of_reason
 SELECT found.run_id, found.status, found.finished_at
 FROM unnest((SELECT $3::text[])) AS asked (status), unnest((SELECT $5::text[])) AS given (reason), LATERAL (
-    SELECT run_id, status, finished_at FROM foliot.endings
-    WHERE endings.project = $1 AND endings.job_id = $2 AND endings.status = asked.status
-      AND endings.reason = given.reason AND finished_at <= $4
+    SELECT project, job_id, run_id, status, reason, finished_at FROM foliot.endings
+    WHERE (endings.project, endings.job_id, endings.status, endings.reason, finished_at)
+       <= ($1, $2, asked.status, given.reason, $4)
     ORDER BY project DESC, job_id DESC, status DESC, reason DESC, finished_at DESC, run_id DESC LIMIT 1) AS found
+WHERE found.project = $1 AND found.job_id = $2 AND found.status = asked.status AND found.reason = given.reason
 ORDER BY found.finished_at DESC, found.run_id DESC LIMIT 1;
 
 -- name: decisions

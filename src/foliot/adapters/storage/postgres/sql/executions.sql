@@ -7,6 +7,11 @@ FROM unnest((SELECT $1::text[]), (SELECT $2::bigint[]), (SELECT $3::text[]), (SE
      AS lease (id, token, worker_id, attempt, started_at)
 WHERE runs.id = lease.id;
 
+-- name: lock_runs_of_jobs
+-- Locked, none of them is renamed before they are opened.
+SELECT run.id FROM unnest((SELECT $1::text[]), (SELECT $2::text[])) AS named (id, job_id)
+JOIN foliot.runs run ON run.id = named.id AND run.job_id = named.job_id ORDER BY run.id FOR NO KEY UPDATE OF run;
+
 -- name: add_executions
 INSERT INTO foliot.executions (run_id, project, workflow_id, version, state, unresolved, params, jobs, opened_at,
                                deadline, cancel_at, is_ending)

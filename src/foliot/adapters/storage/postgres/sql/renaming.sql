@@ -38,8 +38,17 @@ DELETE FROM foliot.paused_steps WHERE project = $3 AND workflow_id = $2
 -- name: rename_paused_steps
 UPDATE foliot.paused_steps SET workflow_id = $2 WHERE project = $3 AND workflow_id = $1;
 
+-- name: rename_questions
+-- Steps that ask a person have runs and no job. They are found by their executions.
+UPDATE foliot.runs SET job_id = $2 || substr(runs.job_id, length($1) + 1)
+FROM foliot.executions
+WHERE executions.project = $3 AND executions.workflow_id = $1 AND runs.root_id = executions.run_id
+  AND starts_with(runs.job_id, $1 || '.')
+  AND (SELECT true FROM foliot.jobs WHERE jobs.project = $3 AND jobs.id = runs.job_id) IS NULL;
+
 -- name: rename_executions
-UPDATE foliot.executions SET workflow_id = $2 WHERE project = $3 AND workflow_id = $1;
+-- What was decided under the old name is not saved any more.
+UPDATE foliot.executions SET workflow_id = $2, state = state + 1 WHERE project = $3 AND workflow_id = $1;
 
 -- name: take_limit
 -- Deleted, it is locked against whoever is about to wait for it.

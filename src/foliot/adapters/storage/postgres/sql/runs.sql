@@ -152,31 +152,37 @@ picked AS (
 {grant_leases}
 
 -- name: end_successes
--- The fence and all that a plain success leaves behind, in one statement whose only array are the tokens: the start and
--- the number of an attempt are in its lease. With $4 it writes the event itself, as `notices.succeeded` has it. Who asks
--- for more, because somebody watches a job, is told.
-WITH clock AS MATERIALIZED (SELECT coalesce($2::bigint, foliot.now_ms()) AS now),
+-- The fence and all that plain successes of one worker leave behind, in one statement: the start and the number of an
+-- attempt are in its lease. With $6 it writes the event itself, as `notices.succeeded` has it. One row comes back, with
+-- the tokens that were current.
+WITH clock AS MATERIALIZED (SELECT coalesce($5::bigint, foliot.now_ms()) AS now),
 ended AS (
-    DELETE FROM foliot.leases WHERE token = ANY ((SELECT $1::bigint[])::bigint[])
-    RETURNING token, run_id, worker_id, attempt, started_at
+    DELETE FROM foliot.leases USING unnest((SELECT $1::bigint[]), (SELECT $2::text[])) AS named (token, run_id)
+    WHERE leases.token = named.token AND leases.run_id = named.run_id AND leases.worker_id = $3
+    RETURNING leases.token, leases.run_id, leases.attempt, leases.started_at
 ),
 saved AS (
     UPDATE foliot.runs SET
         status = 'success', finished_at = greatest((SELECT now FROM clock), ended.started_at),
-        reason = NULL, error = NULL, exit_code = $3,
-        worker_id = ended.worker_id, token = ended.token, attempt = ended.attempt, started_at = ended.started_at
+        reason = NULL, error = NULL, exit_code = $4,
+        worker_id = $3, token = ended.token, attempt = ended.attempt, started_at = ended.started_at
     FROM ended WHERE runs.id = ended.run_id
-    RETURNING runs.token, runs.id AS run_id, runs.worker_id, runs.attempt
+    RETURNING runs.token, runs.id AS run_id, runs.attempt, runs.project, runs.job_id, runs.finished_at
+),
+kept AS (
+    INSERT INTO foliot.endings (project, job_id, finished_at, run_id, status)
+    SELECT project, job_id, finished_at, run_id, 'success' FROM saved
+    -- The first condition is asked once: where nobody watches anything, the second one costs nothing.
+    WHERE (SELECT true FROM foliot.watched LIMIT 1)
+      AND (SELECT true FROM foliot.watched WHERE watched.job_id = saved.job_id AND watched.project = saved.project)
 ),
 noted AS (
     INSERT INTO foliot.events (seq, at, kind, items)
     SELECT foliot.event_seq(pg_current_xact_id(), 0), (SELECT now FROM clock), 'runs.ended',
            '[' || string_agg('["' || run_id || '","success",' || attempt || ']', ',') || ']'
-    FROM saved HAVING $4 AND count(*) > 0
+    FROM saved HAVING $6 AND count(*) > 0
 )
-SELECT token, run_id, worker_id, (SELECT now FROM clock) AS now,
-       (SELECT true FROM foliot.watched LIMIT 1) AS is_watching
-FROM saved;
+SELECT (SELECT now FROM clock), coalesce(array_agg(token), '{}') FROM saved;
 
 -- name: end_leases
 -- The fence: a token that is not current deletes nothing.

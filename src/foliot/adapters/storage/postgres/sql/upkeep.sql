@@ -83,6 +83,9 @@ LEFT JOIN LATERAL (
     ORDER BY known.project, known.workflow_id, known.run_id LIMIT $4) AS surplus ON true
 ORDER BY workflow.workflow_id, surplus.run_id;
 
+-- name: old_executions
+SELECT run_id FROM foliot.executions WHERE run_id < $1 AND ended_at < $2 ORDER BY run_id LIMIT $3;
+
 -- name: parts_of_runs
 SELECT part.id FROM unnest((SELECT $1::text[])) AS whole (id)
 JOIN foliot.runs part ON part.root_id = whole.id AND part.status <> 'scheduled' LIMIT $2;

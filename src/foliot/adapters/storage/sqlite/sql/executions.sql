@@ -3,6 +3,9 @@
 UPDATE runs SET started_at = ?, attempt = ?, worker_id = ?, token = ?, reason = NULL, error = NULL, exit_code = NULL
 WHERE id = ?
 
+-- name: is_of_job
+SELECT 1 FROM runs WHERE id = ? AND job_id = ?
+
 -- name: add_execution
 INSERT INTO executions (
     run_id, project, workflow_id, version, state, unresolved, params, jobs, opened_at, deadline, cancel_at, is_ending
@@ -80,8 +83,8 @@ SELECT s.step, s.result, s.step_run_id, r.exit_code, o.body
 FROM json_each(?2) j CROSS JOIN steps s ON s.run_id = ?1 AND s.step = j.value
 LEFT JOIN runs r ON r.id = s.step_run_id LEFT JOIN outputs o ON o.run_id = s.step_run_id
 
--- name: step_statuses
-SELECT s.step, r.shown_status FROM steps s CROSS JOIN shown_runs r ON r.id = s.step_run_id WHERE s.run_id = ?
+-- name: step_runs
+SELECT s.step, r.shown_status, r.reason, r.error FROM steps s CROSS JOIN shown_runs r ON r.id = s.step_run_id WHERE s.run_id = ?
 
 -- name: busy_keys
 SELECT DISTINCT h.key FROM json_each(?) j CROSS JOIN holds h ON h.key = j.value

@@ -32,8 +32,17 @@ UPDATE workflows SET id = ?2 WHERE project = ?3 AND id = ?1
 -- name: rename_paused_steps
 UPDATE OR REPLACE paused_steps SET workflow_id = ?2 WHERE project = ?3 AND workflow_id = ?1
 
+-- name: rename_questions
+-- Steps that ask a person have runs and no job. Between a dot and a slash is whatever begins with the workflow's name and
+-- a dot.
+UPDATE runs SET job_id = ?2 || substr(job_id, length(?1) + 1)
+WHERE project = ?3 AND job_id > ?1 || '.' AND job_id < ?1 || '/'
+    AND root_id IN (SELECT e.run_id FROM executions e WHERE e.project = ?3 AND e.workflow_id = ?1)
+    AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.project = ?3 AND j.id = runs.job_id)
+
 -- name: rename_executions
-UPDATE executions SET workflow_id = ?2 WHERE project = ?3 AND workflow_id = ?1
+-- What was decided under the old name is not saved any more.
+UPDATE executions SET workflow_id = ?2, state = state + 1 WHERE project = ?3 AND workflow_id = ?1
 
 -- name: copy_limit
 INSERT INTO limits (key, capacity) SELECT ?2, capacity FROM limits WHERE key = ?1

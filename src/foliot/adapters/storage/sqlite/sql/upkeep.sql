@@ -47,6 +47,10 @@ WHERE project = ?1 AND workflow_id = ?2 AND ended_at IS NOT NULL AND run_id <= (
 )
 ORDER BY run_id LIMIT ?4
 
+-- name: old_executions
+-- Ids are made from the time, so nothing younger than the cut need be looked at.
+SELECT run_id FROM executions WHERE run_id < ? AND ended_at < ? ORDER BY run_id LIMIT ?
+
 -- name: parts_of_runs
 SELECT p.id FROM json_each(?) j CROSS JOIN runs p ON p.root_id = j.value
 WHERE p.root_id IS NOT NULL AND p.finished_at IS NOT NULL LIMIT ?

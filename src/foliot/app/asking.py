@@ -1,0 +1,253 @@
+"""Asking an application: for runs, and about everything that is stored."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from foliot.app.declaring import JobName
+from foliot.app.opening import Application
+from foliot.config.workflow_json import names_in, open_document, read_workflow
+from foliot.config.workflow_writing import write_workflow
+from foliot.domain.ids import RunId
+from foliot.domain.input.job import job_options
+from foliot.domain.input.timing import Moment, Span
+from foliot.domain.lease import CancelAnswer
+from foliot.domain.logs import LogEnd
+from foliot.domain.run import parse_status
+from foliot.domain.workflow.builder import Workflow
+from foliot.domain.workflow.spec import Edge
+from foliot.errors import InvalidInput
+from foliot.ports.storage import RunFilter
+from foliot.service.desk import Request
+from foliot.service.logs import Cursor, LogView
+from foliot.service.registrar import Upserted
+from foliot.service.views import AttemptView, JobView, RunView, ScheduleView, TickView, view_attempt, view_run
+from foliot.service.workflows import Deployed, ExecutionView
+
+_LONGEST_PAGE = 10_000
+
+
+class Foliot(Application):
+    """A set of jobs and schedules on one storage.
+
+    What is declared here is applied when the application opens: by `async with app`, by the first call that needs the
+    storage, or by `foliot serve`.
+    """
+
+    # -- runs
+
+    async def enqueue(
+        self,
+        job: JobName,
+        payload: Any = None,
+        *,
+        run_at: Moment | None = None,
+        delay: Span | None = None,
+        dedupe_key: str | None = None,
+        dedupe: str | timedelta = "forever",
+        **options: Any,
+    ) -> str:
+        """Create a run, now or at a moment, and return its id: the one thing worth storing.
+
+        With a `dedupe_key` that another run of the job has taken, that run's id comes back and nothing is created:
+        `dedupe` says for how long, "forever", "active" (until that run is over) or a timedelta.
+        """
+        request = Request(
+            payload=payload,
+            run_at=run_at,
+            delay=delay,
+            dedupe_key=dedupe_key,
+            dedupe=dedupe,
+            options=job_options(**options),
+        )
+        services = await self.open()
+        [created] = await services.desk.enqueue(self._name(job), [request])
+        return created.run_id
+
+    async def enqueue_many(self, job: JobName, payloads: Sequence[Any], **options: Any) -> list[str]:
+        """Create one run for each payload, in order, all or none."""
+        given = job_options(**options)
+        services = await self.open()
+        requests = [Request(payload=payload, options=given) for payload in payloads]
+        return [created.run_id for created in await services.desk.enqueue(self._name(job), requests)]
+
+    async def run(self, run_id: str) -> RunView:
+        """What is known about a run."""
+        return view_run(await (await self.open()).desk.get(run_id))
+
+    async def attempts(self, run_id: str) -> list[AttemptView]:
+        """Every finished attempt of a run, in order."""
+        return [view_attempt(record) for record in await (await self.open()).desk.attempts(run_id)]
+
+    async def runs(self, *, job: JobName | None = None, status: str | None = None, limit: int = 100) -> list[RunView]:
+        """The newest runs first, 1 to 10,000 of them."""
+        _check_limit(limit)
+        only = RunFilter(
+            job_id=None if job is None else self._name(job),
+            status=None if status is None else parse_status(status),
+            limit=limit,
+        )
+        return [view_run(run) for run in await (await self.open()).desk.page(only)]
+
+    async def jobs(self, *, after: str | None = None, limit: int = 100) -> list[JobView]:
+        """Jobs by id, those after `after`, each with its latest run."""
+        _check_limit(limit)
+        return await (await self.open()).overview.jobs(after=after, limit=limit)
+
+    async def cancel(self, run_id: str) -> CancelAnswer:
+        """End a run: at once if it has not started, by telling its worker if it has."""
+        return await (await self.open()).desk.cancel(run_id)
+
+    async def retry(self, run_id: str) -> str:
+        """Run again what is over, with the same payload and options. Returns the id of the new run."""
+        return await (await self.open()).desk.retry(run_id)
+
+    async def mark(self, run_id: str) -> str:
+        """Let a run count as a success. Returns the id of the run that is one: itself, or one that stands for it."""
+        return (await (await self.open()).desk.mark(run_id)).run_id
+
+    async def logs(self, run_id: str) -> list[LogView]:
+        """What a run printed so far, all attempts."""
+        items = (await self.open()).logs.read(run_id)
+        return [item async for item in items if isinstance(item, LogView)]
+
+    async def follow(self, run_id: str, after: Cursor | None = None) -> AsyncIterator[LogView | LogEnd]:
+        """What a run prints, as it comes, until it is over; the last item says how its log ends."""
+        async for item in (await self.open()).logs.follow(run_id, after):
+            yield item
+
+    async def output(self, run_id: str, attempt: int | None = None) -> bytes:
+        """What the last attempt of a run, or another one, wrote to its standard output: every byte, or an error."""
+        return await (await self.open()).logs.raw_stdout(run_id, attempt)
+
+    # -- jobs
+
+    async def pause_job(self, job: JobName, paused: bool = True) -> list[str]:
+        """Pause or resume all schedules of a job; their ids come back."""
+        return list(await (await self.open()).registrar.pause_job(self._name(job), paused))
+
+    async def is_running(self, job: JobName) -> bool:
+        """Whether a run of the job is under way at this moment, alone or as a step of a workflow."""
+        services = await self.open()
+        return await services.presence.is_running((await services.registrar.job(self._name(job))).id)
+
+    async def wait_for_job(self, job: JobName) -> list[RunView]:
+        """Return when the runs of the job that are under way now, alone or as steps, have ended; they come back."""
+        services = await self.open()
+        ended = await services.presence.over((await services.registrar.job(self._name(job))).id)
+        return [view_run(run) for run in ended]
+
+    async def wait_for_run(self, run_id: str) -> RunView:
+        """Return when a run has ended; an execution is one as well."""
+        [run] = await (await self.open()).presence.ended(RunId(run_id))
+        return view_run(run)
+
+    async def delete_job(self, job: JobName) -> None:
+        """Delete a job that no file and no application owns, with its schedules. Its history is kept."""
+        services = await self.open()
+        await services.registrar.delete_job(self._name(job))
+        await services.dependencies.remove_job(self._name(job))
+
+    # -- workflows
+
+    async def deploy_workflow(self, document: Mapping[str, Any] | str | bytes) -> Deployed:
+        """Store a workflow that is given as JSON, with the keys of [[workflows]], as its newest version.
+
+        Its schedules, `schedule_based` triggers included, are created, changed or deleted with it. Everything that is
+        wrong is told at once, by JSON path, and then nothing is stored.
+        """
+        tree = open_document(document)
+        services = await self.open()
+        jobs = await services.workflows.jobs_named(names_in(tree))
+        read = read_workflow(tree, jobs, services.clock.now())
+        return await services.workflows.deploy(read.id, read.spec, read.schedules, past=read.past, warn=read.warnings)
+
+    async def workflow_document(self, workflow: str, *, version: int | None = None) -> dict[str, Any]:
+        """A workflow as the document that `deploy_workflow` takes, secrets included."""
+        services = await self.open()
+        found = await services.workflows.get(workflow, version)
+        return write_workflow(workflow, found.spec, await services.workflows.own_schedules(workflow))
+
+    async def start_workflow(
+        self,
+        workflow: str | Workflow,
+        params: Mapping[str, Any] | None = None,
+        *,
+        version: int | None = None,
+        user_id: str | None = None,
+    ) -> str:
+        """Begin an execution of the newest version, or of the one that is named, and return its id."""
+        name = workflow if isinstance(workflow, str) else workflow.id
+        return await (await self.open()).workflows.start(name, params, version=version, user_id=user_id)
+
+    async def workflow_status(self, execution_id: str) -> ExecutionView | None:
+        """An execution with the results of its steps; None when there is none of that id."""
+        return await (await self.open()).workflows.status(execution_id)
+
+    async def active_workflows(self, workflow: str | None = None) -> list[ExecutionView]:
+        """Executions that are not over, oldest first."""
+        return await (await self.open()).workflows.active(workflow_id=workflow)
+
+    async def rerun_workflow(self, execution_id: str, *steps: str) -> str:
+        """Repeat an execution from the named steps on, or from those that failed; the other results are kept."""
+        return await (await self.open()).workflows.rerun(execution_id, steps)
+
+    async def mark_step(self, execution_id: str, step: str) -> str:
+        """Let a step count as a success; the id of the execution that goes on comes back."""
+        return await (await self.open()).workflows.mark_step(execution_id, step)
+
+    async def approve(self, execution_id: str, step: str, *, by: str | None = None) -> None:
+        """Let a step that waits for a person go on."""
+        await (await self.open()).workflows.answer(execution_id, step, approve=True, by=by)
+
+    async def reject(self, execution_id: str, step: str, *, by: str | None = None) -> None:
+        """Let a step that waits for a person fail."""
+        await (await self.open()).workflows.answer(execution_id, step, approve=False, by=by)
+
+    async def pause_step(self, workflow: str, step: str, paused: bool = True) -> None:
+        """Let executions that reach the step skip it, or no longer."""
+        await (await self.open()).workflows.pause_step(workflow, step, paused=paused)
+
+    async def add_dependency(self, child: JobName, parent: JobName, condition: str = "success") -> None:
+        """Let a job follow another one whenever a schedule fires that: on success, failure, skipped or complete."""
+        await (await self.open()).dependencies.add(self._name(child), self._name(parent), condition)
+
+    async def remove_dependency(self, child: JobName, parent: JobName) -> None:
+        """Take such an edge away. Refused while an execution with both jobs is under way."""
+        await (await self.open()).dependencies.remove(self._name(child), self._name(parent))
+
+    async def dependencies(self, child: JobName) -> list[Edge]:
+        """What a job waits for."""
+        return await (await self.open()).dependencies.of(self._name(child))
+
+    # -- schedules, by the names of the specification
+
+    async def upsert_schedule(self, schedule_id: str | None = None, **fields: Any) -> Upserted:
+        """Create or change a schedule. See the reference for the fields."""
+        return await (await self.open()).registrar.upsert_schedule(schedule_id, **fields)
+
+    async def pause_schedule(self, schedule_id: str, paused: bool = True) -> None:
+        """Let a schedule fire no longer, or again."""
+        await (await self.open()).registrar.pause_schedule(schedule_id, paused)
+
+    async def delete_schedule(self, schedule_id: str) -> None:
+        """Delete a schedule that no file and no application owns. The runs it started are kept."""
+        await (await self.open()).registrar.delete_schedule(schedule_id)
+
+    async def get_schedule(self, schedule_id: str) -> ScheduleView:
+        """The schedule with its next five fire times."""
+        return await (await self.open()).registrar.get_schedule(schedule_id)
+
+    async def ticks(self, schedule_id: str, limit: int = 100) -> list[TickView]:
+        """The newest rows of a schedule's ledger, newest first, 1 to 10,000 of them."""
+        _check_limit(limit)
+        services = await self.open()
+        schedule = await services.registrar.schedule(schedule_id)
+        return await services.overview.ticks(schedule, limit)
+
+
+def _check_limit(limit: object) -> None:
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= _LONGEST_PAGE:
+        raise InvalidInput(
+            f"limit must be 1 to {_LONGEST_PAGE}, not {limit!r}", hint="Ask for less at once.", field="limit"
+        )

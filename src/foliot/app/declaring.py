@@ -1,0 +1,183 @@
+"""Saying in Python what there is to run, and when. Nothing is stored by it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar, overload
+
+from foliot.domain.ids import JobId, ScheduleId
+from foliot.domain.input.gate import take_gate
+from foliot.domain.input.job import job_options
+from foliot.domain.input.schedule import read_schedule
+from foliot.domain.input.timing import Moment, Span
+from foliot.domain.job import JobSpec, Options, overlay
+from foliot.domain.kinds import KINDS
+from foliot.domain.kinds.http import read_command, read_statuses
+from foliot.domain.schedule import ScheduleSpec
+from foliot.domain.workflow.builder import Workflow
+from foliot.domain.workflow.spec import WorkflowSpec
+from foliot.errors import InvalidJob
+from foliot.service.listeners import Listeners, OnComplete, OnStep
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+JobName = str | Callable[..., Any]
+"""The id of a job, or the function that is one."""
+
+
+class Declarations:
+    """Jobs, workflows and schedules that an application brings along, and who wants to hear of their ends."""
+
+    def __init__(self) -> None:
+        self._functions: dict[str, Callable[..., Any]] = {}
+        self._names: dict[Callable[..., Any], JobId] = {}
+        self._jobs: dict[JobId, JobSpec] = {}
+        self._schedules: dict[ScheduleId, ScheduleSpec] = {}
+        self._workflows: dict[str, WorkflowSpec] = {}
+        self.listeners = Listeners()
+
+    @overload
+    def job(self, function: Function) -> Function: ...
+
+    @overload
+    def job(
+        self, function: None = None, *, id: str | None = None, **options: Any
+    ) -> Callable[[Function], Function]: ...
+
+    def job(
+        self,
+        function: Function | None = None,
+        *,
+        id: str | None = None,  # noqa: A002 - the word of every other door
+        **options: Any,
+    ) -> Any:
+        """Register a function as a job, named as the function is unless `id` says otherwise.
+
+        Options: retries, retry_delay, retry_factor, retry_cap, retry_jitter, retry_delays, timeout, queue, priority,
+        max_concurrent, concurrency_key, concurrency_limit, delivery, max_lost, payload, description. Of a job that
+        looks at others first: depends_on, window, window_sec, timezone, on_missing, on_dep_fail, wait_sec,
+        cooldown_sec, partial_counts_as.
+        """
+        if function is not None:
+            return self._register(function, id, options)
+        return lambda decorated: self._register(decorated, id, options)
+
+    def shell(self, id: str, command: str | Sequence[str], **options: Any) -> str:  # noqa: A002 - the word of every other door
+        """Register a command: text for /bin/sh, or a list of arguments. Returns the job's id.
+
+        Besides the options of a job: env, working_dir, stdin, user, umask, limits, grace, output_cap, output.
+        """
+        spec = {"command": command} if isinstance(command, str) else {"argv": list(command)}
+        return self._declare_kind(id, "shell", spec, options)
+
+    def http(self, id: str, command: str, **options: Any) -> str:  # noqa: A002 - the word of every other door
+        """Register a request: a URL, "METHOD url", or JSON. Returns the job's id.
+
+        Besides the options of a job: headers, body, json, expect_status, follow, max_redirects, verify, output_cap,
+        output.
+        """
+        if "expect_status" in options:
+            options["expect_status"] = read_statuses(options["expect_status"])
+        return self._declare_kind(id, "http", read_command(command), options)
+
+    def call(self, id: str, function: str, **options: Any) -> str:  # noqa: A002 - the word of every other door
+        """Register `module:function`, called in a process of its own. Returns the job's id.
+
+        Besides the options of a job: env, working_dir, user, umask, limits, grace, output_cap.
+        """
+        return self._declare_kind(id, "python", {"call": function}, options)
+
+    def agent(self, id: str, prompt: str, **options: Any) -> str:  # noqa: A002 - the word of every other door
+        """Register a prompt for a command-line assistant. Returns the job's id.
+
+        Besides the options of a job and those of `shell`: cli, model, permission_mode, bare, extra_args.
+        """
+        return self._declare_kind(id, "agent", {"prompt": prompt}, options)
+
+    def workflow(self, workflow: Workflow) -> Workflow:
+        """Register a workflow with the functions that are its steps."""
+        if workflow.id in self._workflows:
+            raise InvalidJob(f'workflow "{workflow.id}" is declared twice', hint="Give one of them another id.")
+        self._workflows[workflow.id] = workflow.spec
+        self._functions.update(workflow.functions)
+        return workflow
+
+    def on_workflow_complete(self, function: OnComplete) -> OnComplete:
+        """Call a function, plain or async, with every execution that ends in this process."""
+        self.listeners.on_complete.append(function)
+        return function
+
+    def on_step(self, function: OnStep) -> OnStep:
+        """Call a function, plain or async, with every step that resolves in this process, and its execution."""
+        self.listeners.on_step.append(function)
+        return function
+
+    def schedule(
+        self,
+        id: str,  # noqa: A002 - the word of every other door
+        job: JobName,
+        *,
+        cron: str | None = None,
+        every: Span | None = None,
+        at: Moment | None = None,
+        **fields: Any,
+    ) -> None:
+        """Declare when a job runs: by `cron`, `every` so often, or once `at` a moment.
+
+        Further fields are those of `upsert_schedule`: timezone, start_at, end_at, jitter_ms, overlap_policy,
+        catchup_policy, catchup_max_age_sec, dst, dom_dow, payload.
+        """
+        rule = {"job_id": self._name(job), "cron_expr": cron, "interval": every, "at": at}
+        self._schedules[ScheduleId(id)] = read_schedule({**rule, **fields, "source": "app"})
+
+    @property
+    def functions(self) -> Mapping[str, Callable[..., Any]]:
+        """The functions that are registered as jobs, by the id of the job."""
+        return self._functions
+
+    def _name(self, job: JobName) -> JobId:
+        """The id of a job that is named by its id or by its function."""
+        if isinstance(job, str):
+            return JobId(job)
+        if job not in self._names:
+            raise InvalidJob(
+                f"{job!r} is not a job of this application", hint="Decorate it with @app.job, or name a job by its id."
+            )
+        return self._names[job]
+
+    def _with_names(self, options: dict[str, Any]) -> dict[str, Any]:
+        """Options whose dependencies may have been functions."""
+        wanted = options.get("depends_on")
+        if callable(wanted):
+            options["depends_on"] = self._name(wanted)
+        elif isinstance(wanted, list | tuple):
+            options["depends_on"] = [self._name(job) if callable(job) else job for job in wanted]
+        return options
+
+    def _register(self, function: Function, given: str | None, options: dict[str, Any]) -> Function:
+        job_id = JobId(given or function.__name__)
+        self._declare(job_id, "python", {"handler": job_id}, options)
+        self._functions[job_id] = function
+        self._names[function] = job_id
+        return function
+
+    def _declare_kind(self, job_id: str, kind: str, spec: dict[str, Any], options: dict[str, Any]) -> str:
+        """Declare a job whose options and specification were given together."""
+        said = {name: options.pop(name) for name in KINDS[kind].__struct_fields__ if name in options}
+        self._declare(JobId(job_id), kind, {**spec, **said}, options)
+        return job_id
+
+    def _declare(self, job_id: JobId, kind: str, spec: dict[str, Any], options: dict[str, Any]) -> None:
+        if job_id in self._jobs:
+            raise InvalidJob(f'job "{job_id}" is declared twice', hint="Give one of them another id.", field="id")
+        description = options.pop("description", "")
+        payload = options.pop("payload", None)
+        gate = take_gate(self._with_names(options))
+        declared = JobSpec(
+            kind=kind,
+            spec=spec,
+            description=description,
+            payload_template=payload,
+            options=overlay(Options(), job_options(**options)),
+            gate=gate,
+            source="app",
+        )
+        declared.check()
+        self._jobs[job_id] = declared

@@ -1,0 +1,152 @@
+"""A workflow as one JSON document: the keys of [[workflows]], read by the same readers.
+
+What is wrong is told by JSON path in place of a line. A document comes from elsewhere, so `${NAME}` in it is plain
+text: whoever may deploy a workflow is not thereby told the variables of the server.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from foliot.config.document import Node
+from foliot.config.problems import KeyPath, Place, Problem, Problems, Severity
+from foliot.config.schema import Fields, Reading
+from foliot.config.workflows import FileWorkflow, WorkflowReader, report_faults
+from foliot.domain.ids import JobId, ScheduleId
+from foliot.domain.instant import Instant
+from foliot.domain.job import JobSpec
+from foliot.domain.schedule import ScheduleSpec
+from foliot.domain.secrets import HIDDEN, is_hidden
+from foliot.domain.workflow.checking import step_job_id
+from foliot.domain.workflow.jobs import PART_SOURCE
+from foliot.domain.workflow.spec import WorkflowSpec
+from foliot.errors import Fault, InvalidDocument, InvalidInput
+
+MAX_BYTES: Final = 16 << 20
+_SOURCE: Final = "api"
+_FILE_ONLY: Final = ("was",)
+"""Keys that mean something only where everything is declared anew each time."""
+
+
+class WorkflowDocument(NamedTuple):
+    """What a document says."""
+
+    id: JobId
+    spec: WorkflowSpec
+    schedules: Mapping[ScheduleId, ScheduleSpec]
+    past: frozenset[ScheduleId]
+    """Schedules that cannot fire any more."""
+    warnings: tuple[str, ...]
+
+
+class _Whole(NamedTuple):
+    """The document that values are read from."""
+
+    directory: Path = Path()
+
+    def place(self, path: KeyPath) -> Place:
+        return Place("", key=json_path(path))
+
+
+def json_path(path: KeyPath) -> str:
+    """`$.steps[0].after`, counted from 0 as JSON path does."""
+    return "$" + "".join(f"[{part}]" if isinstance(part, int) else _member(part) for part in path)
+
+
+def _member(name: str) -> str:
+    is_plain = name.isascii() and name.isidentifier()
+    return f".{name}" if is_plain else f"[{msgspec.json.encode(name[:64]).decode()}]"
+
+
+def open_document(document: Mapping[str, Any] | str | bytes) -> dict[str, Any]:
+    """The object that a document is, as JSON has it."""
+    try:
+        text = document if isinstance(document, str | bytes) else msgspec.json.encode(document)
+        if len(text) > MAX_BYTES:
+            raise _no_document(f"the document has more than {MAX_BYTES} bytes", "Use fewer or smaller steps.")
+        tree = msgspec.json.decode(text)
+    except RecursionError:
+        raise _no_document("lists or objects are nested too deeply", "Use fewer levels.") from None
+    except (msgspec.MsgspecError, TypeError, ValueError) as error:
+        raise _no_document(f"the document is not JSON: {error}", "Give a JSON object, or a mapping.") from None
+    if not isinstance(tree, dict):
+        raise _no_document("the document must be an object", 'Write {"id": "etl", "steps": [...]}.')
+    return tree
+
+
+def _no_document(message: str, hint: str) -> InvalidInput:
+    return InvalidInput(message, hint=hint, field="document")
+
+
+def names_in(tree: Mapping[str, Any]) -> set[JobId]:
+    """Jobs that matter to the workflow that a document may turn out to be, as far as they can be told."""
+    steps = [step for step in _list(tree.get("steps")) if isinstance(step, dict)]
+    names = [tree.get("id"), *(step.get("job") for step in steps)]
+    names += [name for step in steps for name in _list(step.get("depends_on"))]
+    names += [step_job_id(str(tree.get("id")), str(step.get("name"))) for step in steps]
+    return {JobId(name) for name in names if isinstance(name, str)}
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def read_workflow(tree: Mapping[str, Any], jobs: Mapping[JobId, JobSpec], now: Instant) -> WorkflowDocument:
+    """What a document says. InvalidDocument has all that is wrong with it. `jobs` are those that exist."""
+    try:
+        return _read(Node(tree, _Whole()), jobs, Reading({}, Problems(), now, expands=False))
+    except RecursionError:
+        raise _no_document("lists or objects are nested too deeply", "Use fewer levels.") from None
+
+
+def _read(root: Node, jobs: Mapping[JobId, JobSpec], reading: Reading) -> WorkflowDocument:
+    problems = reading.problems
+    workflow = WorkflowReader(Fields(), None, jobs, reading).read(root)
+    assert workflow is not None, "an object is always read, however wrong"
+    report_faults(workflow, jobs, reading, watchable=jobs.keys())
+    for problem in (*_misplaced(root), *_hidden(root)):
+        problems.error(*problem)
+    if problems.has_errors or workflow.spec is None:
+        raise InvalidDocument(workflow.id, [_fault(one) for one in problems.sorted() if one.severity is Severity.ERROR])
+    return _document(workflow, workflow.spec, problems)
+
+
+def _misplaced(root: Node) -> Iterator[tuple[Place, str, str]]:
+    for name in _FILE_ONLY:
+        if name in root.value:
+            yield root.child(name).place, f"{name} belongs into a file", "Deploy it under the id that it has."
+
+
+def _hidden(node: Node) -> Iterator[tuple[Place, str, str]]:
+    """What a listing has hidden cannot be deployed: the stars would take the place of the secret."""
+    if isinstance(node.value, dict | list):
+        for child in node.children():
+            yield from _hidden(child)
+    elif is_hidden(str(node.path[-1]), node.value):
+        yield node.place, "this value was hidden", f"Give the value itself where {HIDDEN} stands."
+
+
+def _fault(problem: Problem) -> Fault:
+    return Fault(problem.key, problem.message, problem.hint)
+
+
+def _document(workflow: FileWorkflow, spec: WorkflowSpec, problems: Problems) -> WorkflowDocument:
+    return WorkflowDocument(
+        id=workflow.id,
+        spec=_owned(spec),
+        schedules={one.id: replace(one.spec, source=PART_SOURCE) for one in workflow.schedules},
+        past=frozenset(one.id for one in workflow.schedules if one.is_past),
+        warnings=tuple(str(_fault(one)) for one in problems.sorted()),
+    )
+
+
+def _owned(spec: WorkflowSpec) -> WorkflowSpec:
+    """The workflow as one that no file declares."""
+    steps = tuple(
+        step if step.definition is None else replace(step, definition=replace(step.definition, source=_SOURCE))
+        for step in spec.steps
+    )
+    return replace(spec, steps=steps, source=_SOURCE)

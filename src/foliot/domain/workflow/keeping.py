@@ -1,0 +1,77 @@
+"""What an execution that repeats another one carries along from it.
+
+Steps that are not run again keep their results, and their runs belong to the execution before, which may be forgotten
+while the new one is still at work. So what templates and edges can ask of them is written down when it is created.
+"""
+
+from collections.abc import Collection, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from foliot.domain.ids import RunId
+from foliot.domain.payload import decode_payload, encode_payload
+from foliot.domain.workflow import template
+from foliot.domain.workflow.execution import StepFacts
+from foliot.domain.workflow.facts import Facts
+from foliot.domain.workflow.spec import WorkflowSpec
+from foliot.errors import InvalidRun
+
+NOTHING: Final = Facts()
+
+
+class Kept(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What the run of a kept step left behind."""
+
+    exit_code: int | None = None
+    output: Any = None
+
+
+Keepsakes = Mapping[str, Kept]
+"""By step."""
+
+
+def asked_about(spec: WorkflowSpec) -> set[str]:
+    """Steps of which some template or edge asks more than the result."""
+    templates = [template.references((step.payload, step.overlay)) for step in spec.steps]
+    named = {found.name for each in templates for _, found in each if found is not None and found.source == "steps"}
+    return named | {edge.parent for step in spec.steps for edge in step.after if edge.test is not None}
+
+
+def keep(
+    execution_id: str, found: Mapping[str, StepFacts], before: Keepsakes, stored: Collection[RunId]
+) -> dict[str, Kept]:
+    """What to carry along of an execution: what its steps left, or what it carries itself.
+
+    `stored` are the runs that are still there; a step whose run is not, and that was not carried, is refused.
+    """
+    kept = {}
+    for name, (_, run_id, facts) in found.items():
+        if facts != NOTHING:
+            kept[name] = Kept(exit_code=facts.exit_code, output=decode_payload(facts.output))
+        elif name in before:
+            kept[name] = before[name]
+        elif run_id is not None and run_id not in stored:
+            raise InvalidRun(
+                f'what step "{name}" of execution {execution_id} gave back is no longer stored',
+                hint="Name the step, so that it is run again.",
+            )
+    return kept
+
+
+def with_kept(found: Mapping[str, StepFacts], kept: Keepsakes) -> dict[str, StepFacts]:
+    """Facts as they are stored; where they are not, as they were carried along."""
+    return {
+        name: known._replace(facts=_facts(kept[name])) if known.facts == NOTHING and name in kept else known
+        for name, known in found.items()
+    }
+
+
+def kept_in(overrides: bytes | None) -> Keepsakes:
+    """What a run carries along, among what was given for it alone."""
+    given = {} if overrides is None else msgspec.json.decode(overrides).get("start", {})
+    return msgspec.convert(given.get("kept", {}), dict[str, Kept])
+
+
+def _facts(kept: Kept) -> Facts:
+    return Facts(exit_code=kept.exit_code, output=encode_payload(kept.output))

@@ -1,0 +1,144 @@
+"""Printing what the steps of an execution print: whole lines, each with the name of its step before it."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Iterable
+from typing import Final, Protocol
+
+from foliot.domain.ids import RunId
+from foliot.domain.logs import LogEnd, LogState
+from foliot.domain.run import Run
+from foliot.domain.workflow.jobs import GRAPH
+from foliot.errors import StorageUnavailable
+from foliot.interfaces.cli.log_lines import TextPrinter, end_in_words, piece_object, print_log
+from foliot.interfaces.cli.speaking import say, tell_json
+from foliot.interfaces.cli.table import is_terminal, moment
+from foliot.interfaces.cli.text import Cleaner, shown
+from foliot.service.logs import LogView
+from foliot.service.step_logs import StepLogs, StepPiece
+from foliot.wiring import Services
+
+_PATIENCE: Final = 1.0
+_WIDEST: Final = 24
+_LONGEST_LINE: Final = 1 << 16
+"""What has so many bytes and no end of line is printed as one."""
+_RESET: Final = b"\x1b[0m"
+
+Source = tuple[str, int, str]
+"""Run, attempt and stream: what has lines of its own."""
+
+
+class StepPrinter(Protocol):
+    def piece(self, step: str, piece: LogView) -> None: ...
+
+    def end(self, end: LogEnd) -> None: ...
+
+
+class StepJsonPrinter:
+    """One object for each piece, and a last one that says whether there may be more."""
+
+    def piece(self, step: str, piece: LogView) -> None:
+        if not piece.is_closing:
+            tell_json({"step": step, "run_id": piece.run_id, **piece_object(piece)})
+
+    def end(self, end: LogEnd) -> None:
+        tell_json({"end": end.state, "seen": end.seen, "stored": end.stored})
+
+
+class StepTextPrinter:
+    """Lines of steps side by side do not mix: one is printed when it is whole."""
+
+    def __init__(self, names: Iterable[str], *, timestamps: bool = False) -> None:
+        self._width = min(max((len(shown(name)) for name in names), default=0), _WIDEST)
+        self._timestamps = timestamps
+        self._is_terminal = is_terminal()
+        self._out = sys.stdout.buffer
+        self._cleaners: dict[Source, Cleaner] = {}
+        self._rests: dict[Source, tuple[str, bytes]] = {}
+        """Lines that have begun and not ended, and what is printed before them."""
+        self._attempts: dict[str, int] = {}
+
+    def piece(self, step: str, piece: LogView) -> None:
+        label = f"{shown(step):{self._width}} | "
+        if piece.attempt > self._attempts.setdefault(piece.run_id, piece.attempt):
+            self._attempts[piece.run_id] = piece.attempt
+            say(f"{label}foliot: attempt {piece.attempt}")
+        if piece.stream == "meta":
+            self._note(label, piece)
+            return
+        source = (piece.run_id, piece.attempt, piece.stream)
+        stamp = f"{moment(piece.at)} {piece.stream} " if self._timestamps else ""
+        data = self._cleaned(source, piece.data) if self._is_terminal else piece.data
+        before, rest = self._rests.pop(source, (label + stamp, b""))
+        *lines, rest = (rest + data).split(b"\n")
+        for line in lines:
+            self._line(before, line, source)
+            before = label + stamp
+        if len(rest) >= _LONGEST_LINE:
+            self._line(before, rest, source)
+        elif rest:
+            self._rests[source] = before, rest
+
+    def end(self, end: LogEnd) -> None:
+        self._end_lines(list(self._rests))
+        if end.state is not LogState.COMPLETE:
+            say(f"foliot: the log is {end_in_words(end)}")
+
+    def _note(self, label: str, piece: LogView) -> None:
+        """What Foliot wrote into the log of the step. Its last word ends the attempt, and with it its last line."""
+        self._end_lines([source for source in self._rests if source[:2] == (piece.run_id, piece.attempt)])
+        if not piece.is_closing:
+            say(label + Cleaner().feed(piece.data, final=True).rstrip())
+
+    def _cleaned(self, source: Source, data: bytes) -> bytes:
+        text = self._cleaners.setdefault(source, Cleaner()).feed(data)
+        return text.encode(sys.stdout.encoding, "backslashreplace")
+
+    def _end_lines(self, sources: Iterable[Source]) -> None:
+        for source in sources:
+            before, rest = self._rests.pop(source)
+            self._line(before, rest, source)
+
+    def _line(self, before: str, line: bytes, source: Source) -> None:
+        has_colour = source in self._cleaners and self._cleaners[source].has_colour
+        label = before.encode(sys.stdout.encoding, "backslashreplace")
+        self._out.write(label + line + (_RESET if has_colour else b"") + b"\n")
+        self._out.flush()
+
+
+async def follow_run(services: Services, run: Run) -> None:
+    """Print what a run prints until it is over; of an execution, what its steps do."""
+    names = await step_names(services, run)
+    if names is None:
+        await print_log(services, run.id, TextPrinter(), is_following=True)
+    else:
+        await print_steps(services, run.id, StepTextPrinter(names), is_following=True)
+
+
+async def step_names(services: Services, run: Run) -> list[str] | None:
+    """The steps of the execution that a run is; None for any other run."""
+    found = await services.storage.executions.get([run.id])
+    jobs = await services.storage.jobs.get([run.job_id])
+    if not found and (run.job_id not in jobs or jobs[run.job_id].spec.kind != GRAPH):
+        return None
+    version = found[run.id].version if found else None
+    return [step.name for step in (await services.workflows.get(run.job_id, version)).spec.steps]
+
+
+async def print_steps(services: Services, run_id: RunId, printer: StepPrinter, *, is_following: bool) -> None:
+    """Print what the steps of an execution printed; if it is followed, until it is over."""
+    logs = StepLogs(services.storage, services.clock, run_id)
+    async for step, piece in _followed(logs) if is_following else logs.new():
+        printer.piece(step, piece)
+    printer.end(LogEnd(LogState.COMPLETE if logs.is_over else LogState.OPEN))
+
+
+async def _followed(logs: StepLogs) -> AsyncIterator[StepPiece]:
+    """Going on where it was when the database was away for a while."""
+    while not logs.is_over:
+        try:
+            async for piece in logs.follow():
+                yield piece
+        except StorageUnavailable as error:
+            say(f"foliot: {error.message}; trying again")
+            await asyncio.sleep(_PATIENCE)

@@ -1,0 +1,50 @@
+"""Whether jobs run now, and waiting until they do not. Only the storage is asked: it does not matter who runs them,
+or whether as a step of a workflow.
+"""
+
+import asyncio
+from typing import Final
+
+from foliot.domain.ids import JobId, RunId
+from foliot.domain.instant import Millis
+from foliot.domain.run import BEGUN, Run
+from foliot.errors import NotFound
+from foliot.ports.clock import Clock
+from foliot.ports.storage import RunFilter, Storage
+
+LOOK_EVERY: Final = Millis(250)
+_MOST: Final = 10_000
+
+
+class Presence:
+    """Asks which runs have begun and are not over."""
+
+    def __init__(self, storage: Storage, clock: Clock) -> None:
+        self._storage = storage
+        self._clock = clock
+
+    async def is_running(self, job_id: JobId) -> bool:
+        """Whether a worker is at a run of the job. One that waits for its turn or its next try does not run."""
+        for status in BEGUN:
+            if await self._storage.runs.page(RunFilter(job_id=job_id, status=status, limit=1)):
+                return True
+        return False
+
+    async def over(self, job_id: JobId) -> list[Run]:
+        """Return when the runs of the job that are under way now have ended; they come back, oldest first.
+
+        Runs that begin meanwhile are not waited for. One that is tried again is not over before its last try.
+        """
+        pages = [await self._storage.runs.page(RunFilter(job_id=job_id, status=one, limit=_MOST)) for one in BEGUN]
+        return await self.ended(*sorted(run.id for page in pages for run in page))
+
+    async def ended(self, *run_ids: RunId) -> list[Run]:
+        """Return when all of these runs have ended."""
+        while True:
+            found = await self._storage.runs.get(run_ids)
+            gone = next((run_id for run_id in run_ids if run_id not in found), None)
+            if gone is not None:
+                raise NotFound("run", gone)
+            if all(run.status.is_terminal for run in found.values()):
+                return [found[run_id] for run_id in run_ids]
+            await self._clock.wait(asyncio.Event(), LOOK_EVERY)

@@ -1,0 +1,86 @@
+"""A job that cannot be carried out ends its attempt with the fact and with what to do about it."""
+
+from typing import Any
+
+import pytest
+
+from foliot.adapters.runners.agent import AgentRunner
+from foliot.adapters.runners.http import HttpRunner
+from foliot.adapters.runners.isolated import IsolatedCalls
+from foliot.adapters.runners.refusal import refusal
+from foliot.adapters.runners.shell import ShellRunner
+from foliot.domain.allowance import Allowance
+from foliot.domain.outcome import Failure, Reason
+from foliot.errors import InvalidJob
+from foliot.ports.runner import Runner
+from tests.adapters.runners.attempts import ListLog, an_attempt
+
+STRANGE_USER: dict[str, Any] = {"user": "nobody-of-that-name"}
+
+
+@pytest.mark.parametrize(
+    ("runner", "spec", "fact", "advice"),
+    [
+        (ShellRunner(), {"comand": "x"}, "this is no shell job", "What such a job can say: env,"),
+        (
+            ShellRunner(),
+            {"command": "x", **STRANGE_USER},
+            "does not exist on this machine",
+            "Give the name of an account",
+        ),
+        (AgentRunner(), {"promt": "x"}, "this is no agent job", "What such a job can say: env,"),
+        (HttpRunner(), {"url": "ftp://x.example"}, 'the scheme "ftp" cannot be called', "Use http or https."),
+        (
+            HttpRunner(),
+            {"url": "https://x.example", "methd": "GET"},
+            "this is no http job",
+            "What such a job can say: url,",
+        ),
+    ],
+)
+async def test_each_runner_says_what_is_wrong_and_what_to_do(
+    runner: Runner, spec: dict[str, Any], fact: str, advice: str
+) -> None:
+    outcome = await runner.run(an_attempt(log=ListLog(), **spec))
+
+    assert isinstance(outcome, Failure)
+    assert (outcome.reason, outcome.retryable) == (Reason.LAUNCH_FAILED, False)
+    assert fact in outcome.error
+    assert f". {advice}" in outcome.error
+
+
+async def test_so_does_a_call_of_its_own() -> None:
+    outcome = await IsolatedCalls().run(an_attempt(log=ListLog(), call="shop:sell", **STRANGE_USER))
+
+    assert isinstance(outcome, Failure)
+    assert ". Give the name of an account" in outcome.error
+
+
+def test_without_a_hint_the_fact_stands_alone() -> None:
+    assert refusal(InvalidJob("it is broken"), 2) == Failure("it is broken", Reason.LAUNCH_FAILED, 2, retryable=False)
+
+
+NOBODY = Allowance.of(users=[], modules=["shop"])
+
+
+@pytest.mark.proves("Z44", "Z56")
+@pytest.mark.parametrize(
+    ("runner", "spec", "fact"),
+    [
+        (ShellRunner(allowance=NOBODY), {"command": "x", "user": "root"}, "may not run as user 'root'"),
+        (AgentRunner(allowance=NOBODY), {"prompt": "x", "user": "root"}, "may not run as user 'root'"),
+        (IsolatedCalls(allowance=NOBODY), {"call": "shop:sell", "user": "root"}, "may not run as user 'root'"),
+        (IsolatedCalls(allowance=NOBODY), {"call": "os:system"}, "may not call module 'os'"),
+    ],
+)
+async def test_what_a_worker_does_not_allow_is_not_begun(
+    runner: ShellRunner | AgentRunner | IsolatedCalls, spec: dict[str, Any], fact: str
+) -> None:
+    log = ListLog()
+
+    outcome = await runner.run(an_attempt(log=log, **spec))
+
+    assert isinstance(outcome, Failure)
+    assert (outcome.reason, outcome.retryable) == (Reason.LAUNCH_FAILED, False)
+    assert fact in outcome.error
+    assert log.text("meta") == b""

@@ -1,0 +1,85 @@
+"""A gate looks into an index, and sees no more of a long history than of a short one."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import apsw
+import pytest
+
+from foliot.adapters.storage.sqlite import endings, schema
+from foliot.adapters.storage.sqlite.connection import Session
+from foliot.domain.ids import JobId
+from foliot.domain.instant import LATEST, Instant
+from foliot.domain.outcome import Reason
+from foliot.domain.run import Status
+
+DEPENDENCY = JobId("scan")
+FEW, MANY = 100, 10_000
+_ROWS = "WITH RECURSIVE rows (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM rows WHERE n < ?)"
+_FILL = (
+    f"""{_ROWS} INSERT INTO runs (id, project, job_id, queue, priority, trigger, status, reason, due_at, created_at,
+                                 finished_at, attempt, lost)
+    SELECT printf('%026d', n), 'default', 'scan', 'default', 0, 'api', 'failed', 'exit_code', n, n, n, 0, 0
+    FROM rows""",
+    f"""{_ROWS} INSERT INTO endings
+    SELECT 'default', 'scan', n, printf('%026d', n), 'failed', 'exit_code' FROM rows""",
+)
+
+
+def sees(session: Session) -> object:
+    return endings.sights(session, "default", [DEPENDENCY], Instant(0), LATEST)[DEPENDENCY].end
+
+
+def last_success(session: Session) -> object:
+    return endings.latest_end(session, "default", DEPENDENCY, [Status.SUCCESS, Status.PARTIAL], None, LATEST)
+
+
+def last_declined(session: Session) -> object:
+    declined = (Status.SKIPPED, Status.FAILED)
+    return endings.latest_end(session, "default", DEPENDENCY, declined, [Reason.DEP_FAILED], LATEST)
+
+
+def with_history(path: Path, runs: int) -> apsw.Connection:
+    connection = schema.open_file(path, schema.MAIN, synchronous="NORMAL", cache_kib=1_000)
+    for statement in _FILL:
+        connection.execute(statement, (runs,))
+    return connection
+
+
+def work_of(connection: apsw.Connection, look: Callable[[Session], object]) -> int:
+    """How many instructions the database takes to answer."""
+    look(Session(connection))
+    steps = 0
+
+    def count() -> bool:
+        nonlocal steps
+        steps += 1
+        return False
+
+    connection.set_progress_handler(count, 1)
+    look(Session(connection))
+    connection.set_progress_handler(None)
+    return steps
+
+
+@pytest.mark.proves("R0-81")
+@pytest.mark.parametrize("look", [sees, last_success, last_declined])
+def test_what_a_gate_asks_costs_the_same_after_a_hundred_times_as_many_runs(
+    tmp_path: Path, look: Callable[[Session], object]
+) -> None:
+    few, many = with_history(tmp_path / "few.db", FEW), with_history(tmp_path / "many.db", MANY)
+
+    assert 0 < work_of(few, look) == work_of(many, look)
+    few.close()
+    many.close()
+
+
+def test_a_look_through_all_would_be_noticed(tmp_path: Path) -> None:
+    def count(session: Session) -> object:
+        return session.value("SELECT count(*) FROM endings WHERE status = 'failed' AND job_id = 'scan'", ())
+
+    few, many = with_history(tmp_path / "few.db", FEW), with_history(tmp_path / "many.db", MANY)
+
+    assert work_of(many, count) > 10 * work_of(few, count)
+    few.close()
+    many.close()

@@ -1,0 +1,374 @@
+"""What section 8.4 of the requirements expects of graphs, row by row, with jobs that are wired and workflows that are
+written. The order of the tests is that of the rows."""
+
+from collections.abc import AsyncIterator, Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from foliot import Foliot, Workflow
+from foliot.domain.ids import JobId
+from foliot.domain.instant import Millis
+from foliot.domain.job import JobSpec
+from foliot.domain.workflow.checking import MAX_STEPS
+from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
+from foliot.engine.janitor import RETENTION
+from foliot.engine.node import Settings
+from foliot.errors import CycleDetected, InvalidJob, InvalidWorkflow, NotFound
+from foliot.service.workflows import ExecutionView
+from foliot.testing.builders import retention
+from foliot.testing.inline import InlineEngine
+from tests.engine.diary import Diary
+
+CELLS = [
+    ("success", "success", True),
+    ("success", "failure", False),
+    ("success", "skipped", False),
+    ("success", "complete", True),
+    ("failure", "success", False),
+    ("failure", "failure", True),
+    ("failure", "skipped", False),
+    ("failure", "complete", True),
+    ("skipped", "success", False),
+    ("skipped", "failure", False),
+    ("skipped", "skipped", True),
+    ("skipped", "complete", True),
+]
+HOUR = timedelta(hours=1)
+
+
+class Field:
+    """Jobs a to d, of which a runs every hour; workflows in which they are steps; and what ran."""
+
+    def __init__(self, *storage: str) -> None:
+        self.app = Foliot(*storage)
+        self.diary = Diary()
+        for name in "abcd":
+            self.app.job(id=name)(self.diary.step(name))
+        self.app.schedule("hourly", "a", cron="0 * * * *")
+
+    @property
+    def ran(self) -> str:
+        return "".join(self.diary.ran)
+
+    async def wire(self, *edges: str) -> None:
+        """Each as `child parent [condition]`."""
+        for edge in edges:
+            child, parent, *condition = edge.split()
+            await self.app.add_dependency(child, parent, *condition)
+
+    async def walk(self, engine: InlineEngine, flow: Workflow) -> ExecutionView:
+        """Register a workflow whose steps are functions of the diary, and let one execution pass through it."""
+        await (await self.app.open()).workflows.register({flow.id: flow.spec})
+        execution_id = await self.app.start_workflow(flow.id)
+        await engine.run_until_idle()
+        return await self.execution(execution_id)
+
+    async def execution(self, execution_id: str) -> ExecutionView:
+        found = await self.app.workflow_status(execution_id)
+        assert found is not None
+        return found
+
+    async def latest(self) -> ExecutionView:
+        """The execution that the schedule of `a` began last."""
+        [tick] = await self.app.ticks("hourly", limit=1)
+        return await self.execution(tick.run_id or "")
+
+
+@pytest.fixture
+def field() -> Field:
+    return Field()
+
+
+@pytest.fixture
+async def engine(field: Field) -> AsyncIterator[InlineEngine]:
+    async with InlineEngine(field.app) as engine:
+        yield engine
+
+
+def flow_of(*steps: str, **options: Any) -> Workflow:
+    """Steps that are the jobs of their names: `name [parent:condition ...] [final]`."""
+    flow = Workflow("flow", **options)
+    for text in steps:
+        name, *words = text.split()
+        step = flow.step(name, job=name)
+        for word in words:
+            parent, _, condition = word.partition(":")
+            step.final() if word == "final" else step.after(parent, condition or "success")
+    return flow
+
+
+@pytest.mark.proves("R2-48", "R2-60")
+@pytest.mark.parametrize(("result", "condition", "fires"), CELLS)
+async def test_the_twelve_cells(field: Field, engine: InlineEngine, result: str, condition: str, fires: bool) -> None:
+    """a comes to `success`, or fails; b, which wants success, shows what a skipped parent does."""
+    field.diary.failing = set() if result == "success" else {"a"}
+    parent = "b" if result == "skipped" else "a"
+
+    execution = await field.walk(engine, flow_of("a", "b a", f"c {parent}:{condition}"))
+
+    assert execution.results[parent] == result
+    assert execution.results["c"] == ("success" if fires else "skipped")
+    assert ("c" in field.ran) is fires
+
+
+async def test_b_after_a(field: Field, engine: InlineEngine) -> None:
+    await field.wire("b a")
+    await engine.advance(HOUR)
+
+    assert field.ran == "ab"
+
+
+async def test_a_chain_of_three(field: Field, engine: InlineEngine) -> None:
+    await field.wire("b a", "c b")
+    await engine.advance(HOUR)
+
+    assert field.ran == "abc"
+
+
+@pytest.mark.parametrize("condition", ["complete", "failure"])
+async def test_a_failure_skips_b_and_c_takes_it_up(field: Field, engine: InlineEngine, condition: str) -> None:
+    field.diary.failing = {"a"}
+    await field.wire("b a", f"c a {condition}")
+    await engine.advance(HOUR)
+
+    assert field.ran == "ac"
+    assert (await field.latest()).results == {"a": "failure", "b": "skipped", "c": "success"}
+
+
+@pytest.mark.proves("R2-60")
+async def test_a_skip_is_passed_on(field: Field, engine: InlineEngine) -> None:
+    field.diary.failing = {"a"}
+    await field.wire("b a", "c b skipped", "d b")
+    await engine.advance(HOUR)
+
+    assert field.ran == "ac"
+    assert (await field.latest()).results == {"a": "failure", "b": "skipped", "c": "success", "d": "skipped"}
+
+
+async def test_a_diamond(field: Field, engine: InlineEngine) -> None:
+    await field.wire("b a", "c a", "d b", "d c")
+    await engine.advance(HOUR)
+
+    assert sorted(field.ran) == ["a", "b", "c", "d"]
+    assert (field.ran[0], field.ran[-1]) == ("a", "d")
+
+
+@pytest.mark.proves("R2-53", "R2-61")
+async def test_a_paused_child_is_skipped_and_its_children_are_asked(field: Field, engine: InlineEngine) -> None:
+    await (await field.app.open()).workflows.register({"flow": flow_of("a", "b a", "c b:skipped", "d b").spec})
+    await field.app.pause_step("flow", "b")
+
+    execution_id = await field.app.start_workflow("flow")
+    await engine.run_until_idle()
+
+    assert field.ran == "ac"
+    results = (await field.execution(execution_id)).results
+    assert results == {"a": "success", "b": "skipped", "c": "success", "d": "skipped"}
+
+
+@pytest.mark.proves("R2-55", "R2-61", "D7")
+async def test_a_job_that_is_removed_while_its_parent_runs_is_skipped(field: Field, engine: InlineEngine) -> None:
+    removable = JobSpec(kind="shell", spec={"command": "true"})
+    await (await field.app.open()).registrar.put_jobs({JobId("b2"): removable})
+    await field.wire("b2 a", "c b2")
+    field.diary.hold("a")
+    await engine.advance(HOUR)
+
+    await field.app.delete_job("b2")
+    field.diary.let_go("a")
+    await engine.run_until_idle()
+
+    execution = await field.latest()
+    assert field.ran == "a"
+    assert (execution.status, execution.results) == ("success", {"a": "success", "b2": "skipped", "c": "skipped"})
+    assert await field.app.dependencies("c") == []
+
+
+@pytest.mark.proves("D9", "R2-60")
+async def test_five_executions_at_once_never_mix(field: Field, engine: InlineEngine) -> None:
+    await (await field.app.open()).workflows.register({"flow": flow_of("a", "b a").spec})
+    field.diary.hold("a")
+    started = [await field.app.start_workflow("flow") for _ in range(5)]
+    await engine.run_until_idle()
+    field.diary.let_go("a")
+    await engine.run_until_idle()
+
+    assert field.ran == "aaaaabbbbb"
+    assert sorted(field.diary.seen) == sorted((name, one) for one in started for name in "ab")
+
+
+@pytest.mark.parametrize("failing", [set(), {"a"}])
+async def test_the_final_step_comes_last_also_after_a_failure(
+    field: Field, engine: InlineEngine, failing: set[str]
+) -> None:
+    field.diary.failing = failing
+
+    await field.walk(engine, flow_of("a", "b a", "c final"))
+
+    assert field.ran == ("ac" if failing else "abc")
+
+
+async def test_a_child_sees_the_execution_of_its_root_and_a_run_alone_sees_none(
+    field: Field, engine: InlineEngine
+) -> None:
+    execution = await field.walk(engine, flow_of("a", "b a"))
+    await field.app.enqueue("b")
+    await engine.run_until_idle()
+
+    assert field.diary.seen == [("a", execution.id), ("b", execution.id), ("b", None)]
+
+
+@pytest.mark.proves("R2-16")
+async def test_with_a_retention_of_two_the_first_three_of_five_are_gone(field: Field, engine: InlineEngine) -> None:
+    executions = [(await field.walk(engine, flow_of("a", "b a"))).id for _ in range(5)]
+    upkeep = (await field.app.open()).storage.upkeep
+    epoch = await upkeep.lead("janitor", Millis(1_000))
+    await upkeep.prune(retention(executions_per_workflow=2), epoch=epoch or 0, limit=1_000)
+
+    left = [await field.app.workflow_status(one) for one in executions]
+    assert [one is None for one in left] == [True, True, True, False, False]
+    assert RETENTION.executions_per_workflow == 100
+
+
+@pytest.mark.proves("R2-60")
+@pytest.mark.parametrize("edge", ["a a", "a b", "a c"], ids=["self", "direct", "indirect"])
+async def test_a_cycle_is_refused(field: Field, engine: InlineEngine, edge: str) -> None:
+    await field.wire("b a", "c b")
+
+    with pytest.raises(CycleDetected):
+        await field.wire(edge)
+    assert await field.app.dependencies("a") == []
+
+
+async def test_the_same_edge_twice_is_stored_once(field: Field, engine: InlineEngine) -> None:
+    await field.wire("b a", "b a")
+
+    assert await field.app.dependencies("b") == [Edge(parent="a")]
+
+
+async def test_of_two_parents_one_is_removed_and_the_other_stays(field: Field, engine: InlineEngine) -> None:
+    await field.wire("c a", "c b")
+    await field.app.remove_dependency("c", "b")
+
+    assert await field.app.dependencies("c") == [Edge(parent="a")]
+
+
+async def test_when_a_parent_is_removed_its_children_lose_that_edge(field: Field, engine: InlineEngine) -> None:
+    parent = JobSpec(kind="shell", spec={"command": "true"})
+    await (await field.app.open()).registrar.put_jobs({JobId("p"): parent})
+    await field.wire("c a", "c p")
+    await field.app.delete_job("p")
+
+    assert await field.app.dependencies("c") == [Edge(parent="a")]
+
+
+async def test_an_edge_that_is_not_there_is_removed_without_error(field: Field, engine: InlineEngine) -> None:
+    await field.wire("b a")
+    await field.app.remove_dependency("c", "a")
+
+    assert await field.app.dependencies("b") == [Edge(parent="a")]
+
+
+@pytest.mark.parametrize("edge", ["nobody a", "a nobody"])
+async def test_an_unknown_child_or_parent_is_not_found(field: Field, engine: InlineEngine, edge: str) -> None:
+    with pytest.raises(NotFound, match="nobody"):
+        await field.wire(edge)
+
+
+def _twice() -> WorkflowSpec:
+    return WorkflowSpec(steps=(Step(name="a", job=JobId("a")), Step(name="a", job=JobId("b"))))
+
+
+def _taken() -> WorkflowSpec:
+    own = JobSpec(kind="shell", spec={"command": "true"})
+    return WorkflowSpec(steps=(Step(name="taken", definition=own),))
+
+
+def _too_many() -> WorkflowSpec:
+    return WorkflowSpec(steps=tuple(Step(name=f"s{n}", job=JobId("a")) for n in range(MAX_STEPS + 1)))
+
+
+WRONG: dict[str, tuple[Callable[[], WorkflowSpec], str]] = {
+    "empty": (lambda: WorkflowSpec(steps=()), "at least one step"),
+    "two finals": (lambda: flow_of("a final", "b final").spec, "only one step can be final"),
+    "unknown parent": (lambda: flow_of("a", "b aa").spec, 'comes after "aa", which does not exist'),
+    "duplicate inside": (_twice, "is there twice"),
+    "duplicate of a job": (_taken, 'a job "flow.taken" exists already'),
+    "bad spec": (lambda: flow_of("a", retries=-1).spec, "retries"),
+    "bad condition": (lambda: flow_of("a", "b a:sometimes").spec, "condition 'sometimes' does not exist"),
+    "cycle": (lambda: flow_of("a c", "b a", "c b").spec, "wait for each other"),
+    "capacity": (_too_many, f"at most {MAX_STEPS} steps"),
+}
+
+
+@pytest.mark.proves("R2-61", "D1")
+@pytest.mark.parametrize("wrong", WRONG)
+async def test_what_cannot_be_a_workflow_is_refused_and_nothing_is_registered(
+    field: Field, engine: InlineEngine, wrong: str
+) -> None:
+    build, message = WRONG[wrong]
+    services = await field.app.open()
+    await services.registrar.put_jobs({JobId("flow.taken"): JobSpec(kind="shell", spec={"command": "true"})})
+    before = await field.app.jobs()
+
+    with pytest.raises((InvalidWorkflow, InvalidJob), match=message):
+        await services.workflows.register({"flow": build()})
+
+    assert await field.app.jobs() == before
+    assert await services.workflows.page() == []
+
+
+@pytest.mark.proves("R2-15", "R2-58")
+async def test_an_unknown_execution_is_nothing_and_what_is_returned_is_a_copy(
+    field: Field, engine: InlineEngine
+) -> None:
+    assert await field.app.workflow_status("01NOWHERE") is None
+    execution = await field.walk(engine, flow_of("a", "b a", params={"day": 1}))
+
+    execution.params["day"] = 2
+    execution.results["a"] = "failure"
+    execution.steps.clear()
+
+    again = await field.execution(execution.id)
+    assert again.params == {"day": 1}
+    assert again.results == {"a": "success", "b": "success"}
+
+
+async def test_stopping_while_a_step_runs_leaves_the_execution_active(tmp_path: Path) -> None:
+    field = Field(f"sqlite:///{tmp_path}/foliot.db")
+    field.diary.hold("a")
+    field.app.workflow(flow_of("a", "b a"))
+    async with field.app:
+        node = await field.app.node(Settings(label="test", drain=Millis(0)))
+        await node.start()
+        execution_id = await field.app.start_workflow("flow")
+        await field.diary.begun("a")
+
+        await node.stop()
+
+        assert [one.id for one in await field.app.active_workflows()] == [execution_id]
+        assert (await field.execution(execution_id)).results == {"a": None, "b": None}
+
+
+async def test_a_job_without_dependencies_is_never_started_as_a_child(field: Field, engine: InlineEngine) -> None:
+    await field.wire("b a")
+    await engine.advance(HOUR)
+
+    assert field.ran == "ab"
+    assert await field.app.runs(job="c") == []
+
+
+async def test_two_roots_and_one_that_waits_for_both(field: Field, engine: InlineEngine) -> None:
+    field.diary.hold("b")
+    await (await field.app.open()).workflows.register({"flow": flow_of("a", "b", "d a b").spec})
+    await field.app.start_workflow("flow")
+    await engine.run_until_idle()
+    assert sorted(field.ran) == ["a", "b"]
+
+    field.diary.let_go("b")
+    await engine.run_until_idle()
+
+    assert sorted(field.ran) == ["a", "b", "d"]

@@ -1,0 +1,65 @@
+"""A workflow gets another id while it runs, on a virtual clock."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from foliot import Foliot
+from foliot.domain.deployment import Declared
+from foliot.domain.ids import JobId
+from foliot.domain.job import JobSpec
+from foliot.domain.workflow.spec import Approval, Edge, Step, WorkflowSpec
+from foliot.testing.inline import InlineEngine
+
+TRUE = JobSpec(kind="shell", spec={"command": "true"}, source="file")
+FLOW = WorkflowSpec(
+    steps=(
+        Step(name="first", definition=TRUE),
+        Step(name="ask", approval=Approval(), after=(Edge(parent="first"),)),
+        Step(name="last", definition=TRUE, after=(Edge(parent="ask"),)),
+    ),
+    source="file",
+)
+RENAMED = Declared(workflows={"new": FLOW}, renames={JobId("old"): JobId("new")})
+
+
+@pytest.fixture
+def app() -> Foliot:
+    return Foliot()
+
+
+@pytest.fixture
+async def engine(app: Foliot) -> AsyncIterator[InlineEngine]:
+    async with InlineEngine(app) as engine:
+        await (await app.open()).deployer.apply(Declared(workflows={"old": FLOW}))
+        yield engine
+
+
+async def rename(app: Foliot) -> None:
+    await (await app.open()).deployer.apply(RENAMED)
+
+
+async def test_an_execution_under_way_goes_on_under_the_new_name(app: Foliot, engine: InlineEngine) -> None:
+    execution_id = await app.start_workflow("old")
+    await engine.join()
+
+    await rename(app)
+    await app.approve(execution_id, "ask")
+    await engine.join()
+
+    execution = await app.workflow_status(execution_id)
+    assert execution is not None
+    assert (execution.workflow_id, execution.status) == ("new", "success")
+    assert [len(await app.runs(job=f"new.{name}")) for name in ("first", "ask", "last")] == [1, 1, 1]
+    assert await app.runs(job="old.first") == []
+
+
+async def test_one_that_has_not_begun_begins_under_the_new_name(app: Foliot, engine: InlineEngine) -> None:
+    execution_id = await app.start_workflow("old")
+
+    await rename(app)
+    await engine.join()
+
+    execution = await app.workflow_status(execution_id)
+    assert execution is not None
+    assert (execution.workflow_id, execution.results) == ("new", {"first": "success", "ask": None, "last": None})

@@ -1,0 +1,155 @@
+"""Executions that repeat others, and what they carry along from them."""
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+
+import pytest
+
+from foliot import Foliot, Workflow
+from foliot.domain.ids import RunId
+from foliot.domain.instant import HOUR, Millis
+from foliot.errors import InvalidRun
+from foliot.ports.storage import Retention
+from foliot.testing.builders import retention
+from foliot.testing.inline import InlineEngine
+from tests.engine.diary import Diary
+
+AN_HOUR = timedelta(hours=1)
+
+
+@pytest.fixture
+def diary() -> Diary:
+    diary = Diary()
+    diary.failing = {"load"}
+    return diary
+
+
+@pytest.fixture
+def app(diary: Diary) -> Foliot:
+    """`load` fails. It is given what `extract` gave back, as is `report` later on, and `tell` follows only that."""
+    app = Foliot()
+    path = {"path": "{{ steps.extract.output.path }}"}
+    etl = Workflow("etl")
+    etl.step("extract", diary.step("extract", {"path": "/data"}))
+    etl.step("load", diary.step("load"), payload=path).after("extract")
+    etl.step("report", diary.step("report"), payload=path).after("load")
+    etl.step("tell", diary.step("tell")).after("load").after("extract", path="path", equals="/data")
+    app.workflow(etl)
+    return app
+
+
+@pytest.fixture
+async def engine(app: Foliot) -> AsyncIterator[InlineEngine]:
+    async with InlineEngine(app) as engine:
+        yield engine
+
+
+async def fail(app: Foliot, engine: InlineEngine) -> str:
+    execution_id = await app.start_workflow("etl")
+    await engine.run_until_idle()
+    assert (await app.run(execution_id)).status == "failed"
+    return execution_id
+
+
+async def forget_all_that_is_over(app: Foliot) -> None:
+    await forget(app, retention(executions_per_workflow=0))
+
+
+async def forget(app: Foliot, kept: Retention) -> None:
+    upkeep = (await app.open()).storage.upkeep
+    epoch = await upkeep.lead("janitor", Millis(1_000))
+    await upkeep.prune(kept, epoch=epoch or 0, limit=1_000)
+
+
+async def test_what_kept_steps_gave_back_outlives_their_execution(
+    app: Foliot, engine: InlineEngine, diary: Diary
+) -> None:
+    before = await fail(app, engine)
+    diary.failing = set()
+    diary.hold("load")
+    after = await app.rerun_workflow(before)
+    await engine.run_until_idle()
+
+    await forget_all_that_is_over(app)
+    diary.let_go("load")
+    await engine.run_until_idle()
+
+    assert await app.workflow_status(before) is None
+    assert (await app.run(after)).status == "success"
+    [report] = await app.runs(job="etl.report")
+    assert report.input_payload == {"path": "/data"}
+
+
+async def fail_twice(app: Foliot, engine: InlineEngine, diary: Diary) -> str:
+    """A repetition that failed as well; while it ran, the first execution was forgotten. From now on all goes well."""
+    second = await app.rerun_workflow(await fail(app, engine))
+    diary.hold("load")
+    await engine.run_until_idle()
+    await forget_all_that_is_over(app)
+    diary.let_go("load")
+    await engine.run_until_idle()
+    diary.ran, diary.failing = [], set()
+    return second
+
+
+async def test_it_is_carried_on_through_further_repetitions(app: Foliot, engine: InlineEngine, diary: Diary) -> None:
+    second = await fail_twice(app, engine, diary)
+
+    third = await app.rerun_workflow(second)
+    await engine.run_until_idle()
+
+    assert (await app.run(third)).status == "success"
+    assert [run.input_payload for run in await app.runs(job="etl.load")] == [{"path": "/data"}] * 2
+
+
+async def test_edges_ask_about_what_was_carried_as_well(app: Foliot, engine: InlineEngine, diary: Diary) -> None:
+    second = await fail_twice(app, engine, diary)
+
+    await app.rerun_workflow(second)
+    await engine.run_until_idle()
+
+    assert sorted(diary.ran) == ["load", "report", "tell"]
+
+
+async def test_without_anything_to_ask_for_nothing_is_carried(app: Foliot, engine: InlineEngine) -> None:
+    before = await fail(app, engine)
+    everything = await app.rerun_workflow(before, "extract")
+
+    overrides = await (await app.open()).storage.runs.overrides(RunId(everything))
+
+    assert overrides is not None
+    assert b"kept" not in overrides
+
+
+async def test_one_whose_results_were_forgotten_before_it_began_says_so(app: Foliot, engine: InlineEngine) -> None:
+    before = await fail(app, engine)
+    after = await app.rerun_workflow(before)
+    await forget_all_that_is_over(app)
+    await engine.run_until_idle()
+
+    run = await app.run(after)
+    assert (run.status, run.reason) == ("failed", "launch_failed")
+    said, _, advice = (run.error_message or "").partition("\n")
+    assert said == f"execution {before}, whose results were to be kept, is no longer stored"
+    assert advice.strip() == "Start the workflow anew, or keep executions longer."
+
+
+async def test_one_that_lacks_an_output_is_refused_and_a_step_that_is_run_again_needs_none(
+    app: Foliot, engine: InlineEngine, diary: Diary
+) -> None:
+    """The run of a step may be forgotten before its execution: it ended earlier."""
+    diary.hold("load")
+    before = await app.start_workflow("etl")
+    await engine.advance(2 * AN_HOUR)
+    diary.let_go("load")
+    await engine.run_until_idle()
+    await forget(app, retention(runs_age=HOUR))
+    assert await app.runs(job="etl.extract") == []
+
+    with pytest.raises(InvalidRun, match=r'what step "extract" of execution \w+ gave back is no longer stored'):
+        await app.rerun_workflow(before)
+
+    diary.failing = set()
+    again = await app.rerun_workflow(before, "extract")
+    await engine.run_until_idle()
+    assert (await app.run(again)).status == "success"

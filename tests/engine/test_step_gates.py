@@ -1,0 +1,174 @@
+"""Gates of steps, asked when a step could start; from documents, on a virtual clock."""
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from foliot import Foliot
+from foliot.domain.gate.spec import Gate
+from foliot.domain.ids import JobId
+from foliot.domain.job import JobSpec
+from foliot.service.workflows import StepView
+from foliot.testing.inline import InlineEngine
+
+SCAN, DIGEST = JobId("scan"), JobId("digest")
+AFTER = {"name": "after", "after": {"step": "load", "when": ["skipped"]}, "job": "scan"}
+
+
+class Town:
+    """A job, another that depends on it, and what ran."""
+
+    def __init__(self) -> None:
+        self.app = Foliot()
+        self.ran: list[str] = []
+        self.failing = False
+        self.app.job(id="scan")(self.scan)
+        self.app.job(id="extract")(lambda: self.ran.append("extract"))
+        self.app.job(id="digest")(lambda: self.ran.append("digest"))
+
+    def scan(self) -> None:
+        self.ran.append("scan")
+        if self.failing:
+            raise ValueError("nothing was scanned")
+
+    async def gate_digest(self) -> None:
+        spec = JobSpec(kind="python", spec={"handler": "digest"}, gate=Gate(depends_on=(SCAN,)), source="app")
+        await (await self.app.open()).registrar.put_jobs({DIGEST: spec})
+
+    async def deploy(self, **load: Any) -> None:
+        """A workflow whose second step is this."""
+        first = {"name": "first", "job": "extract"}
+        load = {"name": "load", "after": "first", **load}
+        await self.app.deploy_workflow({"id": "etl", "steps": [first, load, AFTER]})
+
+    async def passage(self, engine: InlineEngine) -> dict[str, StepView]:
+        execution_id = await self.app.start_workflow("etl")
+        await engine.join()
+        execution = await self.app.workflow_status(execution_id)
+        assert execution is not None
+        return {step.name: step for step in execution.steps}
+
+
+@pytest.fixture
+def town() -> Town:
+    return Town()
+
+
+@pytest.fixture
+async def engine(town: Town) -> AsyncIterator[InlineEngine]:
+    async with InlineEngine(town.app) as engine:
+        yield engine
+
+
+@pytest.mark.proves("R0-22")
+async def test_a_step_whose_gate_declines_is_skipped_for_its_reason(town: Town, engine: InlineEngine) -> None:
+    await town.deploy(command="true", depends_on="scan")
+
+    steps = await town.passage(engine)
+
+    load = steps["load"]
+    assert (load.result, load.status, load.cause) == ("skipped", "skipped", "dep_missing")
+    assert load.error == "not met: scan (missing)"
+    assert (town.ran, steps["after"].result) == (["extract", "scan"], "success")
+    assert load.run_id is not None
+    assert (await town.app.run(load.run_id)).started_at is None
+
+
+@pytest.mark.proves("R0-19")
+async def test_a_step_whose_gate_lets_it_pass_runs(town: Town, engine: InlineEngine) -> None:
+    await town.deploy(command="true", depends_on="scan")
+    await town.app.enqueue("scan")
+    await engine.run_until_idle()
+
+    steps = await town.passage(engine)
+
+    assert (steps["load"].result, steps["after"].result) == ("success", "skipped")
+
+
+@pytest.mark.parametrize(
+    ("keys", "result"),
+    [({}, "skipped"), ({"on_dep_fail": "fail"}, "failure"), ({"on_dep_fail": "run"}, "success")],
+)
+async def test_a_gate_does_about_a_failure_what_it_says(
+    town: Town, engine: InlineEngine, keys: dict[str, Any], result: str
+) -> None:
+    await town.deploy(command="true", depends_on="scan", **keys)
+    town.failing = True
+    await town.app.enqueue("scan")
+    await engine.run_until_idle()
+
+    load = (await town.passage(engine))["load"]
+
+    assert (load.result, load.cause) == (result, None if result == "success" else "dep_failed")
+
+
+async def test_a_step_that_names_a_gated_job_asks_its_gate(town: Town, engine: InlineEngine) -> None:
+    await town.gate_digest()
+    await town.deploy(job="digest")
+
+    declined = (await town.passage(engine))["load"]
+    passed = (await town.passage(engine))["load"]
+
+    assert (declined.result, declined.cause) == ("skipped", "dep_missing")
+    assert passed.result == "success", "the step after the declined one was a scan"
+    assert town.ran == ["extract", "scan", "extract", "digest"]
+
+
+async def test_a_gate_that_waits_keeps_its_step_pending(town: Town, engine: InlineEngine) -> None:
+    ask = {"id": "ask", "steps": [{"name": "ask", "approve": True}]}
+    await town.app.deploy_workflow(ask)
+    await town.deploy(command="true", depends_on="ask", wait_sec=3600)
+    question = await town.app.start_workflow("ask")
+    execution_id = await town.app.start_workflow("etl")
+    await engine.advance(timedelta(minutes=5))
+    waiting = await town.app.workflow_status(execution_id)
+
+    await town.app.approve(question, "ask")
+    await engine.advance(timedelta(seconds=5))
+    await engine.join()
+
+    over = await town.app.workflow_status(execution_id)
+    assert waiting is not None
+    assert over is not None
+    assert (waiting.results["load"], over.results["load"]) == (None, "success")
+
+
+async def test_the_gate_is_asked_when_the_step_could_start_and_not_before(town: Town, engine: InlineEngine) -> None:
+    first = {"name": "first", "approve": True}
+    load = {"name": "load", "after": "first", "command": "true", "depends_on": "scan", "window_sec": 60}
+    await town.app.deploy_workflow({"id": "etl", "steps": [first, load]})
+    execution_id = await town.app.start_workflow("etl")
+    await engine.advance(timedelta(hours=1))
+    await town.app.enqueue("scan")
+    await engine.advance(timedelta(seconds=30))
+
+    await town.app.approve(execution_id, "first")
+    await engine.join()
+
+    execution = await town.app.workflow_status(execution_id)
+    assert execution is not None
+    assert execution.results["load"] == "success"
+
+
+async def test_an_execution_that_is_cancelled_ends_a_step_that_waits_for_its_gate(
+    town: Town, engine: InlineEngine
+) -> None:
+    await town.app.deploy_workflow({"id": "ask", "steps": [{"name": "ask", "approve": True}]})
+    await town.deploy(command="true", depends_on="ask", wait_sec=3600)
+    await town.app.start_workflow("ask")
+    execution_id = await town.app.start_workflow("etl")
+    await engine.run_until_idle()
+
+    await town.app.cancel(execution_id)
+    await engine.run_until_idle()
+
+    execution = await town.app.workflow_status(execution_id)
+    assert execution is not None
+    assert execution.status == "cancelled"
+    assert {step.name: step.status for step in execution.steps} == {
+        "first": "success",
+        "load": "cancelled",
+        "after": None,
+    }

@@ -1,0 +1,283 @@
+"""What becomes of single steps: how they end, what holds them back, and who can tell."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import timedelta
+
+import pytest
+
+from foliot import Foliot, Workflow
+from foliot.errors import NotFound
+from foliot.service.workflows import ExecutionView, StepView
+from foliot.testing.inline import InlineEngine
+from tests.engine.diary import Diary
+
+SECOND = timedelta(seconds=1)
+
+
+@pytest.fixture
+def diary() -> Diary:
+    return Diary()
+
+
+@pytest.fixture
+def app(diary: Diary) -> Foliot:
+    """Jobs `first` and `child`; `alone` has one run at a time, and `slow` a minute."""
+    app = Foliot()
+    app.job(id="first")(diary.step("first"))
+    app.job(id="child")(diary.step("child"))
+    app.job(id="alone", max_concurrent=1)(diary.step("alone"))
+    app.job(id="slow", timeout=60)(diary.step("slow"))
+    return app
+
+
+@pytest.fixture
+async def engine(app: Foliot) -> AsyncIterator[InlineEngine]:
+    async with InlineEngine(app) as engine:
+        yield engine
+
+
+async def register(app: Foliot, *flows: Workflow) -> None:
+    await (await app.open()).workflows.register({flow.id: flow.spec for flow in flows})
+
+
+async def begin(app: Foliot, engine: InlineEngine, flow: str = "flow") -> str:
+    execution_id = await app.start_workflow(flow)
+    await engine.run_until_idle()
+    return execution_id
+
+
+async def execution(app: Foliot, execution_id: str) -> ExecutionView:
+    found = await app.workflow_status(execution_id)
+    assert found is not None
+    return found
+
+
+# -- how they end
+
+
+@pytest.mark.proves("R2-04", "R2-36", "R2-47")
+async def test_each_way_to_end_is_a_result_with_its_error() -> None:
+    def returns() -> str:
+        return "fine"
+
+    async def fails() -> None:
+        raise ValueError("no way")
+
+    flow = Workflow("flow")
+    flow.step("returns", returns)
+    flow.step("raises", fails)
+    flow.step("exits", shell="exit 3")
+    flow.step("works", shell="true")
+    app = Foliot()
+    app.workflow(flow)
+    heard: dict[str, tuple[str | None, str | None, str, str]] = {}
+
+    @app.on_step
+    def ended(whole: ExecutionView, step: StepView) -> None:
+        heard[step.name] = (step.result, step.cause, "".join((step.error or "").splitlines()[-1:]), whole.id)
+
+    async with InlineEngine(app) as engine:
+        execution_id = await begin(app, engine)
+        await engine.join()
+        await engine.run_until_idle()
+
+    assert heard == {
+        "returns": ("success", None, "", execution_id),
+        "raises": ("failure", "exception", "ValueError: no way", execution_id),
+        "exits": ("failure", "exit_code", "exit code 3", execution_id),
+        "works": ("success", None, "", execution_id),
+    }
+
+
+@pytest.mark.proves("R2-63")
+async def test_a_step_that_takes_too_long_has_failed(app: Foliot, engine: InlineEngine, diary: Diary) -> None:
+    flow = Workflow("flow")
+    flow.step("slow", job="slow")
+    flow.step("rescue", job="first").after("slow", "failure")
+    await register(app, flow)
+    diary.hold("slow")
+    execution_id = await begin(app, engine)
+    await engine.advance(timedelta(seconds=61))
+
+    ended = await execution(app, execution_id)
+    assert ended.results == {"slow": "failure", "rescue": "success"}
+    assert (ended.steps[0].status, ended.steps[0].cause) == ("timeout", "timeout")
+
+
+# -- what holds them back
+
+
+@pytest.mark.proves("R2-50")
+@pytest.mark.parametrize("earlier", ["execution", "alone"])
+async def test_a_child_that_still_runs_from_before_is_skipped(
+    app: Foliot, engine: InlineEngine, diary: Diary, earlier: str
+) -> None:
+    flow = Workflow("flow")
+    flow.step("first", job="first")
+    flow.step("child", job="child", overlap="skip").after("first")
+    flow.step("next", job="first").after("child")
+    await register(app, flow)
+    diary.hold("child")
+    before = await app.start_workflow("flow") if earlier == "execution" else await app.enqueue("child")
+    await engine.run_until_idle()
+
+    later = await begin(app, engine)
+
+    ended = await execution(app, later)
+    assert ended.results == {"first": "success", "child": "skipped", "next": "skipped"}
+    assert ended.steps[1].reason == "overlap"
+    diary.let_go("child")
+    await engine.run_until_idle()
+    assert (await app.run(before)).status == "success"
+    assert (await execution(app, await begin(app, engine))).results["child"] == "success"
+
+
+@pytest.mark.proves("R2-50")
+async def test_a_run_that_is_due_later_keeps_nobody_from_starting(app: Foliot, engine: InlineEngine) -> None:
+    flow = Workflow("flow")
+    flow.step("child", job="child", overlap="skip")
+    await register(app, flow)
+    await app.enqueue("child", delay=3_600)
+
+    assert (await execution(app, await begin(app, engine))).results == {"child": "success"}
+
+
+async def test_a_child_that_runs_is_seen_behind_any_number_of_later_runs(
+    app: Foliot, engine: InlineEngine, diary: Diary
+) -> None:
+    flow = Workflow("flow")
+    flow.step("child", job="child", overlap="skip")
+    await register(app, flow)
+    diary.hold("child")
+    await begin(app, engine)
+    for _ in range(60):
+        await app.enqueue("child", delay=3_600)
+
+    assert (await execution(app, await begin(app, engine))).results == {"child": "skipped"}
+    diary.let_go("child")
+
+
+@pytest.mark.proves("R2-51")
+@pytest.mark.parametrize("earlier", ["execution", "alone"])
+async def test_a_child_waits_for_the_one_that_still_runs(
+    app: Foliot, engine: InlineEngine, diary: Diary, earlier: str
+) -> None:
+    flow = Workflow("flow")
+    flow.step("child", job="alone", overlap="queue")
+    await register(app, flow)
+    diary.hold("alone")
+    before = await app.start_workflow("flow") if earlier == "execution" else await app.enqueue("alone")
+    await engine.run_until_idle()
+
+    later = await begin(app, engine)
+    assert diary.ran == ["alone"]
+    assert (await execution(app, later)).steps[0].status == "queued"
+
+    diary.let_go("alone")
+    await engine.run_until_idle()
+    assert diary.ran == ["alone", "alone"]
+    assert [(await app.run(one)).status for one in (before, later)] == ["success", "success"]
+
+
+# -- who can tell
+
+
+@pytest.mark.proves("R2-52", "R2-54")
+async def test_a_job_runs_and_can_be_waited_for_also_as_a_step(app: Foliot, engine: InlineEngine, diary: Diary) -> None:
+    flow = Workflow("flow")
+    flow.step("first", job="first").step("child", job="child").after("first")
+    await register(app, flow)
+    diary.hold("child")
+    execution_id = await begin(app, engine)
+    assert [await app.is_running(job) for job in ("first", "child")] == [False, True]
+
+    waiting = asyncio.create_task(app.wait_for_job("child"))
+    await engine.advance(SECOND)
+    assert not waiting.done()
+    diary.let_go("child")
+    await engine.advance(SECOND)
+
+    [ended] = await waiting
+    assert (ended.status, ended.root, ended.role, ended.item) == ("success", execution_id, "step", "child")
+    assert not await app.is_running("child")
+    assert (await app.wait_for_run(execution_id)).status == "success"
+
+
+@pytest.mark.proves("R2-52")
+async def test_waiting_for_a_job_that_does_not_run_returns_at_once(app: Foliot, engine: InlineEngine) -> None:
+    later = await app.enqueue("child", delay=60)
+
+    assert await app.wait_for_job("child") == []
+    assert (await app.run(later)).status == "scheduled"
+    with pytest.raises(NotFound):
+        await app.wait_for_job("chidl")
+    with pytest.raises(NotFound):
+        await app.is_running("chidl")
+    with pytest.raises(NotFound):
+        await app.wait_for_run("01NOWHERE")
+
+
+@pytest.mark.proves("R2-52")
+async def test_what_begins_meanwhile_is_not_waited_for(app: Foliot, engine: InlineEngine, diary: Diary) -> None:
+    diary.hold("child")
+    first = await app.enqueue("child")
+    await engine.run_until_idle()
+    waiting = asyncio.create_task(app.wait_for_job("child"))
+    await engine.run_until_idle()
+    diary.let_go("child")
+    diary.hold("child")
+    await app.enqueue("child")
+    await engine.advance(SECOND)
+
+    assert [run.id for run in await waiting] == [first]
+    assert await app.is_running("child")
+    diary.let_go("child")
+
+
+# -- corners
+
+
+@pytest.mark.proves("R2-61", "R2-46")
+async def test_one_job_is_the_root_of_several_workflows(app: Foliot, engine: InlineEngine, diary: Diary) -> None:
+    one, two = Workflow("one"), Workflow("two")
+    one.step("first", job="first").step("child", job="child").after("first")
+    two.step("first", job="first").step("rescue", job="child").after("first", "failure")
+    await register(app, one, two)
+
+    executions = [await begin(app, engine, "one"), await begin(app, engine, "two")]
+
+    assert diary.seen == [("first", executions[0]), ("child", executions[0]), ("first", executions[1])]
+    assert (await execution(app, executions[1])).results == {"first": "success", "rescue": "skipped"}
+
+
+@pytest.mark.proves("R2-61")
+@pytest.mark.parametrize(("failing", "status"), [(set(), "success"), ({"first"}, "failed")])
+async def test_a_workflow_of_one_step_ends_with_it(
+    app: Foliot, engine: InlineEngine, diary: Diary, failing: set[str], status: str
+) -> None:
+    diary.failing = failing
+    flow = Workflow("flow")
+    flow.step("first", job="first")
+    await register(app, flow)
+
+    assert (await execution(app, await begin(app, engine))).status == status
+
+
+@pytest.mark.proves("R2-66", "R2-24", "R2-60")
+async def test_an_edit_while_a_step_runs_counts_from_the_next_execution_on(
+    app: Foliot, engine: InlineEngine, diary: Diary
+) -> None:
+    before, after = Workflow("flow"), Workflow("flow")
+    before.step("first", job="first").step("child", job="child").after("first")
+    after.step("first", job="first").step("other", job="alone").after("first")
+    await register(app, before)
+    diary.hold("first")
+    first = await begin(app, engine)
+
+    await register(app, after)
+    diary.let_go("first")
+    await engine.run_until_idle()
+
+    assert (await execution(app, first)).results == {"first": "success", "child": "success"}
+    assert (await execution(app, await begin(app, engine))).results == {"first": "success", "other": "success"}

@@ -1,0 +1,100 @@
+"""foliot trigger --follow and foliot logs: what the steps of an execution print, line by line."""
+
+import asyncio
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from foliot import Foliot, Workflow
+from foliot.domain.logs import LogEnd, LogState, Stream
+from foliot.interfaces.cli.step_lines import StepTextPrinter
+from foliot.service.logs import LogView
+from tests.interfaces.conftest import Call, working
+
+AT = datetime(2026, 7, 1, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def speaker(elsewhere: Path) -> Iterator[None]:
+    """A worker of a workflow `talk` with two steps that print, and one that is tried twice."""
+    asyncio.run(declare(f"sqlite:///{elsewhere}/foliot.db"))
+    with working(elsewhere):
+        yield
+
+
+async def declare(url: str) -> None:
+    app = Foliot(url)
+    talk = Workflow("talk")
+    talk.step("hello", shell="echo one; printf half")
+    talk.step("and", shell="echo two >&2; exit 3", retries=1, retry_delay=0).after("hello")
+    talk.step("quiet", shell="echo never").after("and")
+    app.workflow(talk)
+    async with app:
+        pass
+
+
+@pytest.mark.parametrize("command", [["trigger"], ["workflows", "start"]])
+def test_following_an_execution_prints_its_steps_by_name(call: Call, speaker: None, command: list[str]) -> None:
+    code, out, err = call(*command, "talk", "--follow")
+
+    assert (code, out.splitlines()) == (1, ["hello | one", "hello | half", "and   | two", "and   | two"])
+    assert "and   | foliot: attempt 2" in err.splitlines()
+    assert err.splitlines()[-1] == "failed (step_failed): failed: and"
+
+
+def test_the_same_lines_are_there_afterwards(call: Call, speaker: None) -> None:
+    followed = call("trigger", "talk", "--follow")
+
+    assert call("logs", "talk@last").out == call("logs", "talk@last", "-f").out == followed.out
+    *pieces, end = call("logs", "talk@last", "--json").objects
+    printed = [(piece["step"], piece["attempt"], piece["text"]) for piece in pieces if piece["stream"] != "meta"]
+    assert printed[-2:] == [("and", 1, "two\n"), ("and", 2, "two\n")]
+    assert {piece["run_id"] for piece in pieces} == {
+        run["id"] for run in call("runs", "--root", "talk@last", "--json").objects
+    }
+    assert end["end"] == "complete"
+
+
+def test_lines_of_steps_may_have_their_time(call: Call, speaker: None) -> None:
+    call("trigger", "talk", "--wait")
+
+    line = call("logs", "talk@last", "--timestamps").out.splitlines()[0].split()
+
+    assert (line[:2], line[4:]) == (["hello", "|"], ["stdout", "one"])
+
+
+@pytest.mark.parametrize("asked", [["--stdout"], ["--attempt", "1"], ["--tail", "3"]])
+def test_what_is_about_one_run_is_refused_for_an_execution(call: Call, plant: Path, asked: list[str]) -> None:
+    code, out, err = call("logs", "etl@last", *asked)
+
+    assert (code, out) == (2, "")
+    assert "is an execution" in err
+    assert "foliot runs --root" in err
+
+
+def test_one_that_is_not_over_says_that_more_may_come(call: Call, plant: Path) -> None:
+    assert call("logs", "later@last") == (0, "", "foliot: the log is open, more may come\n")
+
+
+def test_lines_of_steps_side_by_side_do_not_mix(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    printer = StepTextPrinter(["a", "long"])
+    for step, data in (("a", b"a begins "), ("long", b"long\nlo"), ("a", b"and ends\n"), ("long", b"ng")):
+        printer.piece(step, view(step, data))
+    printer.end(LogEnd(LogState.COMPLETE))
+
+    assert capfdbinary.readouterr().out == b"long | long\na    | a begins and ends\nlong | long\n"
+
+
+def test_a_line_without_end_is_not_waited_for_for_ever(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    printer = StepTextPrinter(["a"])
+
+    for _ in range(4):
+        printer.piece("a", view("a", b"x" * 20_000))
+
+    assert len(capfdbinary.readouterr().out) == len(b"a | \n") + 80_000
+
+
+def view(step: str, data: bytes, stream: Stream = "stdout") -> LogView:
+    return LogView(run_id=step, attempt=1, at=AT, stream=stream, data=data, cursor=(1, 0))

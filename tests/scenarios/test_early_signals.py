@@ -1,0 +1,73 @@
+"""A server that is signalled before it has started neither dies of it nor forgets it."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.scenarios.server import PATIENCE, Place, environment
+
+JOB = '[[jobs]]\nid = "hello"\ncommand = "echo hello"\n'
+SIGNAL_ITSELF = "import os\nfrom foliot import Foliot\nos.kill(os.getpid(), {number})\napp = Foliot()\n"
+SIGNAL_WHILE_LOADING = """
+import os, sys
+from foliot.interfaces.cli import main
+
+class Signaller:
+    def find_spec(self, name, path=None, target=None):
+        if name == "foliot.interfaces.cli.{command}_command":
+            os.kill(os.getpid(), {number})
+
+sys.meta_path.insert(0, Signaller())
+main(["{command}", "--roles" if "{command}" == "serve" else "--queue", "!"])
+"""
+STOPS = [signal.SIGTERM, signal.SIGINT]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    (tmp_path / "foliot.toml").write_text(JOB)
+    return Place(tmp_path)
+
+
+def python(place: Place, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *arguments], cwd=place.directory, env=environment(), capture_output=True, text=True,
+        timeout=PATIENCE, check=False,
+    )  # fmt: skip
+
+
+def test_a_reload_that_is_asked_for_during_the_start_is_done_after_it(place: Place) -> None:
+    (place.directory / "shop.py").write_text(SIGNAL_ITSELF.format(number=int(signal.SIGHUP)))
+
+    with place.serve("shop:app", "--config", "foliot.toml") as server:
+        server.saw("configuration_applied")
+        server.saw("configuration_unchanged")
+
+
+def test_a_worker_has_nothing_to_reload_and_goes_on(place: Place) -> None:
+    (place.directory / "shop.py").write_text(SIGNAL_ITSELF.format(number=int(signal.SIGHUP)))
+
+    with place.serve("shop:app", "--config", "foliot.toml", command="worker") as server:
+        assert server.saw("node_started")["roles"] == ["worker"]
+
+
+@pytest.mark.parametrize("number", STOPS)
+def test_a_server_that_is_told_to_stop_during_the_start_ends_well(place: Place, number: signal.Signals) -> None:
+    (place.directory / "shop.py").write_text(SIGNAL_ITSELF.format(number=int(number)))
+
+    ended = python(place, "-m", "foliot", "serve", "shop:app", "--config", "foliot.toml")
+
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("command", ["serve", "worker"])
+def test_signals_are_taken_before_anything_is_loaded(place: Place, command: str) -> None:
+    stopped = python(place, "-c", SIGNAL_WHILE_LOADING.format(command=command, number=int(signal.SIGTERM)))
+    reloaded = python(place, "-c", SIGNAL_WHILE_LOADING.format(command=command, number=int(signal.SIGHUP)))
+
+    assert (stopped.returncode, stopped.stderr) == (0, "")
+    # It went on, to complain of its arguments.
+    assert (reloaded.returncode, "error:" in reloaded.stderr) == (2, True)

@@ -1,0 +1,136 @@
+"""A thousand steps of one execution that end at the same time, settled by several at once: no result is lost."""
+
+import asyncio
+import secrets
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Final, cast
+
+import pytest
+
+from foliot.adapters.clock import SystemClock
+from foliot.adapters.storage.postgres import open_postgres
+from foliot.adapters.storage.sqlite import SqliteStorage
+from foliot.domain.ids import IdSource, JobId, RunId
+from foliot.domain.instant import HOUR, Instant
+from foliot.domain.job import JobSpec
+from foliot.domain.lease import Finish
+from foliot.domain.outcome import Reason
+from foliot.domain.run import Ended, NewRun, Status
+from foliot.domain.workflow.conditions import Condition, Result
+from foliot.domain.workflow.jobs import jobs_of
+from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
+from foliot.engine.opener import Opener
+from foliot.engine.plans import Plans
+from foliot.engine.settler import Settler
+from foliot.ports.storage import RunFilter, Storage
+from foliot.testing.builders import a_worker
+from foliot.testing.invariants import check_invariants
+from tests.adapters.storage.postgres.fresh import fresh_database
+
+WIDE: Final = 1_000
+WORKERS: Final = 8
+TOGETHER: Final = 5
+"""Outcomes that one of the workers saves at once: while some are settled, others come in."""
+STORAGES: Final = 4
+PATIENCE: Final = 60
+"""Seconds until a step that never comes is given up. Nothing takes that long."""
+FLOW: Final = JobId("flow")
+_NOTHING: Final = JobSpec(kind="nothing")
+_COMPLETE: Final = frozenset({Condition.COMPLETE})
+_ids: Final = IdSource(lambda: secrets.randbits(80))
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+async def storages(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[list[Storage]]:
+    """One database, opened several times, as by several processes."""
+    async with AsyncExitStack() as stack:
+        if request.param == "postgres":
+            server, name = stack.enter_context(fresh_database())
+            opened = [await _kept(stack, open_postgres(server.dsn(name))) for _ in range(STORAGES)]
+        else:
+            path, clock = tmp_path / "many.db", SystemClock()
+            opened = [
+                await _kept(stack, SqliteStorage.open(path, clock=clock, synchronous="NORMAL")) for _ in range(STORAGES)
+            ]
+        yield opened
+
+
+@pytest.mark.proves("R2-06", "D2", "D5")
+async def test_no_result_is_lost_when_a_thousand_steps_end_at_once(storages: list[Storage]) -> None:
+    endings = {f"s{number}": Result.SUCCESS if number % 3 else Result.FAILURE for number in range(WIDE)}
+    execution = await _open(storages[0], list(endings))
+    is_over = asyncio.Event()
+    settlers = [asyncio.create_task(_settle(storage, is_over)) for storage in storages]
+
+    async with asyncio.timeout(PATIENCE):
+        await _end_all(storages, endings)
+        await _end_all(storages, {"last": Result.SUCCESS})
+        is_over.set()
+        settlements = sum(await asyncio.gather(*settlers))
+
+    states = await storages[0].executions.states(execution)
+    run = (await storages[0].runs.get([execution]))[execution]
+    assert {name: state.result for name, state in states.items()} == {**endings, "last": Result.SUCCESS}
+    assert run.status is Status.SUCCESS
+    assert Counter(run.item for run in await storages[0].runs.page(RunFilter(limit=10 * WIDE)) if run.root) == Counter(
+        states.keys()
+    )
+    assert settlements > 1
+    assert await check_invariants(storages[0], now=Instant(SystemClock().now() + 1_000)) == []
+
+
+async def _open(storage: Storage, names: list[str]) -> RunId:
+    """An execution whose last step waits for all the others, with everything else ready to be claimed."""
+    last = Step(name="last", definition=_NOTHING, after=tuple(Edge(parent=name, when=_COMPLETE) for name in names))
+    spec = WorkflowSpec(steps=(*(Step(name=name, definition=_NOTHING) for name in names), last))
+    await storage.workflows.put({FLOW: spec})
+    jobs = {job.id: job for job in await storage.jobs.put(list(jobs_of(FLOW, 1, spec).items()))}
+    now = SystemClock().now()
+    await storage.runs.create([NewRun(id=RunId(_ids.make(now)), job_id=FLOW, due_at=now)])
+    worker = a_worker()
+    await storage.workers.register(worker, HOUR)
+    [claim] = await storage.runs.claim(worker.id, ["default"], 1)
+    opener = Opener(storage, _ids, Plans(storage.workflows))
+    assert await opener.open(claim, jobs[FLOW], jobs[FLOW].spec.options) is None
+    return claim.run_id
+
+
+async def _end_all(storages: list[Storage], endings: dict[str, Result]) -> None:
+    """Claim all of these when they are there; then let them end, in the hands of several workers."""
+    worker = a_worker()
+    await storages[0].workers.register(worker, HOUR)
+    finishes: list[Finish] = []
+    while len(finishes) < len(endings):
+        claims = await storages[0].runs.claim(worker.id, ["default"], WIDE)
+        finishes += [Finish(claim, _ended(endings[claim.item or ""])) for claim in claims]
+    shares = [finishes[place : place + TOGETHER] for place in range(0, len(finishes), TOGETHER)]
+    await asyncio.gather(
+        *(_end(storages[number % STORAGES], shares[number::WORKERS]) for number in range(min(WORKERS, len(shares))))
+    )
+
+
+async def _end(storage: Storage, shares: list[list[Finish]]) -> None:
+    for share in shares:
+        assert await storage.runs.finish(share) == []
+
+
+def _ended(result: Result) -> Ended:
+    return Ended(Status.SUCCESS) if result is Result.SUCCESS else Ended(Status.FAILED, Reason.EXIT_CODE, "as asked")
+
+
+async def _settle(storage: Storage, is_over: asyncio.Event) -> int:
+    """Settle as long as there is something. How often this one was the faster one."""
+    settler, count = Settler(storage, _ids, Plans(storage.workflows)), 0
+    while not is_over.is_set() or await storage.executions.unsettled(1):
+        count += await settler.round() == 0
+        await asyncio.sleep(0)
+    return count
+
+
+async def _kept(stack: AsyncExitStack, opening: Awaitable[object]) -> Storage:
+    storage = cast(Storage, await opening)
+    stack.push_async_callback(storage.close)
+    return storage

@@ -1,0 +1,85 @@
+"""What the steps of an execution print, as it comes."""
+
+import asyncio
+from datetime import timedelta
+
+from foliot import Foliot, Workflow
+from foliot.domain.ids import RunId
+from foliot.service.step_logs import StepLogs
+from foliot.testing.inline import InlineEngine
+
+
+def a_flow(*commands: str) -> Foliot:
+    """Steps s1, s2 and so on, each after the one before."""
+    app, flow = Foliot(), Workflow("flow")
+    for number, command in enumerate(commands, start=1):
+        step = flow.step(f"s{number}", shell=command)
+        if number > 1:
+            step.after(f"s{number - 1}")
+    app.workflow(flow)
+    return app
+
+
+async def logs_of(app: Foliot, execution_id: str, page: int = 100) -> StepLogs:
+    services = await app.open()
+    return StepLogs(services.storage, services.clock, RunId(execution_id), page=page)
+
+
+async def printed(logs: StepLogs) -> list[tuple[str, bytes]]:
+    return [(step, piece.data) async for step, piece in logs.new() if piece.stream == "stdout"]
+
+
+async def finish(engine: InlineEngine, app: Foliot, execution_id: str) -> None:
+    while not (await app.run(execution_id)).status.is_terminal:
+        await engine.join()
+
+
+async def test_asked_again_it_goes_on_where_it_was() -> None:
+    app = a_flow("echo one", "echo two")
+    async with InlineEngine(app) as engine:
+        execution_id = await app.start_workflow("flow")
+        logs = await logs_of(app, execution_id)
+        assert (await printed(logs), logs.is_over) == ([], False)
+        await finish(engine, app, execution_id)
+
+        assert await printed(logs) == [("s1", b"one\n"), ("s2", b"two\n")]
+        assert logs.is_over
+        assert await printed(logs) == []
+
+
+async def test_following_ends_with_the_execution() -> None:
+    app = a_flow("echo one", "echo two")
+    async with InlineEngine(app) as engine:
+        execution_id = await app.start_workflow("flow")
+        logs = await logs_of(app, execution_id)
+        seen: list[str] = []
+
+        async def follow() -> None:
+            async for step, piece in logs.follow():
+                if piece.stream == "stdout":
+                    seen.append(step)
+
+        following = asyncio.create_task(follow())
+        await finish(engine, app, execution_id)
+        await engine.advance(timedelta(seconds=1))
+        await following
+
+        assert seen == ["s1", "s2"]
+
+
+async def test_runs_on_further_pages_are_found() -> None:
+    app = a_flow(*(f"echo {number}" for number in range(7)))
+    async with InlineEngine(app) as engine:
+        execution_id = await app.start_workflow("flow")
+        await finish(engine, app, execution_id)
+
+        assert len(await printed(await logs_of(app, execution_id, page=2))) == 7
+
+
+async def test_an_execution_that_is_gone_is_over() -> None:
+    app = a_flow("true")
+    async with InlineEngine(app):
+        logs = await logs_of(app, "01NOWHERE")
+
+        assert await printed(logs) == []
+        assert logs.is_over

@@ -1,0 +1,218 @@
+"""Workflows that are deployed as documents: with their schedules, all of it or nothing."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from foliot import Foliot, Workflow
+from foliot.adapters.storage.sqlite import SqliteStorage
+from foliot.domain.ids import IdSource, JobId
+from foliot.domain.instant import MINUTE
+from foliot.errors import InvalidDocument, InvalidSchedule, NotFound, OwnedElsewhere
+from foliot.service.workflows import Deployed
+from foliot.testing.clock import VirtualClock
+from foliot.testing.simulation.faults import Crash, Faults
+from foliot.wiring import Services, build_services
+
+ETL = JobId("etl")
+STEP = {"name": "extract", "command": "true"}
+
+Opener = Callable[[Faults], Awaitable[Foliot]]
+
+
+def document(*crons: str, **keys: Any) -> dict[str, Any]:
+    """A workflow with a trigger for each of these expressions, named after its hour."""
+    triggers = [{"type": "schedule_based", "name": f"at{cron.split()[1]}", "cron_expr": cron} for cron in crons]
+    return {"id": "etl", "triggers": triggers, "steps": [STEP], **keys}
+
+
+@pytest.fixture
+async def app(services: Services) -> Foliot:
+    app = Foliot()
+    await app.open(services)
+    return app
+
+
+@pytest.fixture
+async def open_another(tmp_path: Path, clock: VirtualClock) -> AsyncIterator[Opener]:
+    """An application of another process on the same storage, which meets with trouble."""
+    opened: list[Foliot] = []
+
+    async def open_app(faults: Faults) -> Foliot:
+        path = tmp_path / "service.db"
+        storage = await SqliteStorage.open(path, clock=clock, inline=True, faults=faults, synchronous="NORMAL")
+        app = Foliot()
+        await app.open(build_services(storage, clock, IdSource(count(1_000_000).__next__)))
+        opened.append(app)
+        return app
+
+    yield open_app
+    for app in opened:
+        await app.close()
+
+
+async def stored(services: Services) -> tuple[int | None, dict[str, str]]:
+    """The newest version of the workflow, and its schedules."""
+    found = await services.storage.workflows.get([("etl", None)])
+    schedules = await services.storage.schedules.page(job_id=ETL)
+    version = found["etl", None].version if found else None
+    return version, {schedule.id: schedule.revision.spec.expr for schedule in schedules}
+
+
+@pytest.mark.proves("R4-32", "R4-33")
+async def test_a_schedule_based_trigger_becomes_a_schedule(app: Foliot) -> None:
+    deployed = await app.deploy_workflow(document("0 3 * * *", user_id="ann"))
+
+    assert deployed == Deployed(workflow_id="etl", version=1, schedules=["etl:at3"], warnings=[])
+    schedule = await app.get_schedule("etl:at3")
+    assert (schedule.workflow_id, schedule.job_id, schedule.user_id) == ("etl", None, "ann")
+    assert schedule.next_run_at is not None
+    assert [moment.hour for moment in schedule.preview] == [3] * 5
+
+
+@pytest.mark.proves("R4-32")
+async def test_deploying_again_changes_and_removes_what_the_triggers_say(app: Foliot, services: Services) -> None:
+    await app.deploy_workflow(document("0 3 * * *", "0 4 * * *"))
+    before = await services.registrar.schedule("etl:at3")
+
+    again = await app.deploy_workflow(document("30 3 * * *"))
+
+    assert await stored(services) == (1, {"etl:at3": "30 3 * * *"})
+    assert (again.version, (await services.registrar.schedule("etl:at3")).uid) == (1, before.uid)
+
+
+async def test_deploying_the_same_again_changes_nothing(app: Foliot, services: Services) -> None:
+    await app.deploy_workflow(document("0 3 * * *"))
+    events = await services.storage.upkeep.events(after=0, limit=100)
+
+    await app.deploy_workflow(document("0 3 * * *"))
+
+    assert await services.storage.upkeep.events(after=0, limit=100) == events
+
+
+async def test_what_is_paused_stays_paused_and_what_people_added_stays(app: Foliot, services: Services) -> None:
+    await app.deploy_workflow(document("0 3 * * *"))
+    await app.pause_schedule("etl:at3")
+    await app.upsert_schedule("mine", workflow_id="etl", cron_expr="@hourly")
+
+    await app.deploy_workflow(document("0 3 * * MON"))
+
+    assert (await app.get_schedule("etl:at3")).paused
+    assert (await stored(services))[1] == {"etl:at3": "0 3 * * MON", "mine": "@hourly"}
+
+
+@pytest.mark.proves("R4-32", "R2-35")
+@pytest.mark.parametrize(
+    ("point", "expected"),
+    [
+        ("deploy.before_commit", (1, {"etl:at3": "0 3 * * *"})),
+        ("deploy.after_commit", (2, {"etl:at4": "0 4 * * *"})),
+    ],
+)
+async def test_a_crash_leaves_a_workflow_with_its_schedules_or_neither(
+    app: Foliot, services: Services, open_another: Opener, point: str, expected: object
+) -> None:
+    await app.deploy_workflow(document("0 3 * * *"))
+    faults = Faults()
+    doomed = await open_another(faults)
+    more = [STEP, {"name": "load", "after": "extract", "command": "true"}]
+    faults.arm(Crash(), point=point)
+
+    with pytest.raises(Crash):
+        await doomed.deploy_workflow(document("0 4 * * *", steps=more))
+
+    assert await stored(services) == expected
+    versions = [job.spec.spec["version"] for job in (await services.storage.jobs.get([ETL])).values()]
+    assert versions == [(await stored(services))[0]]
+    again = await app.deploy_workflow(document("0 4 * * *", steps=more))
+    assert await stored(services) == (again.version, {"etl:at4": "0 4 * * *"}) == (2, {"etl:at4": "0 4 * * *"})
+
+
+@pytest.mark.proves("R2-35")
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"steps": [{**STEP, "depends_on": ["nowhere"]}]},
+        {"steps": [{"name": "a", "job": "nowhere"}]},
+        {"triggers": [{"type": "schedule_based", "cron_expr": "0 25 * * *"}]},
+        {"triggers": [{"type": "schedule_based", "cron_expr": "@daily", "payload": {"x": 1}}]},
+    ],
+)
+async def test_one_thing_that_is_wrong_keeps_everything_from_being_stored(
+    app: Foliot, services: Services, keys: dict[str, Any]
+) -> None:
+    with pytest.raises(InvalidDocument):
+        await app.deploy_workflow({**document("0 3 * * *"), **keys})
+
+    assert await stored(services) == (None, {})
+    assert await services.storage.jobs.get([ETL, JobId("etl.extract")]) == {}
+
+
+async def test_a_job_that_was_probably_meant_is_named(app: Foliot, services: Services) -> None:
+    await app.deploy_workflow({**document(), "id": "report"})
+
+    with pytest.raises(InvalidDocument) as caught:
+        await app.deploy_workflow(document(steps=[{**STEP, "depends_on": "reprot"}]))
+
+    [problem] = caught.value.problems
+    assert (problem.path, problem.hint) == ("$.steps[0]", 'Did you mean "report"?')
+
+
+async def test_what_an_application_owns_is_not_taken_from_it(services: Services) -> None:
+    app = Foliot()
+    flow = Workflow("etl")
+    flow.step("extract", shell="true")
+    app.workflow(flow)
+    await app.open(services)
+
+    with pytest.raises(OwnedElsewhere, match='workflow "etl" is defined in the application'):
+        await app.deploy_workflow(document("0 3 * * *"))
+
+    assert await stored(services) == (1, {})
+
+
+async def test_a_schedule_of_something_else_is_not_taken_from_it(app: Foliot, services: Services) -> None:
+    await app.deploy_workflow({**document(), "id": "other"})
+    await app.upsert_schedule("etl:at3", workflow_id="other", cron_expr="@daily")
+
+    with pytest.raises(InvalidSchedule, match='schedule "etl:at3" belongs to "other"'):
+        await app.deploy_workflow(document("0 3 * * *"))
+
+    assert await stored(services) == (None, {})
+
+
+async def test_a_schedule_that_came_with_a_workflow_is_changed_only_with_it(app: Foliot) -> None:
+    await app.deploy_workflow(document("0 3 * * *"))
+
+    with pytest.raises(OwnedElsewhere, match="by a workflow"):
+        await app.delete_schedule("etl:at3")
+    with pytest.raises(OwnedElsewhere, match="by a workflow"):
+        await app.upsert_schedule("etl:at3", workflow_id="etl", cron_expr="@daily")
+
+
+async def test_a_time_that_has_passed_is_told_and_not_planned(app: Foliot, clock: VirtualClock) -> None:
+    once = document(triggers=[{"type": "schedule_based", "name": "once", "at": "2026-01-01T00:00:30Z"}])
+    first = await app.deploy_workflow(once)
+    clock.advance(MINUTE)
+
+    again = await app.deploy_workflow(once)
+    other = await app.deploy_workflow({**once, "id": "late"})
+
+    assert (first.warnings, first.schedules, again.schedules, other.schedules) == ([], ["etl:once"], ["etl:once"], [])
+    assert "will not fire any more" in again.warnings[0]
+    assert "will not fire any more" in other.warnings[0]
+
+
+async def test_what_was_deployed_can_be_had_as_a_document_again(app: Foliot, services: Services) -> None:
+    steps = [{**STEP, "env": {"TOKEN": "secret"}}, {"name": "ask", "after": "extract", "approve": True}]
+    first = await app.deploy_workflow(document("0 3 * * *", steps=steps, user_id="ann"))
+    await app.upsert_schedule("mine", workflow_id="etl", cron_expr="@hourly")
+
+    again = await app.deploy_workflow(await app.workflow_document("etl"))
+
+    assert again == first
+    with pytest.raises(NotFound, match="version 7"):
+        await app.workflow_document("etl", version=7)
