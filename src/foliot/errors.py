@@ -8,8 +8,8 @@
     │   ├── InvalidJob          a definition that cannot be run
     │   ├── InvalidRun          a run that cannot be created (payload, dedupe key ...)
     │   ├── CycleDetected       a dependency that would make jobs wait for each other
-    │   └── InvalidWorkflow     a graph that cannot be walked through, with everything that is wrong with it
-    │       └── InvalidDocument the same of a JSON document, with the place of each fault
+    │   └── InvalidWorkflow     a graph that cannot be walked through, with all its problems
+    │       └── InvalidDocument the same of a JSON document, with the JSON path of each
     ├── NotFound                a job, schedule or run that is not there
     ├── OwnedElsewhere          a definition that only its owner (a file, an application) changes
     ├── OutputUnavailable       what an attempt printed is not there, or not all of it
@@ -33,6 +33,7 @@ The code never changes once released: programs compare it, people search for it.
 
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from enum import StrEnum
 from typing import ClassVar, Final, NamedTuple
 
 
@@ -97,37 +98,87 @@ class InvalidRun(InvalidInput):
     code = "invalid_run"
 
 
-class InvalidWorkflow(InvalidInput):
-    """A workflow with faults, all of them."""
-
-    code = "invalid_workflow"
-
-    def __init__(self, workflow_id: str, faults: Sequence[str]) -> None:
-        shown = "".join(f"\n  - {fault}" for fault in faults)
-        super().__init__(f"workflow {workflow_id[:64]!a} cannot be registered:{shown}", field="steps")
-        self.faults = tuple(faults)
+class Severity(StrEnum):
+    ERROR = "error"
+    WARNING = "warning"
 
 
-class Fault(NamedTuple):
-    """One thing that is wrong in a document, and where."""
+class Place(NamedTuple):
+    """Where a value was written. Line 0: in no line, such as a variable of the environment or a missing file."""
 
-    path: str
-    """`$.steps[0].after`"""
+    file: str = ""
+    line: int = 0
+    key: str = ""
+    """The path of the key: jobs[2].schedule, or $.steps[0].after in a document."""
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}" if self.line else self.file or self.key
+
+
+class Problem(NamedTuple):
+    """One thing to look at in what somebody wrote. An error keeps all of it from being used, a warning does not."""
+
+    severity: Severity
+    place: Place
     message: str
     hint: str = ""
 
+    @classmethod
+    def error(cls, message: str, hint: str = "") -> "Problem":
+        """Something wrong that stands nowhere yet."""
+        return cls(Severity.ERROR, Place(), message, hint)
+
+    @classmethod
+    def warning(cls, message: str, hint: str = "") -> "Problem":
+        """Something doubtful that stands nowhere yet."""
+        return cls(Severity.WARNING, Place(), message, hint)
+
+    @property
+    def file(self) -> str:
+        return self.place.file
+
+    @property
+    def line(self) -> int:
+        return self.place.line
+
+    @property
+    def key(self) -> str:
+        return self.place.key
+
     def __str__(self) -> str:
-        return with_hint(f"{self.path}: {self.message}", self.hint)
+        key = f"{self.key}: " if self.key else ""
+        first = f"{self.place}: {self.severity}: {key}{self.message}"
+        return f"{first}\n  {self.hint}" if self.hint else first
+
+    @property
+    def in_one_line(self) -> str:
+        """Without file and severity: `$.steps[0].after: must be text. Put it in quotes.`"""
+        fact = f"{self.key}: {self.message}" if self.key else self.message
+        return f"{fact}. {self.hint}" if self.hint else fact
+
+
+class InvalidWorkflow(InvalidInput):
+    """A workflow with problems, all of them. `cannot` says what cannot be done with it."""
+
+    code = "invalid_workflow"
+
+    def __init__(
+        self,
+        workflow_id: str,
+        problems: Sequence[Problem],
+        *,
+        cannot: str = "be registered",
+        hint: str = "Correct what is listed. Nothing was stored.",
+    ) -> None:
+        shown = "".join(f"\n  - {problem.in_one_line}" for problem in problems)
+        super().__init__(f"workflow {workflow_id[:64]!a} cannot {cannot}:{shown}", hint=hint, field="steps")
+        self.problems = tuple(problems)
 
 
 class InvalidDocument(InvalidWorkflow):
-    """A document with faults, all of them, each with its JSON path."""
+    """The same of a document: the key of each problem is its JSON path."""
 
     code = "invalid_document"
-
-    def __init__(self, workflow_id: str, problems: Sequence[Fault]) -> None:
-        super().__init__(workflow_id, [str(problem) for problem in problems])
-        self.problems = tuple(problems)
 
 
 class CycleDetected(InvalidInput):
@@ -250,8 +301,3 @@ def suggest(name: str, known: Iterable[str], *, otherwise: str = "") -> str:
     by_folded = {word.casefold(): word for word in known}
     close = get_close_matches(name[:64].casefold(), by_folded, n=1)
     return f'Did you mean "{by_folded[close[0]]}"?' if close else otherwise
-
-
-def with_hint(fact: str, hint: str) -> str:
-    """A fact and what to do about it in one line."""
-    return f"{fact}. {hint}" if hint else fact

@@ -38,6 +38,7 @@ from foliot.ports.storage import Storage
 from foliot.service.dependencies import DependencyBook
 from foliot.service.deployer import Deployer
 from foliot.service.desk import Desk
+from foliot.service.executions import Executions
 from foliot.service.logs import Logs
 from foliot.service.overview import Overview
 from foliot.service.presence import Presence
@@ -90,6 +91,7 @@ class Services:
     overview: Overview
     presence: Presence
     workflows: Workflows
+    executions: Executions
     dependencies: DependencyBook
 
     async def close(self) -> None:
@@ -105,7 +107,7 @@ async def open_services(url: str, clock: Clock | None = None, *, create: bool = 
 def build_services(storage: Storage, clock: Clock, ids: IdSource) -> Services:
     registrar = Registrar(storage, clock, ids)
     desk = Desk(storage, clock, ids, registrar)
-    workflows = Workflows(storage, registrar, desk)
+    workflows = Workflows(storage, registrar)
     return Services(
         storage=storage,
         clock=clock,
@@ -117,6 +119,7 @@ def build_services(storage: Storage, clock: Clock, ids: IdSource) -> Services:
         overview=Overview(storage, clock),
         presence=Presence(storage, clock),
         workflows=workflows,
+        executions=Executions(storage, workflows, desk),
         dependencies=DependencyBook(storage),
     )
 

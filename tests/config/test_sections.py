@@ -10,7 +10,7 @@ from foliot.domain.firing import Tempo
 from foliot.domain.instant import DAY, MINUTE, SECOND
 from foliot.engine.janitor import RETENTION
 from foliot.engine.node import Role, Settings
-from foliot.ports.storage import Retention
+from foliot.ports.upkeep import Retention
 from foliot.testing.clock import START
 from foliot.wiring import STORAGES
 from tests.config.conftest import Good, Loader

@@ -33,7 +33,7 @@ def problems(**keys: Any) -> list[tuple[str, str]]:
     """What is wrong with a workflow that says this."""
     with pytest.raises(InvalidDocument) as caught:
         read({"id": "etl", "steps": [{"name": "a", "command": "x"}], **keys})
-    return [(problem.path, problem.message) for problem in caught.value.problems]
+    return [(problem.key, problem.message) for problem in caught.value.problems]
 
 
 def owned(spec: WorkflowSpec, source: str) -> WorkflowSpec:
@@ -155,7 +155,9 @@ def test_the_near_match_is_offered() -> None:
     with pytest.raises(InvalidDocument) as caught:
         read({"id": "etl", "steps": [{"name": "a", "job": "reprot"}]})
 
-    assert caught.value.faults == ('$.steps[0]: step "a": job "reprot" does not exist. Did you mean "report"?',)
+    assert [told.in_one_line for told in caught.value.problems] == [
+        '$.steps[0]: step "a": job "reprot" does not exist. Did you mean "report"?'
+    ]
 
 
 @pytest.mark.parametrize(
@@ -194,8 +196,9 @@ def test_what_cannot_be_deployed_is_refused(keys: Document, path: str, message: 
         ('{"id": "a", "steps": [{"name": "a", "command": "x", "payload": ' + "[" * 900 + "]" * 900 + "}]}", "lists or"),
         ("[" * 100_000, "lists or objects are nested too deeply"),
         ('{"id": "' + "x" * (16 << 20) + '"}', "the document has more than 16777216 bytes"),
+        ('{"id": "' + "é" * (8 << 20) + '"}', "the document has more than 16777216 bytes"),
     ],
-    ids=["cut off", "no text", "a list", "an object of Python", "deep", "very deep", "large"],
+    ids=["cut off", "no text", "a list", "an object of Python", "deep", "very deep", "large", "large in bytes"],
 )
 def test_what_is_no_document_is_refused(document: Any, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
@@ -243,10 +246,12 @@ def test_a_function_has_no_place_in_a_document() -> None:
     with pytest.raises(InvalidWorkflow) as caught:
         write_workflow("etl", flow.spec, {})
 
-    assert caught.value.faults == (
+    assert [problem.message for problem in caught.value.problems] == [
         "retry_count of a workflow has no place in a document",
         'step "a": handler has no place in a document',
-    )
+    ]
+    assert caught.value.message.startswith("workflow 'etl' cannot be written as a document:\n  - retry_count")
+    assert caught.value.hint.startswith("Change it where it is defined.")
 
 
 def test_secrets_are_hidden_and_what_is_hidden_cannot_be_deployed() -> None:

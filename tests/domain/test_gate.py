@@ -124,14 +124,15 @@ def test_the_local_day_begins_at_its_first_instant(zone: str, planned: str, begu
     assert to_iso(Instant(after + 1)) == begun
 
 
-def test_a_gate_waits_only_while_somebody_who_is_not_met_is_under_way_and_there_is_time() -> None:
+def test_a_gate_waits_only_while_somebody_who_is_not_met_is_expected_and_there_is_time() -> None:
     asked = gate(wait=MINUTE)
-    busy = {A: Sight(None, is_under_way=True), B: ended(Status.SUCCESS)}
-    again = {A: Sight(End(RunId("r"), Status.SUCCESS, NOON), is_under_way=True), B: ended(Status.SUCCESS)}
+    busy = {A: Sight(None, is_expected=True), B: ended(Status.SUCCESS)}
+    again = {A: Sight(End(RunId("r"), Status.SUCCESS, NOON), is_expected=True), B: ended(Status.SUCCESS)}
 
     assert waits(asked, busy, NOON, NOON)
     assert not waits(asked, busy, NOON, Instant(NOON + MINUTE))
     assert not waits(asked, again, NOON, NOON)
+    assert not waits(asked, {A: Sight(None), B: ended(Status.SUCCESS)}, NOON, NOON)
     assert not waits(GATE, busy, NOON, NOON)
 
 

@@ -5,10 +5,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.instant import HOUR, MINUTE, later
-from foliot.domain.rename import Rename, limit_prefix, possible_renames, renamed_schedule_id, renamed_spec
+from foliot.domain.job import JobSpec
+from foliot.domain.rename import (
+    Rename,
+    limit_prefix,
+    possible_renames,
+    renamed_job,
+    renamed_schedule_id,
+    renamed_spec,
+    renamed_workflow,
+)
 from foliot.domain.tick import JitterMode
+from foliot.domain.workflow.dependencies import EDGES, read_edges, write_edges
+from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.testing.builders import a_due_schedule, cron, every, fire
 from foliot.testing.clock import START
 
@@ -88,3 +100,37 @@ def test_a_tick_fires_with_the_jitter_of_the_name_its_schedule_had_first() -> No
 
     assert again == planned
     assert different.fire_at != planned.fire_at
+
+
+HANDED_ON = {A: B, B: C}
+
+
+def gated(*names: JobId) -> JobSpec:
+    return JobSpec(kind="shell", gate=Gate(depends_on=names, cooldown=MINUTE))
+
+
+def test_all_who_name_jobs_are_given_their_new_ids_at_once() -> None:
+    spec = WorkflowSpec(steps=(Step(name="x", job=A), Step(name="y", job=B), Step(name="z", definition=gated(B, A))))
+
+    renamed = renamed_workflow("etl", spec, HANDED_ON)
+
+    assert renamed == WorkflowSpec(
+        steps=(Step(name="x", job=B), Step(name="y", job=C), Step(name="z", definition=gated(C, B)))
+    )
+    assert renamed_job(replace(gated(A, B), leads="b"), HANDED_ON) == replace(gated(B, C), leads="c")
+
+
+def test_who_names_others_stays_as_it_was() -> None:
+    spec = WorkflowSpec(steps=(Step(name="a", job=JobId("x")), Step(name="b", after=(Edge(parent="a"),))))
+
+    assert renamed_workflow("etl", spec, HANDED_ON) == spec
+    assert renamed_job(gated(JobId("x")), HANDED_ON) == gated(JobId("x"))
+    assert renamed_job(JobSpec(kind="shell"), HANDED_ON) == JobSpec(kind="shell")
+
+
+def test_where_steps_are_jobs_they_get_their_names() -> None:
+    """Edges between jobs are kept so; the steps of any other workflow are called as somebody has called them."""
+    spec = write_edges({A: (Edge(parent="b"), Edge(parent="x"))})
+
+    assert read_edges(renamed_workflow(EDGES, spec, HANDED_ON)) == {B: (Edge(parent="c"), Edge(parent="x"))}
+    assert read_edges(renamed_workflow("after:x", spec, HANDED_ON)) == read_edges(spec)

@@ -8,8 +8,10 @@ import pytest
 from foliot.adapters.storage.sqlite import SqliteStorage
 from foliot.ports.storage import Storage
 from foliot.testing.clock import VirtualClock
+from foliot.testing.inline import InlineEngine
 from foliot.testing.simulation.faults import Faults
 from tests.engine.rig import Rig
+from tests.engine.town import Town
 
 Another = Callable[[], Awaitable[Storage]]
 
@@ -51,3 +53,15 @@ async def another(tmp_path: Path, clock: VirtualClock, storage: Storage) -> Asyn
 @pytest.fixture
 def rig(storage: Storage, clock: VirtualClock) -> Rig:
     return Rig(storage, clock)
+
+
+@pytest.fixture
+def town() -> Town:
+    return Town()
+
+
+@pytest.fixture
+async def engine(town: Town) -> AsyncIterator[InlineEngine]:
+    """What carries out the work of `town`."""
+    async with InlineEngine(town.app) as engine:
+        yield engine

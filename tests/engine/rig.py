@@ -18,7 +18,8 @@ from foliot.domain.tick import TickRecord
 from foliot.engine.node import Parts, Settings, Timekeeping, Work
 from foliot.ports.queue import Queue
 from foliot.ports.runner import Attempt, Runner
-from foliot.ports.storage import RunFilter, Storage
+from foliot.ports.runs import RunFilter
+from foliot.ports.storage import Storage
 from foliot.testing.builders import NIGHTLY, REPORT, a_schedule
 from foliot.testing.clock import VirtualClock
 from tests.engine.ease import ease

@@ -1,7 +1,6 @@
 """Gates from beginning to end, on a virtual clock."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
 from datetime import timedelta
 
 import pytest
@@ -15,53 +14,11 @@ from foliot.domain.job import JobSpec, Options
 from foliot.domain.run import Status
 from foliot.engine.node import Node, Role, Settings
 from foliot.errors import InvalidJob, NotFound
-from foliot.service.views import RunView
 from foliot.testing.inline import InlineEngine
 from tests.engine.diary import Diary
 from tests.engine.ease import ease
 from tests.engine.rig import Rig
-
-A, B, DIGEST = JobId("a"), JobId("b"), JobId("digest")
-
-
-class Town:
-    """Two jobs, a third that depends on them, and what ran."""
-
-    def __init__(self) -> None:
-        self.app = Foliot()
-        self.ran: list[str] = []
-        self.failing: set[str] = set()
-        for name in ("a", "b", "digest"):
-            self.app.job(id=name)(self._work(name))
-
-    def _work(self, name: str) -> Callable[[], None]:
-        def work() -> None:
-            self.ran.append(name)
-            if name in self.failing:
-                raise ValueError(name)
-
-        return work
-
-    async def gate(self, **fields: object) -> None:
-        gate = Gate(depends_on=(A, B), **fields)  # type: ignore[arg-type]  # a test names what it means
-        spec = JobSpec(kind="workflow", inner_kind="python", spec={"handler": "digest"}, gate=gate, source="app")
-        await (await self.app.open()).registrar.put_jobs({DIGEST: spec})
-
-    async def run(self, engine: InlineEngine, job: str) -> RunView:
-        run_id = await self.app.enqueue(job)
-        await engine.run_until_idle()
-        return await self.app.run(run_id)
-
-
-@pytest.fixture
-def town() -> Town:
-    return Town()
-
-
-@pytest.fixture
-async def engine(town: Town) -> AsyncIterator[InlineEngine]:
-    async with InlineEngine(town.app) as engine:
-        yield engine
+from tests.engine.town import DIGEST, A, Town
 
 
 @pytest.mark.proves("R0-05", "R0-18", "R0-19", "R0-22", "R0-24")
@@ -109,7 +66,7 @@ async def test_the_window_ends_at_the_planned_moment(town: Town, engine: InlineE
     assert (await town.run(engine, "digest")).reason == "dep_missing"
 
 
-async def test_a_gate_waits_for_a_dependency_that_is_under_way(town: Town, engine: InlineEngine) -> None:
+async def test_a_gate_waits_for_a_dependency_that_is_expected(town: Town, engine: InlineEngine) -> None:
     await town.gate(wait=10 * MINUTE)
     await town.run(engine, "a")
     later = await town.app.enqueue("b", delay=300)
@@ -117,7 +74,7 @@ async def test_a_gate_waits_for_a_dependency_that_is_under_way(town: Town, engin
     await engine.run_until_idle()
     assert (await town.app.run(later)).status == "scheduled"
 
-    # What is not due yet is not under way: the gate has declined.
+    # What is not due yet is not expected: the gate has declined.
     assert (await town.app.run(run_id)).reason == "dep_missing"
 
 
@@ -161,6 +118,25 @@ async def test_what_ends_while_the_gated_job_itself_runs_counts_the_next_time() 
         ("success", None),
         ("skipped", "dep_missing"),
     ]
+
+
+async def test_what_a_gate_has_waited_for_does_not_count_again() -> None:
+    app, diary = Foliot(), Diary()
+    app.job(id="a")(diary.step("a"))
+    app.job(id="digest", depends_on=["a"], window="since_last_success", wait_sec=60)(diary.step("digest"))
+    diary.hold("a")
+    async with InlineEngine(app) as engine:
+        await app.enqueue("a")
+        await engine.run_until_idle()
+        waited = await app.enqueue("digest")
+        await engine.advance(timedelta(seconds=5))
+        diary.let_go("a")
+        await engine.advance(timedelta(seconds=5))
+        again = await app.enqueue("digest")
+        await engine.run_until_idle()
+
+        assert (await app.run(waited)).status == "success"
+        assert (await app.run(again)).reason == "dep_missing"
 
 
 @pytest.mark.proves("R0-74")

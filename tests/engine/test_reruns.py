@@ -9,7 +9,7 @@ from foliot import Foliot, Workflow
 from foliot.domain.ids import RunId
 from foliot.domain.instant import HOUR, Millis
 from foliot.errors import InvalidRun
-from foliot.ports.storage import Retention
+from foliot.ports.upkeep import Retention
 from foliot.testing.builders import retention
 from foliot.testing.inline import InlineEngine
 from tests.engine.diary import Diary

@@ -1,65 +1,14 @@
 """Gates of steps, asked when a step could start; from documents, on a virtual clock."""
 
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from foliot import Foliot
 from foliot.domain.gate.spec import Gate
-from foliot.domain.ids import JobId
 from foliot.domain.job import JobSpec
-from foliot.service.workflows import StepView
 from foliot.testing.inline import InlineEngine
-
-SCAN, DIGEST = JobId("scan"), JobId("digest")
-AFTER = {"name": "after", "after": {"step": "load", "when": ["skipped"]}, "job": "scan"}
-
-
-class Town:
-    """A job, another that depends on it, and what ran."""
-
-    def __init__(self) -> None:
-        self.app = Foliot()
-        self.ran: list[str] = []
-        self.failing = False
-        self.app.job(id="scan")(self.scan)
-        self.app.job(id="extract")(lambda: self.ran.append("extract"))
-        self.app.job(id="digest")(lambda: self.ran.append("digest"))
-
-    def scan(self) -> None:
-        self.ran.append("scan")
-        if self.failing:
-            raise ValueError("nothing was scanned")
-
-    async def gate_digest(self) -> None:
-        spec = JobSpec(kind="python", spec={"handler": "digest"}, gate=Gate(depends_on=(SCAN,)), source="app")
-        await (await self.app.open()).registrar.put_jobs({DIGEST: spec})
-
-    async def deploy(self, **load: Any) -> None:
-        """A workflow whose second step is this."""
-        first = {"name": "first", "job": "extract"}
-        load = {"name": "load", "after": "first", **load}
-        await self.app.deploy_workflow({"id": "etl", "steps": [first, load, AFTER]})
-
-    async def passage(self, engine: InlineEngine) -> dict[str, StepView]:
-        execution_id = await self.app.start_workflow("etl")
-        await engine.join()
-        execution = await self.app.workflow_status(execution_id)
-        assert execution is not None
-        return {step.name: step for step in execution.steps}
-
-
-@pytest.fixture
-def town() -> Town:
-    return Town()
-
-
-@pytest.fixture
-async def engine(town: Town) -> AsyncIterator[InlineEngine]:
-    async with InlineEngine(town.app) as engine:
-        yield engine
+from tests.engine.town import DIGEST, SCAN, Town
 
 
 @pytest.mark.proves("R0-22")
@@ -95,7 +44,7 @@ async def test_a_gate_does_about_a_failure_what_it_says(
     town: Town, engine: InlineEngine, keys: dict[str, Any], result: str
 ) -> None:
     await town.deploy(command="true", depends_on="scan", **keys)
-    town.failing = True
+    town.failing = {"scan"}
     await town.app.enqueue("scan")
     await engine.run_until_idle()
 
@@ -105,7 +54,8 @@ async def test_a_gate_does_about_a_failure_what_it_says(
 
 
 async def test_a_step_that_names_a_gated_job_asks_its_gate(town: Town, engine: InlineEngine) -> None:
-    await town.gate_digest()
+    gated = JobSpec(kind="python", spec={"handler": "digest"}, gate=Gate(depends_on=(SCAN,)), source="app")
+    await (await town.app.open()).registrar.put_jobs({DIGEST: gated})
     await town.deploy(job="digest")
 
     declined = (await town.passage(engine))["load"]

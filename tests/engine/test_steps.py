@@ -8,7 +8,7 @@ import pytest
 
 from foliot import Foliot, Workflow
 from foliot.errors import NotFound
-from foliot.service.workflows import ExecutionView, StepView
+from foliot.service.executions import ExecutionView, StepView
 from foliot.testing.inline import InlineEngine
 from tests.engine.diary import Diary
 

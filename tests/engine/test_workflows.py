@@ -10,7 +10,7 @@ from foliot import Foliot, Workflow
 from foliot.domain.instant import HOUR
 from foliot.domain.workflow.spec import Approval
 from foliot.errors import InvalidRun, InvalidWorkflow, NotFound
-from foliot.service.workflows import ExecutionView, StepView
+from foliot.service.executions import ExecutionView, StepView
 from foliot.testing.inline import InlineEngine
 from tests.engine.diary import Diary
 
@@ -376,7 +376,7 @@ async def test_recurring_single_and_many_step_work_are_runs_in_one_list(etl: Wor
 async def test_a_job_may_depend_on_a_workflow_of_the_same_application(app: Foliot, etl: Workflow) -> None:
     app.job(id="digest", depends_on=["etl", "etl.load"])(lambda: None)
 
-    async with app:
+    async with InlineEngine(app):
         assert "digest" in [job.id for job in await app.jobs()]
 
 

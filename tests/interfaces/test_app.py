@@ -10,12 +10,12 @@ from typing import TypeVar
 
 import pytest
 
-from foliot import Foliot, current_run
+from foliot import Foliot, Workflow, current_run
 from foliot.domain.instant import HOUR
 from foliot.domain.lease import CancelAnswer
 from foliot.domain.run import Status
 from foliot.engine.node import Settings
-from foliot.errors import InvalidJob, InvalidRun, NotFound
+from foliot.errors import InvalidInput, InvalidJob, InvalidRun, NotFound
 from foliot.service.views import RunView
 from foliot.testing.clock import VirtualClock
 from foliot.testing.inline import InlineEngine
@@ -206,6 +206,23 @@ async def test_a_run_for_later_waits(app: Foliot) -> None:
 
     assert run.status is Status.SCHEDULED
     assert run.due_at == at
+
+
+@pytest.mark.parametrize(
+    ("declare", "what"),
+    [
+        (lambda app: app.shell("etl", "true"), "job"),
+        (lambda app: app.schedule("etl", "report", every=60), "schedule"),
+        (lambda app: app.workflow(Workflow("etl")), "workflow"),
+    ],
+)
+def test_what_is_declared_twice_is_refused(app: Foliot, declare: Callable[[Foliot], object], what: str) -> None:
+    declare(app)
+
+    with pytest.raises(InvalidInput, match=f'{what} "etl" is declared twice') as caught:
+        declare(app)
+
+    assert caught.value.hint == "Give one of them another id."
 
 
 @pytest.mark.proves("R4-25", "R4-28", "R4-11", "R4-17")

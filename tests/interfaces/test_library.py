@@ -317,12 +317,15 @@ async def test_a_step_written_in_python_looks_at_others_first() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"), [("stranger", "job 'stranger' does not exist"), ("mail", '"mail" cannot depend on itself')]
 )
-async def test_a_gate_on_a_stranger_or_on_itself_is_refused_and_nothing_is_stored(wrong: str, message: str) -> None:
-    app = Foliot()
+async def test_a_gate_on_a_stranger_or_on_itself_is_refused_and_nothing_is_stored(
+    tmp_path: Path, wrong: str, message: str
+) -> None:
+    url = f"sqlite:///{tmp_path}/foliot.db"
+    app = Foliot(url)
     app.shell("mail", "true", depends_on=[wrong])
 
     with pytest.raises(FoliotError, match=message):
         await app.open()
 
-    async with Foliot() as other:
+    async with Foliot(url) as other:
         assert [job.id for job in await other.jobs()] == [LAUNCH_JOB]

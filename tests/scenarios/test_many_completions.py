@@ -25,7 +25,8 @@ from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.engine.opener import Opener
 from foliot.engine.plans import Plans
 from foliot.engine.settler import Settler
-from foliot.ports.storage import RunFilter, Storage
+from foliot.ports.runs import RunFilter
+from foliot.ports.storage import Storage
 from foliot.testing.builders import a_worker
 from foliot.testing.invariants import check_invariants
 from tests.adapters.storage.postgres.fresh import fresh_database
@@ -93,7 +94,7 @@ async def _open(storage: Storage, names: list[str]) -> RunId:
     worker = a_worker()
     await storage.workers.register(worker, HOUR)
     [claim] = await storage.runs.claim(worker.id, ["default"], 1)
-    opener = Opener(storage, _ids, Plans(storage.workflows))
+    opener = Opener(storage, _ids, Plans(storage))
     assert await opener.open(claim, jobs[FLOW], jobs[FLOW].spec.options) is None
     return claim.run_id
 
@@ -123,7 +124,7 @@ def _ended(result: Result) -> Ended:
 
 async def _settle(storage: Storage, is_over: asyncio.Event) -> int:
     """Settle as long as there is something. How often this one was the faster one."""
-    settler, count = Settler(storage, _ids, Plans(storage.workflows)), 0
+    settler, count = Settler(storage, _ids, Plans(storage)), 0
     while not is_over.is_set() or await storage.executions.unsettled(1):
         count += await settler.round() == 0
         await asyncio.sleep(0)

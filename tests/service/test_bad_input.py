@@ -55,6 +55,8 @@ SCHEDULES: list[tuple[str, dict[str, Any], str]] = [
     ("invalid_schedule", {"cron_expr": "@daily", "catchup_policy": "often"}, "none"),
     ("invalid_schedule", {"cron_expr": "@daily", "catchup_max_age_sec": -1}, "catchup_max_age_sec"),
     ("invalid_schedule", {"cron_expr": "@daily", "timzone": "UTC"}, "timezone"),
+    ("invalid_schedule", {"cron_expr": "@daily", "timezone": 1}, "text"),
+    ("invalid_schedule", {"cron_expr": "@daily", "jitter_ms": 1.5}, "whole number"),
     ("invalid_input", {"cron_expr": "@daily", "start_at": "yesterday"}, "ISO"),
     ("invalid_input", {"cron_expr": "@daily", "start_at": "2026-01-01T00:00:00"}, "offset"),
 ]
@@ -102,6 +104,8 @@ RUNS: list[tuple[dict[str, Any], str]] = [
     ({"retries": -1}, "retries"),
     ({"retries": 1.5}, "whole number"),
     ({"timeout": -3}, "timeout"),
+    ({"timeout": 0}, "timeout must be above 0"),
+    ({"timeout": timedelta(days=367)}, "at most 31622400 seconds"),
     ({"timeout": "long"}, "number"),
     ({"max_concurrent": 0}, "max_concurrent"),
     ({"retry_delay": -1}, "negative"),

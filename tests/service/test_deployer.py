@@ -18,7 +18,7 @@ from foliot.domain.schedule import ScheduleSpec, ScheduleType
 from foliot.domain.tick import TickOutcome, TickReason
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.errors import FoliotError, InvalidSchedule, InvalidWorkflow, NotFound, OwnedElsewhere
-from foliot.ports.storage import RunFilter
+from foliot.ports.runs import RunFilter
 from foliot.service.desk import Request
 from foliot.testing.clock import VirtualClock
 from foliot.testing.conformance.storage.scene import Scene
@@ -289,7 +289,7 @@ def declare_flow(name: str, *steps: Step, **fields: Any) -> Declared:
 
 async def test_a_workflow_gets_another_id_with_all_its_history(services: Services) -> None:
     await services.deployer.apply(declare_flow("w"))
-    execution = await services.workflows.start("w")
+    execution = await services.executions.start("w")
     await services.workflows.pause_step("w", "load")
     before = await services.registrar.schedule("w:default")
 

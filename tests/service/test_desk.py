@@ -133,3 +133,12 @@ async def test_the_attempts_of_a_run_are_listed(services: Services, scene: Scene
     assert [record.number for record in await services.desk.attempts(first)] == [1]
     with pytest.raises(NotFound):
         await services.desk.attempts("nobody")
+
+
+async def test_a_job_by_itself_may_have_braces_that_mean_something_to_others(services: Services) -> None:
+    spec = {"command": "docker ps --format '{{ .Names }}'", "env": {"FORMAT": "{{ params.day }}"}}
+    await services.registrar.put_jobs({JobId("names"): JobSpec(kind="shell", spec=spec)})
+
+    [created] = await services.desk.enqueue("names", [Request()])
+
+    assert created.is_new

@@ -13,7 +13,7 @@ from foliot.domain.ids import RunId, ScheduleId
 from foliot.domain.instant import HOUR, MINUTE, SECOND, Instant, later
 from foliot.domain.schedule import Catchup, Overlap
 from foliot.domain.tick import TickRecord
-from foliot.ports.storage import Ledger
+from foliot.ports.schedules import Ledger
 from foliot.service import verify as verifying
 from foliot.service.verify import Report, verify
 from foliot.testing.builders import every, retention, succeeded

@@ -11,7 +11,7 @@ from foliot.domain.instant import MINUTE, SECOND, to_datetime
 from foliot.domain.lease import Claim, Finish
 from foliot.domain.run import Run
 from foliot.domain.tick import TickOutcome, TickReason
-from foliot.ports.storage import Depth
+from foliot.ports.runs import Depth
 from foliot.service.views import RunView, as_json, view_attempt, view_job, view_run, view_tick
 from foliot.testing.builders import REPORT, a_run, every, failed, lost, some_runs, succeeded, to_retry
 from foliot.testing.clock import START

@@ -158,7 +158,7 @@ async def test_a_job_that_was_probably_meant_is_named(app: Foliot, services: Ser
         await app.deploy_workflow(document(steps=[{**STEP, "depends_on": "reprot"}]))
 
     [problem] = caught.value.problems
-    assert (problem.path, problem.hint) == ("$.steps[0]", 'Did you mean "report"?')
+    assert (problem.key, problem.hint) == ("$.steps[0]", 'Did you mean "report"?')
 
 
 async def test_what_an_application_owns_is_not_taken_from_it(services: Services) -> None:

@@ -12,7 +12,7 @@ from foliot.domain.instant import HOUR, LATEST, MINUTE, SECOND, Instant, later
 from foliot.domain.run import Run, Status
 from foliot.domain.schedule import Catchup, Overlap, ScheduleSpec
 from foliot.domain.tick import PlannedTick, TickOutcome, TickReason, TickRecord
-from foliot.ports.storage import Ledger
+from foliot.ports.schedules import Ledger
 from foliot.testing.builders import every, failed, retention, succeeded, to_retry
 from foliot.testing.clock import START, VirtualClock
 from foliot.testing.conformance.storage.scene import Scene

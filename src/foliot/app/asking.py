@@ -17,12 +17,13 @@ from foliot.domain.run import parse_status
 from foliot.domain.workflow.builder import Workflow
 from foliot.domain.workflow.spec import Edge
 from foliot.errors import InvalidInput
-from foliot.ports.storage import RunFilter
+from foliot.ports.runs import RunFilter
 from foliot.service.desk import Request
+from foliot.service.executions import ExecutionView
 from foliot.service.logs import Cursor, LogView
 from foliot.service.registrar import Upserted
 from foliot.service.views import AttemptView, JobView, RunView, ScheduleView, TickView, view_attempt, view_run
-from foliot.service.workflows import Deployed, ExecutionView
+from foliot.service.workflows import Deployed
 
 _LONGEST_PAGE = 10_000
 
@@ -178,31 +179,31 @@ class Foliot(Application):
     ) -> str:
         """Begin an execution of the newest version, or of the one that is named, and return its id."""
         name = workflow if isinstance(workflow, str) else workflow.id
-        return await (await self.open()).workflows.start(name, params, version=version, user_id=user_id)
+        return await (await self.open()).executions.start(name, params, version=version, user_id=user_id)
 
     async def workflow_status(self, execution_id: str) -> ExecutionView | None:
         """An execution with the results of its steps; None when there is none of that id."""
-        return await (await self.open()).workflows.status(execution_id)
+        return await (await self.open()).executions.status(execution_id)
 
     async def active_workflows(self, workflow: str | None = None) -> list[ExecutionView]:
         """Executions that are not over, oldest first."""
-        return await (await self.open()).workflows.active(workflow_id=workflow)
+        return await (await self.open()).executions.active(workflow_id=workflow)
 
     async def rerun_workflow(self, execution_id: str, *steps: str) -> str:
         """Repeat an execution from the named steps on, or from those that failed; the other results are kept."""
-        return await (await self.open()).workflows.rerun(execution_id, steps)
+        return await (await self.open()).executions.rerun(execution_id, steps)
 
     async def mark_step(self, execution_id: str, step: str) -> str:
         """Let a step count as a success; the id of the execution that goes on comes back."""
-        return await (await self.open()).workflows.mark_step(execution_id, step)
+        return await (await self.open()).executions.mark_step(execution_id, step)
 
     async def approve(self, execution_id: str, step: str, *, by: str | None = None) -> None:
         """Let a step that waits for a person go on."""
-        await (await self.open()).workflows.answer(execution_id, step, approve=True, by=by)
+        await (await self.open()).executions.answer(execution_id, step, approve=True, by=by)
 
     async def reject(self, execution_id: str, step: str, *, by: str | None = None) -> None:
         """Let a step that waits for a person fail."""
-        await (await self.open()).workflows.answer(execution_id, step, approve=False, by=by)
+        await (await self.open()).executions.answer(execution_id, step, approve=False, by=by)
 
     async def pause_step(self, workflow: str, step: str, paused: bool = True) -> None:
         """Let executions that reach the step skip it, or no longer."""

@@ -14,7 +14,7 @@ from foliot.domain.kinds.http import read_command, read_statuses
 from foliot.domain.schedule import ScheduleSpec
 from foliot.domain.workflow.builder import Workflow
 from foliot.domain.workflow.spec import WorkflowSpec
-from foliot.errors import InvalidJob
+from foliot.errors import InvalidJob, InvalidSchedule
 from foliot.service.listeners import Listeners, OnComplete, OnStep
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -124,6 +124,8 @@ class Declarations:
         Further fields are those of `upsert_schedule`: timezone, start_at, end_at, jitter_ms, overlap_policy,
         catchup_policy, catchup_max_age_sec, dst, dom_dow, payload.
         """
+        if ScheduleId(id) in self._schedules:
+            raise InvalidSchedule(f'schedule "{id}" is declared twice', hint="Give one of them another id.", field="id")
         rule = {"job_id": self._name(job), "cron_expr": cron, "interval": every, "at": at}
         self._schedules[ScheduleId(id)] = read_schedule({**rule, **fields, "source": "app"})
 

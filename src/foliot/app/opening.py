@@ -105,7 +105,7 @@ class Application(Declarations):
         chosen = settings or Settings(label=node_label())
         runners = build_runners(self._functions, self.launcher, chosen.slots, surroundings)
         services = await self.open()
-        return build_node(services, runners, chosen, self._launcher, self.listeners.listen(services.workflows))
+        return build_node(services, runners, chosen, self._launcher, self.listeners.listen(services.executions))
 
 
 class _Launcher:
@@ -118,5 +118,5 @@ class _Launcher:
         self, workflow_id: str, version: int | None, user_id: str | None, scheduled_for: Any, idempotency_key: str
     ) -> bool:
         services = await self._app.open()
-        launcher = DeskLauncher(services.desk, services.workflows)
+        launcher = DeskLauncher(services.desk, services.workflows, services.executions)
         return await launcher.start(workflow_id, version, user_id, scheduled_for, idempotency_key)

@@ -14,7 +14,6 @@ The file is data: reading it runs nothing and opens nothing but the files it inc
 """
 
 from foliot.config.loading import load
-from foliot.config.problems import Place, Problem, Severity
 from foliot.config.settings import (
     Configuration,
     Loaded,
@@ -24,6 +23,7 @@ from foliot.config.settings import (
     ServerSettings,
 )
 from foliot.config.starter import STARTER
+from foliot.errors import Place, Problem, Severity
 
 __all__ = [
     "STARTER",

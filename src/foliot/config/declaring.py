@@ -6,18 +6,17 @@ from typing import Final, NamedTuple
 from foliot.config.document import Node
 from foliot.config.gates import circles, dependency_places
 from foliot.config.jobs import FileJob, JobReader
-from foliot.config.problems import Place
 from foliot.config.schedules import NamedSchedule
 from foliot.config.schema import Fields, Found, Reading
 from foliot.config.steps import UNREADABLE
-from foliot.config.workflows import FileWorkflow, WorkflowReader, report_faults
+from foliot.config.workflows import FileWorkflow, WorkflowReader, report_problems
 from foliot.domain.deployment import FILE, Declared
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId
 from foliot.domain.job import JobSpec
 from foliot.domain.workflow.checking import step_job_id
 from foliot.domain.workflow.jobs import GRAPH
-from foliot.errors import suggest
+from foliot.errors import Place, suggest
 
 _SOME_WORKFLOW: Final = JobSpec(kind=GRAPH)
 
@@ -147,7 +146,7 @@ def _check_steps(found: _Found, reading: Reading) -> None:
         # A name that is taken twice has been told of already, and so has a job that cannot be read.
         others = {name: spec for name, spec in found.specs.items() if name not in taken}
         named = {step.step.job for step in workflow.steps if step.step.job is not None}
-        report_faults(workflow, others | {name: spec for name, spec in stand_ins.items() if name in named}, reading)
+        report_problems(workflow, others | {name: spec for name, spec in stand_ins.items() if name in named}, reading)
 
 
 def _renames(found: _Found, reading: Reading) -> dict[JobId, JobId]:

@@ -7,14 +7,13 @@ from foliot.config.document import Node
 from foliot.config.expansion import has_variables
 from foliot.config.keys import DESCRIPTION, OF_KINDS, OPTIONS
 from foliot.config.kinds import Kind
-from foliot.config.problems import Place
 from foliot.config.schema import Fields, Found, Key, Reading
 from foliot.domain.deployment import FILE
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId
 from foliot.domain.input.job import job_options
 from foliot.domain.job import JobSpec, Options, check_name, overlay
-from foliot.errors import InvalidInput
+from foliot.errors import InvalidInput, Place
 
 _MAY_BE_SECRET: Final = frozenset({"url", "body", "json", "payload", "cli", "prompt_args"})
 """Keys whose variables are not for everybody. Those of `env` and `headers` are never shown."""

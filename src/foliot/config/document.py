@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from foliot.config.problems import KeyPath, Place, words
+from foliot.config.problems import KeyPath, words
+from foliot.errors import Place
 
 
 class Origin(Protocol):

@@ -15,7 +15,8 @@ from typing import Final, NamedTuple
 from foliot.config.document import Node
 from foliot.config.expansion import Variable
 from foliot.config.keys import SECTIONS
-from foliot.config.problems import KeyPath, Place, Problems
+from foliot.config.problems import KeyPath, Problems
+from foliot.errors import Place
 
 ENVIRONMENT: Final = "environment"
 PREFIX: Final = "FOLIOT_"

@@ -14,10 +14,10 @@ from typing import Final, NamedTuple
 
 from foliot.config.document import Document, Node
 from foliot.config.positions import locate
-from foliot.config.problems import Place, Problems
+from foliot.config.problems import Problems
 from foliot.config.readers import TEXTS
 from foliot.config.schema import Key, Reading, Schema
-from foliot.errors import InvalidInput
+from foliot.errors import InvalidInput, Place
 
 MAX_BYTES: Final = 16 << 20
 MAX_FILES: Final = 10_000
@@ -25,6 +25,7 @@ MAX_DEPTH: Final = 50
 _INCLUDES: Final = Schema(Key("include", TEXTS))
 _IN_LINE: Final = re.compile(r" \(at line (?P<line>\d+), column \d+\)$")
 _AT_END: Final = " (at end of document)"
+_UNREADABLE: Final = "Give this user the right to read it, or name another file."
 
 
 class Files(NamedTuple):
@@ -113,7 +114,7 @@ def read_text(path: Path) -> str:
     except FileNotFoundError:
         raise InvalidInput(f"file {shown} does not exist", hint="Write one with: foliot init") from None
     except OSError as error:
-        raise InvalidInput(f"file {shown} could not be read: {error.strerror}") from None
+        raise InvalidInput(f"file {shown} could not be read: {error.strerror}", hint=_UNREADABLE) from None
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

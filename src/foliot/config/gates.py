@@ -9,13 +9,12 @@ import msgspec
 from foliot.config.document import Node
 from foliot.config.keys import GATE
 from foliot.config.kinds import Kind
-from foliot.config.problems import Place
 from foliot.config.schema import Fields, Found, Reading
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId
 from foliot.domain.instant import from_timedelta
 from foliot.domain.workflow.graph import find_cycle
-from foliot.errors import InvalidInput
+from foliot.errors import InvalidInput, Place
 
 
 def read_gate(job_id: JobId, kind: Kind, own: Fields, fields: Fields, node: Node, reading: Reading) -> Gate | None:

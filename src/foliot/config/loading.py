@@ -9,7 +9,7 @@ from foliot.config.document import Document, Node
 from foliot.config.environment import report_strangers, section_from
 from foliot.config.files import Files, read_files, sections
 from foliot.config.keys import LATER_SECTIONS, ROOT, SECTIONS, SERVER_DEFAULTS
-from foliot.config.problems import Place, Problems
+from foliot.config.problems import Problems
 from foliot.config.schema import Fields, Reading
 from foliot.config.sections import (
     outbound_settings,
@@ -21,7 +21,7 @@ from foliot.config.sections import (
 from foliot.config.settings import Configuration, Loaded
 from foliot.domain.defaults import DEFAULT_STORAGE
 from foliot.domain.instant import Instant
-from foliot.errors import InvalidInput
+from foliot.errors import InvalidInput, Place
 
 _NOTHING: Final = Files((), (), ())
 

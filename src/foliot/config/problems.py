@@ -1,59 +1,17 @@
-"""What is wrong, or doubtful, in a configuration: where it stands, and what to do about it."""
+"""Collects what is wrong, or doubtful, in a configuration."""
 
 import re
 from collections.abc import Iterable
-from enum import StrEnum
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
+
+from foliot.errors import Place, Problem, Severity
 
 KeyPath = tuple[str | int, ...]
 """Where a value stands in a document: names of keys and numbers of list items, from 0."""
 
 _SHOWN: Final = 200
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
-
-
-class Severity(StrEnum):
-    ERROR = "error"
-    WARNING = "warning"
-
-
-class Place(NamedTuple):
-    """Where a value was written. Line 0: in no line, such as a variable of the environment or a missing file."""
-
-    file: str
-    line: int = 0
-    key: str = ""
-    """The path of the key in words: jobs[2].schedule."""
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}" if self.line else self.file or self.key
-
-
-class Problem(NamedTuple):
-    """One thing to look at. An error keeps the whole configuration from being used, a warning does not."""
-
-    severity: Severity
-    place: Place
-    message: str
-    hint: str = ""
-
-    @property
-    def file(self) -> str:
-        return self.place.file
-
-    @property
-    def line(self) -> int:
-        return self.place.line
-
-    @property
-    def key(self) -> str:
-        return self.place.key
-
-    def __str__(self) -> str:
-        key = f"{self.key}: " if self.key else ""
-        first = f"{self.place}: {self.severity}: {key}{self.message}"
-        return f"{first}\n  {self.hint}" if self.hint else first
 
 
 class Problems:

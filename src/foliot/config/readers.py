@@ -42,6 +42,7 @@ _TYPES: Final[Mapping[type, str]] = {
     type(None): "null",
 }
 _FOREVER: Final = "never"
+_SPANS: Final = 'Write seconds as a number, or "90s", "15m", "2h", "1d", "1h30m".'
 _CONDITIONS: Final = (*Condition, *TRIGGER_RULES)
 _COUNTING_RULES: Final = (
     "one_success",
@@ -64,7 +65,7 @@ class Reader(NamedTuple):
         return self.read(value)
 
 
-def _wrong(value: Any, wanted: str, hint: str = "") -> InvalidInput:
+def _wrong(value: Any, wanted: str, hint: str) -> InvalidInput:
     if isinstance(value, str):
         return InvalidInput(f"{value[:40]!a} is not {wanted}", hint=hint)
     return InvalidInput(f"must be {wanted}, not {_TYPES.get(type(value), 'that')}", hint=hint)
@@ -77,7 +78,7 @@ def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise InvalidInput(f"must be text, not {_TYPES.get(type(value), 'that')}", hint='Put it in quotes: "...".')
     if "\0" in value:
-        raise InvalidInput("text cannot hold the character NUL")
+        raise InvalidInput("text cannot hold the character NUL", hint="Leave it out.")
     return str(value)
 
 
@@ -102,11 +103,11 @@ def _number(value: Any) -> float:
         try:
             value = float(value)
         except ValueError:
-            raise _wrong(value, "a number") from None
+            raise _wrong(value, "a number", "Write digits: 90 or 1.5.") from None
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise _wrong(value, "a number", "Write digits, without quotes.")
     if not isfinite(value):
-        raise InvalidInput(f"must be a finite number, not {value}")
+        raise InvalidInput(f"must be a finite number, not {value}", hint="Write digits: 90 or 1.5.")
     return value
 
 
@@ -124,7 +125,9 @@ def whole(least: int, most: int) -> Reader:
 def _bounded(value: Any, least: int, most: int) -> int:
     number = _whole(value)
     if not least <= number <= most:
-        raise InvalidInput(f"must be {least} to {most}, not {str(number)[:32]}")
+        raise InvalidInput(
+            f"must be {least} to {most}, not {str(number)[:32]}", hint="Write a number within these bounds."
+        )
     return number
 
 
@@ -175,7 +178,8 @@ def _pairs(value: Any) -> dict[str, str]:
     read = {}
     for name, text in value.items():
         if isinstance(text, bool) or not isinstance(text, str | int | float):
-            raise InvalidInput(f"{name[:40]!a} must be text, not {_TYPES.get(type(text), 'that')}")
+            hint = 'Put it in quotes: "...".'
+            raise InvalidInput(f"{name[:40]!a} must be text, not {_TYPES.get(type(text), 'that')}", hint=hint)
         read[_text(name)] = _text(text if isinstance(text, str) else str(text))
     return read
 
@@ -240,7 +244,7 @@ def _span(value: Any) -> timedelta:
         return _span_in_words(value)
     seconds = _number(value)
     if not 0 <= seconds <= 1e10:
-        raise InvalidInput(f"must be 0 to 10000000000 seconds, not {str(value)[:32]}")
+        raise InvalidInput(f"must be 0 to 10000000000 seconds, not {str(value)[:32]}", hint=_SPANS)
     return timedelta(milliseconds=round(seconds * 1_000))
 
 
@@ -251,7 +255,7 @@ def _is_number(text: str) -> bool:
 def _span_in_words(text: str) -> timedelta:
     length = span_in_words(text)
     if length is None or length > _LONGEST_SPAN:
-        raise _wrong(text, "a span of time", 'Write seconds as a number, or "90s", "15m", "2h", "1d", "1h30m".')
+        raise _wrong(text, "a span of time", _SPANS)
     return length
 
 
@@ -305,7 +309,7 @@ def span(least: float, most: float) -> Reader:
     def read(value: Any) -> timedelta:
         found = _span(value)
         if not least <= found.total_seconds() <= most:
-            raise InvalidInput(f"must be {least:g} to {most:g} seconds, not {found.total_seconds():g}")
+            raise InvalidInput(f"must be {least:g} to {most:g} seconds, not {found.total_seconds():g}", hint=_SPANS)
         return found
 
     return Reader("span", read)

@@ -18,14 +18,13 @@ from foliot.config.keys import (
     TRIGGER,
     WORKFLOW_SCHEDULE,
 )
-from foliot.config.problems import Place
 from foliot.config.schema import Fields, Found, Key, Reading, Schema
 from foliot.domain.deployment import FILE
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.input.schedule import read_schedule
 from foliot.domain.instant import Instant
 from foliot.domain.schedule import Catchup, Overlap, ScheduleSpec, ScheduleType, canonical, check_schedule, compiled
-from foliot.errors import InvalidInput, suggest
+from foliot.errors import InvalidInput, Place, suggest
 
 DEFAULT_NAME: Final = "default"
 _ALWAYS: Final = Instant(0)

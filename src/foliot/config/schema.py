@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 
 from foliot.config.document import Node
 from foliot.config.expansion import Expansion
-from foliot.config.problems import Place, Problems
+from foliot.config.problems import Problems
 from foliot.config.readers import Reader
 from foliot.domain.allowance import ANYTHING
 from foliot.domain.instant import Instant
-from foliot.errors import InvalidInput, suggest
+from foliot.errors import InvalidInput, Place, suggest
 
 
 class Key(NamedTuple):

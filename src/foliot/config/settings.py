@@ -5,13 +5,13 @@ from typing import Final, Literal, NamedTuple
 
 from msgspec import Struct
 
-from foliot.config.problems import Problem, Severity
 from foliot.domain.allowance import Allowance
 from foliot.domain.defaults import DEFAULT_STORAGE
 from foliot.domain.deployment import Declared
 from foliot.domain.firing import Tempo
 from foliot.domain.instant import DAY, MINUTE, SECOND, Millis
 from foliot.domain.job import DEFAULT_QUEUE
+from foliot.errors import Problem, Severity
 
 Mode = Literal["production", "development"]
 LogFormat = Literal["auto", "text", "json"]
@@ -58,7 +58,7 @@ class QueueSettings(Struct, frozen=True, kw_only=True):
 
 
 class RetentionSettings(NamedTuple):
-    """How long finished things are kept, in the order of `ports.storage.Retention`. None: for ever."""
+    """How long finished things are kept, in the order of `ports.upkeep.Retention`. None: for ever."""
 
     runs_age: Millis | None = Millis(90 * DAY)
     runs_per_job: int | None = 10_000

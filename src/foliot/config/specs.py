@@ -10,12 +10,11 @@ from msgspec.structs import fields as struct_fields
 
 from foliot.config.document import Node
 from foliot.config.keys import KIND_KEYS, NOTICES
-from foliot.config.problems import Place
 from foliot.config.schema import Fields, Reading
 from foliot.domain.kinds import KINDS, check_spec
 from foliot.domain.kinds.agent import ARGS as AGENT_ARGS
 from foliot.domain.kinds.http import read_command
-from foliot.errors import InvalidInput, InvalidJob
+from foliot.errors import InvalidInput, InvalidJob, Place
 
 _BOUND: Final = re.compile(r"Expected `(?:int|float)` (?P<side>[<>])= (?P<number>[0-9.]+)")
 _MAIN: Final[Mapping[str, tuple[str, str]]] = {

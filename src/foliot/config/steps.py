@@ -9,7 +9,6 @@ from foliot.config.edges import read_edges
 from foliot.config.gates import read_gate
 from foliot.config.keys import APPROVAL, STEP, STEP_WORK
 from foliot.config.kinds import OF_STEPS, Kind, kind_of, over_defaults, refuse_foreign_keys
-from foliot.config.problems import Place
 from foliot.config.schema import Fields, Found, Reading
 from foliot.config.specs import job_spec
 from foliot.domain.gate.spec import Gate
@@ -19,7 +18,7 @@ from foliot.domain.job import JobSpec
 from foliot.domain.kinds import check_spec
 from foliot.domain.workflow.checking import TEMPLATED, step_job_id
 from foliot.domain.workflow.spec import Answer, Approval, Step, StepOverlap
-from foliot.errors import InvalidInput
+from foliot.errors import InvalidInput, Place
 
 UNREADABLE: Final = JobSpec(kind="unreadable")
 """Stands for work that could not be read, so that the rest of its workflow can be checked."""

@@ -12,9 +12,9 @@ import msgspec
 from msgspec.structs import replace
 
 from foliot.config.document import Node
-from foliot.config.problems import KeyPath, Place, Problem, Problems, Severity
+from foliot.config.problems import KeyPath, Problems
 from foliot.config.schema import Fields, Reading
-from foliot.config.workflows import FileWorkflow, WorkflowReader, report_faults
+from foliot.config.workflows import FileWorkflow, WorkflowReader, report_problems
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.instant import Instant
 from foliot.domain.job import JobSpec
@@ -23,7 +23,7 @@ from foliot.domain.secrets import HIDDEN, is_hidden
 from foliot.domain.workflow.checking import step_job_id
 from foliot.domain.workflow.jobs import PART_SOURCE
 from foliot.domain.workflow.spec import WorkflowSpec
-from foliot.errors import Fault, InvalidDocument, InvalidInput
+from foliot.errors import InvalidDocument, InvalidInput, Place, Severity
 
 MAX_BYTES: Final = 16 << 20
 _SOURCE: Final = "api"
@@ -64,10 +64,11 @@ def _member(name: str) -> str:
 def open_document(document: Mapping[str, Any] | str | bytes) -> dict[str, Any]:
     """The object that a document is, as JSON has it."""
     try:
-        text = document if isinstance(document, str | bytes) else msgspec.json.encode(document)
-        if len(text) > MAX_BYTES:
+        text = document.encode() if isinstance(document, str) else document
+        content = text if isinstance(text, bytes) else msgspec.json.encode(text)
+        if len(content) > MAX_BYTES:
             raise _no_document(f"the document has more than {MAX_BYTES} bytes", "Use fewer or smaller steps.")
-        tree = msgspec.json.decode(text)
+        tree = msgspec.json.decode(content)
     except RecursionError:
         raise _no_document("lists or objects are nested too deeply", "Use fewer levels.") from None
     except (msgspec.MsgspecError, TypeError, ValueError) as error:
@@ -106,11 +107,11 @@ def _read(root: Node, jobs: Mapping[JobId, JobSpec], reading: Reading) -> Workfl
     problems = reading.problems
     workflow = WorkflowReader(Fields(), None, jobs, reading).read(root)
     assert workflow is not None, "an object is always read, however wrong"
-    report_faults(workflow, jobs, reading, watchable=jobs.keys())
+    report_problems(workflow, jobs, reading, watchable=jobs.keys())
     for problem in (*_misplaced(root), *_hidden(root)):
         problems.error(*problem)
     if problems.has_errors or workflow.spec is None:
-        raise InvalidDocument(workflow.id, [_fault(one) for one in problems.sorted() if one.severity is Severity.ERROR])
+        raise InvalidDocument(workflow.id, [one for one in problems.sorted() if one.severity is Severity.ERROR])
     return _document(workflow, workflow.spec, problems)
 
 
@@ -129,17 +130,13 @@ def _hidden(node: Node) -> Iterator[tuple[Place, str, str]]:
         yield node.place, "this value was hidden", f"Give the value itself where {HIDDEN} stands."
 
 
-def _fault(problem: Problem) -> Fault:
-    return Fault(problem.key, problem.message, problem.hint)
-
-
 def _document(workflow: FileWorkflow, spec: WorkflowSpec, problems: Problems) -> WorkflowDocument:
     return WorkflowDocument(
         id=workflow.id,
         spec=_owned(spec),
         schedules={one.id: replace(one.spec, source=PART_SOURCE) for one in workflow.schedules},
         past=frozenset(one.id for one in workflow.schedules if one.is_past),
-        warnings=tuple(str(_fault(one)) for one in problems.sorted()),
+        warnings=tuple(one.in_one_line for one in problems.sorted()),
     )
 
 

@@ -19,9 +19,11 @@ from foliot.domain.schedule import ScheduleSpec, ScheduleType
 from foliot.domain.secrets import public_value
 from foliot.domain.workflow.facts import OutputTest
 from foliot.domain.workflow.spec import ON_SUCCESS, Approval, Edge, Step, StepOverlap, WorkflowSpec
-from foliot.errors import InvalidWorkflow
+from foliot.errors import InvalidWorkflow, Problem
 
 Written = dict[str, Any]
+
+_UNWRITABLE: Final = "Change it where it is defined. A step that a document can say has a command, a call or a job."
 
 _USUAL: Final = {field: getattr(Options(), field) for field in Options.__struct_fields__}
 _DESCRIBED: Final = ("description", "category", "owner", "tags", "labels")
@@ -35,9 +37,9 @@ _SPEC: Final[Mapping[str, Callable[[Any], Any]]] = {
 
 def write_workflow(workflow_id: str, spec: WorkflowSpec, schedules: Mapping[ScheduleId, ScheduleSpec]) -> Written:
     """The document of a workflow with these of its schedules. Refused for one that no document can say."""
-    faults = [*_faults(spec)]
-    if faults:
-        raise InvalidWorkflow(workflow_id, faults)
+    problems = [*_problems(spec)]
+    if problems:
+        raise InvalidWorkflow(workflow_id, problems, cannot="be written as a document", hint=_UNWRITABLE)
     usual = WorkflowSpec(steps=())
     plain = ("description", "owner", "tags", "enabled", "params", "partial_counts_as", "final_on_cancel")
     written = {
@@ -60,15 +62,15 @@ def public_workflow(document: Written) -> Written:
     return shown
 
 
-def _faults(spec: WorkflowSpec) -> Iterator[str]:
+def _problems(spec: WorkflowSpec) -> Iterator[Problem]:
     """What cannot be written."""
     known = {key.name for key in EXECUTION}
     for name in _options(spec.options).keys() - known:
-        yield f"{name} of a workflow has no place in a document"
+        yield Problem.error(f"{name} of a workflow has no place in a document")
     for step in spec.steps:
         if step.definition is not None:
             for name in step.definition.spec.keys() - _fields(step.definition.runner):
-                yield f'step "{step.name}": {name} has no place in a document'
+                yield Problem.error(f'step "{step.name}": {name} has no place in a document')
 
 
 def _fields(runner: str) -> set[str]:

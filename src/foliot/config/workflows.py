@@ -7,20 +7,18 @@ from typing import Final, NamedTuple
 from foliot.config.definitions import read_id, read_options, warn_of_workers
 from foliot.config.document import Node
 from foliot.config.keys import EXECUTION, WORKFLOW, WORKFLOW_DEFAULTS
-from foliot.config.problems import Place
 from foliot.config.schedules import NamedSchedule, distinct, workflow_schedules
 from foliot.config.schema import Fields, Reading
 from foliot.config.steps import Around, FileStep, StepReader
 from foliot.domain.deployment import FILE
 from foliot.domain.ids import JobId
 from foliot.domain.job import JobSpec
-from foliot.domain.workflow.checking import check_workflow, step_job_id
+from foliot.domain.workflow.checking import check_workflow, doubts_about, step_job_id
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.domain.workflow.start import read_params
-from foliot.errors import InvalidInput, InvalidWorkflow
+from foliot.errors import InvalidInput, InvalidWorkflow, Place
 
 _ABOUT_STEP: Final = re.compile(r'(?:final )?step "(?P<step>[^"]*)"(?P<after> comes after| has no condition)?')
-_WITH_HINT: Final = re.compile(r"(?P<fact>.*?)\. (?P<hint>[A-Z].*)", re.DOTALL)
 
 
 class FileWorkflow(NamedTuple):
@@ -99,27 +97,27 @@ class WorkflowReader:
                 self._reading.refuse(schedule.place, error, f'schedule "{schedule.id[:64]}": ')
 
 
-def report_faults(
+def report_problems(
     workflow: FileWorkflow,
     jobs: Mapping[JobId, JobSpec],
     reading: Reading,
     watchable: Collection[JobId] | None = None,
 ) -> None:
-    """Say what is wrong with a workflow as a whole, each fault where its step stands; see `check_workflow`."""
+    """Say what is wrong with a workflow as a whole, each problem where its step stands; see `check_workflow`."""
     if workflow.spec is None:
         return
     try:
         check_workflow(workflow.id, workflow.spec, jobs, watchable=watchable)
     except InvalidWorkflow as error:
-        for fault in error.faults:
-            whole = _WITH_HINT.fullmatch(fault)
-            fact, hint = (whole["fact"], whole["hint"]) if whole else (fault, "")
-            reading.problems.error(_place_of(fault, workflow), fact, hint)
+        for problem in error.problems:
+            reading.problems.error(_place_of(problem.message, workflow), problem.message, problem.hint)
+    for doubt in doubts_about(workflow.spec, jobs):
+        reading.problems.warning(_place_of(doubt.message, workflow), doubt.message, doubt.hint)
 
 
-def _place_of(fault: str, workflow: FileWorkflow) -> Place:
-    """The last step of the name that a fault begins with; the workflow for one that is about all of it."""
-    about = _ABOUT_STEP.match(fault)
+def _place_of(message: str, workflow: FileWorkflow) -> Place:
+    """The last step of the name that a message begins with; the workflow for one that is about all of it."""
+    about = _ABOUT_STEP.match(message)
     if about is not None:
         for written in workflow.steps[::-1]:
             if about["step"] in (written.step.name, written.step.name[:64]):

@@ -26,9 +26,18 @@ from foliot.domain.difference import Difference as Difference
 from foliot.domain.difference import differences
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.job import Job, JobSpec
-from foliot.domain.rename import Rename, possible_renames, renamed_schedule_id, renamed_spec
+from foliot.domain.rename import (
+    Names,
+    Rename,
+    possible_renames,
+    renamed_job,
+    renamed_schedule_id,
+    renamed_spec,
+    renamed_workflow,
+)
 from foliot.domain.schedule import Schedule, ScheduleSpec, canonical
 from foliot.domain.workflow.checking import step_job_id
+from foliot.domain.workflow.dependencies import led_by
 from foliot.domain.workflow.jobs import GRAPH, PART_SOURCE, is_part_of_workflow
 from foliot.domain.workflow.spec import WorkflowSpec
 
@@ -170,8 +179,9 @@ class Changes(Struct, frozen=True, kw_only=True):
 
 def compare(declared: Declared, current: Current) -> Changes:
     """What applying `declared` to `current` would do."""
-    renames = _with_steps(possible_renames(declared.renames, current.jobs.keys()), current)
+    renames = _with_parts(possible_renames(declared.renames, current.jobs.keys()), current)
     moved, former = _renamed(current, renames)
+    moved = _naming_anew(moved, dict(renames))
     names = {new: old for old, new in renames}
     return Changes(
         jobs=tuple(_job_changes(declared, moved, names)),
@@ -183,9 +193,10 @@ def compare(declared: Declared, current: Current) -> Changes:
     )
 
 
-def _with_steps(renames: Iterable[Rename], current: Current) -> list[Rename]:
-    """A workflow takes the jobs of its steps along, those of former versions too."""
+def _with_parts(renames: Iterable[Rename], current: Current) -> list[Rename]:
+    """A workflow takes the jobs of its steps along, those of former versions too; a job the workflow that it leads."""
     wanted = dict(renames)
+    led = {JobId(led_by(old)): JobId(led_by(new)) for old, new in renames if _is_led(led_by(old), current)}
     steps = {
         step_job_id(old, name): step_job_id(new, name)
         for old, new in renames
@@ -193,7 +204,13 @@ def _with_steps(renames: Iterable[Rename], current: Current) -> list[Rename]:
         for name in _steps_under(old, current)
     }
     # Workflows first: from then on nothing is started under the old names of their steps.
-    return possible_renames({**wanted, **steps}, current.jobs.keys())
+    return possible_renames({**wanted, **led, **steps}, current.jobs.keys())
+
+
+def _is_led(workflow_id: str, current: Current) -> bool:
+    """Whether there is such a workflow, and Foliot made it of dependencies."""
+    job = current.jobs.get(JobId(workflow_id))
+    return job is not None and job.source == "foliot"
 
 
 def _steps_under(workflow_id: JobId, current: Current) -> Iterator[str]:
@@ -222,6 +239,15 @@ def _renamed(current: Current, renames: Iterable[Rename]) -> tuple[Current, dict
                 former[new] = old
     paused = frozenset(name for name in schedules if former.get(name, name) in current.paused)
     return replace(current, jobs=jobs, workflows=workflows, schedules=schedules, paused=paused), former
+
+
+def _naming_anew(current: Current, names: Names) -> Current:
+    """What is stored, with the new ids wherever a gate or a step names a job."""
+    if not names:
+        return current
+    jobs = {job_id: renamed_job(spec, names) for job_id, spec in current.jobs.items()}
+    workflows = {name: renamed_workflow(name, spec, names) for name, spec in current.workflows.items()}
+    return replace(current, jobs=jobs, workflows=workflows)
 
 
 def _kept_apart(declared: Declared, moved: Current) -> dict[JobId, JobId]:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId
-from foliot.domain.instant import DAY, Instant, Millis
+from foliot.domain.instant import DAY, SECOND, Instant, Millis
 from foliot.domain.kinds import check_spec
 from foliot.domain.limits import Limit, job_limit, keyed_limit
 from foliot.domain.retry import Retry
@@ -64,13 +64,17 @@ class Options(Struct, frozen=True, kw_only=True, omit_defaults=True):
     def check(self) -> None:
         check_name("queue", self.queue)
         self.retry.check()
-        _within("priority", self.priority, -MAX_PRIORITY, MAX_PRIORITY)
-        _within("max_lost", self.max_lost, 0, 1_000)
-        _within("concurrency_limit", self.concurrency_limit, 1, MAX_CAPACITY)
+        _within("priority", self.priority, -MAX_PRIORITY, MAX_PRIORITY, "Higher ones start first; 0 is usual.")
+        _within("max_lost", self.max_lost, 0, 1_000, "With 0 a run fails when its worker vanishes.")
+        _within("concurrency_limit", self.concurrency_limit, 1, MAX_CAPACITY, "Say how many may share the key.")
         if self.max_concurrent is not None:
-            _within("max_concurrent", self.max_concurrent, 1, MAX_CAPACITY)
-        if self.timeout is not None:
-            _within("timeout", self.timeout, 1, MAX_TIMEOUT)
+            _within("max_concurrent", self.max_concurrent, 1, MAX_CAPACITY, "Leave it out for no limit.")
+        if self.timeout is not None and not 0 < self.timeout <= MAX_TIMEOUT:
+            raise InvalidJob(
+                f"timeout must be above 0 and at most {MAX_TIMEOUT // SECOND} seconds, not {self.timeout / SECOND:g}",
+                hint="Leave it out where a run may take for ever.",
+                field="timeout",
+            )
         if self.concurrency_key is not None and not 0 < len(self.concurrency_key) <= 200:
             raise InvalidJob(
                 f"concurrency_key must have 1 to 200 characters, not {len(self.concurrency_key)}",
@@ -176,6 +180,6 @@ def check_name(what: str, name: str) -> None:
         )
 
 
-def _within(what: str, value: int, least: int, most: int) -> None:
+def _within(what: str, value: int, least: int, most: int, hint: str) -> None:
     if not least <= value <= most:
-        raise InvalidJob(f"{what} must be {least} to {most}, not {value}", field=what)
+        raise InvalidJob(f"{what} must be {least} to {most}, not {value}", hint=hint, field=what)

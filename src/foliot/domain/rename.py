@@ -3,6 +3,9 @@
 Its schedules come along, those named after it (`<job id>:<name>`) under their new names. What is drawn from a
 schedule's name, the H of a cron expression and its jitter, stays as it was: renaming moves no fire time, and the ledger
 of the past stays right.
+
+Whoever names it by its id names it by the new one: gates, the steps of workflows, in every version, and the workflow
+that it leads.
 """
 
 from collections.abc import Collection, Mapping
@@ -11,7 +14,13 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from foliot.domain.ids import JobId, ScheduleId
+from foliot.domain.job import JobSpec
 from foliot.domain.schedule import ScheduleSpec
+from foliot.domain.workflow.dependencies import EDGES, renamed_edges
+from foliot.domain.workflow.spec import Step, WorkflowSpec
+
+Names = Mapping[JobId, JobId]
+"""Former id -> id of all that are renamed at once."""
 
 
 class Rename(NamedTuple):
@@ -51,6 +60,28 @@ def renamed_spec(spec: ScheduleSpec, schedule_id: ScheduleId, rename: Rename) ->
     gets_new_name = renamed_schedule_id(schedule_id, rename) != schedule_id
     seed = spec.seed or (schedule_id if gets_new_name else "")
     return replace(spec, job_id=job_id, workflow_id=workflow_id, seed=seed)
+
+
+def renamed_job(spec: JobSpec, names: Names) -> JobSpec:
+    """A definition, as it is when jobs that its gate looks at, or the workflow that it leads, have their new ids."""
+    leads = names.get(JobId(spec.leads), spec.leads)
+    if spec.gate is None:
+        return replace(spec, leads=leads)
+    depends_on = tuple(names.get(name, name) for name in spec.gate.depends_on)
+    return replace(spec, leads=leads, gate=replace(spec.gate, depends_on=depends_on))
+
+
+def renamed_workflow(workflow_id: str, spec: WorkflowSpec, names: Names) -> WorkflowSpec:
+    """A version of a workflow, as it is when jobs that its steps name have their new ids. Its steps keep their names,
+    by which executions know them."""
+    renamed = replace(spec, steps=tuple(_renamed_step(step, names) for step in spec.steps))
+    return renamed_edges(renamed, names) if workflow_id == EDGES else renamed
+
+
+def _renamed_step(step: Step, names: Names) -> Step:
+    job = None if step.job is None else names.get(step.job, step.job)
+    definition = None if step.definition is None else renamed_job(step.definition, names)
+    return replace(step, job=job, definition=definition)
 
 
 def limit_prefix(job_id: JobId) -> str:

@@ -41,9 +41,17 @@ class Retry(Struct, frozen=True, kw_only=True, omit_defaults=True):
                 "a retry delay is more than a year", hint="Give up, or schedule a run for then.", field="retry"
             )
         if not 1.0 <= self.factor <= 100.0:
-            raise InvalidJob(f"retry factor must be 1 to 100, not {self.factor}", field="retry_factor")
+            raise InvalidJob(
+                f"retry factor must be 1 to 100, not {self.factor}",
+                hint="1 keeps all pauses alike, 2 doubles each further one.",
+                field="retry_factor",
+            )
         if not 0.0 <= self.jitter <= 1.0:
-            raise InvalidJob(f"retry jitter must be 0 to 1, not {self.jitter}", field="retry_jitter")
+            raise InvalidJob(
+                f"retry jitter must be 0 to 1, not {self.jitter}",
+                hint="0.1 makes a pause up to a tenth shorter or longer.",
+                field="retry_jitter",
+            )
 
     def delay(self, retry: int, *, key: str) -> Millis:
         """The pause before retry number `retry` (from 1) of the run named by `key`."""

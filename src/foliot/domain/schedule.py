@@ -198,10 +198,15 @@ def _check_target(spec: ScheduleSpec) -> None:
 
 def _check_numbers(spec: ScheduleSpec) -> None:
     if not 0 <= spec.jitter <= MAX_JITTER:
-        raise InvalidSchedule(f"jitter_ms must be 0 to {MAX_JITTER}, not {spec.jitter}", field="jitter_ms")
+        raise InvalidSchedule(
+            f"jitter_ms must be 0 to {MAX_JITTER}, not {spec.jitter}",
+            hint="Give milliseconds, at most those of a day.",
+            field="jitter_ms",
+        )
     if spec.catchup_max_age is not None and not 0 <= spec.catchup_max_age <= MAX_AGE:
         raise InvalidSchedule(
             f"catchup_max_age_sec must be 0 to {MAX_AGE // SECOND}, not {spec.catchup_max_age // SECOND}",
+            hint="Leave it out to make up for ticks of any age.",
             field="catchup_max_age_sec",
         )
 
@@ -221,7 +226,9 @@ def _check_expression(spec: ScheduleSpec, schedule_id: ScheduleId) -> None:
 def _check_integer(text: str, least: int, most: int, what: str) -> None:
     number = int(text) if text.isascii() and text.isdecimal() and len(text) < 20 else None
     if number is None or not least <= number <= most:
-        raise InvalidSchedule(f"{what} must be {least} to {most}, not {text[:32]!a}", field="schedule_expr")
+        raise InvalidSchedule(
+            f"{what} must be {least} to {most}, not {text[:32]!a}", hint="Write it in digits.", field="schedule_expr"
+        )
 
 
 def _check_window(spec: ScheduleSpec, now: Instant) -> None:

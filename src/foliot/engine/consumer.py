@@ -65,7 +65,7 @@ class Consumer:
         self._running: dict[Token, RunningAttempt] = {}
         self._tasks: dict[Token, asyncio.Task[None]] = {}
         self._is_draining = False
-        self._is_full = False
+        self._more_may_be_ready = False
         """Whether more may be ready than the last round asked for."""
 
     @property
@@ -91,7 +91,7 @@ class Consumer:
     async def round(self) -> Millis | None:
         wanted = min(self._free_slots(), self._most_at_once)
         if wanted <= 0:
-            self._is_full = True
+            self._more_may_be_ready = True
             return self._poll
         async with self._membership.claiming() as worker:
             if worker is None:
@@ -102,16 +102,16 @@ class Consumer:
             for claim in claims:
                 self._start(claim)
         found = len(claims) if hints is None else len(hints)
-        self._is_full = found >= wanted
+        self._more_may_be_ready = found >= wanted
         # Hints that led to nothing may hide others that would: old ones pile up while all workers are busy.
         is_misled = len(claims) < found
         # A slot that became free while we asked has woken nobody.
-        return AT_ONCE if is_misled or (self._is_full and self._free_slots() > 0) else self._poll
+        return AT_ONCE if is_misled or (self._more_may_be_ready and self._free_slots() > 0) else self._poll
 
     def make_room(self) -> None:
         """A slot is free, or an outcome saved. Where slots were free before, there is nothing that waited for it: what
         becomes ready rings by itself, and asking would cost a transaction that finds nothing."""
-        if self._is_full:
+        if self._more_may_be_ready:
             self.wake.set()
 
     def end(self, tokens: Collection[Token], ending: Ending) -> None:

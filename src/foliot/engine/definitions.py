@@ -2,7 +2,7 @@
 
 import logging
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -45,8 +45,8 @@ class Definitions:
                 self._jobs.pop(job_id, None)
             self._jobs.update(found)
         roots = {claim.root for claim in claims if claim.root is not None and claim.root not in self._executions}
-        if roots:
-            await self._load_executions(roots)
+        while roots:
+            roots = await self._load_executions(roots)
 
     def job(self, claim: Claim) -> Job | None:
         """None when there is no such definition any more."""
@@ -71,15 +71,22 @@ class Definitions:
             log.exception("overrides_not_readable", extra={"run": claim.run_id})
             return options
 
-    async def _load_executions(self, roots: Iterable[RunId]) -> None:
-        for run_id, execution in (await self._storage.executions.get(set(roots))).items():
+    async def _load_executions(self, roots: Collection[RunId]) -> set[RunId]:
+        """Keep these with their plans. Those whose jobs have got other ids meanwhile come back: what was read of the
+        one names them otherwise than what was read of the other."""
+        again: set[RunId] = set()
+        for run_id, execution in (await self._storage.executions.get(roots)).items():
             try:
-                plan = await self._plans.get(execution.workflow_id, execution.version)
+                plan = await self._plans.get(execution.workflow_id, execution.version, execution.revision)
             except NotFound:
                 continue
-            self._executions[run_id] = execution, plan
+            if plan is None:
+                again.add(run_id)
+            else:
+                self._executions[run_id] = execution, plan
         while len(self._executions) > _EXECUTIONS:
             self._executions.popitem(last=False)
+        return again
 
     def _step(self, claim: Claim) -> Job | None:
         execution, plan = self._executions.get(claim.root or RunId(""), (None, None))

@@ -66,13 +66,17 @@ class Gatekeeper:
     async def _ask(self, run: Gated, now: Instant) -> Passed | Postponed:
         gate = await self._gate(run.job_id)
         if gate is None:
-            return Passed(run.run_id, Decision(action=Action.RUN))
+            is_same = await self._has_kept_its_name(run)
+            return Passed(run.run_id, Decision(action=Action.RUN)) if is_same else Postponed(run.run_id, now)
         if gate.cooldown:
             declined = await self._latest(run.job_id, _DECLINED, run.planned, because=_DECLINED_BECAUSE)
             if cooling(gate, declined, run.planned):
                 return Passed(run.run_id, Decision(action=Action.SKIP, reason=Reason.COOLDOWN))
         since, until = await self._window(gate, run), now if gate.wait else run.planned
         sights = await self._storage.runs.sights(gate.depends_on, after=since, until=until)
+        if await self._gate(run.job_id) != gate:
+            # What it looks at may have another name, and was looked for under the old one.
+            return Postponed(run.run_id, now)
         if waits(gate, sights, run.planned, now):
             return Postponed(run.run_id, Instant(min(now + LOOK_AGAIN, run.planned + gate.wait)))
         goes_on = gate.window_kind is WindowKind.LAST_SUCCESS
@@ -82,6 +86,11 @@ class Gatekeeper:
         """What the job asks for today; one that is gone or asks for nothing lets its runs pass."""
         found = await self._storage.jobs.get([job_id])
         return found[job_id].spec.gate if job_id in found else None
+
+    async def _has_kept_its_name(self, run: Gated) -> bool:
+        """Whether its job is the one that was asked for: of one that is renamed the gate is found under its new id."""
+        found = (await self._storage.runs.get([run.run_id])).get(run.run_id)
+        return found is None or found.job_id == run.job_id
 
     async def _window(self, gate: Gate, run: Gated) -> Instant:
         is_wanted = gate.window_kind is WindowKind.LAST_SUCCESS

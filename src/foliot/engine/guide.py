@@ -100,5 +100,5 @@ class Guide:
     async def _busy(self, job_ids: Collection[JobId]) -> set[JobId]:
         """Jobs with a run that is due and not over: one that takes a place, or, of jobs without limits, any."""
         sights = await self._storage.runs.sights(job_ids, after=LATEST, until=self._passage.now)
-        under_way = {job_id for job_id, sight in sights.items() if sight.is_under_way}
-        return under_way | await self._storage.executions.busy(job_ids)
+        expected = {job_id for job_id, sight in sights.items() if sight.is_expected}
+        return expected | await self._storage.executions.busy(job_ids)

@@ -12,7 +12,8 @@ from foliot.domain.instant import DAY, MINUTE, SECOND, Millis
 from foliot.engine.deadline import DeadlinePassed, deadline
 from foliot.engine.loop import AT_ONCE
 from foliot.ports.clock import Clock
-from foliot.ports.storage import Retention, Storage
+from foliot.ports.storage import Storage
+from foliot.ports.upkeep import Retention
 
 log = logging.getLogger(__name__)
 

@@ -20,7 +20,7 @@ from foliot.domain.lease import Claim
 from foliot.domain.logs import Closing, LogChunk, Stream, closing_line
 from foliot.engine.loop import AT_ONCE
 from foliot.ports.clock import Clock
-from foliot.ports.storage import LogStore
+from foliot.ports.logs import LogStore
 
 log = logging.getLogger(__name__)
 

@@ -37,7 +37,8 @@ from foliot.engine.settler import Settler
 from foliot.ports.clock import Clock
 from foliot.ports.queue import Queue
 from foliot.ports.runner import Runner, Sweep
-from foliot.ports.storage import Retention, Storage
+from foliot.ports.storage import Storage
+from foliot.ports.upkeep import Retention
 
 log = logging.getLogger(__name__)
 
@@ -143,7 +144,7 @@ class Timekeeping:
         self.scheduler = Scheduler(storage, clock, ids=parts.ids, launcher=parts.launcher, tempo=settings.tempo)
         self.dispatcher = Dispatcher(storage, parts.queue, clock, poll=settings.poll)
         self.gatekeeper = Gatekeeper(storage, every=settings.poll)
-        self.reaper = Reaper(storage, Plans(storage.workflows), sweep=parts.sweep, every=settings.poll)
+        self.reaper = Reaper(storage, Plans(storage), sweep=parts.sweep, every=settings.poll)
         self.janitor = Janitor(storage, clock, parts.ids.make(clock.now()), settings.retention)
         self.duties: Sequence[Duty] = (
             self.scheduler,
@@ -159,7 +160,7 @@ class Work:
 
     def __init__(self, parts: Parts, settings: Settings) -> None:
         storage = parts.storage
-        plans = Plans(storage.workflows)
+        plans = Plans(storage)
         self._clock = parts.clock
         self.finisher = Finisher(storage)
         self.logbook = LogBook(storage.logs, parts.clock)

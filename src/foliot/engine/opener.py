@@ -31,17 +31,30 @@ class Opener:
 
     async def open(self, claim: Claim, job: Job, options: Options) -> Failure | None:
         """Begin the execution that the claim is about. A failure says why there can be none; the lease is then ours."""
-        try:
-            opening = await self._opening(claim, job, options)
-        except FoliotError as error:
-            return Failure(str(error), Reason.LAUNCH_FAILED, retryable=False)
-        if not await self._storage.executions.open([opening]):
-            self._tell(Progress(claim.run_id, job.id, opening.states, opening.ended is not None))
+        workflow: Job | None = job
+        while workflow is not None:
+            try:
+                opening = await self._opening(claim, workflow, options)
+            except FoliotError as error:
+                return Failure(str(error), Reason.LAUNCH_FAILED, retryable=False)
+            if opening is not None and not await self._storage.executions.open([opening]):
+                self._tell(Progress(claim.run_id, job.id, opening.states, opening.ended is not None))
+                return None
+            workflow = await self._changed(workflow)
         return None
 
-    async def _opening(self, claim: Claim, job: Job, options: Options) -> Opening:
+    async def _changed(self, job: Job) -> Job | None:
+        """The workflow's job as it is now, if it is another. If not, the lease is not ours any more, or the workflow
+        itself is renamed: then the lease is given back, and the run opened under its new name."""
+        found = (await self._storage.jobs.get([job.id])).get(job.id)
+        return None if found is None or found.revision == job.revision else found
+
+    async def _opening(self, claim: Claim, job: Job, options: Options) -> Opening | None:
+        """How it begins; None where names have changed since the job was read."""
         start = Start.read(claim.overrides, job.spec.spec)
-        plan = await self._plans.get(job.id, start.version)
+        plan = await self._plans.get(job.id, start.version, job.revision)
+        if plan is None:
+            return None
         execution = Execution(
             run_id=claim.run_id,
             workflow_id=job.id,
@@ -53,6 +66,7 @@ class Opener:
             tick=claim.tick,
             opened_at=claim.started_at,
             deadline=None if options.timeout is None else later(claim.started_at, options.timeout),
+            revision=job.revision,
         )
         states = await self._states(plan, start)
         execution = execution._replace(unresolved=sum(state.result is None for state in states.values()))

@@ -18,7 +18,8 @@ from foliot.domain.punctual import decide
 from foliot.domain.tick import TickOutcome, TickRecord
 from foliot.engine.loop import AT_ONCE
 from foliot.ports.clock import Clock
-from foliot.ports.storage import DueBatch, Storage, Topic
+from foliot.ports.schedules import DueBatch
+from foliot.ports.storage import Storage, Topic
 
 log = logging.getLogger(__name__)
 

@@ -40,7 +40,8 @@ class Settler:
         return self._storage.signal(Topic.NOTES)
 
     async def round(self) -> Millis | None:
-        settlements = [await self._settle(one) for one in await self._storage.executions.unsettled(BATCH)]
+        decided = [await self._settle(one) for one in await self._storage.executions.unsettled(BATCH)]
+        settlements = [one for one in decided if one is not None]
         saved: set[RunId] = set()
         if settlements:
             saved.update(await self._storage.executions.settle(settlements))
@@ -50,10 +51,12 @@ class Settler:
         # What could not be saved was settled by somebody else, or cannot be stored at all: no reason to hurry.
         return AT_ONCE if saved else self._every
 
-    async def _settle(self, unsettled: Unsettled) -> Settlement:
-        """Decide what follows for one execution."""
+    async def _settle(self, unsettled: Unsettled) -> Settlement | None:
+        """Decide what follows for one execution; nothing, where names have changed since it was read."""
         execution, notes, now = unsettled
-        plan = await self._plans.get(execution.workflow_id, execution.version)
+        plan = await self._plans.get(execution.workflow_id, execution.version, execution.revision)
+        if plan is None:
+            return None
         passage = Passage(plan, execution, lambda: RunId(self._ids.make(now)), now)
         known: dict[str, StepState] = {}
         news = passage.heard(notes)

@@ -18,7 +18,8 @@ from foliot.domain.workflow.spec import PART_SOURCE
 from foliot.domain.workflow.template import has_template
 from foliot.errors import InvalidRun, NotFound
 from foliot.ports.clock import Clock
-from foliot.ports.storage import Created, RunFilter, Storage
+from foliot.ports.runs import Created, RunFilter
+from foliot.ports.storage import Storage
 from foliot.service.registrar import Registrar
 
 MAX_DEDUPE_KEY: Final = 255

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from foliot.domain.workflow.execution import Progress
-from foliot.service.workflows import ExecutionView, StepView, Workflows
+from foliot.service.executions import Executions, ExecutionView, StepView
 
 log = logging.getLogger(__name__)
 
@@ -27,12 +27,12 @@ class Listeners:
         self.on_step: list[OnStep] = []
         self._calls: set[asyncio.Task[None]] = set()
 
-    def listen(self, workflows: Workflows) -> Callable[[Progress], None]:
+    def listen(self, executions: Executions) -> Callable[[Progress], None]:
         """What an engine tells of its progress."""
 
         def tell(progress: Progress) -> None:
             if self.on_step or (self.on_complete and progress.is_over):
-                call = asyncio.get_running_loop().create_task(self._call(workflows, progress))
+                call = asyncio.get_running_loop().create_task(self._call(executions, progress))
                 self._calls.add(call)
                 call.add_done_callback(self._calls.discard)
 
@@ -43,8 +43,8 @@ class Listeners:
         while self._calls:
             await asyncio.wait(self._calls)
 
-    async def _call(self, workflows: Workflows, progress: Progress) -> None:
-        execution = await workflows.status(progress.run_id)
+    async def _call(self, executions: Executions, progress: Progress) -> None:
+        execution = await executions.status(progress.run_id)
         if execution is None:
             return
         resolved = {name for name, state in progress.steps.items() if state.result is not None}

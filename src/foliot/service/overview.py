@@ -9,7 +9,8 @@ from foliot.domain.run import BEGUN, Status
 from foliot.domain.schedule import Schedule
 from foliot.domain.timetable import Timetable
 from foliot.ports.clock import Clock
-from foliot.ports.storage import Depth, RunFilter, Storage
+from foliot.ports.runs import Depth, RunFilter
+from foliot.ports.storage import Storage
 from foliot.service.views import (
     PREVIEW,
     JobView,

@@ -10,7 +10,8 @@ from foliot.domain.instant import Millis
 from foliot.domain.run import BEGUN, Run
 from foliot.errors import NotFound
 from foliot.ports.clock import Clock
-from foliot.ports.storage import RunFilter, Storage
+from foliot.ports.runs import RunFilter
+from foliot.ports.storage import Storage
 
 LOOK_EVERY: Final = Millis(250)
 _MOST: Final = 10_000

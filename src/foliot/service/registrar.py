@@ -15,7 +15,8 @@ from foliot.domain.payload import encode_payload
 from foliot.domain.schedule import Schedule, ScheduleSpec, canonical, check_schedule
 from foliot.errors import InvalidInput, InvalidJob, InvalidSchedule, NotFound, OwnedElsewhere
 from foliot.ports.clock import Clock
-from foliot.ports.storage import NewSchedule, Storage
+from foliot.ports.definitions import NewSchedule
+from foliot.ports.storage import Storage
 from foliot.service.paging import stored_jobs, stored_schedules
 from foliot.service.views import ScheduleView, moment, view_ledger
 

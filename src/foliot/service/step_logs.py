@@ -9,7 +9,8 @@ from typing import Final, NamedTuple
 
 from foliot.domain.ids import RunId
 from foliot.ports.clock import Clock
-from foliot.ports.storage import RunFilter, Storage
+from foliot.ports.runs import RunFilter
+from foliot.ports.storage import Storage
 from foliot.service.logs import LOOK_EVERY, LogView, Pieces
 
 _PAGE: Final = 500

@@ -9,7 +9,8 @@ from foliot.domain.ids import JobId, RunId, ScheduleId
 from foliot.domain.instant import LATEST, Instant
 from foliot.domain.tick import TickOutcome, TickRecord
 from foliot.domain.timetable import Timetable
-from foliot.ports.storage import Ledger, Storage
+from foliot.ports.schedules import Ledger
+from foliot.ports.storage import Storage
 
 _PAGE = 200
 _ROWS = 10_000

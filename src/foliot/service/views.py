@@ -18,7 +18,7 @@ from foliot.domain.schedule import Schedule, ScheduleType
 from foliot.domain.secrets import public_document, public_spec
 from foliot.domain.tick import TickOutcome, TickReason, TickRecord
 from foliot.domain.timetable import Timetable
-from foliot.ports.storage import Ledger
+from foliot.ports.schedules import Ledger
 
 PREVIEW: Final = 5
 """Fire times that are shown of a schedule."""

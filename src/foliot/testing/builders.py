@@ -18,7 +18,8 @@ from foliot.domain.outcome import Reason
 from foliot.domain.run import Again, Ended, GivenBack, NewRun, Status, Tick
 from foliot.domain.schedule import Revision, ScheduleSpec, ScheduleType
 from foliot.domain.tick import TickOutcome, TickReason, TickRecord, tick_key
-from foliot.ports.storage import NewSchedule, Retention
+from foliot.ports.definitions import NewSchedule
+from foliot.ports.upkeep import Retention
 from foliot.testing.clock import START
 
 REPORT: Final = JobId("report")

@@ -121,7 +121,7 @@ class InlineEngine:
             ids=services.ids,
             runners=build_runners(functions, self.app.launcher, threads=1),
             launcher=launch_elsewhere if self.app.has_own_launcher else launch_job,
-            tell=self.app.listeners.listen(services.workflows),
+            tell=self.app.listeners.listen(services.executions),
         )
         settings = Settings(label="inline", lease=_FOR_EVER)
         self._timekeeping = Timekeeping(parts, settings)

@@ -19,7 +19,9 @@ from foliot.domain.schedule import Overlap, ScheduleSpec
 from foliot.domain.tick import REASONS, TickOutcome, TickRecord
 from foliot.domain.timetable import Timetable
 from foliot.domain.workflow.execution import Execution, StepRecord
-from foliot.ports.storage import Ledger, RunFilter, Storage
+from foliot.ports.runs import RunFilter
+from foliot.ports.schedules import Ledger
+from foliot.ports.storage import Storage
 
 PAGE = 1_000
 

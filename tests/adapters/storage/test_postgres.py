@@ -104,6 +104,10 @@ class TestSettling(contracts.SettleContract):
     pass
 
 
+class TestReferences(contracts.ReferenceContract):
+    pass
+
+
 class TestRenames(contracts.RenameContract):
     pass
 

@@ -100,6 +100,10 @@ class TestEvents(suites.EventContract):
     pass
 
 
+class TestReferences(suites.ReferenceContract):
+    pass
+
+
 class TestRenames(suites.RenameContract):
     pass
 

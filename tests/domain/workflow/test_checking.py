@@ -21,11 +21,11 @@ def shell(name: str, *parents: str, command: str = "true", **fields: object) -> 
     return Step(name=name, definition=definition, after=edges, **fields)  # type: ignore[arg-type]  # a test names what it means
 
 
-def faults(*steps: Step, **fields: object) -> str:
+def problems(*steps: Step, **fields: object) -> str:
     spec = WorkflowSpec(steps=steps, **fields)  # type: ignore[arg-type]  # a test names what it means
     with pytest.raises(InvalidWorkflow) as caught:
         check_workflow("etl", spec, JOBS)
-    return "\n".join(caught.value.faults)
+    return "\n".join(problem.in_one_line for problem in caught.value.problems)
 
 
 def test_a_good_workflow_passes() -> None:
@@ -40,8 +40,8 @@ def test_a_good_workflow_passes() -> None:
 
 
 @pytest.mark.proves("D1", "R2-31", "R2-35")
-def test_every_fault_is_told_together() -> None:
-    found = faults(
+def test_every_problem_is_told_together() -> None:
+    found = problems(
         shell("a", "nowhere"),
         Step(name="b", job=JobId("reprot")),
         Step(name="c"),
@@ -57,11 +57,11 @@ def test_every_fault_is_told_together() -> None:
 
 
 def test_templates_are_checked_also_where_the_graph_is_wrong() -> None:
-    found = faults(
+    found = problems(
         shell("a"),
         shell("b", payload="{{ params.dya }} {{ steps.a.output }}"),
         shell("c", "nowhere", payload="{{ steps.a.output }} {{ steps.aa.output }}", command="x {{ params.day }}"),
-        shell("d", "e", payload="{{ steps.a.output }}"),
+        shell("d", "e", payload="{{ steps.a.output }} {{ steps.d.result }}"),
         shell("e", "d"),
         params={"day": 1},
     )
@@ -71,36 +71,40 @@ def test_templates_are_checked_also_where_the_graph_is_wrong() -> None:
     assert 'step "b": {{ steps.a.output }}: step "a" does not come before this one' in found
     assert 'step "c": {{ steps.aa.output }}: step "aa" does not come before this one. Did you mean "a"?' in found
     assert 'step "c": a template cannot stand in command' in found
+    assert 'step "d": {{ steps.d.result }}: step "d" does not come before this one' in found
+    assert 'step "d": {{ steps.a.output }}' not in found
 
 
 def test_where_the_order_is_in_doubt_a_template_may_read_any_step() -> None:
     steps = (shell("a"), shell("b", "nowhere"), shell("c", "b", payload="{{ steps.a.output }}"), shell("c", "c"))
 
-    assert "does not come before" not in faults(*steps)
+    assert "does not come before" not in problems(*steps)
 
 
 def test_a_cycle_is_told_also_where_a_step_is_there_twice() -> None:
-    found = faults(shell("a", "b"), shell("b", "a"), shell("b"))
+    found = problems(shell("a", "b"), shell("b", "a"), shell("b"))
 
     assert 'step "b" is there twice' in found
     assert "the steps wait for each other: a -> b -> a" in found
 
 
 def test_what_to_do_stands_apart_from_what_is_wrong() -> None:
-    found = faults(Step(name="no way", approval=Approval()), Step(name="b", job=JobId("xyz")))
+    found = problems(
+        Step(name="no way", approval=Approval()), Step(name="b", job=JobId("xyz"), spec={"env": {"A": "1"}})
+    )
 
     assert "is not a usable name. Use 1 to 200" in found
     assert found.endswith('step "b": job "xyz" does not exist')
 
 
 def test_a_template_that_reads_a_step_that_does_not_come_before_is_refused() -> None:
-    found = faults(shell("a"), shell("b", payload={"x": "{{ steps.a.output }}"}))
+    found = problems(shell("a"), shell("b", payload={"x": "{{ steps.a.output }}"}))
 
     assert 'step "b": {{ steps.a.output }}: step "a" does not come before this one' in found
 
 
 def test_a_template_in_a_command_is_refused_and_shown_the_way() -> None:
-    found = faults(shell("a"), shell("b", "a", command="rm {{ steps.a.output }}"))
+    found = problems(shell("a"), shell("b", "a", command="rm {{ steps.a.output }}"))
 
     assert "a template cannot stand in command; put it into env, stdin" in found
 
@@ -113,7 +117,7 @@ def test_a_step_whose_name_is_taken_by_a_job_is_refused() -> None:
 
 
 def test_a_definition_that_cannot_run_is_refused() -> None:
-    assert "this is no shell job" in faults(Step(name="a", definition=JobSpec(kind="shell", spec={})))
+    assert "this is no shell job" in problems(Step(name="a", definition=JobSpec(kind="shell", spec={})))
 
 
 @pytest.mark.parametrize("named", ["etl", "other"])
@@ -124,7 +128,10 @@ def test_a_workflow_is_no_step(named: str) -> None:
     with pytest.raises(InvalidWorkflow) as caught:
         check_workflow("etl", spec, jobs)
 
-    assert caught.value.faults == (f'step "a": "{named}" is a workflow and cannot be a step. Name a job.',)
+    [problem] = caught.value.problems
+    assert problem.in_one_line == f'step "a": "{named}" is a workflow and cannot be a step. Name a job.'
+    assert caught.value.message == f"workflow 'etl' cannot be registered:\n  - {problem.in_one_line}"
+    assert caught.value.hint == "Correct what is listed. Nothing was stored."
 
 
 def gated(*names: str, **fields: Any) -> Step:
@@ -133,7 +140,7 @@ def gated(*names: str, **fields: Any) -> Step:
 
 
 @pytest.mark.parametrize(
-    ("step", "fault"),
+    ("step", "problem"),
     [
         (gated("etl.a"), 'step "a": "etl.a" cannot depend on itself'),
         (gated(), 'step "a": depends_on names 1 to'),
@@ -141,12 +148,12 @@ def gated(*names: str, **fields: Any) -> Step:
         (gated("reprot"), 'step "a": job "reprot" does not exist. Did you mean "report"?'),
     ],
 )
-def test_a_gate_of_a_step_that_cannot_be_asked_is_refused(step: Step, fault: str) -> None:
+def test_a_gate_of_a_step_that_cannot_be_asked_is_refused(step: Step, problem: str) -> None:
     with pytest.raises(InvalidWorkflow) as caught:
         check_workflow("etl", WorkflowSpec(steps=(step,)), JOBS, watchable=JOBS)
 
-    [told] = caught.value.faults
-    assert told.startswith(fault)
+    [told] = caught.value.problems
+    assert told.in_one_line.startswith(problem)
 
 
 def test_a_gate_of_a_step_may_look_at_its_own_workflow_and_at_other_steps() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foliot.domain.workflow.graph import faults_of, find_cycle
+from foliot.domain.workflow.graph import find_cycle, problems_of
 from foliot.domain.workflow.spec import Edge, Step
 
 
@@ -14,8 +14,8 @@ def step(name: str, *parents: str, is_final: bool = False) -> Step:
     return Step(name=name, after=tuple(Edge(parent=parent) for parent in parents), is_final=is_final)
 
 
-def faults(*steps: Step) -> str:
-    return "\n".join(faults_of(steps))
+def problems(*steps: Step) -> str:
+    return "\n".join(problem.in_one_line for problem in problems_of(steps))
 
 
 @pytest.mark.proves("D1", "R2-23", "R2-33")
@@ -28,18 +28,18 @@ def faults(*steps: Step) -> str:
     ],
 )
 def test_a_cycle_is_named(steps: list[Step], way: str) -> None:
-    [fault] = faults_of(steps)
+    [problem] = problems_of(steps)
 
-    assert fault == f"the steps wait for each other: {way}"
+    assert problem.message == f"the steps wait for each other: {way}"
 
 
 def test_a_diamond_is_no_cycle() -> None:
-    assert faults(step("a"), step("b", "a"), step("c", "a"), step("d", "b", "c")) == ""
+    assert problems(step("a"), step("b", "a"), step("c", "a"), step("d", "b", "c")) == ""
 
 
 @pytest.mark.proves("D1", "R2-30", "R2-32")
-def test_every_fault_is_told_at_once() -> None:
-    found = faults(
+def test_every_problem_is_told_at_once() -> None:
+    found = problems(
         step("extract"),
         step("extract"),
         step("load", "extrakt", "extrakt"),
@@ -54,7 +54,7 @@ def test_every_fault_is_told_at_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("steps", "fault"),
+    ("steps", "problem"),
     [
         ([], "at least one step"),
         ([step("a"), step("z", "a", is_final=True)], "comes after every step already"),
@@ -62,8 +62,8 @@ def test_every_fault_is_told_at_once() -> None:
         ([step("a"), Step(name="b", after=(Edge(parent="a", when=frozenset()),))], "has no condition"),
     ],
 )
-def test_what_cannot_be_a_workflow_is_refused(steps: list[Step], fault: str) -> None:
-    assert fault in faults(*steps)
+def test_what_cannot_be_a_workflow_is_refused(steps: list[Step], problem: str) -> None:
+    assert problem in problems(*steps)
 
 
 @given(st.dictionaries(st.sampled_from("abcdefgh"), st.lists(st.sampled_from("abcdefgh"), max_size=3)))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foliot.domain.workflow.template import faults_of, render
+from foliot.domain.workflow.template import problems_of, render
 from foliot.errors import InvalidRun
 
 SOURCES = {
@@ -52,7 +52,7 @@ def test_what_a_template_yields_is_not_read_again(value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "fault"),
+    ("text", "problem"),
     [
         ("{{ steps.extrakt.output }}", 'step "extrakt" does not come before this one. Did you mean "extract"?'),
         ("{{ steps.extract.outputs }}", "a step has output"),
@@ -62,19 +62,22 @@ def test_what_a_template_yields_is_not_read_again(value: Any) -> None:
         ("{{ env.HOME }}", '"env" is none of params, steps, execution'),
         ("{{ 7 * 7 }}", "write it as source.name"),
         ("{{ params.day | upper }}", "write it as source.name"),
+        ("{{ params.day }", "{{ params.day }: it is never closed"),
+        ("{{ params.day }} and {{ more", "{{ more: it is never closed"),
     ],
 )
-def test_a_template_that_cannot_work_is_found_when_the_workflow_is_registered(text: str, fault: str) -> None:
-    [found] = faults_of(
+def test_a_template_that_cannot_work_is_found_when_the_workflow_is_registered(text: str, problem: str) -> None:
+    [found] = problems_of(
         {"deep": [text]}, is_before={"extract"}.__contains__, steps=["extract", "load"], params={"day": None}
     )
 
-    assert fault in found
+    assert problem in found.in_one_line
 
 
-def test_good_templates_have_no_faults() -> None:
+def test_good_templates_have_no_problems() -> None:
     good = ["{{ steps.extract.output.path }}", "{{ params.day }}", "{{ execution.id }}", "{{steps.extract.result}}"]
 
     assert (
-        list(faults_of(good, is_before={"extract"}.__contains__, steps=["extract", "load"], params={"day": None})) == []
+        list(problems_of(good, is_before={"extract"}.__contains__, steps=["extract", "load"], params={"day": None}))
+        == []
     )

@@ -13,7 +13,8 @@ from foliot.domain.ids import RunId
 from foliot.domain.run import Run
 from foliot.engine.plans import Plans
 from foliot.engine.reaper import Reaper
-from foliot.ports.storage import RunFilter, Storage
+from foliot.ports.runs import RunFilter
+from foliot.ports.storage import Storage
 from foliot.service.desk import Request
 from foliot.testing.postgres import PostgresServer
 from foliot.wiring import Services
@@ -128,7 +129,7 @@ class Stage:
 
     async def reap(self) -> None:
         """Free what a killed worker held, as a scheduler on another machine does."""
-        reaper = Reaper(self.storage, Plans(self.storage.workflows))
+        reaper = Reaper(self.storage, Plans(self.storage))
 
         async def is_free() -> bool:
             await reaper.round()

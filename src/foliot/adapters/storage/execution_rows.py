@@ -28,6 +28,14 @@ def as_stored_workflow(spec: WorkflowSpec) -> WorkflowSpec:
     return _WORKFLOW.decode(encode(spec))
 
 
+def decode_workflow_spec(document: str) -> WorkflowSpec:
+    return _WORKFLOW.decode(document)
+
+
+def decode_jobs(document: str) -> dict[JobId, JobSpec]:
+    return _JOBS.decode(document)
+
+
 def jobs_behind(versions: Iterable[WorkflowVersion]) -> dict[JobId, JobSpec]:
     """The jobs that these versions are carried out by."""
     jobs: dict[JobId, JobSpec] = {}
@@ -44,9 +52,9 @@ def version_of(row: Row) -> WorkflowVersion:
 
 def execution_of(row: Row) -> Execution:
     """run_id, workflow_id, version, state, unresolved, params, jobs, schedule_uid, schedule_id, scheduled_for,
-    tick_key, opened_at, deadline, cancel_at, is_ending"""
+    tick_key, opened_at, deadline, cancel_at, is_ending, revision"""
     run_id, workflow_id, version, state, unresolved, params, jobs, uid, schedule_id, moment, key, *rest = row
-    opened_at, deadline, cancel_at, is_ending = rest
+    opened_at, deadline, cancel_at, is_ending, revision = rest
     return Execution(
         run_id,
         workflow_id,
@@ -60,6 +68,7 @@ def execution_of(row: Row) -> Execution:
         deadline,
         cancel_at,
         bool(is_ending),
+        revision,
     )
 
 

@@ -10,7 +10,7 @@ terminal run of each, finished inside the window, decides:
     cancelled
     skipped, or no run   missing: `on_missing` says what the gate does
 
-Strongest wins: fail before skip before run. While a dependency is under way and `wait` is not over, the gate waits.
+Strongest wins: fail before skip before run. While a dependency is expected and `wait` is not over, the gate waits.
 The window ends at the planned moment, so that starting late does not change the answer; a gate that waits looks up to
 the moment at which it looks.
 """

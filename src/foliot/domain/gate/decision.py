@@ -26,8 +26,8 @@ class Sight(NamedTuple):
     """What a gate sees of one dependency."""
 
     end: End | None
-    is_under_way: bool = False
-    """A run of it is due or running."""
+    is_expected: bool = False
+    """A run of it is due, or has begun and is not over."""
 
 
 class Verdict(StrEnum):
@@ -95,9 +95,9 @@ def window_of(gate: Gate, planned: Instant, last_success: Instant | None) -> Ins
 
 
 def waits(gate: Gate, sights: Mapping[JobId, Sight], planned: Instant, now: Instant) -> bool:
-    """Whether it is worth looking again: a dependency that is not met is under way, and there is time."""
+    """Whether it is worth looking again: a dependency that is not met is expected, and there is time."""
     return now < planned + gate.wait and any(
-        sight.is_under_way and verdict_on(gate, sight) is not Verdict.MET for sight in sights.values()
+        sight.is_expected and verdict_on(gate, sight) is not Verdict.MET for sight in sights.values()
     )
 
 

@@ -42,7 +42,7 @@ class Gate(Struct, frozen=True, kw_only=True, omit_defaults=True):
     on_missing: Action = Action.SKIP
     on_dep_fail: Action = Action.SKIP
     wait: Millis = Millis(0)
-    """How long, after its planned moment, it waits for a dependency that is under way."""
+    """How long, after its planned moment, it waits for a dependency that is expected."""
     cooldown: Millis = Millis(0)
     """How long it does not look again after it has declined."""
     partial_counts_as: Literal["success", "failed"] = "success"

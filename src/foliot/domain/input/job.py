@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 from foliot.domain.input.timing import millis, number
+from foliot.domain.input.words import text, whole_number, word_of
 from foliot.domain.job import Delivery
 from foliot.errors import InvalidJob, suggest
 
@@ -31,29 +32,20 @@ def job_options(**given: Any) -> dict[str, Any]:
     if given.get("timeout") is not None:
         options["timeout"] = millis(given["timeout"], "timeout")
     if "delivery" in given:
-        options["delivery"] = _delivery(given["delivery"])
+        options["delivery"] = word_of(Delivery)(given["delivery"], "delivery")
     return options
 
 
 def _plain(name: str, value: Any) -> Any:
     if name in ("queue", "concurrency_key"):
-        if value is not None and not isinstance(value, str):
-            hint = "Write it in quotes."
-            raise InvalidJob(f"{name} must be text, not {type(value).__name__}", hint=hint, field=name)
-        return value
-    return None if value is None else _integer(name, value)
-
-
-def _integer(name: str, value: Any) -> int:
-    if int(number(value, name)) != value:
-        raise InvalidJob(f"{name} must be a whole number, not {value!r}", hint="Leave out the fraction.", field=name)
-    return int(value)
+        return None if value is None else text(value, name)
+    return None if value is None else whole_number(value, name)
 
 
 def _retry(name: str, value: Any) -> Any:
     match name:
         case "retries":
-            return _integer(name, value)
+            return whole_number(value, name)
         case "retry_delay" | "retry_cap":
             return millis(value, name)
         case "retry_delays":
@@ -72,11 +64,3 @@ def _delays(name: str, value: Any) -> list[int]:
 def _whole(retry: dict[str, Any]) -> dict[str, Any]:
     """A list of delays without a number of retries means: that many."""
     return {"retries": len(retry["delays"]), **retry} if "delays" in retry else retry
-
-
-def _delivery(value: Any) -> Delivery:
-    try:
-        return Delivery(value)
-    except ValueError:
-        hint = suggest(str(value), Delivery, otherwise=f"Use one of: {', '.join(Delivery)}.")
-        raise InvalidJob(f"delivery {str(value)[:32]!a} does not exist", hint=hint, field="delivery") from None

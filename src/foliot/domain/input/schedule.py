@@ -1,20 +1,17 @@
 """From the fields of a request to a schedule: the same words in Python, TOML and HTTP."""
 
-from collections.abc import Mapping, Sequence
-from enum import StrEnum
-from typing import Any, TypeVar, get_args
+from collections.abc import Mapping
+from typing import Any, get_args
 
 from foliot.domain import cron
 from foliot.domain.cron import DomDow, Dst
 from foliot.domain.ids import JobId
-from foliot.domain.input.timing import Moment, Span, instant, millis, number, optional_instant
+from foliot.domain.input.timing import Moment, Span, instant, millis, optional_instant
+from foliot.domain.input.words import one_of, text, whole_number, word_of
 from foliot.domain.instant import SECOND, Millis, ceil_second
 from foliot.domain.schedule import Catchup, Overlap, ScheduleSpec, ScheduleType
 from foliot.domain.tick import JitterMode
 from foliot.errors import InvalidSchedule, suggest
-
-Word = TypeVar("Word", bound=StrEnum)
-Choice = TypeVar("Choice", bound=str)
 
 _CATCHUP_ALIASES = {"fire_immediately": Catchup.ALL, "skip": Catchup.NONE}
 
@@ -57,20 +54,22 @@ def schedule_spec(
     return ScheduleSpec(
         type=kind,
         expr=expr,
-        job_id=None if job_id is None else JobId(_text(job_id, "job_id")),
-        workflow_id=None if workflow_id is None else _text(workflow_id, "workflow_id"),
-        version=None if version is None else _whole_number(version, "version"),
-        user_id=None if user_id is None else _text(user_id, "user_id"),
+        job_id=None if job_id is None else JobId(text(job_id, "job_id", InvalidSchedule)),
+        workflow_id=None if workflow_id is None else text(workflow_id, "workflow_id", InvalidSchedule),
+        version=None if version is None else whole_number(version, "version", InvalidSchedule),
+        user_id=None if user_id is None else text(user_id, "user_id", InvalidSchedule),
         timezone=_timezone(timezone, kind, expr),
         start_at=optional_instant(start_at, "start_at"),
         end_at=optional_instant(end_at, "end_at"),
-        jitter=Millis(_whole_number(jitter_ms, "jitter_ms")),
-        jitter_mode=_word(JitterMode, jitter_mode, "jitter_mode"),
-        overlap=_word(Overlap, overlap_policy, "overlap_policy"),
-        catchup=_word(Catchup, _CATCHUP_ALIASES.get(str(catchup_policy), catchup_policy), "catchup_policy"),
+        jitter=Millis(whole_number(jitter_ms, "jitter_ms", InvalidSchedule)),
+        jitter_mode=word_of(JitterMode, InvalidSchedule)(jitter_mode, "jitter_mode"),
+        overlap=word_of(Overlap, InvalidSchedule)(overlap_policy, "overlap_policy"),
+        catchup=word_of(Catchup, InvalidSchedule)(
+            _CATCHUP_ALIASES.get(str(catchup_policy), catchup_policy), "catchup_policy"
+        ),
         catchup_max_age=None if catchup_max_age_sec is None else millis(catchup_max_age_sec, "catchup_max_age_sec"),
-        dst=_choice(dst, get_args(Dst), "dst"),
-        dom_dow=_choice(dom_dow, get_args(DomDow), "dom_dow"),
+        dst=one_of(get_args(Dst), dst, "dst", InvalidSchedule),
+        dom_dow=one_of(get_args(DomDow), dom_dow, "dom_dow", InvalidSchedule),
         payload=payload,
         source=source,
     )
@@ -79,7 +78,7 @@ def schedule_spec(
 def _timezone(timezone: str | None, kind: ScheduleType, expr: str) -> str:
     """The zone that was given, else the one the expression itself names, else UTC."""
     if timezone is not None:
-        return _text(timezone, "timezone")
+        return text(timezone, "timezone", InvalidSchedule)
     return cron.compile(expr, key="").timezone if kind is ScheduleType.CRON else "UTC"
 
 
@@ -92,7 +91,7 @@ def _rule(cron_expr: str | None, interval: Span | None, at: Moment | None, manua
             field="schedule_expr",
         )
     if cron_expr is not None:
-        return ScheduleType.CRON, _text(cron_expr, "cron_expr")
+        return ScheduleType.CRON, text(cron_expr, "cron_expr", InvalidSchedule)
     if interval is not None:
         return ScheduleType.INTERVAL, _whole_seconds(interval)
     if at is not None:
@@ -118,35 +117,3 @@ def _whole_seconds(interval: Span) -> str:
             field="interval",
         )
     return str(span // SECOND)
-
-
-def _whole_number(value: Any, field: str) -> int:
-    if int(number(value, field)) != value:
-        raise InvalidSchedule(
-            f"{field} must be a whole number, not {value!r}", hint="Leave out the fraction.", field=field
-        )
-    return int(value)
-
-
-def _choice(value: Choice, choices: Sequence[str], field: str) -> Choice:
-    if value not in choices:
-        raise InvalidSchedule(
-            f"{field} {str(value)[:32]!a} does not exist", hint=f"Use one of: {', '.join(choices)}.", field=field
-        )
-    return value
-
-
-def _text(value: Any, field: str) -> str:
-    if not isinstance(value, str):
-        raise InvalidSchedule(
-            f"{field} must be text, not {type(value).__name__}", hint="Write it in quotes.", field=field
-        )
-    return value
-
-
-def _word(kind: type[Word], value: str, field: str) -> Word:
-    try:
-        return kind(value)
-    except ValueError:
-        hint = suggest(str(value), kind, otherwise=f"Use one of: {', '.join(kind)}.")
-        raise InvalidSchedule(f"{field} {str(value)[:32]!a} does not exist", hint=hint, field=field) from None

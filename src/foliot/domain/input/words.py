@@ -1,12 +1,17 @@
-"""Reading text, and words of which there are only a few."""
+"""Reading text, whole numbers, and words of which there are only a few.
 
-from collections.abc import Callable
+What cannot be read is refused with the error of the thing it was given for.
+"""
+
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from foliot.errors import InvalidJob, suggest
+from foliot.domain.input.timing import number
+from foliot.errors import InvalidJob, InvalidSchedule, suggest
 
 Word = TypeVar("Word", bound=StrEnum)
+Refusal = type[InvalidJob] | type[InvalidSchedule]
 
 
 class PartialAs(StrEnum):
@@ -16,20 +21,30 @@ class PartialAs(StrEnum):
     FAILED = "failed"
 
 
-def word_of(words: type[Word]) -> Callable[[Any, str], Word]:
+def word_of(words: type[Word], refusal: Refusal = InvalidJob) -> Callable[[Any, str], Word]:
     """A reader of these words, to be called with a value and the name under which it was given."""
 
     def read(value: Any, name: str) -> Word:
-        try:
-            return words(value)
-        except ValueError:
-            hint = suggest(str(value), words, otherwise=f"Use one of: {', '.join(words)}.")
-            raise InvalidJob(f"{name} {str(value)[:32]!a} does not exist", hint=hint, field=name) from None
+        return words(one_of([*words], value, name, refusal))
 
     return read
 
 
-def text(value: Any, name: str) -> str:
-    if not isinstance(value, str):
-        raise InvalidJob(f"{name} must be text, not {type(value).__name__}", hint="Write it in quotes.", field=name)
+def one_of(words: Sequence[str], value: Any, name: str, refusal: Refusal = InvalidJob) -> Any:
+    """The value, which must be one of the words."""
+    if value not in words:
+        hint = suggest(str(value), words, otherwise=f"Use one of: {', '.join(words)}.")
+        raise refusal(f"{name} {str(value)[:32]!a} does not exist", hint=hint, field=name)
     return value
+
+
+def text(value: Any, name: str, refusal: Refusal = InvalidJob) -> str:
+    if not isinstance(value, str):
+        raise refusal(f"{name} must be text, not {type(value).__name__}", hint="Write it in quotes.", field=name)
+    return value
+
+
+def whole_number(value: Any, name: str, refusal: Refusal = InvalidJob) -> int:
+    if int(number(value, name)) != value:
+        raise refusal(f"{name} must be a whole number, not {value!r}", hint="Leave out the fraction.", field=name)
+    return int(value)

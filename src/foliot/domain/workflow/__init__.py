@@ -1,7 +1,7 @@
 """Workflows: versioned graphs of steps. An execution is one passage through one version.
 
     spec      what people write: steps, edges, conditions
-    graph     the same, indexed for asking, with its faults named
+    graph     the same, indexed for asking, with its problems named
     progress  which steps fire and which are skipped when others have resolved; how the whole ended
     template  data from parameters and earlier steps, put where a step asks for it
 

@@ -1,6 +1,6 @@
 """Everything that is wrong with a workflow, found before anything is stored."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -10,7 +10,7 @@ from foliot.domain.payload import encode_payload
 from foliot.domain.workflow import graph, template
 from foliot.domain.workflow.graph import Precedence, graph_of
 from foliot.domain.workflow.spec import GRAPH, PART_SOURCE, Step, WorkflowSpec
-from foliot.errors import InvalidInput, InvalidWorkflow, suggest, with_hint
+from foliot.errors import InvalidInput, InvalidWorkflow, Problem, suggest
 
 MAX_STEPS: Final = 100_000
 TEMPLATED: Final[Mapping[str, Collection[str]]] = {
@@ -20,17 +20,32 @@ TEMPLATED: Final[Mapping[str, Collection[str]]] = {
     "agent": ("env", "prompt"),
 }
 """Which fields of a kind may hold templates: those that are data, none that a shell or a program reads as its text."""
+_SAY_IF_OUTPUT: Final = frozenset({"shell", "http", "agent"})
+"""Kinds whose runs give something back only if they are told what."""
 _MADE_OF: Final = ("job", "definition", "approval")
 
 
 def check_workflow(
     workflow_id: str, spec: WorkflowSpec, jobs: Mapping[JobId, JobSpec], *, watchable: Collection[JobId] | None = None
 ) -> None:
-    """Refuse a workflow with all its faults at once. `jobs` are those that exist, for steps that name one;
+    """Refuse a workflow with all its problems at once. `jobs` are those that exist, for steps that name one;
     `watchable` what gates of steps may look at besides this workflow, where that is known."""
-    faults = [*_faults(workflow_id, spec, jobs), *_stranger_faults(workflow_id, spec, watchable)]
-    if faults:
-        raise InvalidWorkflow(workflow_id, faults)
+    problems = [*_problems(workflow_id, spec, jobs), *_stranger_problems(workflow_id, spec, watchable)]
+    if problems:
+        raise InvalidWorkflow(workflow_id, problems)
+
+
+def doubts_about(spec: WorkflowSpec, jobs: Mapping[JobId, JobSpec]) -> Iterator[Problem]:
+    """What is not wrong and hardly meant: steps that are asked for an output and give none, so that it is null."""
+    silent = {step.name for step in spec.steps if _is_silent(step, jobs)}
+    for step in spec.steps:
+        asked = [edge.parent for edge in step.after if edge.test is not None and edge.test.asks_output]
+        read = [found for _, found in template.references((step.payload, step.overlay)) if found is not None]
+        asked += [found.name for found in read if found.source == "steps" and found.rest.startswith("output")]
+        for name in dict.fromkeys(asked):
+            if name in silent:
+                hint = f'Give "{name}" output = "json", "text" or "file".'
+                yield from _about(step, [Problem.warning(f'step "{name}" gives no output', hint)])
 
 
 def step_job_id(workflow_id: str, step: str) -> JobId:
@@ -54,53 +69,53 @@ def _watched(step: Step) -> tuple[JobId, ...]:
     return () if gate is None else gate.depends_on
 
 
-def _faults(workflow_id: str, spec: WorkflowSpec, jobs: Mapping[JobId, JobSpec]) -> Iterator[str]:
+def _problems(workflow_id: str, spec: WorkflowSpec, jobs: Mapping[JobId, JobSpec]) -> Iterator[Problem]:
     yield from _refusal(lambda: check_name("workflow_id", workflow_id))
     taken = jobs.get(JobId(workflow_id))
     if taken is not None and taken.kind != GRAPH:
-        yield f'a job "{workflow_id[:64]}" exists already'
+        yield Problem.error(f'a job "{workflow_id[:64]}" exists already', "Give the workflow another id.")
     yield from _refusal(spec.options.check)
     yield from _refusal(lambda: encode_payload(spec.params, what="params"))
     if len(spec.steps) > MAX_STEPS:
-        yield f"a workflow has at most {MAX_STEPS} steps, not {len(spec.steps)}"
+        yield Problem.error(f"a workflow has at most {MAX_STEPS} steps, not {len(spec.steps)}")
         return
-    yield from graph.faults_of(spec.steps)
+    yield from graph.problems_of(spec.steps)
     for step in spec.steps:
-        yield from (f'step "{step.name[:64]}": {fault}' for fault in _step_faults(workflow_id, step, jobs))
-    yield from _template_faults(spec, jobs)
+        yield from _about(step, _step_problems(workflow_id, step, jobs))
+    yield from _template_problems(spec, jobs)
 
 
-def _step_faults(workflow_id: str, step: Step, jobs: Mapping[JobId, JobSpec]) -> Iterator[str]:
+def _step_problems(workflow_id: str, step: Step, jobs: Mapping[JobId, JobSpec]) -> Iterator[Problem]:
     yield from _refusal(lambda: check_name("step", step.name))
     yield from _refusal(lambda: encode_payload(step.payload))
     given = [name for name in _MADE_OF if getattr(step, name) is not None]
     if len(given) != 1:
-        yield "a step is one thing: a job of its own, a job that exists, or an approval"
+        yield Problem.error("a step is one thing: a job of its own, a job that exists, or an approval")
     if step.job is not None and (step.job == workflow_id or _is_workflow(jobs.get(step.job))):
-        yield f'"{step.job}" is a workflow and cannot be a step. Name a job.'
+        yield Problem.error(f'"{step.job}" is a workflow and cannot be a step', "Name a job.")
     elif step.job is not None and step.job not in jobs:
-        yield with_hint(f'job "{step.job}" does not exist', suggest(step.job, jobs))
+        yield Problem.error(f'job "{step.job}" does not exist', suggest(step.job, jobs))
     if step.definition is not None:
-        yield from _definition_faults(step_job_id(workflow_id, step.name), step.definition, jobs)
+        yield from _definition_problems(step_job_id(workflow_id, step.name), step.definition, jobs)
 
 
-def _definition_faults(job_id: JobId, definition: JobSpec, jobs: Mapping[JobId, JobSpec]) -> Iterator[str]:
+def _definition_problems(job_id: JobId, definition: JobSpec, jobs: Mapping[JobId, JobSpec]) -> Iterator[Problem]:
     yield from _refusal(definition.check)
     gate = definition.gate
     if gate is not None:
         yield from _refusal(lambda: gate.check(job_id))
     if job_id in jobs and jobs[job_id].source != PART_SOURCE:
-        yield f'a job "{job_id}" exists already'
+        yield Problem.error(f'a job "{job_id}" exists already', "Give the step another name.")
     if len(job_id) > LONGEST_NAME:
         hint = "Give the step or the workflow a shorter name."
-        yield f"{job_id[:64]!a}... has more than {LONGEST_NAME} characters. {hint}"
+        yield Problem.error(f"{job_id[:64]!a}... has more than {LONGEST_NAME} characters", hint)
 
 
 def _is_workflow(job: JobSpec | None) -> bool:
     return job is not None and job.kind == GRAPH
 
 
-def _stranger_faults(workflow_id: str, spec: WorkflowSpec, watchable: Collection[JobId] | None) -> Iterator[str]:
+def _stranger_problems(workflow_id: str, spec: WorkflowSpec, watchable: Collection[JobId] | None) -> Iterator[Problem]:
     """Gates that look at what does not exist."""
     if watchable is None:
         return
@@ -108,20 +123,27 @@ def _stranger_faults(workflow_id: str, spec: WorkflowSpec, watchable: Collection
     for step in spec.steps:
         for name in _watched(step):
             if name not in known:
-                fact = f'step "{step.name[:64]}": job "{name[:64]}" does not exist'
-                yield with_hint(fact, suggest(name, watchable))
+                yield from _about(step, [Problem.error(f'job "{name[:64]}" does not exist', suggest(name, watchable))])
 
 
-def _template_faults(spec: WorkflowSpec, jobs: Mapping[JobId, JobSpec]) -> Iterator[str]:
+def _template_problems(spec: WorkflowSpec, jobs: Mapping[JobId, JobSpec]) -> Iterator[Problem]:
     order = Precedence(graph_of(spec.steps))
     names = [step.name for step in spec.steps]
     for step in spec.steps:
         is_before = partial(order.is_before, later=step.name)
-        faults = template.faults_of((step.payload, step.overlay), is_before=is_before, steps=names, params=spec.params)
-        yield from (f'step "{step.name}": {fault}' for fault in (*faults, *_misplaced(step, jobs)))
+        given = (step.payload, step.overlay)
+        yield from _about(step, template.problems_of(given, is_before=is_before, steps=names, params=spec.params))
+        yield from _about(step, _misplaced(step, jobs))
 
 
-def _misplaced(step: Step, jobs: Mapping[JobId, JobSpec]) -> Iterator[str]:
+def _is_silent(step: Step, jobs: Mapping[JobId, JobSpec]) -> bool:
+    definition = step.definition or jobs.get(step.job or JobId(""))
+    if definition is None or definition.runner not in _SAY_IF_OUTPUT:
+        return False
+    return str({**definition.spec, **step.spec}.get("output", "none")) == "none"
+
+
+def _misplaced(step: Step, jobs: Mapping[JobId, JobSpec]) -> Iterator[Problem]:
     """Fields that a run may not write anew: a template in them would be read as something else than data."""
     definition = step.definition or jobs.get(step.job or JobId(""))
     if definition is None:
@@ -129,12 +151,17 @@ def _misplaced(step: Step, jobs: Mapping[JobId, JobSpec]) -> Iterator[str]:
     allowed = TEMPLATED.get(definition.runner, ())
     for name in step.overlay.keys() - set(allowed):
         way = f"put it into {', '.join(allowed)}, and let the job read that" if allowed else "use the payload"
-        yield f"a template cannot stand in {name}; {way}"
+        yield Problem.error(f"a template cannot stand in {name}; {way}")
 
 
-def _refusal(check: Any) -> Iterator[str]:
+def _refusal(check: Any) -> Iterator[Problem]:
     """The complaint of a check that raises, if it does."""
     try:
         check()
     except InvalidInput as error:
-        yield with_hint(error.message, error.hint)
+        yield Problem.error(error.message, error.hint)
+
+
+def _about(step: Step, problems: Iterable[Problem]) -> Iterator[Problem]:
+    for problem in problems:
+        yield problem._replace(message=f'step "{step.name[:64]}": {problem.message}')

@@ -7,6 +7,8 @@ its own, made of itself and whatever comes after it: when one of its schedules f
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from msgspec.structs import replace
+
 from foliot.domain.ids import JobId
 from foliot.domain.workflow.conditions import Conditions
 from foliot.domain.workflow.graph import find_cycle, graph_of
@@ -58,6 +60,16 @@ def without_job(edges: Dependencies, job_id: JobId) -> dict[JobId, tuple[Edge, .
     for child in [name for name, after in edges.items() if any(edge.parent == job_id for edge in after)]:
         edges = without_edge(edges, child, job_id)
     return {name: after for name, after in edges.items() if name != job_id}
+
+
+def renamed_edges(spec: WorkflowSpec, names: Mapping[JobId, JobId]) -> WorkflowSpec:
+    """The stored edges when jobs have got other ids. Here steps are named by their jobs; none is ever started."""
+    return replace(spec, steps=tuple(_renamed(step, names) for step in spec.steps))
+
+
+def _renamed(step: Step, names: Mapping[JobId, JobId]) -> Step:
+    after = tuple(replace(edge, parent=names.get(JobId(edge.parent), edge.parent)) for edge in step.after)
+    return replace(step, name=names.get(JobId(step.name), step.name), after=after)
 
 
 def led_workflows(edges: Dependencies) -> dict[JobId, WorkflowSpec]:

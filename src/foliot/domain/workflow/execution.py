@@ -39,6 +39,8 @@ class Execution(NamedTuple):
     cancel_at: Instant | None = None
     is_ending: bool = False
     """A cancel or a passed deadline has been acted upon."""
+    revision: int | None = None
+    """Of its workflow's job, when this was read. It rises when jobs that its versions name get other ids."""
 
 
 class Note(NamedTuple):
@@ -59,7 +61,8 @@ class Unsettled(NamedTuple):
 
 
 class Opening(NamedTuple):
-    """The beginning of an execution: saved only while the claim's token is current."""
+    """The beginning of an execution: saved only while the claim's token is current, and the workflow's job of the
+    revision that it was decided on."""
 
     claim: Claim
     execution: Execution

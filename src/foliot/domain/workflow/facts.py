@@ -29,6 +29,10 @@ class OutputTest(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_u
     equals: Any | UnsetType = UNSET
     """What `path` leads to; without a path, the whole output."""
 
+    @property
+    def asks_output(self) -> bool:
+        return self.contains is not None or self.path is not None or self.equals is not UNSET
+
     def holds(self, facts: Facts) -> bool:
         if self.exit_code and facts.exit_code not in self.exit_code:
             return False

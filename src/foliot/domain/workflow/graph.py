@@ -1,4 +1,4 @@
-"""The graph of a workflow, indexed for asking, and the faults that keep steps from being one."""
+"""The graph of a workflow, indexed for asking, and the problems that keep steps from being one."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -7,7 +7,7 @@ from operator import or_
 from typing import NamedTuple
 
 from foliot.domain.workflow.spec import ON_COMPLETE, Edge, Step
-from foliot.errors import suggest
+from foliot.errors import Problem, suggest
 
 
 class Graph(NamedTuple):
@@ -42,7 +42,7 @@ class Graph(NamedTuple):
 class Precedence:
     """Which step comes before which: one bit for each pair, so that ten thousand steps are no trouble.
 
-    Of a graph with faults too: where the order is in doubt, on a cycle or after a step that does not exist, any other
+    Of a graph with problems too: where the order is in doubt, on a cycle or after a step that does not exist, any other
     step may come before.
     """
 
@@ -62,7 +62,7 @@ class Precedence:
 
 
 def graph_of(steps: Sequence[Step]) -> Graph:
-    """The graph of steps; it can be walked through when `faults_of` finds nothing wrong with them."""
+    """The graph of steps; it can be walked through when `problems_of` finds nothing wrong with them."""
     final = next((step.name for step in steps if step.is_final), None)
     others = tuple(Edge(parent=step.name, when=ON_COMPLETE) for step in steps if not step.is_final)
     parents = _edges(steps) | {step.name: others for step in steps if step.is_final}
@@ -82,36 +82,37 @@ def _edges(steps: Sequence[Step]) -> dict[str, tuple[Edge, ...]]:
     return edges
 
 
-def faults_of(steps: Sequence[Step]) -> Iterator[str]:
-    """Everything that keeps these steps from being a graph, each with what to do about it."""
+def problems_of(steps: Sequence[Step]) -> Iterator[Problem]:
+    """Everything that keeps these steps from being a graph."""
     if not steps:
-        yield "a workflow needs at least one step"
+        yield Problem.error("a workflow needs at least one step")
     names = [step.name for step in steps]
-    yield from (f'step "{name}" is there twice' for name in _repeated(names))
+    yield from (Problem.error(f'step "{name}" is there twice') for name in _repeated(names))
     finals = [step.name for step in steps if step.is_final]
     if len(finals) > 1:
-        yield f"only one step can be final, not {', '.join(finals)}"
+        yield Problem.error(f"only one step can be final, not {', '.join(finals)}")
     known = set(names)
     for step in steps:
-        yield from _edge_faults(step, known, finals)
+        yield from _edge_problems(step, known, finals)
     cycle = find_cycle({name: [edge.parent for edge in edges] for name, edges in _edges(steps).items()})
     if cycle:
-        yield f"the steps wait for each other: {' -> '.join(cycle)}"
+        yield Problem.error(f"the steps wait for each other: {' -> '.join(cycle)}")
 
 
-def _edge_faults(step: Step, known: set[str], finals: Sequence[str]) -> Iterator[str]:
+def _edge_problems(step: Step, known: set[str], finals: Sequence[str]) -> Iterator[Problem]:
     parents = [edge.parent for edge in step.after]
     if step.is_final and parents:
-        yield f'final step "{step.name}" comes after every step already: leave its edges out'
-    yield from (f'step "{step.name}" comes after "{name}" twice: join the conditions' for name in _repeated(parents))
+        yield Problem.error(f'final step "{step.name}" comes after every step already: leave its edges out')
+    for name in _repeated(parents):
+        yield Problem.error(f'step "{step.name}" comes after "{name}" twice: join the conditions')
     for edge in step.after:
         if edge.parent not in known:
             hint = suggest(edge.parent, known, otherwise=f"There are: {', '.join(sorted(known)[:20])}.")
-            yield f'step "{step.name}" comes after "{edge.parent}", which does not exist. {hint}'
+            yield Problem.error(f'step "{step.name}" comes after "{edge.parent}", which does not exist', hint)
         elif edge.parent in finals:
-            yield f'step "{step.name}" comes after the final step "{edge.parent}": nothing does'
+            yield Problem.error(f'step "{step.name}" comes after the final step "{edge.parent}": nothing does')
         if not edge.when:
-            yield f'step "{step.name}" has no condition on "{edge.parent}"'
+            yield Problem.error(f'step "{step.name}" has no condition on "{edge.parent}"')
 
 
 def find_cycle(parents: Mapping[str, Iterable[str]]) -> list[str]:

@@ -172,7 +172,8 @@ class Passage:
         step = self._plan.steps[name]
         if name in around.paused:
             return "paused"
-        if step.job is not None and step.job in around.gone:
+        # One that came after the execution had begun is none of its jobs.
+        if step.job is not None and (step.job in around.gone or step.job not in self._execution.jobs):
             return "removed"
         if step.job is not None and step.job in around.disabled:
             return "disabled"

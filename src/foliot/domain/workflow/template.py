@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from foliot.domain.workflow.facts import MISSING, look_up
-from foliot.errors import InvalidRun, suggest, with_hint
+from foliot.errors import InvalidRun, Problem, suggest
 
 _TEMPLATE: Final = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 _REFERENCE: Final = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_@:-]+)+)\s*")
@@ -52,26 +52,42 @@ def has_template(value: Any) -> bool:
 
 def references(value: Any) -> Iterator[tuple[str, Reference | None]]:
     """Every template in a value with what it names; None where it cannot be read."""
+    for text in _texts(value):
+        yield from ((found, Reference.read(found)) for found in _TEMPLATE.findall(text))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text in a value, however deep."""
     match value:
         case str():
-            yield from ((text, Reference.read(text)) for text in _TEMPLATE.findall(value))
+            yield value
         case dict():
             for item in value.values():
-                yield from references(item)
+                yield from _texts(item)
         case list() | tuple():
             for item in value:
-                yield from references(item)
+                yield from _texts(item)
 
 
-def faults_of(
+def _unclosed(value: Any) -> Iterator[str]:
+    """What looks like the beginning of a template and has no end."""
+    for text in _texts(value):
+        _, opening, rest = _TEMPLATE.sub("", text).partition("{{")
+        if opening:
+            yield opening + rest
+
+
+def problems_of(
     value: Any, *, is_before: Callable[[str], bool], steps: Collection[str], params: Mapping[str, Any]
-) -> Iterator[str]:
+) -> Iterator[Problem]:
     """What is wrong with the templates of a step, given which steps come before it."""
     earlier = _Earlier(is_before, steps)
+    for text in _unclosed(value):
+        yield Problem.error(f"{text[:100]}: it is never closed", "Write }} behind it.")
     for text, reference in references(value):
-        fault = _unreadable() if reference is None else _fault(reference, earlier, params)
-        if fault:
-            yield f"{{{{{text[:100]}}}}}: {fault}"
+        found = _unreadable() if reference is None else _problem(reference, earlier, params)
+        if found is not None:
+            yield found._replace(message=f"{{{{{text[:100]}}}}}: {found.message}")
 
 
 def render(value: Any, sources: Mapping[str, Any]) -> Any:
@@ -117,8 +133,8 @@ def _as_text(value: Any) -> str:
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
-def _unreadable() -> str:
-    return f"write it as source.name, with a source out of {', '.join(SOURCES)}"
+def _unreadable() -> Problem:
+    return Problem.error(f"write it as source.name, with a source out of {', '.join(SOURCES)}")
 
 
 class _Earlier(NamedTuple):
@@ -131,17 +147,17 @@ class _Earlier(NamedTuple):
         return suggest(name, filter(self.is_before, self.steps))
 
 
-def _fault(reference: Reference, earlier: _Earlier, params: Mapping[str, Any]) -> str | None:
+def _problem(reference: Reference, earlier: _Earlier, params: Mapping[str, Any]) -> Problem | None:
     source, name, rest = reference
     match source:
         case "params" if name not in params:
-            return with_hint(f'parameter "{name}" does not exist', suggest(name, params))
+            return Problem.error(f'parameter "{name}" does not exist', suggest(name, params))
         case "steps" if not earlier.is_before(name):
-            return with_hint(f'step "{name}" does not come before this one', earlier.suggestion(name))
+            return Problem.error(f'step "{name}" does not come before this one', earlier.suggestion(name))
         case "steps" if rest.partition(".")[0] not in STEP_FIELDS:
-            return f"a step has {', '.join(STEP_FIELDS)}"
+            return Problem.error(f"a step has {', '.join(STEP_FIELDS)}")
         case "execution" if name not in EXECUTION_FIELDS or rest:
-            return f"an execution has {', '.join(EXECUTION_FIELDS)}"
+            return Problem.error(f"an execution has {', '.join(EXECUTION_FIELDS)}")
         case "params" | "steps" | "execution":
             return None
-    return f'"{source}" is none of {", ".join(SOURCES)}'
+    return Problem.error(f'"{source}" is none of {", ".join(SOURCES)}')

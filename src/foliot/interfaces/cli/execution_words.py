@@ -12,8 +12,8 @@ from foliot.domain.workflow.spec import Edge
 from foliot.interfaces.cli.text import counted
 from foliot.interfaces.cli.why import REASONS
 from foliot.interfaces.cli.words import last_line
+from foliot.service.executions import ExecutionView, StepView
 from foliot.service.views import as_json
-from foliot.service.workflows import ExecutionView, StepView
 from foliot.wiring import Services
 
 PENDING: Final = "pending"
@@ -43,7 +43,7 @@ class Told(NamedTuple):
     @classmethod
     async def gather(cls, services: Services, execution_id: str) -> "Told | None":
         """None for what is no execution, or one that has not begun."""
-        view = await services.workflows.status(execution_id)
+        view = await services.executions.status(execution_id)
         if view is None:
             return None
         version = await services.workflows.get(view.workflow_id, view.version)

@@ -10,7 +10,7 @@ from foliot.domain.workflow.execution import Execution
 from foliot.interfaces.cli.table import Column, moment, span
 from foliot.interfaces.cli.text import counted
 from foliot.interfaces.cli.words import last_line, rule, status
-from foliot.ports.storage import Depth
+from foliot.ports.runs import Depth
 from foliot.service.views import RunView, ScheduleView, WorkerView, as_json
 from foliot.wiring import Services
 

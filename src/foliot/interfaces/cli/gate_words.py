@@ -55,7 +55,7 @@ class Dependencies(NamedTuple):
         gate = self.gate
         window = _WINDOWS.get(gate.window_kind, f"in the last {span(gate.window / SECOND)}")
         zone = f" in {gate.timezone}" if gate.window_kind is WindowKind.LOCAL_DAY else ""
-        waits = f", waits {span(gate.wait / SECOND)} for what is under way" if gate.wait else ""
+        waits = f", waits {span(gate.wait / SECOND)} for what is due or running" if gate.wait else ""
         rests = f", rests {span(gate.cooldown / SECOND)} after it declined" if gate.cooldown else ""
         return f"{window}{zone}; missing: {gate.on_missing}, failed: {gate.on_dep_fail}{waits}{rests}"
 

@@ -51,7 +51,7 @@ async def _schedules(services: "Services") -> list[CompletionItem]:
 
 
 async def _runs(services: "Services") -> list[CompletionItem]:
-    from foliot.ports.storage import RunFilter
+    from foliot.ports.runs import RunFilter
 
     runs = await services.desk.page(RunFilter(limit=50))
     return [CompletionItem(run.id, help=f"{run.job_id} {run.status}") for run in runs]

@@ -39,7 +39,7 @@ from foliot.interfaces.cli.words import (
     status,
     tick_row,
 )
-from foliot.ports.storage import RunFilter
+from foliot.ports.runs import RunFilter
 from foliot.service.views import (
     AttemptView,
     JobView,

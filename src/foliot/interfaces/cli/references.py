@@ -5,7 +5,7 @@ from typing import Final
 from foliot.domain.ids import ID_LENGTH, JobId, RunId, is_id
 from foliot.domain.run import Run
 from foliot.errors import FoliotError, InvalidInput, NotFound, suggest
-from foliot.ports.storage import RunFilter
+from foliot.ports.runs import RunFilter
 from foliot.wiring import Services
 
 LAST: Final = "@last"
@@ -37,7 +37,7 @@ async def _last(services: Services, job: str) -> Run:
     if job and not await services.storage.jobs.get([JobId(job)]):
         raise await services.registrar.no_job(job)
     raise FoliotError(
-        f"job {job!a} has no run" if job else "there is no run", hint="Start one with: foliot trigger JOB"
+        f"job {job!a} has no run" if job else "there is no run", hint=f"Start one with: foliot trigger {job or 'JOB'}"
     )
 
 

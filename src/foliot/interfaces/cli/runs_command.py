@@ -13,7 +13,7 @@ from foliot.interfaces.cli.references import NAMING, find_run
 from foliot.interfaces.cli.speaking import say, tell_json
 from foliot.interfaces.cli.table import print_table
 from foliot.interfaces.cli.words import RUN_COLUMNS, run_row
-from foliot.ports.storage import RunFilter
+from foliot.ports.runs import RunFilter
 from foliot.service.views import as_json, view_run
 from foliot.wiring import Services
 

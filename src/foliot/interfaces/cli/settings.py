@@ -13,7 +13,7 @@ from foliot.domain.job import check_name
 from foliot.engine.node import Role, Settings
 from foliot.errors import InvalidInput
 from foliot.interfaces.cli.numbers import seconds_within
-from foliot.ports.storage import Retention
+from foliot.ports.upkeep import Retention
 from foliot.wiring import node_label
 
 _HOUR: Final = 3_600

@@ -72,4 +72,4 @@ async def _start(services: Services, job: str, request: Request) -> RunId:
     if not await services.workflows.exists(job):
         return await services.desk.trigger(job, request)
     read_params((await services.workflows.get(job)).spec, request.payload)
-    return await services.workflows.start(job, request.payload, request=request)
+    return await services.executions.start(job, request.payload, request=request)

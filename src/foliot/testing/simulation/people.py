@@ -12,7 +12,8 @@ from foliot.domain.schedule import Schedule, ScheduleSpec, check_schedule
 from foliot.domain.workflow.jobs import jobs_of
 from foliot.errors import FoliotError
 from foliot.ports.clock import Clock
-from foliot.ports.storage import NewSchedule, Storage
+from foliot.ports.definitions import NewSchedule
+from foliot.ports.storage import Storage
 from foliot.testing.simulation.broken import Broken
 from foliot.testing.simulation.catalogue import Catalogue, draw_schedule, redraw_schedule, redraw_workflow
 from foliot.testing.simulation.watch import Watch

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Final
+from typing import Final, NamedTuple
 
 from foliot.domain.ids import IdSource
 from foliot.domain.instant import SECOND, Millis
@@ -27,6 +27,16 @@ KEEPING: Final = RETENTION._replace(executions_per_workflow=None)
 Opener = Callable[[Clock, Callable[[str], None]], Awaitable[Storage]]
 """Opens the cluster's database once more, with a clock and with fault points."""
 QueueOf = Callable[[Storage], Queue]
+
+
+class Cluster(NamedTuple):
+    """What its processes have in common."""
+
+    open_storage: Opener
+    queue_of: QueueOf
+    hush: Hush
+    clock: Clock
+    seed: int
 
 
 class Process:
@@ -98,19 +108,10 @@ class Process:
         self._work.consumer.end(list(self._work.consumer.held), ending)
 
 
-async def start_process(
-    name: str,
-    open_storage: Opener,
-    queue_of: QueueOf,
-    notes: TroubledNotes,
-    hush: Hush,
-    clock: Clock,
-    ids: IdSource,
-    seed: int,
-) -> Process:
+async def start_process(name: str, cluster: Cluster, *, ids: IdSource, notes: TroubledNotes) -> Process:
     """A process with a database connection of its own. Its worker is registered by the first round of its duty."""
-    faults, turnstile = Faults(), Turnstile(hush)
-    storage = gated(await open_storage(clock, faults), turnstile, executions=notes.trouble)
+    faults, turnstile, clock = Faults(), Turnstile(cluster.hush), cluster.clock
+    storage = gated(await cluster.open_storage(clock, faults), turnstile, executions=notes.trouble)
     doom: list[Process] = []
 
     def kill() -> None:
@@ -118,10 +119,10 @@ async def start_process(
 
     parts = Parts(
         storage=storage,
-        queue=queue_of(storage),
+        queue=cluster.queue_of(storage),
         clock=clock,
         ids=ids,
-        runners={KIND: Actor(seed, clock, kill)},
+        runners={KIND: Actor(cluster.seed, clock, kill)},
         launcher=launch_job,
     )
     process = Process(

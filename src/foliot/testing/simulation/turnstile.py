@@ -83,6 +83,7 @@ class _Gated:
 
 class _GatedStorage:
     is_remote = True
+    """Its verbs take turns with others, as those of a server do, whatever storage is behind it."""
 
     def __init__(self, storage: Storage, turnstile: Turnstile, executions: ExecutionStore) -> None:
         for name in _STORES:

@@ -23,7 +23,7 @@ from foliot.testing.simulation.ears import Ears
 from foliot.testing.simulation.faults import Crash, Hiccup
 from foliot.testing.simulation.notes import TroubledNotes
 from foliot.testing.simulation.people import People
-from foliot.testing.simulation.process import Opener, Process, ease, start_process
+from foliot.testing.simulation.process import Cluster, Opener, Process, ease, start_process
 from foliot.testing.simulation.queue import LossyQueue
 from foliot.testing.simulation.turnstile import Hush
 from foliot.testing.simulation.watch import Watch
@@ -189,11 +189,9 @@ class World:
             if self._broker is not None:
                 broker = self._broker
                 queue_of = lambda storage: broker  # noqa: E731
+            cluster = Cluster(self._open_storage, queue_of, self._hush, self.clock, self.seed)
             ids = self._id_source()
-            notes = TroubledNotes(self._chance)
-            process = await start_process(
-                name, self._open_storage, queue_of, notes, self._hush, self.clock, ids, self.seed
-            )
+            process = await start_process(name, cluster, ids=ids, notes=TroubledNotes(self._chance))
             self._processes.append(process)
             self._note(name)
 

@@ -18,7 +18,8 @@ from foliot.domain.lease import CancelAnswer
 from foliot.domain.outcome import Reason
 from foliot.domain.run import Status
 from foliot.errors import StorageUnavailable
-from foliot.ports.storage import Created, Topic
+from foliot.ports.runs import Created
+from foliot.ports.storage import Topic
 from foliot.testing.builders import a_run, every, some_runs, succeeded, to_retry
 from foliot.testing.clock import VirtualClock
 from foliot.testing.conformance.storage.passages import (

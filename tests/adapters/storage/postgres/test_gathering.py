@@ -9,7 +9,7 @@ from foliot.adapters.storage.postgres import PostgresStorage
 from foliot.adapters.storage.postgres.gathering import Gathering
 from foliot.domain.ids import JobId
 from foliot.domain.job import JobSpec
-from foliot.ports.storage import Created
+from foliot.ports.runs import Created
 from foliot.testing.builders import a_run
 from tests.adapters.storage.postgres.faults import Faults
 

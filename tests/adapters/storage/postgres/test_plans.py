@@ -75,7 +75,7 @@ HOT: dict[str, Any] = {
     "claim_named_runs": lambda n: ("'w'", "'{default}'", str(n), "NULL", ids(n)),
     "end_successes": lambda n: (numbers(n), ids(n), "'w'", "0", "NULL", "true"),
     "end_leases": lambda n: (numbers(n), ids(n), same("w", n)),
-    "lock_runs_of_jobs": lambda n: (ids(n), same("report", n)),
+    "lock_runs_of_jobs": lambda n: (ids(n), same("report", n), numbers(n), "'default'"),
     "end_runs": lambda n: (
         *("1", ids(n), numbers(n), same("w", n), same("1", n), numbers(n), same("1", n)),
         *(same("failed", n), same("exit_code", n), same("no", n), same("0", n)),

@@ -15,7 +15,7 @@ from foliot.domain.firing import Firing
 from foliot.domain.ids import ScheduleUid
 from foliot.domain.instant import MINUTE
 from foliot.domain.run import Status
-from foliot.ports.storage import NewSchedule
+from foliot.ports.definitions import NewSchedule
 from foliot.testing.builders import REPORT, a_job_spec, a_run, a_schedule, every
 from foliot.testing.conformance.storage.scene import Scene
 

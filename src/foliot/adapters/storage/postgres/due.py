@@ -16,7 +16,7 @@ from foliot.domain.instant import Instant
 from foliot.domain.job import Job
 from foliot.domain.limits import overlap_key
 from foliot.domain.schedule import Revision
-from foliot.ports.storage import DueBatch
+from foliot.ports.schedules import DueBatch
 
 _Found = Mapping[str, Sequence[Any]]
 

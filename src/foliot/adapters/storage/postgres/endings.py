@@ -17,7 +17,7 @@ from foliot.domain.run import Status
 from foliot.ports.storage import Topic
 
 _LOOK_BACK: Final = 50
-"""Among how many of a job's newest runs one is looked for that is under way."""
+"""Among how many of a job's newest runs one is looked for that is expected."""
 
 
 async def follow_ends(transaction: Transaction, run_ids: Collection[RunId]) -> None:
@@ -64,8 +64,8 @@ async def sights(
 ) -> dict[JobId, Sight]:
     rows = await database.rows("sights", project, list(job_ids), after, until, _LOOK_BACK)
     return {
-        JobId(job_id): Sight(None if end[0] is None else _end_of(end), is_under_way)
-        for job_id, *end, is_under_way in rows
+        JobId(job_id): Sight(None if end[0] is None else _end_of(end), is_expected)
+        for job_id, *end, is_expected in rows
     }
 
 

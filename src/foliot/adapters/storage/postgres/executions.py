@@ -16,7 +16,7 @@ from foliot.domain.limits import job_limit
 from foliot.domain.run import Run
 from foliot.domain.workflow.execution import Execution, Opening, Settlement, StepFacts, StepRecord, Unsettled
 from foliot.domain.workflow.progress import StepState
-from foliot.ports.storage import RunStore
+from foliot.ports.runs import RunStore
 
 
 class PostgresExecutions:

@@ -8,7 +8,7 @@ from foliot.adapters.storage.postgres.database import Transaction
 from foliot.adapters.storage.retention import removable_before
 from foliot.domain.ids import first_id_at
 from foliot.domain.instant import Instant, Millis
-from foliot.ports.storage import Pruned, Retention
+from foliot.ports.upkeep import Pruned, Retention
 
 _SCHEDULES_A_ROUND: Final = 2_000
 _JOBS_A_ROUND: Final = 50

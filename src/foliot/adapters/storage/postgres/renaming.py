@@ -1,7 +1,8 @@
 """Giving jobs other ids (`domain.rename`), with everything that bears their name.
 
-Runs come first and limits after them, the order in which whoever finishes an attempt takes them. A worker that has an
-attempt under way knows its run by id; the places it holds are under the new name when it gives them back.
+Who names them comes first (`references`), then runs, and limits after them, the order in which whoever finishes an
+attempt takes them. A worker that has an attempt under way knows its run by id; the places it holds are under the new
+name when it gives them back.
 """
 
 from collections.abc import Mapping
@@ -11,6 +12,7 @@ from foliot.adapters.storage.documents import decode_schedule_spec, encode
 from foliot.adapters.storage.notices import renamed_jobs
 from foliot.adapters.storage.postgres.arrays import columns
 from foliot.adapters.storage.postgres.database import Transaction
+from foliot.adapters.storage.postgres.references import referring_jobs, rename_references
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.instant import Instant
@@ -27,8 +29,10 @@ _BY_NAME: Final = (
 async def rename_jobs(
     transaction: Transaction, project: str, renames: Mapping[JobId, JobId], now: Instant
 ) -> dict[JobId, JobId]:
-    rows = await transaction.rows("lock_jobs", project, sorted({*renames, *renames.values()}))
+    referring = await referring_jobs(transaction, project, renames)
+    rows = await transaction.rows("lock_jobs", project, sorted({*renames, *renames.values(), *referring}))
     possible = possible_renames(renames, {JobId(row["id"]) for row in rows})
+    await rename_references(transaction, project, dict(possible), now)
     revisions = {one.new: await _rename(transaction, project, one, now) for one in possible}
     transaction.note(EventKind.JOB_RENAMED, renamed_jobs(possible, revisions))
     return dict(possible)

@@ -23,7 +23,8 @@ from foliot.domain.lease import CancelAnswer, Claim, Finish
 from foliot.domain.mark import MarkAnswer, Marked
 from foliot.domain.outcome import Reason
 from foliot.domain.run import TERMINAL, AttemptRecord, Ended, NewRun, Run, Status, rank
-from foliot.ports.storage import Created, Depth, Released, RunFilter, Topic
+from foliot.ports.runs import Created, Depth, Released, RunFilter
+from foliot.ports.storage import Topic
 
 _TROUBLE: Final = TERMINAL - {Status.SUCCESS}
 _SETTLED_ANSWERS: Final = frozenset({CancelAnswer.TERMINAL, CancelAnswer.PENDING})

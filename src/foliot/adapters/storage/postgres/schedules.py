@@ -23,7 +23,9 @@ from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
 from foliot.domain.schedule import Revision, Schedule
 from foliot.domain.tick import TickRecord
-from foliot.ports.storage import DueBatch, Ledger, NewSchedule, Topic
+from foliot.ports.definitions import NewSchedule
+from foliot.ports.schedules import DueBatch, Ledger
+from foliot.ports.storage import Topic
 
 _SIDE_BY_SIDE: Final = 3
 """How many batches are settled at once: more would only open connections, and wait for each other's pages."""

@@ -23,9 +23,9 @@ async def open_executions(
 ) -> list[Token]:
     """Begin those whose token is current; the others come back."""
     claims = [opening.claim for opening in openings]
-    decided = [(one.claim.run_id, one.execution.workflow_id) for one in openings]
-    # What was renamed since is given back by its worker, and opened under its new name.
-    same = set(await transaction.column("lock_runs_of_jobs", *columns(decided)))
+    decided = [(one.claim.run_id, one.execution.workflow_id, one.execution.revision) for one in openings]
+    # What was renamed since, or names what was, is opened under the new names.
+    same = set(await transaction.column("lock_runs_of_jobs", *columns(decided), project))
     named = [(claim.token, claim.run_id, claim.worker_id) for claim in claims if claim.run_id in same]
     rows = await transaction.rows("end_leases", *columns(named)) if named else []
     leases = {row["token"]: row for row in rows}

@@ -22,7 +22,13 @@ from foliot.adapters.storage.postgres.workers import PostgresWorkers
 from foliot.adapters.storage.postgres.workflows import PostgresWorkflows
 from foliot.domain.job import DEFAULT_PROJECT
 from foliot.ports.executions import ExecutionStore, WorkflowStore
-from foliot.ports.storage import JobStore, LogStore, RunStore, ScheduleStore, Topic, Upkeep, WorkerStore
+from foliot.ports.jobs import JobStore
+from foliot.ports.logs import LogStore
+from foliot.ports.runs import RunStore
+from foliot.ports.schedules import ScheduleStore
+from foliot.ports.storage import Topic
+from foliot.ports.upkeep import Upkeep
+from foliot.ports.workers import WorkerStore
 
 _CONNECT_TIMEOUT: Final = 10
 _COMMAND_TIMEOUT: Final = 90

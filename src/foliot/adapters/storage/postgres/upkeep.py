@@ -9,7 +9,7 @@ from foliot.adapters.storage.postgres.pruning import Pruner
 from foliot.adapters.storage.rows import event_of
 from foliot.domain.events import Event
 from foliot.domain.instant import Instant, Millis
-from foliot.ports.storage import Pruned, Retention
+from foliot.ports.upkeep import Pruned, Retention
 
 _LOOKS: Final = 20
 _PAUSE: Final = 0.01

@@ -28,6 +28,7 @@ Answer = TypeVar("Answer")
 FaultPoint = Callable[[str], None]
 
 _MAX_TRIES: Final = 4
+_PLAIN: Final = "Use text without lone surrogates, and whole numbers of at most 64 bits."
 
 
 class Transaction(Session):
@@ -169,7 +170,7 @@ class Committer:
             translated.__cause__ = outcome.error
             return outcome._replace(error=translated)
         if isinstance(outcome.error, UnicodeEncodeError | OverflowError):
-            refused = InvalidInput(f"a value cannot be stored: {outcome.error}")
+            refused = InvalidInput(f"a value cannot be stored: {outcome.error}", hint=_PLAIN)
             refused.__cause__ = outcome.error
             return outcome._replace(error=refused)
         return outcome

@@ -15,7 +15,8 @@ from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
 from foliot.domain.run import NewRun, rank
-from foliot.ports.storage import Created, Topic
+from foliot.ports.runs import Created
+from foliot.ports.storage import Topic
 
 SQL: Final = load_queries(Path(__file__).parent / "sql" / "runs.sql")
 _NO_TICK: Final = (None, None, None, None)

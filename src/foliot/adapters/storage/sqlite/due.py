@@ -15,7 +15,7 @@ from foliot.domain.instant import Instant
 from foliot.domain.limits import OVERLAP_PREFIX
 from foliot.domain.schedule import Pause, Revision, ScheduleSpec
 from foliot.domain.tick import PlannedTick
-from foliot.ports.storage import DueBatch, Ledger
+from foliot.ports.schedules import DueBatch, Ledger
 
 _UID: Final = 0
 _SPEC: Final = 6

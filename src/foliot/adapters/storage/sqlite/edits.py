@@ -19,7 +19,8 @@ from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
 from foliot.domain.schedule import Pause, Revision, Schedule, ScheduleSpec
 from foliot.domain.tick import PlannedTick
-from foliot.ports.storage import NewSchedule, Topic
+from foliot.ports.definitions import NewSchedule
+from foliot.ports.storage import Topic
 
 T = TypeVar("T")
 

@@ -23,7 +23,7 @@ from foliot.ports.storage import Topic
 
 SQL: Final = load_queries(Path(__file__).parent / "sql" / "endings.sql")
 _LOOK_BACK: Final = 50
-"""Among how many of a job's newest runs one is looked for that is under way."""
+"""Among how many of a job's newest runs one is looked for that is expected."""
 
 
 def follow_ends(tx: Transaction, run_ids: Collection[RunId]) -> None:
@@ -69,8 +69,8 @@ def sights(
 
 def _sight(session: Session, project: str, job_id: JobId, after: Instant, until: Instant) -> Sight:
     end = session.row(SQL["latest_ending"], (project, job_id, after, until))
-    under_way = session.value(SQL["is_under_way"], (project, job_id, until, _LOOK_BACK))
-    return Sight(None if end is None else _end_of(end), bool(under_way))
+    is_expected = session.value(SQL["is_expected"], (project, job_id, until, _LOOK_BACK))
+    return Sight(None if end is None else _end_of(end), bool(is_expected))
 
 
 def latest_end(

@@ -26,7 +26,7 @@ SQL: Final = load_queries(Path(__file__).parent / "sql" / "jobs.sql")
 
 
 class SqliteJobs:
-    """Fills `ports.storage.JobStore`."""
+    """Fills `ports.jobs.JobStore`."""
 
     def __init__(self, access: Access) -> None:
         self._writer, self._reader, _, self._project = access

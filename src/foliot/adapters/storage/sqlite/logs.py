@@ -32,7 +32,7 @@ class LogFile:
 
 
 class SqliteLogs:
-    """Fills `ports.storage.LogStore`."""
+    """Fills `ports.logs.LogStore`."""
 
     def __init__(self, main: Reader, open_file: Callable[[], Awaitable[LogFile]]) -> None:
         self._main = main

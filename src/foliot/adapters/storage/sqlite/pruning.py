@@ -16,7 +16,7 @@ from foliot.adapters.storage.sqlite.edits import clear_planned
 from foliot.adapters.storage.sqlite.leadership import SQL
 from foliot.domain.ids import RunId, ScheduleUid, first_id_at
 from foliot.domain.instant import Instant, Millis
-from foliot.ports.storage import Pruned, Retention
+from foliot.ports.upkeep import Pruned, Retention
 
 _STRIDE: Final = 1_000
 _MAX_STRIDES: Final = 20

@@ -10,6 +10,7 @@ from foliot.adapters.storage.queries import load_queries
 from foliot.adapters.storage.sqlite import admission
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.events import add_event
+from foliot.adapters.storage.sqlite.references import rename_references
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
@@ -29,6 +30,7 @@ def rename_jobs(tx: Transaction, project: str, renames: Mapping[JobId, JobId], n
     names = encode_names({*renames, *renames.values()})
     existing = {JobId(row[0]) for row in tx.rows(_JOBS["get_jobs"], (project, names))}
     possible = possible_renames(renames, existing)
+    rename_references(tx, project, dict(possible), now)
     revisions = {one.new: _rename(tx, project, one, now) for one in possible}
     add_event(tx, now, EventKind.JOB_RENAMED, renamed_jobs(possible, revisions))
     return dict(possible)

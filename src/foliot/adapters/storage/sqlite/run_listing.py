@@ -10,7 +10,7 @@ from foliot.adapters.storage.rows import attempt_of, run_of
 from foliot.adapters.storage.sqlite.connection import Session
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.run import AttemptRecord, Run, Status
-from foliot.ports.storage import Depth, RunFilter
+from foliot.ports.runs import Depth, RunFilter
 
 SQL: Final = load_queries(Path(__file__).parent / "sql" / "run_listing.sql")
 LIVE: Final = load_queries(Path(__file__).parent / "sql" / "overview.sql")

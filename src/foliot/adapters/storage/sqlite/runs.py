@@ -15,14 +15,14 @@ from foliot.domain.lease import CancelAnswer, Claim, Finish
 from foliot.domain.mark import Marked
 from foliot.domain.outcome import Reason
 from foliot.domain.run import AttemptRecord, Ended, NewRun, Run, Status
-from foliot.ports.storage import Created, Depth, Released, RunFilter
+from foliot.ports.runs import Created, Depth, Released, RunFilter
 
 _DUE_AT: Final = 0
 _RUN_ID: Final = 1
 
 
 class SqliteRuns:
-    """Fills `ports.storage.RunStore`."""
+    """Fills `ports.runs.RunStore`."""
 
     def __init__(self, access: Access) -> None:
         self._writer, self._reader, self._clock, self._project = access

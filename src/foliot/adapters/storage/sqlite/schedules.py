@@ -14,13 +14,14 @@ from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
 from foliot.domain.schedule import Schedule
 from foliot.domain.tick import TickRecord
-from foliot.ports.storage import DueBatch, Ledger, NewSchedule
+from foliot.ports.definitions import NewSchedule
+from foliot.ports.schedules import DueBatch, Ledger
 
 _NEXT_WAKE: Final = edits.SQL["next_wake"]
 
 
 class SqliteSchedules:
-    """Fills `ports.storage.ScheduleStore`."""
+    """Fills `ports.schedules.ScheduleStore`."""
 
     def __init__(self, access: Access) -> None:
         self._writer, self._reader, self._clock, self._project = access

@@ -56,8 +56,8 @@ def _open(tx: Transaction, project: str, opening: Opening, now: Instant) -> bool
     rows = tx.rows(finishes.SQL["held_leases"], (encode([claim.token]),))
     if [row[:3] for row in rows] != [(claim.token, claim.run_id, claim.worker_id)]:
         return bool(tx.row(SQL["was_opened"], (claim.run_id, claim.token)))
-    if tx.row(SQL["is_of_job"], (claim.run_id, execution.workflow_id)) is None:
-        return False  # renamed since: its worker gives it back, and it is opened under its new name
+    if tx.row(SQL["is_of_job"], (claim.run_id, execution.workflow_id, project, execution.revision)) is None:
+        return False  # renamed since, or what it names was: it is opened under the new names
     [(_, _, _, cancel_at)] = rows
     tx.run(finishes.SQL["end_leases"], (encode([claim.token]),))
     tx.run(SQL["go_on_alone"], (claim.started_at, claim.attempt, claim.worker_id, claim.token, claim.run_id))

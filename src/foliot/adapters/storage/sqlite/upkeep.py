@@ -10,11 +10,11 @@ from foliot.adapters.storage.sqlite.logs import SqliteLogs
 from foliot.adapters.storage.sqlite.pruning import Finds, Walk, remove
 from foliot.domain.events import Event
 from foliot.domain.instant import Instant, Millis
-from foliot.ports.storage import Pruned, Retention
+from foliot.ports.upkeep import Pruned, Retention
 
 
 class SqliteUpkeep:
-    """Fills `ports.storage.Upkeep`."""
+    """Fills `ports.upkeep.Upkeep`."""
 
     def __init__(self, access: Access, logs: SqliteLogs) -> None:
         self._writer, self._reader, self._clock, self._project = access

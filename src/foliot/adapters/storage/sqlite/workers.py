@@ -21,7 +21,7 @@ SQL: Final = load_queries(Path(__file__).parent / "sql" / "workers.sql")
 
 
 class SqliteWorkers:
-    """Fills `ports.storage.WorkerStore`."""
+    """Fills `ports.workers.WorkerStore`."""
 
     def __init__(self, access: Access) -> None:
         self._writer, self._reader, self._clock, _ = access

@@ -33,7 +33,7 @@ def answering(name: str, line: str, *, approve: bool) -> click.Command:
 
         async def answer(services: Services) -> str:
             run = await find_execution(services, execution)
-            await services.workflows.answer(run.id, step, approve=approve, by=by)
+            await services.executions.answer(run.id, step, approve=approve, by=by)
             return run.id
 
         run_id = ask(storage, config, answer)

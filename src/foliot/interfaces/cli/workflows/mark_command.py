@@ -26,7 +26,7 @@ def command(execution: str, step: str, storage: str | None, config: Path | None,
 
     async def mark(services: Services) -> dict[str, str]:
         run = await find_execution(services, execution)
-        return {"run_id": await services.workflows.mark_step(run.id, step), "marked_in": run.id, "step": step}
+        return {"run_id": await services.executions.mark_step(run.id, step), "marked_in": run.id, "step": step}
 
     done = ask(storage, config, mark)
     if as_json:

@@ -26,7 +26,7 @@ def command(execution: str, steps: tuple[str, ...], storage: str | None, config:
 
     async def rerun(services: Services) -> dict[str, str]:
         run = await find_execution(services, execution)
-        return {"run_id": await services.workflows.rerun(run.id, steps), "rerun_of": run.id}
+        return {"run_id": await services.executions.rerun(run.id, steps), "rerun_of": run.id}
 
     done = ask(storage, config, rerun)
     if as_json:

@@ -55,7 +55,7 @@ def command(
         read_params(spec, whole)
         given = {**(whole or {}), **{name: _value(text, spec.params.get(name)) for name, text in named.items()}}
         request = Request(dedupe_key=key, trigger="cli")
-        run_id = await services.workflows.start(workflow, given or None, version=version, request=request)
+        run_id = await services.executions.start(workflow, given or None, version=version, request=request)
         if not (wait or follow):
             tell_json({"run_id": run_id}) if as_json else tell(run_id)
             return 0

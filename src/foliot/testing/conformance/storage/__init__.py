@@ -33,6 +33,7 @@ from foliot.testing.conformance.storage.logs import LogContract
 from foliot.testing.conformance.storage.marks import MarkContract
 from foliot.testing.conformance.storage.overlap import OverlapContract
 from foliot.testing.conformance.storage.overview import LogEndContract, OverviewContract
+from foliot.testing.conformance.storage.references import ReferenceContract
 from foliot.testing.conformance.storage.renames import RenameContract
 from foliot.testing.conformance.storage.runs import RunContract
 from foliot.testing.conformance.storage.schedules import ScheduleContract
@@ -65,6 +66,7 @@ __all__ = [
     "OpenContract",
     "OverlapContract",
     "OverviewContract",
+    "ReferenceContract",
     "RenameContract",
     "RunContract",
     "ScheduleContract",

@@ -17,7 +17,8 @@ from foliot.domain.workflow.conditions import Result
 from foliot.domain.workflow.execution import Execution, Note, StepFacts
 from foliot.domain.workflow.facts import Facts
 from foliot.domain.workflow.progress import StepState
-from foliot.ports.storage import RunFilter, Storage
+from foliot.ports.runs import RunFilter
+from foliot.ports.storage import Storage
 from foliot.testing.builders import (
     LEASE,
     a_claim,

@@ -15,7 +15,8 @@ from foliot.domain.lease import CancelAnswer
 from foliot.domain.outcome import Reason
 from foliot.domain.run import Ended, Status
 from foliot.domain.schedule import Overlap
-from foliot.ports.storage import RunFilter, Storage, Topic
+from foliot.ports.runs import RunFilter
+from foliot.ports.storage import Storage, Topic
 from foliot.testing.builders import REPORT, a_run, a_run_id, every, failed, succeeded, to_retry
 from foliot.testing.conformance.storage.passages import opened, settle, the_end
 from foliot.testing.conformance.storage.scene import Contract, Scene
@@ -335,25 +336,25 @@ class SightContract(Contract):
         await settle(scene, the_end(await opened(scene)))
         assert await seen("etl") is Status.SUCCESS
 
-    async def test_a_run_that_is_due_or_begun_is_under_way(self, scene: Scene) -> None:
+    async def test_a_run_that_is_due_or_begun_is_expected(self, scene: Scene) -> None:
         await scene.create(a_run(due_at=scene.after(MINUTE)))
-        assert not (await sight(scene)).is_under_way
+        assert not (await sight(scene)).is_expected
 
         claim = await scene.start()
-        assert (await sight(scene)).is_under_way
+        assert (await sight(scene)).is_expected
         await scene.finish(to_retry(claim, MINUTE))
-        assert (await sight(scene)).is_under_way
+        assert (await sight(scene)).is_expected
         await scene.cancel(claim.run_id)
 
-        assert not (await sight(scene)).is_under_way
+        assert not (await sight(scene)).is_expected
 
-    async def test_an_execution_is_under_way_until_it_ends(self, scene: Scene) -> None:
+    async def test_an_execution_is_expected_until_it_ends(self, scene: Scene) -> None:
         execution = await opened(scene)
-        assert (await sight(scene, "etl")).is_under_way
+        assert (await sight(scene, "etl")).is_expected
 
         await settle(scene, the_end(execution))
 
-        assert not (await sight(scene, "etl")).is_under_way
+        assert not (await sight(scene, "etl")).is_expected
 
     async def test_the_latest_end_of_a_status_is_found(self, scene: Scene) -> None:
         await watch(scene)

@@ -7,7 +7,7 @@ from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import DAY, HOUR, Instant
 from foliot.domain.run import Status
 from foliot.domain.workflow.execution import Execution
-from foliot.ports.storage import RunFilter
+from foliot.ports.runs import RunFilter
 from foliot.testing.builders import REPORT, a_chunk, a_run, retention, succeeded
 from foliot.testing.conformance.storage.gates import SKIP
 from foliot.testing.conformance.storage.passages import (

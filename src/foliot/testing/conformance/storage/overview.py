@@ -3,7 +3,7 @@
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.instant import HOUR, MINUTE
 from foliot.domain.schedule import Overlap
-from foliot.ports.storage import Depth
+from foliot.ports.runs import Depth
 from foliot.testing.builders import REPORT, a_chunk, a_run, a_run_id, every, retention, some_runs, succeeded
 from foliot.testing.conformance.storage.scene import Contract, Scene
 

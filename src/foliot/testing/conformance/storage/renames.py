@@ -13,7 +13,8 @@ from foliot.domain.instant import HOUR, MINUTE, SECOND
 from foliot.domain.lease import Finish
 from foliot.domain.run import Status
 from foliot.domain.tick import JitterMode, TickOutcome
-from foliot.ports.storage import RunFilter, Storage
+from foliot.ports.runs import RunFilter
+from foliot.ports.storage import Storage
 from foliot.testing.builders import REPORT, a_run, a_schedule, cron, every, failed, lost, succeeded, to_retry
 from foliot.testing.conformance.storage.scene import Contract, Scene
 

@@ -14,7 +14,10 @@ from foliot.domain.lease import CancelAnswer, Claim, Finish, Worker
 from foliot.domain.run import NewRun, Run, Status
 from foliot.domain.schedule import Schedule, ScheduleSpec
 from foliot.domain.tick import TickRecord
-from foliot.ports.storage import DueBatch, Pruned, Released, Retention, Storage
+from foliot.ports.runs import Released
+from foliot.ports.schedules import DueBatch
+from foliot.ports.storage import Storage
+from foliot.ports.upkeep import Pruned, Retention
 from foliot.testing.builders import LEASE, NIGHTLY, REPORT, a_job_spec, a_run, a_schedule, a_worker, fire
 from foliot.testing.clock import VirtualClock
 from foliot.testing.invariants import check_invariants

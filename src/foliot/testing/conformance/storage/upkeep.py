@@ -6,7 +6,7 @@ from foliot.domain.instant import DAY, HOUR, MINUTE, SECOND, Millis
 from foliot.domain.lease import Claim
 from foliot.domain.run import Status
 from foliot.domain.schedule import Catchup, Overlap
-from foliot.ports.storage import Pruned
+from foliot.ports.upkeep import Pruned
 from foliot.testing.builders import LEASE, NIGHTLY, a_chunk, a_run, every, retention, some_runs, succeeded, to_retry
 from foliot.testing.conformance.storage.scene import Contract, Scene
 

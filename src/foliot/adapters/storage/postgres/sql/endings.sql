@@ -37,7 +37,7 @@ ON CONFLICT DO NOTHING;
 
 -- name: sights
 -- One look for the latest end of each job, and one at its newest runs: a run that is due, or begun and to be tried
--- again, is under way.
+-- again, is expected.
 SELECT asked.job_id, latest.run_id, latest.status, latest.finished_at,
        coalesce((SELECT bool_or(newest.finished_at IS NULL AND (newest.due_at <= $4 OR newest.attempt > 0)) FROM (
            SELECT finished_at, due_at, attempt FROM foliot.runs

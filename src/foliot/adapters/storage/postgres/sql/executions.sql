@@ -8,9 +8,17 @@ FROM unnest((SELECT $1::text[]), (SELECT $2::bigint[]), (SELECT $3::text[]), (SE
 WHERE runs.id = lease.id;
 
 -- name: lock_runs_of_jobs
--- Locked, none of them is renamed before they are opened.
-SELECT run.id FROM unnest((SELECT $1::text[]), (SELECT $2::text[])) AS named (id, job_id)
-JOIN foliot.runs run ON run.id = named.id AND run.job_id = named.job_id ORDER BY run.id FOR NO KEY UPDATE OF run;
+-- Locked, none of them is renamed before they are opened; nor, where the revision of the job is known, what its versions
+-- name. Jobs are locked first, as by whoever renames.
+WITH job AS MATERIALIZED (
+    SELECT id, revision FROM foliot.jobs WHERE project = $4 AND id = ANY ((SELECT $2::text[])::text[])
+    ORDER BY id FOR SHARE
+)
+SELECT run.id FROM unnest((SELECT $1::text[]), (SELECT $2::text[]), (SELECT $3::int[])) AS named (id, job_id, revision)
+JOIN foliot.runs run ON run.id = named.id AND run.job_id = named.job_id
+LEFT JOIN job ON job.id = named.job_id
+WHERE named.revision IS NULL OR job.revision = named.revision
+ORDER BY run.id FOR NO KEY UPDATE OF run;
 
 -- name: add_executions
 INSERT INTO foliot.executions (run_id, project, workflow_id, version, state, unresolved, params, jobs, opened_at,
@@ -89,7 +97,8 @@ WHERE deadline <= $1 AND deadline IS NOT NULL AND ended_at IS NULL AND NOT is_en
 -- name: get_executions
 SELECT known.run_id, known.workflow_id, known.version, known.state, known.unresolved, known.params, known.jobs,
        run.schedule_uid, run.schedule_id, run.scheduled_for, run.tick_key,
-       known.opened_at, known.deadline, known.cancel_at, known.is_ending
+       known.opened_at, known.deadline, known.cancel_at, known.is_ending,
+       (SELECT revision FROM foliot.jobs WHERE jobs.project = known.project AND jobs.id = known.workflow_id)
 FROM unnest((SELECT $1::text[])) AS asked (run_id)
 JOIN foliot.executions known ON known.run_id = asked.run_id JOIN foliot.runs run ON run.id = asked.run_id
 ORDER BY known.run_id;

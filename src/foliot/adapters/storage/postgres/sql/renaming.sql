@@ -1,5 +1,9 @@
 -- name: rename_job
-UPDATE foliot.jobs SET id = $2, revision = revision + 1, updated_at = $3 WHERE project = $4 AND id = $1
+-- Of a revision that no job has had which was of the new id before: what is remembered of that one is outdated.
+UPDATE foliot.jobs SET
+    id = $2, updated_at = $3,
+    revision = 1 + greatest(revision, (SELECT value::int FROM foliot.meta WHERE key = 'revision_floor'))
+WHERE project = $4 AND id = $1
 RETURNING revision;
 
 -- name: rename_runs

@@ -47,7 +47,7 @@ SELECT run_id, status, finished_at FROM endings
 WHERE project = ? AND job_id = ? AND status = ? AND reason = ? AND finished_at <= ?
 ORDER BY finished_at DESC, run_id DESC LIMIT 1
 
--- name: is_under_way
+-- name: is_expected
 -- A run that is due, or begun and to be tried again; one that is not over is among the newest.
 SELECT EXISTS (
     SELECT 1 FROM (

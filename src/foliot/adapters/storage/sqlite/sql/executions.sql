@@ -4,7 +4,10 @@ UPDATE runs SET started_at = ?, attempt = ?, worker_id = ?, token = ?, reason = 
 WHERE id = ?
 
 -- name: is_of_job
-SELECT 1 FROM runs WHERE id = ? AND job_id = ?
+-- ?4: of which revision the job is to be, where that is known.
+SELECT 1 FROM runs
+WHERE id = ?1 AND job_id = ?2
+    AND (?4 IS NULL OR EXISTS (SELECT 1 FROM jobs j WHERE j.project = ?3 AND j.id = ?2 AND j.revision = ?4))
 
 -- name: add_execution
 INSERT INTO executions (
@@ -55,7 +58,8 @@ WHERE deadline <= ? AND deadline IS NOT NULL AND ended_at IS NULL AND is_ending 
 -- name: get_executions
 SELECT
     e.run_id, e.workflow_id, e.version, e.state, e.unresolved, e.params, e.jobs,
-    r.schedule_uid, r.schedule_id, r.scheduled_for, r.tick_key, e.opened_at, e.deadline, e.cancel_at, e.is_ending
+    r.schedule_uid, r.schedule_id, r.scheduled_for, r.tick_key, e.opened_at, e.deadline, e.cancel_at, e.is_ending,
+    (SELECT known.revision FROM jobs known WHERE known.project = e.project AND known.id = e.workflow_id)
 FROM json_each(?) j CROSS JOIN executions e ON e.run_id = j.value CROSS JOIN runs r ON r.id = e.run_id
 ORDER BY e.run_id
 

@@ -1,5 +1,9 @@
 -- name: rename_job
-UPDATE jobs SET id = ?2, revision = revision + 1, updated_at = ?3 WHERE project = ?4 AND id = ?1 RETURNING revision
+-- Of a revision that no job has had which was of the new id before: what is remembered of that one is outdated.
+UPDATE jobs SET
+    id = ?2, updated_at = ?3,
+    revision = 1 + max(revision, coalesce((SELECT m.value FROM meta m WHERE m.key = 'revision_floor'), 0))
+WHERE project = ?4 AND id = ?1 RETURNING revision
 
 -- name: rename_runs
 -- ?3 and ?4 are the beginning of the limit that bears the job's name, in the document that names a run's limits.

@@ -1,0 +1,95 @@
+"""The part of the storage that keeps schedules and their ledgers. See `ports.storage` for what all verbs promise."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from foliot.domain.firing import DueSchedule, Firing
+from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
+from foliot.domain.instant import Instant
+from foliot.domain.job import Job
+from foliot.domain.schedule import Pause, Revision, Schedule
+from foliot.domain.tick import PlannedTick, TickRecord
+from foliot.ports.definitions import NewSchedule
+
+
+class DueBatch(NamedTuple):
+    """Schedules that ask for a decision at `now`, and the jobs they start."""
+
+    now: Instant
+    schedules: Sequence[DueSchedule]
+    jobs: Mapping[JobId, Job]
+
+
+class Ledger(NamedTuple):
+    """A schedule with all that `verify` needs to recompute its ticks."""
+
+    schedule: Schedule
+    deleted_at: Instant | None
+    revisions: Sequence[Revision]
+    pauses: Sequence[Pause]
+    planned: Sequence[PlannedTick]
+
+
+class ScheduleStore(Protocol):
+    async def put(self, schedules: Sequence[NewSchedule], *, at: Instant | None = None) -> list[Schedule]:
+        """Create schedules, or edit those that exist by opening a revision (see `domain.edit`).
+
+        Saving an equal specification changes nothing. An edit never un-pauses.
+        """
+        ...
+
+    async def pause(
+        self, schedule_ids: Collection[ScheduleId], *, paused: bool, at: Instant | None = None
+    ) -> list[Schedule]:
+        """Pause or resume. Pausing twice keeps the first moment. Returns the schedules that exist."""
+        ...
+
+    async def delete(self, schedule_ids: Collection[ScheduleId], *, at: Instant | None = None) -> list[ScheduleId]:
+        """Delete schedules; their planned ticks become cancelled (deleted), their ledger and runs stay."""
+        ...
+
+    async def get(self, schedule_ids: Collection[ScheduleId]) -> dict[ScheduleId, Schedule]: ...
+
+    async def page(
+        self, *, job_id: JobId | None = None, after: ScheduleId | None = None, limit: int = 100
+    ) -> list[Schedule]:
+        """Schedules by id, those after `after`."""
+        ...
+
+    async def due(self, limit: int, *, at: Instant | None = None) -> DueBatch:
+        """Up to `limit` schedules whose `wake_at` has come, earliest first. Takes no lock and changes nothing."""
+        ...
+
+    async def settle(self, firings: Sequence[Firing], *, at: Instant | None = None) -> list[ScheduleUid]:
+        """Save ticks, runs and the advanced watermark of each firing in one transaction.
+
+        A firing whose schedule has another version by now changes nothing; the uids of those saved come back.
+        Runs are created as `RunStore.create` does; each holds its schedule's overlap key until it is terminal. With
+        `cancels_running` every earlier run of the schedule that is not terminal is cancelled, started or not.
+        """
+        ...
+
+    async def upcoming(self, limit: int) -> list[Schedule]:
+        """The schedules that ask for a decision next, in that order. Paused ones ask for none."""
+        ...
+
+    async def next_wake(self) -> Instant | None:
+        """When the next schedule asks for a decision. One look into an index, however many schedules there are."""
+        ...
+
+    async def ticks(self, uid: ScheduleUid, *, after: Instant, until: Instant, limit: int) -> list[TickRecord]:
+        """Ledger rows that touch (after, until], in order: a range that began before `after` and goes on is the first.
+
+        The row that begins at `after` is not among them: to read on, give the first moment of the last row.
+        """
+        ...
+
+    async def latest_ticks(self, uid: ScheduleUid, *, limit: int) -> list[TickRecord]:
+        """The newest ledger rows, newest first."""
+        ...
+
+    async def ledgers(
+        self, *, after: ScheduleUid | None = None, limit: int = 100, ids: Collection[ScheduleId] | None = None
+    ) -> list[Ledger]:
+        """Schedules by uid with revisions, pauses and planned ticks, deleted ones included."""
+        ...

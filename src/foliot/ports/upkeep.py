@@ -1,0 +1,53 @@
+"""The part of the storage that removes what need not be kept. See `ports.storage` for what all verbs promise."""
+
+from typing import NamedTuple, Protocol
+
+from foliot.domain.events import Event
+from foliot.domain.instant import Instant, Millis
+
+
+class Retention(NamedTuple):
+    """How long finished things are kept. None: for ever."""
+
+    runs_age: Millis | None
+    runs_per_job: int | None
+    logs_age: Millis | None
+    ticks_age: Millis | None
+    events_age: Millis | None
+    executions_per_workflow: int | None = None
+    executions_age: Millis | None = None
+
+
+class Pruned(NamedTuple):
+    runs: int
+    logs: int
+    ticks: int
+    events: int
+    schedules: int
+    dedupe: int
+
+    @property
+    def total(self) -> int:
+        return sum(self)
+
+
+class Upkeep(Protocol):
+    """Maintenance: one leader at a time, every write fenced by its epoch."""
+
+    async def lead(self, holder: str, ttl: Millis, *, at: Instant | None = None) -> int | None:
+        """Become or stay leader for `ttl`. The epoch, or None while another one leads. Epochs rise with each change."""
+        ...
+
+    async def resign(self, holder: str) -> None: ...
+
+    async def prune(self, retention: Retention, *, epoch: int, limit: int, at: Instant | None = None) -> Pruned | None:
+        """Remove up to `limit` of each kind of what is older than it must be kept. None: the epoch is not current.
+
+        Never removes a run that is not terminal, nor a tick of a schedule that is younger than its catch-up horizon.
+        An execution goes with all its parts, and none of them goes before it is over.
+        """
+        ...
+
+    async def events(self, *, after: int, limit: int) -> list[Event]:
+        """Events in order of their numbers; one that commits late is never skipped."""
+        ...

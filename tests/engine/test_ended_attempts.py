@@ -1,0 +1,131 @@
+"""Attempts that are ended from outside: cancelled, or out of time."""
+
+import asyncio
+
+import pytest
+
+from foliot.domain.ids import JobId
+from foliot.domain.instant import MINUTE, SECOND, Millis
+from foliot.domain.job import JobSpec, Options
+from foliot.domain.outcome import Failure, Reason, Success
+from foliot.domain.retry import Retry
+from foliot.domain.run import Status
+from foliot.ports.runner import Attempt
+from foliot.ports.storage import Storage
+from foliot.testing.clock import VirtualClock
+from tests.engine.ease import ease
+from tests.engine.rig import Rig
+
+
+@pytest.mark.proves("R1-34", "S5", "R1-25")
+async def test_a_cancel_ends_the_attempt_and_the_run(rig: Rig) -> None:
+    rig.stage.answer = None
+    run_id = await rig.enqueue()
+    await rig.claim()
+
+    await rig.storage.runs.cancel([run_id])
+    assert await rig.status(run_id) is Status.CANCELLING
+    assert rig.membership.wake.is_set()
+    await rig.work()
+
+    assert rig.stage.cancelled == [run_id]
+    assert await rig.status(run_id) is Status.CANCELLED
+
+
+@pytest.mark.proves("S5", "R1-34")
+async def test_a_queued_run_that_is_cancelled_never_starts(rig: Rig) -> None:
+    run_id = await rig.enqueue()
+    await rig.storage.runs.cancel([run_id])
+
+    await rig.work()
+
+    assert rig.stage.attempts == []
+    assert await rig.status(run_id) is Status.CANCELLED
+
+
+@pytest.mark.proves("S9", "S5")
+async def test_cancel_beats_retry(rig: Rig) -> None:
+    await rig.job(retry=Retry(retries=5, base=Millis(0)))
+    rig.stage.answer = None
+    run_id = await rig.enqueue()
+    await rig.claim()
+    await rig.storage.runs.cancel([run_id])
+
+    rig.stage.end(run_id, Failure("exit code 1", Reason.EXIT_CODE, exit_code=1))
+    await ease()
+    await rig.save()
+
+    assert await rig.status(run_id) is Status.CANCELLED
+
+
+@pytest.mark.proves("S7")
+async def test_an_attempt_that_takes_too_long_is_ended_and_timed_out(rig: Rig) -> None:
+    await rig.job(timeout=Millis(10 * SECOND))
+    rig.stage.answer = None
+    run_id = await rig.enqueue()
+    await rig.claim()
+    rig.clock.advance(10 * SECOND - 1)
+    await ease()
+    assert rig.stage.under_way == [run_id]
+
+    rig.clock.advance(1)
+    await ease()
+    await rig.save()
+
+    run = await rig.run(run_id)
+    assert (run.status, run.reason, run.error) == (Status.TIMEOUT, "timeout", "timeout after 10 s")
+    assert rig.stage.cancelled == [run_id]
+
+
+async def test_a_timeout_is_retried_like_any_failure(rig: Rig) -> None:
+    await rig.job(timeout=Millis(SECOND), retry=Retry(retries=1, base=Millis(0)))
+    rig.stage.answer = None
+    run_id = await rig.enqueue()
+
+    for _ in range(2):
+        await rig.claim()
+        rig.clock.advance(SECOND)
+        await ease()
+        await rig.save()
+
+    run = await rig.run(run_id)
+    assert (run.status, run.attempt) == (Status.TIMEOUT, 2)
+
+
+class Stubborn:
+    """A runner that takes its time to end what it started, and must not be disturbed in that."""
+
+    abandoned = 0
+
+    def __init__(self) -> None:
+        self.is_clean = False
+        self.cleaning = asyncio.Event()
+
+    async def run(self, attempt: Attempt) -> Success | Failure:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await self.cleaning.wait()
+            self.is_clean = True
+        raise AssertionError
+
+
+async def test_a_runner_that_cleans_up_is_cancelled_only_once(storage: Storage, clock: VirtualClock) -> None:
+    runner = Stubborn()
+    rig = Rig(storage, clock, runners={"stubborn": runner})
+    await storage.jobs.put([(JobId("report"), JobSpec(kind="stubborn", options=Options(timeout=Millis(MINUTE))))])
+    run_id = await rig.enqueue()
+    await rig.claim()
+
+    for _ in range(3):
+        await storage.runs.cancel([run_id])
+        await rig.membership.round()
+        await ease()
+    clock.advance(MINUTE)
+    await ease()
+    runner.cleaning.set()
+    await ease()
+    await rig.save()
+
+    assert runner.is_clean
+    assert await rig.status(run_id) is Status.CANCELLED

@@ -1,0 +1,173 @@
+"""A job gets another id while workflows and gates name it, on a virtual clock."""
+
+from collections.abc import AsyncIterator, Mapping
+from datetime import timedelta
+
+import pytest
+
+from foliot import Foliot
+from foliot.domain.deployment import Changes, Declared
+from foliot.domain.gate.spec import Gate
+from foliot.domain.ids import JobId, ScheduleId
+from foliot.domain.job import JobSpec
+from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
+from foliot.service.executions import ExecutionView
+from foliot.testing.builders import every
+from foliot.testing.inline import InlineEngine
+
+OLD, NEW, A, B, T = map(JobId, ("old", "new", "a", "b", "t"))
+TRUE = JobSpec(kind="shell", spec={"command": "true"}, source="file")
+DOCUMENT = {
+    "id": "wf",
+    "steps": [{"name": "ask", "approve": True}, {"name": "work", "job": "old", "after": "ask"}],
+}
+
+
+def saying(word: str) -> JobSpec:
+    return JobSpec(kind="shell", spec={"command": f"printf {word}", "output": "text"}, source="file")
+
+
+@pytest.fixture
+def app() -> Foliot:
+    return Foliot()
+
+
+@pytest.fixture
+async def engine(app: Foliot) -> AsyncIterator[InlineEngine]:
+    async with InlineEngine(app) as engine:
+        yield engine
+
+
+async def load(app: Foliot, jobs: Mapping[JobId, JobSpec], **fields: object) -> Changes:
+    """Load a file with these jobs."""
+    return await (await app.open()).deployer.apply(Declared(jobs=jobs, **fields))  # type: ignore[arg-type]
+
+
+async def rename(app: Foliot) -> Changes:
+    return await load(app, {NEW: TRUE}, renames={OLD: NEW})
+
+
+async def passage(app: Foliot, engine: InlineEngine, execution_id: str | None = None) -> ExecutionView:
+    """An execution that is approved of, to its end."""
+    execution_id = execution_id or await app.start_workflow("wf")
+    await engine.join()
+    await app.approve(execution_id, "ask")
+    await engine.join()
+    execution = await app.workflow_status(execution_id)
+    assert execution is not None
+    return execution
+
+
+@pytest.fixture
+async def deployed(app: Foliot, engine: InlineEngine) -> None:
+    await load(app, {OLD: TRUE})
+    await app.deploy_workflow(DOCUMENT)
+
+
+@pytest.mark.usefixtures("deployed")
+async def test_a_workflow_that_names_it_goes_on_naming_it(app: Foliot, engine: InlineEngine) -> None:
+    assert (await passage(app, engine)).results["work"] == "success"
+
+    await rename(app)
+
+    assert (await passage(app, engine)).results["work"] == "success"
+    assert len(await app.runs(job="new")) == 2
+    assert await app.runs(job="old") == []
+
+
+@pytest.mark.usefixtures("deployed")
+@pytest.mark.parametrize("is_begun", [True, False])
+async def test_an_execution_that_was_started_before_runs_it_too(
+    app: Foliot, engine: InlineEngine, is_begun: bool
+) -> None:
+    execution_id = await app.start_workflow("wf")
+    if is_begun:
+        await engine.join()
+
+    await rename(app)
+
+    assert (await passage(app, engine, execution_id)).results["work"] == "success"
+    assert len(await app.runs(job="new")) == 1
+
+
+async def test_a_workflow_of_the_same_file_has_no_new_version(app: Foliot, engine: InlineEngine) -> None:
+    def flow(job_id: JobId) -> dict[str, WorkflowSpec]:
+        definition = JobSpec(kind="shell", spec={"command": "true"}, gate=Gate(depends_on=(job_id,)), source="file")
+        steps = (Step(name="work", job=job_id), Step(name="after", definition=definition, after=(Edge(parent="work"),)))
+        return {"wf": WorkflowSpec(steps=steps, source="file")}
+
+    await load(app, {OLD: TRUE}, workflows=flow(OLD))
+
+    changes = await load(app, {NEW: TRUE}, workflows=flow(NEW), renames={OLD: NEW})
+
+    assert [change.action for change in changes.workflows] == ["unchanged"]
+    execution_id = await app.start_workflow("wf")
+    await engine.join()
+    execution = await app.workflow_status(execution_id)
+    assert execution is not None
+    assert (execution.version, execution.results) == (1, {"work": "success", "after": "success"})
+
+
+async def test_a_gate_that_looks_at_it_sees_what_ran_under_the_old_name(app: Foliot, engine: InlineEngine) -> None:
+    gated = JobSpec(kind="shell", spec={"command": "true"}, gate=Gate(depends_on=(OLD,)), source="api")
+    await load(app, {OLD: TRUE})
+    await (await app.open()).registrar.put_jobs({JobId("gated"): gated})
+    await app.enqueue("old")
+    await engine.join()
+
+    await rename(app)
+    run_id = await app.enqueue("gated")
+    await engine.join()
+
+    assert (await app.run(run_id)).status == "success"
+
+
+async def test_each_step_keeps_its_job_when_two_jobs_change_places(app: Foliot, engine: InlineEngine) -> None:
+    """In three turns, since two cannot do so at once: in the end all names are there that were there before."""
+    await load(app, {A: saying("a"), B: saying("b")})
+    steps = [{"name": "one", "job": "a", "after": "ask"}, {"name": "two", "job": "b", "after": "ask"}]
+    await app.deploy_workflow({"id": "wf", "steps": [{"name": "ask", "approve": True}, *steps]})
+    under_way = await app.start_workflow("wf")
+    await engine.join()
+
+    await load(app, {T: saying("a"), B: saying("b")}, renames={A: T})
+    await load(app, {T: saying("a"), A: saying("b")}, renames={B: A})
+    await load(app, {B: saying("a"), A: saying("b")}, renames={T: B})
+
+    for execution_id in (under_way, await app.start_workflow("wf")):
+        execution = await passage(app, engine, execution_id)
+        results = {step.name: (await app.run(step.run_id or "")).output_payload for step in execution.steps[1:]}
+        assert results == {"one": "a", "two": "b"}
+    assert {run.output_payload for run in await app.runs(job="b")} == {"a"}
+
+
+async def test_what_comes_after_it_still_does(app: Foliot, engine: InlineEngine) -> None:
+    child = JobId("child")
+    hourly = every(3_600, job_id=OLD, source="file")
+    await load(app, {OLD: TRUE, child: TRUE}, schedules={ScheduleId("hourly"): hourly})
+    await app.add_dependency("child", "old")
+    await engine.advance(timedelta(hours=1))
+    await engine.join()
+
+    later = every(3_600, job_id=NEW, source="file")
+    await load(app, {NEW: TRUE, child: TRUE}, schedules={ScheduleId("hourly"): later}, renames={OLD: NEW})
+    await engine.advance(timedelta(hours=1))
+    await engine.join()
+
+    assert [len(await app.runs(job=name)) for name in ("old", "new", "child")] == [0, 2, 2]
+    assert [edge.parent for edge in await (await app.open()).dependencies.of("child")] == ["new"]
+    await app.add_dependency("child", "new", "failure")
+    assert (await (await app.open()).storage.jobs.get([NEW]))[NEW].spec.leads == "after:new"
+
+
+async def test_a_job_that_came_after_its_execution_had_begun_is_none_of_it(app: Foliot, engine: InlineEngine) -> None:
+    storage = (await app.open()).storage
+    await load(app, {OLD: TRUE})
+    await app.deploy_workflow(DOCUMENT)
+    await storage.jobs.delete([OLD])
+    execution_id = await app.start_workflow("wf")
+    await engine.join()
+
+    await load(app, {OLD: TRUE})
+
+    assert (await passage(app, engine, execution_id)).results["work"] == "skipped"

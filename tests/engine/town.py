@@ -1,0 +1,58 @@
+"""An application whose jobs look at each other."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from foliot import Foliot
+from foliot.domain.gate.spec import Gate
+from foliot.domain.ids import JobId
+from foliot.domain.job import JobSpec
+from foliot.service.executions import StepView
+from foliot.service.views import RunView
+from foliot.testing.inline import InlineEngine
+
+A, B, DIGEST, EXTRACT, SCAN = map(JobId, ("a", "b", "digest", "extract", "scan"))
+_FIRST: Final = {"name": "first", "job": EXTRACT}
+_AFTER: Final = {"name": "after", "after": {"step": "load", "when": ["skipped"]}, "job": SCAN}
+
+
+class Town:
+    """Jobs that note when they run, and fail when they are told to."""
+
+    def __init__(self) -> None:
+        self.app = Foliot()
+        self.ran: list[str] = []
+        self.failing: set[str] = set()
+        for name in (A, B, DIGEST, EXTRACT, SCAN):
+            self.app.job(id=name)(self._work(name))
+
+    def _work(self, name: str) -> Callable[[], None]:
+        def work() -> None:
+            self.ran.append(name)
+            if name in self.failing:
+                raise ValueError(name)
+
+        return work
+
+    async def gate(self, **fields: object) -> None:
+        """Let the digest depend on two others."""
+        gate = Gate(depends_on=(A, B), **fields)  # type: ignore[arg-type]  # a test names what it means
+        spec = JobSpec(kind="workflow", inner_kind="python", spec={"handler": DIGEST}, gate=gate, source="app")
+        await (await self.app.open()).registrar.put_jobs({DIGEST: spec})
+
+    async def run(self, engine: InlineEngine, job: str) -> RunView:
+        run_id = await self.app.enqueue(job)
+        await engine.run_until_idle()
+        return await self.app.run(run_id)
+
+    async def deploy(self, **load: Any) -> None:
+        """A workflow whose second step is this."""
+        load = {"name": "load", "after": "first", **load}
+        await self.app.deploy_workflow({"id": "etl", "steps": [_FIRST, load, _AFTER]})
+
+    async def passage(self, engine: InlineEngine) -> dict[str, StepView]:
+        execution_id = await self.app.start_workflow("etl")
+        await engine.join()
+        execution = await self.app.workflow_status(execution_id)
+        assert execution is not None
+        return {step.name: step for step in execution.steps}
