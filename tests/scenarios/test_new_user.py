@@ -41,9 +41,9 @@ def test_the_example_of_the_repository_works(place: Place) -> None:
     shutil.copytree(EXAMPLES, place.directory / "examples", ignore=shutil.ignore_patterns("__pycache__"))
     config = ("--config", "examples/foliot.toml")
 
-    assert place.foliot("check", *config) == "examples/foliot.toml: 5 jobs, 5 schedules, no errors\n"
+    assert place.foliot("check", *config) == "examples/foliot.toml: 6 jobs, 1 workflow, 7 schedules, no errors\n"
     with place.serve(*config):
-        for job in ("hello", "free-space", "sync"):
+        for job in ("hello", "free-space", "sync", "digest", "report"):
             place.foliot("trigger", job, "--wait", *config)
         assert place.foliot("trigger", "count-down", "--payload", '{"start": 1}', "--follow", *config) == "1\ndone\n"
     assert (place.directory / "data" / "foliot.db").exists()
