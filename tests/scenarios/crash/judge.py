@@ -56,7 +56,7 @@ def oracle(spec: ScheduleSpec, after: Instant, until: Instant) -> Iterator[Insta
             step, anchor = int(spec.expr), (spec.anchor or 0) // SECOND
             yield from (Instant(epoch * SECOND) for epoch in range(first, last + 1) if (epoch - anchor) % step == 0)
         case ScheduleType.ONCE | ScheduleType.MANUAL:
-            raise NotImplementedError("no plan of these tests has such a schedule")
+            raise AssertionError(f"no plan of these tests has a schedule of type {spec.type}")
 
 
 def _without_run(seen: Sequence[Interval], passages: Passages) -> Iterator[str]:

@@ -151,14 +151,13 @@ async def _items(
     services: Services, run_id: str, after: Cursor | None, is_following: bool
 ) -> AsyncIterator[LogView | LogEnd]:
     """What the log has, going on where it was when the database was away for a while."""
+    read = services.logs.follow if is_following else services.logs.read
     while True:
         try:
-            read = services.logs.follow if is_following else services.logs.read
             async for item in read(run_id, after):
                 yield item
-                if isinstance(item, LogEnd):
-                    return
-                after = item.cursor
+                after = after if isinstance(item, LogEnd) else item.cursor
+            return
         except StorageUnavailable as error:
             if not is_following:
                 raise

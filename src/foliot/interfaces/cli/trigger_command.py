@@ -1,20 +1,16 @@
 """foliot trigger: a run of a job, now or later."""
 
-import json
 from pathlib import Path
 
 import click
 
 from foliot.domain.ids import RunId
-from foliot.domain.workflow.start import read_params
 from foliot.interfaces.cli.ids import complete_ids
 from foliot.interfaces.cli.json_input import read_json
 from foliot.interfaces.cli.moments import read_moment, read_span
 from foliot.interfaces.cli.options import json_option, storage_options
 from foliot.interfaces.cli.place import ask
-from foliot.interfaces.cli.speaking import say, tell
-from foliot.interfaces.cli.step_lines import follow_run
-from foliot.interfaces.cli.waiting import tell_end, wait_for, warn_without_worker
+from foliot.interfaces.cli.waiting import see_through
 from foliot.service.desk import Request
 from foliot.wiring import Services
 
@@ -55,14 +51,7 @@ def command(
 
     async def trigger(services: Services) -> int:
         run_id = await _start(services, job, request)
-        if not (wait or follow):
-            tell(json.dumps({"run_id": run_id}) if as_json else run_id)
-            return 0
-        (say if follow or as_json else tell)(run_id)
-        await warn_without_worker(services, run_id)
-        if follow:
-            await follow_run(services, await services.desk.get(run_id))
-        return tell_end(await wait_for(services, run_id), as_json)
+        return await see_through(services, run_id, wait=wait, follow=follow, is_json=as_json)
 
     return ask(storage, config, trigger)
 
@@ -71,5 +60,4 @@ async def _start(services: Services, job: str, request: Request) -> RunId:
     """Of a workflow, an execution: the payload is its parameters."""
     if not await services.workflows.exists(job):
         return await services.desk.trigger(job, request)
-    read_params((await services.workflows.get(job)).spec, request.payload)
     return await services.executions.start(job, request.payload, request=request)

@@ -1,28 +1,36 @@
-"""Waiting for the end of a run, and telling how it ended."""
+"""A run that was started: its id, and for whoever waits its lines and how it ended."""
 
 from foliot.domain.ids import RunId
 from foliot.domain.run import Run, Status
-from foliot.interfaces.cli.speaking import say, tell_json, warn
+from foliot.interfaces.cli.speaking import say, tell, tell_json, warn
+from foliot.interfaces.cli.step_lines import follow_run
 from foliot.interfaces.cli.text import shown
 from foliot.interfaces.cli.words import last_line, status
 from foliot.service.views import as_json, view_run
 from foliot.wiring import Services
 
 
-async def warn_without_worker(services: Services, run_id: str) -> None:
+async def see_through(services: Services, run_id: RunId, *, wait: bool, follow: bool, is_json: bool) -> int:
+    """Tell the id of a run that was started, and its end to whoever waits for it. The exit code."""
+    if not (wait or follow):
+        tell_json({"run_id": run_id}) if is_json else tell(run_id)
+        return 0
+    (say if follow or is_json else tell)(run_id)
+    await _warn_without_worker(services, run_id)
+    if follow:
+        await follow_run(services, await services.desk.get(run_id))
+    [run] = await services.presence.ended(run_id)
+    return _tell_end(run, is_json=is_json)
+
+
+async def _warn_without_worker(services: Services, run_id: RunId) -> None:
     run = await services.desk.get(run_id)
     workers = await services.overview.workers()
     if not any(worker.is_alive and run.queue in worker.queues for worker in workers):
         warn(f'no worker of queue "{run.queue}" is alive: the run waits', "Start one with: foliot serve")
 
 
-async def wait_for(services: Services, run_id: str) -> Run:
-    """The run, when it is over."""
-    [run] = await services.presence.ended(RunId(run_id))
-    return run
-
-
-def tell_end(run: Run, is_json: bool) -> int:
+def _tell_end(run: Run, *, is_json: bool) -> int:
     """Say how a run ended. The exit code is 1 unless it is a success."""
     view = view_run(run)
     if is_json:

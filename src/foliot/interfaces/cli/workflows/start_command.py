@@ -13,9 +13,7 @@ from foliot.interfaces.cli.ids import complete_ids
 from foliot.interfaces.cli.json_input import read_json
 from foliot.interfaces.cli.options import json_option, storage_options
 from foliot.interfaces.cli.place import ask
-from foliot.interfaces.cli.speaking import say, tell, tell_json
-from foliot.interfaces.cli.step_lines import follow_run
-from foliot.interfaces.cli.waiting import tell_end, wait_for, warn_without_worker
+from foliot.interfaces.cli.waiting import see_through
 from foliot.interfaces.cli.workflows.finding import find_workflow
 from foliot.service.desk import Request
 from foliot.wiring import Services
@@ -56,14 +54,7 @@ def command(
         given = {**(whole or {}), **{name: _value(text, spec.params.get(name)) for name, text in named.items()}}
         request = Request(dedupe_key=key, trigger="cli")
         run_id = await services.executions.start(workflow, given or None, version=version, request=request)
-        if not (wait or follow):
-            tell_json({"run_id": run_id}) if as_json else tell(run_id)
-            return 0
-        (say if follow or as_json else tell)(run_id)
-        await warn_without_worker(services, run_id)
-        if follow:
-            await follow_run(services, await services.desk.get(run_id))
-        return tell_end(await wait_for(services, run_id), as_json)
+        return await see_through(services, run_id, wait=wait, follow=follow, is_json=as_json)
 
     return ask(storage, config, start)
 
