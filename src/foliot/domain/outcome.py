@@ -10,6 +10,7 @@ Lost         its worker is gone, nobody knows how far it came
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 
 class Reason(StrEnum):
@@ -47,6 +48,10 @@ class Success:
 
     output: bytes | None = None
     exit_code: int | None = None
+
+
+DONE: Final = Success()
+"""A success of which there is nothing more to say: most are."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid, Token, Work
 from foliot.domain.instant import MINUTE, Instant, Millis
 from foliot.domain.job import Delivery, Options
 from foliot.domain.outcome import (
+    DONE,
     Cancelled,
     Failure,
     Interrupted,
@@ -217,6 +218,8 @@ class GivenBack(NamedTuple):
 
 Verdict = Ended | Again | GivenBack
 
+SUCCEEDED: Final = Ended(Status.SUCCESS)
+
 
 class Progress(Protocol):
     """Where a run stands while one of its attempts ends: that attempt's number, and how many were lost before."""
@@ -233,6 +236,8 @@ class Progress(Protocol):
 
 def settle(progress: Progress, outcome: Outcome, options: Options) -> Verdict:
     """Decide what one finished attempt makes of its run."""
+    if outcome is DONE:
+        return SUCCEEDED
     match outcome:
         case Success(output=output, exit_code=exit_code):
             return Ended(Status.SUCCESS, output=output, exit_code=exit_code)

@@ -36,16 +36,21 @@ class Ending(Enum):
 class RunningAttempt:
     """An attempt under way in this process."""
 
+    __slots__ = ("_clock", "_is_interruptible", "_timeout", "claim", "ending", "job", "log", "options", "task")
+
+    task: asyncio.Task[None]
+    """What carries it out; set by whoever starts it."""
+
     def __init__(self, claim: Claim, job: Job | None, options: Options, log: RunLog, clock: Clock) -> None:
         self.claim = claim
+        self.job = job
         self.options = options
         self.log = log
         self.ending: Ending | None = None
-        self._job = job
-        self._timeout = _timeout(job, options)
+        self._timeout = options.timeout if options.timeout is not None or job is None else TIMEOUTS.get(job.spec.runner)
         self._clock = clock
-        self._task: asyncio.Task[None] | None = None
-        """Set only while a runner is at work: a cancellation at any other moment would hit our own bookkeeping."""
+        self._is_interruptible = False
+        """True only while a runner is at work: a cancellation at any other moment would hit our own bookkeeping."""
 
     def end(self, ending: Ending) -> None:
         """End it early. The first reason counts, except that a lost lease outweighs all others."""
@@ -53,32 +58,24 @@ class RunningAttempt:
         if is_first or ending is Ending.LEASE_LOST:
             self.ending = ending
         # Only once: a second cancellation would hit the runner while it ends what it started.
-        if is_first and self._task is not None:
-            self._task.cancel()
+        if is_first and self._is_interruptible:
+            self.task.cancel()
 
     async def carry_out(self, runners: Mapping[str, Runner]) -> Outcome:
-        """Run it to its end. Never raises: whatever happens is an outcome."""
+        """Run it to its end, and let what it printed be saved. Never raises: whatever happens is an outcome."""
         if self.ending is not None:
-            return self._outcome_of_ending()
-        self._task = asyncio.current_task()
-        try:
-            return await self._outcome(runners)
-        finally:
-            self._task = None
-
-    async def _outcome(self, runners: Mapping[str, Runner]) -> Outcome:
-        if self._job is None:
-            return Failure(f'job "{self.claim.job_id}" has been deleted', Reason.HANDLER_MISSING, retryable=False)
-        runner = runners.get(self._job.spec.runner)
-        if runner is None:
-            return _no_runner(self._job.spec.runner, runners)
-        try:
-            return await self._run(runner, self._job)
-        except BaseException as error:
-            if isinstance(error, asyncio.CancelledError) and _is_cancelled_from_outside():
-                return self._outcome_of_ending()
-            # A runner reports failures as outcomes; what it raises is a defect, kept with its traceback.
-            return Failure(describe_exception(error), Reason.EXCEPTION)
+            outcome = self._outcome_of_ending()
+        elif self.job is None:
+            missing = f'job "{self.claim.job_id}" has been deleted'
+            outcome = Failure(missing, Reason.HANDLER_MISSING, retryable=False)
+        elif (runner := runners.get(self.job.spec.runner)) is None:
+            outcome = _no_runner(self.job.spec.runner, runners)
+        else:
+            outcome = await self._run(runner, self.job)
+        self.log.seal(is_lost=self.ending is Ending.LEASE_LOST)
+        if self.log.is_used:
+            await self.log.saved()
+        return outcome
 
     def _outcome_of_ending(self) -> Outcome:
         match self.ending:
@@ -93,48 +90,46 @@ class RunningAttempt:
                 return Interrupted()
 
     async def _run(self, runner: Runner, job: Job) -> Outcome:
-        attempt = self._attempt(job)
-        if self._timeout is None:
-            return await runner.run(attempt)
+        self._is_interruptible = True
+        try:
+            attempt = self._attempt(job)
+            return await (runner.run(attempt) if self._timeout is None else self._run_in_time(runner, attempt))
+        except BaseException as error:
+            if isinstance(error, asyncio.CancelledError) and self.task.cancelling():
+                return self._outcome_of_ending()
+            # A runner reports failures as outcomes; what it raises is a defect, kept with its traceback.
+            return Failure(describe_exception(error), Reason.EXCEPTION)
+        finally:
+            self._is_interruptible = False
+
+    async def _run_in_time(self, runner: Runner, attempt: Attempt) -> Outcome:
         watch = asyncio.create_task(self._watch(self._timeout))
         try:
             return await runner.run(attempt)
         finally:
             watch.cancel()
 
-    async def _watch(self, patience: Millis) -> None:
+    async def _watch(self, patience: Millis | None) -> None:
         await self._clock.wait(asyncio.Event(), patience)
         self.end(Ending.TIMEOUT)
 
     def _attempt(self, job: Job) -> Attempt:
         claim = self.claim
         return Attempt(
-            run_id=claim.run_id,
-            job_id=claim.job_id,
-            number=claim.attempt,
-            payload=decode_payload(claim.payload),
-            spec=job.spec.spec,
-            environment=_NO_VARIABLES if claim.root is None else _variables_of_step(claim),
-            log=self.log,
-            tick=claim.tick,
-            execution=claim.root,
+            claim.run_id,
+            claim.job_id,
+            claim.attempt,
+            decode_payload(claim.payload),
+            job.spec.spec,
+            _NO_VARIABLES if claim.root is None else _variables_of_step(claim),
+            self.log,
+            claim.tick,
+            claim.root,
         )
 
 
 def _variables_of_step(claim: Claim) -> Mapping[str, str]:
     return {"FOLIOT_EXECUTION_ID": claim.root or "", "FOLIOT_STEP": claim.item or ""}
-
-
-def _timeout(job: Job | None, options: Options) -> Millis | None:
-    """The job's own, or that of its kind."""
-    if options.timeout is not None or job is None:
-        return options.timeout
-    return TIMEOUTS.get(job.spec.runner)
-
-
-def _is_cancelled_from_outside() -> bool:
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
 
 
 def describe_exception(error: BaseException) -> str:

@@ -6,12 +6,13 @@ A claim is a start: nothing is fetched ahead, so nothing waits in a busy worker 
 import asyncio
 import logging
 from collections.abc import Collection, Coroutine, Mapping, Sequence
+from typing import Any
 
 from foliot.domain.ids import RunId, Token
 from foliot.domain.instant import SECOND, Millis
-from foliot.domain.job import Job
 from foliot.domain.lease import Claim, Finish, Worker
-from foliot.domain.run import Again, Ended, Status, Verdict, settle
+from foliot.domain.outcome import Outcome
+from foliot.domain.run import SUCCEEDED, Again, Ended, Status, Verdict, settle
 from foliot.domain.workflow.jobs import GRAPH
 from foliot.engine.attempt import Ending, RunningAttempt
 from foliot.engine.definitions import Definitions
@@ -27,8 +28,6 @@ from foliot.ports.runner import Runner, Sweep
 from foliot.ports.storage import Storage
 
 log = logging.getLogger(__name__)
-
-_SUCCESS = Ended(Status.SUCCESS)
 
 
 class Consumer:
@@ -63,7 +62,6 @@ class Consumer:
         self._definitions = Definitions(storage, plans)
         self._opener = opener
         self._running: dict[Token, RunningAttempt] = {}
-        self._tasks: dict[Token, asyncio.Task[None]] = {}
         self._is_draining = False
         self._more_may_be_ready = False
         """Whether more may be ready than the last round asked for."""
@@ -86,7 +84,7 @@ class Consumer:
     @property
     def unfinished(self) -> int:
         """How many attempts are under way."""
-        return len(self._tasks)
+        return len(self._running)
 
     async def round(self) -> Millis | None:
         wanted = min(self._free_slots(), self._most_at_once)
@@ -126,8 +124,8 @@ class Consumer:
 
     async def ended(self) -> None:
         """Return when nothing is under way."""
-        while self._tasks:
-            await asyncio.wait(self._tasks.values())
+        while self._running:
+            await asyncio.wait([running.task for running in self._running.values()])
 
     def _free_slots(self) -> int:
         if self._is_draining or self._finisher.backlog > self._membership.slots:
@@ -146,44 +144,36 @@ class Consumer:
         return claims
 
     def _start(self, claim: Claim) -> None:
-        job = self._definitions.job(claim)
-        options = self._definitions.options(claim)
+        job, options = self._definitions.of(claim)
         running = RunningAttempt(claim, job, options, self._logbook.open(claim), self._clock)
         self._running[claim.token] = running
-        task = self._open(running, job) if job is not None and job.spec.kind == GRAPH else self._see_through(running)
-        self._tasks[claim.token] = asyncio.get_running_loop().create_task(self._hold(running, task))
-
-    async def _hold(self, running: RunningAttempt, task: Coroutine[None, None, None]) -> None:
-        """Take a slot for as long as the task lasts."""
-        try:
-            await task
-        finally:
-            # Whatever happens, the slot is free again; a lease without an outcome is given back with the next renewal.
-            del self._running[running.claim.token]
-            del self._tasks[running.claim.token]
-            self.make_room()
-
-    async def _open(self, running: RunningAttempt, job: Job) -> None:
-        """A run of a workflow becomes its steps; it goes on without a worker."""
-        failure = await self._opener.open(running.claim, job, running.options)
-        if failure is not None:
-            verdict = settle(running.claim, failure, running.options)
-            self._finisher.add(Finish(running.claim, verdict))
-            _report(running.claim, verdict)
+        running.task = asyncio.get_running_loop().create_task(self._see_through(running))
 
     async def _see_through(self, running: RunningAttempt) -> None:
+        """From a claim to what is to be saved about it. A slot is taken for as long as this lasts."""
         claim = running.claim
-        if claim.lost:
-            await self._sweep_former(claim)
-        outcome = await running.carry_out(self._runners)
-        running.log.seal(is_lost=running.ending is Ending.LEASE_LOST)
-        if running.log.is_used:
-            await running.log.saved()
-        if running.ending is not Ending.LEASE_LOST:
-            verdict = settle(claim, outcome, running.options)
-            self._finisher.add(Finish(claim, verdict))
-            if verdict != _SUCCESS:
-                _report(claim, verdict)
+        try:
+            if claim.lost:
+                await self._sweep_former(claim)
+            outcome = await self._work(running)
+            if outcome is not None and running.ending is not Ending.LEASE_LOST:
+                self._save(claim, settle(claim, outcome, running.options))
+        finally:
+            # Whatever happens, the slot is free again; a lease without an outcome is given back with the next renewal.
+            del self._running[claim.token]
+            self.make_room()
+
+    def _work(self, running: RunningAttempt) -> Coroutine[Any, Any, Outcome | None]:
+        """What there is to do. A run of a workflow becomes its steps, and goes on without a worker: no outcome yet."""
+        job = running.job
+        if job is not None and job.spec.kind == GRAPH:
+            return self._opener.open(running.claim, job, running.options)
+        return running.carry_out(self._runners)
+
+    def _save(self, claim: Claim, verdict: Verdict) -> None:
+        self._finisher.add(Finish(claim, verdict))
+        if verdict is not SUCCEEDED:
+            _report(claim, verdict)
 
     async def _sweep_former(self, claim: Claim) -> None:
         """A worker that vanished on this machine may have left processes, and whoever noticed may be elsewhere."""

@@ -37,8 +37,8 @@ class Definitions:
 
     async def load(self, claims: Iterable[Claim]) -> None:
         """Make sure that the definitions of these claims are at hand, with one read for all that are not."""
-        alone = [claim for claim in claims if claim.root is None]
-        wanted = {claim.job_id for claim in alone if self._is_outdated(claim)}
+        needed = {(claim.job_id, claim.job_revision) for claim in claims if claim.root is None}
+        wanted = {job_id for job_id, revision in needed if self._is_outdated(job_id, revision)}
         if wanted:
             found = await self._storage.jobs.get(wanted)
             for job_id in wanted:
@@ -48,28 +48,15 @@ class Definitions:
         while roots:
             roots = await self._load_executions(roots)
 
-    def job(self, claim: Claim) -> Job | None:
-        """None when there is no such definition any more."""
-        job = self._jobs.get(claim.job_id) if claim.root is None else self._step(claim)
-        fields = _given(claim).get("spec")
-        if job is None or not fields:
-            return job
-        spec = msgspec.structs.replace(job.spec, spec={**job.spec.spec, **fields})
-        return msgspec.structs.replace(job, spec=spec)
-
-    def options(self, claim: Claim) -> Options:
-        """The job's options with what was given for this run alone laid over them."""
+    def of(self, claim: Claim) -> tuple[Job | None, Options]:
+        """The job, None when there is no such definition any more, and how this run is handled: what was given for this
+        run alone is laid over both."""
         job = self._jobs.get(claim.job_id) if claim.root is None else self._step(claim)
         options = _DEFAULTS if job is None else job.spec.options
-        given = options_in(_given(claim))
-        if not given:
-            return options
-        try:
-            return overlay(options, given)
-        except (TypeError, ValueError, msgspec.MsgspecError):
-            # Written by a newer Foliot, perhaps. The job's own options are better than a worker that cannot go on.
-            log.exception("overrides_not_readable", extra={"run": claim.run_id})
-            return options
+        if claim.overrides is None:
+            return job, options
+        given = _given(claim)
+        return _with_fields(job, given.get("spec")), _with_options(claim, options, options_in(given))
 
     async def _load_executions(self, roots: Collection[RunId]) -> set[RunId]:
         """Keep these with their plans. Those whose jobs have got other ids meanwhile come back: what was read of the
@@ -102,17 +89,33 @@ class Definitions:
             updated_at=execution.opened_at,
         )
 
-    def _is_outdated(self, claim: Claim) -> bool:
-        known = self._jobs.get(claim.job_id)
-        return known is None or known.revision != claim.job_revision
+    def _is_outdated(self, job_id: JobId, revision: int | None) -> bool:
+        known = self._jobs.get(job_id)
+        return known is None or known.revision != revision
+
+
+def _with_fields(job: Job | None, fields: Mapping[str, Any] | None) -> Job | None:
+    if job is None or not fields:
+        return job
+    spec = msgspec.structs.replace(job.spec, spec={**job.spec.spec, **fields})
+    return msgspec.structs.replace(job, spec=spec)
+
+
+def _with_options(claim: Claim, options: Options, given: Mapping[str, Any]) -> Options:
+    if not given:
+        return options
+    try:
+        return overlay(options, given)
+    except (TypeError, ValueError, msgspec.MsgspecError):
+        # Written by a newer Foliot, perhaps. The job's own options are better than a worker that cannot go on.
+        log.exception("overrides_not_readable", extra={"run": claim.run_id})
+        return options
 
 
 def _given(claim: Claim) -> Mapping[str, Any]:
     """What was given for this run alone."""
-    if claim.overrides is None:
-        return _NOTHING
     try:
-        given: Mapping[str, Any] = msgspec.json.decode(claim.overrides, type=dict[str, Any])
+        given: Mapping[str, Any] = msgspec.json.decode(claim.overrides or b"{}", type=dict[str, Any])
     except msgspec.MsgspecError:
         log.exception("overrides_not_readable", extra={"run": claim.run_id})
         return _NOTHING

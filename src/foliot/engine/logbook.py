@@ -101,6 +101,11 @@ class LogBook:
 class RunLog:
     """The log of one attempt, open from claim to finish. Threads may write to it as well."""
 
+    __slots__ = (
+        *("_book", "_loop", "_run_id", "_thread", "_token"),
+        *("_dropped", "_is_dropping", "_is_sealed", "_printed", "_seq", "_truncation"),
+    )
+
     def __init__(self, book: LogBook, run_id: RunId, token: Token) -> None:
         self._book = book
         self._loop = asyncio.get_running_loop()

@@ -51,4 +51,4 @@ class Reaper:
         log.warning("leases_lost", extra={"runs": [claim.run_id for claim in claims], "finished_first": len(stale)})
 
     def _lost(self, claim: Claim) -> Finish:
-        return Finish(claim, settle(claim, Lost(), self._definitions.options(claim)))
+        return Finish(claim, settle(claim, Lost(), self._definitions.of(claim)[1]))

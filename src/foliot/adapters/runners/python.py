@@ -7,22 +7,21 @@ function returns.
 
 import asyncio
 import contextvars
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from foliot.adapters.runners.function import Handler, bind, describe
 from foliot.adapters.runners.isolated import IsolatedCalls
 from foliot.domain.context import Context, enter
-from foliot.domain.outcome import Failure, Reason, Success
+from foliot.domain.outcome import DONE, Failure, Reason, Success
 from foliot.domain.payload import encode_payload
 from foliot.errors import InvalidRun, suggest
 from foliot.ports.runner import Attempt
 
+Running = Coroutine[Any, Any, Success | Failure]
 Answer = tuple[Any, BaseException | None]
 """What a function returned, or what it raised."""
-
-_SUCCESS = Success()
 
 
 class PythonRunner:
@@ -38,51 +37,41 @@ class PythonRunner:
     def abandoned(self) -> int:
         return len(self._abandoned)
 
-    async def run(self, attempt: Attempt) -> Success | Failure:
-        return await (self._isolated.run(attempt) if "call" in attempt.spec else self._run_here(attempt))
+    def run(self, attempt: Attempt) -> Running:
+        return self._isolated.run(attempt) if "call" in attempt.spec else self._run_here(attempt)
 
     async def close(self) -> None:
         """Let go of what is kept for calls to come."""
         await self._isolated.close()
 
-    async def _run_here(self, attempt: Attempt) -> Success | Failure:
+    def _run_here(self, attempt: Attempt) -> Running:
         name = str(attempt.spec.get("handler", attempt.job_id))
         handler = self._handlers.get(name)
         if handler is None:
             near = suggest(name, self._handlers, otherwise="Is the module that registers it imported by this worker?")
-            return Failure(f'no function is registered as "{name}". {near}', Reason.HANDLER_MISSING)
+            return _refused(Failure(f'no function is registered as "{name}". {near}', Reason.HANDLER_MISSING))
         payload = attempt.payload
         if isinstance(payload, dict):
             mismatch = handler.mismatch(payload)
             if mismatch is not None:
-                return Failure(mismatch, Reason.PAYLOAD, retryable=False)
+                return _refused(Failure(mismatch, Reason.PAYLOAD, retryable=False))
         enter(
             Context(attempt.run_id, attempt.job_id, attempt.number, attempt.tick, attempt.log.write, attempt.execution)
         )
-        return await self._call(handler, payload)
-
-    async def _call(self, handler: Handler, payload: Any) -> Success | Failure:
         call = bind(handler.function, payload)
-        result, error = await (_awaited(call) if handler.is_async else self._in_thread(call))
-        if error is not None:
-            return Failure(describe(error), Reason.EXCEPTION)
-        if result is None:
-            return _SUCCESS
-        try:
-            return Success(encode_payload(result, what="output"))
-        except InvalidRun as refusal:
-            return Failure(str(refusal), Reason.OUTPUT, retryable=False)
+        return _awaited(call) if handler.is_async else self._in_thread(call)
 
-    async def _in_thread(self, call: Callable[[], Any]) -> Answer:
+    async def _in_thread(self, call: Callable[[], Any]) -> Success | Failure:
         context = contextvars.copy_context()
         future = asyncio.get_running_loop().run_in_executor(self._pool, context.run, _answer, call)
         try:
-            return await asyncio.shield(future)
+            result, error = await asyncio.shield(future)
         except asyncio.CancelledError:
             if not future.done():
                 self._abandoned.add(future)
                 future.add_done_callback(self._forget)
             raise
+        return _success(result) if error is None else _failure(error)
 
     def _forget(self, future: asyncio.Future[Any]) -> None:
         self._abandoned.discard(future)
@@ -99,12 +88,30 @@ def _answer(call: Callable[[], Any]) -> Answer:
         return None, error
 
 
-async def _awaited(call: Callable[[], Awaitable[Any]]) -> Answer:
+async def _awaited(call: Callable[[], Awaitable[Any]]) -> Success | Failure:
     """The same for a coroutine, except that a cancellation from outside goes on."""
     try:
-        return await call(), None
+        result = await call()
     except BaseException as error:
         task = asyncio.current_task()
         if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
             raise
-        return None, error
+        return _failure(error)
+    return _success(result)
+
+
+async def _refused(failure: Failure) -> Failure:
+    return failure
+
+
+def _failure(error: BaseException) -> Failure:
+    return Failure(describe(error), Reason.EXCEPTION)
+
+
+def _success(result: Any) -> Success | Failure:
+    if result is None:
+        return DONE
+    try:
+        return Success(encode_payload(result, what="output"))
+    except InvalidRun as refusal:
+        return Failure(str(refusal), Reason.OUTPUT, retryable=False)

@@ -78,9 +78,11 @@ def claim_of(row: Row) -> Claim:
     """run_id, token, worker_id, job_id, job_revision, attempt, lost, queue, priority, due_at, started_at,
     payload, overrides, limits, schedule_uid, schedule_id, scheduled_for, tick_key, root_id, role, item; payload and
     overrides as bytes"""
-    *plain, limits, uid, schedule_id, moment, key, root, role, item = row
+    limits, uid, schedule_id, moment, key = row[13:18]
+    if limits is None and uid is None:
+        return Claim._make((*row[:13], (), None, *row[18:]))
     tick = None if uid is None else Tick(uid, schedule_id, Instant(moment), key)
-    return Claim._make((*plain, limit_keys(limits), tick, root, role, item))
+    return Claim._make((*row[:13], limit_keys(limits), tick, *row[18:]))
 
 
 def attempt_of(row: Row) -> AttemptRecord:

@@ -25,7 +25,7 @@ def shared(arrays: Iterable[Sequence[object]]) -> tuple[list[list[object]], list
 
 def literal(values: Sequence[Any]) -> str:
     """An array as PostgreSQL writes one. The driver would look at each value to see whether it is an array itself."""
-    if not any(isinstance(value, str) for value in values):
+    if not isinstance(next((value for value in values if value is not None), None), str):
         return "{" + ",".join(map(str, values)).replace("None", "NULL") + "}"
     if None not in values:
         text = '","'.join(values)

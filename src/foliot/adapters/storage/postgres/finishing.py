@@ -6,7 +6,7 @@ joined by the id alone, because a plan that filters runs by their status may rea
 Most attempts succeed and leave nothing but the fact. Those take one statement, which needs no transaction around it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeGuard
 
 from foliot.adapters.storage import notices
@@ -37,25 +37,36 @@ class _Lease(NamedTuple):
     started_at: Instant
 
 
+def are_bare(finishes: Sequence[Finish]) -> bool:
+    """Whether `finish_bare` will do: successes of one worker that say nothing, free no place, tell nobody."""
+    worker_id, verdict = finishes[0].claim.worker_id, finishes[0].verdict
+    return _is_plain(verdict) and all(
+        ended == verdict
+        and claim.worker_id == worker_id
+        and claim.tick is None
+        and claim.root is None
+        and not claim.limit_keys
+        for claim, ended in finishes
+    )
+
+
+async def finish_bare(transaction: Transaction, finishes: Sequence[Finish], at: Instant | None) -> list[Token]:
+    """Save bare successes, in one statement, and return the tokens that are not current."""
+    saved = await _succeed(transaction, finishes, at, is_noted=True)
+    return await _stale(transaction, [finish for finish in finishes if finish.claim.token not in saved])
+
+
 async def finish_runs(transaction: Transaction, finishes: Sequence[Finish], at: Instant | None) -> list[Token]:
     """Save what is current, and return the tokens that are not."""
     plain, others = _divided(finishes)
-    # One statement for all can write the event as well; of several, each would write its own.
-    is_uniform = len(plain) == 1 and not others
-    ended, unknown = await _succeed(transaction, plain, at, is_uniform=is_uniform)
-    items = [] if is_uniform else notices.succeeded(ended)
+    ended, unknown = await _succeed_all(transaction, plain, at)
+    items = notices.succeeded(ended)
     if others:
         result = await _sort_out(transaction, others, await transaction.now(at))
         items += notices.ended(result)
         unknown += result.unknown
     transaction.note(EventKind.RUNS_ENDED, items)
     return await _stale(transaction, unknown)
-
-
-def are_alone(finishes: Sequence[Finish]) -> bool:
-    """One statement saves them all: plain successes of one kind that nobody waits for."""
-    plain, others = _divided(finishes)
-    return len(plain) == 1 and not others and not any(_has_place(claim) or claim.root for claim, _ in finishes)
 
 
 def _divided(finishes: Iterable[Finish]) -> tuple[dict[_Alike, list[Finish]], list[Finish]]:
@@ -81,23 +92,34 @@ def _is_plain(verdict: Verdict) -> TypeGuard[Ended]:
     )
 
 
-async def _succeed(
-    transaction: Transaction, finishes: Mapping[_Alike, Sequence[Finish]], at: Instant | None, *, is_uniform: bool
+async def _succeed_all(
+    transaction: Transaction, finishes: Mapping[_Alike, Sequence[Finish]], at: Instant | None
 ) -> tuple[list[Claim], list[Finish]]:
     """Save plain successes. What was saved, and the finishes whose token is not current, come back."""
     unknown: list[Finish] = []
     ended: list[Claim] = []
-    for (worker_id, exit_code), group in finishes.items():
+    for group in finishes.values():
         asked = {finish.claim.token: finish for finish in group}
-        run_ids = [finish.claim.run_id for finish in asked.values()]
-        values = (list(asked), run_ids, worker_id, exit_code, at, is_uniform)
-        [(transaction.at, saved)] = await transaction.rows("end_successes", *values)
-        ended += [asked.pop(token).claim for token in saved]
-        unknown += asked.values()
+        saved = await _succeed(transaction, list(asked.values()), at, is_noted=False)
+        ended += [finish.claim for token, finish in asked.items() if token in saved]
+        unknown += [finish for token, finish in asked.items() if token not in saved]
     await _release(transaction, "release_holds", ended)
     parts = [claim.run_id for claim in ended if claim.root is not None]
     await follow_parts(transaction, parts)
     return ended, unknown
+
+
+async def _succeed(
+    transaction: Transaction, finishes: Sequence[Finish], at: Instant | None, *, is_noted: bool
+) -> Collection[Token]:
+    """Save plain successes that are alike, with their event where it is to be noted. The tokens that were current."""
+    claim, verdict = finishes[0]
+    tokens = [finish.claim.token for finish in finishes]
+    run_ids = [finish.claim.run_id for finish in finishes]
+    exit_code = verdict.exit_code if isinstance(verdict, Ended) else None
+    values = (tokens, run_ids, claim.worker_id, exit_code, at, is_noted)
+    [(transaction.at, saved)] = await transaction.rows("end_successes", *values)
+    return set(saved)
 
 
 async def _sort_out(transaction: Transaction, finishes: Sequence[Finish], now: Instant) -> Sorted:

@@ -38,8 +38,8 @@ class PostgresLogs:
 
 
 async def _append(transaction: Transaction, *, chunks: Sequence[LogChunk]) -> list[tuple[Token, int]]:
-    tokens = sorted({chunk.token for chunk in chunks})
-    current = dict(await transaction.rows("current_tokens", tokens))
+    run_ids = sorted({chunk.run_id for chunk in chunks})
+    current = dict(await transaction.rows("current_tokens", run_ids))
     kept = [chunk for chunk in chunks if current.get(chunk.token) == chunk.run_id]
     if kept:
         await transaction.run("append_logs", *columns(kept))

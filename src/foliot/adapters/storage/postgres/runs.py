@@ -10,7 +10,7 @@ from foliot.adapters.storage.postgres.admission import Admission
 from foliot.adapters.storage.postgres.cancelling import cancel_runs
 from foliot.adapters.storage.postgres.creating import are_plain, create_plain_runs, create_runs
 from foliot.adapters.storage.postgres.database import Database, Transaction, Unstorable, divide
-from foliot.adapters.storage.postgres.finishing import are_alone, finish_runs
+from foliot.adapters.storage.postgres.finishing import are_bare, finish_bare, finish_runs
 from foliot.adapters.storage.postgres.gathering import Gathering
 from foliot.adapters.storage.postgres.marking import mark_runs
 from foliot.adapters.storage.postgres.placing import Standing, place
@@ -112,22 +112,29 @@ class PostgresRuns:
 
         # A grant whose answer was lost is given back at the next renewal; asking again would take more than was wanted.
         claims = await self._database.write("claim", work, is_single=True, is_repeatable=False)
-        return sorted(claims, key=lambda claim: (rank(claim.due_at, claim.priority), claim.run_id))
+        return sorted(claims, key=_place_in_queue)
 
     async def finish(self, finishes: Sequence[Finish], *, at: Instant | None = None) -> list[Token]:
         if not finishes:
             return []
+        if are_bare(finishes):
+            with suppress(Unstorable):
+                return await self._finish_bare(finishes, at)
         saved = dict(await divide(finishes, partial(self._finish, at=at)))
         unstorable = [refused(finish) for finish in finishes if finish.claim.token not in saved]
         if unstorable:
             saved |= dict(await divide(unstorable, partial(self._finish, at=at)))
         return [finish.claim.token for finish in finishes if not saved.get(finish.claim.token)]
 
+    async def _finish_bare(self, finishes: Sequence[Finish], at: Instant | None) -> list[Token]:
+        """The short way. Should one of them be bad data, nothing is saved."""
+        return await self._database.write("finish", partial(finish_bare, finishes=finishes, at=at), is_single=True)
+
     async def _finish(self, finishes: Sequence[Finish], at: Instant | None) -> list[tuple[Token, bool]]:
         async def work(transaction: Transaction) -> tuple[set[Token], set[str]]:
             return set(await finish_runs(transaction, finishes, at)), transaction.keys
 
-        stale, keys = await self._database.write("finish", work, is_single=are_alone(finishes))
+        stale, keys = await self._database.write("finish", work)
         await self._admission.follow(keys, at)
         return [(finish.claim.token, finish.claim.token not in stale) for finish in finishes]
 
@@ -234,6 +241,10 @@ class PostgresRuns:
 
     async def attempts(self, run_id: RunId) -> list[AttemptRecord]:
         return [attempt_of(row) for row in await self._database.rows("attempts", run_id)]
+
+
+def _place_in_queue(claim: Claim) -> tuple[int, RunId]:
+    return rank(claim.due_at, claim.priority), claim.run_id
 
 
 def _answer(asked: RunId, owner: RunId, new: Collection[RunId]) -> Created:

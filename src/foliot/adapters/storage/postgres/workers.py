@@ -71,13 +71,14 @@ async def _renew(
     now = await transaction.value("renew", worker_id, ttl, at)
     if now is None:
         return None, set()
-    leases = dict(await transaction.rows("leases_of_worker", worker_id))
+    leases = {row["token"]: row for row in await transaction.rows("leases_of_worker", worker_id)}
     known = set(leases) if held is None else set(held)
     foreign = sorted(leases.keys() - known)
     if foreign:
-        claims = [claim_of(row) for row in await transaction.rows("leases_by_token", foreign)]
+        run_ids = [leases[token]["run_id"] for token in foreign]
+        claims = [claim_of(row) for row in await transaction.rows("leases_of_runs", run_ids)]
         await finish_runs(transaction, [Finish(claim, GivenBack()) for claim in claims], now)
-    cancelled = tuple(sorted(token for token in known & leases.keys() if leases[token] is not None))
+    cancelled = tuple(sorted(token for token in known & leases.keys() if leases[token]["cancel_at"] is not None))
     gone = tuple(sorted(known - leases.keys()))
     return Renewal(cancelled, tuple(foreign), gone), transaction.keys
 

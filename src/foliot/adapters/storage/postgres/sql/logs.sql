@@ -1,6 +1,6 @@
 -- name: current_tokens
 -- The share lock keeps an attempt from ending while its output is being saved.
-SELECT token, run_id FROM foliot.leases WHERE token = ANY ((SELECT $1::bigint[])::bigint[])
+SELECT token, run_id FROM foliot.leases WHERE run_id = ANY ((SELECT $1::text[])::text[])
 ORDER BY token FOR KEY SHARE;
 
 -- name: append_logs

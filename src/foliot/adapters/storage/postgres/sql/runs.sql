@@ -93,12 +93,13 @@ room AS MATERIALIZED (
 -- name: grant_leases
 granted AS MATERIALIZED (
     SELECT run.id AS run_id, nextval('foliot.lease_token') AS token, $1::text AS worker_id, run.job_id,
-           (SELECT job.revision FROM foliot.jobs job WHERE job.project = run.project AND job.id = run.job_id),
-           run.attempt + 1 AS attempt, run.lost, run.queue, run.priority, run.due_at,
-           greatest((SELECT now FROM clock), run.created_at) AS started_at, convert_to(run.payload, 'UTF8'), convert_to(run.overrides, 'UTF8'),
+           job.revision, run.attempt + 1 AS attempt, run.lost, run.queue, run.priority, run.due_at,
+           greatest((SELECT now FROM clock), run.created_at) AS started_at,
+           convert_to(run.payload, 'UTF8'), convert_to(run.overrides, 'UTF8'),
            run.limits, run.schedule_uid, run.schedule_id, run.scheduled_for, run.tick_key,
            run.root_id, run.role, run.item
-    FROM foliot.runs run WHERE run.id = ANY (ARRAY(SELECT run_id FROM picked))
+    FROM foliot.runs run LEFT JOIN foliot.jobs job ON job.project = run.project AND job.id = run.job_id
+    WHERE run.id = ANY (ARRAY(SELECT run_id FROM picked))
 ),
 leased AS (
     INSERT INTO foliot.leases (token, run_id, worker_id, attempt, started_at)
@@ -107,7 +108,7 @@ leased AS (
 noted AS (
     INSERT INTO foliot.events (seq, at, kind, items)
     SELECT foliot.event_seq(pg_current_xact_id(), 0), (SELECT now FROM clock), 'runs.started',
-           json_agg(json_build_array(run_id, attempt))::text
+           '[' || string_agg('["' || run_id || '",' || attempt || ']', ',') || ']'
     FROM granted HAVING count(*) > 0
 )
 SELECT * FROM granted;
@@ -158,7 +159,7 @@ picked AS (
 WITH clock AS MATERIALIZED (SELECT coalesce($5::bigint, foliot.now_ms()) AS now),
 ended AS (
     DELETE FROM foliot.leases USING unnest((SELECT $1::bigint[]), (SELECT $2::text[])) AS named (token, run_id)
-    WHERE leases.token = named.token AND leases.run_id = named.run_id AND leases.worker_id = $3
+    WHERE leases.run_id = named.run_id AND leases.token = named.token AND leases.worker_id = $3
     RETURNING leases.token, leases.run_id, leases.attempt, leases.started_at
 ),
 saved AS (
@@ -188,7 +189,7 @@ SELECT (SELECT now FROM clock), coalesce(array_agg(token), '{}') FROM saved;
 -- The fence: a token that is not current deletes nothing.
 DELETE FROM foliot.leases
 USING unnest((SELECT $1::bigint[]), (SELECT $2::text[]), (SELECT $3::text[])) AS named (token, run_id, worker_id)
-WHERE leases.token = named.token AND leases.run_id = named.run_id AND leases.worker_id = named.worker_id
+WHERE leases.run_id = named.run_id AND leases.token = named.token AND leases.worker_id = named.worker_id
 RETURNING leases.token, leases.run_id, leases.worker_id, leases.attempt, leases.started_at, leases.cancel_at;
 
 -- name: saved_endings

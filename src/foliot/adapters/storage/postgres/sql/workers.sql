@@ -30,11 +30,11 @@ WHERE NOT EXISTS (SELECT 1 FROM foliot.workers WHERE workers.id = lease.worker_i
 ORDER BY lease.token LIMIT $2;
 
 -- name: leases_of_worker
-SELECT token, cancel_at FROM foliot.leases WHERE worker_id = $1;
+SELECT token, run_id, cancel_at FROM foliot.leases WHERE worker_id = $1;
 
--- name: leases_by_token
+-- name: leases_of_runs
 SELECT {lease_columns} FROM foliot.leases lease JOIN foliot.runs run ON run.id = lease.run_id
-WHERE lease.token = ANY ((SELECT $1::bigint[])::bigint[]);
+WHERE lease.run_id = ANY ((SELECT $1::text[])::text[]);
 
 -- name: retire
 DELETE FROM foliot.workers WHERE id = $1;
