@@ -31,14 +31,12 @@ PGQUEUER: Final = Contender(
     module="pgqueuer_postgres",
     database=Database.POSTGRES,
     remaining="SELECT CAST(EXISTS (SELECT 1 FROM pgqueuer) AS INTEGER)",
-    share=0.5,
 )
 PROCRASTINATE: Final = Contender(
     name="procrastinate",
     module="procrastinate_postgres",
     database=Database.POSTGRES,
-    remaining="SELECT count(*) FROM procrastinate_jobs WHERE status IN ('todo', 'doing')",
-    share=0.04,
+    share=0.2,
 )
 
 ON_SQLITE: Final = (CEILING_SQLITE, FOLIOT_SQLITE, HUEY)

@@ -57,6 +57,8 @@ class Application(Declarations):
 
     async def open(self, services: Services | None = None) -> Services:
         """Open the storage, or take an open one, and apply what was declared. Safe to call again."""
+        if self._services is not None:
+            return self._services
         async with self._opening:
             if self._services is None:
                 services = services or await open_services(self._url, self._clock)

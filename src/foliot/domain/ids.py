@@ -8,6 +8,7 @@ so that a batch of runs keeps the order in which it was created.
 """
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Final, NewType
 
 from foliot.domain.instant import Instant
@@ -46,9 +47,15 @@ def _encode_range(first: int, count: int) -> list[str]:
     ids: list[str] = []
     while len(ids) < count:
         value = first + len(ids)
-        head, low = encode(value)[:-2], value & 1023
+        head, low = _head(value >> 10), value & 1023
         ids += [head + pair for pair in _PAIRS[low : low + count - len(ids)]]
     return ids
+
+
+@lru_cache(maxsize=8)
+def _head(upper: int) -> str:
+    """Numbers follow each other, so most ask for the one before."""
+    return encode(upper << 10)[:-2]
 
 
 def is_id(text: str) -> bool:

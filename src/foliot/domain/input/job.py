@@ -21,6 +21,8 @@ KNOWN: Final = (*_RETRY, *_PLAIN, "timeout", "delivery")
 
 def job_options(**given: Any) -> dict[str, Any]:
     """Read options. Only those that were given come back, in the form that `domain.job.overlay` takes."""
+    if not given:
+        return {}
     for name in given:
         if name not in KNOWN:
             hint = suggest(name, KNOWN, otherwise=f"Use: {', '.join(KNOWN)}.")

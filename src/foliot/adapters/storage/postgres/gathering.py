@@ -62,14 +62,19 @@ class Gathering(Generic[S, T]):
         size = 0
         wanted = [request for request in self._waiting if not request.answer.done()]
         for request in wanted:
-            keys = [self._key(item) for item in request.items] if self._key else []
             size += len(request.items)
-            if group and (size > _MOST or not seen.isdisjoint(keys)):
+            if group and size > _MOST:
+                break
+            keys = self._keys(request) if len(wanted) > 1 else ()
+            if not seen.isdisjoint(keys):
                 break
             group.append(request)
             seen.update(keys)
         self._waiting = wanted[len(group) :]
         return group
+
+    def _keys(self, request: _Request[S, T]) -> Sequence[Hashable]:
+        return [self._key(item) for item in request.items] if self._key else ()
 
 
 def _hand_out(group: Sequence[_Request[S, T]], answers: Iterator[T]) -> None:

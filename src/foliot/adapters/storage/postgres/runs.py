@@ -46,16 +46,13 @@ class PostgresRuns:
         return await self._creating.ask(runs) if at is None else await self._create_all(runs, at)
 
     async def _create_all(self, runs: Sequence[NewRun], at: Instant | None) -> list[Created]:
-        answers = dict(await divide(runs, partial(self._create, at=at)))
-        return [answers.get(run.id) or Created(run.id, is_new=False) for run in runs]
-
-    async def _create(self, runs: Sequence[NewRun], at: Instant | None) -> list[tuple[RunId, Created]]:
         if are_plain(runs):
             with suppress(Unstorable):
                 return await self._create_plain(runs, at)
-        return await self._create_any(runs, at)
+        answers = dict(await divide(runs, partial(self._create_any, at=at)))
+        return [answers.get(run.id) or Created(run.id, is_new=False) for run in runs]
 
-    async def _create_plain(self, runs: Sequence[NewRun], at: Instant | None) -> list[tuple[RunId, Created]]:
+    async def _create_plain(self, runs: Sequence[NewRun], at: Instant | None) -> list[Created]:
         """The short way. Should one of them be there already, or be bad data, nothing is saved."""
 
         async def work(transaction: Transaction) -> None:
@@ -64,7 +61,7 @@ class PostgresRuns:
             await create_plain_runs(transaction, self._project, runs, at)
 
         await self._database.write("create", work, is_single=True)
-        return [(run.id, Created(run.id, is_new=True)) for run in runs]
+        return [Created(run.id, True) for run in runs]
 
     async def _create_any(self, runs: Sequence[NewRun], at: Instant | None) -> list[tuple[RunId, Created]]:
         async def work(transaction: Transaction) -> tuple[list[tuple[RunId, Created]], set[str]]:

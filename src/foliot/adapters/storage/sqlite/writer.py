@@ -68,7 +68,8 @@ class ThreadWriter:
             self._waiting.appendleft(operation)
         else:
             self._waiting.append(operation)
-        self._wake.set()
+        if not self._wake.is_set():  # asking is cheaper than setting, and the thread clears it before it looks
+            self._wake.set()
         return await future
 
     async def close(self) -> None:
