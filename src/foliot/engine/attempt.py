@@ -116,15 +116,15 @@ class RunningAttempt:
     def _attempt(self, job: Job) -> Attempt:
         claim = self.claim
         return Attempt(
-            claim.run_id,
-            claim.job_id,
-            claim.attempt,
-            decode_payload(claim.payload),
-            job.spec.spec,
-            _NO_VARIABLES if claim.root is None else _variables_of_step(claim),
-            self.log,
-            claim.tick,
-            claim.root,
+            run_id=claim.run_id,
+            job_id=claim.job_id,
+            number=claim.attempt,
+            payload=decode_payload(claim.payload),
+            spec=job.spec.spec,
+            environment=_NO_VARIABLES if claim.root is None else _variables_of_step(claim),
+            log=self.log,
+            tick=claim.tick,
+            execution=claim.root,
         )
 
 
