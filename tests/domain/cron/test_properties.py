@@ -117,3 +117,16 @@ def test_what_was_asked_before_does_not_change_the_answer(expression: str, momen
     for other in (0, moment + 200 * DAY, 10**11, moment - 200 * DAY):
         compiled.next_epoch(other)
         assert compiled.next_epoch(moment) == answer
+
+
+@given(expressions, zones, moments, policies, st.lists(st.integers(-2 * DAY, 2 * DAY), min_size=2, max_size=12))
+@example("5,40 * * * *", "Australia/Lord_Howe", 1_791_041_400, "vixie", [1, 1, -1_700])
+@example("0,30 0 * * *", "America/St_Johns", 1_268_537_460, "vixie", [-61, -61, -60])
+def test_questions_in_any_order_get_the_answers_of_a_walk(
+    expression: str, zone: str, moment: int, dst: cron.Dst, steps: list[int]
+) -> None:
+    compiled = compiled_or_rejected(expression, zone, dst)
+    for step in steps:
+        fire = compiled.next_epoch(moment + step)
+        if fire is not None:
+            assert compiled.count_epochs(moment + step + 1, fire) == compiled.count_epochs(fire, fire) == 1

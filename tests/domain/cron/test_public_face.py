@@ -1,12 +1,14 @@
 """What library users rely on: aware datetimes in and out, and objects that are cheap to have many of."""
 
 from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
 
 from foliot import cron
 from foliot.domain.cron.wallclock import WallClock
+from foliot.errors import InvalidInput
 
 NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -50,6 +52,30 @@ def test_the_second_pass_of_a_fold_is_told_from_the_first() -> None:
     assert (fire.fold, fire.astimezone(UTC)) == (1, datetime(2024, 10, 27, 1, 30, tzinfo=UTC))
 
 
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "Australia/Lord_Howe"])
+def test_each_answer_is_a_question_too(zone: str) -> None:
+    hourly = cron.compile("0 * * * *", zone)
+    fire = hourly.next(datetime(2024, 10, 26, 12, tzinfo=UTC))
+    walked: list[datetime] = []
+    while fire is not None and len(walked) < 48:
+        walked.append(fire)
+        fire = hourly.next(fire)
+
+    assert walked == hourly.between(walked[0], walked[-1], 99)
+    assert len({fire.timestamp() for fire in walked}) == 48
+
+
+def test_a_question_that_only_looks_like_the_last_answer_is_another_one() -> None:
+    hourly = cron.compile("0 * * * *", "Europe/Berlin")
+    first_pass = hourly.next(datetime(2024, 10, 26, 23, 30, tzinfo=UTC))
+    assert first_pass is not None
+
+    second_pass = first_pass.replace(fold=1)
+
+    assert second_pass == first_pass  # Python compares the hands of the clock
+    assert hourly.next(second_pass) == datetime(2024, 10, 27, 2, tzinfo=UTC)
+
+
 def test_between_includes_both_ends() -> None:
     hourly = cron.compile("0 * * * *")
 
@@ -76,6 +102,32 @@ def test_naive_datetimes_are_refused(ask: str) -> None:
 def test_a_naive_anchor_is_refused() -> None:
     with pytest.raises(ValueError, match="has no timezone"):
         cron.compile("@every 1h", anchor=NOON.replace(tzinfo=None))
+
+
+@pytest.mark.parametrize("ask", ["next", "previous"])
+def test_what_is_no_datetime_is_refused(ask: str) -> None:
+    with pytest.raises(TypeError, match="1767225600 is not a datetime"):
+        getattr(cron.compile("* * * * *"), ask)(1_767_225_600)
+
+
+def test_every_argument_can_be_given_by_its_name() -> None:
+    compiled = cron.compile(expr="H 3 * * *", tz="Asia/Tokyo", dst="skip", dom_dow="and", key="backup", anchor=NOON)
+
+    assert (compiled.expression, compiled.timezone) == ("H 3 * * *", "Asia/Tokyo")
+
+
+@pytest.mark.parametrize("expression", [None, 5, b"* * * * *", ["*"]], ids=str)
+def test_an_expression_that_is_no_text_is_refused(expression: Any) -> None:
+    with pytest.raises(cron.InvalidCron, match="an expression is text, not ") as refused:
+        cron.compile(expression)
+
+    assert refused.value.hint
+
+
+@pytest.mark.parametrize(("name", "value"), [("tz", ZoneInfo("Asia/Tokyo")), ("tz", 1), ("tz", ["UTC"]), ("key", 7)])
+def test_a_zone_and_a_key_are_named_by_text(name: str, value: Any) -> None:
+    with pytest.raises(InvalidInput, match=f"{name} must be text, not "):
+        cron.compile("H 3 * * *", **{name: value})
 
 
 def test_utc_is_the_zone_when_none_is_named() -> None:

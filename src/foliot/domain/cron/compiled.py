@@ -31,18 +31,18 @@ class Cron(ABC):
 
     def next(self, after: datetime) -> datetime | None:
         """The first fire later than `after`, in the zone of the expression; None when there is none."""
-        return self._shown(self.next_epoch(floor(after)))
+        shown, second = self.zone.shown
+        fire = self.next_epoch(second if after is shown else floor(after))
+        return None if fire is None else self.zone.moment(fire)
 
     def previous(self, before: datetime) -> datetime | None:
         """The last fire earlier than `before`, in the zone of the expression; None when there is none."""
-        return self._shown(self.previous_epoch(ceil(before)))
+        fire = self.previous_epoch(ceil(before))
+        return None if fire is None else self.zone.moment(fire)
 
     def between(self, start: datetime, end: datetime, limit: int) -> list[datetime]:
         """The first `limit` fires from `start` to `end`, both included."""
         return [self.zone.moment(fire) for fire in self.epochs_between(ceil(start), floor(end), limit)]
-
-    def _shown(self, fire: int | None) -> datetime | None:
-        return None if fire is None else self.zone.moment(fire)
 
     def epochs_between(self, start: int, end: int, limit: int) -> list[int]:
         """The first `limit` fires from `start` to `end`, both included."""

@@ -19,7 +19,7 @@ from foliot.domain.cron.times import Times, times
 from foliot.domain.cron.wallclock import WallClock
 from foliot.domain.cron.weekdays import ANY_WEEKDAY, week_days
 from foliot.domain.cron.zones import Zone, zone
-from foliot.errors import InvalidInput, InvalidTimezone
+from foliot.errors import InvalidCron, InvalidInput, InvalidTimezone
 
 Dst = Literal["vixie", "skip", "literal"]
 DomDow = Literal["or", "and"]
@@ -31,7 +31,7 @@ EITHER_DAY: Final = (
 
 
 def compile(  # noqa: A001 - read as cron.compile, like re.compile
-    expression: str,
+    expr: str,
     tz: str | None = None,
     *,
     dst: Dst = "vixie",
@@ -44,10 +44,11 @@ def compile(  # noqa: A001 - read as cron.compile, like re.compile
     `tz` is the zone of the wall clock: UTC when neither it nor the expression names one. `key` is what `H` is hashed
     from, `anchor` the moment from which `@every` counts. Equal calls give the same object back.
     """
+    _check_text(expr=expr, tz=tz, key=key)
     # What an expression does not use must not keep equal schedules from sharing one object.
-    key = key if "h" in expression or "H" in expression else None
-    start = 0 if anchor is None or reading.EVERY not in expression.lower() else ceil(anchor)
-    return _compile(expression, tz, dst, dom_dow, key, start)
+    key = key if "h" in expr or "H" in expr else None
+    start = 0 if anchor is None or reading.EVERY not in expr.lower() else ceil(anchor)
+    return _compile(expr, tz, dst, dom_dow, key, start)
 
 
 @lru_cache(maxsize=8_192)
@@ -63,6 +64,18 @@ def _compile(expression: str, tz: str | None, dst: Dst, dom_dow: DomDow, key: st
     if words.macro:
         return Manual(expression, place)
     return _wall_clock(expression, place, _Columns.of(words.fields), dst, dom_dow, key)
+
+
+def _check_text(*, expr: object, **others: object) -> None:
+    if not isinstance(expr, str):
+        raise InvalidCron(
+            f"an expression is text, not {type(expr).__name__}", expression="", hint='Write it in quotes: "0 3 * * *".'
+        )
+    for name, value in others.items():
+        if value is not None and not isinstance(value, str):
+            raise InvalidInput(
+                f"{name} must be text, not {type(value).__name__}", hint="Give its name in quotes.", field=name
+            )
 
 
 def _check_choice(name: str, choice: str, choices: tuple[str, ...]) -> None:

@@ -27,10 +27,12 @@ _NOT_DRAWN: Final = -1
 class Days:
     """A rule for days. Equal rules are one object (see `days`), and share what it has drawn."""
 
-    __slots__ = ("_drawn", "either", "month_days", "months", "week_days", "weekly", "weekly_back", "years")
+    __slots__ = ("_drawn", "_near", "either", "month_days", "months", "week_days", "weekly", "weekly_back", "years")
 
     weekly: tuple[int, ...]
     """For a rule of weekdays alone: by day number modulo 7, how many days it is to the next match. Else empty."""
+    _near: tuple[int, int, int]
+    """The year that was asked about last: its first day, the day after its last, and its matching days as bits."""
 
     def __init__(
         self,
@@ -49,6 +51,7 @@ class Days:
         self.weekly = tuple([self._distance(day, 1) for day in range(7)]) if weekly else ()
         self.weekly_back = tuple([self._distance(day, -1) for day in range(7)]) if weekly else ()
         self._drawn = [_NOT_DRAWN] * KINDS
+        self._near = (0, 0, 0)
 
     def _is_weekly(self) -> bool:
         every_month = self.months == _EVERY_MONTH and self.years is None
@@ -72,10 +75,11 @@ class Days:
         if day > LAST_DAY:
             return AFTER_ALL_DAYS
         day = max(day, FIRST_DAY)
-        number = date.fromordinal(day + EPOCH_ORDINAL).year
-        start, kind = year(number)
-        rest = self._bits(number, kind) >> (day - start)
-        return day + _lowest(rest) if rest else self._first_after(number)
+        start, end, bits = self._near
+        if not start <= day < end:
+            start, end, bits = self._look_at(day)
+        rest = bits >> (day - start)
+        return day + _lowest(rest) if rest else self._first_after(_year_of(day))
 
     def preceding(self, day: int) -> int:
         """The last matching day that is not after `day`."""
@@ -84,10 +88,17 @@ class Days:
         if day < FIRST_DAY:
             return BEFORE_ALL_DAYS
         day = min(day, LAST_DAY)
-        number = date.fromordinal(day + EPOCH_ORDINAL).year
+        start, end, bits = self._near
+        if not start <= day < end:
+            start, end, bits = self._look_at(day)
+        rest = bits & ((2 << (day - start)) - 1)
+        return start + _highest(rest) if rest else self._last_before(_year_of(day))
+
+    def _look_at(self, day: int) -> tuple[int, int, int]:
+        number = _year_of(day)
         start, kind = year(number)
-        rest = self._bits(number, kind) & ((2 << (day - start)) - 1)
-        return start + _highest(rest) if rest else self._last_before(number)
+        self._near = found = (start, year(number + 1).start, self._bits(number, kind))
+        return found
 
     def count(self, first: int, end: int) -> int:
         """How many days match from `first` up to, not including, `end`. Costs a step for each year at most."""
@@ -99,8 +110,7 @@ class Days:
         return self._count_by_year(first, last) if first <= last else 0
 
     def _count_by_year(self, first: int, last: int) -> int:
-        oldest = date.fromordinal(first + EPOCH_ORDINAL).year
-        newest = date.fromordinal(last + EPOCH_ORDINAL).year
+        oldest, newest = _year_of(first), _year_of(last)
         total = sum(self._bits(number, year(number).kind).bit_count() for number in range(oldest, newest + 1))
         (first_start, first_kind), (last_start, last_kind) = year(oldest), year(newest)
         too_early = self._bits(oldest, first_kind) & ((1 << (first - first_start)) - 1)
@@ -156,6 +166,10 @@ def days(
 ) -> Days:
     """The one rule for these fields: a million schedules that say the same share it."""
     return Days(month_days, months, week_days, years, either)
+
+
+def _year_of(day: int) -> int:
+    return date.fromordinal(day + EPOCH_ORDINAL).year
 
 
 def _lowest(bits: int) -> int:

@@ -1,23 +1,31 @@
 """Aware datetimes as whole epoch seconds. Naive ones name no moment and are refused."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Final
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_SECOND: Final = timedelta(seconds=1)
+_DAY: Final = 86_400
 
 
 def floor(moment: datetime) -> int:
     """The last whole second that is not after the moment."""
-    return _since_epoch(moment) // _SECOND
+    try:
+        since = moment - EPOCH
+    except TypeError:
+        raise _no_moment(moment) from None
+    return since.days * _DAY + since.seconds
 
 
 def ceil(moment: datetime) -> int:
     """The first whole second that is not before the moment."""
-    return -(-_since_epoch(moment) // _SECOND)
+    try:
+        since = EPOCH - moment
+    except TypeError:
+        raise _no_moment(moment) from None
+    return -(since.days * _DAY + since.seconds)
 
 
-def _since_epoch(moment: datetime) -> timedelta:
-    if moment.utcoffset() is None:
-        raise ValueError(f"{moment!r} has no timezone: give it one, such as tzinfo=UTC")
-    return moment - EPOCH
+def _no_moment(value: object) -> Exception:
+    if isinstance(value, datetime):
+        return ValueError(f"{value!r} has no timezone: give it one, such as tzinfo=UTC")
+    return TypeError(f"{value!r} is not a datetime")

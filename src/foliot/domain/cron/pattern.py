@@ -22,7 +22,8 @@ class Pattern:
 
     def first(self, reading: int) -> int:
         """The first match that is not before `reading`; one far outside the calendar when there is none."""
-        day, second = divmod(reading, DAY)
+        day = reading // DAY
+        second = reading - day * DAY
         times = self.times
         if second > times.last:
             day += 1

@@ -42,7 +42,8 @@ class Times:
 
     def following(self, second: int) -> int:
         """The first matching second of the day that is not before `second`, which is not after the last."""
-        hour, rest = divmod(second, HOUR)
+        hour = second // HOUR
+        rest = second - hour * HOUR
         in_hour, onward = self.in_hour, self.table.onward
         if rest <= in_hour[-1] and onward[hour] == hour:
             return hour * HOUR + in_hour[bisect_left(in_hour, rest)]

@@ -10,15 +10,22 @@ Between two changes of the clock, in a `Segment`, readings and moments differ by
 that is the fast way, and taken nearly always. The other way walks from segment to segment.
 """
 
+from bisect import bisect_right
+
 from foliot.domain.cron.compiled import Cron
 from foliot.domain.cron.describe import describe
 from foliot.domain.cron.pattern import DAY, Pattern
+from foliot.domain.cron.times import HOUR
 from foliot.domain.cron.years import CYCLE
 from foliot.domain.cron.zones import MADE_GOOD_BELOW, Segment, Zone
 
 
 class WallClock(Cron):
-    __slots__ = ("_first_pass_only", "_makes_good", "pattern")
+    __slots__ = ("_fires_often", "_first_pass_only", "_hour", "_makes_good", "pattern")
+
+    _hour: tuple[int, int, tuple[int, ...]]
+    """Of an hour that was asked about: where it begins, its last fire, and all its fires as seconds of the hour. Who
+    fires often is asked about the same hour again and again."""
 
     def __init__(
         self,
@@ -34,14 +41,30 @@ class WallClock(Cron):
         self.pattern = pattern
         self._makes_good = makes_good
         self._first_pass_only = first_pass_only
+        self._fires_often = len(pattern.times.in_hour) > 1
+        self._hour = (0, 0, ())
 
     def next_epoch(self, after: int) -> int | None:
-        _, end, offset, settled, _ = self.zone.current
+        begin, last, seconds = self._hour
+        if begin <= after < last:
+            return begin + seconds[bisect_right(seconds, after - begin)]
+        _, end, offset, settled, _, _ = self.zone.current
         if settled <= after < end:
-            fire = self.pattern.first(after + offset + 1) - offset
-            if fire < end:
-                return fire
+            reading = self.pattern.first(after + offset + 1)
+            if reading - offset < end:
+                if self._fires_often:
+                    self._look_at_hour(reading - offset, reading % HOUR, settled, end)
+                return reading - offset
+            if after + offset < end - DAY:
+                # Whatever the clock reads after its change, that has been looked at, up to the match.
+                return self._first_from(max(end, reading - DAY))
         return self._first_from(after + 1)
+
+    def _look_at_hour(self, fire: int, second: int, settled: int, end: int) -> None:
+        """Keep the hour that this fire lies in, if the clock is not changed in it."""
+        begin, seconds = fire - second, self.pattern.times.in_hour
+        if settled <= begin and begin + HOUR <= end:
+            self._hour = (begin, begin + seconds[-1], seconds)
 
     def _first_from(self, moment: int) -> int | None:
         moment = max(moment, self.zone.first)

@@ -38,18 +38,33 @@ class Segment(NamedTuple):
     """Where the readings of the clock are new. Later than `start` where the clock was put back a little."""
     jump: int
     """How far the clock was put forward at `start`; below 0 when it was put back."""
+    shift: timedelta
+    """The offset again, as datetimes say it."""
 
 
-_NOTHING_YET: Final = Segment(0, 0, 0, 0, 0)
+_NOTHING_YET: Final = Segment(0, 0, 0, 0, 0, timedelta())
 
 
 class Zone:
     """A timezone as a table of moments and offsets. One object for each name (see `zone`)."""
 
-    __slots__ = ("_offsets", "_rule", "_starts", "current", "first", "info", "last", "name", "regular_from")
+    __slots__ = (
+        "_offsets",
+        "_rule",
+        "_starts",
+        "current",
+        "first",
+        "info",
+        "last",
+        "name",
+        "regular_from",
+        "shown",
+    )
 
     current: Segment
     """The segment that was asked for last, where the next question very probably falls too."""
+    shown: tuple[datetime, int]
+    """The moment that was given last, which the next question very probably is, and its second."""
     first: int
     last: int
     """The moments between which the calendar, on this wall and in UTC, lies in the years 1 to 9999."""
@@ -65,6 +80,7 @@ class Zone:
         last_offset = self._rule.changes(9_999, 9_999)[-1][1] if self._rule.switches else self._offsets[-1]
         self.last = _LATEST - max(last_offset, 0)
         self.current = _NOTHING_YET
+        self.shown = (EPOCH, 0)
 
     def segment(self, moment: int) -> Segment:
         """The segment that holds a moment between `first` and `last`."""
@@ -94,11 +110,14 @@ class Zone:
         The tzinfo is the one that ZoneInfo(name) gives everybody: datetimes with different tzinfo objects are never
         equal inside a repeated hour. Only where that one reads another time, from older data, is it our own.
         """
-        instant = EPOCH + timedelta(seconds=epoch)
-        shared = instant.astimezone(self.info)
-        if shared.utcoffset() == timedelta(seconds=self.segment(epoch).offset):
-            return shared
-        return instant.astimezone(_packaged_info(self.name))
+        segment = self.current
+        if not segment.start <= epoch < segment.end:
+            segment = self.segment(epoch)
+        reading = datetime.fromtimestamp(epoch, self.info)
+        if reading.utcoffset() != segment.shift:
+            reading = datetime.fromtimestamp(epoch, _packaged_info(self.name))
+        self.shown = (reading, epoch)
+        return reading
 
     def __repr__(self) -> str:
         return f"Zone({self.name!r})"
@@ -149,7 +168,7 @@ def _table(data: bytes) -> tuple[list[int], list[int], posixtz.YearlyRule]:
 def _segment(start: int, end: int, old_offset: int, offset: int) -> Segment:
     jump = offset - old_offset
     settled = start - jump if -MADE_GOOD_BELOW < jump < 0 else start
-    return Segment(start, end, offset, settled, jump)
+    return Segment(start, end, offset, settled, jump, timedelta(seconds=offset))
 
 
 @cache
