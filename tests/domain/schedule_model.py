@@ -61,12 +61,15 @@ class ScheduleModel:
     def pause(self) -> None:
         if self.schedule.paused_at is None:
             self.schedule = edit.pause(self.schedule, self.now)
-            self.pauses.append(Pause(self.now, None))
+            assert self.schedule.paused_at is not None
+            # As the storages keep them: one for each beginning.
+            self.pauses = [pause for pause in self.pauses if pause.since != self.schedule.paused_at]
+            self.pauses.append(Pause(self.schedule.paused_at, None))
 
     def resume(self) -> None:
         if self.schedule.paused_at is not None:
             self.schedule = edit.resume(self.schedule, self.now)
-            self.pauses[-1] = self.pauses[-1]._replace(until=self.now)
+            self.pauses[-1] = self.pauses[-1]._replace(until=max(self.now, self.pauses[-1].since))
 
     def fire(self) -> Firing | None:
         """One round of the scheduler, if the schedule asks for it."""

@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foliot.domain.audit import Fault, Finding, audit
-from foliot.domain.ids import RunId
 from foliot.domain.instant import MINUTE, Instant, later
 from foliot.domain.schedule import Pause, Revision
 from foliot.domain.tick import PlannedTick, TickOutcome, TickReason, TickRecord
@@ -128,28 +127,27 @@ def test_as_many_moments_are_missed_as_are_missing(gone: set[int]) -> None:
     assert {finding.fault for finding in found} <= {Fault.MISSING}
 
 
-@pytest.mark.proves("T1")
-def test_two_ticks_that_name_one_run_are_found() -> None:
-    ticks = [ran(minute)._replace(run_id=RunId(f"R{minute}")) for minute in range(1, 6)]
-    ticks[3] = ticks[3]._replace(run_id=ticks[1].run_id)
+@pytest.mark.proves("T3")
+@pytest.mark.parametrize(("early", "late"), [(1, 0), (0, 1), (1, 1)])
+def test_a_range_that_begins_or_ends_between_two_moments_is_found(early: int, late: int) -> None:
+    loose = a_range(2, 4, 3)
+    loose = loose._replace(scheduled_for=Instant(loose.scheduled_for - early), until=Instant(loose.until + late))
 
-    assert faults(*ticks) == [Finding(Fault.SHARED_RUN, at(2), at(4), 2)]
+    found = faults(ran(1), loose, ran(5))
 
-
-def coalesced(minute: int, into: Instant | None) -> TickRecord:
-    return a_tick(at(minute), TickOutcome.COALESCED, TickReason.CAUGHT_UP, into=into)
-
-
-def test_a_coalesced_tick_that_names_a_later_planned_moment_is_sound() -> None:
-    assert faults(coalesced(1, at(5)), *(ran(minute) for minute in range(2, 6))) == []
+    assert [finding.fault for finding in found] == [Fault.INVENTED]
 
 
-@pytest.mark.proves("T1")
-@pytest.mark.parametrize("into", [None, Instant(at(5) + 1), at(1), START])
-def test_a_coalesced_tick_that_leads_nowhere_is_found(into: Instant | None) -> None:
-    found = faults(coalesced(1, into), *(ran(minute) for minute in range(2, 6)))
+@pytest.mark.proves("T3", "T11")
+def test_what_is_called_paused_must_lie_in_a_pause_and_what_lies_in_one_must_be_called_so() -> None:
+    timetable = TIMETABLE._replace(pauses=(Pause(at(1), at(3)),))
+    paused = a_tick(at(2), TickOutcome.SKIPPED, TickReason.PAUSED, until=at(3), count=2)
+    too_long = a_tick(at(2), TickOutcome.SKIPPED, TickReason.PAUSED, until=at(4), count=3)
 
-    assert found == [Finding(Fault.LEADS_NOWHERE, at(1), at(1), 1)]
+    assert faults(ran(1), paused, ran(4), ran(5), timetable=timetable) == []
+    assert faults(ran(1), too_long, ran(5), timetable=timetable) == [Finding(Fault.PAUSE_MISMATCH, at(2), at(4), 1)]
+    assert faults(ran(1), a_range(2, 5, 4), timetable=timetable) == [Finding(Fault.PAUSE_MISMATCH, at(2), at(5), 2)]
+    assert faults(a_range(1, 5, 5), timetable=timetable) == [Finding(Fault.PAUSE_MISMATCH, at(1), at(5), 2)]
 
 
 def test_only_the_span_that_was_asked_for_is_judged() -> None:

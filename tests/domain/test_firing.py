@@ -345,6 +345,22 @@ def test_a_tick_planned_before_a_pause_and_inside_it_does_not_run() -> None:
     assert outcomes(firing.ticks) == [(TickOutcome.SKIPPED, TickReason.PAUSED, 1)]
 
 
+@pytest.mark.proves("R4-42")
+def test_a_late_planned_tick_runs_itself_when_all_later_ones_are_given_up() -> None:
+    """It would else be coalesced into a tick that never runs."""
+    former = Revision(1, START, every(60, catchup=Catchup.ONCE, **GRID))
+    current = Revision(2, at(1.5), every(60, catchup=Catchup.NONE, **GRID))
+    planned = (PlannedTick(at(1), at(1.2), 1), PlannedTick(at(2), at(2.2), 2))
+    due = a_due_schedule(current.spec, revisions=(former, current), settled_until=at(9.9), planned=planned)
+
+    firing = fire(due, at(10))
+
+    assert outcomes(firing.ticks)[:2] == [
+        (TickOutcome.RAN, TickReason.CAUGHT_UP, 1),
+        (TickOutcome.MISSED, TickReason.DOWN, 1),
+    ]
+
+
 def test_a_disabled_job_skips_its_ticks() -> None:
     jobs = {REPORT: a_job(enabled=False)}
 

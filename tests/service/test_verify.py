@@ -1,19 +1,18 @@
 """`verify` finds what is wrong with a ledger, and calls nothing wrong that is not."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import apsw
 import pytest
+from msgspec.structs import replace
 
 from foliot.adapters.storage.sqlite import SqliteStorage
 from foliot.domain.audit import Fault
 from foliot.domain.ids import RunId, ScheduleId
 from foliot.domain.instant import HOUR, MINUTE, SECOND, Instant, later
-from foliot.domain.schedule import Catchup, Overlap
-from foliot.domain.tick import TickRecord
-from foliot.ports.schedules import Ledger
+from foliot.domain.schedule import Overlap
 from foliot.service import verify as verifying
 from foliot.service.verify import Report, verify
 from foliot.testing.builders import every, retention, succeeded
@@ -102,7 +101,8 @@ async def test_what_is_older_than_asked_for_is_not_looked_at(scene: Scene, path:
 
 
 async def test_a_ledger_is_read_page_by_page_and_every_row_once(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(verifying, "_ROWS", 2)
+    for size in ("_PAGE", "_ROWS", "_RUNS"):
+        monkeypatch.setattr(verifying, size, 2)
     await scene.schedule(every(60))
     await scene.fire_after(HOUR)
     await work(scene, 5)
@@ -112,110 +112,67 @@ async def test_a_ledger_is_read_page_by_page_and_every_row_once(scene: Scene, mo
     assert (found.is_sound, found.ticks) == (True, 65)
 
 
-# -- what is wrong
-
-
-@pytest.mark.proves("T2")
-async def test_a_tick_that_was_removed_is_found(scene: Scene, path: Path) -> None:
-    await scene.schedule(every(60, overlap=Overlap.ALLOW))
-    await work(scene, 5)
-    tamper(path, "DELETE FROM ticks WHERE scheduled_for = ?", later(START, 3 * MINUTE))
-
-    [finding] = (await report(scene)).findings
-
-    assert (finding.fault, finding.count) == (Fault.MISSING, 1)
-
-
-@pytest.mark.proves("T3")
-async def test_a_second_row_for_a_moment_is_found(scene: Scene, path: Path) -> None:
-    await scene.schedule(every(60, overlap=Overlap.ALLOW))
-    await work(scene, 5)
-    third = later(START, 3 * MINUTE)
-    copy(path, third, first=third - 1, last=third)
-
-    faults = [finding.fault for finding in (await report(scene)).findings]
-
-    assert faults == [Fault.DOUBLED]
-
-
-@pytest.mark.proves("T3")
-async def test_a_row_for_a_moment_that_was_never_planned_is_found(scene: Scene, path: Path) -> None:
-    await scene.schedule(every(60, overlap=Overlap.ALLOW))
-    await work(scene, 5)
-    third = later(START, 3 * MINUTE)
-    copy(path, third, first=third + 10 * SECOND, last=third + 20 * SECOND)
-
-    faults = [finding.fault for finding in (await report(scene)).findings]
-
-    assert faults == [Fault.INVENTED]
-
-
-async def test_a_run_that_vanished_from_among_the_others_is_found(scene: Scene, path: Path) -> None:
-    await scene.schedule(every(60))
-    runs = await work(scene, 5)
-    tamper(path, "DELETE FROM runs WHERE id = ?", runs[2])
-
-    found = await report(scene)
-
-    assert (found.findings, found.runs_missing) == ([], [runs[2]])
-
-
-@pytest.mark.proves("T1")
-async def test_two_ticks_that_share_one_run_are_found(scene: Scene, path: Path) -> None:
-    await scene.schedule(every(60))
-    runs = await work(scene, 5)
-    tamper(path, "UPDATE ticks SET run_id = ? WHERE run_id = ?", runs[1], runs[3])
-
-    [finding] = (await report(scene)).findings
-
-    assert (finding.fault, finding.last) == (Fault.SHARED_RUN, later(START, 4 * MINUTE))
-
-
-@pytest.mark.proves("T1")
-async def test_a_coalesced_tick_that_leads_nowhere_is_found(scene: Scene, path: Path) -> None:
-    await scene.schedule(every(60, catchup=Catchup.ONCE))
-    await scene.fire_after(HOUR)
-    assert (await report(scene)).is_sound
-    tamper(path, "UPDATE ticks SET into_tick = into_tick + 1000 WHERE outcome = 'coalesced'")
-
-    [finding] = (await report(scene)).findings
-
-    assert (finding.fault, finding.count) == (Fault.LEADS_NOWHERE, 59)
-
-
-@pytest.mark.proves("T3")
-async def test_a_row_beyond_the_watermark_is_found(scene: Scene, path: Path) -> None:
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        (f"key = 'abc' WHERE scheduled_for = {START + 5 * MINUTE}", Fault.WRONG_KEY),
+        (
+            f"outcome = 'failed', reason = 'launch_failed', run_id = NULL WHERE scheduled_for = {START + MINUTE}",
+            Fault.UNRECORDED_RUN,
+        ),
+    ],
+)
+async def test_what_is_wrong_on_a_later_page_is_found(
+    scene: Scene, path: Path, monkeypatch: pytest.MonkeyPatch, change: str, fault: Fault
+) -> None:
+    for size in ("_ROWS", "_RUNS"):
+        monkeypatch.setattr(verifying, size, 2)
     await scene.schedule(every(60))
     await work(scene, 5)
-    copy(path, later(START, 3 * MINUTE), first=later(START, 6 * MINUTE), last=later(START, 6 * MINUTE) + 1)
+    tamper(path, f"UPDATE ticks SET {change}")
 
-    [finding] = (await report(scene)).findings
-
-    assert (finding.fault, finding.first) == (Fault.BEYOND_WATERMARK, later(START, 6 * MINUTE))
-
-
-async def test_a_tick_that_is_settled_while_one_looks_is_not_beyond_the_watermark(scene: Scene) -> None:
-    await scene.schedule(every(60))
-    await work(scene, 3)
-    looking = verify(Hurried(scene), BEGINNING)  # type: ignore[arg-type]  # only the part that is read
-
-    [found] = [found async for found in looking]
-
-    assert found.is_sound
-
-
-@pytest.mark.proves("T2")
-async def test_a_schedule_that_nothing_will_wake_is_found(scene: Scene, path: Path) -> None:
-    await scene.schedule(every(60))
-    await work(scene, 2)
-    tamper(path, "UPDATE schedules SET wake_at = NULL")
-
-    [finding] = (await report(scene)).findings
-
-    assert (finding.fault, finding.first) == (Fault.ASLEEP, later(START, 3 * MINUTE))
+    assert [finding.fault for finding in (await report(scene)).findings] == [fault]
 
 
 # -- what is not wrong
+
+
+@pytest.mark.parametrize("verb", ["ledgers", "ticks", "tick_keys", "due"])
+async def test_what_is_settled_while_one_looks_is_no_fault(scene: Scene, verb: str) -> None:
+    await scene.schedule(every(60))
+    await work(scene, 3)
+
+    looking = verify(Busy(scene, verb, lambda: work(scene, 1)), BEGINNING)  # type: ignore[arg-type]  # what is read
+
+    assert [found.findings async for found in looking] == [[]]
+
+
+async def test_what_is_removed_while_one_looks_is_no_fault(scene: Scene) -> None:
+    await scene.schedule(every(60))
+    await work(scene, 9)
+    ages = iter([8 * MINUTE, 6 * MINUTE])
+
+    async def prune() -> None:
+        await scene.prune(retention(ticks_age=next(ages), runs_age=4 * MINUTE))
+
+    looking = verify(Busy(scene, "ledgers", prune, times=2), BEGINNING)  # type: ignore[arg-type]  # what is read
+
+    assert [found.findings async for found in looking] == [[]]
+
+
+async def test_a_schedule_that_is_forgotten_while_one_looks_is_no_fault(scene: Scene, path: Path) -> None:
+    forgotten = await scene.schedule(every(60), schedule_id="forgotten")
+    await scene.schedule(every(60), schedule_id="other")
+    tamper(path, "UPDATE schedules SET wake_at = NULL WHERE uid = ?", forgotten.uid)
+
+    async def forget() -> None:
+        tamper(path, "DELETE FROM schedules WHERE uid = ?", forgotten.uid)
+
+    looking = verify(Busy(scene, "ticks", forget, times=1), BEGINNING)  # type: ignore[arg-type]  # what is read
+
+    found = [(found.schedule_id, found.findings) async for found in looking]
+
+    assert found == [("forgotten", []), ("other", [])]
 
 
 async def test_a_schedule_that_is_paused_deleted_or_over_may_sleep(scene: Scene) -> None:
@@ -269,30 +226,37 @@ async def test_each_job_of_a_schedule_keeps_its_own_number_of_runs(scene: Scene)
     assert (await report(scene)).is_sound
 
 
-class Hurried:
-    """A storage on which a schedule fires between the look at its watermark and the look at its ticks."""
+async def test_a_job_that_leads_a_workflow_for_a_while_keeps_two_numbers_of_runs(scene: Scene) -> None:
+    """Those of the workflow are its executions, and fewer of them are kept."""
+    job = await scene.job()
+    await scene.schedule(every(60))
+    await work(scene, 3)
+    await scene.storage.jobs.put([(job.id, replace(job.spec, leads="after:report"))], at=scene.now)
+    await work(scene, 4)
 
-    def __init__(self, scene: Scene) -> None:
-        self._scene = scene
+    pruned = await scene.prune(retention(runs_per_job=3))
+
+    assert pruned.runs == 1
+    assert (await report(scene)).is_sound
+
+
+class Busy:
+    """A storage on which something happens each time after a verb has looked, or the first few times."""
+
+    def __init__(self, scene: Scene, verb: str, happens: Callable[[], Awaitable[object]], times: int = 100) -> None:
+        self._storage = scene.storage
+        self._verb = verb
+        self._happens = happens
+        self._left = times
         self.runs = scene.storage.runs
         self.schedules = self
 
-    async def ledgers(self, **which: Any) -> list[Ledger]:
-        found = await self._scene.storage.schedules.ledgers(**which)
-        await work(self._scene, 1)
-        return found
+    def __getattr__(self, verb: str) -> Callable[..., Awaitable[Any]]:
+        async def look(*which: Any, **more: Any) -> Any:
+            found = await getattr(self._storage.schedules, verb)(*which, **more)
+            if verb == self._verb and self._left:
+                self._left -= 1
+                await self._happens()
+            return found
 
-    async def ticks(self, *which: Any, **more: Any) -> list[TickRecord]:
-        return await self._scene.storage.schedules.ticks(*which, **more)
-
-
-def copy(path: Path, scheduled_for: Instant, *, first: int, last: int) -> None:
-    """Write a tick once more, as a range."""
-    tamper(
-        path,
-        "INSERT INTO ticks SELECT uid, ?, ?, 1, 'skipped', 'overlap', fire_at, revision, NULL, NULL, NULL, decided_at"
-        " FROM ticks WHERE scheduled_for = ?",
-        first,
-        last,
-        scheduled_for,
-    )
+        return look

@@ -143,7 +143,7 @@ class _Pass:
         """Decide about planned ticks whose moment has come. False: some must wait for a full queue."""
         ripe = sorted(tick for tick in self._due.planned if tick.fire_at <= self._now)
         self._firing.planned = [tick for tick in self._due.planned if tick.fire_at > self._now]
-        newest = ripe[-1].scheduled_for if ripe else None
+        newest = max((tick.scheduled_for for tick in ripe if self._will_offer_planned(tick)), default=None)
         stuck = [tick for tick in ripe if not self._settle_ripe(tick, newest)]
         self._firing.planned = [*self._firing.planned, *stuck]
         return not stuck
@@ -159,6 +159,10 @@ class _Pass:
         # Only `spread` plans a tick further away than its jitter.
         is_spread = fire_at - moment > revision.spec.jitter
         return self._offer(moment, fire_at, revision, TickReason.CAUGHT_UP if is_spread else self._reason(fire_at))
+
+    def _will_offer_planned(self, tick: PlannedTick) -> bool:
+        is_paused = self._timetable.is_paused_at(tick.scheduled_for)
+        return not is_paused and self._will_offer(tick.fire_at, self._revision(tick.revision).spec)
 
     def _revision(self, number: int) -> Revision:
         return next((known for known in self._due.revisions if known.number == number), self._due.revisions[0])
@@ -216,7 +220,9 @@ class _Pass:
         """The newest moment after `after` that this pass is going to offer."""
         for stretch in reversed([*self._timetable.stretches(after, self._now)]):
             newest = self._newest_in(stretch)
-            if newest is not None and not stretch.is_paused and self._will_offer(newest, stretch.spec):
+            if newest is None or stretch.is_paused:
+                continue
+            if self._will_offer(self._fire_at(newest, stretch.spec), stretch.spec):
                 return newest
         return None
 
@@ -229,8 +235,7 @@ class _Pass:
             moment = stretch.rule.previous(moment)
         return None
 
-    def _will_offer(self, moment: Instant, spec: ScheduleSpec) -> bool:
-        fire_at = self._fire_at(moment, spec)
+    def _will_offer(self, fire_at: Instant, spec: ScheduleSpec) -> bool:
         if not self._is_late(fire_at):
             return True
         is_too_old = spec.catchup_max_age is not None and self._reference - fire_at > spec.catchup_max_age

@@ -84,6 +84,12 @@ class ScheduleStore(Protocol):
         """
         ...
 
+    async def tick_keys(
+        self, uid: ScheduleUid, *, after: Instant, until: Instant, limit: int
+    ) -> list[tuple[Instant, str]]:
+        """The idempotency keys that stand in the ledger for single moments in (after, until], in order."""
+        ...
+
     async def latest_ticks(self, uid: ScheduleUid, *, limit: int) -> list[TickRecord]:
         """The newest ledger rows, newest first."""
         ...

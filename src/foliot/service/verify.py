@@ -1,19 +1,26 @@
-"""Checks the ledger of every schedule against what was planned."""
+"""Checks the ledger of every schedule against what was planned, and against the runs that were made.
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+Everything is read in pages, and nothing that is older than asked for. Others may be at work meanwhile: what seems wrong
+is looked at a second time, and only what is still wrong then is told.
+"""
+
+from collections.abc import AsyncIterator, Collection
 from functools import partial
 from typing import NamedTuple
 
-from foliot.domain.audit import Finding, asleep, audit, beyond
-from foliot.domain.ids import JobId, RunId, ScheduleId
+from foliot.domain.audit import Account, Fault, Finding, Launched, judge
+from foliot.domain.ids import RunId, ScheduleId, ScheduleUid
 from foliot.domain.instant import LATEST, Instant
-from foliot.domain.tick import TickOutcome, TickRecord
+from foliot.domain.run import Run
+from foliot.domain.tick import TickRecord
 from foliot.domain.timetable import Timetable
+from foliot.ports.runs import RunFilter
 from foliot.ports.schedules import Ledger
 from foliot.ports.storage import Storage
 
 _PAGE = 200
 _ROWS = 10_000
+_RUNS = 200
 
 
 class Report(NamedTuple):
@@ -22,87 +29,132 @@ class Report(NamedTuple):
     schedule_id: ScheduleId
     ticks: int
     findings: list[Finding]
-    runs_missing: list[RunId]
 
     @property
     def is_sound(self) -> bool:
-        return not self.findings and not self.runs_missing
+        return not self.findings
 
 
 async def verify(storage: Storage, since: Instant) -> AsyncIterator[Report]:
     """Go through all schedules, those deleted included, and compare their ticks after `since` with their rules."""
-    after = None
-    while page := await storage.schedules.ledgers(after=after, limit=_PAGE):
-        for ledger in page:
-            yield await _verify_one(storage, ledger, since)
-        after = page[-1].schedule.uid
+    before: ScheduleUid | None = None
+    while page := await _ledgers(storage, before, _PAGE):
+        for sight in page:
+            report = await _look(storage, sight, since)
+            if not report.is_sound:
+                report = await _look_again(storage, before, sight.ledger, since, report)
+            yield report
+            before = sight.ledger.schedule.uid
 
 
-async def _verify_one(storage: Storage, ledger: Ledger, since: Instant) -> Report:
-    schedule = ledger.schedule
-    after = Instant(max(since, schedule.ledger_from or 0, ledger.revisions[0].opened_at))
-    until = schedule.settled_until
-    ticks = await _ticks(storage, ledger, after, until)
+class _Sight(NamedTuple):
+    """A ledger as it was, shortly before `now`."""
+
+    ledger: Ledger
+    now: Instant
+
+
+async def _ledgers(storage: Storage, after: ScheduleUid | None, limit: int) -> list[_Sight]:
+    page = await storage.schedules.ledgers(after=after, limit=limit)
+    now = (await storage.schedules.due(0)).now
+    return [_Sight(ledger, now) for ledger in page]
+
+
+async def _look_again(
+    storage: Storage, before: ScheduleUid | None, ledger: Ledger, since: Instant, report: Report
+) -> Report:
+    """What a second look, with everything read anew, finds as well."""
+    again = await _ledgers(storage, before, 1)
+    if not again or again[0].ledger.schedule.uid != ledger.schedule.uid:
+        return report._replace(findings=[])  # it has been removed
+    second = await _look(storage, again[0], since)
+    known = {(finding.fault, finding.first) for finding in report.findings}
+    return second._replace(findings=[found for found in second.findings if (found.fault, found.first) in known])
+
+
+async def _look(storage: Storage, sight: _Sight, since: Instant) -> Report:
+    schedule = sight.ledger.schedule
+    if not sight.ledger.revisions:
+        return Report(schedule.id, 0, [Finding(Fault.WRONG_RULE, schedule.created_at, schedule.settled_until, 1)])
+    try:
+        account = await _account(storage, sight, since)
+    except ValueError:
+        return Report(schedule.id, 0, [Finding(Fault.UNREADABLE, since, schedule.settled_until, 1)])
+    return Report(schedule.id, sum(tick.count for tick in account.settled), judge(account))
+
+
+async def _account(storage: Storage, sight: _Sight, since: Instant) -> Account:
+    ledger, now = sight
+    schedule, deleted_at, revisions, pauses, planned = ledger
+    after = Instant(max(since, (schedule.ledger_from or 0) - 1))
+    ticks = await _ticks(storage, schedule.uid, after)
     if ticks:
         # A range is checked as a whole, so its first moments are looked at as well.
         after = min(after, Instant(ticks[0].scheduled_for - 1))
-    timetable = Timetable(schedule.id, ledger.revisions, ledger.pauses)
-    planned = [tick for tick in ledger.planned if tick.scheduled_for > after]
-    findings = audit(timetable, ticks, planned, after=after, until=until) + await _beyond(storage, ledger)
-    if ledger.deleted_at is None:
-        findings += asleep(schedule, timetable, ledger.planned)
-    missing = await _runs_missing(storage, ledger, ticks)
-    return Report(schedule.id, sum(tick.count for tick in ticks), findings, missing)
+    return Account(
+        schedule,
+        deleted_at,
+        Timetable(schedule.id, revisions, pauses),
+        planned,
+        ticks,
+        keys=await _keys(storage, schedule.uid, after),
+        runs=await _runs(storage, ledger, ticks, after),
+        after=after,
+        now=now,
+        has_older=await _has_older(storage, ledger, since),
+    )
 
 
-async def _ticks(storage: Storage, ledger: Ledger, after: Instant, until: Instant) -> list[TickRecord]:
-    """The rows that touch (after, until], each once, in order."""
-    read = partial(storage.schedules.ticks, ledger.schedule.uid)
+async def _ticks(storage: Storage, uid: ScheduleUid, after: Instant) -> list[TickRecord]:
+    """The rows that reach beyond `after`, each once, in order."""
+    read = partial(storage.schedules.ticks, uid)
     # Reading on from a moment leaves out the row that begins there, though it may be a range that goes on.
     begun = await read(after=Instant(after - 1), until=after, limit=2)
     rows = {row.scheduled_for: row for row in begun if row.until > after}
-    while page := await read(after=after, until=until, limit=_ROWS):
+    page = await read(after=after, until=LATEST, limit=_ROWS)
+    rows |= {row.scheduled_for: row for row in page}
+    while len(page) == _ROWS:
+        page = await read(after=page[-1].scheduled_for, until=LATEST, limit=_ROWS)
         rows |= {row.scheduled_for: row for row in page}
-        after = page[-1].scheduled_for
     return list(rows.values())
 
 
-async def _beyond(storage: Storage, ledger: Ledger) -> list[Finding]:
-    """Rows behind the watermark, as it is after they were read: a scheduler may have moved it on meanwhile."""
-    uid, watermark = ledger.schedule.uid, ledger.schedule.settled_until
-    ticks = await storage.schedules.ticks(uid, after=watermark, until=LATEST, limit=_ROWS)
-    if not beyond(ticks, watermark):
-        return []
-    now = await storage.schedules.ledgers(ids=[ledger.schedule.id])
-    current = [other.schedule.settled_until for other in now if other.schedule.uid == uid]
-    return beyond(ticks, max(current, default=watermark))
+async def _keys(storage: Storage, uid: ScheduleUid, after: Instant) -> dict[Instant, str]:
+    read = partial(storage.schedules.tick_keys, uid, until=LATEST, limit=_ROWS)
+    page = await read(after=after)
+    keys = dict(page)
+    while len(page) == _ROWS:
+        page = await read(after=page[-1][0])
+        keys |= page
+    return keys
 
 
-async def _runs_missing(storage: Storage, ledger: Ledger, ticks: Iterable[TickRecord]) -> list[RunId]:
-    """Runs that a tick names and that are gone although retention would have taken an older one first.
-
-    The oldest runs of a job go first, by number and by age: where one is left that was over before the tick fired,
-    no later one can have been removed in good order.
-    """
-    targets = {revision.number: revision.spec.target for revision in ledger.revisions}
-    named = {tick.run_id: tick for tick in ticks if tick.outcome is TickOutcome.RAN and tick.run_id is not None}
-    finished = await _finished(storage, list(named))
-    earliest: dict[JobId | None, Instant] = {}
-    missing: list[RunId] = []
-    for run_id, tick in sorted(named.items()):
-        target = targets.get(tick.revision)
-        if run_id not in finished:
-            if earliest.get(target, LATEST) <= tick.fire_at:
-                missing.append(run_id)
-        elif (over_at := finished[run_id]) is not None:
-            earliest[target] = min(over_at, earliest.get(target, LATEST))
-    return missing
+async def _has_older(storage: Storage, ledger: Ledger, since: Instant) -> bool:
+    """Whether there is a row, not older than asked for, that ends before the ledger is said to begin."""
+    begins = ledger.schedule.ledger_from
+    if begins is None:
+        return False
+    rows = await storage.schedules.ticks(ledger.schedule.uid, after=since, until=Instant(begins - 1), limit=1)
+    return any(row.until < begins for row in rows)
 
 
-async def _finished(storage: Storage, run_ids: Sequence[RunId]) -> dict[RunId, Instant | None]:
-    """Those of the runs that are there, and when they were over."""
-    finished: dict[RunId, Instant | None] = {}
-    for start in range(0, len(run_ids), _ROWS):
-        found = await storage.runs.get(run_ids[start : start + _ROWS])
-        finished |= {run_id: run.finished_at for run_id, run in found.items()}
-    return finished
+async def _runs(
+    storage: Storage, ledger: Ledger, ticks: Collection[TickRecord], after: Instant
+) -> dict[RunId, Launched]:
+    """The runs of the schedule, newest first, back to one that is older than `after`; and all that ticks name."""
+    runs: dict[RunId, Launched] = {}
+    early = max(revision.spec.early for revision in ledger.revisions)
+    only = RunFilter(schedule_id=ledger.schedule.id, limit=_RUNS)
+    while page := await storage.runs.page(only):
+        runs |= _launched(page)
+        if len(page) < _RUNS or page[-1].created_at < after - early:
+            break
+        only = only._replace(before=page[-1].id)
+    others = [tick.run_id for tick in ticks if tick.run_id is not None and tick.run_id not in runs]
+    for start in range(0, len(others), _RUNS):
+        runs |= _launched((await storage.runs.get(others[start : start + _RUNS])).values())
+    return runs
+
+
+def _launched(runs: Collection[Run]) -> dict[RunId, Launched]:
+    return {run.id: Launched(run.id, run.job_id, run.tick, run.finished_at) for run in runs}

@@ -4,10 +4,13 @@ import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import click
 
-from foliot.domain.instant import from_datetime, to_iso
+from foliot.domain.audit import Finding
+from foliot.domain.instant import LATEST, Instant, from_datetime, to_iso
+from foliot.interfaces.cli.fault_words import WORDS
 from foliot.interfaces.cli.moments import read_ago
 from foliot.interfaces.cli.options import json_option, storage_options
 from foliot.interfaces.cli.place import ask
@@ -24,7 +27,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 @click.option("--since", default="7d", show_default=True, help="How far back: 24h, 7d, or a moment in ISO 8601.")
 @json_option("one object per schedule")
 def command(storage: str | None, config: Path | None, since: str, as_json: bool) -> int:
-    """Recompute which ticks must exist and compare. Exit code 1 when something is wrong."""
+    """Recompute what the ledger must say and compare. Exit code 1 when something is wrong."""
     after = from_datetime(max(read_ago(since, datetime.now(UTC)), _EPOCH))
 
     async def check(services: Services) -> list[Report]:
@@ -70,14 +73,30 @@ class Progress:
 
 
 def _print(report: Report, as_json: bool) -> None:
-    findings = [
-        {"fault": f.fault, "first": to_iso(f.first), "last": to_iso(f.last), "count": f.count} for f in report.findings
-    ]
     if as_json:
+        findings = [_document(finding) for finding in report.findings]
         summary = {"schedule_id": report.schedule_id, "ticks": report.ticks, "is_sound": report.is_sound}
-        tell_json({**summary, "findings": findings, "runs_missing": report.runs_missing})
+        tell_json({**summary, "findings": findings})
         return
-    for finding in findings:
-        tell(f"{shown(report.schedule_id)}: {finding['fault']} {finding['count']} from {finding['first']}")
-    for run_id in report.runs_missing:
-        tell(f"{shown(report.schedule_id)}: run {run_id} of a tick is not there")
+    for finding in report.findings:
+        what, advice = WORDS[finding.fault]
+        tell(f"{shown(report.schedule_id)}: {finding.fault}, {_where(finding)}: {what}; {advice}")
+
+
+def _where(finding: Finding) -> str:
+    first, last = _iso(finding.first), _iso(finding.last)
+    moments = first if finding.first == finding.last else f"{first} to {last}"
+    number = "" if finding.count == 1 else f" ({finding.count})"
+    run = "" if finding.run_id is None else f" run {shown(finding.run_id)}"
+    return moments + number + run
+
+
+def _document(finding: Finding) -> dict[str, Any]:
+    what, advice = WORDS[finding.fault]
+    where = {"first": _iso(finding.first), "last": _iso(finding.last), "count": finding.count}
+    return {"fault": finding.fault, **where, "run_id": finding.run_id, "what": what, "advice": advice}
+
+
+def _iso(moment: Instant) -> str:
+    """A number that was written by hand may be none that a calendar has."""
+    return to_iso(max(Instant(0), min(moment, LATEST)))

@@ -143,6 +143,11 @@ class PostgresSchedules:
     async def ticks(self, uid: ScheduleUid, *, after: Instant, until: Instant, limit: int) -> list[TickRecord]:
         return [tick_of(row) for row in await self._database.rows("ticks", uid, after, until, limit)]
 
+    async def tick_keys(
+        self, uid: ScheduleUid, *, after: Instant, until: Instant, limit: int
+    ) -> list[tuple[Instant, str]]:
+        return [(moment, key) for moment, key in await self._database.rows("tick_keys", uid, after, until, limit)]
+
     async def latest_ticks(self, uid: ScheduleUid, *, limit: int) -> list[TickRecord]:
         return [tick_of(row) for row in await self._database.rows("latest_ticks", uid, limit)]
 

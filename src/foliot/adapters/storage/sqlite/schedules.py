@@ -87,6 +87,11 @@ class SqliteSchedules:
     async def ticks(self, uid: ScheduleUid, *, after: Instant, until: Instant, limit: int) -> list[TickRecord]:
         return await self._reader.read(lambda session: ticks.read_ticks(session, uid, after, until, limit))
 
+    async def tick_keys(
+        self, uid: ScheduleUid, *, after: Instant, until: Instant, limit: int
+    ) -> list[tuple[Instant, str]]:
+        return await self._reader.read(lambda session: ticks.read_tick_keys(session, uid, after, until, limit))
+
     async def latest_ticks(self, uid: ScheduleUid, *, limit: int) -> list[TickRecord]:
         return await self._reader.read(lambda session: ticks.read_latest_ticks(session, uid, limit))
 

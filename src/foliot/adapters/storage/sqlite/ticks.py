@@ -25,5 +25,11 @@ def read_ticks(session: Session, uid: ScheduleUid, after: Instant, until: Instan
     return [tick_of(row) for row in session.rows(SQL["ticks"], (uid, after, until, limit))]
 
 
+def read_tick_keys(
+    session: Session, uid: ScheduleUid, after: Instant, until: Instant, limit: int
+) -> list[tuple[Instant, str]]:
+    return [(moment, key) for moment, key in session.rows(SQL["tick_keys"], (uid, after, until, limit))]
+
+
 def read_latest_ticks(session: Session, uid: ScheduleUid, limit: int) -> list[TickRecord]:
     return [tick_of(row) for row in session.rows(SQL["latest_ticks"], (uid, limit))]

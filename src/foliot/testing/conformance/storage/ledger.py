@@ -6,7 +6,7 @@ from foliot.domain.audit import audit
 from foliot.domain.ids import ScheduleId, ScheduleUid
 from foliot.domain.instant import HOUR, LATEST, MINUTE, SECOND, Instant, later
 from foliot.domain.schedule import Catchup, Overlap
-from foliot.domain.tick import TickOutcome
+from foliot.domain.tick import TickOutcome, tick_key
 from foliot.domain.timetable import Timetable
 from foliot.testing.builders import every
 from foliot.testing.conformance.storage.scene import Contract, Scene
@@ -40,6 +40,20 @@ class LedgerContract(Contract):
         rest = await scene.storage.schedules.ticks(uid, after=page[-1].scheduled_for, until=LATEST, limit=4)
 
         assert [tick.scheduled_for for tick in (*page, *rest)] == moments
+
+    async def test_keys_are_read_page_by_page_and_a_range_has_none(self, scene: Scene) -> None:
+        uid, _ = await a_range(scene)
+        for _ in range(3):
+            await scene.fire_after(MINUTE)
+        moments = [tick.scheduled_for for tick in await scene.ticks(uid) if tick.count == 1]
+
+        page = await scene.storage.schedules.tick_keys(uid, after=Instant(0), until=LATEST, limit=2)
+        rest = await scene.storage.schedules.tick_keys(uid, after=page[-1][0], until=moments[-1], limit=2)
+        none = await scene.storage.schedules.tick_keys(uid, after=Instant(0), until=Instant(moments[0] - 1), limit=2)
+
+        name = (await scene.stored()).id
+        assert len(page) == 2
+        assert [*page, *rest, *none] == [(moment, tick_key(name, moment)) for moment in moments]
 
     async def test_a_range_is_found_by_its_first_moment(self, scene: Scene) -> None:
         uid, first = await a_range(scene)

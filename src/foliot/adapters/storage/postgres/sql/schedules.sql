@@ -206,6 +206,10 @@ UNION ALL
  FROM foliot.ticks WHERE uid = $1 AND scheduled_for > $2 AND scheduled_for <= $3 ORDER BY uid, scheduled_for LIMIT $4)
 ORDER BY scheduled_for LIMIT $4;
 
+-- name: tick_keys
+SELECT scheduled_for, key FROM foliot.ticks
+WHERE uid = $1 AND scheduled_for > $2 AND scheduled_for <= $3 AND key IS NOT NULL ORDER BY uid, scheduled_for LIMIT $4;
+
 -- name: latest_ticks
 SELECT scheduled_for, "until", count, outcome, reason, fire_at, revision, run_id, into_tick
 FROM foliot.ticks WHERE uid = $1 ORDER BY uid DESC, scheduled_for DESC LIMIT $2;

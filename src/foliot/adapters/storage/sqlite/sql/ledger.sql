@@ -45,6 +45,10 @@ SELECT scheduled_for, until, count, outcome, reason, fire_at, revision, run_id, 
 WHERE uid = ?1 AND scheduled_for > ?2 AND scheduled_for <= ?3
 ORDER BY scheduled_for LIMIT ?4
 
+-- name: tick_keys
+SELECT scheduled_for, key FROM ticks
+WHERE uid = ? AND scheduled_for > ? AND scheduled_for <= ? AND key IS NOT NULL ORDER BY scheduled_for LIMIT ?
+
 -- name: latest_ticks
 SELECT scheduled_for, until, count, outcome, reason, fire_at, revision, run_id, into_tick FROM ticks
 WHERE uid = ? ORDER BY scheduled_for DESC LIMIT ?

@@ -1,0 +1,89 @@
+"""The schedule's own row: where it stands, what it waits for, and which rule it follows."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Final
+
+from foliot.domain.audit.account import Account
+from foliot.domain.audit.finding import Fault, Finding
+from foliot.domain.audit.moments import is_planned
+from foliot.domain.instant import MINUTE, Instant
+from foliot.domain.schedule import Pause, Schedule
+from foliot.domain.tick import TickOutcome
+from foliot.domain.timetable import Timetable
+
+_LONGEST_TICK: Final = MINUTE
+"""Who is behind is looked at again after one tick of the scheduler, and none is longer than this."""
+
+
+def check_standing(account: Account) -> Iterator[Finding]:
+    schedule, timetable = account.schedule, account.timetable
+    settled_until = schedule.settled_until
+    if not _is_ruled(schedule, timetable):
+        yield _at(Fault.WRONG_RULE, schedule.revision.opened_at)
+    if not _is_pause_known(schedule, timetable):
+        yield _at(Fault.WRONG_PAUSE, schedule.paused_at or settled_until)
+    if settled_until != schedule.created_at and not is_planned(timetable, settled_until):
+        yield _at(Fault.WRONG_WATERMARK, settled_until)
+    if schedule.ledger_from is not None and (account.has_older or schedule.ledger_from > settled_until + 1):
+        yield _at(Fault.WRONG_START, schedule.ledger_from)
+    if not _is_last_known(account):
+        yield _at(Fault.WRONG_LAST, schedule.last_scheduled_at or settled_until)
+    yield from _check_coming(account)
+
+
+def _check_coming(account: Account) -> Iterator[Finding]:
+    schedule, timetable = account.schedule, account.timetable
+    following = timetable.next(schedule.settled_until) if account.deleted_at is None else None
+    waiting = [tick.scheduled_for for tick in account.planned]
+    moments = waiting if following is None else [*waiting, following]
+    if account.deleted_at is None and schedule.next_run_at != following:
+        yield _at(Fault.WRONG_NEXT, schedule.next_run_at or following or schedule.settled_until)
+    if not moments or (schedule.paused_at is not None and account.deleted_at is None):
+        return
+    if schedule.wake_at is None or not schedule.enabled:
+        yield Finding(Fault.ASLEEP, min(moments), max(moments), len(moments))
+    elif _oversleeps(account, following, schedule.wake_at):
+        yield Finding(Fault.OVERSLEEPS, min(moments), schedule.wake_at, len(moments))
+
+
+def _oversleeps(account: Account, following: Instant | None, wake_at: Instant) -> bool:
+    wanted = [tick.fire_at for tick in account.planned]
+    if following is not None:
+        wanted.append(Instant(following - account.timetable.revision_at(following).spec.early))
+    if wake_at <= min(wanted):
+        return False
+    behind_since = account.schedule.behind_since
+    if behind_since is not None:
+        # The clock may have been set back since.
+        return wake_at > max(account.now, behind_since) + _LONGEST_TICK
+    # Who was resumed is woken at that moment, however long its next one has been waiting.
+    return wake_at > account.schedule.updated_at
+
+
+def _is_ruled(schedule: Schedule, timetable: Timetable) -> bool:
+    """Whether all revisions are there, each where the one before it ended, and the last one is the schedule's own."""
+    revisions = timetable.revisions
+    return (
+        [revision.number for revision in revisions] == list(range(1, len(revisions) + 1))
+        and all(one.opened_at <= two.opened_at for one, two in pairwise(revisions))
+        and revisions[0].opened_at == schedule.created_at
+        and revisions[-1] == schedule.revision
+    )
+
+
+def _is_pause_known(schedule: Schedule, timetable: Timetable) -> bool:
+    under_way = [pause for pause in timetable.pauses if pause.until is None]
+    return under_way == ([] if schedule.paused_at is None else [Pause(schedule.paused_at, None)])
+
+
+def _is_last_known(account: Account) -> bool:
+    ran = {tick.scheduled_for for tick in account.ticks if tick.outcome is TickOutcome.RAN}
+    last = account.schedule.last_scheduled_at
+    if last is None:
+        return not ran
+    return last <= account.after or last in ran
+
+
+def _at(fault: Fault, moment: Instant) -> Finding:
+    return Finding(fault, moment, moment, 1)

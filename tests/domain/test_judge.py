@@ -1,0 +1,327 @@
+"""The judge knows what policies, jitter, retention and backlogs can bring about, and what they cannot."""
+
+from typing import Any
+
+import pytest
+
+from foliot.domain.audit import Account, Fault, Launched, judge
+from foliot.domain.edit import create
+from foliot.domain.ids import JobId, RunId, ScheduleUid
+from foliot.domain.instant import HOUR, MINUTE, SECOND, Instant, Millis, later
+from foliot.domain.run import Tick
+from foliot.domain.schedule import Catchup, Overlap, Revision, ScheduleSpec
+from foliot.domain.tick import JitterMode, PlannedTick, TickOutcome, TickReason, TickRecord, tick_key
+from foliot.domain.timetable import Timetable
+from foliot.testing.builders import NIGHTLY, REPORT, a_tick, every
+from foliot.testing.clock import START
+
+UID = ScheduleUid("uid-of-nightly")
+
+
+def at(minute: int) -> Instant:
+    return later(START, minute * MINUTE)
+
+
+def ran(minute: int) -> TickRecord:
+    return a_tick(at(minute), TickOutcome.RAN, TickReason.ON_TIME, run_id=run_id(minute))
+
+
+def run_id(minute: int) -> RunId:
+    return RunId(f"R{minute:02}")
+
+
+def a_run_of(minute: int, job_id: str = REPORT, *, took: int = SECOND) -> Launched:
+    tick = Tick(UID, NIGHTLY, at(minute), tick_key(NIGHTLY, at(minute)))
+    return Launched(run_id(minute), JobId(job_id), tick, None if took < 0 else later(at(minute), took))
+
+
+def an_account(
+    *ticks: TickRecord, spec: ScheduleSpec | None = None, runs: list[Launched] | None = None, **fields: Any
+) -> Account:
+    """What a scheduler would have left behind after these ticks; each that ran has its run."""
+    spec = spec or every(60, anchor=START)
+    settled_until = max([START, *(tick.until for tick in ticks)])
+    launched = [tick.scheduled_for for tick in ticks if tick.outcome is TickOutcome.RAN]
+    coming = Timetable(NIGHTLY, (Revision(1, START, spec),)).next(settled_until)
+    schedule = create(UID, NIGHTLY, "default", spec, START)._replace(
+        settled_until=settled_until, next_run_at=coming, wake_at=coming, last_scheduled_at=max(launched, default=None)
+    )
+    if runs is None:
+        runs = [a_run_of((moment - START) // MINUTE) for moment in launched]
+    known: dict[str, Any] = {
+        "schedule": schedule,
+        "deleted_at": None,
+        "timetable": Timetable(NIGHTLY, (schedule.revision,)),
+        "planned": (),
+        "ticks": ticks,
+        "keys": {tick.scheduled_for: tick_key(NIGHTLY, tick.scheduled_for) for tick in ticks if tick.count == 1},
+        "runs": {run.id: run for run in runs},
+        "after": START,
+        "now": settled_until,
+    }
+    return Account(**{**known, **fields})
+
+
+def faults(account: Account) -> list[Fault]:
+    return [finding.fault for finding in judge(account)]
+
+
+def test_what_a_scheduler_left_behind_is_sound() -> None:
+    assert faults(an_account()) == []
+    assert faults(an_account(*(ran(minute) for minute in range(1, 6)))) == []
+
+
+def test_findings_come_in_the_order_of_their_moments() -> None:
+    wrong = [ran(minute)._replace(revision=9, fire_at=START) for minute in (1, 2, 3)]
+
+    findings = judge(an_account(*wrong))
+
+    assert len(findings) == 6
+    assert findings == sorted(findings, key=lambda finding: finding.first)
+
+
+# -- outcomes
+
+
+MISSED = (TickOutcome.MISSED, TickReason.DOWN)
+TOO_OLD = (TickOutcome.MISSED, TickReason.TOO_OLD)
+OVERLAP = (TickOutcome.SKIPPED, TickReason.OVERLAP)
+DISABLED = (TickOutcome.SKIPPED, TickReason.DISABLED)
+SUPERSEDED = (TickOutcome.CANCELLED, TickReason.SUPERSEDED)
+DELETED = (TickOutcome.CANCELLED, TickReason.DELETED)
+FAILED = (TickOutcome.FAILED, TickReason.LAUNCH_FAILED)
+AGED = {"catchup": Catchup.ALL, "catchup_max_age": HOUR}
+
+
+@pytest.mark.proves("T2")
+@pytest.mark.parametrize(
+    ("ending", "policies", "is_possible"),
+    [
+        (MISSED, {"catchup": Catchup.NONE}, True),
+        (MISSED, {"catchup": Catchup.ONCE}, False),
+        (TOO_OLD, AGED, True),
+        (TOO_OLD, {"catchup": Catchup.ALL}, False),
+        (TOO_OLD, {**AGED, "catchup": Catchup.NONE}, False),
+        (OVERLAP, {"overlap": Overlap.SKIP}, True),
+        (OVERLAP, {"overlap": Overlap.QUEUE}, False),
+        (SUPERSEDED, {"overlap": Overlap.CANCEL_RUNNING}, True),
+        (SUPERSEDED, {"overlap": Overlap.ALLOW}, False),
+        (DELETED, {}, False),
+        (DISABLED, {}, True),
+        (FAILED, {}, True),
+        ((TickOutcome.FAILED, TickReason.OVERLAP), {}, False),
+        ((TickOutcome.RAN, TickReason.DOWN), {}, False),
+    ],
+)
+def test_an_outcome_must_be_one_that_the_policies_give(
+    ending: tuple[TickOutcome, TickReason], policies: dict[str, Any], is_possible: bool
+) -> None:
+    account = an_account(a_tick(at(1), *ending), spec=every(60, anchor=START, **policies))
+
+    assert (Fault.IMPOSSIBLE in faults(account)) is not is_possible
+
+
+@pytest.mark.parametrize(("ending", "is_possible"), [(MISSED, True), (DISABLED, False), (FAILED, False)])
+def test_only_what_is_counted_can_be_a_range(ending: tuple[TickOutcome, TickReason], is_possible: bool) -> None:
+    account = an_account(a_tick(at(1), *ending, until=at(3), count=3))
+
+    assert faults(account) == ([] if is_possible else [Fault.IMPOSSIBLE])
+
+
+def test_a_tick_may_end_with_its_schedule_and_with_nothing_else() -> None:
+    assert faults(an_account(a_tick(at(1), *DELETED), deleted_at=at(1))) == []
+
+
+# -- what a coalesced tick leads to
+
+
+def coalesced(minute: int, into: Instant) -> TickRecord:
+    return a_tick(at(minute), TickOutcome.COALESCED, TickReason.CAUGHT_UP, into=into)
+
+
+@pytest.mark.proves("T2")
+@pytest.mark.parametrize(
+    ("target", "is_sound"),
+    [
+        (ran(2), True),
+        (coalesced(2, at(3)), True),
+        (a_tick(at(2), *OVERLAP), True),
+        (a_tick(at(2), *DISABLED), True),
+        (a_tick(at(2), *FAILED), True),
+        (a_tick(at(2), *MISSED), False),
+        (a_tick(at(2), TickOutcome.SKIPPED, TickReason.PAUSED), False),
+    ],
+)
+def test_the_tick_that_a_coalesced_one_leads_to_was_offered(target: TickRecord, is_sound: bool) -> None:
+    spec = every(60, anchor=START, catchup=Catchup.ONCE)
+
+    found = faults(an_account(coalesced(1, at(2)), target, ran(3), spec=spec))
+
+    assert (Fault.LEADS_NOWHERE not in found) is is_sound
+
+
+@pytest.mark.proves("T9")
+def test_who_is_behind_may_lead_to_what_is_not_decided_yet() -> None:
+    account = an_account(coalesced(1, at(2)), spec=every(60, anchor=START, catchup=Catchup.ONCE))
+    behind = account._replace(schedule=account.schedule._replace(behind_since=at(9)))
+
+    assert faults(account) == [Fault.LEADS_NOWHERE]
+    assert faults(behind) == []
+
+
+def test_a_coalesced_tick_may_lead_to_one_that_is_planned_still() -> None:
+    spec = every(60, anchor=START, catchup=Catchup.ONCE, catchup_max_age=HOUR)
+    rows = (coalesced(1, at(3)), a_tick(at(2), *TOO_OLD), ran(4))
+
+    assert Fault.LEADS_NOWHERE not in faults(an_account(*rows, spec=spec, planned=(PlannedTick(at(3), at(3), 1),)))
+
+
+# -- jitter
+
+
+@pytest.mark.proves("T14")
+@pytest.mark.parametrize("minute", range(1, 7))
+def test_jitter_brings_no_tick_before_the_schedule_begins(minute: int) -> None:
+    jitter = Millis(20 * SECOND)
+    spec = every(60, anchor=START, jitter=jitter, start_at=at(minute))
+    offset = int(tick_key(NIGHTLY, at(minute))[:16], 16) % (2 * jitter + 1) - jitter
+    account = an_account(a_tick(at(minute), *DISABLED, fire_at=later(at(minute), max(offset, 0))), spec=spec)
+
+    assert Fault.MISTIMED not in faults(account)
+
+
+@pytest.mark.proves("T14")
+def test_spread_may_plan_a_tick_for_any_later_moment_and_nothing_else_may() -> None:
+    late = PlannedTick(at(1), later(at(1), 7 * SECOND), 1)
+
+    for catchup in Catchup:
+        account = an_account(spec=every(60, anchor=START, catchup=catchup), planned=(late,), now=at(2))
+        planned = account._replace(
+            schedule=account.schedule._replace(settled_until=at(1), next_run_at=at(2), wake_at=late.fire_at)
+        )
+        assert faults(planned) == ([] if catchup is Catchup.SPREAD else [Fault.MISTIMED])
+
+
+@pytest.mark.proves("T14")
+def test_a_renamed_schedule_keeps_the_jitter_of_its_first_name() -> None:
+    spec = every(60, anchor=START, jitter=Millis(20 * SECOND), jitter_mode=JitterMode.AFTER)
+    named = every(60, anchor=START, jitter=Millis(20 * SECOND), jitter_mode=JitterMode.AFTER, seed="before")
+    offset = int(tick_key(NIGHTLY, at(1))[:16], 16) % (20 * SECOND + 1)
+    tick = a_tick(at(1), *DISABLED, fire_at=later(at(1), offset))
+
+    assert faults(an_account(tick, spec=spec)) == []
+    assert faults(an_account(tick, spec=named)) == [Fault.MISTIMED]
+
+
+def test_after_a_rename_a_key_is_compared_with_that_of_the_run() -> None:
+    renamed = every(60, anchor=START, seed="before")
+    run = a_run_of(1)
+    former = {at(1): tick_key(NIGHTLY, at(7))}
+    same = run._replace(tick=run.tick and run.tick._replace(key=former[at(1)]))
+
+    assert faults(an_account(ran(1), spec=renamed, keys=former, runs=[same])) == []
+    assert faults(an_account(ran(1), spec=renamed, keys=former, runs=[run])) == [Fault.WRONG_KEY]
+
+
+# -- runs that are gone
+
+
+@pytest.mark.proves("T4", "T12")
+@pytest.mark.parametrize(
+    ("there", "gone"),
+    [
+        ([a_run_of(2), a_run_of(3)], []),
+        ([a_run_of(1), a_run_of(3)], [run_id(2)]),
+        ([a_run_of(1), a_run_of(2)], [run_id(3)]),
+        ([a_run_of(1)], [run_id(2), run_id(3)]),
+        ([], []),
+        # one that took longer than the others, or is under way
+        ([a_run_of(1, took=HOUR), a_run_of(3)], []),
+        ([a_run_of(1, took=-1)], []),
+        # of another job: nobody knows whose the one between them was
+        ([a_run_of(1), a_run_of(3, "after:report")], []),
+        ([a_run_of(1, "after:report"), a_run_of(3, "after:report")], [run_id(2)]),
+        # older than what is looked at
+        ([a_run_of(-1), a_run_of(2), a_run_of(3)], [run_id(1)]),
+    ],
+)
+def test_a_run_is_missing_where_an_older_one_of_its_job_is_kept(there: list[Launched], gone: list[RunId]) -> None:
+    findings = judge(an_account(ran(1), ran(2), ran(3), runs=there))
+
+    assert [finding.run_id for finding in findings] == gone
+    assert {finding.fault for finding in findings} <= {Fault.RUN_MISSING}
+
+
+# -- being woken
+
+
+def waking(**fields: Any) -> list[Fault]:
+    account = an_account(ran(1))
+    return faults(account._replace(schedule=account.schedule._replace(**fields), now=at(9)))
+
+
+@pytest.mark.proves("T6")
+def test_a_schedule_is_woken_for_its_next_moment_or_at_once() -> None:
+    late = Instant(at(2) + 1)
+
+    assert waking(wake_at=at(2)) == waking(wake_at=at(1)) == []
+    assert waking(wake_at=late) == [Fault.OVERSLEEPS]
+    assert waking(wake_at=late, updated_at=late) == []
+
+
+@pytest.mark.proves("T9")
+def test_who_is_behind_is_looked_at_again_after_a_tick_of_the_scheduler() -> None:
+    assert waking(wake_at=at(10), behind_since=at(5)) == []
+    assert waking(wake_at=Instant(at(10) + 1), behind_since=at(5)) == [Fault.OVERSLEEPS]
+    assert waking(wake_at=at(20), behind_since=at(19)) == []
+
+
+@pytest.mark.proves("T6")
+def test_a_schedule_that_fires_early_is_woken_early() -> None:
+    account = an_account(spec=every(60, anchor=at(1), jitter=Millis(10 * SECOND)))
+
+    assert faults(account) == [Fault.OVERSLEEPS]
+    assert faults(account._replace(schedule=account.schedule._replace(wake_at=Instant(at(1) - 10 * SECOND)))) == []
+
+
+@pytest.mark.proves("T2")
+def test_a_schedule_that_is_off_with_moments_to_come_is_asleep() -> None:
+    assert waking(enabled=False) == waking(wake_at=None) == [Fault.ASLEEP]
+
+
+@pytest.mark.proves("T12")
+def test_no_ledger_begins_after_all_that_is_decided() -> None:
+    account = an_account(after=at(5))
+    beginning = [account.schedule._replace(ledger_from=Instant(START + after)) for after in (1, 2)]
+
+    assert [faults(account._replace(schedule=schedule)) for schedule in beginning] == [[], [Fault.WRONG_START]]
+
+
+# -- revisions
+
+
+def ruled_by(*revisions: Revision, **fields: Any) -> list[Fault]:
+    account = an_account(**fields)
+    schedule = account.schedule._replace(revision=revisions[-1])
+    return faults(account._replace(schedule=schedule, timetable=Timetable(NIGHTLY, revisions)))
+
+
+@pytest.mark.proves("T15")
+def test_revisions_that_cannot_have_come_about_are_found() -> None:
+    spec = every(60, anchor=START)
+
+    assert ruled_by(Revision(1, START, spec), Revision(2, at(1), spec), Revision(3, at(1), spec)) == []
+    assert Fault.WRONG_RULE in ruled_by(Revision(1, at(-1), spec))
+    assert Fault.WRONG_RULE in ruled_by(Revision(2, START, spec))
+    assert Fault.WRONG_RULE in ruled_by(Revision(1, START, spec), Revision(3, START, spec))
+    assert Fault.WRONG_RULE in ruled_by(Revision(1, START, spec), Revision(2, at(2), spec), Revision(3, at(1), spec))
+
+
+@pytest.mark.proves("T15")
+def test_a_range_belongs_to_one_revision() -> None:
+    spec = every(60, anchor=START)
+    account = an_account(a_tick(at(1), *MISSED, until=at(4), count=4))
+    revisions = (Revision(1, START, spec), Revision(2, at(2), spec))
+    edited = account.schedule._replace(revision=revisions[-1])
+
+    assert faults(account._replace(schedule=edited, timetable=Timetable(NIGHTLY, revisions))) == [Fault.OTHER_REVISION]

@@ -1,0 +1,464 @@
+"""One lie after the other, told to the database in plain SQL: `verify` finds each, and calls it by its name.
+
+And it believes what is true, whatever the story.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import apsw
+import pytest
+
+from foliot.adapters.storage.postgres import open_postgres
+from foliot.adapters.storage.sqlite import SqliteStorage
+from foliot.domain.audit import Fault, Finding
+from foliot.domain.firing import Tempo
+from foliot.domain.ids import JobId
+from foliot.domain.instant import DAY, HOUR, MINUTE, SECOND, Instant, Millis, later
+from foliot.domain.schedule import Catchup, Overlap
+from foliot.domain.tick import JitterMode
+from foliot.service.verify import verify
+from foliot.testing.builders import every, once, retention, succeeded
+from foliot.testing.clock import START, VirtualClock
+from foliot.testing.conformance.storage.scene import Scene
+from tests.adapters.storage.postgres.fresh import fresh_database
+
+BEGINNING = Instant(0)
+
+
+class Stage(NamedTuple):
+    """A scene, and a way to write behind its back. What is written says RETURNING, and changes something."""
+
+    scene: Scene
+    write: Callable[[str], str]
+
+    async def findings(self, since: Instant = BEGINNING) -> list[Finding]:
+        return [finding async for found in verify(self.scene.storage, since) for finding in found.findings]
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+async def stage(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Stage]:
+    on = on_sqlite(tmp_path / "foliot.db") if request.param == "sqlite" else on_postgres()
+    async with on as stage:
+        yield stage
+
+
+@asynccontextmanager
+async def on_sqlite(path: Path) -> AsyncIterator[Stage]:
+    clock = VirtualClock()
+    storage = await SqliteStorage.open(path, clock=clock, inline=True, synchronous="NORMAL")
+
+    def write(sql: str) -> str:
+        connection = apsw.Connection(str(path))
+        rows = list(connection.execute(sql))
+        connection.close()
+        return str(rows or "")
+
+    yield Stage(Scene(storage, clock), write)
+    await storage.close()
+
+
+@asynccontextmanager
+async def on_postgres() -> AsyncIterator[Stage]:
+    with fresh_database() as (server, name):
+        async with await open_postgres(server.dsn(name)) as storage:
+            yield Stage(
+                Scene(storage, VirtualClock()),
+                lambda sql: server.sql(f"SET search_path = foliot; {sql}", database=name),
+            )
+
+
+# -- what happened before somebody lied
+
+
+async def ran(scene: Scene) -> None:
+    """Five minutes, and a run in each."""
+    await scene.schedule(every(60))
+    await work(scene, 5)
+
+
+async def missed(scene: Scene) -> None:
+    """An hour of which nothing is made up for."""
+    await scene.schedule(every(60))
+    await scene.fire_after(HOUR + MINUTE)
+
+
+async def caught_up(scene: Scene) -> None:
+    """An hour that one run makes up for."""
+    await scene.schedule(every(60, catchup=Catchup.ONCE))
+    await scene.fire_after(HOUR)
+    await work(scene, 2)
+
+
+async def skipped(scene: Scene) -> None:
+    """Five minutes, and one run that takes all of them."""
+    await scene.schedule(every(60))
+    for _ in range(5):
+        await scene.fire_after(MINUTE)
+
+
+async def paused(scene: Scene) -> None:
+    """Two minutes, five of a pause, and two more."""
+    await scene.schedule(every(60))
+    await work(scene, 2)
+    await scene.pause(paused=True)
+    scene.clock.advance(5 * MINUTE)
+    await scene.pause(paused=False)
+    await scene.fire()
+    await work(scene, 2)
+
+
+async def jittered(scene: Scene) -> None:
+    """Three minutes, and the next moment waits for its own time."""
+    await scene.schedule(every(60, jitter=Millis(29 * SECOND), jitter_mode=JitterMode.AFTER, catchup=Catchup.ALL))
+    for _ in range(6):
+        await scene.fire_after(30 * SECOND)
+        await scene.finish(*[succeeded(claim) for claim in await scene.claim()])
+    await scene.fire_after(30 * SECOND)
+    await scene.fire_after(30 * SECOND)
+    assert (await scene.storage.schedules.ledgers())[0].planned
+
+
+async def missed_jittered(scene: Scene) -> None:
+    """An hour that was counted, whatever the jitter."""
+    await scene.schedule(every(60, jitter=Millis(20 * SECOND)))
+    await scene.fire_after(MINUTE)
+    await scene.fire_after(HOUR)
+    await scene.fire_after(MINUTE)
+
+
+async def edited(scene: Scene) -> None:
+    """Three minutes, and two under another rule."""
+    await ran(scene)
+    await scene.schedule(every(60, overlap=Overlap.ALLOW))
+    await work(scene, 3)
+
+
+async def pruned(scene: Scene) -> None:
+    """Two days, of which the older one is forgotten."""
+    await scene.schedule(every(3600))
+    for _ in range(48):
+        await scene.fire_after(HOUR)
+        await scene.finish(*[succeeded(claim) for claim in await scene.claim()])
+    assert (await scene.prune(retention(ticks_age=DAY))).ticks
+
+
+async def full(scene: Scene) -> None:
+    """Three hours that one run is to make up for, once the queue lets it in."""
+    await scene.schedule(every(60, catchup=Catchup.ONCE, overlap=Overlap.QUEUE))
+    await scene.fire_after(MINUTE)
+    scene.clock.advance(3 * HOUR)
+    await scene.fire(Tempo(max_waiting=0))
+
+
+async def deleted(scene: Scene) -> None:
+    await jittered(scene)
+    await scene.storage.schedules.delete([(await scene.stored()).id], at=scene.now)
+
+
+async def resumed(scene: Scene) -> None:
+    """A pause that has ended, and nobody has looked since."""
+    await paused(scene)
+    await scene.pause(paused=True)
+    scene.clock.advance(10 * MINUTE)
+    await scene.pause(paused=False)
+
+
+async def renamed(scene: Scene) -> None:
+    """A job that was renamed twice, and its schedule with it; nobody remembers the name in the middle."""
+    await scene.schedule(every(60, jitter=Millis(10 * SECOND)), schedule_id="report:often")
+    for name in ("digest", "summary"):
+        await work(scene, 2)
+        await scene.fire_after(MINUTE)
+        [old] = await scene.storage.schedules.page()
+        await scene.storage.jobs.rename({old.revision.spec.target: JobId(name)}, at=scene.now)
+    await work(scene, 2)
+    assert [schedule.id for schedule in await scene.storage.schedules.page()] == ["summary:often"]
+
+
+async def made_anew(scene: Scene) -> None:
+    """A schedule that was deleted, and another one of its name."""
+    await deleted(scene)
+    await ran(scene)
+
+
+async def spread(scene: Scene) -> None:
+    """An hour that is made up for bit by bit, and not to the end yet."""
+    await scene.schedule(every(60, catchup=Catchup.SPREAD, overlap=Overlap.ALLOW))
+    await scene.fire_after(HOUR)
+    await scene.fire_after(20 * SECOND)
+
+
+async def superseded(scene: Scene) -> None:
+    """An hour of which only the newest tick is worth running; and one that was too old for that."""
+    spec = every(60, catchup=Catchup.ALL, overlap=Overlap.CANCEL_RUNNING, catchup_max_age=Millis(30 * MINUTE))
+    await scene.schedule(spec)
+    await scene.fire_after(HOUR)
+    await scene.fire_after(MINUTE)
+
+
+async def over(scene: Scene) -> None:
+    """One moment, and none to come."""
+    await scene.schedule(once(later(START, MINUTE)))
+    await work(scene, 2)
+
+
+async def queued(scene: Scene) -> None:
+    """A queue that is full, and later has room again."""
+    await full(scene)
+    for _ in range(3):
+        await scene.finish(*[succeeded(claim) for claim in await scene.claim()])
+        await scene.fire_after(MINUTE)
+
+
+async def forgotten(scene: Scene) -> None:
+    """Runs of which only the newest are kept."""
+    await ran(scene)
+    assert (await scene.prune(retention(runs_per_job=2))).runs == 3
+
+
+async def stepped_back(scene: Scene) -> None:
+    """A clock that is set back while the schedule is paused, and edited."""
+    await ran(scene)
+    scene.clock.step(Millis(-3 * MINUTE))
+    await scene.pause(paused=True)
+    await scene.schedule(every(60, overlap=Overlap.ALLOW))
+    scene.clock.advance(10 * MINUTE)
+    await scene.pause(paused=False)
+    await scene.fire()
+    await work(scene, 2)
+
+
+async def work(scene: Scene, rounds: int) -> None:
+    """Fire each minute, and finish every run before the next one."""
+    for _ in range(rounds):
+        await scene.fire_after(MINUTE)
+        await scene.finish(*[succeeded(claim) for claim in await scene.claim()])
+
+
+STORIES: Final = (
+    *(ran, missed, missed_jittered, caught_up, skipped, paused, resumed, jittered, edited, pruned, full, queued),
+    *(deleted, made_anew, renamed, spread, superseded, over, forgotten, stepped_back),
+)
+
+
+# -- the lies
+
+
+class Lie(NamedTuple):
+    about: str
+    story: Callable[[Scene], Awaitable[None]]
+    sql: str
+    faults: tuple[Fault, ...]
+
+
+def at(minutes: int) -> int:
+    return START + minutes * MINUTE
+
+
+def change(columns: str, minute: int | None = None, table: str = "ticks") -> str:
+    where = "" if minute is None else f" WHERE scheduled_for = {at(minute)}"
+    return f"UPDATE {table} SET {columns}{where} RETURNING 1"
+
+
+def change_schedule(columns: str) -> str:
+    return change(columns, table="schedules")
+
+
+def add_tick(first: int, last: int, *, count: int = 1) -> str:
+    key = "'0'" if first == last else "NULL"
+    return (
+        'INSERT INTO ticks (uid, scheduled_for, "until", count, outcome, reason, fire_at, revision, key, decided_at)'
+        f" SELECT uid, {first}, {last}, {count}, 'missed', 'down', {first}, 1, {key}, 0 FROM schedules RETURNING 1"
+    )
+
+
+def run_of(minute: int) -> str:
+    return f"(SELECT t.run_id FROM ticks t WHERE t.scheduled_for = {at(minute)})"
+
+
+def change_run(columns: str, minute: int = 3) -> str:
+    return f"UPDATE runs SET {columns} WHERE id = {run_of(minute)} RETURNING 1"
+
+
+COPY_OF_A_RUN = (
+    "INSERT INTO runs (id, project, job_id, queue, priority, trigger, status, due_at, created_at, finished_at, attempt,"
+    " lost, schedule_uid, schedule_id, scheduled_for, tick_key) SELECT '7ZZZZZZZZZZZZZZZZZZZZZZZZZ', project, job_id,"
+    " queue, priority, trigger, status, due_at, created_at, finished_at, attempt, lost, schedule_uid, schedule_id,"
+    " scheduled_for + {}, tick_key FROM runs WHERE id = {} RETURNING 1"
+)
+FAR: Final = 4_000_000_000_000
+
+LIES = (
+    # rows and moments
+    Lie("a row is removed", ran, f"DELETE FROM ticks WHERE scheduled_for = {at(3)} RETURNING 1",
+        (Fault.MISSING, Fault.UNRECORDED_RUN)),
+    Lie("the newest row is removed", skipped, f"DELETE FROM ticks WHERE scheduled_for = {at(5)} RETURNING 1",
+        (Fault.MISSING,)),
+    Lie("a row is invented", missed, add_tick(at(3) + 7_000, at(3) + 9_000), (Fault.DOUBLED, Fault.INVENTED)),
+    Lie("a row is older than its schedule", ran, add_tick(at(-3), at(-3) + 1), (Fault.INVENTED,)),
+    Lie("a row is moved off its moment", skipped,
+        change(f'scheduled_for = {at(3) + 1000}, "until" = {at(3) + 1000}', 3),
+        (Fault.INVENTED, Fault.MISSING, Fault.MISTIMED, Fault.WRONG_KEY)),
+    Lie("ranges overlap", missed, add_tick(at(20), at(30), count=11), (Fault.DOUBLED,)),
+    Lie("a range counts more", missed, change("count = count + 1", 1), (Fault.MISCOUNTED,)),
+    Lie("a range counts less", missed, change("count = count - 1", 1), (Fault.MISCOUNTED,)),
+    Lie("a single row counts two", skipped, change("count = 2", 3), (Fault.IMPOSSIBLE, Fault.MISCOUNTED)),
+    Lie("a range ends between two moments", missed, change('"until" = "until" + 1000', 1), (Fault.INVENTED,)),
+    Lie("a row is beyond the watermark", ran, add_tick(at(6), at(6) + 1), (Fault.BEYOND_WATERMARK,)),
+    Lie("a range reaches beyond the watermark", missed, change('"until" = "until" + 120000, count = count + 2', 1),
+        (Fault.BEYOND_WATERMARK, Fault.DOUBLED)),
+    Lie("the watermark is set back", ran, change_schedule(f"settled_until = {at(4)}"),
+        (Fault.BEYOND_WATERMARK, Fault.OVERSLEEPS, Fault.WRONG_NEXT)),
+    Lie("the watermark is set forward", ran, change_schedule(f"settled_until = {at(7)}"),
+        (Fault.MISSING, Fault.WRONG_NEXT)),
+    Lie("the watermark is between two moments", ran, change_schedule(f"settled_until = {at(5) + SECOND}"),
+        (Fault.WRONG_WATERMARK,)),
+    # what rows say
+    Lie("a tick that ran is called missed", caught_up,
+        change("outcome = 'missed', reason = 'down', run_id = NULL", 60),
+        (Fault.IMPOSSIBLE, Fault.LEADS_NOWHERE, Fault.UNRECORDED_RUN)),
+    Lie("a missed hour is called overlap", missed, change("outcome = 'skipped', reason = 'overlap'", 1),
+        (Fault.IMPOSSIBLE,)),
+    Lie("a reason does not go with its outcome", ran, change("reason = 'overlap'", 3), (Fault.IMPOSSIBLE,)),
+    Lie("a reason does not exist", ran, change("reason = 'fate'", 3), (Fault.UNREADABLE,)),
+    Lie("a tick is called cancelled with its schedule", skipped,
+        change("outcome = 'cancelled', reason = 'deleted'", 3), (Fault.IMPOSSIBLE,)),
+    Lie("a tick is called superseded", skipped, change("outcome = 'cancelled', reason = 'superseded'", 3),
+        (Fault.IMPOSSIBLE,)),
+    Lie("a missed hour is called too old", missed, change("reason = 'too_old'", 1), (Fault.IMPOSSIBLE,)),
+    Lie("a skipped tick is called paused", skipped, change("reason = 'paused'", 3), (Fault.PAUSE_MISMATCH,)),
+    Lie("a pause is called overlap", paused, change("reason = 'overlap'", 3),
+        (Fault.IMPOSSIBLE, Fault.PAUSE_MISMATCH)),
+    Lie("a pause is forgotten", paused, "DELETE FROM pauses RETURNING 1", (Fault.PAUSE_MISMATCH,)),
+    Lie("a pause is invented", ran, f"INSERT INTO pauses SELECT uid, {at(2)}, {at(4)} FROM schedules RETURNING 1",
+        (Fault.RAN_WHILE_PAUSED,)),
+    Lie("a row names another revision", edited, change("revision = 2", 3), (Fault.OTHER_REVISION,)),
+    Lie("a row names no revision", ran, change("revision = 7", 3), (Fault.OTHER_REVISION,)),
+    Lie("a tick fired at another moment", ran, change("fire_at = fire_at + 1", 3), (Fault.MISTIMED,)),
+    Lie("a jittered tick fired at its planned moment", jittered, change("fire_at = scheduled_for", 2),
+        (Fault.MISTIMED,)),
+    Lie("a key is another", skipped, change("key = 'abc'", 3), (Fault.WRONG_KEY,)),
+    Lie("keys are exchanged", ran, change(f"key = (SELECT t.key FROM ticks t WHERE t.scheduled_for = {at(2)})", 3),
+        (Fault.WRONG_KEY,)),
+    Lie("a coalesced tick leads to no moment", caught_up, change("into_tick = into_tick + 1000", 1),
+        (Fault.LEADS_NOWHERE,)),
+    Lie("a coalesced tick leads nowhere", caught_up, change("into_tick = NULL", 1), (Fault.LEADS_NOWHERE,)),
+    Lie("a coalesced tick leads back", caught_up, change(f"into_tick = {at(5)}", 1), (Fault.LEADS_NOWHERE,)),
+    Lie("a coalesced tick leads to what is not decided", caught_up, change(f"into_tick = {at(70)}", 1),
+        (Fault.LEADS_NOWHERE,)),
+    Lie("a tick that ran leads on", ran, change(f"into_tick = {at(4)}", 3), (Fault.LEADS_NOWHERE,)),
+    # ticks and runs
+    Lie("two ticks share a run", ran, change(f"run_id = {run_of(2)}", 4),
+        (Fault.SHARED_RUN, Fault.UNRECORDED_RUN)),
+    Lie("a run in the middle is removed", ran, f"DELETE FROM runs WHERE id = {run_of(3)} RETURNING 1",
+        (Fault.RUN_MISSING,)),
+    Lie("the newest run is removed", ran, f"DELETE FROM runs WHERE id = {run_of(5)} RETURNING 1",
+        (Fault.RUN_MISSING,)),
+    Lie("a tick names a run that never was", ran, change("run_id = '7ZZZZZZZZZZZZZZZZZZZZZZZZZ'", 3),
+        (Fault.RUN_MISSING, Fault.UNRECORDED_RUN)),
+    Lie("a run names another moment", ran, change_run(f"scheduled_for = {at(4)}"), (Fault.RUN_OF_ANOTHER,)),
+    Lie("a run names another schedule", ran, change_run("schedule_uid = 'other'"), (Fault.RUN_OF_ANOTHER,)),
+    Lie("a run names its schedule otherwise", ran, change_run("schedule_id = 'other'"), (Fault.RUN_OF_ANOTHER,)),
+    Lie("a run names no schedule", ran,
+        change_run("schedule_uid = NULL, schedule_id = NULL, scheduled_for = NULL, tick_key = NULL"),
+        (Fault.RUN_OF_ANOTHER,)),
+    Lie("a run has another key", ran, change_run("tick_key = 'abc'"), (Fault.WRONG_KEY,)),
+    Lie("a second run is of one tick", ran, COPY_OF_A_RUN.format(0, run_of(3)), (Fault.UNRECORDED_RUN,)),
+    Lie("a run is of a moment between ticks", ran, COPY_OF_A_RUN.format(1000, run_of(3)), (Fault.UNRECORDED_RUN,)),
+    Lie("a run is of a moment to come", ran, COPY_OF_A_RUN.format(HOUR, run_of(3)), (Fault.UNRECORDED_RUN,)),
+    Lie("a tick that ran is called skipped", edited,
+        change("outcome = 'skipped', reason = 'disabled', run_id = NULL", 3), (Fault.UNRECORDED_RUN,)),
+    # what waits
+    Lie("a settled moment is planned again", jittered,
+        f"INSERT INTO planned SELECT uid, {at(2)}, fire_at, revision FROM ticks WHERE scheduled_for = {at(2)}"
+        " RETURNING 1", (Fault.DOUBLED, Fault.OVERSLEEPS)),
+    Lie("a planned tick is removed", jittered, "DELETE FROM planned RETURNING 1", (Fault.MISSING,)),
+    Lie("a planned tick fires later", jittered, change("fire_at = fire_at + 1", 4, "planned"), (Fault.MISTIMED,)),
+    Lie("a planned tick has another revision", jittered, change("revision = 7", 4, "planned"),
+        (Fault.OTHER_REVISION,)),
+    Lie("a moment to come is planned already", ran,
+        f"INSERT INTO planned SELECT uid, {at(6)}, {at(6)}, 1 FROM schedules RETURNING 1",
+        (Fault.BEYOND_WATERMARK,)),
+    Lie("a moment that never was is planned", jittered, change(f"scheduled_for = {at(4) - SECOND}", 4, "planned"),
+        (Fault.INVENTED, Fault.MISSING, Fault.MISTIMED)),
+    Lie("a deleted schedule has planned ticks", deleted,
+        f"INSERT INTO planned SELECT uid, {at(4)}, fire_at, 1 FROM ticks WHERE scheduled_for = {at(4)} RETURNING 1",
+        (Fault.ASLEEP, Fault.DOUBLED)),
+    # where the schedule stands
+    Lie("the next moment is a later one", ran, change_schedule(f"next_run_at = {at(7)}"), (Fault.WRONG_NEXT,)),
+    Lie("there is no next moment", ran, change_schedule("next_run_at = NULL"), (Fault.WRONG_NEXT,)),
+    Lie("nothing will wake the schedule", ran, change_schedule("wake_at = NULL"), (Fault.ASLEEP,)),
+    Lie("the schedule is called over", ran, change_schedule("wake_at = NULL, enabled = false, next_run_at = NULL"),
+        (Fault.ASLEEP, Fault.WRONG_NEXT)),
+    Lie("the schedule will be woken late", ran, change_schedule("wake_at = wake_at + 1"), (Fault.OVERSLEEPS,)),
+    Lie("the schedule will be woken late for what is planned", jittered, change_schedule(f"wake_at = {at(5)}"),
+        (Fault.OVERSLEEPS,)),
+    Lie("a backlog is left alone", full, change_schedule(f"wake_at = {FAR}"), (Fault.OVERSLEEPS,)),
+    Lie("the last moment is another", ran, change_schedule(f"last_scheduled_at = {at(3) + SECOND}"),
+        (Fault.WRONG_LAST,)),
+    Lie("there is no last moment", ran, change_schedule("last_scheduled_at = NULL"), (Fault.WRONG_LAST,)),
+    Lie("the schedule is called paused", ran, change_schedule(f"paused_at = {at(5)}, wake_at = NULL"),
+        (Fault.WRONG_PAUSE,)),
+    Lie("a pause never ended", paused, change('"until" = NULL', table="pauses"),
+        (Fault.RAN_WHILE_PAUSED, Fault.WRONG_PAUSE)),
+    Lie("the rule is another", edited, change_schedule("spec = replace(spec, '\"60\"', '\"61\"')"),
+        (Fault.WRONG_RULE,)),
+    Lie("the first revision is gone", edited, "DELETE FROM revisions WHERE number = 1 RETURNING 1",
+        (Fault.INVENTED, Fault.OTHER_REVISION, Fault.WRONG_RULE)),
+    Lie("all revisions are gone", ran, "DELETE FROM revisions RETURNING 1", (Fault.WRONG_RULE,)),
+    Lie("the ledger begins later", pruned, change_schedule("ledger_from = ledger_from + 7200000"),
+        (Fault.WRONG_START,)),
+    Lie("the ledger has not begun", ran, change_schedule(f"ledger_from = {FAR}"), (Fault.WRONG_START,)),
+    Lie("nothing was ever pruned", pruned, change_schedule("ledger_from = NULL"),
+        (Fault.MISSING, Fault.UNRECORDED_RUN)),
+)  # fmt: skip
+
+
+@pytest.mark.proves("T1", "T2", "T3", "T4", "T5", "T14")
+@pytest.mark.parametrize("lie", LIES, ids=lambda lie: lie.about.replace(" ", "-"))
+async def test_a_lie_is_found_and_called_by_its_name(stage: Stage, lie: Lie) -> None:
+    await lie.story(stage.scene)
+    assert stage.write(lie.sql)
+
+    found = await stage.findings()
+
+    assert {finding.fault for finding in found} == set(lie.faults)
+
+
+@pytest.mark.proves("T2", "T3", "T5", "T12")
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
+async def test_an_honest_story_is_sound_from_wherever_one_looks(
+    stage: Stage, story: Callable[[Scene], Awaitable[None]]
+) -> None:
+    await story(stage.scene)
+
+    told = stage.scene.now - START
+    sinces = [BEGINNING, *(later(START, told * part // 8 + 1) for part in range(9)), later(START, 2 * MINUTE)]
+
+    assert [await stage.findings(since) for since in sinces] == [[]] * len(sinces)
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        change_schedule("wake_at = NULL"),
+        change_schedule(f"wake_at = {FAR}"),
+        change_schedule(f"next_run_at = {FAR}"),
+        change_schedule(f"paused_at = {at(5)}, wake_at = NULL"),
+        f"INSERT INTO pauses SELECT uid, {at(5)}, NULL FROM schedules RETURNING 1",
+    ],
+)
+async def test_who_pauses_and_resumes_as_advised_has_the_schedule_computed_anew(stage: Stage, lie: str) -> None:
+    await ran(stage.scene)
+    assert stage.write(lie)
+    assert await stage.findings()
+
+    stage.scene.clock.advance(10 * MINUTE)
+    await stage.scene.pause(paused=True)
+    await stage.scene.pause(paused=False)
+    await stage.scene.fire()
+
+    assert await stage.findings() == []
