@@ -11,6 +11,7 @@
     │   └── InvalidWorkflow     a graph that cannot be walked through, with all its problems
     │       └── InvalidDocument the same of a JSON document, with the JSON path of each
     ├── NotFound                a job, schedule or run that is not there
+    ├── WaitTimeout             a run that was waited for has not ended in time (a TimeoutError as well)
     ├── OwnedElsewhere          a definition that only its owner (a file, an application) changes
     ├── OutputUnavailable       what an attempt printed is not there, or not all of it
     │   ├── OutputTruncated     more was printed than is kept
@@ -34,7 +35,7 @@ The code never changes once released: programs compare it, people search for it.
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from enum import StrEnum
-from typing import ClassVar, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 
 class FoliotError(Exception):
@@ -49,6 +50,14 @@ class FoliotError(Exception):
 
     def __str__(self) -> str:
         return f"{self.message}\n  {self.hint}" if self.hint else self.message
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Pools of processes pickle errors, and by default that calls the class with the message alone.
+        return _restored, (type(self), self.args), self.__dict__
+
+
+def _restored(kind: type[FoliotError], facts: tuple[Any, ...]) -> FoliotError:
+    return kind.__new__(kind, *facts)
 
 
 class InvalidInput(FoliotError):
@@ -121,15 +130,15 @@ class Problem(NamedTuple):
     severity: Severity
     place: Place
     message: str
-    hint: str = ""
+    hint: str
 
     @classmethod
-    def error(cls, message: str, hint: str = "") -> "Problem":
+    def error(cls, message: str, hint: str) -> "Problem":
         """Something wrong that stands nowhere yet."""
         return cls(Severity.ERROR, Place(), message, hint)
 
     @classmethod
-    def warning(cls, message: str, hint: str = "") -> "Problem":
+    def warning(cls, message: str, hint: str) -> "Problem":
         """Something doubtful that stands nowhere yet."""
         return cls(Severity.WARNING, Place(), message, hint)
 
@@ -197,11 +206,27 @@ class NotFound(FoliotError):
     code = "not_found"
 
     def __init__(self, kind: str, name: str, *, known: Iterable[str] = (), hint: str = "") -> None:
+        name = str(name)  # a library hands on whatever it was asked for
         listed = _LISTED.get(kind, "")
         near = suggest(name, known, otherwise=hint or listed)
         super().__init__(f"{kind} {name[:128]!a} does not exist", hint=near)
         self.kind = kind
         self.name = name
+
+
+class WaitTimeout(FoliotError, TimeoutError):
+    """Runs that were waited for have not ended in time. They go on: only the waiting is over."""
+
+    code = "wait_timeout"
+
+    def __init__(self, run_ids: Sequence[str], seconds: float) -> None:
+        first, *others = run_ids
+        more = f" and {len(others)} more" if others else ""
+        super().__init__(
+            f"run {first}{more} did not end within {seconds:g}s",
+            hint=f"It goes on. Wait longer, or look at it with: foliot show {first}",
+        )
+        self.run_ids = tuple(run_ids)
 
 
 class OwnedElsewhere(FoliotError):

@@ -24,10 +24,61 @@ def without_hint(source: str) -> list[int]:
     return [call.lineno for call in made if "hint" not in {keyword.arg for keyword in call.keywords}]
 
 
+def problems_without_hint(source: str) -> list[int]:
+    """The lines on which a problem is told that has none, or only perhaps: a near match that there may not be."""
+    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    return [call.lineno for call in calls if _tells_problem(call) and not _has_hint(call)]
+
+
+def _tells_problem(call: ast.Call) -> bool:
+    called = call.func
+    if not isinstance(called, ast.Attribute) or called.attr not in ("error", "warning"):
+        return False
+    return ast.unparse(called.value).lower().endswith(("problem", "problems"))
+
+
+def _has_hint(call: ast.Call) -> bool:
+    if any(isinstance(argument, ast.Starred) for argument in call.args):
+        return True  # a whole problem, made elsewhere
+    is_one = ast.unparse(call.func).startswith("Problem.")  # the others say where it stands as well
+    given = [keyword.value for keyword in call.keywords if keyword.arg == "hint"] or call.args[1 if is_one else 2 :]
+    return bool(given) and not _may_be_empty(given[0])
+
+
+def _may_be_empty(hint: ast.expr) -> bool:
+    if isinstance(hint, ast.Call) and ast.unparse(hint.func) == "suggest":
+        return "otherwise" not in {keyword.arg for keyword in hint.keywords}
+    return isinstance(hint, ast.Constant) and not hint.value
+
+
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
 def test_every_refusal_of_an_input_has_a_hint(file: Path) -> None:
     assert without_hint(file.read_text()) == []
 
 
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
+def test_every_problem_of_a_definition_has_a_hint(file: Path) -> None:
+    assert problems_without_hint(file.read_text()) == []
+
+
 def test_one_without_a_hint_is_found() -> None:
     assert without_hint('x = 1\nraise InvalidJob("no", field="x")\nraise InvalidJob("no", hint="Do.")') == [2]
+
+
+@pytest.mark.parametrize(
+    ("told", "is_found"),
+    [
+        ('Problem.error("no")', True),
+        ('Problem.warning("no", "")', True),
+        ('Problem.error("no", suggest(name, known))', True),
+        ('Problem.error("no", suggest(name, known, otherwise="Do."))', False),
+        ('Problem.error("no", "Do.")', False),
+        ('reading.problems.error(place, "no")', True),
+        ('self._problems.warning(place, "no", "Do.")', False),
+        ('self._problems.warning(place, "no", hint="")', True),
+        ("problems.error(*found)", False),
+        ('log.error("no")', False),
+    ],
+)
+def test_a_problem_without_a_hint_is_found(told: str, is_found: bool) -> None:
+    assert problems_without_hint(told) == [1] * is_found

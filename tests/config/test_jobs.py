@@ -317,6 +317,28 @@ def test_a_former_name_belongs_to_one_job(loaded: Loader) -> None:
     assert (itself.line, itself.message) == (3, "was names the job itself")
 
 
+def job_that_was(name: str, was: str) -> str:
+    return f'[[jobs]]\nid = "{name}"\nwas = "{was}"\ncommand = "x"\n'
+
+
+@pytest.mark.parametrize(
+    ("names", "way"),
+    [([("a", "b"), ("b", "a")], "a -> b -> a"), ([("b", "a"), ("c", "b"), ("a", "c")], "b -> c -> a -> b")],
+)
+def test_ids_that_change_places_at_once_are_refused(loaded: Loader, names: list[tuple[str, str]], way: str) -> None:
+    [error] = loaded("".join(job_that_was(*name) for name in names)).errors
+
+    assert (error.line, error.message) == (3, f"these ids cannot change places at once: {way}")
+    assert error.hint.startswith("Give one of them a third id first")
+
+
+def test_each_change_of_places_is_told_and_a_name_that_is_handed_on_is_none(loaded: Loader) -> None:
+    swaps = job_that_was("a", "b") + job_that_was("b", "a") + job_that_was("x", "y") + job_that_was("y", "x")
+
+    assert len(loaded(swaps).errors) == 2
+    assert loaded(job_that_was("b", "a") + job_that_was("c", "b")).errors == ()
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

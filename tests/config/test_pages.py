@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.config.conftest import Loader
+from tests.config.conftest import Good, Loader
 
 HOWTO = Path(__file__).parents[2] / "docs/howto"
 EXAMPLE = re.compile(r"(?ms)^```toml(?P<info>[^\n]*)\n(?P<text>.*?)^```$")
@@ -18,3 +18,14 @@ def test_every_example_of_the_page_loads_beside_the_first(loaded: Loader, page: 
     for example in ("", *others):
         assert loaded(f"{first}\n{example}").problems == ()
     assert others
+
+
+@pytest.mark.proves("R4-52")
+def test_the_page_about_several_machines_needs_one_variable_to_leave_the_one(good: Good) -> None:
+    [example] = [found["text"] for found in EXAMPLE.finditer((HOWTO / "run-on-several-machines.md").read_text())]
+
+    alone, together = good(example), good(example, DATABASE_URL="postgresql://foliot@db.example.com/foliot")
+
+    assert alone.storage.endswith("/foliot.db")
+    assert together.storage == "postgresql://foliot@db.example.com/foliot"
+    assert together.declared == alone.declared

@@ -66,7 +66,7 @@ def test_two_cannot_have_been_the_same(loaded: Loader) -> None:
         (
             step("a", 'command = "{{ execution.id }}"'),
             3,
-            'step "a": a template cannot stand in command; put it',
+            'step "a": a template cannot stand in command',
         ),
         (step("a", 'command = "x"\npayload = "{{ params.day }}"'), 3, 'step "a": {{ params.day }}: parameter "day"'),
         (step("a", 'command = "x"\nenv = { A = "{{ steps.b.output }}" }') + step("b"), 3, 'step "a": {{ steps.b.outp'),

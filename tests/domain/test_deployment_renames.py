@@ -84,6 +84,17 @@ def test_a_job_takes_the_name_of_one_that_is_renamed_itself() -> None:
     ]
 
 
+def test_two_jobs_change_places_by_way_of_a_third_name() -> None:
+    """As the refusal to do so at once advises; the file may keep what it said last."""
+    first = compare(Declared(jobs={C: job(), A: job()}, renames={A: C, B: A}), Current(jobs={A: job(), B: job()}))
+    last = Declared(jobs={B: job(), A: job()}, renames={C: B, B: A})
+
+    second = compare(last, Current(jobs={C: job(), A: job()}))
+
+    assert (first.renames, second.renames) == ({A: C, B: A}, {C: B})
+    assert changes_nothing(compare(last, Current(jobs={A: job(), B: job()})))
+
+
 def test_who_names_a_renamed_job_by_its_new_id_is_unchanged() -> None:
     def gated(name: JobId) -> JobSpec:
         return job(gate=Gate(depends_on=(name,)))

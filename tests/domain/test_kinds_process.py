@@ -12,6 +12,8 @@ from foliot.errors import InvalidJob
         {"env": {"": "x"}},
         {"env": {"A=B": "x"}},
         {"env": {"A\0B": "x"}},
+        {"env": {"A": "x\0"}},
+        {"working_dir": "/tmp\0"},
         {"working_dir": ""},
         {"user": ""},
         {"user": 0},
@@ -66,3 +68,19 @@ def test_an_argument_of_another_type_is_refused(args: dict[str, object]) -> None
 def test_an_empty_prompt_is_refused() -> None:
     with pytest.raises(InvalidJob):
         check_spec("agent", {"prompt": ""})
+
+
+@pytest.mark.parametrize("words", [{"command": "echo a\0b"}, {"argv": ["echo", "a\0b"]}], ids=str)
+def test_a_command_that_no_process_can_be_given_is_refused(words: dict[str, object]) -> None:
+    with pytest.raises(InvalidJob, match="holds the character NUL"):
+        check_spec("shell", words)
+
+
+def test_what_a_process_reads_may_be_anything() -> None:
+    check_spec("shell", {"command": "cat", "stdin": "a\0b"})
+
+
+@pytest.mark.parametrize("command", ["", " \n"], ids=repr)
+def test_an_empty_command_is_refused(command: str) -> None:
+    with pytest.raises(InvalidJob, match="`command` is empty"):
+        check_spec("shell", {"command": command})

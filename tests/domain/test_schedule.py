@@ -16,7 +16,7 @@ from foliot.domain.schedule import (
     rule_of,
 )
 from foliot.domain.tick import JitterMode
-from foliot.errors import FoliotError, InvalidInput, InvalidJob, InvalidSchedule, InvalidTimezone
+from foliot.errors import FoliotError, InvalidInput, InvalidSchedule, InvalidTimezone
 from foliot.testing.builders import NIGHTLY, cron, every, manual, once
 from foliot.testing.clock import START
 
@@ -95,7 +95,7 @@ def test_a_zone_that_does_not_exist_is_refused(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["", "a b", "../x", "-x", "x" * 201, "ü", "a\n"])
 def test_an_id_that_cannot_stand_in_a_path_is_refused(name: str) -> None:
-    with pytest.raises(InvalidJob):
+    with pytest.raises(InvalidSchedule):
         check_schedule(every(60), ScheduleId(name), START)
 
 

@@ -159,3 +159,12 @@ async def test_nothing_of_it_is_left_behind(app: Foliot, clock: VirtualClock) ->
 
     assert clock.waiting == 0
     assert len(asyncio.all_tasks()) == 1
+
+
+async def test_who_leaves_does_not_wait_for_what_prints_while_it_is_ended(app: Foliot) -> None:
+    app.shell("stubborn", "trap 'echo bye; exit' TERM; echo up; while true; do sleep 0.01; done")
+    async with asyncio.timeout(60), InlineEngine(app) as engine:
+        run_id = await app.enqueue("stubborn")
+        while not await app.logs(run_id):
+            await asyncio.sleep(0.01)
+            await engine.run_until_idle()

@@ -1,6 +1,7 @@
 """A launcher of the application's own, in the place of ours."""
 
 from datetime import datetime, timedelta
+from typing import cast
 
 import pytest
 from msgspec.structs import replace
@@ -15,6 +16,7 @@ from foliot.domain.run import Run, Status, Tick
 from foliot.domain.schedule import ScheduleSpec
 from foliot.domain.tick import tick_key
 from foliot.domain.workflow.start import Start
+from foliot.ports.launcher import RunLauncher
 from foliot.ports.storage import Storage
 from foliot.testing.builders import NIGHTLY, a_job, a_run_id, a_schedule, every, tick_of
 from foliot.testing.clock import START, VirtualClock
@@ -105,6 +107,32 @@ async def test_a_launcher_that_always_says_no_has_failed_the_tick(rig: Rig, laun
     run = await outcome(rig)
 
     assert (run.status, run.reason) == (Status.FAILED, "launch_failed")
+
+
+class Counter:
+    """A launcher without a coroutine."""
+
+    def __init__(self) -> None:
+        self.versions: list[int | None] = []
+
+    def start(
+        self, workflow_id: str, version: int | None, user_id: str | None, scheduled_for: datetime, idempotency_key: str
+    ) -> bool:
+        self.versions.append(version)
+        return True
+
+
+@pytest.mark.proves("R4-01", "R4-12", "R4-29")
+async def test_a_launcher_may_be_plain_and_is_told_any_version() -> None:
+    counter = Counter()
+    app = Foliot(launcher=cast(RunLauncher, counter))
+    async with InlineEngine(app) as engine:
+        for number in (0, 7):
+            await app.upsert_schedule(f"v{number}", workflow_id="etl", version=number, cron_expr="@hourly")
+        await engine.advance(timedelta(hours=1))
+
+        assert [run.status for run in await app.runs()] == ["success"] * 2
+    assert set(counter.versions) == {0, 7}
 
 
 @pytest.mark.proves("R4-29", "R4-32")

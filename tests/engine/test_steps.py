@@ -3,11 +3,12 @@
 import asyncio
 from collections.abc import AsyncIterator
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from foliot import Foliot, Workflow
-from foliot.errors import NotFound
+from foliot.errors import InvalidInput, NotFound, WaitTimeout
 from foliot.service.executions import ExecutionView, StepView
 from foliot.testing.inline import InlineEngine
 from tests.engine.diary import Diary
@@ -233,6 +234,51 @@ async def test_what_begins_meanwhile_is_not_waited_for(app: Foliot, engine: Inli
     assert [run.id for run in await waiting] == [first]
     assert await app.is_running("child")
     diary.let_go("child")
+
+
+@pytest.mark.proves("R2-52")
+@pytest.mark.parametrize("span", [10, 10.0, timedelta(seconds=10)])
+async def test_waiting_ends_in_time_and_the_run_goes_on(
+    app: Foliot, engine: InlineEngine, diary: Diary, span: float | timedelta
+) -> None:
+    diary.hold("child")
+    run_id = await app.enqueue("child")
+    await engine.run_until_idle()
+    calls = app.wait_for_job("child", timeout=span), app.wait_for_run(run_id, timeout=span)
+    waiting = [asyncio.ensure_future(call) for call in calls]
+
+    await engine.advance(timedelta(milliseconds=9_999))
+    assert not any(task.done() for task in waiting)
+    await engine.advance(timedelta(milliseconds=1))
+
+    for error in await asyncio.gather(*waiting, return_exceptions=True):
+        assert isinstance(error, WaitTimeout)
+        assert (error.run_ids, error.code, isinstance(error, TimeoutError)) == ((run_id,), "wait_timeout", True)
+        assert str(error) == (
+            f"run {run_id} did not end within 10s\n  It goes on. Wait longer, or look at it with: foliot show {run_id}"
+        )
+    assert await app.is_running("child")
+    diary.let_go("child")
+    await engine.run_until_idle()
+    assert (await app.wait_for_run(run_id, timeout=0)).status == "success"
+
+
+@pytest.mark.parametrize("span", [-1, timedelta(seconds=-1), float("inf"), float("nan"), True, "soon"])
+async def test_a_timeout_that_is_none_is_refused(app: Foliot, engine: InlineEngine, span: Any) -> None:
+    run_id = await app.enqueue("child", delay=60)
+
+    with pytest.raises(InvalidInput) as refused:
+        await app.wait_for_run(run_id, timeout=span)
+
+    assert refused.value.field == "timeout"
+
+
+async def test_a_timeout_of_nothing_looks_once(app: Foliot, engine: InlineEngine) -> None:
+    late = await app.enqueue("child", delay=60)
+
+    with pytest.raises(WaitTimeout, match="within 0s"):
+        await app.wait_for_run(late, timeout=0)
+    assert await app.wait_for_job("child", timeout=0) == []
 
 
 # -- corners

@@ -11,7 +11,7 @@ from typing import TypeVar
 import pytest
 
 from foliot import Foliot, Workflow, current_run
-from foliot.domain.instant import HOUR
+from foliot.domain.instant import HOUR, to_datetime
 from foliot.domain.lease import CancelAnswer
 from foliot.domain.run import Status
 from foliot.engine.node import Settings
@@ -238,6 +238,20 @@ async def test_a_schedule_is_upserted_and_previewed(app: Foliot) -> None:
     assert first.schedule_id == "s"
     assert view.preview[0] == view.next_run_at == first.next_run_at
     assert len(view.preview) == 5
+
+
+@pytest.mark.proves("R4-17", "R4-28")
+async def test_a_tick_that_fired_early_is_not_previewed_any_more() -> None:
+    app = Foliot()
+    app.schedule("s", app.job(id="job")(lambda: None), cron="@hourly", jitter_ms=1_800_000, overlap_policy="allow")
+
+    async with InlineEngine(app) as engine:
+        while not (early := [tick for tick in await app.ticks("s") if tick.fire_at < tick.scheduled_for]):
+            await engine.advance(timedelta(minutes=1))
+        view = await app.get_schedule("s")
+
+    assert early[0].scheduled_for > to_datetime(engine.clock.now())
+    assert view.preview[0] == view.next_run_at == early[0].scheduled_for + timedelta(hours=1)
 
 
 @pytest.mark.proves("R4-26", "R4-27")

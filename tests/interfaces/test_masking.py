@@ -1,12 +1,15 @@
 """No command shows what may be a secret, in words or as JSON, of jobs, runs and differences."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
+from foliot import Foliot
 from foliot.config import load
 from foliot.domain.ids import JobId
 from foliot.domain.instant import Instant
+from foliot.engine.node import Settings
 from tests.interfaces.conftest import Call
 
 SECRET = "s3cret"
@@ -83,6 +86,28 @@ def test_what_a_run_was_given_is_shown_without_what_sounds_like_a_secret(call: C
 
     assert SECRET not in told
     assert "monday" in told
+
+
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_so_is_what_a_run_gave_back(call: Call, elsewhere: Path, form: list[str]) -> None:
+    asyncio.run(give_back(f"sqlite:///{elsewhere}/foliot.db", {"token": SECRET, "rows": "seven"}))
+
+    told = [call(*words, *form).out for words in (["show", "login@last"], ["runs"], ["jobs"], ["show", "login"])]
+
+    assert SECRET not in "".join(told)
+    assert "seven" in told[0]
+
+
+async def give_back(url: str, output: dict[str, str]) -> None:
+    """A run of the job `login` that ends with this output."""
+    app = Foliot(url)
+    app.job(id="login")(lambda: output)
+    async with app:
+        node = await app.node(Settings(label="test"))
+        await node.start()
+        run = await app.wait_for_run(await app.enqueue("login"), timeout=60)
+        await node.stop()
+        assert run.output_payload == output
 
 
 @pytest.mark.proves("Z48")

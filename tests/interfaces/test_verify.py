@@ -8,8 +8,10 @@ import apsw
 import pytest
 
 from foliot.adapters.storage.sqlite import SqliteStorage
+from foliot.domain.audit import Fault
 from foliot.domain.ids import ScheduleId
 from foliot.domain.instant import HOUR, MINUTE, from_datetime
+from foliot.interfaces.cli.fault_words import WORDS
 from foliot.interfaces.cli.verify_command import Progress
 from foliot.service.verify import Report
 from foliot.testing.builders import every
@@ -41,8 +43,12 @@ async def fill(path: Path) -> None:
 
 def damage(path: Path) -> None:
     """Remove the oldest tick."""
+    write(path, "DELETE FROM ticks WHERE scheduled_for = (SELECT min(scheduled_for) FROM ticks)")
+
+
+def write(path: Path, sql: str) -> None:
     connection = apsw.Connection(str(path))
-    connection.execute("DELETE FROM ticks WHERE scheduled_for = (SELECT min(scheduled_for) FROM ticks)")
+    connection.execute(sql)
     connection.close()
 
 
@@ -55,9 +61,30 @@ def test_a_fault_is_named_and_ends_with_1(call: Call, path: Path) -> None:
 
     code, out, _ = call("verify")
 
+    missing, run, _, summary = out.splitlines()
+    assert (code, summary) == (1, "1 schedule, 3 ticks, 1 with faults")
+    assert missing.startswith("nightly: missing, ")
+    assert missing.endswith(
+        "planned moments have no row; see whether the job ran, and start it with foliot trigger if not"
+    )
+    assert run.startswith("nightly: unrecorded_run, ")
+    assert " run 0" in run
+
+
+def test_a_number_that_is_no_moment_is_told_nevertheless(call: Call, path: Path) -> None:
+    write(path, "UPDATE schedules SET wake_at = 9000000000000000000")
+
+    code, out, _ = call("verify")
+
     assert code == 1
-    assert out.startswith("nightly: missing 1 from ")
-    assert out.endswith("1 schedule, 3 ticks, 1 with faults\n")
+    assert " to 9999-12-31T23:59:59Z: the schedule will be woken too late" in out
+
+
+def test_every_fault_has_its_words_and_stands_in_the_reference() -> None:
+    reference = (Path(__file__).parents[2] / "docs" / "reference" / "cli.md").read_text()
+
+    assert set(WORDS) == set(Fault)
+    assert [fault for fault in Fault if f"\n| `{fault}` | " not in reference] == []
 
 
 def test_json_is_one_object_for_each_schedule(call: Call, path: Path) -> None:
@@ -67,7 +94,11 @@ def test_json_is_one_object_for_each_schedule(call: Call, path: Path) -> None:
 
     [answer] = called.objects
     assert (called.code, answer["schedule_id"], answer["is_sound"]) == (1, "nightly", False)
-    assert [finding["fault"] for finding in answer["findings"]] == ["missing"]
+    missing, run, last = answer["findings"]
+    assert (missing["fault"], missing["count"], missing["run_id"]) == ("missing", 1, None)
+    assert (run["fault"], len(run["run_id"]), run["first"]) == ("unrecorded_run", 26, run["last"])
+    assert last["fault"] == "wrong_last"
+    assert all(finding["what"] and finding["advice"] for finding in answer["findings"])
 
 
 @pytest.mark.parametrize(
@@ -101,7 +132,7 @@ def test_what_is_no_time_ends_with_2(call: Call, path: Path, since: str) -> None
 def test_what_takes_long_shows_how_far_it_is_and_cleans_up(capsys: pytest.CaptureFixture[str]) -> None:
     progress = Progress(is_watched=True, patience=0)
 
-    progress.saw(Report(ScheduleId("nightly"), 7, [], []))
+    progress.saw(Report(ScheduleId("nightly"), 7, []))
     progress.clear()
 
     assert capsys.readouterr().err == f"\r1 schedules, 7 ticks ...\r{' ' * 24}\r"
@@ -113,7 +144,7 @@ def test_what_is_short_or_not_watched_is_done_in_silence(
 ) -> None:
     progress = Progress(is_watched=is_watched, patience=patience)
 
-    progress.saw(Report(ScheduleId("nightly"), 7, [], []))
+    progress.saw(Report(ScheduleId("nightly"), 7, []))
     progress.clear()
 
     assert capsys.readouterr().err == ""

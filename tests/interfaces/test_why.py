@@ -7,7 +7,7 @@ import pytest
 
 from foliot.domain.outcome import Reason
 from foliot.domain.run import Status
-from foliot.interfaces.cli.why import REASONS, why
+from foliot.interfaces.cli.why import REASONS, Crowd, why
 from foliot.service.views import JobView, RunView, WorkerView
 
 NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
@@ -41,6 +41,20 @@ def worker(**fields: Any) -> WorkerView:
 )
 def test_what_waits(workers: list[WorkerView], said: str) -> None:
     assert why(run(Status.QUEUED), job(max_concurrent=1), workers).startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("crowd", "limits", "said"),
+    [
+        (Crowd(is_ready=True), {"max_concurrent": 1}, "it waits for its turn"),
+        (Crowd(is_ready=False), {"concurrency_key": "db"}, "it waits for a place (concurrency_key db)"),
+        (Crowd(is_ready=False, begun=["a"]), {}, "it waits for a place until a ends"),
+        (Crowd(is_ready=False, begun=["a", "b"]), {"max_concurrent": 2},
+         "it waits for a place (max_concurrent 2) until one of a, b ends"),
+    ],
+)  # fmt: skip
+def test_what_is_known_to_wait_for_a_place_or_not(crowd: Crowd, limits: dict[str, Any], said: str) -> None:
+    assert why(run(Status.QUEUED), job(**limits), [worker()], crowd) == said
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,12 @@ SCHEDULES: list[tuple[str, dict[str, Any], str]] = [
     ("invalid_schedule", {"cron_expr": "@daily", "timzone": "UTC"}, "timezone"),
     ("invalid_schedule", {"cron_expr": "@daily", "timezone": 1}, "text"),
     ("invalid_schedule", {"cron_expr": "@daily", "jitter_ms": 1.5}, "whole number"),
+    ("invalid_schedule", {"cron_expr": "@daily", "version": -1}, "version must be 0 to 2147483647"),
+    ("invalid_schedule", {"cron_expr": "@daily", "version": 1 << 70}, "version"),
+    ("invalid_schedule", {"cron_expr": "@daily", "user_id": "ada\0"}, "user_id"),
+    ("invalid_schedule", {"cron_expr": "@daily", "user_id": ""}, "user_id"),
+    ("invalid_schedule", {"cron_expr": "@daily", "user_id": "a" * 201}, "200"),
+    ("invalid_run", {"cron_expr": "@daily", "payload": {"days": {1, 2}}}, "there is no set in JSON"),
     ("invalid_input", {"cron_expr": "@daily", "start_at": "yesterday"}, "ISO"),
     ("invalid_input", {"cron_expr": "@daily", "start_at": "2026-01-01T00:00:00"}, "offset"),
 ]
@@ -75,6 +81,23 @@ async def test_a_schedule_that_cannot_be_kept_is_refused(
     assert await stored(app) == (0, 0)
 
 
+async def test_a_schedule_that_cannot_be_named_is_refused_as_a_schedule(app: Foliot) -> None:
+    with pytest.raises(FoliotError) as refused:
+        await app.upsert_schedule("a b", job_id="report", cron_expr="@daily")
+
+    assert refused.value.code == "invalid_schedule"
+    assert await stored(app) == (0, 0)
+
+
+async def test_a_field_that_is_none_was_left_out(app: Foliot) -> None:
+    nothing = ("start_at", "end_at", "jitter_ms", "overlap_policy", "catchup_policy", "timezone", "payload", "dst")
+
+    await app.upsert_schedule("s", job_id="report", cron_expr="@daily", **dict.fromkeys(nothing))
+
+    schedule = await app.get_schedule("s")
+    assert (schedule.jitter_ms, schedule.overlap_policy, schedule.catchup_policy) == (0, "skip", "none")
+
+
 async def test_a_schedule_of_an_unknown_job_names_the_one_that_was_meant(app: Foliot) -> None:
     with pytest.raises(NotFound, match='Did you mean "report"'):
         await app.upsert_schedule("s", job_id="reprot", cron_expr="@daily")
@@ -91,8 +114,15 @@ async def test_a_run_of_an_unknown_job_names_the_one_that_was_meant(app: Foliot)
 
 
 RUNS: list[tuple[dict[str, Any], str]] = [
-    ({"payload": {1, 2}, "dedupe": "ever"}, "forever"),
+    ({"dedupe": "ever"}, "forever"),
+    ({"dedupe_key": "k", "dedupe": None}, "forever"),
+    ({"dedupe_key": "k", "dedupe": 60}, "forever"),
     ({"payload": object()}, "not JSON"),
+    ({"payload": {1, 2}}, "there is no set in JSON"),
+    ({"payload": {"at": FUTURE}}, "there is no datetime in JSON"),
+    ({"payload": [b"x"]}, "bytes are not text"),
+    ({"payload": {1: "one"}}, "the key 1 is not text"),
+    ({"payload": float("nan")}, "nan is not a number of JSON"),
     ({"payload": {"x": "y" * 2_000_000}}, "bytes"),
     ({"dedupe_key": "k" * 256}, "255"),
     ({"dedupe_key": ""}, "255"),

@@ -1,11 +1,19 @@
 """A launcher starts what a scheduler names: a version of a workflow for somebody, or a job."""
 
+import json
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
+import msgspec
 import pytest
 
 from foliot import Foliot
+from foliot.domain.ids import JobId
+from foliot.domain.job import JobSpec
+from foliot.domain.workflow.passage import definition_of
+from foliot.domain.workflow.spec import WorkflowSpec
+from foliot.errors import InvalidInput
 from foliot.service.executions import ExecutionView
 from foliot.testing.inline import InlineEngine
 
@@ -52,6 +60,69 @@ async def test_the_same_key_starts_nothing_more(engine: InlineEngine) -> None:
     assert len(await engine.app.runs(job="etl")) == 1
 
 
+@pytest.mark.proves("R4-69")
+async def test_what_an_execution_is_given_says_what_all_its_steps_do(engine: InlineEngine) -> None:
+    steps = [
+        {"name": "own", "command": "echo own"},
+        {"name": "named", "job": "backup"},
+        {"name": "ask", "approve": True},
+    ]
+    await engine.app.deploy_workflow({"id": "whole", "steps": steps})
+    await engine.app.launcher.start("whole", None, None, WHEN, "key")
+    await engine.run_until_idle()
+
+    storage = (await engine.app.open()).storage
+    [execution] = await storage.executions.active(workflow_id="whole")
+    version = (await storage.workflows.get([("whole", 1)]))[("whole", 1)]
+    spec = msgspec.json.decode(msgspec.json.encode(version.spec), type=WorkflowSpec)
+    jobs = msgspec.json.decode(msgspec.json.encode(execution.jobs), type=dict[JobId, JobSpec])
+
+    works = {step.name: definition_of(step, jobs).spec for step in spec.steps}
+    assert {name: work.get("command") for name, work in works.items()} == {
+        "own": "echo own",
+        "named": "true",
+        "ask": None,
+    }
+
+
+@pytest.mark.proves("R4-69")
+async def test_a_document_is_carried_out_where_nothing_else_is_known(engine: InlineEngine) -> None:
+    steps = [
+        {"name": "a", "command": "exit 3"},
+        {"name": "b", "after": {"step": "a", "when": ["failure"]}, "command": "true"},
+    ]
+    await engine.app.deploy_workflow({"id": "whole", "steps": steps})
+    text = json.dumps(await engine.app.workflow_document("whole"))
+
+    async with InlineEngine(Foliot()) as other:
+        await other.app.deploy_workflow(text)
+        await other.app.launcher.start("whole", 1, None, WHEN, "key")
+        await other.join()
+        [run] = await other.app.runs(job="whole")
+        execution = await other.app.workflow_status(run.id)
+
+    assert execution is not None
+    assert execution.results == {"a": "failure", "b": "success"}
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "howto" / "deploy-a-workflow-as-json.md"
+
+
+@pytest.mark.proves("R4-71")
+async def test_the_documented_request_for_a_schedule_works_as_it_stands(engine: InlineEngine) -> None:
+    request = json.loads(PAGE.read_text().partition('request = """')[2].partition('"""')[0])
+
+    stored = await engine.app.upsert_schedule(**request)
+    await engine.advance(timedelta(days=1, hours=9))
+
+    view = await engine.app.get_schedule("etl-for-ann")
+    assert (stored.schedule_id, stored.next_run_at) == ("etl-for-ann", datetime(2026, 1, 1, 8, tzinfo=UTC))
+    assert {name: getattr(view, name) for name in request if name != "start_at"} == {
+        name: value for name, value in request.items() if name != "start_at"
+    }
+    assert [one.version for one in await executions(engine.app)] == [1, 1]
+
+
 async def test_what_does_not_exist_is_answered_with_no(engine: InlineEngine) -> None:
     launcher = engine.app.launcher
 
@@ -65,3 +136,27 @@ async def test_a_job_is_started_by_its_id(engine: InlineEngine) -> None:
 
     [run] = await engine.app.runs(job="backup")
     assert run.trigger == "schedule"
+
+
+async def test_the_planned_moment_comes_along(engine: InlineEngine) -> None:
+    early = {"name": "early", "command": "true", "payload": "{{ execution.scheduled_for }}"}
+    late = {"name": "late", "command": "true", "after": "ask", "payload": "{{ execution.scheduled_for }}"}
+    await engine.app.deploy_workflow({"id": "told", "steps": [{"name": "ask", "approve": True}, early, late]})
+
+    for name in ("told", "backup"):
+        assert await engine.app.launcher.start(name, None, None, WHEN, "key")
+    await engine.run_until_idle()
+    [told], [backup] = [await engine.app.runs(job=name) for name in ("told", "backup")]
+    await engine.app.approve(told.id, "ask")
+    await engine.run_until_idle()
+
+    execution = await engine.app.workflow_status(told.id)
+    assert execution is not None
+    assert [one.scheduled_for for one in (told, backup, execution)] == [WHEN] * 3
+    steps = [run for name in ("early", "late") for run in await engine.app.runs(job=f"told.{name}")]
+    assert [step.input_payload for step in steps] == ["2026-01-01T00:00:00Z"] * 2
+
+
+async def test_a_moment_without_a_zone_is_refused(engine: InlineEngine) -> None:
+    with pytest.raises(InvalidInput, match="has no timezone"):
+        await engine.app.launcher.start("etl", None, None, WHEN.replace(tzinfo=None), "key")

@@ -10,7 +10,8 @@ from foliot.config.workflow_json import names_in, open_document, read_workflow
 from foliot.config.workflow_writing import write_workflow
 from foliot.domain.ids import RunId
 from foliot.domain.input.job import job_options
-from foliot.domain.input.timing import Moment, Span
+from foliot.domain.input.timing import Moment, Span, millis
+from foliot.domain.instant import Millis
 from foliot.domain.lease import CancelAnswer
 from foliot.domain.logs import LogEnd
 from foliot.domain.run import parse_status
@@ -132,15 +133,21 @@ class Foliot(Application):
         services = await self.open()
         return await services.presence.is_running((await services.registrar.job(self._name(job))).id)
 
-    async def wait_for_job(self, job: JobName) -> list[RunView]:
-        """Return when the runs of the job that are under way now, alone or as steps, have ended; they come back."""
+    # `asyncio.timeout` around the call would cancel it in the middle of a look at the storage.
+    async def wait_for_job(self, job: JobName, timeout: Span | None = None) -> list[RunView]:  # noqa: ASYNC109
+        """Return when the runs of the job that are under way now, alone or as steps, have ended; they come back.
+
+        WaitTimeout, which is a TimeoutError, when one of them takes longer than that; it goes on.
+        """
+        patience = _patience(timeout)
         services = await self.open()
-        ended = await services.presence.over((await services.registrar.job(self._name(job))).id)
+        ended = await services.presence.over((await services.registrar.job(self._name(job))).id, patience=patience)
         return [view_run(run) for run in ended]
 
-    async def wait_for_run(self, run_id: str) -> RunView:
-        """Return when a run has ended; an execution is one as well."""
-        [run] = await (await self.open()).presence.ended(RunId(run_id))
+    async def wait_for_run(self, run_id: str, timeout: Span | None = None) -> RunView:  # noqa: ASYNC109
+        """Return when a run has ended; an execution is one as well. WaitTimeout when that takes longer; it goes on."""
+        patience = _patience(timeout)
+        [run] = await (await self.open()).presence.ended(RunId(run_id), patience=patience)
         return view_run(run)
 
     async def delete_job(self, job: JobName) -> None:
@@ -252,3 +259,13 @@ def _check_limit(limit: object) -> None:
         raise InvalidInput(
             f"limit must be 1 to {_LONGEST_PAGE}, not {limit!r}", hint="Ask for less at once.", field="limit"
         )
+
+
+def _patience(timeout: Span | None) -> Millis | None:
+    """How long to wait; None: for as long as it takes."""
+    patience = None if timeout is None else millis(timeout, "timeout")
+    if patience is not None and patience < 0:
+        raise InvalidInput(
+            f"timeout must not be negative, not {timeout!r}", hint="0 looks once; None waits on.", field="timeout"
+        )
+    return patience

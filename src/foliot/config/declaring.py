@@ -1,6 +1,7 @@
 """All jobs and workflows of all files, as one set: each name once, and whatever one names of others there."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Final, NamedTuple
 
 from foliot.config.document import Node
@@ -15,6 +16,7 @@ from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId
 from foliot.domain.job import JobSpec
 from foliot.domain.workflow.checking import step_job_id
+from foliot.domain.workflow.graph import MOST_CYCLES, find_cycles
 from foliot.domain.workflow.jobs import GRAPH
 from foliot.errors import Place, suggest
 
@@ -105,7 +107,8 @@ def _check_gates(found: _Found, reading: Reading) -> None:
     for job_id, (gate, written) in (*gates.items(), *_gates_of_steps(found)):
         for name, place in dependency_places(gate, written):
             if name in unread and unread[name].is_later:
-                reading.problems.error(place, f'job "{name}" is left out, so nothing can depend on it')
+                message = f'job "{name}" is left out, so nothing can depend on it'
+                reading.problems.error(place, message, "Leave it out of depends_on as well.")
             elif name not in names | unread.keys():
                 _report_stranger(name, names - {job_id}, place, reading)
     for circle in circles({job_id: gate for job_id, (gate, _) in gates.items()}):
@@ -153,6 +156,7 @@ def _renames(found: _Found, reading: Reading) -> dict[JobId, JobId]:
     """Former id -> id."""
     renames: dict[JobId, JobId] = {}
     taken: dict[JobId, str] = {}
+    places: dict[str, Place] = {}
     those: list[tuple[str, FileJob | FileWorkflow]] = [("job", job) for job in found.jobs]
     those += [("workflow", workflow) for workflow in found.workflows]
     for what, one in those:
@@ -167,4 +171,15 @@ def _renames(found: _Found, reading: Reading) -> dict[JobId, JobId]:
         else:
             renames[JobId(was.value)] = one.id
             taken[JobId(was.value)] = f'{what} "{one.id}"'
+            places[one.id] = was.place
+    _refuse_swaps(renames, places, reading)
     return renames
+
+
+def _refuse_swaps(renames: Mapping[JobId, JobId], places: Mapping[str, Place], reading: Reading) -> None:
+    """Ids that change places. What they are called after that is what they were called before: whether it has been done
+    cannot be told, and the file, applied again, would change them back."""
+    for cycle in islice(find_cycles({new: [old] for old, new in renames.items()}), MOST_CYCLES):
+        hint = "Give one of them a third id first, apply the file, and then give it the id that it is to have."
+        message = f"these ids cannot change places at once: {' -> '.join(cycle)}"
+        reading.problems.error(places[cycle[0]], message, hint)

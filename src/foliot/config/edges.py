@@ -21,7 +21,8 @@ def read_edges(step: Fields, reading: Reading) -> tuple[Edge, ...]:
     """The edges that lead to a step. One that cannot be read is left out."""
     rule = step.get("trigger_rule")
     if rule is not None and "after" not in step:
-        reading.problems.error(rule.place, "trigger_rule means nothing without after")
+        hint = "Name the steps that it follows in after, or leave it out."
+        reading.problems.error(rule.place, "trigger_rule means nothing without after", hint)
     usual = ON_SUCCESS if rule is None else read_conditions([rule.value])
     nodes = _nodes(step["after"].node) if "after" in step else ()
     return tuple(edge for node in nodes for edge in _edge(node, usual, reading))

@@ -91,7 +91,8 @@ class _Search:
 
     def _nothing_found(self, pattern: str, place: Place) -> None:
         if glob.has_magic(pattern):
-            self._reading.problems.warning(place, f"{pattern[:128]!a} matches no file")
+            hint = "Check the pattern, or leave it out of include."
+            self._reading.problems.warning(place, f"{pattern[:128]!a} matches no file", hint)
         else:
             self._reading.problems.error(
                 place, f"file {pattern[:128]!a} does not exist", "Write it, or leave it out of include."

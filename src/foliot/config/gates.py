@@ -1,7 +1,7 @@
 """`depends_on`: what a job asks of others before it runs."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 
 import msgspec
@@ -13,7 +13,7 @@ from foliot.config.schema import Fields, Found, Reading
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId
 from foliot.domain.instant import from_timedelta
-from foliot.domain.workflow.graph import find_cycle
+from foliot.domain.workflow.graph import find_cycles
 from foliot.errors import InvalidInput, Place
 
 
@@ -42,7 +42,8 @@ def _refuse_without_dependencies(kind: Kind, own: Fields, place: Place, reading:
         return
     for key in GATE:
         if key.name in own:
-            reading.problems.error(own[key.name].place, f"{key.name} means nothing without depends_on")
+            hint = "Name the jobs that it looks at in depends_on, or leave it out."
+            reading.problems.error(own[key.name].place, f"{key.name} means nothing without depends_on", hint)
 
 
 def _value(value: object) -> object:
@@ -57,9 +58,4 @@ def dependency_places(gate: Gate, found: Found) -> Iterator[tuple[JobId, Place]]
 
 def circles(gates: Mapping[JobId, Gate]) -> Iterator[list[str]]:
     """Ways round from a gate to itself, none of which share a gate."""
-    left: dict[str, Iterable[str]] = {
-        job: [name for name in gate.depends_on if name != job] for job, gate in gates.items()
-    }
-    while circle := find_cycle(left):
-        yield circle
-        left = {job: parents for job, parents in left.items() if job not in circle}
+    return find_cycles({job: [name for name in gate.depends_on if name != job] for job, gate in gates.items()})

@@ -80,7 +80,7 @@ def _check_root(document: Document, reading: Reading, *, is_main: bool) -> None:
     for name in LATER_SECTIONS:
         if name in document.tree:
             message = f"{name} arrives with a later version; this is ignored"
-            reading.problems.warning(root.child(name).place, message)
+            reading.problems.warning(root.child(name).place, message, "Leave it out until then.")
     for name in SECTIONS:
         if name in document.tree and not is_main:
             hint = "An included file has [[jobs]] and [[workflows]] only."

@@ -22,11 +22,11 @@ class Problems:
         self.errors = 0
         """How often something was found to be wrong."""
 
-    def error(self, place: Place, message: str, hint: str = "") -> None:
+    def error(self, place: Place, message: str, hint: str) -> None:
         self.errors += 1
         self._found[Problem(Severity.ERROR, place, message[:_SHOWN], hint)] = None
 
-    def warning(self, place: Place, message: str, hint: str = "") -> None:
+    def warning(self, place: Place, message: str, hint: str) -> None:
         self._found[Problem(Severity.WARNING, place, message[:_SHOWN], hint)] = None
 
     def __len__(self) -> int:

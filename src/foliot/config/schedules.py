@@ -177,7 +177,8 @@ def _is_over(spec: ScheduleSpec, schedule_id: ScheduleId, now: Instant) -> Inval
 def _warn(spec: ScheduleSpec, schedule_id: ScheduleId, fields: Fields, place: Place, reading: Reading) -> None:
     if spec.type is ScheduleType.CRON:
         for warning in compiled(spec, schedule_id).warnings:
-            reading.problems.warning(fields["schedule"].place, warning)
+            hint = "Look at its next moments with: foliot next"
+            reading.problems.warning(fields["schedule"].place, warning, hint)
     if spec.catchup is Catchup.ALL and spec.overlap is Overlap.SKIP:
         at = next((fields[name].place for name in ("catchup", "overlap") if name in fields), place)
         hint = 'Use overlap = "queue" to run each of them, or catchup = "once" for the latest alone.'

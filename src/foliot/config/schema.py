@@ -102,7 +102,7 @@ class Reading:
         fields = Fields()
         if not isinstance(node.value, dict):
             name = node.path[-1] if isinstance(node.path[-1], str) else "it"
-            self.problems.error(node.place, f"{name} must be a table")
+            self.problems.error(node.place, f"{name} must be a table", "Give it keys, each with a value.")
             return fields
         for child in node.children():
             key = schema.find(str(child.path[-1]))

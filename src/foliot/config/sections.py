@@ -33,14 +33,13 @@ _SERVED_LATER: Final = ("host", "port", "admin_token")
 def server_settings(fields: Fields, reading: Reading) -> ServerSettings:
     for name in _SERVED_LATER:
         if name in fields:
-            reading.problems.warning(
-                fields[name].place, "the HTTP server arrives with a later version; this is kept for it"
-            )
+            message = "the HTTP server arrives with a later version; this is kept for it"
+            reading.problems.warning(fields[name].place, message, "Let it stand, or leave it out until then.")
     for queue in fields.value("queues", ()):
         _check(reading, fields, "queues", lambda name=queue: check_name("queue", name))
     for name in ("roles", "queues"):
         if fields.value(name) == []:
-            reading.problems.error(fields[name].place, f"{name} must not be empty")
+            reading.problems.error(fields[name].place, f"{name} must not be empty", "Name one, or leave it out.")
     return ServerSettings(
         tempo=replace(Tempo(), **_values(fields.fill(TEMPO))),
         **_values(fields.fill((*NODE, *WEB))),
@@ -94,7 +93,8 @@ def queue_settings(fields: Fields, reading: Reading) -> QueueSettings:
 def storage_url(fields: Fields, directory: Path, reading: Reading) -> str:
     """The URL of the database. Paths in a file are relative to it, paths in the environment to where one is."""
     if "log_dir" in fields:
-        reading.problems.warning(fields["log_dir"].place, "logs are kept in the database; this is ignored")
+        message = "logs are kept in the database; this is ignored"
+        reading.problems.warning(fields["log_dir"].place, message, "Leave it out; read them with: foliot logs RUN")
     given = [name for name in ("url", "db_path", "data_dir") if name in fields]
     if not given:
         return sqlite_url(directory / _DATABASE)

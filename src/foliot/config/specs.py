@@ -31,7 +31,8 @@ def job_spec(kind: str, fields: Fields, job: Place, reading: Reading) -> dict[st
     _report_args(kind, fields, reading)
     main = _main_place(kind, fields, job)
     if all(_is_blank(fields.value(name)) for name in _MAIN[kind]):
-        reading.problems.error(main, f"a job of kind {kind} needs {' or '.join(_MAIN[kind])}")
+        message = f"a job of kind {kind} needs {' or '.join(_MAIN[kind])}"
+        reading.problems.error(main, message, "Say there what it does.")
         return {}
     if kind == "http" and "${" in fields.value("command", ""):
         hint = "Use url, headers and body, where variables are replaced."
@@ -110,9 +111,11 @@ def _report_args(kind: str, fields: Fields, reading: Reading) -> None:
     for name in fields.value("args", {}):
         place = fields["args"].place
         if name in notices:
-            reading.problems.warning(place, f"{name}: notices arrive with a later version; this is ignored")
+            message = f"{name}: notices arrive with a later version; this is ignored"
+            reading.problems.warning(place, message, "Leave it out until then.")
         elif kind != "agent":
-            reading.problems.warning(place, f"{name} means nothing to a job of kind {kind}; this is ignored")
+            message = f"{name} means nothing to a job of kind {kind}; this is ignored"
+            reading.problems.warning(place, message, "Leave it out, or make it a job of kind agent.")
 
 
 def _check_each(kind: str, spec: Mapping[str, Any], fields: Fields, main: Place, reading: Reading) -> bool:
@@ -130,7 +133,8 @@ def _check_each(kind: str, spec: Mapping[str, Any], fields: Fields, main: Place,
             fact, _, where = str(error).partition(" - at ")
             inner = where.removeprefix("`key` in ").strip("`").removeprefix("$").strip(".")
             place = _within(fields[key].node, inner) if key in fields else main
-            reading.problems.error(place, _reworded(fact))
+            hint = f"The reference of the configuration says which values {key} may have."
+            reading.problems.error(place, _reworded(fact), hint)
     return is_good
 
 

@@ -101,7 +101,8 @@ class StepReader:
     def _gate(self, own: Fields, fields: Fields, kind: Kind, node: Node, around: Around) -> Gate | None:
         """What the step asks of other jobs when it could start. Its day is that of its workflow, if it does not say."""
         if "timezone" in own and "depends_on" not in node.value:
-            self._reading.problems.error(own["timezone"].place, "timezone means nothing without depends_on")
+            hint = "Name the jobs that it looks at in depends_on, or leave it out."
+            self._reading.problems.error(own["timezone"].place, "timezone means nothing without depends_on", hint)
         zone = own.get("timezone") or around.timezone
         told = fields if zone is None else Fields({**fields, "timezone": zone})
         job_id = step_job_id(around.workflow_id, own.value("name", ""))

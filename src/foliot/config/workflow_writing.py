@@ -25,6 +25,7 @@ Written = dict[str, Any]
 
 _UNWRITABLE: Final = "Change it where it is defined. A step that a document can say has a command, a call or a job."
 
+_TO_LEAVE_OUT: Final = "Leave it out where it is defined."
 _USUAL: Final = {field: getattr(Options(), field) for field in Options.__struct_fields__}
 _DESCRIBED: Final = ("description", "category", "owner", "tags", "labels")
 _RETRY: Final = ("factor", "cap", "jitter", "delays")
@@ -66,11 +67,11 @@ def _problems(spec: WorkflowSpec) -> Iterator[Problem]:
     """What cannot be written."""
     known = {key.name for key in EXECUTION}
     for name in _options(spec.options).keys() - known:
-        yield Problem.error(f"{name} of a workflow has no place in a document")
+        yield Problem.error(f"{name} of a workflow has no place in a document", _TO_LEAVE_OUT)
     for step in spec.steps:
         if step.definition is not None:
             for name in step.definition.spec.keys() - _fields(step.definition.runner):
-                yield Problem.error(f'step "{step.name}": {name} has no place in a document')
+                yield Problem.error(f'step "{step.name}": {name} has no place in a document', _TO_LEAVE_OUT)
 
 
 def _fields(runner: str) -> set[str]:

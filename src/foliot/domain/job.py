@@ -14,7 +14,7 @@ from foliot.domain.instant import DAY, SECOND, Instant, Millis
 from foliot.domain.kinds import check_spec
 from foliot.domain.limits import Limit, job_limit, keyed_limit
 from foliot.domain.retry import Retry
-from foliot.errors import InvalidJob
+from foliot.errors import InvalidInput, InvalidJob
 
 DEFAULT_PROJECT: Final = "default"
 DEFAULT_QUEUE: Final = "default"
@@ -170,10 +170,10 @@ def watched_by(jobs: Mapping[JobId, JobSpec]) -> set[JobId]:
     return {*gated, *(name for gate in gated.values() for name in gate.depends_on)}
 
 
-def check_name(what: str, name: str) -> None:
+def check_name(what: str, name: str, refusal: type[InvalidInput] = InvalidJob) -> None:
     """Ids of jobs and schedules and names of queues are plain, so that they can stand in a path or a key."""
     if not _NAME.fullmatch(name):
-        raise InvalidJob(
+        raise refusal(
             f"{what} {name[:64]!a} is not a usable name",
             hint="Use 1 to 200 of A-Z a-z 0-9 _ . : @ - and begin with a letter, a digit or _.",
             field=what,

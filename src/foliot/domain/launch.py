@@ -12,7 +12,7 @@ import msgspec
 from foliot.domain.firing import Launch
 from foliot.domain.ids import JobId
 from foliot.domain.instant import SECOND, Millis, to_iso
-from foliot.domain.job import Job, JobSpec, Options
+from foliot.domain.job import JobSpec, Options
 from foliot.domain.payload import encode_payload
 from foliot.domain.retry import Retry
 from foliot.domain.run import NewRun
@@ -54,12 +54,14 @@ def _start(launch: Launch) -> bytes | None:
     version, user_id = launch.spec.version, launch.spec.user_id
     if version is None and user_id is None:
         return None
-    return msgspec.json.encode({"start": {"version": version or _newest(launch.job), "user_id": user_id}})
+    return msgspec.json.encode({"start": {"version": _version(launch), "user_id": user_id}})
 
 
-def _newest(job: Job | None) -> int | None:
-    """The version that a workflow has now; None for what is no workflow, or not there."""
-    return None if job is None else job.spec.spec.get("version")
+def _version(launch: Launch) -> int | None:
+    """The version that the schedule names, else the one that a workflow has now; None for what is no workflow."""
+    if launch.spec.version is not None or launch.job is None:
+        return launch.spec.version
+    return launch.job.spec.spec.get("version")
 
 
 def launch_elsewhere(launch: Launch) -> NewRun | None:
@@ -81,7 +83,7 @@ def launch_arguments(launch: Launch) -> dict[str, Any]:
     """What a launcher is called with."""
     return {
         "workflow_id": launch.spec.workflow_id,
-        "version": launch.spec.version or _newest(launch.job),
+        "version": _version(launch),
         "user_id": launch.spec.user_id,
         "scheduled_for": to_iso(launch.tick.scheduled_for),
         "idempotency_key": launch.tick.key,

@@ -53,6 +53,8 @@ class Claim(NamedTuple):
     """The run that this one is a part of, with what it is there."""
     role: str | None = None
     item: str | None = None
+    scheduled_for: Instant | None = None
+    """The planned moment that the run was made for, with a tick of ours or without."""
 
 
 class Finish(NamedTuple):

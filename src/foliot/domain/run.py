@@ -87,14 +87,14 @@ _SPELLINGS: Final = {
 
 def parse_status(text: str) -> Status:
     """Accept every spelling that the ancestors use; one canonical spelling comes back."""
-    word = text.strip().casefold()
+    word = str(text).strip().casefold()
     if word in _SPELLINGS:
         return _SPELLINGS[word]
     try:
         return Status(word)
     except ValueError:
         raise InvalidInput(
-            f"status {text[:32]!a} does not exist",
+            f"status {word[:32]!a} does not exist",
             hint=suggest(word, Status, otherwise=f"Use one of: {', '.join(Status)}."),
             field="status",
         ) from None
@@ -143,6 +143,8 @@ class NewRun(NamedTuple):
     """What it is there: the name of a step."""
     is_gated: bool = False
     """It may start only after its job's gate has been asked."""
+    scheduled_for: Instant | None = None
+    """The planned moment, where a launcher names it and no tick of ours does."""
 
 
 class Run(NamedTuple):
@@ -173,6 +175,8 @@ class Run(NamedTuple):
     """The run that this one is a part of, with what it is there."""
     role: str | None = None
     item: str | None = None
+    scheduled_for: Instant | None = None
+    """The planned moment that it was made for, with a tick of ours or without."""
 
 
 class AttemptRecord(NamedTuple):

@@ -24,6 +24,8 @@ from foliot.errors import InvalidSchedule
 MAX_INTERVAL: Final = Millis(10 * 366 * DAY)
 MAX_JITTER: Final = Millis(24 * HOUR)
 MAX_AGE: Final = Millis(10 * 366 * DAY)
+MAX_VERSION: Final = (1 << 31) - 1
+MAX_USER_ID: Final = 200
 _PERIOD_SAMPLES: Final = 64
 
 
@@ -177,7 +179,7 @@ def canonical(spec: ScheduleSpec, schedule_id: ScheduleId) -> ScheduleSpec:
 
 def check_schedule(spec: ScheduleSpec, schedule_id: ScheduleId, now: Instant) -> None:
     """Refuse a schedule that cannot be kept, and say why. Nothing is stored before this has passed."""
-    check_name("schedule_id", schedule_id)
+    check_name("schedule_id", schedule_id, InvalidSchedule)
     _check_target(spec)
     cron.zone(spec.timezone)
     _check_numbers(spec)
@@ -193,10 +195,22 @@ def _check_target(spec: ScheduleSpec) -> None:
             hint="Give either job_id or workflow_id.",
             field="job_id",
         )
-    check_name("job_id" if spec.job_id else "workflow_id", spec.target)
+    check_name("job_id" if spec.job_id else "workflow_id", spec.target, InvalidSchedule)
+    if spec.user_id is not None and not (spec.user_id.isprintable() and 0 < len(spec.user_id) <= MAX_USER_ID):
+        raise InvalidSchedule(
+            f"user_id must be printable text of 1 to {MAX_USER_ID} characters",
+            hint="Give the name or the number of the user, or leave it out.",
+            field="user_id",
+        )
 
 
 def _check_numbers(spec: ScheduleSpec) -> None:
+    if spec.version is not None and not 0 <= spec.version <= MAX_VERSION:
+        raise InvalidSchedule(
+            f"version must be 0 to {MAX_VERSION}, not {spec.version}",
+            hint="Leave it out for the newest version.",
+            field="version",
+        )
     if not 0 <= spec.jitter <= MAX_JITTER:
         raise InvalidSchedule(
             f"jitter_ms must be 0 to {MAX_JITTER}, not {spec.jitter}",

@@ -1,11 +1,12 @@
-"""What of a definition is not shown: values that may be secrets.
+"""What of a definition, or of what a run is given and gives back, is not shown: values that may be secrets.
 
 Nobody says of a value that it is one, so its place and its name decide:
 
     env, headers             names are shown, values are not
     stdin, body              not shown
     url                      without its credentials and the values of its query
-    json, payload, params    without the values whose name sounds like a secret
+    json, payload, params,   without the values whose name sounds like a secret
+      output
     any other text           without credentials of URLs, and what follows Bearer or Basic
 
 A value with variables of the environment in it is shown as it was written, with their names in place of their values:

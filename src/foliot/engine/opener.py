@@ -67,6 +67,7 @@ class Opener:
             opened_at=claim.started_at,
             deadline=None if options.timeout is None else later(claim.started_at, options.timeout),
             revision=job.revision,
+            scheduled_for=claim.scheduled_for,
         )
         states = await self._states(plan, start)
         execution = execution._replace(unresolved=sum(state.result is None for state in states.values()))

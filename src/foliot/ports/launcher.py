@@ -13,5 +13,8 @@ class RunLauncher(Protocol):
         scheduled_for: datetime,
         idempotency_key: str,
     ) -> bool:
-        """Start one run for the tick, once per key. False: it cannot be started."""
+        """Start one run for the tick, once per key. False: it cannot be started.
+
+        A plain function will do where it answers at once: whatever it waits for, the worker waits for.
+        """
         ...

@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from foliot.domain.ids import IdSource, RunId
-from foliot.domain.input.timing import Moment, Span, instant, millis
+from foliot.domain.input.timing import Moment, Span, instant, millis, optional_instant
 from foliot.domain.instant import LATEST, SECOND, Instant, Millis
 from foliot.domain.job import Job, Options, options_in, overlay
 from foliot.domain.lease import CancelAnswer
@@ -39,6 +39,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     extra: dict[str, Any] = {}
     """What is given for this run besides options: how an execution begins."""
     trigger: str = _TRIGGER
+    scheduled_for: Moment | None = None
+    """The planned moment, where somebody else has planned the run."""
 
 
 class Desk:
@@ -137,6 +139,7 @@ class Desk:
             dedupe_scope=scope,
             dedupe_for=window,
             is_gated=job.spec.gate is not None,
+            scheduled_for=optional_instant(request.scheduled_for, "scheduled_for"),
         )
 
 
@@ -173,7 +176,7 @@ def _dedupe(request: Request) -> tuple[str, Millis | None]:
         return "window", window
     if request.dedupe not in _SCOPES:
         raise InvalidRun(
-            f"dedupe {request.dedupe[:32]!a} does not exist",
+            f"dedupe {str(request.dedupe)[:32]!a} does not exist",
             hint='Use "forever", "active" or a timedelta.',
             field="dedupe",
         )

@@ -190,7 +190,7 @@ def _view(execution: Execution, run: Run, steps: Sequence[StepRecord]) -> Execut
         version=execution.version,
         status=run.status,
         params=dict(execution.params),
-        scheduled_for=None if execution.tick is None else to_datetime(execution.tick.scheduled_for),
+        scheduled_for=None if execution.planned is None else to_datetime(execution.planned),
         started_at=to_datetime(execution.opened_at),
         finished_at=None if run.finished_at is None else to_datetime(run.finished_at),
         error=run.error,

@@ -26,7 +26,7 @@ class DeskLauncher:
         scheduled_for: datetime,
         idempotency_key: str,
     ) -> bool:
-        request = Request(dedupe_key=idempotency_key, trigger=SCHEDULE_TRIGGER)
+        request = Request(dedupe_key=idempotency_key, trigger=SCHEDULE_TRIGGER, scheduled_for=scheduled_for)
         try:
             if await self._workflows.exists(workflow_id):
                 await self._executions.start(workflow_id, version=version, user_id=user_id, request=request)

@@ -89,4 +89,4 @@ def _preview(schedule: Schedule, now: Instant) -> Sequence[Instant]:
     """The next fire times by the current rule: none while paused, and none of a schedule that has had its last."""
     if schedule.paused_at is not None or not schedule.enabled:
         return ()
-    return Timetable(schedule.id, (schedule.revision,)).upcoming(now, PREVIEW)
+    return Timetable(schedule.id, (schedule.revision,)).upcoming(max(now, schedule.settled_until), PREVIEW)

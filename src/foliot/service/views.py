@@ -22,8 +22,8 @@ from foliot.ports.schedules import Ledger
 
 PREVIEW: Final = 5
 """Fire times that are shown of a schedule."""
-_GIVEN: Final = ("input_payload", "payload", "params")
-"""Fields that hold what somebody has given a run."""
+_DOCUMENTS: Final = ("input_payload", "output_payload", "payload", "params")
+"""Fields that hold what somebody has given a run, or a run has given back."""
 
 
 class RunView(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,7 +36,7 @@ class RunView(msgspec.Struct, frozen=True, kw_only=True):
     status: Status
     reason: str | None
     scheduled_for: datetime | None
-    """The planned moment it was made for. None without a schedule."""
+    """The planned moment it was made for. None where nobody has planned it."""
     due_at: datetime
     """When it may start, or could; a retry moves it."""
     created_at: datetime
@@ -180,7 +180,7 @@ def view_run(run: Run) -> RunView:
         job_schedule_id=None if tick is None else tick.schedule_id,
         status=run.status,
         reason=None if is_under_way else run.reason,
-        scheduled_for=None if tick is None else to_datetime(tick.scheduled_for),
+        scheduled_for=moment(run.scheduled_for),
         due_at=to_datetime(run.due_at),
         created_at=to_datetime(run.created_at),
         started_at=moment(run.started_at),
@@ -259,7 +259,9 @@ def view_job(job: Job, latest: Run | None = None) -> JobView:
 
 def view_ledger(ledger: Ledger, now: Instant) -> ScheduleView:
     """A schedule with the times at which it would fire next, were it not paused."""
-    upcoming = Timetable(ledger.schedule.id, ledger.revisions).upcoming(now, PREVIEW)
+    # A moment that fired early, by its jitter, is over although it is still to come.
+    after = max(now, ledger.schedule.settled_until)
+    upcoming = Timetable(ledger.schedule.id, ledger.revisions).upcoming(after, PREVIEW)
     return view_schedule(ledger.schedule, upcoming)
 
 
@@ -303,12 +305,13 @@ def view_worker(state: WorkerState) -> WorkerView:
 
 
 def as_json(view: msgspec.Struct) -> dict[str, Any]:
-    """A view as plain JSON values: moments as ISO 8601 text, and *** for what sounds like a secret in a payload."""
+    """A view as plain JSON values: moments as ISO 8601 text, and *** for what sounds like a secret in what
+    a run was given or gave back."""
     return _public(msgspec.to_builtins(view))
 
 
 def _public(plain: dict[str, Any]) -> dict[str, Any]:
-    shown = {name: public_document(value) if name in _GIVEN else value for name, value in plain.items()}
+    shown = {name: public_document(value) if name in _DOCUMENTS else value for name, value in plain.items()}
     if isinstance(shown.get("latest_run"), dict):
         shown["latest_run"] = _public(shown["latest_run"])
     return shown

@@ -67,7 +67,7 @@ class InlineEngine:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self._work.drain(Millis(0))
+        await self._end_attempts()
         await self.app.close()
         self._directory.cleanup()
 
@@ -111,6 +111,17 @@ class InlineEngine:
         await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
         for each in waiting:
             each.cancel()
+
+    async def _end_attempts(self) -> None:
+        """End what is under way. What it still prints has to be saved meanwhile, for it waits until it is."""
+        draining = asyncio.ensure_future(self._work.drain(Millis(0)))
+        while not draining.done():
+            printed = asyncio.ensure_future(self._work.logbook.wake.wait())
+            await asyncio.wait({draining, printed}, return_when=asyncio.FIRST_COMPLETED)
+            printed.cancel()
+            self._work.logbook.wake.clear()
+            await self._round(self._work.logbook)
+        await draining
 
     def _set_up(self, services: Services) -> None:
         functions = {name: _as_coroutine(function) for name, function in self.app.functions.items()}

@@ -94,7 +94,9 @@ def test_what_to_do_stands_apart_from_what_is_wrong() -> None:
     )
 
     assert "is not a usable name. Use 1 to 200" in found
-    assert found.endswith('step "b": job "xyz" does not exist')
+    assert found.endswith(
+        'step "b": job "xyz" does not exist. Define it as well, or name one that is there: foliot jobs.'
+    )
 
 
 def test_a_template_that_reads_a_step_that_does_not_come_before_is_refused() -> None:
@@ -106,7 +108,7 @@ def test_a_template_that_reads_a_step_that_does_not_come_before_is_refused() -> 
 def test_a_template_in_a_command_is_refused_and_shown_the_way() -> None:
     found = problems(shell("a"), shell("b", "a", command="rm {{ steps.a.output }}"))
 
-    assert "a template cannot stand in command; put it into env, stdin" in found
+    assert "a template cannot stand in command. Put it into env, stdin" in found
 
 
 def test_a_step_whose_name_is_taken_by_a_job_is_refused() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foliot.domain.workflow.graph import find_cycle, problems_of
+from foliot.domain.workflow.graph import MOST_CYCLES, find_cycle, find_cycles, problems_of
 from foliot.domain.workflow.spec import Edge, Step
 
 
@@ -31,6 +31,31 @@ def test_a_cycle_is_named(steps: list[Step], way: str) -> None:
     [problem] = problems_of(steps)
 
     assert problem.message == f"the steps wait for each other: {way}"
+
+
+@pytest.mark.proves("D1", "R2-33")
+def test_each_cycle_is_named() -> None:
+    found = problems(step("a", "b"), step("b", "a"), step("x"), step("c", "d", "a"), step("d", "c"), step("e", "e"))
+
+    ways = [line.partition(": ")[2].partition(". ")[0] for line in found.splitlines()]
+    assert ways == ["a -> b -> a", "c -> d -> c", "e -> e"]
+
+
+def test_there_are_only_so_many_cycles_that_people_read() -> None:
+    found = list(problems_of([step(str(number), str(number)) for number in range(MOST_CYCLES + 5)]))
+
+    assert [problem.message for problem in found[-2:]] == [
+        "the steps wait for each other: 19 -> 19",
+        "other steps wait for each other as well",
+    ]
+    assert len(found) == MOST_CYCLES + 1
+
+
+def test_a_long_cycle_is_named_by_its_beginning_and_its_end() -> None:
+    [problem] = problems_of([step(str(number), str((number - 1) % 500)) for number in range(500)])
+
+    assert problem.message.startswith("the steps wait for each other: 0 -> 1 -> 2 -> 3")
+    assert problem.message.endswith("9 -> ... -> 499 -> 0")
 
 
 def test_a_diamond_is_no_cycle() -> None:
@@ -75,6 +100,16 @@ def test_a_cycle_is_found_exactly_when_there_is_one(parents: dict[str, list[str]
         assert all(before in parents[after] for before, after in pairwise(cycle))
     else:
         assert _can_be_ordered(parents)
+
+
+@given(st.dictionaries(st.sampled_from("abcdefgh"), st.lists(st.sampled_from("abcdefgh"), max_size=3)))
+def test_cycles_share_nothing_and_without_them_there_is_an_order(parents: dict[str, list[str]]) -> None:
+    cycles = list(find_cycles(parents))
+
+    on_cycles = [name for cycle in cycles for name in cycle[1:]]
+    assert len(on_cycles) == len(set(on_cycles))
+    assert all(before in parents[after] for cycle in cycles for before, after in pairwise(cycle))
+    assert _can_be_ordered({name: before for name, before in parents.items() if name not in on_cycles})
 
 
 def test_a_long_chain_is_no_trouble() -> None:

@@ -60,8 +60,11 @@ def test_what_a_template_yields_is_not_read_again(value: Any) -> None:
         ("{{ params.dai }}", 'parameter "dai" does not exist. Did you mean "day"?'),
         ("{{ execution.user }}", "an execution has id"),
         ("{{ env.HOME }}", '"env" is none of params, steps, execution'),
-        ("{{ 7 * 7 }}", "write it as source.name"),
-        ("{{ params.day | upper }}", "write it as source.name"),
+        ("{{ 7 * 7 }}", "it names nothing. Write it as source.name"),
+        ("{{ params.day | upper }}", "it names nothing. Write it as source.name"),
+        ("{{ steps.load.output }}", "Name one that does, or let this step come after it."),
+        ("{{ params.zone }}", 'parameter "zone" does not exist. There are: day.'),
+        ("{{ param.day }}", '"param" is none of params, steps, execution. Did you mean "params"?'),
         ("{{ params.day }", "{{ params.day }: it is never closed"),
         ("{{ params.day }} and {{ more", "{{ more: it is never closed"),
     ],
@@ -72,6 +75,7 @@ def test_a_template_that_cannot_work_is_found_when_the_workflow_is_registered(te
     )
 
     assert problem in found.in_one_line
+    assert found.hint
 
 
 def test_good_templates_have_no_problems() -> None:

@@ -1,6 +1,8 @@
 """Hands ticks to the application's own launcher."""
 
 from datetime import datetime
+from inspect import isawaitable
+from typing import Any
 
 import msgspec
 
@@ -28,7 +30,8 @@ class LaunchRunner:
     async def run(self, attempt: Attempt) -> Success | Failure:
         arguments = msgspec.convert(attempt.payload, _Arguments)
         try:
-            is_started = await self._launcher.start(**msgspec.structs.asdict(arguments))
+            answer: Any = self._launcher.start(**msgspec.structs.asdict(arguments))
+            is_started = await answer if isawaitable(answer) else answer
         except Exception as error:
             # The launcher is the application's: whatever it raises means that nothing was launched.
             return Failure(f"{type(error).__name__}: {error}", Reason.LAUNCH_FAILED)

@@ -15,7 +15,7 @@ from foliot.adapters.runners.function import Handler, bind, describe
 from foliot.adapters.runners.isolated import IsolatedCalls
 from foliot.domain.context import Context, enter
 from foliot.domain.outcome import DONE, Failure, Reason, Success
-from foliot.domain.payload import encode_payload
+from foliot.domain.payload import encode_result
 from foliot.errors import InvalidRun, suggest
 from foliot.ports.runner import Attempt
 
@@ -112,6 +112,6 @@ def _success(result: Any) -> Success | Failure:
     if result is None:
         return DONE
     try:
-        return Success(encode_payload(result, what="output"))
+        return Success(encode_result(result))
     except InvalidRun as refusal:
         return Failure(str(refusal), Reason.OUTPUT, retryable=False)

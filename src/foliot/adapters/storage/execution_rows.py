@@ -69,6 +69,7 @@ def execution_of(row: Row) -> Execution:
         cancel_at,
         bool(is_ending),
         revision,
+        moment,
     )
 
 

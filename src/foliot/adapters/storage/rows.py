@@ -70,8 +70,8 @@ def run_of(project: str, row: Row) -> Run:
     )
     tick = None if uid is None else Tick(uid, schedule_id, Instant(moment), key)
     shown = _STATUS[status]
-    documents = decode(payload), decode(output)
-    return Run(run_id, project, job_id, shown, reason, queue, priority, trigger, tick, *documents, *rest)
+    what = run_id, project, job_id, shown, reason, queue, priority, trigger, tick
+    return Run._make((*what, decode(payload), decode(output), *rest, moment))
 
 
 def claim_of(row: Row) -> Claim:
@@ -80,9 +80,9 @@ def claim_of(row: Row) -> Claim:
     overrides as bytes"""
     limits, uid, schedule_id, moment, key = row[13:18]
     if limits is None and uid is None:
-        return Claim._make((*row[:13], (), None, *row[18:]))
+        return Claim._make((*row[:13], (), None, *row[18:], moment))
     tick = None if uid is None else Tick(uid, schedule_id, Instant(moment), key)
-    return Claim._make((*row[:13], limit_keys(limits), tick, *row[18:]))
+    return Claim._make((*row[:13], limit_keys(limits), tick, *row[18:], moment))
 
 
 def attempt_of(row: Row) -> AttemptRecord:

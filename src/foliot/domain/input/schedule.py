@@ -17,13 +17,16 @@ _CATCHUP_ALIASES = {"fire_immediately": Catchup.ALL, "skip": Catchup.NONE}
 
 
 def read_schedule(fields: Mapping[str, Any]) -> ScheduleSpec:
-    """Read a schedule from named fields. One that does not exist is refused with the one that was probably meant."""
+    """Read a schedule from named fields. One that does not exist is refused with the one that was probably meant.
+
+    None is the same as leaving a field out.
+    """
     known = schedule_spec.__kwdefaults__ or {}
     for name in fields:
         if name not in known:
             hint = suggest(name, known, otherwise=f"Use: {', '.join(known)}.")
             raise InvalidSchedule(f"field {name[:64]!a} does not exist", hint=hint, field=name[:64])
-    return schedule_spec(**fields)
+    return schedule_spec(**{name: value for name, value in fields.items() if value is not None})
 
 
 def schedule_spec(

@@ -12,6 +12,7 @@ from msgspec import Struct, ValidationError, convert
 from foliot.domain.instant import SECOND, Millis
 from foliot.domain.kinds.agent import AgentSpec
 from foliot.domain.kinds.http import HttpSpec
+from foliot.domain.kinds.process import ProcessSpec
 from foliot.domain.kinds.python import PythonSpec
 from foliot.domain.kinds.shell import ShellSpec
 from foliot.errors import InvalidJob
@@ -31,8 +32,21 @@ TIMEOUTS: Final[Mapping[str, Millis]] = {"http": Millis(30 * SECOND)}
 
 def check_spec(kind: str, spec: Mapping[str, Any]) -> None:
     """Refuse a specification that the runner of its kind could not carry out. Other kinds check their own."""
-    if kind in KINDS:
-        read_spec(KINDS[kind], spec)
+    if kind not in KINDS:
+        return
+    known = read_spec(KINDS[kind], spec)
+    if isinstance(known, ProcessSpec):
+        for name in spec:
+            if name != "stdin" and _has_nul(spec[name]):
+                hint = "Leave it out: nothing behind it would reach the process."
+                raise InvalidJob(f"{name} holds the character NUL", hint=hint, field=name)
+
+
+def _has_nul(value: Any) -> bool:
+    if isinstance(value, str):
+        return "\0" in value
+    items = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
+    return any(map(_has_nul, items))
 
 
 def read_spec(kind: type[Spec], spec: Mapping[str, Any]) -> Spec:

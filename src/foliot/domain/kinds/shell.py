@@ -19,6 +19,8 @@ class ShellSpec(CommandSpec, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     def __post_init__(self) -> None:
         if (self.command is None) == (self.argv is None):
             raise ValueError("give either `command` or `argv`")
+        if self.command is not None and not self.command.strip():
+            raise ValueError("`command` is empty")
         if self.argv is not None and not self.argv[0]:
             raise ValueError("`argv` begins with a program")
 

@@ -23,6 +23,7 @@ TEMPLATED: Final[Mapping[str, Collection[str]]] = {
 _SAY_IF_OUTPUT: Final = frozenset({"shell", "http", "agent"})
 """Kinds whose runs give something back only if they are told what."""
 _MADE_OF: Final = ("job", "definition", "approval")
+_NO_SUCH_JOB: Final = "Define it as well, or name one that is there: foliot jobs."
 
 
 def check_workflow(
@@ -77,7 +78,8 @@ def _problems(workflow_id: str, spec: WorkflowSpec, jobs: Mapping[JobId, JobSpec
     yield from _refusal(spec.options.check)
     yield from _refusal(lambda: encode_payload(spec.params, what="params"))
     if len(spec.steps) > MAX_STEPS:
-        yield Problem.error(f"a workflow has at most {MAX_STEPS} steps, not {len(spec.steps)}")
+        message = f"a workflow has at most {MAX_STEPS} steps, not {len(spec.steps)}"
+        yield Problem.error(message, "Make several workflows of it.")
         return
     yield from graph.problems_of(spec.steps)
     for step in spec.steps:
@@ -90,11 +92,12 @@ def _step_problems(workflow_id: str, step: Step, jobs: Mapping[JobId, JobSpec]) 
     yield from _refusal(lambda: encode_payload(step.payload))
     given = [name for name in _MADE_OF if getattr(step, name) is not None]
     if len(given) != 1:
-        yield Problem.error("a step is one thing: a job of its own, a job that exists, or an approval")
+        hint = "Say what it does, or which job it runs, or what it asks; only one of these."
+        yield Problem.error("a step is one thing: a job of its own, a job that exists, or an approval", hint)
     if step.job is not None and (step.job == workflow_id or _is_workflow(jobs.get(step.job))):
         yield Problem.error(f'"{step.job}" is a workflow and cannot be a step', "Name a job.")
     elif step.job is not None and step.job not in jobs:
-        yield Problem.error(f'job "{step.job}" does not exist', suggest(step.job, jobs))
+        yield Problem.error(f'job "{step.job}" does not exist', suggest(step.job, jobs, otherwise=_NO_SUCH_JOB))
     if step.definition is not None:
         yield from _definition_problems(step_job_id(workflow_id, step.name), step.definition, jobs)
 
@@ -123,7 +126,8 @@ def _stranger_problems(workflow_id: str, spec: WorkflowSpec, watchable: Collecti
     for step in spec.steps:
         for name in _watched(step):
             if name not in known:
-                yield from _about(step, [Problem.error(f'job "{name[:64]}" does not exist', suggest(name, watchable))])
+                hint = suggest(name, watchable, otherwise=_NO_SUCH_JOB)
+                yield from _about(step, [Problem.error(f'job "{name[:64]}" does not exist', hint)])
 
 
 def _template_problems(spec: WorkflowSpec, jobs: Mapping[JobId, JobSpec]) -> Iterator[Problem]:
@@ -150,8 +154,8 @@ def _misplaced(step: Step, jobs: Mapping[JobId, JobSpec]) -> Iterator[Problem]:
         return
     allowed = TEMPLATED.get(definition.runner, ())
     for name in step.overlay.keys() - set(allowed):
-        way = f"put it into {', '.join(allowed)}, and let the job read that" if allowed else "use the payload"
-        yield Problem.error(f"a template cannot stand in {name}; {way}")
+        way = f"Put it into {', '.join(allowed)}, and let the job read that." if allowed else "Use the payload."
+        yield Problem.error(f"a template cannot stand in {name}", way)
 
 
 def _refusal(check: Any) -> Iterator[Problem]:

@@ -41,6 +41,13 @@ class Execution(NamedTuple):
     """A cancel or a passed deadline has been acted upon."""
     revision: int | None = None
     """Of its workflow's job, when this was read. It rises when jobs that its versions name get other ids."""
+    scheduled_for: Instant | None = None
+    """The planned moment, where a launcher names it and no tick of ours does."""
+
+    @property
+    def planned(self) -> Instant | None:
+        """The moment that it was planned for; None where nobody has planned it."""
+        return self.scheduled_for if self.tick is None else self.tick.scheduled_for
 
 
 class Note(NamedTuple):

@@ -3,11 +3,16 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
+from itertools import islice
 from operator import or_
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from foliot.domain.workflow.spec import ON_COMPLETE, Edge, Step
 from foliot.errors import Problem, suggest
+
+MOST_CYCLES: Final = 20
+"""So many are named of a workflow; more are not read by anybody."""
+_MOST_NAMES: Final = 12
 
 
 class Graph(NamedTuple):
@@ -85,34 +90,59 @@ def _edges(steps: Sequence[Step]) -> dict[str, tuple[Edge, ...]]:
 def problems_of(steps: Sequence[Step]) -> Iterator[Problem]:
     """Everything that keeps these steps from being a graph."""
     if not steps:
-        yield Problem.error("a workflow needs at least one step")
+        yield Problem.error("a workflow needs at least one step", "Give it one, with a name and something to do.")
     names = [step.name for step in steps]
-    yield from (Problem.error(f'step "{name}" is there twice') for name in _repeated(names))
+    for name in _repeated(names):
+        yield Problem.error(f'step "{name}" is there twice', "Give one of them another name.")
     finals = [step.name for step in steps if step.is_final]
     if len(finals) > 1:
-        yield Problem.error(f"only one step can be final, not {', '.join(finals)}")
+        hint = "Let one of them come after all others, and these after the steps that they need."
+        yield Problem.error(f"only one step can be final, not {', '.join(finals)}", hint)
     known = set(names)
     for step in steps:
         yield from _edge_problems(step, known, finals)
-    cycle = find_cycle({name: [edge.parent for edge in edges] for name, edges in _edges(steps).items()})
-    if cycle:
-        yield Problem.error(f"the steps wait for each other: {' -> '.join(cycle)}")
+    yield from _cycle_problems({name: [edge.parent for edge in edges] for name, edges in _edges(steps).items()})
+
+
+def _cycle_problems(parents: Mapping[str, Sequence[str]]) -> Iterator[Problem]:
+    cycles = list(islice(find_cycles(parents), MOST_CYCLES + 1))
+    for cycle in cycles[:MOST_CYCLES]:
+        yield Problem.error(f"the steps wait for each other: {_in_words(cycle)}", "Take one of these edges away.")
+    if len(cycles) > MOST_CYCLES:
+        yield Problem.error("other steps wait for each other as well", "They are named once these are corrected.")
+
+
+def _in_words(cycle: Sequence[str]) -> str:
+    """The way round; of a long one the beginning and the end."""
+    shown = cycle if len(cycle) <= _MOST_NAMES else (*cycle[: _MOST_NAMES - 2], "...", *cycle[-2:])
+    return " -> ".join(shown)
 
 
 def _edge_problems(step: Step, known: set[str], finals: Sequence[str]) -> Iterator[Problem]:
     parents = [edge.parent for edge in step.after]
     if step.is_final and parents:
-        yield Problem.error(f'final step "{step.name}" comes after every step already: leave its edges out')
+        yield Problem.error(f'final step "{step.name}" comes after every step already', "Leave its edges out.")
     for name in _repeated(parents):
-        yield Problem.error(f'step "{step.name}" comes after "{name}" twice: join the conditions')
+        yield Problem.error(f'step "{step.name}" comes after "{name}" twice', "Join the conditions in one edge.")
     for edge in step.after:
         if edge.parent not in known:
             hint = suggest(edge.parent, known, otherwise=f"There are: {', '.join(sorted(known)[:20])}.")
             yield Problem.error(f'step "{step.name}" comes after "{edge.parent}", which does not exist', hint)
         elif edge.parent in finals:
-            yield Problem.error(f'step "{step.name}" comes after the final step "{edge.parent}": nothing does')
+            hint = "Let it come after another step, or let that one not be final."
+            yield Problem.error(f'step "{step.name}" comes after the final step "{edge.parent}"', hint)
         if not edge.when:
-            yield Problem.error(f'step "{step.name}" has no condition on "{edge.parent}"')
+            hint = "Use one of: success, failure, skipped, complete."
+            yield Problem.error(f'step "{step.name}" has no condition on "{edge.parent}"', hint)
+
+
+def find_cycles(parents: Mapping[str, Iterable[str]]) -> Iterator[list[str]]:
+    """Ways round that share no node: at least one of every knot of nodes that wait for each other."""
+    left = parents
+    while cycle := find_cycle(left):
+        yield cycle
+        gone = set(cycle)
+        left = {name: edges for name, edges in left.items() if name not in gone}
 
 
 def find_cycle(parents: Mapping[str, Iterable[str]]) -> list[str]:

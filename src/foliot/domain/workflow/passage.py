@@ -213,7 +213,7 @@ class Passage:
                 "id": execution.run_id,
                 "workflow": execution.workflow_id,
                 "version": execution.version,
-                "scheduled_for": None if execution.tick is None else to_iso(execution.tick.scheduled_for),
+                "scheduled_for": None if execution.planned is None else to_iso(execution.planned),
             },
         }
 

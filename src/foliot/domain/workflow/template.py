@@ -134,7 +134,7 @@ def _as_text(value: Any) -> str:
 
 
 def _unreadable() -> Problem:
-    return Problem.error(f"write it as source.name, with a source out of {', '.join(SOURCES)}")
+    return Problem.error("it names nothing", f"Write it as source.name, with a source out of {', '.join(SOURCES)}.")
 
 
 class _Earlier(NamedTuple):
@@ -144,20 +144,28 @@ class _Earlier(NamedTuple):
     steps: Collection[str]
 
     def suggestion(self, name: str) -> str:
-        return suggest(name, filter(self.is_before, self.steps))
+        otherwise = "Name one that does, or let this step come after it."
+        return suggest(name, filter(self.is_before, self.steps), otherwise=otherwise)
 
 
 def _problem(reference: Reference, earlier: _Earlier, params: Mapping[str, Any]) -> Problem | None:
     source, name, rest = reference
     match source:
         case "params" if name not in params:
-            return Problem.error(f'parameter "{name}" does not exist', suggest(name, params))
+            return Problem.error(f'parameter "{name}" does not exist', _named(name, params))
         case "steps" if not earlier.is_before(name):
             return Problem.error(f'step "{name}" does not come before this one', earlier.suggestion(name))
         case "steps" if rest.partition(".")[0] not in STEP_FIELDS:
-            return Problem.error(f"a step has {', '.join(STEP_FIELDS)}")
+            return Problem.error(f"a step has {', '.join(STEP_FIELDS)}", "Name one of these, or a part of the output.")
         case "execution" if name not in EXECUTION_FIELDS or rest:
-            return Problem.error(f"an execution has {', '.join(EXECUTION_FIELDS)}")
+            return Problem.error(f"an execution has {', '.join(EXECUTION_FIELDS)}", "Name one of these.")
         case "params" | "steps" | "execution":
             return None
-    return Problem.error(f'"{source}" is none of {", ".join(SOURCES)}')
+    hint = suggest(source, SOURCES, otherwise="Begin with one of these.")
+    return Problem.error(f'"{source}" is none of {", ".join(SOURCES)}', hint)
+
+
+def _named(name: str, params: Mapping[str, Any]) -> str:
+    """Which parameter was probably meant, or which there are."""
+    there_are = f"There are: {', '.join(list(params)[:20])}." if params else "The workflow has none: give it params."
+    return suggest(name, params, otherwise=there_are)

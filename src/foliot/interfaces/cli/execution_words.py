@@ -10,6 +10,7 @@ from foliot.domain.workflow.drawing import edge_words
 from foliot.domain.workflow.graph import Graph, graph_of
 from foliot.domain.workflow.spec import Edge
 from foliot.interfaces.cli.text import counted
+from foliot.interfaces.cli.waits import waits_of
 from foliot.interfaces.cli.why import REASONS
 from foliot.interfaces.cli.words import last_line
 from foliot.service.executions import ExecutionView, StepView
@@ -39,6 +40,8 @@ class Told(NamedTuple):
     steps: Mapping[str, StepView]
     questions: frozenset[str]
     """Steps that wait for a person now."""
+    waits: Mapping[str, str] = {}
+    """What steps whose runs have not begun wait for, in words."""
 
     @classmethod
     async def gather(cls, services: Services, execution_id: str) -> "Told | None":
@@ -50,7 +53,10 @@ class Told(NamedTuple):
         steps = {step.name: step for step in view.steps}
         asking = [step.name for step in version.spec.steps if step.approval is not None]
         questions = frozenset(name for name in asking if _is_under_way(steps[name]))
-        return cls(view, graph_of(version.spec.steps), steps, questions)
+        others = [step for step in view.steps if _is_under_way(step) and step.name not in questions]
+        runs = {step.run_id: step.name for step in others if step.run_id is not None}
+        waits = {runs[run_id]: words for run_id, words in (await waits_of(services, runs.keys())).items()}
+        return cls(view, graph_of(version.spec.steps), steps, questions, waits)
 
     @property
     def states(self) -> dict[str, str]:
@@ -100,7 +106,7 @@ class Told(NamedTuple):
                 edge.parent for edge in self.graph.parents[step.name] if self.steps[edge.parent].result is None
             ]
             return f"waits for {_some(open_ones)}" if open_ones else ""
-        return ""
+        return self.waits.get(step.name, "")
 
     def _how_its_run_ended(self, step: StepView) -> str:
         if step.status == Status.CANCELLED and self.view.status == Status.TIMEOUT:

@@ -1,6 +1,7 @@
 """What a gate asks, sees and has decided, in words."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -63,6 +64,13 @@ class Dependencies(NamedTuple):
         for name in self.gate.depends_on:
             run = self.latest.get(name)
             yield (name, "-", "-", "-") if run is None else (name, status(run), moment(run.finished_at), run.id)
+
+
+def waits_for_gate(run: RunView, gate: Gate) -> str:
+    """What a run waits for whose gate has not decided, and for how long at most."""
+    planned = run.scheduled_for or run.due_at
+    until = f", until {moment(planned + timedelta(milliseconds=gate.wait))} at most" if gate.wait else ""
+    return f"it is due at {moment(run.due_at)} and waits for its gate{until}: {', '.join(gate.depends_on[:10])}"
 
 
 async def decision_of(services: Services, run_id: RunId) -> Decision | None:

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from foliot.domain.gate.decision import Decision
-from foliot.domain.ids import JobId
-from foliot.domain.job import Job
 from foliot.domain.logs import LogEnd
 from foliot.domain.run import Run, Status
 from foliot.domain.secrets import public_document
@@ -23,6 +21,7 @@ from foliot.interfaces.cli.listing import all_schedules
 from foliot.interfaces.cli.log_lines import end_in_words
 from foliot.interfaces.cli.speaking import tell
 from foliot.interfaces.cli.table import Column, moment, print_fields, print_table, span
+from foliot.interfaces.cli.waits import waits_of
 from foliot.interfaces.cli.why import why
 from foliot.interfaces.cli.words import (
     RUN_COLUMNS,
@@ -72,15 +71,14 @@ class RunPage(NamedTuple):
     @classmethod
     async def gather(cls, services: Services, run: Run) -> "RunPage":
         view = view_run(run)
-        jobs = await services.storage.jobs.get([JobId(run.job_id)])
-        job = jobs.get(run.job_id)
         attempts = [view_attempt(record) for record in await services.desk.attempts(run.id)]
         end = (await services.logs.tail(run.id, 1)).end
         told = await Told.gather(services, run.root or run.id)
         step = run.item if run.root is not None else None
         decision = await decision_of(services, run.id)
-        because = _why_execution(view, told, step) or _why_gated(view, job, decision)
+        because = _why_execution(view, told, step) or (await waits_of(services, [run.id])).get(run.id)
         if not because:
+            job = (await services.storage.jobs.get([run.job_id])).get(run.job_id)
             because = why(view, view_job(job) if job else None, await services.overview.workers())
         return cls(view, attempts, end, because, told, step, decision)
 
@@ -122,7 +120,7 @@ class RunPage(NamedTuple):
                 ("queue", f"{run.queue}, priority {run.priority}"),
                 ("worker", run.worker_id),
                 ("payload", None if run.input_payload is None else json_line(public_document(run.input_payload))),
-                ("output", None if run.output_payload is None else json_line(run.output_payload)),
+                ("output", None if run.output_payload is None else json_line(public_document(run.output_payload))),
                 ("key", run.idempotency_key),
                 ("log", None if is_execution else f"{end_in_words(self.log)}; print it with: foliot logs {run.id}"),
             ]
@@ -226,13 +224,6 @@ def _why_execution(run: RunView, told: Told | None, step: str | None) -> str:
     if step is None:
         return told.why()
     return question_words(told.view.id, step) if step in told.questions and run.status is Status.SCHEDULED else ""
-
-
-def _why_gated(run: RunView, job: Job | None, decision: Decision | None) -> str:
-    is_waiting = run.status is Status.SCHEDULED and decision is None and not run.attempt
-    if job is None or job.spec.gate is None or not is_waiting:
-        return ""
-    return f"it is due at {moment(run.due_at)} and waits for its gate: {', '.join(job.spec.gate.depends_on[:10])}"
 
 
 def _gate_words(decision: Decision | None, run: RunView) -> str | None:

@@ -1,7 +1,7 @@
 """Why a run is where it is, in a sentence."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from foliot.domain.outcome import Reason
 from foliot.domain.run import Status
@@ -37,14 +37,23 @@ REASONS: Final[Mapping[str, str]] = {
 """Reasons of a run in words. What is not here says it itself."""
 
 
-def why(run: RunView, job: JobView | None, workers: Sequence[WorkerView]) -> str:
+class Crowd(NamedTuple):
+    """Who is before a run that is queued."""
+
+    is_ready: bool
+    """Any free worker may take it; if not, it waits for a place first."""
+    begun: Sequence[str] = ()
+    """Runs of its job that have begun."""
+
+
+def why(run: RunView, job: JobView | None, workers: Sequence[WorkerView], crowd: Crowd | None = None) -> str:
     match run.status:
         case Status.SCHEDULED if run.attempt:
             return f"attempt {run.attempt} did not succeed; it is tried again at {moment(run.due_at)}"
         case Status.SCHEDULED:
             return f"it is due at {moment(run.due_at)}"
         case Status.QUEUED:
-            return _why_queued(run, job, workers)
+            return _why_queued(run, job, workers, crowd)
         case Status.RUNNING:
             names = {worker.id: worker.name for worker in workers}
             on = names.get(run.worker_id or "", run.worker_id)
@@ -55,15 +64,30 @@ def why(run: RunView, job: JobView | None, workers: Sequence[WorkerView]) -> str
             return _why_over(run, job)
 
 
-def _why_queued(run: RunView, job: JobView | None, workers: Sequence[WorkerView]) -> str:
+def _why_queued(run: RunView, job: JobView | None, workers: Sequence[WorkerView], crowd: Crowd | None) -> str:
     able = [worker for worker in workers if worker.is_alive and run.queue in worker.queues]
     if not able:
         return f'no worker of queue "{run.queue}" is alive; start one with: foliot serve, or foliot worker'
+    if crowd is not None and not crowd.is_ready:
+        return _why_kept_out(crowd.begun, _limit(job))
     if all(worker.running >= worker.slots for worker in able):
         return f"all {sum(worker.slots for worker in able)} slots of its workers are taken"
+    limit = _limit(job) if crowd is None else ""
+    return f"it waits for its turn{f', or for its limit ({limit})' if limit else ''}"
+
+
+def _why_kept_out(begun: Sequence[str], limit: str) -> str:
+    """A place becomes free when a run ends: nobody can say when."""
+    named = f" ({limit})" if limit else ""
+    until = f" until {begun[0]} ends" if len(begun) == 1 else f" until one of {', '.join(begun)} ends" if begun else ""
+    return f"it waits for a place{named}{until}"
+
+
+def _limit(job: JobView | None) -> str:
+    """The limit that a job has by its definition: max_concurrent 1."""
     options = {} if job is None else job.options
     limits = [name for name in ("max_concurrent", "concurrency_key") if options.get(name) is not None]
-    return f"it waits for its turn{f', or for its limit ({limits[0]} {options[limits[0]]})' if limits else ''}"
+    return f"{limits[0]} {options[limits[0]]}" if limits else ""
 
 
 def _why_over(run: RunView, job: JobView | None) -> str:

@@ -15,6 +15,16 @@ def test_our_options_are_taken_out_and_all_others_stay() -> None:
     assert (dsn.schema, dsn.is_pooled) == ("jobs", True)
 
 
+@pytest.mark.parametrize(
+    "where",
+    ["db", "db:5432", "db:65535", "[::1]", "[::1]:5432", "one:5432,two:5433", "one,two", "anna:a:b@db:1"],
+)
+def test_hosts_and_ports_stay_as_they_are(where: str) -> None:
+    text = f"postgresql://{where}/orders?port=5432,5433"
+
+    assert parse_dsn(text).url == text.replace(",5433", "%2C5433")
+
+
 def test_the_argument_goes_before_the_option() -> None:
     assert parse_dsn("postgresql:///orders?schema=one", "two").schema == "two"
     assert parse_dsn("postgresql:///orders").schema == "foliot"
@@ -35,6 +45,13 @@ def test_the_name_of_the_server_holds_no_secret() -> None:
         "postgresql://anna:s3cret@db/orders?pooler=session",
         'postgresql://anna:s3cret@db/orders?schema="; DROP SCHEMA public; --',
         "postgresql://anna:s3cret@[db/orders",
+        "postgresql://anna:s3cret/@db/orders",
+        "postgresql://anna:s3cret@db:99999/orders",
+        "postgresql://anna:s3cret@db:0/orders",
+        "postgresql://anna:s3cret@db:http/orders",
+        "postgresql://anna:s3cret@[::1]:99999/orders",
+        "postgresql://anna:s3cret@one:5432,two:99999/orders",
+        "postgresql://anna:s3cret@db/orders?port=99999",
     ],
 )
 def test_what_cannot_be_used_is_refused_without_showing_the_password(text: str) -> None:

@@ -266,19 +266,19 @@ def describe(error: BaseException) -> str:
 
 
 def encode(result: Any, largest: int) -> bytes:
-    """As JSON, by the rules of `encode_payload`; that costs an import, so the ordinary goes a shorter way."""
+    """As JSON, by the rules of `encode_result`; that costs an import, so the ordinary goes a shorter way."""
     try:
         if is_plain(result):
             text = json.dumps(result, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
             if len(text) <= largest:
                 return text
     except (ValueError, RecursionError):
-        pass  # `encode_payload` says it better
-    from foliot.domain.payload import encode_payload
+        pass  # `encode_result` says it better
+    from foliot.domain.payload import encode_result
     from foliot.errors import InvalidRun
 
     try:
-        return encode_payload(result, what="output") or b"null"
+        return encode_result(result) or b"null"
     except InvalidRun as refusal:
         raise Refused(str(refusal), "output", retryable=False) from None
 

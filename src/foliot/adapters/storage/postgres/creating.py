@@ -53,7 +53,9 @@ async def create_runs(
 
 def are_plain(runs: Sequence[NewRun]) -> bool:
     """Whether `create_plain_runs` will do: no keys to take, no places to wait for, nobody to answer to."""
-    if any(run.dedupe_key is not None or run.tick is not None or run.root is not None or run.is_gated for run in runs):
+    if any(run.dedupe_key is not None or run.root is not None or run.is_gated for run in runs):
+        return False
+    if any(run.tick is not None or run.scheduled_for is not None for run in runs):
         return False
     different = {id(run.options): run for run in runs}
     return not any(run.options.limits(run.job_id) for run in different.values())
@@ -100,7 +102,7 @@ def _row(run: NewRun) -> tuple[object, ...]:
         None if run.payload is None else run.payload.decode(),
         None if run.overrides is None else run.overrides.decode(),
         encode_limits(options.limits(run.job_id)),
-        *(run.tick or (None, None, None, None)),
+        *(run.tick or (None, None, run.scheduled_for, None)),
     )
 
 

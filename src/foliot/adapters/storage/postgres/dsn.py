@@ -14,6 +14,7 @@ from foliot.adapters.storage.postgres.statements import SCHEMA
 from foliot.errors import InvalidInput
 
 _SCHEMES: Final = ("postgresql", "postgres")
+_MAX_PORT: Final = 65_535
 _NAME: Final = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 
 
@@ -39,6 +40,7 @@ def parse_dsn(text: str, schema: str | None = None) -> Dsn:
     if parts.scheme not in _SCHEMES:
         raise _refusal(f"it begins with {parts.scheme[:16]!a}")
     options = dict(parse_qsl(parts.query, keep_blank_values=True))
+    _check_ports(parts.netloc, options.get("port", ""))
     own_schema = options.pop("schema", SCHEMA)
     pooler = options.pop("pooler", "")
     if pooler not in ("", "transaction"):
@@ -51,6 +53,16 @@ def parse_dsn(text: str, schema: str | None = None) -> Dsn:
             field="schema",
         )
     return Dsn(urlunsplit(parts._replace(query=urlencode(options, safe="/"))), chosen, pooler == "transaction")
+
+
+def _check_ports(netloc: str, option: str) -> None:
+    """Several hosts may be named, each with a port of its own, and ports again as an option."""
+    hosts = netloc.rpartition("@")[2].split(",")
+    ports = [port for host in hosts if (port := host.rpartition("]")[2].partition(":")[2])]
+    for port in (*ports, *filter(None, option.split(","))):
+        if not (port.isascii() and port.isdecimal() and 1 <= int(port[:6]) <= _MAX_PORT):
+            # It is not shown: a password with a slash in it would stand here.
+            raise _refusal(f"a port is not 1 to {_MAX_PORT}")
 
 
 def _refusal(fact: str) -> InvalidInput:

@@ -101,4 +101,5 @@ def _claim(row: Row, token: Token, worker_id: WorkerId, revisions: dict[str, int
         root,
         role,
         item,
+        scheduled_for,
     )

@@ -19,7 +19,6 @@ from foliot.ports.runs import Created
 from foliot.ports.storage import Topic
 
 SQL: Final = load_queries(Path(__file__).parent / "sql" / "runs.sql")
-_NO_TICK: Final = (None, None, None, None)
 _NO_PART: Final = (None, None, None)
 
 
@@ -101,7 +100,8 @@ def insert(
         run_id, job_id, due_at, queue, priority = run.id, run.job_id, run.due_at, options.queue, options.priority
         what = (run_id, project, job_id, queue, priority, run.trigger, due_at, now)
         part = _NO_PART if run.root is None else (run.root, run.role, run.item)
-        rows.append((*what, run.payload, run.overrides, encode_limits(limits), *(run.tick or _NO_TICK), *part))
+        tick = run.tick or (None, None, run.scheduled_for, None)
+        rows.append((*what, run.payload, run.overrides, encode_limits(limits), *tick, *part))
         entries.append(Entry(run_id, queue, priority, due_at, bool(limits), run_id in waiting, run.is_gated))
     tx.run_many(SQL["create_runs"], rows)
     tx.run_many(admission.SQL["set_capacity"], [*capacities.items()])

@@ -26,7 +26,7 @@ from foliot.interfaces.cli.options import json_option, storage_options
 from foliot.interfaces.cli.place import ask
 from foliot.interfaces.cli.references import NAMING
 from foliot.interfaces.cli.speaking import say, tell, tell_json
-from foliot.interfaces.cli.table import console, is_terminal, print_fields, style_of
+from foliot.interfaces.cli.table import Column, console, is_terminal, print_fields, print_table, style_of
 from foliot.interfaces.cli.words import json_line
 from foliot.interfaces.cli.workflows.finding import find_execution, find_workflow
 from foliot.interfaces.diagrams import dot, mermaid
@@ -35,6 +35,7 @@ from foliot.wiring import Services
 
 FORMATS: Final = ("text", "mermaid", "dot", "json")
 _PIPE_WIDTH: Final = 120
+_WAITS: Final = (Column("WAITS", is_whole=True), Column("WHY"))
 _NO_STATES: Final[Mapping[str, str]] = {}
 
 
@@ -188,6 +189,9 @@ def _print(shown: Shown) -> None:
     )
     tell()
     _print_graph(shown)
+    if told is not None and told.waits:
+        tell()
+        print_table(_WAITS, told.waits.items())
     if told is None and latest is not None:
         say(f"the newest execution, {latest.id}, is not in the picture: see foliot show {latest.id}")
 

@@ -30,6 +30,20 @@ class RunContract(Contract):
         assert (run.due_at, run.created_at, run.attempt, run.lost) == (due_at, scene.now, 0, 0)
         assert {run.started_at, run.finished_at, run.worker_id, run.token, run.tick, run.output} == {None}
 
+    async def test_a_moment_that_somebody_else_has_planned_comes_back(self, scene: Scene) -> None:
+        await scene.worker()
+        plain = a_run(scheduled_for=scene.after(-MINUTE))
+        keyed = a_run(scheduled_for=scene.after(-MINUTE), dedupe_key="key")
+
+        await scene.create(plain)
+        await scene.create(keyed)
+
+        for run_id in (plain.id, keyed.id):
+            run = await scene.run(run_id)
+            assert (run.scheduled_for, run.tick) == (scene.after(-MINUTE), None)
+        claims = await scene.claim(limit=2)
+        assert [(claim.scheduled_for, claim.tick) for claim in claims] == [(scene.after(-MINUTE), None)] * 2
+
     @pytest.mark.proves("R1-25", "R1-39")
     async def test_a_due_run_is_queued_at_once(self, scene: Scene) -> None:
         [run_id] = await scene.create(a_run(due_at=scene.now))

@@ -1,0 +1,65 @@
+"""What runs that have not begun wait for, and until when."""
+
+from collections.abc import Collection, Mapping
+from typing import Final
+
+from foliot.domain.ids import JobId, RunId
+from foliot.domain.job import Job
+from foliot.domain.run import BEGUN, Run, Status
+from foliot.interfaces.cli.gate_words import waits_for_gate
+from foliot.interfaces.cli.why import Crowd, why
+from foliot.ports.runs import RunFilter
+from foliot.service.views import RunView, WorkerView, view_job, view_run
+from foliot.wiring import Services
+
+_WAITING: Final = (Status.SCHEDULED, Status.QUEUED)
+_MOST_READY: Final = 1_000
+"""Behind so many it does not matter what else a run waits for."""
+_MOST_ASKED: Final = 20
+"""Of so many jobs it is looked up who has their places."""
+_MOST_NAMED: Final = 6
+
+
+async def waits_of(services: Services, run_ids: Collection[str]) -> dict[str, str]:
+    """In words, for those of the runs that have not begun: a gate, a retry, a limit, a worker, or their moment."""
+    found = await services.storage.runs.get([RunId(run_id) for run_id in run_ids]) if run_ids else {}
+    waiting = [run for run in found.values() if run.status in _WAITING]
+    if not waiting:
+        return {}
+    jobs = await services.storage.jobs.get({run.job_id for run in waiting})
+    workers = await services.overview.workers()
+    crowds = await _crowds(services, [run for run in waiting if run.status is Status.QUEUED])
+    return {
+        run.id: _asks_gate(view_run(run), jobs.get(run.job_id))
+        or _why(view_run(run), jobs.get(run.job_id), workers, crowds.get(run.id))
+        for run in waiting
+    }
+
+
+def _asks_gate(run: RunView, job: Job | None) -> str:
+    """A gate is asked once, before the first try; a run that it has let pass is queued."""
+    if job is None or job.spec.gate is None or run.attempt or run.status is not Status.SCHEDULED:
+        return ""
+    return waits_for_gate(run, job.spec.gate)
+
+
+def _why(run: RunView, job: Job | None, workers: list[WorkerView], crowd: Crowd | None) -> str:
+    return why(run, None if job is None else view_job(job), workers, crowd)
+
+
+async def _crowds(services: Services, queued: Collection[Run]) -> Mapping[RunId, Crowd]:
+    """Who is before each of them, where that can be told."""
+    ready = {queue: await services.storage.runs.ready(queue, _MOST_READY) for queue in {run.queue for run in queued}}
+    known = [run for run in queued if run.id in ready[run.queue] or len(ready[run.queue]) < _MOST_READY]
+    kept_out = [run for run in known if run.id not in ready[run.queue]]
+    asked = list(dict.fromkeys(run.job_id for run in kept_out))[:_MOST_ASKED]
+    begun = {job_id: await _begun(services, job_id) for job_id in asked}
+    crowds = {run.id: Crowd(is_ready=True) for run in known}
+    return crowds | {run.id: Crowd(is_ready=False, begun=begun.get(run.job_id, ())) for run in kept_out}
+
+
+async def _begun(services: Services, job_id: JobId) -> tuple[str, ...]:
+    pages = [
+        await services.storage.runs.page(RunFilter(job_id=job_id, status=status, limit=_MOST_NAMED)) for status in BEGUN
+    ]
+    return tuple(run.id for page in pages for run in page)

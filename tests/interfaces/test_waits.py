@@ -1,0 +1,125 @@
+"""What steps, and runs, that have not begun wait for."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from foliot import Foliot
+from foliot.engine.node import Settings
+from foliot.interfaces.cli.execution_words import Told
+from foliot.interfaces.cli.pages import RunPage
+from foliot.testing.inline import InlineEngine
+from tests.interfaces.conftest import Call
+
+
+@pytest.fixture
+def app() -> Foliot:
+    """Jobs: `alone` runs once at a time and never ends by itself, `broken` is tried again after a minute."""
+    app = Foliot()
+
+    @app.job(max_concurrent=1)
+    async def alone() -> None:
+        await asyncio.Event().wait()
+
+    @app.job(retries=1, retry_delay=60)
+    async def broken() -> None:
+        raise ValueError("no")
+
+    @app.job
+    async def free() -> None:
+        await asyncio.Event().wait()
+
+    return app
+
+
+@pytest.fixture
+async def engine(app: Foliot) -> AsyncIterator[InlineEngine]:
+    async with InlineEngine(app) as engine:
+        yield engine
+
+
+async def begin(engine: InlineEngine, **step: object) -> Told:
+    """An execution with one step, as far as it comes."""
+    app = engine.app
+    await app.deploy_workflow({"id": "flow", "steps": [{"name": "only", **step}]})
+    execution_id = await app.start_workflow("flow")
+    await engine.run_until_idle()
+    told = await Told.gather(await app.open(), execution_id)
+    assert told is not None
+    return told
+
+
+async def why_run(engine: InlineEngine, run_id: str | None) -> str:
+    services = await engine.app.open()
+    return (await RunPage.gather(services, await services.desk.get(run_id or ""))).why
+
+
+async def test_a_step_says_when_it_is_tried_again(engine: InlineEngine) -> None:
+    told = await begin(engine, job="broken")
+
+    [step] = told.view.steps
+    assert told.why_step(step) == "attempt 1 did not succeed; it is tried again at 2026-01-01 00:01:00Z"
+    assert await why_run(engine, step.run_id) == told.why_step(step)
+
+
+async def test_a_step_says_which_run_has_its_place(engine: InlineEngine) -> None:
+    first = await engine.app.enqueue("alone")
+    await engine.run_until_idle()
+
+    told = await begin(engine, job="alone")
+
+    [step] = told.view.steps
+    assert told.why_step(step) == f"it waits for a place (max_concurrent 1) until {first} ends"
+    assert await why_run(engine, step.run_id) == told.why_step(step)
+
+
+async def test_a_step_that_lets_an_earlier_one_end_says_which(engine: InlineEngine) -> None:
+    first = await begin(engine, job="free", overlap="queue")
+
+    told = await begin(engine, job="free", overlap="queue")
+
+    assert told.why_step(told.view.steps[0]) == f"it waits for a place until {first.view.steps[0].run_id} ends"
+
+
+async def test_a_step_says_how_long_its_gate_waits_and_for_what(engine: InlineEngine) -> None:
+    await engine.app.enqueue("free")
+    await engine.run_until_idle()
+
+    told = await begin(engine, command="true", depends_on=["free"], wait_sec=600)
+
+    until = "until 2026-01-01 00:10:00Z at most"
+    assert (
+        told.why_step(told.view.steps[0]) == f"it is due at 2026-01-01 00:00:00Z and waits for its gate, {until}: free"
+    )
+
+
+async def test_a_step_that_runs_waits_for_nothing(engine: InlineEngine) -> None:
+    told = await begin(engine, job="free")
+
+    assert (told.view.steps[0].status, told.waits) == ("running", {})
+
+
+def test_the_picture_of_a_workflow_says_it_below(call: Call, plant: Path) -> None:
+    asyncio.run(begin_without_worker(f"sqlite:///{plant}/foliot.db"))
+
+    lines = call("workflows", "show", "odd").out.splitlines()
+    [shown] = call("workflows", "show", "odd", "--json").objects
+
+    waits = 'no worker of queue "nobody" is alive; start one with: foliot serve, or foliot worker'
+    assert [line.split(maxsplit=1) for line in lines[-2:]] == [["WAITS", "WHY"], ["only", waits]]
+    assert shown["execution"]["steps"][0]["why"] == waits
+    assert "WAITS" not in call("workflows", "show", "release").out  # a question waits for a person, not for its moment
+
+
+async def begin_without_worker(url: str) -> None:
+    """An execution whose step waits in a queue that nobody works on."""
+    async with Foliot(url) as app:
+        await app.deploy_workflow({"id": "odd", "steps": [{"name": "only", "command": "true", "queue": "nobody"}]})
+        await app.start_workflow("odd")
+        node = await app.node(Settings(label="test"))
+        await node.start()
+        while not await app.runs(job="odd.only"):
+            await asyncio.sleep(0.01)
+        await node.stop()
