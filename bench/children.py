@@ -31,7 +31,7 @@ class Contender:
     program: str = ""
     """Arguments of the interpreter for that process, where it is no operation of the module but the real thing."""
     share: float = 1.0
-    """The part of the count that a slow one gets, or of the backlog that is waited for, to end within the hour."""
+    """The part of the count that a slow contender gets, to end within the hour."""
 
     def command(self, operation: str) -> list[str]:
         return [sys.executable, "-m", f"bench.contenders.{self.module}", operation]

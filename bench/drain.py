@@ -42,10 +42,9 @@ def measure(places: Places, scale: Scale) -> list[Table]:
         (*ON_SQLITE, *ON_POSTGRES), scale.rounds_of(5), lambda contender: _measure(contender, places, scale, count)
     )
     note = (
-        f"{count:,} no-op runs wait, one worker process, {scale.slots} at once where it can be set; "
-        f"{scale.durability}. From the first start to the last committed outcome; of the slow ones a part is waited "
-        f"for: huey until {count * HUEY.share:,.0f} have started, for it keeps no outcome, "
-        f"procrastinate until {count * PROCRASTINATE.share:,.0f} have."
+        f"{count:,} no-op runs for each, one worker process, {scale.slots} at once where it can be set; "
+        f"{scale.durability}. From the first start to the last committed outcome; huey to its last start, for it keeps "
+        "no outcome."
     )
     return [Table(title="Drain", note=note, columns=_COLUMNS, samples=samples, ratios=_ratios())]
 
@@ -61,18 +60,18 @@ def drain(contender: Contender, order: Order, places: Places) -> Result:
         used = child.cpu_seconds - idle
         server_used = places.server_seconds(contender.database) - server_idle
     return {
-        "drain": order.goal / (ended - began),
-        "cpu": used / order.goal * 1e6,
-        **({"server": server_used / order.goal * 1e6} if server_used else {}),
+        "drain": order.count / (ended - began),
+        "cpu": used / order.count * 1e6,
+        **({"server": server_used / order.count * 1e6} if server_used else {}),
     }
 
 
 def _measure(contender: Contender, places: Places, scale: Scale, count: int) -> Result:
     with places.fresh(contender.database) as (place, marks):
-        order = _order(place, marks, scale, count // _CALLERS_SHARE).scaled(contender.share)
+        order = _order(place, marks, scale, count // _CALLERS_SHARE)
         results = dict(run(contender, "callers", order))
     with places.fresh(contender.database) as (place, marks):
-        order = _order(place, marks, scale, count).waiting_for(contender.share)
+        order = _order(place, marks, scale, count)
         results.update(run(contender, "bulk", order))
         results.update(drain(contender, order, places))
     return results

@@ -22,8 +22,6 @@ class Order:
     marks: str
     """A directory for the moments that only the child can see (see `bench.marks`)."""
     count: int
-    part: int = 0
-    """How many of them the harness waits for; 0: all."""
     slots: int = 500
     """How many runs may be under way at once, where a contender has such a setting."""
     synchronous: str = "FULL"
@@ -40,17 +38,8 @@ class Order:
         """The variables of a process that is to find this order."""
         return {**os.environ, _VARIABLE: json.dumps(asdict(self))}
 
-    @property
-    def goal(self) -> int:
-        """The measurement ends with this many."""
-        return self.part or self.count
-
     def scaled(self, share: float) -> Self:
         return replace(self, count=max(1, int(self.count * share)))
-
-    def waiting_for(self, share: float) -> Self:
-        """The same backlog, of which only a part is waited for."""
-        return replace(self, part=max(1, int(self.count * share)))
 
 
 def obey(operations: Mapping[str, Operation]) -> None:

@@ -25,7 +25,7 @@ FOLIOT_SQLITE: Final = Contender(
 FOLIOT_POSTGRES: Final = Contender(
     name="Foliot PostgreSQL", module="foliot_runs", database=Database.POSTGRES, remaining=_EMPTY, program=_WORKER
 )
-HUEY: Final = Contender(name="huey SQLite", module="huey_sqlite", database=Database.SQLITE, share=0.2)
+HUEY: Final = Contender(name="huey SQLite", module="huey_sqlite", database=Database.SQLITE)
 PGQUEUER: Final = Contender(
     name="pgqueuer",
     module="pgqueuer_postgres",
@@ -36,7 +36,7 @@ PROCRASTINATE: Final = Contender(
     name="procrastinate",
     module="procrastinate_postgres",
     database=Database.POSTGRES,
-    share=0.2,
+    remaining="SELECT CAST(EXISTS (SELECT 1 FROM procrastinate_jobs WHERE status = 'doing') AS INTEGER)",
 )
 
 ON_SQLITE: Final = (CEILING_SQLITE, FOLIOT_SQLITE, HUEY)

@@ -28,7 +28,7 @@ class Queue:
 
     def __init__(self, order: Order) -> None:
         Durable.synchronous = order.synchronous
-        marks = Marks(order.marks, order.goal)
+        marks = Marks(order.marks, order.count)
         self.huey = SqliteHuey("bench", filename=order.place, storage_class=Durable, results=False, utc=True)
         self.noop = self.huey.task()(lambda: marks.hit())
 

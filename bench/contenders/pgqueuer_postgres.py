@@ -41,7 +41,7 @@ async def _callers(order: Order) -> Result:
 
 
 async def _work(order: Order) -> None:
-    marks = Marks(order.marks, order.goal)
+    marks = Marks(order.marks, order.count)
     manager = QueueManager(await _open(order))
 
     @manager.entrypoint("noop")

@@ -17,7 +17,7 @@ class Queue:
     """procrastinate with one task, which does nothing."""
 
     def __init__(self, order: Order) -> None:
-        marks = Marks(order.marks, order.goal)
+        marks = Marks(order.marks, order.count)
         self.app = App(connector=PsycopgConnector(conninfo=order.place))
 
         async def noop() -> None:
