@@ -26,8 +26,8 @@ from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid
 from foliot.domain.instant import MINUTE, SECOND, Instant, Millis, later
 from foliot.domain.job import Job
 from foliot.domain.run import NewRun, Tick
-from foliot.domain.schedule import Catchup, Overlap, Pause, Revision, ScheduleSpec, ScheduleType
-from foliot.domain.tick import PlannedTick, TickOutcome, TickReason, TickRecord, jitter_offset, tick_key
+from foliot.domain.schedule import Catchup, Overlap, Pause, Revision, ScheduleSpec, ScheduleType, moment_to_fire
+from foliot.domain.tick import PlannedTick, TickOutcome, TickReason, TickRecord, tick_key
 from foliot.domain.timetable import Stretch, Timetable
 
 
@@ -380,10 +380,7 @@ class _Pass:
         self._firing.settled_until = max(self._firing.settled_until, moment)
 
     def _fire_at(self, moment: Instant, spec: ScheduleSpec) -> Instant:
-        if not spec.jitter:
-            return moment
-        offset = jitter_offset(tick_key(ScheduleId(spec.seed) or self._due.id, moment), spec.jitter, spec.jitter_mode)
-        return Instant(max(moment + offset, self._due.created_at, spec.start_at or 0))
+        return moment_to_fire(spec, self._due.id, moment, self._due.created_at)
 
     def _is_late(self, fire_at: Instant) -> bool:
         return self._reference - fire_at > self._tempo.tolerance

@@ -18,7 +18,7 @@ from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
 from foliot.domain.instant import DAY, HOUR, LATEST, SECOND, Instant, Millis, ceil_second, to_iso
 from foliot.domain.job import check_name
 from foliot.domain.rule import NEVER, Every, Once, Rule, calendar
-from foliot.domain.tick import JitterMode
+from foliot.domain.tick import JitterMode, jitter_offset, tick_key
 from foliot.errors import InvalidSchedule
 
 MAX_INTERVAL: Final = Millis(10 * 366 * DAY)
@@ -163,6 +163,14 @@ def anchored(spec: ScheduleSpec, now: Instant, before: ScheduleSpec | None = Non
         # The first moment is one interval after this: the moment of creation itself is not planned.
         anchor = Instant(now // SECOND * SECOND + interval_of(spec))
     return replace(spec, anchor=anchor)
+
+
+def moment_to_fire(spec: ScheduleSpec, schedule_id: ScheduleId, moment: Instant, created_at: Instant) -> Instant:
+    """When a tick is to fire: its planned moment, moved by its jitter, but never before the schedule begins."""
+    if not spec.jitter:
+        return moment
+    offset = jitter_offset(tick_key(ScheduleId(spec.seed) or schedule_id, moment), spec.jitter, spec.jitter_mode)
+    return Instant(max(moment + offset, created_at, spec.start_at or 0))
 
 
 def canonical(spec: ScheduleSpec, schedule_id: ScheduleId) -> ScheduleSpec:

@@ -11,10 +11,9 @@ from typing import Final
 from foliot.domain.audit.account import Account
 from foliot.domain.audit.finding import Fault, Finding
 from foliot.domain.audit.moments import is_planned
-from foliot.domain.ids import ScheduleId
 from foliot.domain.instant import Instant
-from foliot.domain.schedule import Catchup, Overlap, ScheduleSpec
-from foliot.domain.tick import REASONS, TickOutcome, TickReason, TickRecord, jitter_offset, tick_key
+from foliot.domain.schedule import Catchup, Overlap, ScheduleSpec, moment_to_fire
+from foliot.domain.tick import REASONS, TickOutcome, TickReason, TickRecord, tick_key
 from foliot.domain.timetable import Timetable
 
 _COUNTED: Final = frozenset({TickOutcome.MISSED, TickOutcome.COALESCED})
@@ -27,11 +26,11 @@ def check_rows(account: Account) -> Iterator[Finding]:
         for fault in _faults(account, tick, starts):
             yield Finding(fault, tick.scheduled_for, tick.until, tick.count)
     for planned in account.planned:
-        moment, fire_at, number = planned
+        moment, given, number = planned
         revision = account.timetable.revision_at(moment)
         if number != revision.number:
             yield Finding(Fault.OTHER_REVISION, moment, moment, 1)
-        if not _is_timely(account.timetable, moment, fire_at, revision.spec):
+        if not _is_timely(account.timetable, moment, given, revision.spec):
             yield Finding(Fault.MISTIMED, moment, moment, 1)
 
 
@@ -76,17 +75,10 @@ def _is_possible(account: Account, tick: TickRecord, spec: ScheduleSpec) -> bool
             return True
 
 
-def _is_timely(timetable: Timetable, moment: Instant, fire_at: Instant, spec: ScheduleSpec) -> bool:
+def _is_timely(timetable: Timetable, moment: Instant, given: Instant, spec: ScheduleSpec) -> bool:
     """Whether that is where jitter puts it. `spread` may plan a tick for any later moment."""
-    return fire_at == _fire_at(timetable, moment, spec) or (spec.catchup is Catchup.SPREAD and fire_at > moment)
-
-
-def _fire_at(timetable: Timetable, moment: Instant, spec: ScheduleSpec) -> Instant:
-    if not spec.jitter:
-        return moment
-    key = tick_key(ScheduleId(spec.seed) or timetable.schedule_id, moment)
-    fire_at = moment + jitter_offset(key, spec.jitter, spec.jitter_mode)
-    return Instant(max(fire_at, timetable.revisions[0].opened_at, spec.start_at or 0))
+    expected = moment_to_fire(spec, timetable.schedule_id, moment, timetable.revisions[0].opened_at)
+    return given == expected or (spec.catchup is Catchup.SPREAD and given > moment)
 
 
 def _leads_on(account: Account, tick: TickRecord, starts: Sequence[Instant]) -> bool:

@@ -53,12 +53,15 @@ async def create_runs(
 
 def are_plain(runs: Sequence[NewRun]) -> bool:
     """Whether `create_plain_runs` will do: no keys to take, no places to wait for, nobody to answer to."""
-    if any(run.dedupe_key is not None or run.root is not None or run.is_gated for run in runs):
-        return False
-    if any(run.tick is not None or run.scheduled_for is not None for run in runs):
+    if not all(map(_is_plain, runs)):
         return False
     different = {id(run.options): run for run in runs}
     return not any(run.options.limits(run.job_id) for run in different.values())
+
+
+def _is_plain(run: NewRun) -> bool:
+    is_planned = run.tick is not None or run.scheduled_for is not None
+    return run.dedupe_key is None and run.root is None and not is_planned and not run.is_gated
 
 
 async def create_plain_runs(transaction: Transaction, project: str, runs: Sequence[NewRun], at: Instant | None) -> None:
