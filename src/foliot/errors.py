@@ -7,11 +7,14 @@
     │   ├── InvalidSchedule     a rule that cannot be kept (never matches, ends before it starts ...)
     │   ├── InvalidJob          a definition that cannot be run
     │   ├── InvalidRun          a run that cannot be created (payload, dedupe key ...)
+    │   ├── Unstorable          a value that no row can hold
     │   ├── CycleDetected       a dependency that would make jobs wait for each other
     │   └── InvalidWorkflow     a graph that cannot be walked through, with all its problems
     │       └── InvalidDocument the same of a JSON document, with the JSON path of each
     ├── NotFound                a job, schedule or run that is not there
     ├── WaitTimeout             a run that was waited for has not ended in time (a TimeoutError as well)
+    ├── InUse                   an application that somebody still works with is to be closed
+    ├── WrongLoop               an application is asked from an event loop that it is not open on
     ├── OwnedElsewhere          a definition that only its owner (a file, an application) changes
     ├── OutputUnavailable       what an attempt printed is not there, or not all of it
     │   ├── OutputTruncated     more was printed than is kept
@@ -25,6 +28,8 @@
         ├── StorageUnavailable  could not be reached: may work next time
         │   └── StorageMissing  there is no such database yet
         ├── StorageCorrupt      damaged, or not a Foliot database
+        │   └── RowUnreadable   one row that something else has changed
+        ├── SchemaTooOld        written by an earlier version of Foliot, and only looked at
         ├── SchemaTooNew        written by a later version of Foliot
         └── DriverMissing       the Python package that speaks to it is not installed
 
@@ -105,6 +110,18 @@ class InvalidJob(InvalidInput):
 
 class InvalidRun(InvalidInput):
     code = "invalid_run"
+
+
+class Unstorable(InvalidInput):
+    """A value that no row can hold: a number out of range, text with a NUL."""
+
+    code = "unstorable"
+
+    def __init__(self, cause: Exception) -> None:
+        super().__init__(
+            f"a value cannot be stored: {cause}",
+            hint="Use text without NUL and lone surrogates, and whole numbers of at most 64 bits.",
+        )
 
 
 class Severity(StrEnum):
@@ -229,6 +246,18 @@ class WaitTimeout(FoliotError, TimeoutError):
         self.run_ids = tuple(run_ids)
 
 
+class InUse(FoliotError):
+    """An application cannot be closed, or opened elsewhere, under those who use it."""
+
+    code = "in_use"
+
+
+class WrongLoop(FoliotError):
+    """An application is open on one event loop, and was asked from another one."""
+
+    code = "wrong_loop"
+
+
 class OwnedElsewhere(FoliotError):
     """Names every definition that was to be changed and has another owner."""
 
@@ -294,9 +323,49 @@ class StorageUnavailable(StorageError):
 class StorageMissing(StorageUnavailable):
     code = "storage_missing"
 
+    def __init__(self, place: str) -> None:
+        super().__init__(
+            f"there is no Foliot database {place}",
+            hint="Create it with: foliot migrate, or start foliot serve, or name another one with --storage.",
+        )
+
 
 class StorageCorrupt(StorageError):
     code = "storage_corrupt"
+
+
+class RowUnreadable(StorageCorrupt):
+    """Says which row: a job, a run, a revision of a schedule. Whoever reads on knows where by the schedule's `uid`."""
+
+    code = "row_unreadable"
+
+    def __init__(self, kind: str, name: object, cause: Exception) -> None:
+        self.kind = kind
+        self.name = str(name)
+        self.schedule_id = self.uid = ""
+        super().__init__(
+            f"the row of {kind} {self.name[:128]!a} cannot be read: {cause}",
+            hint="Something other than Foliot has written it. Restore this row from a backup.",
+        )
+
+    def place_in(self, uid: str, schedule_id: str) -> "RowUnreadable":
+        """Say in the ledger of which schedule it was found."""
+        self.uid, self.schedule_id = uid, schedule_id
+        if self.kind != "schedule":
+            self.message = f"schedule {schedule_id[:128]!a}: {self.message}"
+        return self
+
+
+class SchemaTooOld(StorageError):
+    code = "schema_too_old"
+
+    def __init__(self, *, found: int, needed: int) -> None:
+        super().__init__(
+            f"the database has schema version {found}, this Foliot needs {needed}",
+            hint="Make a backup, then bring it up to date with: foliot migrate",
+        )
+        self.found = found
+        self.needed = needed
 
 
 class SchemaTooNew(StorageError):

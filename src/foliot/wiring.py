@@ -6,6 +6,7 @@ Adapters are imported when they are asked for: a program that uses SQLite never 
 import os
 import secrets
 import socket
+import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -60,7 +61,15 @@ STORAGES: Final[Mapping[str, Adapter]] = {
     "postgres": Adapter("foliot.adapters.storage.postgres.url:open_url", "asyncpg", "postgres"),
 }
 
+BACKUPS: Final[Mapping[str, Adapter]] = {"sqlite": Adapter("foliot.adapters.storage.sqlite.backup:back_up")}
+"""Databases that we copy ourselves; a server comes with tools of its own."""
+
 Opener = Callable[..., Awaitable[Storage]]
+
+_LOADING: Final = threading.Lock()
+# A child that is forked amid an import finds the module locked for ever.
+os.register_at_fork(before=_LOADING.acquire, after_in_parent=_LOADING.release, after_in_child=_LOADING.release)
+BackUp = Callable[[str, Path, Callable[[int, int], None]], Awaitable[list[Path]]]
 
 
 class Surroundings(NamedTuple):
@@ -101,6 +110,7 @@ class Services:
 async def open_services(url: str, clock: Clock | None = None, *, create: bool = True) -> Services:
     clock = clock or SystemClock()
     storage = await open_storage(url, clock, create=create)
+    # Asked of the system each time: a child that was forked must not repeat the ids of its parent.
     return build_services(storage, clock, IdSource(lambda: secrets.randbits(80)))
 
 
@@ -127,8 +137,14 @@ def build_services(storage: Storage, clock: Clock, ids: IdSource) -> Services:
 async def open_storage(url: str, clock: Clock, *, create: bool = True) -> Storage:
     """Open the database that a URL names: sqlite:///relative.db, sqlite:////absolute.db or postgresql://...
 
-    A file that does not exist is created, or refused where `create` forbids it.
+    What is not there is created, what is old brought up to date. Unless `create`: then both are refused, as they are.
     """
+    opener = cast(Opener, _load(*_adapter(url)))
+    return await opener(url, clock=clock, faults=fault_points(), create=create)
+
+
+def _adapter(url: str) -> tuple[str, Adapter]:
+    """The scheme of a URL and the storage for it."""
     scheme = url.partition("://")[0]
     adapter = STORAGES.get(scheme) if "://" in url else None
     if adapter is None:
@@ -137,7 +153,19 @@ async def open_storage(url: str, clock: Clock, *, create: bool = True) -> Storag
             hint=suggest(scheme, STORAGES, otherwise="Use sqlite:///foliot.db or postgresql://user@host/database."),
             field="storage",
         )
-    return await cast(Opener, _load(scheme, adapter))(url, clock=clock, faults=fault_points(), create=create)
+    return scheme, adapter
+
+
+async def back_up(url: str, target: Path, progress: Callable[[int, int], None]) -> list[Path]:
+    """Copy the database that a URL names, as it is at one moment. Nothing is overwritten; the new files come back."""
+    scheme, _ = _adapter(url)
+    if scheme not in BACKUPS:
+        raise InvalidInput(
+            f"foliot backup copies files, and {scheme} is a server",
+            hint="Use its own tools: pg_dump and pg_restore.",
+            field="storage",
+        )
+    return await cast(BackUp, _load(scheme, BACKUPS[scheme]))(url, target, progress)
 
 
 def build_node(
@@ -196,7 +224,8 @@ def fault_points() -> Callable[[str], None]:
 def _load(name: str, adapter: Adapter) -> Any:
     module, _, attribute = adapter.path.partition(":")
     try:
-        return getattr(import_module(module), attribute)
+        with _LOADING:
+            return getattr(import_module(module), attribute)
     except ModuleNotFoundError as error:
         if adapter.package and error.name == adapter.package:
             raise DriverMissing(name, adapter.package, adapter.extra) from None

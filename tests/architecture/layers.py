@@ -62,6 +62,7 @@ DRIVER_HOMES: Final[Mapping[str, tuple[str, ...]]] = {
     "nats": ("adapters", "nats"),
     "redis": ("adapters", "redis"),
     "hiredis": ("adapters", "redis"),
+    "uvloop": ("interfaces", "cli"),
     "click": ("interfaces", "cli"),
     "rich": ("interfaces", "cli"),
 }

@@ -89,6 +89,7 @@ def test_a_server_says_how_it_behaves(good: Good) -> None:
         poll_sec = 0.5
         drain_sec = 0
         watch = true
+        loop = "asyncio"
         log_format = "json"
         log_level = "debug"
     """).server
@@ -96,7 +97,7 @@ def test_a_server_says_how_it_behaves(good: Good) -> None:
     assert (server.name, server.mode, server.roles, server.slots) == ("box", "development", ("worker",), 3)
     assert server.queues == ("mail", "default")
     assert (server.lease, server.poll, server.drain) == (2 * MINUTE, 500, 0)
-    assert (server.watch, server.log_format, server.log_level) == (True, "json", "debug")
+    assert (server.watch, server.loop, server.log_format, server.log_level) == (True, "asyncio", "json", "debug")
 
 
 @pytest.mark.parametrize("key", ["host = '0.0.0.0'", "port = 80", "admin_token = 'x'"])

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from itertools import count
 
+from msgspec.structs import replace
+
 from foliot.domain import edit
 from foliot.domain.audit import Finding, audit
 from foliot.domain.firing import Circumstances, DueSchedule, Firing, Tempo, plan_firing
@@ -96,7 +98,8 @@ class ScheduleModel:
         self.in_flight += len(firing.runs)
         self.ticks += firing.ticks
         self.planned = list(firing.planned)
-        self.schedule = self.schedule._replace(
+        self.schedule = replace(
+            self.schedule,
             version=self.schedule.version + 1,
             settled_until=firing.settled_until,
             next_run_at=firing.next_run_at,

@@ -1,6 +1,7 @@
 """What applying a set of definitions would change."""
 
 import pytest
+from msgspec.structs import replace
 
 from foliot.domain.deployment import Action, Current, Declared, compare
 from foliot.domain.difference import Difference
@@ -167,7 +168,7 @@ def test_what_is_stored_is_read_from_jobs_and_schedules() -> None:
     schedule = create(ScheduleUid("uid"), name, DEFAULT_PROJECT, every(60), START)
     the_job = Job(id=A, project=DEFAULT_PROJECT, spec=job(), revision=1, created_at=START, updated_at=START)
 
-    current = Current.of([the_job], [schedule, schedule._replace(id=ScheduleId("p"), paused_at=START)])
+    current = Current.of([the_job], [schedule, replace(schedule, id=ScheduleId("p"), paused_at=START)])
 
     assert current.jobs == {A: job()}
     assert current.schedules[name].anchor is not None

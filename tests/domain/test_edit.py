@@ -3,12 +3,14 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from foliot.domain import edit
 from foliot.domain.ids import ScheduleUid
 from foliot.domain.instant import HOUR, MINUTE, SECOND, Instant, later
 from foliot.domain.job import DEFAULT_PROJECT
 from foliot.domain.schedule import Overlap, Schedule, ScheduleSpec
+from foliot.domain.timetable import Timetable
 from foliot.testing.builders import NIGHTLY, cron, every, manual, once
 from foliot.testing.clock import START
 
@@ -31,6 +33,16 @@ def test_a_new_schedule_is_settled_up_to_now_and_planned_from_there() -> None:
 
 def test_a_moment_that_is_now_has_passed() -> None:
     assert created(cron("* * * * *")).next_run_at == START + MINUTE
+
+
+@pytest.mark.proves("R4-61")
+@given(SPECS, st.none() | SPANS, st.none() | SPANS)
+def test_the_first_moment_is_the_one_of_the_timetable(spec: ScheduleSpec, start: int | None, end: int | None) -> None:
+    bounds = [None if span is None else later(START, span) for span in (start, end)]
+
+    schedule = created(replace(spec, start_at=bounds[0], end_at=bounds[1]))
+
+    assert schedule.next_run_at == Timetable(NIGHTLY, (schedule.revision,)).next(START)
 
 
 def test_a_schedule_that_may_fire_early_wakes_early() -> None:
@@ -60,7 +72,7 @@ def test_an_edit_leaves_unsettled_moments_to_the_rule_they_had() -> None:
 
 @pytest.mark.proves("T6", "T15")
 def test_an_edit_under_a_clock_set_back_opens_after_what_is_settled() -> None:
-    before = created(every(60))._replace(settled_until=later(START, HOUR))
+    before = replace(created(every(60)), settled_until=later(START, HOUR))
 
     after = edit.edit(before, every(90), [before.revision], later(START, MINUTE))
 
@@ -88,8 +100,12 @@ def test_an_edit_never_unpauses() -> None:
 
 
 def test_an_edit_wakes_a_spent_schedule() -> None:
-    spent = created(once(later(START, MINUTE)))._replace(
-        enabled=False, next_run_at=None, wake_at=None, settled_until=later(START, MINUTE)
+    spent = replace(
+        created(once(later(START, MINUTE))),
+        enabled=False,
+        next_run_at=None,
+        wake_at=None,
+        settled_until=later(START, MINUTE),
     )
 
     after = edit.edit(spent, once(later(START, HOUR)), [spent.revision], later(START, 2 * MINUTE))
@@ -115,7 +131,7 @@ def test_any_difference_is_an_edit() -> None:
 def test_saving_a_schedule_again_that_has_fired_for_the_last_time_changes_nothing() -> None:
     schedule = created(every(60))
 
-    assert edit.is_same_rule(schedule._replace(enabled=False, next_run_at=None), every(60))
+    assert edit.is_same_rule(replace(schedule, enabled=False, next_run_at=None), every(60))
 
 
 def test_an_edited_schedule_knows_its_new_rule() -> None:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from foliot.domain.audit import Account, Fault, Launched, judge
 from foliot.domain.edit import create
@@ -43,8 +44,12 @@ def an_account(
     settled_until = max([START, *(tick.until for tick in ticks)])
     launched = [tick.scheduled_for for tick in ticks if tick.outcome is TickOutcome.RAN]
     coming = Timetable(NIGHTLY, (Revision(1, START, spec),)).next(settled_until)
-    schedule = create(UID, NIGHTLY, "default", spec, START)._replace(
-        settled_until=settled_until, next_run_at=coming, wake_at=coming, last_scheduled_at=max(launched, default=None)
+    schedule = replace(
+        create(UID, NIGHTLY, "default", spec, START),
+        settled_until=settled_until,
+        next_run_at=coming,
+        wake_at=coming,
+        last_scheduled_at=max(launched, default=None),
     )
     if runs is None:
         runs = [a_run_of((moment - START) // MINUTE) for moment in launched]
@@ -163,7 +168,7 @@ def test_the_tick_that_a_coalesced_one_leads_to_was_offered(target: TickRecord, 
 @pytest.mark.proves("T9")
 def test_who_is_behind_may_lead_to_what_is_not_decided_yet() -> None:
     account = an_account(coalesced(1, at(2)), spec=every(60, anchor=START, catchup=Catchup.ONCE))
-    behind = account._replace(schedule=account.schedule._replace(behind_since=at(9)))
+    behind = account._replace(schedule=replace(account.schedule, behind_since=at(9)))
 
     assert faults(account) == [Fault.LEADS_NOWHERE]
     assert faults(behind) == []
@@ -197,7 +202,7 @@ def test_spread_may_plan_a_tick_for_any_later_moment_and_nothing_else_may() -> N
     for catchup in Catchup:
         account = an_account(spec=every(60, anchor=START, catchup=catchup), planned=(late,), now=at(2))
         planned = account._replace(
-            schedule=account.schedule._replace(settled_until=at(1), next_run_at=at(2), wake_at=late.fire_at)
+            schedule=replace(account.schedule, settled_until=at(1), next_run_at=at(2), wake_at=late.fire_at)
         )
         assert faults(planned) == ([] if catchup is Catchup.SPREAD else [Fault.MISTIMED])
 
@@ -257,7 +262,7 @@ def test_a_run_is_missing_where_an_older_one_of_its_job_is_kept(there: list[Laun
 
 def waking(**fields: Any) -> list[Fault]:
     account = an_account(ran(1))
-    return faults(account._replace(schedule=account.schedule._replace(**fields), now=at(9)))
+    return faults(account._replace(schedule=replace(account.schedule, **fields), now=at(9)))
 
 
 @pytest.mark.proves("T6")
@@ -281,7 +286,7 @@ def test_a_schedule_that_fires_early_is_woken_early() -> None:
     account = an_account(spec=every(60, anchor=at(1), jitter=Millis(10 * SECOND)))
 
     assert faults(account) == [Fault.OVERSLEEPS]
-    assert faults(account._replace(schedule=account.schedule._replace(wake_at=Instant(at(1) - 10 * SECOND)))) == []
+    assert faults(account._replace(schedule=replace(account.schedule, wake_at=Instant(at(1) - 10 * SECOND)))) == []
 
 
 @pytest.mark.proves("T2")
@@ -292,7 +297,7 @@ def test_a_schedule_that_is_off_with_moments_to_come_is_asleep() -> None:
 @pytest.mark.proves("T12")
 def test_no_ledger_begins_after_all_that_is_decided() -> None:
     account = an_account(after=at(5))
-    beginning = [account.schedule._replace(ledger_from=Instant(START + after)) for after in (1, 2)]
+    beginning = [replace(account.schedule, ledger_from=Instant(START + after)) for after in (1, 2)]
 
     assert [faults(account._replace(schedule=schedule)) for schedule in beginning] == [[], [Fault.WRONG_START]]
 
@@ -302,7 +307,7 @@ def test_no_ledger_begins_after_all_that_is_decided() -> None:
 
 def ruled_by(*revisions: Revision, **fields: Any) -> list[Fault]:
     account = an_account(**fields)
-    schedule = account.schedule._replace(revision=revisions[-1])
+    schedule = replace(account.schedule, revision=revisions[-1])
     return faults(account._replace(schedule=schedule, timetable=Timetable(NIGHTLY, revisions)))
 
 
@@ -322,6 +327,6 @@ def test_a_range_belongs_to_one_revision() -> None:
     spec = every(60, anchor=START)
     account = an_account(a_tick(at(1), *MISSED, until=at(4), count=4))
     revisions = (Revision(1, START, spec), Revision(2, at(2), spec))
-    edited = account.schedule._replace(revision=revisions[-1])
+    edited = replace(account.schedule, revision=revisions[-1])
 
     assert faults(account._replace(schedule=edited, timetable=Timetable(NIGHTLY, revisions))) == [Fault.OTHER_REVISION]

@@ -91,6 +91,16 @@ def test_a_timeout_is_tried_again_and_keeps_its_name() -> None:
     assert again == Again(Millis(7), Status.TIMEOUT, Reason.TIMEOUT, "took too long")
 
 
+@pytest.mark.proves("Z48")
+@pytest.mark.parametrize("outcome", [Failure("sent token=s3cret", Reason.EXCEPTION), TimedOut("sent token=s3cret")])
+@pytest.mark.parametrize("retries", [0, 1])
+def test_an_error_is_kept_without_what_may_be_a_secret(outcome: Failure | TimedOut, retries: int) -> None:
+    verdict = settle(FIRST, outcome, with_retries(retries, 0))
+
+    assert isinstance(verdict, Ended | Again)
+    assert verdict.error == "sent token=***"
+
+
 @pytest.mark.proves("S9")
 def test_a_cancelled_attempt_is_not_tried_again() -> None:
     assert settle(FIRST, Cancelled(), with_retries(3)) == Ended(Status.CANCELLED, Reason.CANCELLED)

@@ -6,7 +6,15 @@ import pytest
 
 from foliot.domain.difference import Difference, differences
 from foliot.domain.job import JobSpec
-from foliot.domain.secrets import is_hidden, public_document, public_spec, public_url, public_value, sounds_secret
+from foliot.domain.secrets import (
+    is_hidden,
+    public_document,
+    public_error,
+    public_spec,
+    public_url,
+    public_value,
+    sounds_secret,
+)
 
 
 @pytest.mark.proves("Z48")
@@ -120,3 +128,44 @@ def test_a_difference_tells_no_secret(field: str) -> None:
     assert difference.field == field
     assert "s3cret" not in str(difference)
     assert difference == Difference(field, difference.before, difference.before)
+
+
+@pytest.mark.proves("Z48")
+@pytest.mark.parametrize(
+    ("error", "public"),
+    [
+        ("cannot reach https://ada:s3cret@shop.example/", "cannot reach https://***@shop.example/"),
+        ("401 for Authorization: Bearer s3cret", "401 for Authorization: Bearer ***"),
+        ("GET /?token=s3cret&day=1 failed", "GET /?token=***&day=1 failed"),
+        ("could not connect: host=db password=s3cret", "could not connect: host=db password=***"),
+        ("DB_PASSWORD='s3 cret' is wrong", "DB_PASSWORD=*** is wrong"),
+        ('    api_key = "s3\\"cret"\nKeyError', "    api_key = ***\nKeyError"),
+        ("ValueError: {'apiToken': 's3cret', 'day': 1}", "ValueError: {'apiToken': ***, 'day': 1}"),
+        ('{"password": "s3cret, s3cret', '{"password": ***'),
+        ('said="token=s3cret"', 'said="token=***'),
+    ],
+)
+def test_an_error_is_told_without_secrets(error: str, public: str) -> None:
+    assert public_error(error) == public
+    assert public_error(public) == public
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        "exit code 3",
+        "unexpected token: }",
+        "KeyError: 'token'",
+        "key=7 is taken",
+        "    token = fetch(place)",
+        "primary-key=7",
+    ],
+)
+def test_what_names_no_secret_is_told_as_it_is(error: str) -> None:
+    assert public_error(error) == error
+
+
+@pytest.mark.parametrize("part", ["a-", "token=", 'token="', "key", "'", "token \t", "Bearer "])
+def test_no_error_is_too_long_to_be_looked_through(part: str) -> None:
+    """Were the time to grow with the square of the length, this would not end."""
+    assert len(public_error(part * 200_000)) <= 3 * len(part) * 200_000

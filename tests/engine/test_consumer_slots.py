@@ -1,6 +1,7 @@
 """No more is claimed than there are free slots, whoever says what is ready."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -9,8 +10,11 @@ from foliot.domain.ids import RunId
 from foliot.domain.instant import MINUTE, SECOND
 from foliot.domain.run import Status
 from foliot.engine.loop import AT_ONCE
+from foliot.ports.runs import Exchanged
 from foliot.ports.storage import Storage
+from foliot.testing.builders import a_claim, succeeded
 from foliot.testing.clock import VirtualClock
+from foliot.testing.simulation.faults import Faults, Hiccup
 from tests.engine.conftest import Another
 from tests.engine.ease import ease
 from tests.engine.rig import Rig
@@ -74,17 +78,124 @@ async def test_an_attempt_that_was_given_up_still_takes_its_slot(storage: Storag
 
 async def test_nothing_is_claimed_while_outcomes_pile_up(storage: Storage, clock: VirtualClock) -> None:
     rig = Rig(storage, clock, slots=1)
-    for _ in range(4):
-        await rig.enqueue()
+    await rig.enqueue()
+    for _ in range(2):
+        rig.finisher.add(succeeded(a_claim()))
 
-    for _ in range(4):
-        await rig.claim()
-    assert rig.finisher.backlog == 2
+    await rig.claim()
+    assert rig.stage.attempts == []
+    rig.consumer.wake.clear()
     await rig.finisher.round()
 
     assert rig.consumer.wake.is_set()
     await rig.claim()
-    assert len(rig.stage.attempts) == 3
+    assert len(rig.stage.attempts) == 1
+
+
+async def test_outcomes_go_along_with_the_next_claim(storage: Storage, clock: VirtualClock) -> None:
+    rig = Rig(storage, clock, slots=1)
+    first, second = [await rig.enqueue() for _ in range(2)]
+    await rig.claim()
+    assert (await rig.status(first), rig.finisher.backlog) == (Status.RUNNING, 1)
+
+    await rig.claim()
+
+    assert (await rig.status(first), await rig.status(second)) == (Status.SUCCESS, Status.RUNNING)
+    assert rig.finisher.backlog == 1
+
+
+@pytest.mark.proves("R1-22", "M4")
+@pytest.mark.parametrize("point", ["before_commit", "after_commit"])
+async def test_outcomes_that_went_along_with_a_claim_that_failed_are_saved_by_the_finisher(
+    storage: Storage, clock: VirtualClock, faults: Faults, point: str
+) -> None:
+    rig = Rig(storage, clock, slots=1)
+    first, second = [await rig.enqueue() for _ in range(2)]
+    await rig.claim()
+    rig.finisher.wake.clear()
+    faults.arm(Hiccup("away"), point=f"exchange.{point}")
+
+    with pytest.raises(Hiccup):
+        await rig.consumer.round()
+    assert (rig.finisher.backlog, rig.finisher.wake.is_set()) == (1, True)
+    await rig.save()
+    await rig.work()
+    await rig.work()
+
+    assert [await rig.status(run_id) for run_id in (first, second)] == [Status.SUCCESS] * 2
+    assert len(rig.stage.attempts) == 2
+
+
+async def test_an_outcome_that_came_too_late_is_told_of(
+    storage: Storage, clock: VirtualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    rig = Rig(storage, clock, slots=2)
+    await rig.membership.round()
+    await rig.enqueue()
+    late = a_claim()
+    rig.finisher.add(succeeded(late))
+
+    await rig.consumer.round()
+
+    assert [record.__dict__["tokens"] for record in caplog.records if record.message == "finish_stale"] == [
+        [late.token]
+    ]
+    assert rig.finisher.backlog == 0
+
+
+# -- two hands
+
+
+@pytest.fixture
+def two_handed(storage: Storage, clock: VirtualClock) -> Rig:
+    storage.is_remote = True  # type: ignore[misc]  # the file plays a server
+    rig = Rig(storage, clock, slots=5)
+    rig.stage.answer = None
+    return rig
+
+
+async def test_two_hands_together_ask_for_no_more_than_there_are_slots(
+    two_handed: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rig, exchange, is_answered = two_handed, two_handed.storage.runs.exchange, asyncio.Event()
+    asked: list[int] = []
+
+    async def slowly(finishes: Any, worker_id: Any, queues: Any, limit: int, **options: Any) -> Exchanged:
+        asked.append(limit)
+        await is_answered.wait()
+        return await exchange(finishes, worker_id, queues, limit, **options)
+
+    monkeypatch.setattr(rig.storage.runs, "exchange", slowly)
+    for _ in range(9):
+        await rig.enqueue()
+    await rig.membership.round()
+
+    rounds = [asyncio.create_task(hand.round()) for hand in (*rig.worker.hands, rig.consumer)]
+    await ease()
+    assert asked == [3, 2]
+    is_answered.set()
+    await asyncio.gather(*rounds)
+    await ease()
+
+    assert len(rig.stage.under_way) == 5
+
+
+async def test_a_second_hand_rests_until_more_is_to_be_had(two_handed: Rig) -> None:
+    first, second = two_handed.worker.hands
+    runs = [await two_handed.enqueue() for _ in range(6)]
+    await two_handed.membership.round()
+
+    assert [await first.round(), await second.round(), await second.round()] == [AT_ONCE, None, None]
+    await ease()
+    assert not second.wake.is_set()
+    two_handed.stage.end(runs[0])
+    await ease()
+
+    assert second.wake.is_set()
+
+
+async def test_a_storage_in_the_same_process_needs_one_hand(rig: Rig) -> None:
+    assert rig.worker.hands == (rig.consumer,)
 
 
 @pytest.mark.proves("L10")
@@ -120,6 +231,24 @@ async def test_a_worker_that_is_not_registered_claims_nothing(rig: Rig) -> None:
     await rig.consumer.round()
 
     assert rig.stage.attempts == []
+
+
+@pytest.mark.proves("S6")
+async def test_a_busy_worker_that_lost_its_place_rests_until_it_has_another(
+    storage: Storage, clock: VirtualClock
+) -> None:
+    rig = Rig(storage, clock, slots=1)
+    runs = [await rig.enqueue() for _ in range(2)]
+    await rig.claim()
+    rig.membership.worker = None
+
+    assert await rig.consumer.round() == SECOND
+    rig.consumer.wake.clear()
+    await rig.membership.round()
+    assert rig.consumer.wake.is_set()
+    await rig.work()
+
+    assert await rig.status(runs[1]) is Status.SUCCESS
 
 
 # -- messages
@@ -196,7 +325,10 @@ async def test_a_renewal_while_a_claim_is_under_way_takes_nothing_back(rig: Rig)
         assert worker is not None
         await rig.storage.runs.claim(worker.id, worker.queues, 1)
 
-        rest = await rig.membership.round()
+        renewing = asyncio.create_task(rig.membership.round())
+        await ease()
+        rig.clock.advance(SECOND)
+        rest = await renewing
 
     assert rest == rig.settings.lease // 3
     assert await rig.status(run_id) is Status.RUNNING

@@ -129,3 +129,28 @@ async def test_a_runner_that_cleans_up_is_cancelled_only_once(storage: Storage, 
 
     assert runner.is_clean
     assert await rig.status(run_id) is Status.CANCELLED
+
+
+@pytest.mark.proves("S6")
+async def test_a_function_that_cancels_its_own_task_has_failed(storage: Storage, clock: VirtualClock) -> None:
+    rig = Rig(storage, clock, runners={"stage": Suicidal()})
+    run_id = await rig.enqueue()
+
+    await rig.work()
+
+    run = await rig.run(run_id)
+    assert (run.status, run.reason, run.attempt) == (Status.FAILED, Reason.EXCEPTION, 1)
+    assert run.error == "the task of this run was cancelled, and not by Foliot"
+
+
+class Suicidal:
+    """A runner whose attempts cancel the task that carries them out."""
+
+    abandoned = 0
+
+    async def run(self, attempt: Attempt) -> Success | Failure:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        await asyncio.sleep(0)
+        raise AssertionError("it went on")

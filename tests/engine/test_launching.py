@@ -109,6 +109,21 @@ async def test_a_launcher_that_always_says_no_has_failed_the_tick(rig: Rig, laun
     assert (run.status, run.reason) == (Status.FAILED, "launch_failed")
 
 
+@pytest.mark.proves("R4-44", "R4-47", "R4-49")
+async def test_a_tick_shows_that_its_launch_has_failed(launchpad: Launchpad) -> None:
+    launchpad.errors = 100
+    app = Foliot(launcher=launchpad)
+    async with InlineEngine(app) as engine:
+        await app.upsert_schedule("s", workflow_id="etl", cron_expr="@hourly")
+        await engine.advance(timedelta(hours=1, minutes=1))
+
+        [tick] = await app.ticks("s")
+        run = await app.run(tick.run_id or "")
+
+    assert (tick.outcome, tick.status, run.reason) == ("ran", "failed", "launch_failed")
+    assert "ConnectionError: nobody answers" in (run.error_message or "")
+
+
 class Counter:
     """A launcher without a coroutine."""
 

@@ -205,13 +205,38 @@ async def test_a_failed_renewal_is_repeated_within_a_second(membership: Membersh
     assert rests == [SECOND] * 5
 
 
-async def test_while_a_claim_is_under_way_nothing_is_listed(membership: Membership, store: Store) -> None:
+async def test_while_a_claim_is_under_way_nothing_is_listed(
+    membership: Membership, store: Store, clock: VirtualClock
+) -> None:
     async with membership.claiming():
-        await membership.round()
+        renewing = asyncio.create_task(membership.round())
+        await ease()
+        assert store.workers.listed == []
+        clock.advance(SECOND)
+        await renewing
 
     await membership.round()
 
     assert store.workers.listed == [None, [1, 2]]
+
+
+@pytest.mark.proves("M4")
+async def test_a_worker_that_always_claims_comes_to_list_what_it_holds(membership: Membership, store: Store) -> None:
+    """So that a grant whose answer got lost is given back also by a worker that is never idle."""
+    is_answered, is_answered_too = asyncio.Event(), asyncio.Event()
+    first = asyncio.create_task(enter(membership, until=is_answered))
+    await ease()
+    renewing = asyncio.create_task(membership.round())
+    await ease()
+    second = asyncio.create_task(enter(membership, until=is_answered_too))
+    await ease()
+
+    is_answered.set()
+    await renewing
+    is_answered_too.set()
+    await asyncio.gather(first, second)
+
+    assert store.workers.listed == [[1, 2]]
 
 
 async def test_a_claim_waits_for_a_listing_that_is_under_way(membership: Membership, store: Store) -> None:
@@ -228,8 +253,38 @@ async def test_a_claim_waits_for_a_listing_that_is_under_way(membership: Members
     assert await claiming == membership.worker
 
 
-async def enter(membership: Membership) -> Worker | None:
+@pytest.mark.proves("S3", "L1")
+async def test_a_renewal_that_waited_behind_a_claim_lists_nothing_while_that_claim_is_under_way(
+    membership: Membership, store: Store, clock: VirtualClock
+) -> None:
+    store.workers.gate.clear()
+    renewing = asyncio.create_task(renew_twice(membership))
+    await ease()
+    is_answered = asyncio.Event()
+    claiming = asyncio.create_task(enter(membership, until=is_answered))
+    await ease()
+
+    store.workers.gate.set()
+    await ease()
+    assert store.workers.listed == [[1, 2]]
+    clock.advance(SECOND)
+    await renewing
+    is_answered.set()
+    await claiming
+
+    assert store.workers.listed == [[1, 2], None]
+
+
+async def renew_twice(membership: Membership) -> None:
+    """At once, as when a cancel has rung meanwhile."""
+    await membership.round()
+    await membership.round()
+
+
+async def enter(membership: Membership, until: asyncio.Event | None = None) -> Worker | None:
     async with membership.claiming() as worker:
+        if until is not None:
+            await until.wait()
         return worker
 
 

@@ -9,7 +9,9 @@ import pytest
 from foliot.adapters.storage.sqlite import SqliteStorage, schema
 from foliot.domain.instant import MINUTE
 from foliot.domain.outcome import Failure, Reason, Success
-from foliot.testing.builders import every
+from foliot.domain.workflow.spec import Step, WorkflowSpec
+from foliot.ports.definitions import Deployment
+from foliot.testing.builders import a_job_spec, every
 from foliot.testing.clock import VirtualClock
 from tests.engine.rig import Rig
 
@@ -30,9 +32,10 @@ async def live(rig: Rig, minutes: int) -> list[tuple[object, ...]]:
     return [*tick_of, *await rig.outcomes((await rig.stored()).uid)]
 
 
-def as_it_was(path: Path, old: Path) -> None:
-    """The same rows in the tables of the first version, with the columns that it had."""
-    schema.open_file(old, {1: schema.MAIN[1]}, synchronous="NORMAL", cache_kib=1_000).close()
+def as_it_was(path: Path, old: Path, version: int = 1) -> None:
+    """The same rows in the tables of the first version, or another one, with the columns that it had."""
+    migrations = {number: schema.MAIN[number] for number in range(1, version + 1)}
+    schema.open_file(old, migrations, synchronous="NORMAL", cache_kib=1_000).close()
     connection = apsw.Connection(str(old))
     connection.execute("ATTACH ? AS full", (str(path),))
     tables = connection.execute("SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
@@ -65,3 +68,31 @@ async def test_it_fires_and_runs_exactly_as_before(tmp_path: Path) -> None:
     connection = apsw.Connection(str(tmp_path / "old.db"))
     assert [table for table in NEW_TABLES if connection.execute(f"SELECT 1 FROM {table}").fetchone()] == []
     connection.close()
+
+
+async def listed(rig: Rig) -> list[object]:
+    """All that people can list."""
+    storage = rig.storage
+    schedule = await rig.stored()
+    jobs, workflows = await storage.jobs.page(), await storage.workflows.page()
+    return [schedule, await rig.runs(), await rig.ticks(schedule.uid), jobs, workflows]
+
+
+@pytest.mark.proves("R0-77")
+@pytest.mark.parametrize("version", range(1, max(schema.MAIN)))
+async def test_its_rows_are_listed_unchanged(tmp_path: Path, version: int) -> None:
+    clock = VirtualClock()
+    before = await opened(tmp_path / "full.db", clock)
+    await before.schedule(every(60))
+    await live(before, 5)
+    if version > 1:
+        spec = WorkflowSpec(steps=(Step(name="only", definition=a_job_spec()),))
+        await before.storage.workflows.deploy(Deployment({"etl": spec}))
+    rows = await listed(before)
+    await before.storage.close()
+
+    as_it_was(tmp_path / "full.db", tmp_path / "old.db", version)
+    after = await opened(tmp_path / "old.db", clock)
+
+    assert await listed(after) == rows
+    await after.storage.close()

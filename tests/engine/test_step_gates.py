@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from foliot.domain.gate.spec import Gate
 from foliot.domain.job import JobSpec
@@ -100,6 +101,50 @@ async def test_the_gate_is_asked_when_the_step_could_start_and_not_before(town: 
     execution = await town.app.workflow_status(execution_id)
     assert execution is not None
     assert execution.results["load"] == "success"
+
+
+@pytest.mark.proves("D7")
+@pytest.mark.parametrize("change", ["none", "other", "deleted"])
+async def test_a_step_asks_what_it_asked_when_its_execution_began(
+    town: Town, engine: InlineEngine, change: str
+) -> None:
+    first, gate = {"name": "first", "approve": True}, {"depends_on": "scan", "on_missing": "fail"}
+    load = {"name": "load", "after": "first", "command": "true"}
+    await town.app.deploy_workflow({"id": "etl", "steps": [first, {**load, **gate}]})
+    execution_id = await town.app.start_workflow("etl")
+    await engine.run_until_idle()
+
+    if change == "deleted":
+        await town.app.delete_workflow("etl")
+    else:
+        others = {"depends_on": "scan", "on_missing": "run"} if change == "other" else {}
+        await town.app.deploy_workflow({"id": "etl", "steps": [first, {**load, **others}]})
+    await town.app.approve(execution_id, "first")
+    await engine.join()
+
+    execution = await town.app.workflow_status(execution_id)
+    assert execution is not None
+    asked = next(step for step in execution.steps if step.name == "load")
+    assert (asked.result, asked.cause) == ("failure", "dep_missing")
+
+
+@pytest.mark.proves("D7")
+async def test_a_step_that_names_a_job_asks_the_gate_it_had_then(town: Town, engine: InlineEngine) -> None:
+    gated = JobSpec(kind="python", spec={"handler": "digest"}, gate=Gate(depends_on=(SCAN,)), source="app")
+    registrar = (await town.app.open()).registrar
+    await registrar.put_jobs({DIGEST: gated})
+    steps = [{"name": "first", "approve": True}, {"name": "load", "after": "first", "job": "digest"}]
+    await town.app.deploy_workflow({"id": "etl", "steps": steps})
+    execution_id = await town.app.start_workflow("etl")
+    await engine.run_until_idle()
+
+    await registrar.put_jobs({DIGEST: replace(gated, gate=None)})
+    await town.app.approve(execution_id, "first")
+    await engine.join()
+
+    execution = await town.app.workflow_status(execution_id)
+    assert execution is not None
+    assert execution.results["load"] == "skipped"
 
 
 async def test_an_execution_that_is_cancelled_ends_a_step_that_waits_for_its_gate(

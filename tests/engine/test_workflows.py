@@ -12,6 +12,7 @@ from foliot.domain.workflow.spec import Approval
 from foliot.errors import InvalidRun, InvalidWorkflow, NotFound
 from foliot.service.executions import ExecutionView, StepView
 from foliot.testing.inline import InlineEngine
+from foliot.testing.simulation.faults import Hiccup
 from tests.engine.diary import Diary
 
 
@@ -39,6 +40,40 @@ def etl(app: Foliot, diary: Diary) -> Workflow:
 async def engine(app: Foliot) -> AsyncIterator[InlineEngine]:
     async with InlineEngine(app) as engine:
         yield engine
+
+
+async def test_a_step_whose_name_has_dots_hands_its_output_on(app: Foliot, diary: Diary) -> None:
+    flow, file = Workflow("dotted"), "{{ steps['load.eu'].output['file.name'] }}"
+    flow.step("load.eu", diary.step("load.eu", {"file.name": "/data"}))
+    flow.step("report", diary.step("report"), payload={"file": file}).after("load.eu")
+    app.workflow(flow)
+
+    async with InlineEngine(app) as engine:
+        await app.start_workflow("dotted")
+        await engine.run_until_idle()
+        [report] = await app.runs(job="dotted.report")
+
+    assert (report.status, report.input_payload) == ("success", {"file": "/data"})
+
+
+@pytest.mark.proves("M4", "S6")
+@pytest.mark.parametrize(("store", "verb"), [("executions", "open"), ("workflows", "get")])
+async def test_an_execution_that_could_not_be_opened_is_opened_when_the_storage_is_back(
+    etl: Workflow, app: Foliot, engine: InlineEngine, monkeypatch: pytest.MonkeyPatch, store: str, verb: str
+) -> None:
+    async def away(*_: object) -> object:
+        raise Hiccup("away")
+
+    storage, work = engine._storage, engine._work
+    execution_id = await app.start_workflow("etl")
+    with monkeypatch.context() as trouble:
+        trouble.setattr(getattr(storage, store), verb, away)
+        await engine.run_until_idle()
+    await work.membership.round()
+    await engine.run_until_idle()
+
+    run = await app.run(execution_id)
+    assert (run.status, run.attempt) == ("success", 1)
 
 
 @pytest.mark.proves("R2-01", "R2-40", "R2-44", "R2-56", "D4")
@@ -115,6 +150,25 @@ async def test_a_workflow_owns_its_schedule(etl: Workflow, app: Foliot, diary: D
         execution = await app.workflow_status(ticks[0].run_id or "")
         assert execution is not None
         assert execution.scheduled_for == ticks[0].scheduled_for
+
+
+@pytest.mark.proves("D7", "R4-27")
+async def test_an_execution_outlives_its_workflow(app: Foliot, engine: InlineEngine) -> None:
+    ask, load = {"name": "ask", "approve": True}, {"name": "load", "after": "ask", "command": "true"}
+    done = {"name": "done", "after": "load", "command": "true"}
+    await app.deploy_workflow({"id": "flow", "steps": [ask, load, done]})
+    execution_id = await app.start_workflow("flow")
+    await engine.run_until_idle()
+
+    await app.delete_workflow("flow")
+    await app.approve(execution_id, "ask")
+    await engine.join()
+
+    execution = await app.workflow_status(execution_id)
+    assert execution is not None
+    assert (execution.status, execution.results) == ("success", dict.fromkeys(("ask", "load", "done"), "success"))
+    with pytest.raises(NotFound):
+        await app.rerun_workflow(execution_id, "load")
 
 
 @pytest.mark.proves("R2-37")

@@ -329,3 +329,23 @@ async def test_a_gate_on_a_stranger_or_on_itself_is_refused_and_nothing_is_store
 
     async with Foliot(url) as other:
         assert [job.id for job in await other.jobs()] == [LAUNCH_JOB]
+
+
+@pytest.mark.proves("R1-03")
+async def test_who_knows_a_run_id_can_follow_the_run_from_anywhere(url: str) -> None:
+    """Another application, without any definition of its own, that has been handed nothing but the id."""
+    app = Foliot(url)
+    app.shell("job", "echo working; exit $((FOLIOT_ATTEMPT == 1))", retries=1, retry_delay=0, output="text")
+
+    async with serving(app), Foliot(url) as stranger:
+        run_id = await app.enqueue("job", {"day": 1})
+        ended = await stranger.wait_for_run(run_id, 60)
+        attempts = await stranger.attempts(run_id)
+        printed = [item.data async for item in stranger.follow(run_id) if not isinstance(item, LogEnd)]
+        output = await stranger.output(run_id)
+
+    assert (ended.id, ended.job_id, ended.status, ended.attempt) == (run_id, "job", "success", 2)
+    assert (ended.input_payload, ended.output_payload) == ({"day": 1}, "working")
+    assert [one.status for one in attempts] == ["failed", "success"]
+    assert b"".join(printed).count(b"working\n") == 2
+    assert output == b"working\n"

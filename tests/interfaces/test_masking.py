@@ -1,6 +1,8 @@
 """No command shows what may be a secret, in words or as JSON, of jobs, runs and differences."""
 
 import asyncio
+import logging
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -108,6 +110,58 @@ async def give_back(url: str, output: dict[str, str]) -> None:
         run = await app.wait_for_run(await app.enqueue("login"), timeout=60)
         await node.stop()
         assert run.output_payload == output
+
+
+def raises() -> None:
+    raise ValueError(f"the shop refused token={SECRET}")
+
+
+def declare_function(app: Foliot) -> None:
+    app.job(id="login", retries=1, retry_delay=0)(raises)
+
+
+def declare_call(app: Foliot) -> None:
+    Path("shop.py").write_text(f"def login():\n    raise ValueError({{'password': '{SECRET}'}})\n")
+    app.call("login", "shop:login", retries=1, retry_delay=0)
+
+
+def declare_request(app: Foliot) -> None:
+    app.http("login", f"http://ada:{SECRET}@127.0.0.1:1/?token={SECRET}", retries=1, retry_delay=0)
+
+
+def declare_command(app: Foliot) -> None:
+    app.shell("login", [f"/nowhere/password={SECRET}"], retries=1, retry_delay=0)
+
+
+@pytest.mark.proves("Z48")
+@pytest.mark.parametrize("declare", [declare_function, declare_call, declare_request, declare_command])
+def test_what_a_run_failed_with_is_stored_told_and_logged_without_secrets(
+    call: Call, elsewhere: Path, caplog: pytest.LogCaptureFixture, declare: Callable[[Foliot], None]
+) -> None:
+    with caplog.at_level(logging.INFO, "foliot"):
+        stored = asyncio.run(fail(f"sqlite:///{elsewhere}/foliot.db", declare))
+
+    about = (["show", "login@last"], ["runs"], ["jobs"], ["top", "--once"], ["show", "login@last", "--json"])
+    told = [call(*words).out for words in about]
+
+    logged = [str(vars(record)) for record in caplog.records]
+    assert len(stored) == 3
+    assert all(stored)
+    assert any("run_ended" in line for line in logged)
+    assert SECRET not in "".join([*stored, *told, *logged])
+
+
+async def fail(url: str, declare: Callable[[Foliot], None]) -> list[str]:
+    """The errors of a run that fails twice: its own, and those of its attempts."""
+    app = Foliot(url)
+    declare(app)
+    async with app:
+        node = await app.node(Settings(label="test"))
+        await node.start()
+        run = await app.wait_for_run(await app.enqueue("login"), timeout=60)
+        await node.stop()
+        attempts = await app.attempts(run.id)
+        return [error or "" for error in (run.error_message, *(attempt.error_message for attempt in attempts))]
 
 
 @pytest.mark.proves("Z48")

@@ -1,6 +1,9 @@
 """Times as people type them."""
 
+import re
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 
@@ -48,3 +51,13 @@ def test_a_moment_is_in_utc_unless_it_says_otherwise(text: str) -> None:
 def test_what_is_no_moment_is_refused(text: str) -> None:
     with pytest.raises(InvalidInput, match="is not a time"):
         read_moment(text)
+
+
+@pytest.mark.parametrize("read", [read_moment, partial(read_ago, now=NOON)])
+def test_what_the_hint_offers_is_understood(read: Callable[[str], datetime]) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        read("tomorrow")
+
+    offered = re.findall(r'"([^"]+)"', refused.value.hint)
+    assert offered
+    assert [read(text).tzinfo for text in offered] == [UTC] * len(offered)

@@ -81,7 +81,7 @@ def test_a_database_that_does_not_exist_is_not_created(call: Call, tmp_path: Pat
     code, out, err = call(*command, "--storage", f"sqlite:///{path}")
 
     assert (code, out) == (1, "")
-    assert err.splitlines()[0] == f"error: the database {path} does not exist"
+    assert err.splitlines()[0] == f"error: there is no Foliot database at {path}"
     assert "--storage" in err
     assert list(tmp_path.iterdir()) == []
 

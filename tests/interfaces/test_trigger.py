@@ -73,6 +73,13 @@ def test_a_wrong_call_starts_nothing(call: Call, shop: Path, wrong: list[str]) -
     assert len(call("runs", "--json").objects) == 4
 
 
+def test_a_length_of_time_is_no_moment_but_there_is_an_option_for_it(call: Call, shop: Path) -> None:
+    code, _, err = call("trigger", "report", "--at", "24h")
+
+    assert (code, "use --delay" in err, '"24h"' in err) == (2, True, False)
+    assert call("trigger", "report", "--delay", "24h").code == 0
+
+
 def test_asking_again_with_a_key_gives_the_first_run(call: Call, shop: Path) -> None:
     first = call("trigger", "report", "--key", "once")
 

@@ -204,9 +204,9 @@ async def test_a_zone_is_checked_before_anything_is_stored(tmp_path: Path) -> No
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("dst", "bogus"), ("jitter_ms", 1.9), ("user_id", 5), ("catchup_policy", []), ("version", 1.5)],
+    [("dst", "bogus"), ("jitter_ms", 1.9), ("user_id", 5), ("catchup_policy", []), ("version", 1.5), ("paused", 1)],
 )
-async def test_a_field_of_the_wrong_kind_is_refused(app: Foliot, field: str, value: object) -> None:
+async def test_a_field_of_the_wrong_kind_is_refused(app: Foliot, field: str, value: Any) -> None:
     with pytest.raises(InvalidInput, match=field):
         await app.upsert_schedule("s", job_id="report", interval=60, **{field: value})
 

@@ -9,6 +9,7 @@ from foliot.domain.lease import CancelAnswer
 from foliot.domain.mark import MarkAnswer
 from foliot.domain.run import Status
 from foliot.errors import InvalidRun, NotFound
+from foliot.ports.runs import RunFilter
 from foliot.service.desk import Request
 from foliot.testing.builders import REPORT, a_run, failed, succeeded
 from foliot.testing.conformance.storage.scene import Scene
@@ -20,10 +21,32 @@ SHELL = JobSpec(kind="shell", spec={"command": "true"})
 async def run_once(services: Services, scene: Scene, request: Request, *, fails: bool = True) -> str:
     """Ask for a run of the report, and let it end."""
     await scene.job(max_concurrent=5, priority=1, payload_template={"day": 0})
-    [created] = await services.desk.enqueue(REPORT, [request])
+    [created] = await services.desk.enqueue(REPORT, request)
     [claim] = await scene.claim()
     await scene.finish(failed(claim) if fails else succeeded(claim))
     return created.run_id
+
+
+async def test_of_many_runs_each_has_its_payload_and_all_have_what_else_was_asked_for(
+    services: Services, scene: Scene
+) -> None:
+    await scene.job(payload_template={"day": 0})
+
+    created = await services.desk.enqueue(REPORT, Request(delay=60, options={"priority": 9}), [{"day": 1}, None, [2]])
+
+    runs = [await services.desk.get(one.run_id) for one in created]
+    assert [run.payload for run in runs] == [{"day": 1}, {"day": 0}, [2]]
+    assert {(run.due_at, run.priority) for run in runs} == {(scene.after(MINUTE), 9)}
+    assert [run.id for run in runs] == sorted({run.id for run in runs})
+
+
+async def test_a_payload_that_is_wrong_refuses_all(services: Services, scene: Scene) -> None:
+    await scene.job()
+
+    with pytest.raises(InvalidRun, match="bytes are not text"):
+        await services.desk.enqueue(REPORT, Request(), [1, b"2"])
+
+    assert await services.desk.page(RunFilter()) == []
 
 
 async def test_a_run_is_repeated_with_its_payload_and_its_options(services: Services, scene: Scene) -> None:
@@ -139,6 +162,6 @@ async def test_a_job_by_itself_may_have_braces_that_mean_something_to_others(ser
     spec = {"command": "docker ps --format '{{ .Names }}'", "env": {"FORMAT": "{{ params.day }}"}}
     await services.registrar.put_jobs({JobId("names"): JobSpec(kind="shell", spec=spec)})
 
-    [created] = await services.desk.enqueue("names", [Request()])
+    [created] = await services.desk.enqueue("names", Request())
 
     assert created.is_new

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from foliot import Foliot
+from foliot import Foliot, current_run
 from foliot.domain.ids import JobId
 from foliot.domain.job import JobSpec
 from foliot.domain.workflow.passage import definition_of
@@ -155,6 +155,22 @@ async def test_the_planned_moment_comes_along(engine: InlineEngine) -> None:
     assert [one.scheduled_for for one in (told, backup, execution)] == [WHEN] * 3
     steps = [run for name in ("early", "late") for run in await engine.app.runs(job=f"told.{name}")]
     assert [step.input_payload for step in steps] == ["2026-01-01T00:00:00Z"] * 2
+
+
+async def test_a_job_is_told_the_moment_that_the_launcher_names() -> None:
+    app = Foliot()
+    told: list[datetime | None] = []
+    app.job(id="here")(lambda: told.append(current_run().scheduled_for))
+    app.shell("there", "echo $FOLIOT_SCHEDULED_FOR")
+
+    async with InlineEngine(app) as engine:
+        for name in ("here", "there"):
+            assert await app.launcher.start(name, None, None, WHEN, "key")
+        await engine.join()
+        [there] = await app.runs(job="there")
+        printed = await app.output(there.id)
+
+    assert (told, printed) == ([WHEN], b"2026-01-01T00:00:00Z\n")
 
 
 async def test_a_moment_without_a_zone_is_refused(engine: InlineEngine) -> None:

@@ -19,17 +19,23 @@ from foliot.domain.ids import JobId
 from foliot.domain.instant import DAY, HOUR, MINUTE, SECOND, Instant, Millis, later
 from foliot.domain.schedule import Catchup, Overlap
 from foliot.domain.tick import JitterMode
+from foliot.errors import RowUnreadable
+from foliot.ports.runs import RunFilter
 from foliot.service.verify import verify
-from foliot.testing.builders import every, once, retention, succeeded
+from foliot.testing.builders import NIGHTLY, cron, every, once, retention, succeeded
 from foliot.testing.clock import START, VirtualClock
 from foliot.testing.conformance.storage.scene import Scene
+from foliot.testing.conformance.storage.workflows import a_workflow
 from tests.adapters.storage.postgres.fresh import fresh_database
 
 BEGINNING = Instant(0)
 
 
 class Stage(NamedTuple):
-    """A scene, and a way to write behind its back. What is written says RETURNING, and changes something."""
+    """A scene, and a way to write behind its back. What is written says RETURNING, and changes something.
+
+    DOCUMENT in it is the type of payloads.
+    """
 
     scene: Scene
     write: Callable[[str], str]
@@ -52,7 +58,7 @@ async def on_sqlite(path: Path) -> AsyncIterator[Stage]:
 
     def write(sql: str) -> str:
         connection = apsw.Connection(str(path))
-        rows = list(connection.execute(sql))
+        rows = list(connection.execute(sql.replace("DOCUMENT", "BLOB")))
         connection.close()
         return str(rows or "")
 
@@ -66,7 +72,7 @@ async def on_postgres() -> AsyncIterator[Stage]:
         async with await open_postgres(server.dsn(name)) as storage:
             yield Stage(
                 Scene(storage, VirtualClock()),
-                lambda sql: server.sql(f"SET search_path = foliot; {sql}", database=name),
+                lambda sql: server.sql(f"SET search_path = foliot; {sql.replace('DOCUMENT', 'TEXT')}", database=name),
             )
 
 
@@ -231,6 +237,12 @@ async def stepped_back(scene: Scene) -> None:
     await work(scene, 2)
 
 
+async def by_cron(scene: Scene) -> None:
+    """Five minutes by another kind of rule."""
+    await scene.schedule(cron("* * * * *"))
+    await work(scene, 5)
+
+
 async def work(scene: Scene, rounds: int) -> None:
     """Fire each minute, and finish every run before the next one."""
     for _ in range(rounds):
@@ -240,7 +252,7 @@ async def work(scene: Scene, rounds: int) -> None:
 
 STORIES: Final = (
     *(ran, missed, missed_jittered, caught_up, skipped, paused, resumed, jittered, edited, pruned, full, queued),
-    *(deleted, made_anew, renamed, spread, superseded, over, forgotten, stepped_back),
+    *(deleted, made_anew, renamed, spread, superseded, over, forgotten, stepped_back, by_cron),
 )
 
 
@@ -289,6 +301,7 @@ COPY_OF_A_RUN = (
     " queue, priority, trigger, status, due_at, created_at, finished_at, attempt, lost, schedule_uid, schedule_id,"
     " scheduled_for + {}, tick_key FROM runs WHERE id = {} RETURNING 1"
 )
+NIGHTLY_UID: Final = "(SELECT s.uid FROM schedules s WHERE s.id = 'nightly')"
 FAR: Final = 4_000_000_000_000
 
 LIES = (
@@ -324,6 +337,16 @@ LIES = (
         (Fault.IMPOSSIBLE,)),
     Lie("a reason does not go with its outcome", ran, change("reason = 'overlap'", 3), (Fault.IMPOSSIBLE,)),
     Lie("a reason does not exist", ran, change("reason = 'fate'", 3), (Fault.UNREADABLE,)),
+    Lie("the rule is no document", ran, change_schedule("spec = '{oops'"), (Fault.UNREADABLE,)),
+    Lie("the rule is no rule", ran, change_schedule("spec = '7'"), (Fault.UNREADABLE,)),
+    Lie("the rule is one that cannot be kept", ran, change_schedule("spec = replace(spec, '\"60\"', '\"soon\"')"),
+        (Fault.WRONG_RULE,)),
+    Lie("a revision is no document", edited, change("spec = '{oops'", table="revisions"), (Fault.UNREADABLE,)),
+    Lie("a revision cannot be kept", edited, change("spec = replace(spec, '\"60\"', '\"soon\"')", table="revisions"),
+        (Fault.UNREADABLE,)),
+    Lie("a revision has no such minute", by_cron, change("spec = replace(spec, '* * * * *', '99 * * * *')",
+        table="revisions"), (Fault.UNREADABLE,)),
+    Lie("a payload is no document", ran, change_run("payload = CAST('{oops' AS DOCUMENT)"), (Fault.UNREADABLE,)),
     Lie("a tick is called cancelled with its schedule", skipped,
         change("outcome = 'cancelled', reason = 'deleted'", 3), (Fault.IMPOSSIBLE,)),
     Lie("a tick is called superseded", skipped, change("outcome = 'cancelled', reason = 'superseded'", 3),
@@ -439,6 +462,64 @@ async def test_an_honest_story_is_sound_from_wherever_one_looks(
     sinces = [BEGINNING, *(later(START, told * part // 8 + 1) for part in range(9)), later(START, 2 * MINUTE)]
 
     assert [await stage.findings(since) for since in sinces] == [[]] * len(sinces)
+
+
+@pytest.mark.parametrize(
+    ("lie", "row"),
+    [
+        (
+            "UPDATE schedules SET spec = '{oops' WHERE true RETURNING 1",
+            "the row of schedule 'nightly' cannot be read: ",
+        ),
+        (
+            "UPDATE revisions SET spec = '{oops' WHERE true RETURNING 1",
+            "schedule 'nightly': the row of revision '1' cannot be read: ",
+        ),
+        (change("reason = 'fate'", 3), f"the row of tick '{at(3)}' cannot be read: "),
+    ],
+)
+async def test_a_row_that_cannot_be_read_is_named_and_the_others_are_looked_at(
+    stage: Stage, lie: str, row: str
+) -> None:
+    await stage.scene.schedule(every(60), schedule_id="before")
+    await ran(stage.scene)
+    assert stage.write(f"{lie.removesuffix('RETURNING 1')} AND uid = {NIGHTLY_UID} RETURNING 1")
+    await stage.scene.schedule(every(60), schedule_id="behind")
+    assert stage.write("UPDATE schedules SET wake_at = NULL WHERE id <> 'nightly' RETURNING 1")
+
+    reports = {report.schedule_id: report.findings async for report in verify(stage.scene.storage, BEGINNING)}
+
+    [unreadable] = reports.pop(NIGHTLY)
+    assert unreadable.fault is Fault.UNREADABLE
+    assert unreadable.row
+    assert unreadable.row.startswith(row)
+    faults = {schedule_id: [finding.fault for finding in findings] for schedule_id, findings in reports.items()}
+    assert faults == {"before": [Fault.ASLEEP], "behind": [Fault.ASLEEP]}
+
+
+async def test_a_run_that_cannot_be_read_is_named(stage: Stage) -> None:
+    await ran(stage.scene)
+    assert stage.write(change_run("payload = CAST('{oops' AS DOCUMENT)"))
+    [run_id] = [tick.run_id for tick in await stage.scene.ticks((await stage.scene.stored()).uid)][2:3]
+
+    [finding] = await stage.findings()
+
+    assert finding.run_id == run_id
+    with pytest.raises(RowUnreadable, match=f"the row of run '{run_id}' cannot be read"):
+        await stage.scene.storage.runs.page(RunFilter())
+
+
+async def test_so_is_a_job_and_a_version_of_a_workflow(stage: Stage) -> None:
+    storage = stage.scene.storage
+    await stage.scene.job("etl")
+    await storage.workflows.put({"etl": a_workflow("extract")}, at=stage.scene.now)
+    for table in ("jobs", "workflows"):
+        assert stage.write(change("spec = '{oops'", table=table))
+
+    with pytest.raises(RowUnreadable, match="the row of job 'etl' cannot be read"):
+        await storage.jobs.get([JobId("etl")])
+    with pytest.raises(RowUnreadable, match="the row of workflow 'etl version 1' cannot be read"):
+        await storage.workflows.page()
 
 
 @pytest.mark.parametrize(

@@ -10,14 +10,16 @@ import pytest
 from foliot import Foliot, Workflow
 from foliot.adapters.storage.sqlite import SqliteStorage
 from foliot.domain.ids import IdSource, JobId
-from foliot.domain.instant import MINUTE
-from foliot.errors import InvalidDocument, InvalidSchedule, NotFound, OwnedElsewhere
+from foliot.domain.instant import MINUTE, to_datetime
+from foliot.domain.job import JobSpec
+from foliot.errors import InvalidDocument, InvalidJob, InvalidSchedule, NotFound, OwnedElsewhere
 from foliot.service.workflows import Deployed
-from foliot.testing.clock import VirtualClock
+from foliot.testing.clock import START, VirtualClock
 from foliot.testing.simulation.faults import Crash, Faults
 from foliot.wiring import Services, build_services
 
 ETL = JobId("etl")
+AT_START = to_datetime(START)
 STEP = {"name": "extract", "command": "true"}
 
 Opener = Callable[[Faults], Awaitable[Foliot]]
@@ -216,3 +218,79 @@ async def test_what_was_deployed_can_be_had_as_a_document_again(app: Foliot, ser
     assert again == first
     with pytest.raises(NotFound, match="version 7"):
         await app.workflow_document("etl", version=7)
+
+
+# -- the opposite
+
+
+@pytest.mark.proves("R4-27", "R4-66")
+async def test_a_deleted_workflow_is_gone_with_its_schedules_and_can_be_started_no_more(
+    app: Foliot, services: Services
+) -> None:
+    await app.deploy_workflow(document("0 3 * * *"))
+    await app.upsert_schedule("mine", workflow_id="etl", cron_expr="@hourly")
+
+    await app.delete_workflow("etl")
+
+    assert await stored(services) == (None, {})
+    assert await services.workflows.page() == []
+    assert [job.id for job in await services.storage.jobs.page()] == ["foliot.launch"]
+    assert not await app.launcher.start("etl", None, None, AT_START, "key")
+    for call in (app.start_workflow("etl"), app.workflow_document("etl"), app.delete_workflow("etl")):
+        with pytest.raises(NotFound, match="workflow 'etl' does not exist"):
+            await call
+    with pytest.raises(NotFound):
+        await app.start_workflow("etl", version=1)
+
+
+async def test_a_workflow_that_is_deployed_again_goes_on_counting(app: Foliot, services: Services) -> None:
+    await app.deploy_workflow(document("0 3 * * *"))
+    await app.delete_workflow("etl")
+
+    again = await app.deploy_workflow(document("0 3 * * *"))
+
+    assert (again.version, again.schedules) == (2, ["etl:at3"])
+    assert await stored(services) == (2, {"etl:at3": "0 3 * * *"})
+
+
+async def test_what_something_else_depends_on_is_not_deleted(app: Foliot, services: Services) -> None:
+    own_gate = {"name": "load", "command": "true", "depends_on": "etl.extract"}
+    await app.deploy_workflow(document(steps=[STEP, own_gate]))
+    await app.deploy_workflow(document(id="other", steps=[{**STEP, "depends_on": "etl.extract"}]))
+
+    with pytest.raises(InvalidJob, match=r'job "etl\.extract" is needed by other\.extract'):
+        await app.delete_workflow("etl")
+    await app.delete_workflow("other")
+    await app.delete_workflow("etl")
+
+    assert await services.workflows.page() == []
+
+
+async def test_a_workflow_of_an_application_is_not_deleted(services: Services) -> None:
+    app = Foliot()
+    flow = Workflow("etl")
+    flow.step("extract", shell="true")
+    app.workflow(flow)
+    await app.open(services)
+
+    with pytest.raises(OwnedElsewhere, match='workflow "etl" is defined in the application'):
+        await app.delete_workflow("etl")
+
+
+async def test_a_workflow_is_not_deleted_as_if_it_were_a_job(app: Foliot) -> None:
+    await app.deploy_workflow(document())
+
+    with pytest.raises(InvalidJob, match='"etl" is a workflow') as caught:
+        await app.delete_job("etl")
+
+    assert "delete_workflow" in caught.value.hint
+
+
+async def test_deleting_a_workflow_takes_edges_to_its_steps_away(app: Foliot, services: Services) -> None:
+    await app.deploy_workflow(document())
+    await services.registrar.put_jobs({JobId("x"): JobSpec(kind="shell", spec={"command": "true"})})
+    await app.add_dependency("x", "etl.extract")
+
+    await app.delete_workflow("etl")
+
+    assert await app.dependencies("x") == []

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from foliot.adapters.storage.sqlite import SqliteStorage
 from foliot.domain.ids import RunId, Token
@@ -114,7 +115,7 @@ async def test_a_spoiled_ledger_is_found(scene: Scene, name: str) -> None:
 async def test_a_watermark_that_ran_ahead_is_found(scene: Scene) -> None:
     await a_busy_hour(scene)
     book = await book_of(scene)
-    ahead = book.ledger.schedule._replace(settled_until=later(book.ledger.schedule.settled_until, HOUR))
+    ahead = replace(book.ledger.schedule, settled_until=later(book.ledger.schedule.settled_until, HOUR))
 
     faults = list(check_book(with_ledger(book, schedule=ahead)))
 

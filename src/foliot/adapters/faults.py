@@ -18,7 +18,7 @@ from foliot.errors import InvalidInput
 
 VERBS: Final = (
     *("put_jobs", "delete_jobs", "put_schedules", "pause", "delete_schedules", "settle"),
-    *("create", "release_due", "admit", "claim", "finish", "cancel", "append"),
+    *("create", "release_due", "admit", "claim", "finish", "exchange", "cancel", "append"),
     *(
         "rename_jobs",
         "mark",
@@ -26,6 +26,7 @@ VERBS: Final = (
         "watch",
         "put_workflows",
         "deploy",
+        "delete_workflows",
         "pause_step",
         "open",
         "settle_executions",

@@ -63,15 +63,14 @@ class Foliot(Application):
             options=job_options(**options),
         )
         services = await self.open()
-        [created] = await services.desk.enqueue(self._name(job), [request])
+        [created] = await services.desk.enqueue(self._name(job), request)
         return created.run_id
 
     async def enqueue_many(self, job: JobName, payloads: Sequence[Any], **options: Any) -> list[str]:
         """Create one run for each payload, in order, all or none."""
-        given = job_options(**options)
+        request = Request(options=job_options(**options))
         services = await self.open()
-        requests = [Request(payload=payload, options=given) for payload in payloads]
-        return [created.run_id for created in await services.desk.enqueue(self._name(job), requests)]
+        return [created.run_id for created in await services.desk.enqueue(self._name(job), request, payloads)]
 
     async def run(self, run_id: str) -> RunView:
         """What is known about a run."""
@@ -154,7 +153,7 @@ class Foliot(Application):
         """Delete a job that no file and no application owns, with its schedules. Its history is kept."""
         services = await self.open()
         await services.registrar.delete_job(self._name(job))
-        await services.dependencies.remove_job(self._name(job))
+        await services.dependencies.remove_jobs([self._name(job)])
 
     # -- workflows
 
@@ -169,6 +168,15 @@ class Foliot(Application):
         jobs = await services.workflows.jobs_named(names_in(tree))
         read = read_workflow(tree, jobs, services.clock.now())
         return await services.workflows.deploy(read.id, read.spec, read.schedules, past=read.past, warn=read.warnings)
+
+    async def delete_workflow(self, workflow: str) -> None:
+        """Delete a workflow that no file and no application owns, with all its schedules.
+
+        Executions that have begun go on, those that have not are cancelled, and history is kept. Deployed again, it
+        goes on with the next version.
+        """
+        services = await self.open()
+        await services.dependencies.remove_jobs(await services.workflows.delete(workflow))
 
     async def workflow_document(self, workflow: str, *, version: int | None = None) -> dict[str, Any]:
         """A workflow as the document that `deploy_workflow` takes, secrets included."""
@@ -230,9 +238,12 @@ class Foliot(Application):
 
     # -- schedules, by the names of the specification
 
-    async def upsert_schedule(self, schedule_id: str | None = None, **fields: Any) -> Upserted:
-        """Create or change a schedule. See the reference for the fields."""
-        return await (await self.open()).registrar.upsert_schedule(schedule_id, **fields)
+    async def upsert_schedule(
+        self, schedule_id: str | None = None, *, paused: bool | None = None, **fields: Any
+    ) -> Upserted:
+        """Create or change a schedule. One that is paused stays so unless `paused` says otherwise. See the reference
+        for the other fields."""
+        return await (await self.open()).registrar.upsert_schedule(schedule_id, paused=paused, **fields)
 
     async def pause_schedule(self, schedule_id: str, paused: bool = True) -> None:
         """Let a schedule fire no longer, or again."""

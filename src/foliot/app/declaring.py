@@ -1,6 +1,6 @@
 """Saying in Python what there is to run, and when. Nothing is stored by it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, TypeVar, overload
 
 from foliot.domain.ids import JobId, ScheduleId
@@ -138,7 +138,7 @@ class Declarations:
         """The id of a job that is named by its id or by its function."""
         if isinstance(job, str):
             return JobId(job)
-        if job not in self._names:
+        if not _is_hashable(job) or job not in self._names:
             raise InvalidJob(
                 f"{job!r} is not a job of this application", hint="Decorate it with @app.job, or name a job by its id."
             )
@@ -154,10 +154,11 @@ class Declarations:
         return options
 
     def _register(self, function: Function, given: str | None, options: dict[str, Any]) -> Function:
-        job_id = JobId(given or function.__name__)
+        job_id = JobId(_job_id(function, given))
         self._declare(job_id, "python", {"handler": job_id}, options)
         self._functions[job_id] = function
-        self._names[function] = job_id
+        if _is_hashable(function):
+            self._names[function] = job_id
         return function
 
     def _declare_kind(self, job_id: str, kind: str, spec: dict[str, Any], options: dict[str, Any]) -> str:
@@ -183,3 +184,22 @@ class Declarations:
         )
         declared.check()
         self._jobs[job_id] = declared
+
+
+def _is_hashable(thing: object) -> bool:
+    return isinstance(thing, Hashable)
+
+
+def _job_id(function: object, given: str | None) -> str:
+    """The id that was given, or the function's own name."""
+    if not callable(function):
+        raise InvalidJob(
+            f"a job must be a function, not {type(function).__name__}",
+            hint='Write @app.job, @app.job(id="name") or app.job(id="name")(function).',
+        )
+    name = given or getattr(function, "__name__", None)
+    if name is None:
+        raise InvalidJob(
+            f"{function!r} has no name of its own", hint='Give it an id: app.job(id="name")(function).', field="id"
+        )
+    return str(name)

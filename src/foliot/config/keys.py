@@ -30,7 +30,7 @@ from foliot.config.readers import (
     whole,
 )
 from foliot.config.schema import Key, Schema
-from foliot.config.settings import ROLES, LogFormat, LogLevel, Mode
+from foliot.config.settings import ROLES, EventLoop, LogFormat, LogLevel, Mode
 from foliot.domain.cron import DomDow, Dst
 from foliot.domain.gate.spec import MAX_WINDOW, Action, WindowKind
 from foliot.domain.instant import SECOND
@@ -78,6 +78,7 @@ NODE: Final = (
     Key("allow_users", TEXTS),
     Key("allow_modules", list_of(MODULE)),
     Key("watch", FLAG),
+    Key("loop", one_of(get_args(EventLoop))),
     Key("log_format", one_of(get_args(LogFormat))),
     Key("log_level", one_of(get_args(LogLevel))),
 )

@@ -22,15 +22,20 @@ from foliot.config.schema import Fields, Found, Key, Reading, Schema
 from foliot.domain.deployment import FILE
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.input.schedule import read_schedule
-from foliot.domain.instant import Instant
-from foliot.domain.schedule import Catchup, Overlap, ScheduleSpec, ScheduleType, canonical, check_schedule, compiled
+from foliot.domain.schedule import (
+    BEGINNING_OF_TIME,
+    Catchup,
+    Overlap,
+    ScheduleSpec,
+    ScheduleType,
+    canonical,
+    check_schedule,
+    compiled,
+    why_over,
+)
 from foliot.errors import InvalidInput, Place, suggest
 
 DEFAULT_NAME: Final = "default"
-_ALWAYS: Final = Instant(0)
-"""As now, it tells what can never be from what can not be any more."""
-_ENDS: Final = ("end_at", "schedule_expr")
-"""What an error is about that only the passing of time may have caused."""
 _PROBE: Final = {"job_id": "job", "manual": True}
 _FIELDS: Final = {key.field: key.name for key in (*RULE, *POLICY)} | {"schedule_expr": "schedule"}
 
@@ -118,7 +123,7 @@ def _schedule(target: _Target, name: str, fields: Fields, place: Place, reading:
     try:
         _check_plain(name)
         spec = canonical(_read(target, fields), schedule_id)
-        over = _is_over(spec, schedule_id, reading.now)
+        over = why_over(spec, schedule_id, reading.now)
     except InvalidInput as error:
         reading.refuse(_place_of(error, fields, place), error, f'schedule "{schedule_id[:64]}": ')
         return
@@ -159,21 +164,6 @@ def _place_of(error: InvalidInput, fields: Fields, place: Place) -> Place:
     return next((fields[name].place for name in names if name in fields), place)
 
 
-def _is_over(spec: ScheduleSpec, schedule_id: ScheduleId, now: Instant) -> InvalidInput | None:
-    """Why a schedule cannot fire any more. InvalidInput is raised for one that never could.
-
-    One whose time is over was right once: the file that holds it must stay usable.
-    """
-    try:
-        check_schedule(spec, schedule_id, now)
-    except InvalidInput as error:
-        if error.field not in _ENDS:
-            raise
-        check_schedule(spec, schedule_id, _ALWAYS)
-        return error
-    return None
-
-
 def _warn(spec: ScheduleSpec, schedule_id: ScheduleId, fields: Fields, place: Place, reading: Reading) -> None:
     if spec.type is ScheduleType.CRON:
         for warning in compiled(spec, schedule_id).warnings:
@@ -200,7 +190,7 @@ def _without_faults(fields: Fields, keys: tuple[Key, ...], reading: Reading) -> 
 def _is_good(field: str, found: Found, reading: Reading) -> bool:
     probe: dict[str, Any] = {**_PROBE, field: found.value}
     try:
-        check_schedule(read_schedule(probe), ScheduleId("probe"), _ALWAYS)
+        check_schedule(read_schedule(probe), ScheduleId("probe"), BEGINNING_OF_TIME)
     except InvalidInput as error:
         reading.refuse(found.place, error)
         return False

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote
 
 from msgspec.structs import replace
 
@@ -18,6 +18,7 @@ from foliot.config.settings import (
     ServerSettings,
 )
 from foliot.domain.defaults import DEFAULT_STORAGE
+from foliot.domain.file_url import parse_file_url
 from foliot.domain.firing import Tempo
 from foliot.domain.instant import from_timedelta
 from foliot.domain.job import check_name
@@ -118,13 +119,12 @@ def _checked_url(url: str, node: Node, reading: Reading) -> str:
         return DEFAULT_STORAGE
     if scheme != "sqlite":
         return url
-    parts = urlsplit(url)
-    path = unquote(parts.path.removeprefix("/"))
-    if parts.netloc or not path or "\0" in path:
-        hint = "Use sqlite:///relative.db or sqlite:////absolute/path.db, with three or four slashes."
-        reading.problems.error(node.place, "this names no file", hint)
+    try:
+        path, query = parse_file_url(url)
+    except InvalidInput as error:
+        reading.refuse(node.place, error)
         return DEFAULT_STORAGE
-    return sqlite_url(node.origin.directory / path, parts.query)
+    return sqlite_url(node.origin.directory / path, query)
 
 
 def sqlite_url(path: Path, query: str = "") -> str:

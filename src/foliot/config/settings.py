@@ -15,6 +15,7 @@ from foliot.errors import Problem, Severity
 
 Mode = Literal["production", "development"]
 LogFormat = Literal["auto", "text", "json"]
+EventLoop = Literal["auto", "asyncio", "uvloop"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 
 ROLES: Final = ("scheduler", "worker")
@@ -39,6 +40,8 @@ class ServerSettings(Struct, frozen=True, kw_only=True):
     """Modules that jobs may call. None: any."""
     watch: bool = False
     """Whether to apply the configuration again when one of its files changes."""
+    loop: EventLoop = "auto"
+    """The event loop. `auto`: uvloop where it is installed."""
     log_format: LogFormat = "auto"
     log_level: LogLevel = "info"
     host: str = "127.0.0.1"

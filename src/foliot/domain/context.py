@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from foliot.domain.ids import RunId
-from foliot.domain.instant import to_datetime
+from foliot.domain.instant import Instant, to_datetime
 from foliot.domain.logs import Stream
 from foliot.domain.run import Tick
 
@@ -22,11 +22,13 @@ class Context(NamedTuple):
     """Adds bytes to the log of this run."""
     execution_id: RunId | None = None
     """The execution of a workflow that this run is a step of; None for one that runs alone."""
+    planned: Instant | None = None
+    """When it was planned for, by a schedule or by whoever called the launcher."""
 
     @property
     def scheduled_for(self) -> datetime | None:
-        """The planned moment, unchanged by jitter or delay; None for a run that no schedule made."""
-        return None if self.tick is None else to_datetime(self.tick.scheduled_for)
+        """The planned moment, unchanged by jitter or delay; None for a run that nobody has planned."""
+        return None if self.planned is None else to_datetime(self.planned)
 
     @property
     def idempotency_key(self) -> str:

@@ -5,15 +5,17 @@ Every change raises `version`, so that a firing decided before the change cannot
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from foliot.domain.ids import ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
-from foliot.domain.schedule import Revision, Schedule, ScheduleSpec, anchored
+from foliot.domain.schedule import Revision, Schedule, ScheduleSpec, anchored, first_fire
 from foliot.domain.timetable import Timetable
 
 
 def create(uid: ScheduleUid, schedule_id: ScheduleId, project: str, spec: ScheduleSpec, now: Instant) -> Schedule:
     revision = Revision(1, now, anchored(spec, now))
-    next_run_at = Timetable(schedule_id, (revision,)).next(now)
+    next_run_at = first_fire(revision.spec, schedule_id, now)
     return Schedule(
         uid=uid,
         id=schedule_id,
@@ -42,7 +44,8 @@ def edit(schedule: Schedule, spec: ScheduleSpec, open_revisions: Sequence[Revisi
     revision = Revision(current.number + 1, opened_at, anchored(spec, now, current.spec))
     next_run_at = Timetable(schedule.id, (*open_revisions, revision)).next(schedule.settled_until)
     wake_at = None if schedule.paused_at is not None else _earlier(schedule, _wake(next_run_at, revision))
-    return schedule._replace(
+    return replace(
+        schedule,
         version=schedule.version + 1,
         revision=revision,
         enabled=True,
@@ -61,12 +64,12 @@ def is_same_rule(schedule: Schedule, spec: ScheduleSpec) -> bool:
 def pause(schedule: Schedule, now: Instant) -> Schedule:
     """What is settled stays as it is, also when the clock has been set back since."""
     paused_at = max(now, schedule.settled_until)
-    return schedule._replace(version=schedule.version + 1, paused_at=paused_at, updated_at=now, wake_at=None)
+    return replace(schedule, version=schedule.version + 1, paused_at=paused_at, updated_at=now, wake_at=None)
 
 
 def resume(schedule: Schedule, now: Instant) -> Schedule:
     """The paused stretch is settled by the next firing, which is asked for at once."""
-    return schedule._replace(version=schedule.version + 1, paused_at=None, updated_at=now, wake_at=now)
+    return replace(schedule, version=schedule.version + 1, paused_at=None, updated_at=now, wake_at=now)
 
 
 def _wake(next_run_at: Instant | None, revision: Revision) -> Instant | None:

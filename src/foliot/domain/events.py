@@ -37,6 +37,8 @@ class EventKind(StrEnum):
     """Items as above, with the last version it had."""
     WORKFLOW_CHANGED = "workflow.changed"
     """Items [workflow id, version]: a new version."""
+    WORKFLOW_DELETED = "workflow.deleted"
+    """Items [workflow id, version]: the last one it had."""
     EXECUTIONS_OPENED = "executions.opened"
     """Items [run id, workflow id, version]."""
     EXECUTIONS_ENDED = "executions.ended"

@@ -1,10 +1,12 @@
 """Payloads and outputs: JSON, of bounded size.
 
 What people give a run is stored as they gave it, or refused. What a function gives back may be more than JSON knows,
-and is kept as the nearest that it does know: a set as a list, a moment as text.
+and is kept as the nearest that it does know: a set as a list, a moment as text. A kind of text or number of somebody's
+own is text or a number. What has no nearest, such as bytes and NaN, is refused wherever it is found.
 """
 
 from math import isfinite
+from operator import index
 from typing import Any, Final
 
 import msgspec
@@ -12,6 +14,7 @@ import msgspec
 from foliot.errors import InvalidRun
 
 MAX_BYTES: Final = 1 << 20
+_BYTES: Final = (bytes, bytearray, memoryview)
 
 
 def encode_payload(value: Any, *, what: str = "payload") -> bytes | None:
@@ -29,7 +32,7 @@ def _encode(value: Any, what: str, *, is_result: bool) -> bytes | None:
         return None
     try:
         _check_json(value, is_result)
-        encoded = msgspec.json.encode(value)
+        encoded = _ENCODER.encode(value)
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise InvalidRun(
             f"the {what} is not JSON: {error}",
@@ -62,8 +65,29 @@ def _check_json(value: Any, is_result: bool) -> None:
             raise TypeError("bytes are not text")
         case str() | int() | float() | None:
             pass
-        case _ if not is_result:
-            raise TypeError(f"there is no {type(value).__name__} in JSON")
+        case _ if is_result:
+            _check_json(msgspec.to_builtins(value, builtin_types=_BYTES, enc_hook=_plain), is_result=False)
+        case _:
+            raise _unknown(value)
+
+
+def _plain(value: Any) -> Any:
+    """Text and numbers of a kind that the encoder does not know, as those that it does."""
+    match value:
+        case str():
+            return str.__str__(value)
+        case float():
+            return float.__float__(value)
+    if hasattr(type(value), "__index__"):
+        return int(index(value))
+    raise _unknown(value)
+
+
+def _unknown(value: Any) -> TypeError:
+    return TypeError(f"there is no {type(value).__name__} in JSON")
+
+
+_ENCODER: Final = msgspec.json.Encoder(enc_hook=_plain)
 
 
 def decode_payload(encoded: bytes | None) -> Any:

@@ -20,6 +20,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, Final, NamedTuple, Protocol
 
+from msgspec import Struct
+
 from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid, Token, WorkerId
 from foliot.domain.instant import MINUTE, Instant, Millis
 from foliot.domain.job import Delivery, Options
@@ -34,6 +36,7 @@ from foliot.domain.outcome import (
     Success,
     TimedOut,
 )
+from foliot.domain.secrets import public_error
 from foliot.errors import InvalidInput, suggest
 
 
@@ -122,7 +125,7 @@ class Tick(NamedTuple):
     key: str
 
 
-class NewRun(NamedTuple):
+class NewRun(Struct, frozen=True, gc=False):
     """A run to be created. `limits` and `options` hold what its job said at that moment."""
 
     id: RunId
@@ -239,7 +242,7 @@ class Progress(Protocol):
 
 
 def settle(progress: Progress, outcome: Outcome, options: Options) -> Verdict:
-    """Decide what one finished attempt makes of its run."""
+    """Decide what one finished attempt makes of its run. What may be a secret in an error goes no further than here."""
     if outcome is DONE:
         return SUCCEEDED
     match outcome:
@@ -254,9 +257,9 @@ def settle(progress: Progress, outcome: Outcome, options: Options) -> Verdict:
         case Lost():
             return _settle_lost(progress, options)
         case TimedOut(error=error):
-            return _retry_or_end(progress, options, Ended(Status.TIMEOUT, Reason.TIMEOUT, error))
+            return _retry_or_end(progress, options, Ended(Status.TIMEOUT, Reason.TIMEOUT, public_error(error)))
         case Failure(error=error, reason=reason, exit_code=exit_code, retryable=retryable):
-            ended = Ended(Status.FAILED, reason, error, exit_code)
+            ended = Ended(Status.FAILED, reason, public_error(error), exit_code)
             return _retry_or_end(progress, options, ended) if retryable else ended
 
 

@@ -19,7 +19,7 @@ from foliot.domain.instant import DAY, HOUR, LATEST, SECOND, Instant, Millis, ce
 from foliot.domain.job import check_name
 from foliot.domain.rule import NEVER, Every, Once, Rule, calendar
 from foliot.domain.tick import JitterMode, jitter_offset, tick_key
-from foliot.errors import InvalidSchedule
+from foliot.errors import InvalidInput, InvalidSchedule
 
 MAX_INTERVAL: Final = Millis(10 * 366 * DAY)
 MAX_JITTER: Final = Millis(24 * HOUR)
@@ -27,6 +27,10 @@ MAX_AGE: Final = Millis(10 * 366 * DAY)
 MAX_VERSION: Final = (1 << 31) - 1
 MAX_USER_ID: Final = 200
 _PERIOD_SAMPLES: Final = 64
+BEGINNING_OF_TIME: Final = Instant(0)
+"""As now, it tells what can never be from what can not be any more."""
+_ENDS: Final = ("end_at", "schedule_expr")
+"""What an error is about that only the passing of time may have caused."""
 
 
 class ScheduleType(StrEnum):
@@ -103,7 +107,7 @@ class Pause(NamedTuple):
     until: Instant | None
 
 
-class Schedule(NamedTuple):
+class Schedule(Struct, frozen=True, gc=False):
     """A stored schedule. `settled_until`: every planned moment up to and with it is in the ledger or planned."""
 
     uid: ScheduleUid
@@ -135,6 +139,16 @@ def rule_of(spec: ScheduleSpec, schedule_id: ScheduleId) -> Rule:
             return Once(Instant(int(spec.expr)))
         case ScheduleType.MANUAL:
             return NEVER
+
+
+def first_fire(spec: ScheduleSpec, schedule_id: ScheduleId, now: Instant) -> Instant | None:
+    """The first moment that a schedule plans which is created now."""
+    moment = rule_of(spec, schedule_id).next(_before_start(spec, now))
+    return moment if moment is not None and moment <= (spec.end_at or LATEST) else None
+
+
+def _before_start(spec: ScheduleSpec, now: Instant) -> Instant:
+    return now if spec.start_at is None else Instant(max(now, spec.start_at - 1))
 
 
 def compiled(spec: ScheduleSpec, schedule_id: ScheduleId) -> Cron:
@@ -194,6 +208,21 @@ def check_schedule(spec: ScheduleSpec, schedule_id: ScheduleId, now: Instant) ->
     _check_expression(spec, schedule_id)
     _check_window(spec, now)
     _check_fires(spec, schedule_id, now)
+
+
+def why_over(spec: ScheduleSpec, schedule_id: ScheduleId, now: Instant) -> InvalidInput | None:
+    """Why a schedule cannot fire any more. InvalidInput is raised for one that never could.
+
+    One whose time is over was right once: the file or the code that declares it must stay usable.
+    """
+    try:
+        check_schedule(spec, schedule_id, now)
+    except InvalidInput as error:
+        if error.field not in _ENDS:
+            raise
+        check_schedule(spec, schedule_id, BEGINNING_OF_TIME)
+        return error
+    return None
 
 
 def _check_target(spec: ScheduleSpec) -> None:
@@ -271,22 +300,21 @@ def _check_window(spec: ScheduleSpec, now: Instant) -> None:
 def _check_fires(spec: ScheduleSpec, schedule_id: ScheduleId, now: Instant) -> None:
     if spec.type is ScheduleType.MANUAL:
         return
-    rule = rule_of(anchored(spec, now), schedule_id)
-    after = max(now, (spec.start_at or now) - 1)
-    first = rule.next(Instant(after))
-    if first is None or first > (spec.end_at or LATEST):
+    kept = anchored(spec, now)
+    first = first_fire(kept, schedule_id, now)
+    if first is None:
+        after = to_iso(_before_start(spec, now))
         raise InvalidSchedule(
             "the schedule never fires",
-            hint=f"Nothing matches after {to_iso(Instant(after))}. Check the expression, start_at and end_at.",
+            hint=f"Nothing matches after {after}. Check the expression, start_at and end_at.",
             field="schedule_expr",
         )
-    _check_jitter(spec, rule, first)
+    if spec.jitter:
+        _check_jitter(spec, rule_of(kept, schedule_id), first)
 
 
 def _check_jitter(spec: ScheduleSpec, rule: Rule, first: Instant) -> None:
     """Jitter beyond half the period would let ticks overtake each other."""
-    if not spec.jitter:
-        return
     fires = rule.between(first, LATEST, _PERIOD_SAMPLES)
     period = min((b - a for a, b in pairwise(fires)), default=None)
     if period is not None and spec.jitter * 2 > period:

@@ -8,6 +8,7 @@ Nobody says of a value that it is one, so its place and its name decide:
     json, payload, params,   without the values whose name sounds like a secret
       output
     any other text           without credentials of URLs, and what follows Bearer or Basic
+    what a run failed with   the same, and without what is said to be the value of a name that sounds like a secret
 
 A value with variables of the environment in it is shown as it was written, with their names in place of their values:
 `JobSpec.as_written` comes before what is here.
@@ -35,6 +36,14 @@ _KEYS: Final = frozenset({"api", "access", "private", "signing", "encryption", "
 
 _CREDENTIALS: Final = re.compile(r"(?<=://)[^/?#\s]*@")
 _SCHEMES: Final = re.compile(r"\b(Bearer|Basic) +[^\s\"']+", re.IGNORECASE)
+_QUOTED: Final = r""""(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?"""
+# token=abc, token = "abc", 'token': 'abc', "token": 7. Not token: abc, which is how people write sentences. All parts
+# of a name are bounded, and a quote that nobody closes ends with its line: no text takes long to look through.
+_PAIRS: Final = re.compile(
+    rf"""((?<![\w-])[\w-]{{0,48}}?(?:key|{"|".join(sorted(_SECRETS))})[\w-]{{0,48}})"""
+    rf"""(["']\s{{0,8}}:\s{{0,8}}|=|\s{{0,8}}=\s{{0,8}}(?=["']))({_QUOTED}|[^\s,;&)\]}}]+)""",
+    re.IGNORECASE,
+)
 _STARS: Final = re.compile(r"://\*\*\*@|\b(?:Bearer|Basic) \*\*\*", re.IGNORECASE)
 
 
@@ -77,6 +86,12 @@ def public_url(url: str) -> str:
     shown = _CREDENTIALS.sub(f"{HIDDEN}@", rest) if is_page else f"{scheme}{separator}{_after_at(place)}"
     hidden = "&".join(_hide(part) for part in query.split("&"))
     return f"{shown}{mark}{hidden if query else ''}"
+
+
+def public_error(text: str) -> str:
+    """What went wrong, in whatever words, as anybody may read it."""
+    shown: str = _public_texts(text)
+    return _PAIRS.sub(lambda pair: f"{pair[1]}{pair[2]}{HIDDEN}" if sounds_secret(pair[1]) else pair[0], shown)
 
 
 def sounds_secret(name: str) -> bool:

@@ -85,9 +85,11 @@ class RunningAttempt:
                 return Lost()
             case Ending.TIMEOUT:
                 return TimedOut(f"timeout after {(self._timeout or 0) / SECOND:g} s")
-            case Ending.SHUTDOWN | None:
-                # None: somebody cancels the whole process, and the attempt is given back too.
+            case Ending.SHUTDOWN:
                 return Interrupted()
+            case None:
+                # Given back, a function that cancels its own task would be called again and again, without a trace.
+                return Failure("the task of this run was cancelled, and not by Foliot", Reason.EXCEPTION)
 
     async def _run(self, runner: Runner, job: Job) -> Outcome:
         self._is_interruptible = True
@@ -125,6 +127,7 @@ class RunningAttempt:
             log=self.log,
             tick=claim.tick,
             execution=claim.root,
+            scheduled_for=claim.scheduled_for,
         )
 
 

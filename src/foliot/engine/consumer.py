@@ -18,7 +18,7 @@ from foliot.engine.attempt import Ending, RunningAttempt
 from foliot.engine.definitions import Definitions
 from foliot.engine.finisher import Finisher
 from foliot.engine.logbook import LogBook
-from foliot.engine.loop import AT_ONCE
+from foliot.engine.loop import AT_ONCE, Duty
 from foliot.engine.membership import Membership
 from foliot.engine.opener import Opener
 from foliot.engine.plans import Plans
@@ -53,6 +53,7 @@ class Consumer:
         self._storage = storage
         self._sweep = sweep
         self._queue = queue
+        self.wake = queue.signal
         self._clock = clock
         self._membership = membership
         self._runners = runners
@@ -63,17 +64,21 @@ class Consumer:
         self._opener = opener
         self._running: dict[Token, RunningAttempt] = {}
         self._is_draining = False
+        self._second_hand = _SecondHand(self)
+        self._asked = 0
+        """Slots for which a claim is under way."""
         self._more_may_be_ready = False
-        """Whether more may be ready than the last round asked for."""
+        """Whether more may be ready than was asked for, by whichever hand asked last."""
 
     @property
-    def wake(self) -> asyncio.Event:
-        return self._queue.signal
+    def hands(self) -> Sequence[Duty]:
+        """Who does rounds at the same time: two where somebody else does the work of claiming. While the runs of one
+        are carried out, the other one exchanges its own."""
+        return (self, self._second_hand) if self._storage.is_remote else (self,)
 
     @property
     def _most_at_once(self) -> int:
-        """The most that is claimed at once. Where somebody else does the work of claiming, half of the slots: while one
-        half is carried out, the next one is under way."""
+        """The most that is claimed at once: each hand has its share of the slots."""
         return -(-self._membership.slots // 2) if self._storage.is_remote else self._membership.slots
 
     @property
@@ -91,26 +96,38 @@ class Consumer:
         if wanted <= 0:
             self._more_may_be_ready = True
             return self._poll
+        self._asked += wanted
+        try:
+            is_misled = await self._fetch(wanted)
+        finally:
+            self._asked -= wanted
+        # A slot that became free while we asked has woken nobody.
+        return AT_ONCE if is_misled or (self._more_may_be_ready and self._free_slots() > 0) else self._poll
+
+    async def _fetch(self, wanted: int) -> bool:
+        """Claim runs and start them. True: hints led to nothing, and may hide others that would not; old ones pile up
+        while all workers are busy."""
         async with self._membership.claiming() as worker:
             if worker is None:
-                return self._poll
+                # Whoever joins again wakes us. Until then, asking at once would leave nobody the time to join.
+                self._more_may_be_ready = False
+                return False
             hints = await self._queue.take(worker.queues, wanted) if self._queue.carries_ids else None
             claims = await self._claim(worker, wanted, hints)
             await self._definitions.load(claims)
+            loop = asyncio.get_running_loop()
             for claim in claims:
-                self._start(claim)
+                self._start(claim, loop)
         found = len(claims) if hints is None else len(hints)
         self._more_may_be_ready = found >= wanted
-        # Hints that led to nothing may hide others that would: old ones pile up while all workers are busy.
-        is_misled = len(claims) < found
-        # A slot that became free while we asked has woken nobody.
-        return AT_ONCE if is_misled or (self._more_may_be_ready and self._free_slots() > 0) else self._poll
+        return len(claims) < found
 
     def make_room(self) -> None:
         """A slot is free, or an outcome saved. Where slots were free before, there is nothing that waited for it: what
         becomes ready rings by itself, and asking would cost a transaction that finds nothing."""
         if self._more_may_be_ready:
             self.wake.set()
+            self._second_hand.wake.set()
 
     def end(self, tokens: Collection[Token], ending: Ending) -> None:
         for token in tokens:
@@ -131,23 +148,28 @@ class Consumer:
         if self._is_draining or self._finisher.backlog > self._membership.slots:
             return 0
         stuck = sum(runner.abandoned for runner in self._runners.values())
-        return self._membership.slots - len(self._running) - stuck
+        return self._membership.slots - len(self._running) - self._asked - stuck
 
     async def _claim(self, worker: Worker, limit: int, hints: Sequence[RunId] | None) -> list[Claim]:
-        """Claim what is next, or, where there are hints, what they name."""
-        if hints is None:
-            return await self._storage.runs.claim(worker.id, worker.queues, limit)
-        if not hints:
+        """Claim what is next, or, where there are hints, what they name. Outcomes that wait are saved along with it."""
+        if hints is not None and not hints:
             return []
-        claims = await self._storage.runs.claim(worker.id, worker.queues, limit, only=hints)
-        await self._queue.done(hints)
+        try:
+            with self._finisher.batch() as ended:
+                stale, claims = await self._storage.runs.exchange(ended, worker.id, worker.queues, limit, only=hints)
+        except BaseException:
+            self._finisher.wake.set()
+            raise
+        self._finisher.report(stale)
+        if hints:
+            await self._queue.done(hints)
         return claims
 
-    def _start(self, claim: Claim) -> None:
+    def _start(self, claim: Claim, loop: asyncio.AbstractEventLoop) -> None:
         job, options = self._definitions.of(claim)
         running = RunningAttempt(claim, job, options, self._logbook.open(claim), self._clock)
         self._running[claim.token] = running
-        running.task = asyncio.get_running_loop().create_task(self._see_through(running))
+        running.task = loop.create_task(self._see_through(running))
 
     async def _see_through(self, running: RunningAttempt) -> None:
         """From a claim to what is to be saved about it. A slot is taken for as long as this lasts."""
@@ -156,12 +178,13 @@ class Consumer:
             if claim.lost:
                 await self._sweep_former(claim)
             outcome = await self._work(running)
-            if outcome is not None and running.ending is not Ending.LEASE_LOST:
-                self._save(claim, settle(claim, outcome, running.options))
         finally:
             # Whatever happens, the slot is free again; a lease without an outcome is given back with the next renewal.
             del self._running[claim.token]
+            # Woken before the finisher, a round of ours takes the outcome along.
             self.make_room()
+        if outcome is not None and running.ending is not Ending.LEASE_LOST:
+            self._save(claim, settle(claim, outcome, running.options))
 
     def _work(self, running: RunningAttempt) -> Coroutine[Any, Any, Outcome | None]:
         """What there is to do. A run of a workflow becomes its steps, and goes on without a worker: no outcome yet."""
@@ -179,6 +202,20 @@ class Consumer:
         """A worker that vanished on this machine may have left processes, and whoever noticed may be elsewhere."""
         if self._sweep is not None:
             await self._sweep([(claim.run_id, number) for number in range(1, claim.attempt)])
+
+
+class _SecondHand:
+    """A round of the consumer's beside another one. It looks only where more was to be had than the other one took."""
+
+    name = "consumer, second hand"
+
+    def __init__(self, consumer: Consumer) -> None:
+        self._consumer = consumer
+        self.wake = asyncio.Event()
+
+    async def round(self) -> Millis | None:
+        rest = await self._consumer.round()
+        return AT_ONCE if rest == AT_ONCE else None
 
 
 def _report(claim: Claim, verdict: Verdict) -> None:

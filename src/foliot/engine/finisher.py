@@ -1,12 +1,13 @@
 """Saves ended attempts, many at a time.
 
-At most one write is under way; whatever gathers meanwhile goes with the next. Idle, an outcome is written at once;
-busy, the batches grow by themselves. No timer decides.
+At most one finish is under way; whatever gathers meanwhile goes with the next. Idle, an outcome is written at once;
+busy, the batches grow by themselves. No timer decides. A consumer that asks for more runs takes along what waits here.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final
 
 from foliot.domain.ids import Token
@@ -28,6 +29,7 @@ class Finisher:
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
         self._waiting: list[Finish] = []
+        self._under_way: list[Sequence[Finish]] = []
         self.on_saved: Callable[[], None] = lambda: None
         """Called when room has been made."""
         self.wake = asyncio.Event()
@@ -42,25 +44,40 @@ class Finisher:
     @property
     def tokens(self) -> list[Token]:
         """Leases whose end is not saved yet: still ours."""
-        return [finish.claim.token for finish in self._waiting]
+        return [finish.claim.token for batch in (*self._under_way, self._waiting) for finish in batch]
 
     @property
     def backlog(self) -> int:
-        return len(self._waiting)
+        return sum(map(len, self._under_way), len(self._waiting))
 
     async def flush(self) -> None:
         """Return when everything added so far is saved."""
         await self._is_empty.wait()
 
+    @contextmanager
+    def batch(self) -> Iterator[Sequence[Finish]]:
+        """What is to be saved next, for whoever saves it under this. Where that fails, it waits again."""
+        batch, self._waiting = self._waiting[:BATCH], self._waiting[BATCH:]
+        self._under_way.append(batch)
+        try:
+            yield batch
+        except BaseException:
+            self._waiting = [*batch, *self._waiting]
+            raise
+        finally:
+            self._under_way.remove(batch)
+            if not self.backlog:
+                self._is_empty.set()
+
     async def round(self) -> Millis | None:
-        batch = self._waiting[:BATCH]
+        with self.batch() as batch:
+            if batch:
+                self.report(await self._storage.runs.finish(batch))
         if batch:
-            stale = await self._storage.runs.finish(batch)
-            del self._waiting[: len(batch)]
             self.on_saved()
-            if stale:
-                log.warning("finish_stale", extra={"tokens": stale})
-        if self._waiting:
-            return AT_ONCE
-        self._is_empty.set()
-        return None
+        return AT_ONCE if self._waiting else None
+
+    def report(self, stale: Sequence[Token]) -> None:
+        """Somebody else has these leases now, and what was to be saved about them is lost."""
+        if stale:
+            log.warning("finish_stale", extra={"tokens": stale})

@@ -6,18 +6,23 @@ saved only for a run that still waits for one.
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import msgspec
 
 from foliot.domain.gate.decision import Decision, Gated, Passed, Postponed, cooling, decide, waits, window_of
 from foliot.domain.gate.spec import Action, Gate, WindowKind
-from foliot.domain.ids import JobId
+from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import SECOND, Instant, Millis
+from foliot.domain.job import JobSpec
 from foliot.domain.outcome import Reason
 from foliot.domain.run import Status
+from foliot.domain.workflow.passage import definition_of
+from foliot.domain.workflow.spec import Step
 from foliot.engine.loop import AT_ONCE
+from foliot.engine.plans import Plans
+from foliot.errors import NotFound
 from foliot.ports.storage import Storage, Topic
 
 log = logging.getLogger(__name__)
@@ -39,6 +44,7 @@ class Gatekeeper:
     def __init__(self, storage: Storage, *, every: Millis = SECOND) -> None:
         self._storage = storage
         self._every = every
+        self._plans = Plans(storage)
         self._next_look: Instant | None = None
 
     @property
@@ -64,7 +70,7 @@ class Gatekeeper:
         return AT_ONCE if len(waiting) == BATCH and passed else self._every
 
     async def _ask(self, run: Gated, now: Instant) -> Passed | Postponed:
-        gate = await self._gate(run.job_id)
+        gate = await self._gate(run)
         if gate is None:
             is_same = await self._has_kept_its_name(run)
             return Passed(run.run_id, Decision(action=Action.RUN)) if is_same else Postponed(run.run_id, now)
@@ -74,7 +80,7 @@ class Gatekeeper:
                 return Passed(run.run_id, Decision(action=Action.SKIP, reason=Reason.COOLDOWN))
         since, until = await self._window(gate, run), now if gate.wait else run.planned
         sights = await self._storage.runs.sights(gate.depends_on, after=since, until=until)
-        if await self._gate(run.job_id) != gate:
+        if await self._gate(run) != gate:
             # What it looks at may have another name, and was looked for under the old one.
             return Postponed(run.run_id, now)
         if waits(gate, sights, run.planned, now):
@@ -82,10 +88,24 @@ class Gatekeeper:
         goes_on = gate.window_kind is WindowKind.LAST_SUCCESS
         return Passed(run.run_id, msgspec.structs.replace(decide(gate, sights), until=until if goes_on else None))
 
-    async def _gate(self, job_id: JobId) -> Gate | None:
-        """What the job asks for today; one that is gone or asks for nothing lets its runs pass."""
-        found = await self._storage.jobs.get([job_id])
-        return found[job_id].spec.gate if job_id in found else None
+    async def _gate(self, run: Gated) -> Gate | None:
+        """What the job asks for today, a step since its execution began. Who is gone, or asks nothing, lets pass."""
+        if run.root is not None:
+            return await self._gate_of_step(run.root, run.item or "")
+        found = await self._storage.jobs.get([run.job_id])
+        return found[run.job_id].spec.gate if run.job_id in found else None
+
+    async def _gate_of_step(self, root: RunId, name: str) -> Gate | None:
+        """As the version of its workflow says, or the job that it names as it was then."""
+        while (execution := (await self._storage.executions.get([root])).get(root)) is not None:
+            try:
+                plan = await self._plans.get(execution.workflow_id, execution.version, execution.revision)
+            except NotFound:
+                return None
+            if plan is not None:
+                return _gate_in(plan.steps.get(name), execution.jobs)
+            # A job has got another name since the execution was read, which names it anew by now.
+        return None
 
     async def _has_kept_its_name(self, run: Gated) -> bool:
         """Whether its job is the one that was asked for: of one that is renamed the gate is found under its new id."""
@@ -111,6 +131,12 @@ class Gatekeeper:
     ) -> Instant | None:
         end = await self._storage.runs.latest_end(job_id, statuses, reasons=because, until=until)
         return None if end is None else end.finished_at
+
+
+def _gate_in(step: Step | None, jobs: Mapping[JobId, JobSpec]) -> Gate | None:
+    if step is None or (step.job is not None and step.job not in jobs):
+        return None
+    return definition_of(step, jobs).gate
 
 
 def _report(passed: Sequence[Passed]) -> None:

@@ -11,6 +11,7 @@ import asyncio
 import logging
 from collections import Counter
 from contextlib import suppress
+from functools import cached_property
 from threading import get_ident
 from typing import Final
 
@@ -43,6 +44,11 @@ class LogBook:
         self._stale: set[Token] = set()
         self.wake = asyncio.Event()
         self._moved = asyncio.Event()
+
+    @cached_property
+    def home(self) -> tuple[asyncio.AbstractEventLoop, int]:
+        """The loop that saves and its thread, as whoever opens the first log finds them: asking is a system call."""
+        return asyncio.get_running_loop(), get_ident()
 
     def open(self, claim: Claim) -> "RunLog":
         return RunLog(self, claim.run_id, claim.token)
@@ -102,14 +108,13 @@ class RunLog:
     """The log of one attempt, open from claim to finish. Threads may write to it as well."""
 
     __slots__ = (
-        *("_book", "_loop", "_run_id", "_thread", "_token"),
+        *("_book", "_home", "_run_id", "_token"),
         *("_dropped", "_is_dropping", "_is_sealed", "_printed", "_seq", "_truncation"),
     )
 
     def __init__(self, book: LogBook, run_id: RunId, token: Token) -> None:
         self._book = book
-        self._loop = asyncio.get_running_loop()
-        self._thread = get_ident()
+        self._home = book.home
         self._run_id = run_id
         self._token = token
         self._seq = 0
@@ -124,12 +129,13 @@ class RunLog:
         return self._seq > 0
 
     def write(self, stream: Stream, data: bytes) -> None:
-        if get_ident() == self._thread:
+        loop, thread = self._home
+        if get_ident() == thread:
             self._put(stream, data)
         else:
             # A thread that was given up may still print when the loop is gone: nobody is left to read it.
             with suppress(RuntimeError):
-                self._loop.call_soon_threadsafe(self._put, stream, data)
+                loop.call_soon_threadsafe(self._put, stream, data)
 
     def truncated(self, seen: int, stored: int) -> None:
         self._truncation = Closing(seen, stored)

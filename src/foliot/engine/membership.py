@@ -29,6 +29,8 @@ _RENEWALS_PER_LEASE: Final = 3
 _MARGIN_SHARE: Final = 6
 """Attempts are ended when a sixth of the lease is left: time enough for TERM, grace and KILL of ten seconds."""
 _RETRY: Final = Millis(SECOND)
+_PATIENCE: Final = Millis(100)
+"""How long a renewal waits for claims under way to end."""
 
 
 class Holder(Protocol):
@@ -64,6 +66,7 @@ class Membership:
         self._lease = lease
         self._renewed_at = Millis(0)
         self._claims_under_way = 0
+        self._no_claim_under_way = asyncio.Event()
         self._listing = asyncio.Lock()
         self._holder: Holder | None = None
         self._on_join: Callable[[], None] = lambda: None
@@ -90,10 +93,13 @@ class Membership:
         """Claim, and take what was claimed into one's books, under this."""
         async with self._listing:
             self._claims_under_way += 1
+            self._no_claim_under_way.clear()
         try:
             yield self.worker
         finally:
             self._claims_under_way -= 1
+            if self._claims_under_way == 0:
+                self._no_claim_under_way.set()
 
     async def leave(self) -> None:
         """Say goodbye, so that nobody waits for this worker to expire."""
@@ -136,10 +142,15 @@ class Membership:
         return Millis(self._lease // _RENEWALS_PER_LEASE)
 
     async def _ask_for_renewal(self, worker: Worker) -> Renewal | None:
-        if self._claims_under_way:
-            return await self._storage.workers.renew(worker.id, None, self._lease)
         async with self._listing:
-            return await self._storage.workers.renew(worker.id, self._held(), self._lease)
+            held = self._held() if await self._claims_have_ended() else None
+            return await self._storage.workers.renew(worker.id, held, self._lease)
+
+    async def _claims_have_ended(self) -> bool:
+        """New ones wait for the listing, those under way have a moment to end: a busy worker lists too."""
+        if self._claims_under_way:
+            await self._clock.wait(self._no_claim_under_way, _PATIENCE)
+        return self._claims_under_way == 0
 
     def _held(self) -> list[Token]:
         return [] if self._holder is None else list(self._holder.held)

@@ -100,6 +100,11 @@ class Node:
         left = 0 if self._work is None else self._work.consumer.unfinished
         return left + sum(runner.abandoned for runner in self._runners.values())
 
+    @property
+    def is_running(self) -> bool:
+        """Whether a duty is at work."""
+        return any(not task.done() for task in self._tasks.values())
+
     async def start(self) -> None:
         """Begin. A worker is registered when this returns."""
         if self._work is not None:
@@ -119,7 +124,7 @@ class Node:
         log.info("node_stopped", extra={"label": self._settings.label})
 
     async def _stop_work(self, work: "Work") -> None:
-        await self._halt([work.consumer])
+        await self._halt(work.hands)
         await work.drain(self._settings.drain)
         await _try("last outcomes", _within(self._clock, _LAST_WRITES, work.finisher.flush()))
         await self._halt([work.finisher, work.settler, work.logbook, work.membership])
@@ -189,9 +194,10 @@ class Work:
         self.settler = Settler(storage, parts.ids, plans, tell=parts.tell, every=settings.poll)
         self.finisher.on_saved = self.consumer.make_room
         self.membership.serve(self.consumer, on_join=self.consumer.wake.set)
+        self.hands = self.consumer.hands
         self.duties: Sequence[Duty] = (
             self.membership,
-            self.consumer,
+            *self.hands,
             self.finisher,
             self.logbook,
             self.settler,

@@ -1,5 +1,6 @@
 """Begins executions: a claimed run of a workflow becomes the runs of its first steps."""
 
+import logging
 from collections.abc import Mapping
 
 from foliot.domain.ids import IdSource, JobId, RunId
@@ -16,8 +17,10 @@ from foliot.domain.workflow.start import Start, read_params
 from foliot.engine.guide import Guide
 from foliot.engine.hooks import Tell, nobody
 from foliot.engine.plans import Plans
-from foliot.errors import FoliotError, InvalidRun
+from foliot.errors import FoliotError, InvalidRun, StorageUnavailable
 from foliot.ports.storage import Storage
+
+log = logging.getLogger(__name__)
 
 
 class Opener:
@@ -31,10 +34,20 @@ class Opener:
 
     async def open(self, claim: Claim, job: Job, options: Options) -> Failure | None:
         """Begin the execution that the claim is about. A failure says why there can be none; the lease is then ours."""
+        try:
+            return await self._open(claim, job, options)
+        except StorageUnavailable:
+            # Nobody holds the lease any more: the next renewal gives it back, and the run is opened then.
+            log.exception("execution_not_opened", extra={"run": claim.run_id, "job": job.id})
+            return None
+
+    async def _open(self, claim: Claim, job: Job, options: Options) -> Failure | None:
         workflow: Job | None = job
         while workflow is not None:
             try:
                 opening = await self._opening(claim, workflow, options)
+            except StorageUnavailable:
+                raise
             except FoliotError as error:
                 return Failure(str(error), Reason.LAUNCH_FAILED, retryable=False)
             if opening is not None and not await self._storage.executions.open([opening]):

@@ -32,6 +32,14 @@ class WorkflowStore(Protocol):
         those schedules that are gone. All of it, or nothing."""
         ...
 
+    async def delete(self, workflow_ids: Collection[str], *, at: Instant | None = None) -> list[str]:
+        """Delete workflows with the jobs behind them and all schedules that start them, and cancel what has not begun.
+
+        What has begun goes on, and history is kept, so versions can still be had by their numbers; only the newest is
+        none any more. One that is put again goes on counting. Returns the ids that existed.
+        """
+        ...
+
     async def get(self, wanted: Collection[tuple[str, int | None]]) -> dict[tuple[str, int | None], WorkflowVersion]:
         """Those of the versions that exist; None asks for the newest."""
         ...

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import NamedTuple, Protocol
 
 from foliot.domain.ids import RunId
+from foliot.domain.instant import Instant
 from foliot.domain.logs import Stream
 from foliot.domain.outcome import Failure, Success
 from foliot.domain.run import Tick
@@ -42,6 +43,12 @@ class Attempt(NamedTuple):
     """The planned moment it was made for, if a schedule made it."""
     execution: RunId | None = None
     """The execution of a workflow that it is a step of."""
+    scheduled_for: Instant | None = None
+    """The planned moment, where a launcher has named it and no tick of ours does."""
+
+    @property
+    def planned(self) -> Instant | None:
+        return self.scheduled_for if self.tick is None else self.tick.scheduled_for
 
 
 class Sweep(Protocol):

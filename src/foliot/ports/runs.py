@@ -3,6 +3,8 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
+from msgspec import Struct
+
 from foliot.domain.gate.decision import End, Gated, Passed, Postponed, Sight
 from foliot.domain.ids import JobId, RunId, ScheduleId, Token, WorkerId
 from foliot.domain.instant import Instant
@@ -12,7 +14,7 @@ from foliot.domain.outcome import Reason
 from foliot.domain.run import AttemptRecord, Ended, NewRun, Run, Status
 
 
-class Created(NamedTuple):
+class Created(Struct, frozen=True, gc=False):
     """The run that answers a request: the new one, or the one that had taken the dedupe key."""
 
     run_id: RunId
@@ -24,6 +26,13 @@ class Released(NamedTuple):
 
     count: int  # type: ignore[assignment]  # nobody counts the fields of a row
     next_due_at: Instant | None
+
+
+class Exchanged(NamedTuple):
+    """What came of `exchange`: the tokens that were stale, and the runs that were claimed."""
+
+    stale: list[Token]
+    claims: list[Claim]
 
 
 class RunFilter(NamedTuple):
@@ -97,6 +106,22 @@ class RunStore(Protocol):
         A pending cancel turns "try again" into cancelled (`domain.run.heed_cancel`). A finish that was saved before
         (same run, token, status and reason) is accepted again and changes nothing. Superseded attempts are kept as
         records. An outcome that cannot be stored ends its run as failed, reason `output`, and does not come back.
+        """
+        ...
+
+    async def exchange(
+        self,
+        finishes: Sequence[Finish],
+        worker_id: WorkerId,
+        queues: Sequence[str],
+        limit: int,
+        *,
+        only: Collection[RunId] | None = None,
+        at: Instant | None = None,
+    ) -> Exchanged:
+        """`finish`, then `claim`: a busy worker does both together, again and again, and one commit is enough for it.
+
+        Should it fail, the finishes may have been saved or not, and are to be sent again.
         """
         ...
 

@@ -1,27 +1,88 @@
-"""An event loop in a thread, for code that has none of its own."""
+"""Waiting for coroutines in code that has no event loop of its own."""
 
 import asyncio
 import threading
 from collections.abc import Coroutine
-from typing import Any, TypeVar
+from concurrent.futures import Future, wait
+from typing import Any, Final, TypeVar
+
+from foliot.errors import WrongLoop
 
 T = TypeVar("T")
 
+_LOOK_EVERY: Final = 1.0
+"""Seconds after which somebody who waits looks whether the loop is still there."""
+
 
 class Background:
-    """Runs coroutines in one thread, started with the first of them. It ends with the process."""
+    """An event loop in a thread, started with the first coroutine. It ends with the process."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._calls: set[Future[Any]] = set()
 
-    def run(self, call: Coroutine[Any, Any, T]) -> T:
-        """Wait for the answer of a coroutine. Not to be called from within an event loop: it would stand still."""
-        return asyncio.run_coroutine_threadsafe(call, self._started()).result()
+    def owns(self, loop: asyncio.AbstractEventLoop) -> bool:
+        return loop is self._loop
 
-    def _started(self) -> asyncio.AbstractEventLoop:
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
                 threading.Thread(target=self._loop.run_forever, name="foliot-background", daemon=True).start()
             return self._loop
+
+    def run(self, call: Coroutine[Any, Any, T]) -> T:
+        """Wait for the answer of a coroutine."""
+        future = asyncio.run_coroutine_threadsafe(call, self.loop)
+        self._calls.add(future)
+        future.add_done_callback(self._calls.discard)
+        return _answer(self.loop, future)
+
+    def after_others(self, call: Coroutine[Any, Any, T]) -> "Future[T]":
+        """Begin a coroutine that runs when all have ended that somebody waits for now."""
+        others = list(self._calls)
+
+        async def last() -> T:
+            await asyncio.gather(*map(asyncio.wrap_future, others), return_exceptions=True)
+            return await call
+
+        return asyncio.run_coroutine_threadsafe(last(), self.loop)
+
+
+def wait_on(loop: asyncio.AbstractEventLoop, call: Coroutine[Any, Any, T]) -> T:
+    """Wait for the answer of a coroutine on a loop that runs in another thread."""
+    return _answer(loop, asyncio.run_coroutine_threadsafe(call, loop))
+
+
+def _answer(loop: asyncio.AbstractEventLoop, future: "Future[T]") -> T:
+    """What a call comes to. Who gives up waiting cancels it, and a loop that ends lets go of who waits."""
+    try:
+        while not wait([future], _LOOK_EVERY).done:
+            if loop.is_closed():
+                raise WrongLoop("the event loop ended before it had answered", hint="Ask again.")
+    except BaseException:
+        future.cancel()
+        raise
+    return future.result()
+
+
+def run_through(call: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine that waits for nobody to its end, here and now, whatever loop runs in this thread."""
+    try:
+        while call.send(None) is None:
+            pass
+    except StopIteration as end:
+        answer: T = end.value
+        return answer
+    call.close()
+    raise here_already()
+
+
+def here_already() -> WrongLoop:
+    """Who blocks an event loop until that loop has answered waits for ever."""
+    return WrongLoop(
+        "the answer would have to come from the event loop that waits for it",
+        hint="In async code write: await app.enqueue(...). Plain code that is called from it has to be async as well.",
+    )

@@ -1,6 +1,7 @@
 """Edges between jobs, one by one: a job that runs after another one."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import reduce
 
 from msgspec.structs import replace
 
@@ -46,11 +47,11 @@ class DependencyBook:
         await self._refuse_active(after.id, before.id, edges)
         await self._change(lambda edges: without_edge(edges, after.id, before.id))
 
-    async def remove_job(self, job_id: JobId) -> None:
-        """Take away all edges of a job that is to be deleted."""
+    async def remove_jobs(self, job_ids: Collection[JobId]) -> None:
+        """Take away all edges of jobs that are deleted."""
         edges = await self._edges()
-        if without_job(edges, job_id) != edges:
-            await self._change(lambda known: without_job(known, job_id))
+        if reduce(without_job, job_ids, edges) != edges:
+            await self._change(lambda known: reduce(without_job, job_ids, known))
 
     async def of(self, child: str) -> list[Edge]:
         """What a job waits for."""

@@ -52,13 +52,14 @@ class Desk:
         self._ids = ids
         self._registrar = registrar
 
-    async def enqueue(self, job_id: str, requests: Sequence[Request]) -> list[Created]:
-        """Create a run for each request, all or none. A taken dedupe key gives the run that took it."""
+    async def enqueue(self, job_id: str, request: Request, payloads: Sequence[Any] | None = None) -> list[Created]:
+        """Create the run that is asked for, or one for each payload, all or none.
+
+        A taken dedupe key gives the run that took it.
+        """
         job = await self._registrar.job(job_id)
         _refuse_templates(job)
-        now = self._clock.now()
-        ids = self._ids.batch(now, len(requests))
-        runs = [self._new_run(RunId(run_id), job, request, now) for run_id, request in zip(ids, requests, strict=True)]
+        runs = self._new_runs(job, request, [request.payload] if payloads is None else payloads)
         created = await self._storage.runs.create(runs)
         for run, answer in zip(runs, created, strict=True):
             if answer.run_id == run.id and not answer.is_new:
@@ -67,7 +68,7 @@ class Desk:
 
     async def trigger(self, job_id: str, request: Request) -> RunId:
         """Run a job because somebody asks for it, also one that is disabled: that only keeps its schedules from it."""
-        [created] = await self.enqueue(job_id, [request])
+        [created] = await self.enqueue(job_id, request)
         return created.run_id
 
     async def retry(self, run_id: str) -> RunId:
@@ -123,24 +124,32 @@ class Desk:
         """Every finished attempt of a run, in order."""
         return await self._storage.runs.attempts((await self.get(run_id)).id)
 
-    def _new_run(self, run_id: RunId, job: Job, request: Request, now: Instant) -> NewRun:
-        payload = request.payload if request.payload is not None else job.spec.payload_template
+    def _new_runs(self, job: Job, request: Request, payloads: Sequence[Any]) -> list[NewRun]:
+        now = self._clock.now()
         scope, window = _dedupe(request)
         options = _overlaid(job.spec.options, request.options)
-        return NewRun(
-            id=run_id,
-            job_id=job.id,
-            due_at=_due_at(request, now),
-            payload=encode_payload(payload),
-            options=options,
-            overrides=msgspec.json.encode(overrides) if (overrides := {**request.options, **request.extra}) else None,
-            trigger=request.trigger,
-            dedupe_key=request.dedupe_key,
-            dedupe_scope=scope,
-            dedupe_for=window,
-            is_gated=job.spec.gate is not None,
-            scheduled_for=optional_instant(request.scheduled_for, "scheduled_for"),
-        )
+        given = {**request.options, **request.extra}
+        overrides = msgspec.json.encode(given) if given else None
+        due_at = _due_at(request, now)
+        scheduled_for = optional_instant(request.scheduled_for, "scheduled_for")
+        template, is_gated = job.spec.payload_template, job.spec.gate is not None
+        return [
+            NewRun(
+                id=RunId(run_id),
+                job_id=job.id,
+                due_at=due_at,
+                payload=encode_payload(template if payload is None else payload),
+                options=options,
+                overrides=overrides,
+                trigger=request.trigger,
+                dedupe_key=request.dedupe_key,
+                dedupe_scope=scope,
+                dedupe_for=window,
+                is_gated=is_gated,
+                scheduled_for=scheduled_for,
+            )
+            for run_id, payload in zip(self._ids.batch(now, len(payloads)), payloads, strict=True)
+        ]
 
 
 def _refuse_templates(job: Job) -> None:

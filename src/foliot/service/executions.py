@@ -159,7 +159,7 @@ class Executions:
 
     async def _begin(self, workflow_id: str, start: Start, request: Request) -> RunId:
         extra = {"start": msgspec.to_builtins(start)}
-        [created] = await self._desk.enqueue(workflow_id, [msgspec.structs.replace(request, extra=extra)])
+        [created] = await self._desk.enqueue(workflow_id, msgspec.structs.replace(request, extra=extra))
         return created.run_id
 
     def _refuse_unfinished(self, execution: ExecutionView) -> None:

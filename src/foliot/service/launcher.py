@@ -31,7 +31,7 @@ class DeskLauncher:
             if await self._workflows.exists(workflow_id):
                 await self._executions.start(workflow_id, version=version, user_id=user_id, request=request)
             else:
-                await self._desk.enqueue(workflow_id, [request])
+                await self._desk.enqueue(workflow_id, request)
         except NotFound:
             return False
         return True

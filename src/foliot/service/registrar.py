@@ -1,5 +1,6 @@
 """Registers jobs and schedules: checks everything, then stores it, or stores nothing."""
 
+import logging
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -12,13 +13,16 @@ from foliot.domain.input.schedule import read_schedule
 from foliot.domain.instant import Instant
 from foliot.domain.job import Job, JobSpec, check_name, inherited, watched_by
 from foliot.domain.payload import encode_payload
-from foliot.domain.schedule import Schedule, ScheduleSpec, canonical, check_schedule
+from foliot.domain.schedule import Schedule, ScheduleSpec, canonical, why_over
+from foliot.domain.workflow.spec import GRAPH
 from foliot.errors import InvalidInput, InvalidJob, InvalidSchedule, NotFound, OwnedElsewhere
 from foliot.ports.clock import Clock
 from foliot.ports.definitions import NewSchedule
 from foliot.ports.storage import Storage
-from foliot.service.paging import stored_jobs, stored_schedules
+from foliot.service.paging import stored_jobs, stored_schedules, stored_workflows
 from foliot.service.views import ScheduleView, moment, view_ledger
+
+log = logging.getLogger(__name__)
 
 _SUGGESTIONS = 1_000
 
@@ -60,23 +64,49 @@ class Registrar:
         if missing:
             raise await self.no_job(missing[0])
 
-    async def upsert_schedule(self, schedule_id: str | None = None, **fields: Any) -> Upserted:
-        """Create or change one schedule; see `domain.input.schedule.read_schedule` for the fields."""
+    async def upsert_schedule(
+        self, schedule_id: str | None = None, *, paused: bool | None = None, **fields: Any
+    ) -> Upserted:
+        """Create or change one schedule; see `domain.input.schedule.read_schedule` for the fields.
+
+        One that is paused stays so unless `paused` says otherwise. To pause and to change are two writes, in the order
+        in which nothing fires in between that should not; only a new one exists for an instant before it is paused.
+        """
         if schedule_id is not None and not isinstance(schedule_id, str):
             raise InvalidSchedule(
                 f"schedule_id must be text, not {type(schedule_id).__name__}",
                 hint="Write it in quotes, or leave it out to be given one.",
                 field="schedule_id",
             )
+        if paused is not None and not isinstance(paused, bool):
+            raise InvalidSchedule(
+                f"paused must be true or false, not {paused!r}",
+                hint="Leave it out to keep it as it is.",
+                field="paused",
+            )
         chosen = ScheduleId(schedule_id or self._ids.make(self._clock.now()))
-        [schedule] = await self.put_schedules({chosen: read_schedule(fields)})
+        prepared = await self.prepare_schedules({chosen: read_schedule(fields)})
+        if paused:
+            await self._storage.schedules.pause([chosen], paused=True)
+        [schedule] = await self._storage.schedules.put(prepared)
+        if paused is not None:
+            [schedule] = await self._storage.schedules.pause([chosen], paused=paused) or [schedule]
         return Upserted(schedule.id, moment(schedule.next_run_at))
 
     async def put_schedules(self, schedules: Mapping[ScheduleId, ScheduleSpec]) -> list[Schedule]:
         """Create or change schedules. One that is wrong refuses them all."""
         return await self._storage.schedules.put(await self.prepare_schedules(schedules))
 
-    async def prepare_schedules(self, schedules: Mapping[ScheduleId, ScheduleSpec]) -> list[NewSchedule]:
+    async def declare_schedules(self, schedules: Mapping[ScheduleId, ScheduleSpec]) -> list[Schedule]:
+        """The same for what code declares at every start, which must not keep it from starting one day.
+
+        A schedule whose time is over was right once. It is told of, changed where it is stored, and not created.
+        """
+        return await self._storage.schedules.put(await self.prepare_schedules(schedules, may_be_over=True))
+
+    async def prepare_schedules(
+        self, schedules: Mapping[ScheduleId, ScheduleSpec], *, may_be_over: bool = False
+    ) -> list[NewSchedule]:
         """Schedules as they can be stored. One that is wrong refuses them all."""
         now = self._clock.now()
         specs = {schedule_id: canonical(spec, schedule_id) for schedule_id, spec in schedules.items()}
@@ -87,7 +117,11 @@ class Registrar:
             for schedule_id, spec in specs.items()
             if schedule_id not in known or not is_same_rule(known[schedule_id], spec)
         }
-        self.check_schedules(changes)
+        over: set[ScheduleId] = set()
+        if may_be_over:
+            over = self._over(changes, known)
+        else:
+            self.check_schedules(changes)
         refuse_foreign(
             "schedule",
             (
@@ -97,17 +131,32 @@ class Registrar:
             ),
         )
         await self._check_jobs(changes)
-        uids = self._ids.batch(now, len(specs))
+        wanted = {name: spec for name, spec in specs.items() if name in known or name not in over}
+        uids = self._ids.batch(now, len(wanted))
         return [
             NewSchedule(ScheduleUid(uid), schedule_id, spec)
-            for uid, (schedule_id, spec) in zip(uids, specs.items(), strict=True)
+            for uid, (schedule_id, spec) in zip(uids, wanted.items(), strict=True)
         ]
 
     def check_schedules(self, schedules: Mapping[ScheduleId, ScheduleSpec]) -> None:
         """Refuse schedules that could not be kept if they were saved now."""
         now = self._clock.now()
         for schedule_id, spec in schedules.items():
-            _check(spec, schedule_id, now)
+            over = _check(spec, schedule_id, now)
+            if over is not None:
+                over.add_context(f"schedule {schedule_id[:64]!a}")
+                raise over
+
+    def _over(self, schedules: Mapping[ScheduleId, ScheduleSpec], known: Collection[ScheduleId]) -> set[ScheduleId]:
+        """Tell of those that cannot fire any more. Those that never could are refused."""
+        now = self._clock.now()
+        found = {schedule_id: _check(spec, schedule_id, now) for schedule_id, spec in schedules.items()}
+        over = {schedule_id: error for schedule_id, error in found.items() if error is not None}
+        for schedule_id, error in over.items():
+            hint = "Remove it, or give it a later time."
+            facts = {"schedule": schedule_id, "problem": f"it will not fire any more: {error.message}"}
+            log.warning("schedule_is_over", extra={**facts, "is_stored": schedule_id in known, "hint": hint})
+        return set(over)
 
     async def pause_schedule(self, schedule_id: str, paused: bool) -> None:
         if not await self._storage.schedules.pause([ScheduleId(schedule_id)], paused=paused):
@@ -129,7 +178,11 @@ class Registrar:
         """Delete a job with its schedules, and cancel its runs that have not started. Its history is kept."""
         job = await self.job(job_id)
         refuse_foreign("job", [(job.id, job.spec.source, source)])
-        await self._refuse_needed(job)
+        if job.spec.kind == GRAPH:
+            raise InvalidJob(
+                f'"{job_id[:64]}" is a workflow', hint="Delete it with delete_workflow, steps and all.", field="job_id"
+            )
+        await self.refuse_needed([job.id])
         if not await self._storage.jobs.delete([job.id]):
             raise await self.no_job(job_id)
 
@@ -139,15 +192,19 @@ class Registrar:
             raise await self.no_job(job_id)
         return found[JobId(job_id)]
 
-    async def _refuse_needed(self, job: Job) -> None:
-        """Nothing may depend on a job that is not there."""
-        job_id = job.id
-        users: list[str] = [name async for name, gate in self._gates() if job_id in gate.depends_on]
-        written = [one for one in await self._storage.workflows.page(limit=_SUGGESTIONS) if one.spec.source != "foliot"]
-        users += [one.workflow_id for one in written if any(step.job == job_id for step in one.spec.steps)]
-        if users:
+    async def refuse_needed(self, job_ids: Collection[JobId]) -> None:
+        """Nothing may depend on jobs that are not there, except what goes with them."""
+        doomed = set(job_ids)
+        needs: list[tuple[JobId, str]] = []
+        needs += [(job, name) async for name, gate in self._gates() if name not in doomed for job in gate.depends_on]
+        async for version in stored_workflows(self._storage):
+            if version.spec.source != "foliot" and version.workflow_id not in doomed:
+                needs += [(step.job, version.workflow_id) for step in version.spec.steps if step.job is not None]
+        needed = next((job for job, _ in needs if job in doomed), None)
+        if needed is not None:
+            users = dict.fromkeys(user for job, user in needs if job == needed)
             raise InvalidJob(
-                f'job "{job_id}" is needed by {", ".join(users[:10])}',
+                f'job "{needed}" is needed by {", ".join([*users][:10])}',
                 hint="Change or delete these first, or disable the job instead.",
                 field="job_id",
             )
@@ -207,10 +264,11 @@ def refuse_foreign(what: str, changes: Iterable[tuple[str, str, str]]) -> None:
         raise OwnedElsewhere(facts, hint=f"Change it where it is defined: {places}. Pausing is always possible.")
 
 
-def _check(spec: ScheduleSpec, schedule_id: ScheduleId, now: Instant) -> None:
+def _check(spec: ScheduleSpec, schedule_id: ScheduleId, now: Instant) -> InvalidInput | None:
+    """Refuse a schedule that could never be kept. Why it cannot be kept any more comes back."""
     try:
-        check_schedule(spec, schedule_id, now)
         encode_payload(spec.payload)
+        return why_over(spec, schedule_id, now)
     except InvalidInput as error:
         error.add_context(f"schedule {schedule_id[:64]!a}")
         raise

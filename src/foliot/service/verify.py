@@ -4,7 +4,7 @@ Everything is read in pages, and nothing that is older than asked for. Others ma
 is looked at a second time, and only what is still wrong then is told.
 """
 
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ from foliot.domain.instant import LATEST, Instant
 from foliot.domain.run import Run
 from foliot.domain.tick import TickRecord
 from foliot.domain.timetable import Timetable
+from foliot.errors import FoliotError, InvalidInput, RowUnreadable
 from foliot.ports.runs import RunFilter
 from foliot.ports.schedules import Ledger
 from foliot.ports.storage import Storage
@@ -38,13 +39,13 @@ class Report(NamedTuple):
 async def verify(storage: Storage, since: Instant) -> AsyncIterator[Report]:
     """Go through all schedules, those deleted included, and compare their ticks after `since` with their rules."""
     before: ScheduleUid | None = None
-    while page := await _ledgers(storage, before, _PAGE):
+    while page := await _page(storage, before, _PAGE):
         for sight in page:
             report = await _look(storage, sight, since)
             if not report.is_sound:
-                report = await _look_again(storage, before, sight.ledger, since, report)
+                report = await _look_again(storage, before, sight.uid, since, report)
             yield report
-            before = sight.ledger.schedule.uid
+            before = sight.uid
 
 
 class _Sight(NamedTuple):
@@ -52,6 +53,28 @@ class _Sight(NamedTuple):
 
     ledger: Ledger
     now: Instant
+
+    @property
+    def uid(self) -> ScheduleUid:
+        return self.ledger.schedule.uid
+
+
+class _Blur(NamedTuple):
+    """A ledger of which a row cannot be read."""
+
+    error: RowUnreadable
+
+    @property
+    def uid(self) -> ScheduleUid:
+        return ScheduleUid(self.error.uid)
+
+
+async def _page(storage: Storage, after: ScheduleUid | None, limit: int) -> Sequence[_Sight | _Blur]:
+    """The next ledgers. One that cannot be read makes the page shorter, and in the end a page of its own."""
+    try:
+        return await _ledgers(storage, after, limit)
+    except RowUnreadable as error:
+        return [_Blur(error)] if limit == 1 else await _page(storage, after, limit // 2)
 
 
 async def _ledgers(storage: Storage, after: ScheduleUid | None, limit: int) -> list[_Sight]:
@@ -61,26 +84,34 @@ async def _ledgers(storage: Storage, after: ScheduleUid | None, limit: int) -> l
 
 
 async def _look_again(
-    storage: Storage, before: ScheduleUid | None, ledger: Ledger, since: Instant, report: Report
+    storage: Storage, before: ScheduleUid | None, uid: ScheduleUid, since: Instant, report: Report
 ) -> Report:
     """What a second look, with everything read anew, finds as well."""
-    again = await _ledgers(storage, before, 1)
-    if not again or again[0].ledger.schedule.uid != ledger.schedule.uid:
+    again = await _page(storage, before, 1)
+    if not again or again[0].uid != uid:
         return report._replace(findings=[])  # it has been removed
     second = await _look(storage, again[0], since)
     known = {(finding.fault, finding.first) for finding in report.findings}
     return second._replace(findings=[found for found in second.findings if (found.fault, found.first) in known])
 
 
-async def _look(storage: Storage, sight: _Sight, since: Instant) -> Report:
+async def _look(storage: Storage, sight: _Sight | _Blur, since: Instant) -> Report:
+    if isinstance(sight, _Blur):
+        return Report(ScheduleId(sight.error.schedule_id), 0, [_unreadable(sight.error, since, since)])
     schedule = sight.ledger.schedule
     if not sight.ledger.revisions:
         return Report(schedule.id, 0, [Finding(Fault.WRONG_RULE, schedule.created_at, schedule.settled_until, 1)])
     try:
         account = await _account(storage, sight, since)
-    except ValueError:
-        return Report(schedule.id, 0, [Finding(Fault.UNREADABLE, since, schedule.settled_until, 1)])
-    return Report(schedule.id, sum(tick.count for tick in account.settled), judge(account))
+        return Report(schedule.id, sum(tick.count for tick in account.settled), judge(account))
+    except (RowUnreadable, InvalidInput, ValueError) as error:
+        return Report(schedule.id, 0, [_unreadable(error, since, schedule.settled_until)])
+
+
+def _unreadable(error: Exception, first: Instant, last: Instant) -> Finding:
+    run_id = RunId(error.name) if isinstance(error, RowUnreadable) and error.kind == "run" else None
+    fact = error.message if isinstance(error, FoliotError) else str(error)
+    return Finding(Fault.UNREADABLE, first, last, 1, run_id, fact)
 
 
 async def _account(storage: Storage, sight: _Sight, since: Instant) -> Account:

@@ -12,7 +12,7 @@ from foliot.domain.job import JobSpec
 from foliot.domain.schedule import Schedule, ScheduleSpec, canonical
 from foliot.domain.workflow.checking import check_workflow, names_around
 from foliot.domain.workflow.dependencies import EDGES
-from foliot.domain.workflow.jobs import GRAPH, PART_SOURCE, jobs_of_all
+from foliot.domain.workflow.jobs import GRAPH, PART_SOURCE, is_part_of_workflow, jobs_of_all
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.errors import InvalidSchedule, NotFound
 from foliot.ports.definitions import Deployment
@@ -72,6 +72,23 @@ class Workflows:
             schedules=[*wanted],
             warnings=[*warn],
         )
+
+    async def delete(self, workflow_id: str, *, source: str = "api") -> set[JobId]:
+        """Delete a workflow, its schedules and the jobs of its steps, whose names come back.
+
+        Executions that have begun go on, those that have not are cancelled, and history is kept.
+        """
+        newest = await self.get(workflow_id)
+        refuse_foreign("workflow", [(workflow_id, newest.spec.source, source)])
+        versions = [(workflow_id, number + 1) for number in range(newest.version)]
+        found = (await self._storage.workflows.get(versions)).values()
+        behind = {name for version in found for name in jobs_of_all({workflow_id: version.spec})}
+        stored = await self._storage.jobs.get(behind)
+        names = {name for name, job in stored.items() if is_part_of_workflow(job.spec)}
+        await self._registrar.refuse_needed(names)
+        if not await self._storage.workflows.delete([workflow_id]):
+            raise NotFound("workflow", workflow_id)
+        return names
 
     async def own_schedules(self, workflow_id: str) -> dict[ScheduleId, ScheduleSpec]:
         """The schedules that were defined with a workflow, not those that people added."""

@@ -55,7 +55,7 @@ def a_job(job_id: str = REPORT, **fields: Any) -> Job:
 
 def a_run(*, due_at: Instant | int = START, **fields: Any) -> NewRun:
     """A run that is due at once; any field of `NewRun`, or of `Options`, may be given."""
-    own = {name: fields.pop(name) for name in list(fields) if name in NewRun._fields}
+    own = {name: fields.pop(name) for name in list(fields) if name in NewRun.__struct_fields__}
     return NewRun(**{"id": a_run_id(), "job_id": REPORT, "due_at": due_at, "options": Options(**fields), **own})
 
 

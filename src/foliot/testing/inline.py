@@ -55,20 +55,28 @@ class InlineEngine:
         self._directory = TemporaryDirectory(prefix="foliot-")
 
     async def __aenter__(self) -> Self:
+        try:
+            await self._begin()
+        except BaseException:
+            self._directory.cleanup()
+            raise
+        return self
+
+    async def _begin(self) -> None:
         path = Path(self._directory.name) / "inline.db"
         opened = await SqliteStorage.open(path, clock=self.clock, inline=True, synchronous="NORMAL")
         self._storage = cast(Storage, opened)
         services = _services(self._storage, self.clock)
-        await self.app.open(services)
+        await self.app.open(services, is_inline=True)
+        await self.app.__aenter__()
         self._set_up(services)
         await self._work.membership.round()
-        return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self._end_attempts()
-        await self.app.close()
+        await self.app.__aexit__(kind, error, trace)
         self._directory.cleanup()
 
     async def advance(self, span: timedelta) -> None:
@@ -200,6 +208,7 @@ def _as_coroutine(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     async def call(*arguments: Any, **named: Any) -> Any:
-        return function(*arguments, **named)
+        answer = function(*arguments, **named)
+        return await answer if inspect.isawaitable(answer) else answer
 
     return call

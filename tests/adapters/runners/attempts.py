@@ -8,6 +8,7 @@ from pathlib import Path
 
 from foliot.adapters.runners.shell import ShellRunner
 from foliot.domain.ids import RunId
+from foliot.domain.instant import Instant
 from foliot.domain.logs import Stream
 from foliot.domain.outcome import Failure, Success
 from foliot.domain.run import Tick
@@ -54,6 +55,7 @@ def an_attempt(
     payload: object = None,
     environment: Mapping[str, str] | None = None,
     tick: Tick | None = None,
+    scheduled_for: Instant | None = None,
     **spec: object,
 ) -> Attempt:
     words = {} if command is None else {"command": command}
@@ -66,6 +68,7 @@ def an_attempt(
         environment=environment or {},
         log=log or ListLog(),
         tick=tick,
+        scheduled_for=scheduled_for,
     )
 
 

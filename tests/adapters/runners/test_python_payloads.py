@@ -3,6 +3,7 @@
 import importlib.util
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,6 +29,9 @@ def positional(a, /): return a
 def told():
     run = current_run()
     return [run.job_id, run.attempt, run.idempotency_key, run.scheduled_for.isoformat()]
+def around():
+    run = current_run()
+    return [str(run.scheduled_for), run.execution_id]
 
 def nothing(): pass
 def scalars(): return [1, -1.5, 1e22, True, None, "\\u2028ü\\x00", 2**70]
@@ -61,10 +65,10 @@ async def call(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[
     path.write_text(FUNCTIONS.replace("MAX_BYTES", str(MAX_BYTES)))
     runner = PythonRunner(_handlers(path), threads=1)
 
-    async def run(function: str, payload: object = None, tick: Tick | None = None) -> Success | Failure:
+    async def run(function: str, payload: object = None, **given: Any) -> Success | Failure:
         isolated = {"call": f"functions:{function}", "working_dir": str(tmp_path)}
         spec = isolated if request.param == "isolated" else {"handler": function}
-        return await runner.run(an_attempt(payload=payload, number=2)._replace(tick=tick, spec=spec))
+        return await runner.run(an_attempt(payload=payload, number=2)._replace(spec=spec, **given))
 
     yield run
     await runner.close()
@@ -174,3 +178,12 @@ async def test_a_function_knows_the_moment_it_was_planned_for(call: Call) -> Non
     outcome = await call("told", tick=tick)
 
     assert outcome == Success(b'["a-job",2,"the-key","1970-01-01T00:00:01+00:00"]')
+
+
+async def test_a_function_knows_the_moment_a_launcher_has_planned_it_for(call: Call) -> None:
+    assert await call("around", scheduled_for=Instant(1_000)) == Success(b'["1970-01-01 00:00:01+00:00",null]')
+    assert await call("around") == Success(b'["None",null]')
+
+
+async def test_a_function_knows_the_execution_it_is_a_step_of(call: Call) -> None:
+    assert await call("around", execution="01J") == Success(b'["None","01J"]')

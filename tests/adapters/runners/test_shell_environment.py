@@ -60,6 +60,12 @@ async def test_a_scheduled_run_knows_its_planned_moment_and_the_key_of_its_tick(
     assert (seen["FOLIOT_SCHEDULED_FOR"], seen["FOLIOT_IDEMPOTENCY_KEY"]) == ("2026-03-28T12:00:00Z", "the-key")
 
 
+async def test_a_run_that_a_launcher_has_planned_knows_its_moment_as_well() -> None:
+    seen = await variables(run_id="run-1", scheduled_for=from_datetime(datetime(2026, 3, 28, 12, tzinfo=UTC)))
+
+    assert (seen["FOLIOT_SCHEDULED_FOR"], seen["FOLIOT_IDEMPOTENCY_KEY"]) == ("2026-03-28T12:00:00Z", "run-1")
+
+
 async def test_the_run_goes_before_the_job_and_the_job_before_the_worker() -> None:
     seen = await variables(env={"TZ": "job", "LANG": "job"}, environment={"LANG": "run"})
 

@@ -40,6 +40,10 @@ async def another(dsn: str) -> AsyncIterator[Callable[[], Awaitable[Storage]]]:
         yield open_another
 
 
+class TestAbsence(contracts.AbsenceContract):
+    pass
+
+
 class TestCancels(contracts.CancelContract):
     pass
 
@@ -57,6 +61,10 @@ class TestDedupe(contracts.DedupeContract):
 
 
 class TestEvents(contracts.EventContract):
+    pass
+
+
+class TestExchanging(contracts.ExchangeContract):
     pass
 
 

@@ -68,6 +68,14 @@ class TestFinishing(suites.FinishContract):
     pass
 
 
+class TestExchanging(suites.ExchangeContract):
+    pass
+
+
+class TestAbsence(suites.AbsenceContract):
+    pass
+
+
 class TestCancels(suites.CancelContract):
     pass
 

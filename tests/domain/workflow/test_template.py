@@ -78,6 +78,44 @@ def test_a_template_that_cannot_work_is_found_when_the_workflow_is_registered(te
     assert found.hint
 
 
+DOTTED: dict[str, Any] = {"steps": {"load.eu": {"output": {"file name": "/x"}}}, "params": {"a.b": 1, "it's": 2}}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{{ steps["load.eu"].output }}', {"file name": "/x"}),
+        ("{{ steps['load.eu'].output['file name'] }}", "/x"),
+        ("{{steps['load.eu'][\"output\"]}}", {"file name": "/x"}),
+        ('<{{ params["a.b"] }}>', "<1>"),
+        ('{{ params["it\'s"] }}', 2),
+    ],
+)
+def test_a_name_with_dots_is_quoted(text: str, value: Any) -> None:
+    assert render(text, DOTTED) == value
+    assert list(problems_of(text, is_before=lambda name: True, steps=DOTTED["steps"], params=DOTTED["params"])) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("{{ steps.load.eu.output }}", 'A name with dots is quoted: steps["load.eu"].'),
+        ("{{ steps.other.eu.output }}", "Name one that does"),
+        ("{{ steps.first.try.output }}", 'A name with dots is quoted: steps["first.try"].'),
+        ("{{ params.a.b }}", 'A name with dots is quoted: params["a.b"].'),
+        ('{{ steps["load.eu].output }}', "Write it as source.name"),
+        ("{{ steps[load].output }}", "Write it as source.name"),
+        ("{{ ['steps']['load.eu'].output }}", "Write it as source.name"),
+    ],
+)
+def test_who_forgets_to_quote_is_told(text: str, hint: str) -> None:
+    before = {"load.eu", "first", "first.try"}
+
+    [found] = problems_of(text, is_before=before.__contains__, steps=[*before, "other.eu"], params={"a.b": 1})
+
+    assert hint in found.hint
+
+
 def test_good_templates_have_no_problems() -> None:
     good = ["{{ steps.extract.output.path }}", "{{ params.day }}", "{{ execution.id }}", "{{steps.extract.result}}"]
 

@@ -10,7 +10,7 @@ from foliot.wiring import open_services
 async def main() -> None:
     services = await open_services(os.environ["FOLIOT_STORAGE"])
     while True:
-        for created in await services.desk.enqueue("quick", [Request()] * 3):
+        for created in await services.desk.enqueue("quick", Request(), [None] * 3):
             os.write(1, f"{created.run_id}\n".encode())
 
 

@@ -26,6 +26,8 @@ PATIENCE: Final = 60.0
 """Seconds after which a condition is given up. Nothing takes that long; a machine may be slow."""
 
 _HASTE: Final = ("--lease", "1", "--poll", "0.1", "--slots", "20")
+_LOOPS: Final = {False: "asyncio", True: "uvloop"}
+"""The event loop, by whether there is a server: both are tried."""
 LEISURE: Final = ("--lease", "30")
 """For a process that must not lose its leases, however slow the machine is."""
 
@@ -57,10 +59,20 @@ class Stage:
     # -- processes
 
     def serve(self, *options: str, plan: str = "none", fault: str | None = None) -> FoliotProcess:
-        return self.start("foliot", "serve", APP, *_HASTE, *options, plan=plan, fault=fault)
+        return self.start(
+            "foliot",
+            "serve",
+            APP,
+            *_HASTE,
+            "--loop",
+            _LOOPS[self._server is not None],
+            *options,
+            plan=plan,
+            fault=fault,
+        )
 
     def worker(self, *options: str) -> FoliotProcess:
-        return self.start("foliot", "worker", APP, *_HASTE, *options)
+        return self.start("foliot", "worker", APP, *_HASTE, "--loop", _LOOPS[self._server is not None], *options)
 
     def scheduler(self, *options: str, plan: str = "none") -> FoliotProcess:
         return self.serve("--roles", "scheduler", *options, plan=plan)
@@ -124,7 +136,7 @@ class Stage:
             pass
 
     async def enqueue(self, job: str, count: int = 1, *, delay: float = 0, payload: object = None) -> list[str]:
-        created = await self.services.desk.enqueue(job, [Request(delay=delay, payload=payload)] * count)
+        created = await self.services.desk.enqueue(job, Request(delay=delay), [payload] * count)
         return [answer.run_id for answer in created]
 
     async def reap(self) -> None:

@@ -27,12 +27,12 @@ class Handler:
 
     @classmethod
     def of(cls, function: Callable[..., Any]) -> "Handler":
-        named = [
-            parameter
-            for parameter in inspect.signature(function).parameters.values()
-            if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
-        ]
-        takes_any = any(p.kind is p.VAR_KEYWORD for p in inspect.signature(function).parameters.values())
+        try:
+            parameters = inspect.signature(function).parameters.values()
+        except ValueError:  # not every builtin says what it takes: calling it will tell
+            return cls(function, is_async=False, required=frozenset(), accepted=None)
+        named = [p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+        takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters)
         return cls(
             function,
             inspect.iscoroutinefunction(function),

@@ -1,12 +1,14 @@
 """Runs Python functions: those that the application registered in this process, all others in one of their own.
 
-In this process coroutine functions run on the event loop; plain functions run in threads, so that they may block. A
+In this process coroutine functions run on the event loop; plain functions run in threads, so that they may block. What
+such a function gives back to be awaited, as a plain decorator around a coroutine function does, goes on on the loop. A
 thread cannot be killed: when such an attempt is ended it is given up, and its slot stays taken (`abandoned`) until the
 function returns.
 """
 
 import asyncio
 import contextvars
+import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -31,7 +33,7 @@ class PythonRunner:
         self._handlers = handlers
         self._isolated = IsolatedCalls() if isolated is None else isolated
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="foliot-job")
-        self._abandoned: set[asyncio.Future[Any]] = set()
+        self._abandoned: set[asyncio.Future[Answer]] = set()
 
     @property
     def abandoned(self) -> int:
@@ -55,9 +57,7 @@ class PythonRunner:
             mismatch = handler.mismatch(payload)
             if mismatch is not None:
                 return _refused(Failure(mismatch, Reason.PAYLOAD, retryable=False))
-        enter(
-            Context(attempt.run_id, attempt.job_id, attempt.number, attempt.tick, attempt.log.write, attempt.execution)
-        )
+        enter(_context(attempt))
         call = bind(handler.function, payload)
         return _awaited(call) if handler.is_async else self._in_thread(call)
 
@@ -71,12 +71,21 @@ class PythonRunner:
                 self._abandoned.add(future)
                 future.add_done_callback(self._forget)
             raise
-        return _success(result) if error is None else _failure(error)
+        if error is not None:
+            return _failure(error)
+        return await _awaited(lambda: result) if inspect.isawaitable(result) else _success(result)
 
-    def _forget(self, future: asyncio.Future[Any]) -> None:
+    def _forget(self, future: asyncio.Future[Answer]) -> None:
         self._abandoned.discard(future)
-        if not future.cancelled():
-            future.exception()
+        if not future.cancelled() and future.exception() is None:
+            result, _ = future.result()
+            if inspect.iscoroutine(result):
+                result.close()  # nobody is there to await it
+
+
+def _context(attempt: Attempt) -> Context:
+    run_id, job_id, number = attempt.run_id, attempt.job_id, attempt.number
+    return Context(run_id, job_id, number, attempt.tick, attempt.log.write, attempt.execution, attempt.planned)
 
 
 def _answer(call: Callable[[], Any]) -> Answer:

@@ -1,13 +1,17 @@
 """How values become documents (JSON) in a column, and values again."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, TypeVar
 
 import msgspec
 
 from foliot.domain.job import JobSpec
 from foliot.domain.limits import Limit
 from foliot.domain.schedule import ScheduleSpec
+from foliot.errors import RowUnreadable
+
+S = TypeVar("S")
+T = TypeVar("T")
 
 _ENCODE: Final = msgspec.json.Encoder().encode
 _JOB_SPEC: Final = msgspec.json.Decoder(JobSpec)
@@ -19,6 +23,14 @@ _ANY: Final = msgspec.json.Decoder()
 
 def encode(value: object) -> str:
     return _ENCODE(value).decode()
+
+
+def legible(read: Callable[[S], T], column: S, kind: str, name: object) -> T:
+    """What a column of the named row says. One that says nothing we know was not written by us."""
+    try:
+        return read(column)
+    except (msgspec.MsgspecError, TypeError, ValueError) as error:
+        raise RowUnreadable(kind, name, error) from error
 
 
 def decode(document: str | bytes | None) -> Any:

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import msgspec
 
-from foliot.adapters.storage.documents import decode, decode_names, encode, encode_names, storable
+from foliot.adapters.storage.documents import decode, decode_names, encode, encode_names, legible, storable
 from foliot.adapters.storage.rows import Row
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant
@@ -47,7 +47,8 @@ def jobs_behind(versions: Iterable[WorkflowVersion]) -> dict[JobId, JobSpec]:
 def version_of(row: Row) -> WorkflowVersion:
     """id, version, spec, created_at"""
     workflow_id, version, spec, created_at = row
-    return WorkflowVersion(workflow_id, version, _WORKFLOW.decode(spec), created_at)
+    known = legible(_WORKFLOW.decode, spec, "workflow", f"{workflow_id} version {version}")
+    return WorkflowVersion(workflow_id, version, known, created_at)
 
 
 def execution_of(row: Row) -> Execution:
@@ -61,8 +62,8 @@ def execution_of(row: Row) -> Execution:
         version,
         state,
         unresolved,
-        decode(params),
-        _JOBS.decode(jobs),
+        legible(decode, params, "execution", run_id),
+        legible(_JOBS.decode, jobs, "execution", run_id),
         None if uid is None else Tick(uid, schedule_id, Instant(moment), key),
         opened_at,
         deadline,

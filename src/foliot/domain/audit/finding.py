@@ -35,7 +35,7 @@ class Fault(StrEnum):
     LEADS_NOWHERE = "leads_nowhere"
     """A coalesced tick that names no later tick as the one that was to run for it."""
     UNREADABLE = "unreadable"
-    """A row with a word that does not exist."""
+    """A row that says nothing Foliot knows: a word that does not exist, a document that is none."""
 
     # launches
     SHARED_RUN = "shared_run"
@@ -74,3 +74,5 @@ class Finding(NamedTuple):
     last: Instant
     count: int  # type: ignore[assignment]  # nobody counts the fields of a row
     run_id: RunId | None = None
+    row: str | None = None
+    """Which row cannot be read, and why."""

@@ -45,6 +45,9 @@ class Gated(NamedTuple):
     job_id: JobId
     planned: Instant
     due_at: Instant
+    root: RunId | None = None
+    """The execution that it is a step of, and the name of the step."""
+    item: str | None = None
 
 
 class Postponed(NamedTuple):

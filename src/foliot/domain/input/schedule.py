@@ -13,6 +13,8 @@ from foliot.domain.schedule import Catchup, Overlap, ScheduleSpec, ScheduleType
 from foliot.domain.tick import JitterMode
 from foliot.errors import InvalidSchedule, suggest
 
+_PAUSED = ("paused", "enabled")
+_ELSEWHERE = "A definition does not say whether it is paused: use pause_schedule, or upsert_schedule(paused=True)."
 _CATCHUP_ALIASES = {"fire_immediately": Catchup.ALL, "skip": Catchup.NONE}
 
 
@@ -24,7 +26,7 @@ def read_schedule(fields: Mapping[str, Any]) -> ScheduleSpec:
     known = schedule_spec.__kwdefaults__ or {}
     for name in fields:
         if name not in known:
-            hint = suggest(name, known, otherwise=f"Use: {', '.join(known)}.")
+            hint = _ELSEWHERE if name in _PAUSED else suggest(name, known, otherwise=f"Use: {', '.join(known)}.")
             raise InvalidSchedule(f"field {name[:64]!a} does not exist", hint=hint, field=name[:64])
     return schedule_spec(**{name: value for name, value in fields.items() if value is not None})
 

@@ -42,7 +42,7 @@ def doubts_about(spec: WorkflowSpec, jobs: Mapping[JobId, JobSpec]) -> Iterator[
     for step in spec.steps:
         asked = [edge.parent for edge in step.after if edge.test is not None and edge.test.asks_output]
         read = [found for _, found in template.references((step.payload, step.overlay)) if found is not None]
-        asked += [found.name for found in read if found.source == "steps" and found.rest.startswith("output")]
+        asked += [found.name for found in read if found.source == "steps" and found.rest[:1] == ("output",)]
         for name in dict.fromkeys(asked):
             if name in silent:
                 hint = f'Give "{name}" output = "json", "text" or "file".'

@@ -1,5 +1,6 @@
 """What an edge may ask about its parent besides the result: exit code, text and JSON of its output."""
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 from msgspec import UNSET, Struct, UnsetType
@@ -40,13 +41,13 @@ class OutputTest(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_u
             return False
         if self.path is None and self.equals is UNSET:
             return True
-        found = look_up(decode_payload(facts.output), self.path or "")
+        found = follow(decode_payload(facts.output), self.path.split(".") if self.path else ())
         return found is not MISSING and (self.equals is UNSET or _is_equal(found, self.equals))
 
 
-def look_up(value: Any, path: str) -> Any:
-    """What a dotted path leads to, or MISSING. A number counts into a list."""
-    for part in path.split(".") if path else ():
+def follow(value: Any, path: Iterable[str]) -> Any:
+    """What names, one after the other, lead to, or MISSING. A number counts into a list."""
+    for part in path:
         match value:
             case dict() if part in value:
                 value = value[part]

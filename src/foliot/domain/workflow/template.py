@@ -5,6 +5,9 @@
     steps.NAME.result | exit_code | run_id
     execution.id | scheduled_for | workflow | version
 
+A name that has dots, or anything else that would not be read as one, stands in brackets and quotes, either kind:
+`steps["load.eu"].output['file name']`.
+
 A text that is one template becomes the value itself, with its type; inside a longer text it becomes text. There are
 no expressions, filters or loops, and what a template yields is never read again: data stays data. Templates may stand
 in a step's payload, in variables, headers, bodies and prompts, and not in a command: what a shell would read as its own
@@ -12,38 +15,38 @@ text comes in through a variable.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from foliot.domain.workflow.facts import MISSING, look_up
+from foliot.domain.workflow.facts import MISSING, follow
 from foliot.errors import InvalidRun, Problem, suggest
 
 _TEMPLATE: Final = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
-_REFERENCE: Final = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_@:-]+)+)\s*")
+_PART: Final = r"""\.([A-Za-z0-9_@:-]+)|\["([^"]*)"\]|\['([^']*)'\]"""
+_PARTS: Final = re.compile(_PART)
+_REFERENCE: Final = re.compile(rf"\s*([A-Za-z_][A-Za-z0-9_-]*)((?:{_PART})+)\s*")
 SOURCES: Final = ("params", "steps", "execution")
 STEP_FIELDS: Final = ("output", "result", "exit_code", "run_id")
+_STEP_PATHS: Final = frozenset((field,) for field in STEP_FIELDS)
 EXECUTION_FIELDS: Final = ("id", "scheduled_for", "workflow", "version")
 
 
 class Reference(NamedTuple):
-    """What one template names: `steps` `extract` `output.path`."""
+    """What one template names: `steps` `extract` `output` `path`."""
 
     source: str
     name: str
-    rest: str
+    rest: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, text: str) -> "Reference | None":
         match = _REFERENCE.fullmatch(text)
         if match is None:
             return None
-        source, name, *rest = match[1].split(".")
-        return cls(source, name, ".".join(rest))
-
-    def __str__(self) -> str:
-        return ".".join(part for part in self if part)
+        name, *rest = ("".join(part) for part in _PARTS.findall(match[2]))
+        return cls(match[1], name, tuple(rest))
 
 
 def has_template(value: Any) -> bool:
@@ -119,7 +122,7 @@ def _render_text(text: str, sources: Mapping[str, Any]) -> Any:
 
 def _value(text: str, sources: Mapping[str, Any]) -> Any:
     reference = Reference.read(text)
-    found = MISSING if reference is None else look_up(sources, str(reference))
+    found = MISSING if reference is None else follow(sources, (reference.source, reference.name, *reference.rest))
     if found is MISSING:
         raise InvalidRun(
             f"{{{{{text[:100]}}}}} leads to nothing",
@@ -143,20 +146,25 @@ class _Earlier(NamedTuple):
     is_before: Callable[[str], bool]
     steps: Collection[str]
 
-    def suggestion(self, name: str) -> str:
+    def suggestion(self, reference: Reference) -> str:
         otherwise = "Name one that does, or let this step come after it."
-        return suggest(name, filter(self.is_before, self.steps), otherwise=otherwise)
+        close = suggest(reference.name, filter(self.is_before, self.steps), otherwise=otherwise)
+        return self.quoted(reference) or close
+
+    def quoted(self, reference: Reference) -> str:
+        return _quoted(reference, filter(self.is_before, self.steps))
 
 
 def _problem(reference: Reference, earlier: _Earlier, params: Mapping[str, Any]) -> Problem | None:
     source, name, rest = reference
     match source:
         case "params" if name not in params:
-            return Problem.error(f'parameter "{name}" does not exist', _named(name, params))
+            return Problem.error(f'parameter "{name}" does not exist', _named(reference, params))
         case "steps" if not earlier.is_before(name):
-            return Problem.error(f'step "{name}" does not come before this one', earlier.suggestion(name))
-        case "steps" if rest.partition(".")[0] not in STEP_FIELDS:
-            return Problem.error(f"a step has {', '.join(STEP_FIELDS)}", "Name one of these, or a part of the output.")
+            return Problem.error(f'step "{name}" does not come before this one', earlier.suggestion(reference))
+        case "steps" if rest[:1] not in _STEP_PATHS:
+            hint = earlier.quoted(reference) or "Name one of these, or a part of the output."
+            return Problem.error(f"a step has {', '.join(STEP_FIELDS)}", hint)
         case "execution" if name not in EXECUTION_FIELDS or rest:
             return Problem.error(f"an execution has {', '.join(EXECUTION_FIELDS)}", "Name one of these.")
         case "params" | "steps" | "execution":
@@ -165,7 +173,15 @@ def _problem(reference: Reference, earlier: _Earlier, params: Mapping[str, Any])
     return Problem.error(f'"{source}" is none of {", ".join(SOURCES)}', hint)
 
 
-def _named(name: str, params: Mapping[str, Any]) -> str:
+def _named(reference: Reference, params: Mapping[str, Any]) -> str:
     """Which parameter was probably meant, or which there are."""
     there_are = f"There are: {', '.join(list(params)[:20])}." if params else "The workflow has none: give it params."
-    return suggest(name, params, otherwise=there_are)
+    return _quoted(reference, params) or suggest(reference.name, params, otherwise=there_are)
+
+
+def _quoted(reference: Reference, names: Iterable[str]) -> str:
+    """What to write instead where dots that belong to a name were read as steps of a path; empty if none do."""
+    path = (reference.name, *reference.rest)
+    dotted = {".".join(path[:end]) for end in range(2, len(path) + 1)}
+    found = next((name for name in names if name in dotted), None)
+    return "" if found is None else f'A name with dots is quoted: {reference.source}["{found}"].'

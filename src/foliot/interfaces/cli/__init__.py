@@ -1,10 +1,10 @@
 """The command line. Each command lives in a module of its own that is loaded when it is called.
 
-Exit codes: 0 done, 1 it could not be done or something is wrong, 2 the call itself was wrong.
+Exit codes: 0 done, 1 it could not be done or something is wrong, 2 the call itself was wrong; 141 when whoever read the
+answer has gone, see `streams`.
 A command returns its exit code, or nothing for 0.
 """
 
-import io
 import sys
 from contextlib import nullcontext
 from typing import Final, NoReturn
@@ -16,6 +16,7 @@ from foliot.errors import FoliotError, InvalidInput
 from foliot.interfaces.cli.lazy import lazy_group
 from foliot.interfaces.cli.signals import EARLY
 from foliot.interfaces.cli.speaking import complain
+from foliot.interfaces.cli.streams import discard_answer, end_by_pipe, is_abandoned, is_refusal, make_usable
 
 _SECTIONS: Final = {
     "Begin": {
@@ -46,6 +47,7 @@ _SECTIONS: Final = {
     },
     "Keep": {
         "verify": "Check the tick ledger against the schedules.",
+        "backup": "Copy the database while it is used.",
         "migrate": "Bring the database to this version.",
         "completion": "Print a script that completes commands in a shell.",
     },
@@ -68,9 +70,10 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
 
 def _run(arguments: list[str]) -> NoReturn:
-    _write_any_character()
+    make_usable()
     try:
         answer = cli.main(arguments, prog_name="foliot", standalone_mode=False)
+        sys.stdout.flush()
     except FoliotError as error:
         complain(error.message, error.hint)
         sys.exit(2 if isinstance(error, InvalidInput) else 1)
@@ -83,11 +86,15 @@ def _run(arguments: list[str]) -> NoReturn:
         sys.exit(error.exit_code)
     except click.Abort:
         sys.exit(130)
+    except (BrokenPipeError, SystemExit):
+        # Click makes an exit code of its own of a broken pipe.
+        if is_abandoned():
+            end_by_pipe()
+        raise
+    except OSError as error:
+        if not is_refusal(error):
+            raise
+        discard_answer()
+        complain(f"the answer could not be written: {error.strerror}", "Check where standard output leads to.")
+        sys.exit(1)
     sys.exit(answer if isinstance(answer, int) else 0)
-
-
-def _write_any_character() -> None:
-    """Where the locale cannot express a character, write an escape for it instead of failing."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")

@@ -9,7 +9,7 @@ from foliot.interfaces.cli.config_file import require_config
 from foliot.interfaces.cli.configuration import contents, read_config, report
 from foliot.interfaces.cli.options import config_option, json_option
 from foliot.interfaces.cli.patience import patiently
-from foliot.interfaces.cli.speaking import tell, tell_json
+from foliot.interfaces.cli.speaking import tell, tell_objects
 from foliot.interfaces.cli.text import counted, shown
 
 
@@ -26,8 +26,7 @@ def command(file: Path | None, config: Path | None, as_json: bool) -> int:
     with patiently(f"reading {shown(path)}"):
         loaded = read_config(path)
     if as_json:
-        for problem in loaded.problems:
-            tell_json(_object(problem))
+        tell_objects(map(_object, loaded.problems))
     else:
         report(loaded.problems)
         tell(f"{shown(path)}: {_verdict(loaded)}")

@@ -10,7 +10,7 @@ from foliot.interfaces.cli.words import json_line
 
 Change = JobChange | WorkflowChange | ScheduleChange
 
-_COLUMNS = (Column("CHANGE"), Column("WHAT"), Column("ID", is_whole=True), Column("FIELDS"))
+_COLUMNS = (Column("CHANGE"), Column("WHAT"), Column("ID", is_whole=True, stays=True), Column("FIELDS"))
 
 
 def print_changes(changes: Changes) -> None:

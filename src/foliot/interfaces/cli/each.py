@@ -5,7 +5,7 @@ from pathlib import Path
 
 from foliot.errors import FoliotError
 from foliot.interfaces.cli.place import ask
-from foliot.interfaces.cli.speaking import complain, tell, tell_json
+from foliot.interfaces.cli.speaking import complain, surely, tell, tell_json
 from foliot.interfaces.cli.text import shown
 from foliot.wiring import Services
 
@@ -29,8 +29,10 @@ async def _do(services: Services, name: str, deed: Deed, as_json: bool) -> int:
     except FoliotError as error:
         complain(error.message, error.hint)
         return 1
-    if as_json:
-        tell_json({key: value for key, value in done.items() if key != "text"})
-    else:
-        tell(shown(done["text"]))
+    text = shown(done["text"])
+    with surely(text):
+        if as_json:
+            tell_json({key: value for key, value in done.items() if key != "text"})
+        else:
+            tell(text)
     return 0

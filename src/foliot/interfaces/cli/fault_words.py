@@ -37,7 +37,7 @@ WORDS: Final[Mapping[Fault, Words]] = {
         "the idempotency key does not fit schedule and moment", "look for a second launch of this moment"
     ),
     Fault.LEADS_NOWHERE: Words("the tick that was to run instead did not, or does not exist", _START_IT),
-    Fault.UNREADABLE: Words("a row holds a word that Foliot does not know", _RESTORE),
+    Fault.UNREADABLE: Words("a row says nothing that Foliot knows", _RESTORE),
     Fault.SHARED_RUN: Words("two ticks name one run", "go by the run: it says for which moment it was made"),
     Fault.RUN_MISSING: Words("the run of a tick is gone, though older ones are kept", _RESTORE),
     Fault.RUN_OF_ANOTHER: Words("the run of a tick says it was made for another", _START_IT),

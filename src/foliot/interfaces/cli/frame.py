@@ -21,9 +21,9 @@ _JOB: Final = Column("JOB", is_whole=True)
 _RUNNING: Final = (_RUN, _JOB, Column("FOR"), Column("TRY"))
 _EXECUTIONS: Final = (_RUN, Column("WORKFLOW", is_whole=True), Column("FOR"), Column("LEFT"))
 _QUEUED: Final = (_RUN, _JOB, Column("WAITS"), Column("QUEUE"))
-_NEXT: Final = (Column("IN"), _JOB, Column("WHEN"), Column("RULE"))
-_WORKERS: Final = (Column("WORKER"), Column("STATE"), Column("SLOTS"), Column("QUEUES"), Column("SINCE"))
-_FAILED: Final = (_RUN, _JOB, Column("STATUS"), Column("ENDED"), Column("ERROR"))
+_NEXT: Final = (Column("IN"), _JOB._replace(stays=True), Column("WHEN"), Column("RULE"))
+_WORKERS: Final = (Column("WORKER"), Column("STATE", stays=True), Column("SLOTS"), Column("QUEUES"), Column("SINCE"))
+_FAILED: Final = (_RUN, _JOB, Column("STATUS", stays=True), Column("ENDED"), Column("ERROR"))
 
 
 class Section(NamedTuple):

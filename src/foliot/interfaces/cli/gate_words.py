@@ -16,10 +16,14 @@ from foliot.interfaces.cli.words import status
 from foliot.service.views import RunView, as_json, view_run
 from foliot.wiring import Services
 
-VERDICT_COLUMNS: Final = (Column("DEPENDS ON", is_whole=True), Column("VERDICT"), Column("RUN", is_whole=True))
+VERDICT_COLUMNS: Final = (
+    Column("DEPENDS ON", is_whole=True),
+    Column("VERDICT", stays=True),
+    Column("RUN", is_whole=True),
+)
 DEPENDENCY_COLUMNS: Final = (
     Column("DEPENDS ON", is_whole=True),
-    Column("LATEST"),
+    Column("LATEST", stays=True),
     Column("ENDED"),
     Column("RUN", is_whole=True),
 )

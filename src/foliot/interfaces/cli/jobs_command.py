@@ -9,7 +9,7 @@ from foliot.domain.workflow.jobs import PART_SOURCE
 from foliot.interfaces.cli.listing import Listed, all_jobs
 from foliot.interfaces.cli.options import json_option, storage_options
 from foliot.interfaces.cli.place import ask
-from foliot.interfaces.cli.speaking import say, tell_json
+from foliot.interfaces.cli.speaking import say, tell_objects
 from foliot.interfaces.cli.table import Column, moment, print_table
 from foliot.interfaces.cli.words import job_state, rule, status
 from foliot.service.views import as_json
@@ -17,7 +17,7 @@ from foliot.service.views import as_json
 _COLUMNS: Final = (
     Column("JOB", is_whole=True),
     Column("KIND"),
-    Column("STATE"),
+    Column("STATE", stays=True),
     Column("SCHEDULE"),
     Column("NEXT"),
     Column("LAST RUN"),
@@ -39,8 +39,7 @@ def command(storage: str | None, config: Path | None, tag: str | None, is_all: b
         if (is_all or one.job.source not in _OWN) and (tag is None or tag in one.job.tags)
     ]
     if as_json:
-        for one in found:
-            tell_json(job_object(one))
+        tell_objects(map(job_object, found))
         return
     print_table(_COLUMNS, map(_row, found))
     if not found:

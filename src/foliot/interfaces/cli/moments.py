@@ -8,26 +8,27 @@ from foliot.domain.input.timing import span_in_words
 from foliot.errors import InvalidInput
 
 _NUMBER: Final = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,3})?")
-_EXAMPLE: Final = 'Use "24h", "7d" or "2026-01-31T08:00Z".'
+_EXAMPLE: Final = 'Use ISO 8601, such as "2026-01-31T08:00Z".'
+_AGO_EXAMPLE: Final = 'Use "24h", "7d" or "2026-01-31T08:00Z".'
 
 
 def read_ago(text: str, now: datetime) -> datetime:
     """A moment in the past: `90m`, `24h`, `7d` before now, or ISO 8601."""
     length = _span(text)
     if length is None:
-        return read_moment(text)
+        return read_moment(text, hint=_AGO_EXAMPLE)
     try:
         return now - length
     except OverflowError:
         return datetime.min.replace(tzinfo=UTC)
 
 
-def read_moment(text: str) -> datetime:
+def read_moment(text: str, *, hint: str = _EXAMPLE) -> datetime:
     """ISO 8601, in UTC unless it says otherwise."""
     try:
         parsed = datetime.fromisoformat(text.strip())
     except ValueError:
-        raise InvalidInput(f"{text[:64]!a} is not a time", hint=_EXAMPLE) from None
+        raise InvalidInput(f"{text[:64]!a} is not a time", hint=hint) from None
     return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
 
 

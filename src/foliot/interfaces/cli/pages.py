@@ -54,8 +54,20 @@ from foliot.wiring import Services
 
 _RECENT: Final = 5
 _TICKS: Final = 10
-_STEPS: Final = (Column("STEP", is_whole=True), Column("RESULT"), Column("RUN", is_whole=True), Column("WHY"))
-_ATTEMPTS: Final = (Column("TRY"), Column("STATUS"), Column("STARTED"), Column("TOOK"), Column("EXIT"), Column("ERROR"))
+_STEPS: Final = (
+    Column("STEP", is_whole=True),
+    Column("RESULT", stays=True),
+    Column("RUN", is_whole=True),
+    Column("WHY"),
+)
+_ATTEMPTS: Final = (
+    Column("TRY"),
+    Column("STATUS", stays=True),
+    Column("STARTED"),
+    Column("TOOK"),
+    Column("EXIT"),
+    Column("ERROR"),
+)
 
 
 class RunPage(NamedTuple):
@@ -213,7 +225,7 @@ class SchedulePage(NamedTuple):
 
     def print(self) -> None:
         print_fields(_schedule_fields(self.schedule))
-        columns = (Column("LAST TICKS"), Column("OUTCOME"), Column("RUN", is_whole=True), Column("STATUS"))
+        columns = (Column("LAST TICKS"), Column("OUTCOME", stays=True), Column("RUN", is_whole=True), Column("STATUS"))
         _section("", columns, [tick_row(tick) for tick in self.ticks])
 
 

@@ -30,7 +30,7 @@ def storage_url(storage: str | None, config: Path | None) -> str:
 
 
 def ask(storage: str | None, config: Path | None, question: Question[Answer]) -> Answer:
-    """What the database answers. One that does not exist is refused, not created."""
+    """What the database answers. One that does not exist is refused, not created; an old one is not migrated."""
     return asyncio.run(_ask(storage_url(storage, config), question))
 
 

@@ -26,7 +26,7 @@ from foliot.interfaces.cli.place import opened
 from foliot.interfaces.cli.speaking import say, tell, tell_json
 from foliot.interfaces.cli.table import Column, moment, print_table
 
-_COLUMNS: Final = (Column("WHEN"), Column("JOB", is_whole=True), Column("SCHEDULE", is_whole=True))
+_COLUMNS: Final = (Column("WHEN"), Column("JOB", is_whole=True, stays=True), Column("SCHEDULE", is_whole=True))
 
 
 class Fire(NamedTuple):

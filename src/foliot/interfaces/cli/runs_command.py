@@ -10,7 +10,7 @@ from foliot.interfaces.cli.ids import complete_ids
 from foliot.interfaces.cli.options import json_option, storage_options
 from foliot.interfaces.cli.place import ask
 from foliot.interfaces.cli.references import NAMING, find_run
-from foliot.interfaces.cli.speaking import say, tell_json
+from foliot.interfaces.cli.speaking import say, tell_objects
 from foliot.interfaces.cli.table import print_table
 from foliot.interfaces.cli.words import RUN_COLUMNS, run_row
 from foliot.ports.runs import RunFilter
@@ -62,8 +62,7 @@ def command(
 
 def _print(runs: list[Run], is_json: bool) -> None:
     if is_json:
-        for run in runs:
-            tell_json(as_json(view_run(run)))
+        tell_objects(as_json(view_run(run)) for run in runs)
         return
     print_table(RUN_COLUMNS, [run_row(view_run(run)) for run in runs])
     if not runs:

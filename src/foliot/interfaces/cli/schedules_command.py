@@ -10,7 +10,7 @@ from foliot.interfaces.cli.ids import complete_ids
 from foliot.interfaces.cli.listing import all_schedules
 from foliot.interfaces.cli.options import json_option, storage_options
 from foliot.interfaces.cli.place import ask
-from foliot.interfaces.cli.speaking import say, tell_json
+from foliot.interfaces.cli.speaking import say, tell_objects
 from foliot.interfaces.cli.table import Column, moment, print_table
 from foliot.interfaces.cli.words import rule, schedule_state
 from foliot.service.views import ScheduleView, as_json
@@ -20,7 +20,7 @@ _COLUMNS: Final = (
     Column("SCHEDULE", is_whole=True),
     Column("JOB", is_whole=True),
     Column("WHEN"),
-    Column("STATE"),
+    Column("STATE", stays=True),
     Column("NEXT"),
     Column("LAST"),
 )
@@ -34,8 +34,7 @@ def command(storage: str | None, config: Path | None, job: str | None, as_json: 
     """List schedules: their rules, their next moments and their last."""
     found = ask(storage, config, partial(_schedules, job=job))
     if as_json:
-        for schedule in found:
-            tell_json(_object(schedule))
+        tell_objects(map(_object, found))
         return
     print_table(_COLUMNS, map(_row, found))
     if not found:

@@ -23,6 +23,7 @@ from foliot.engine.node import Node, Role, Settings
 from foliot.interfaces.cli.config_file import require_config
 from foliot.interfaces.cli.configuration import read_config, sound
 from foliot.interfaces.cli.greeting import greet
+from foliot.interfaces.cli.loops import run_on
 from foliot.interfaces.cli.reloading import Fingerprint, Reloader, fingerprint, log_changes, log_problems
 from foliot.interfaces.cli.settings import settings_of
 from foliot.interfaces.cli.signals import EARLY, STOPS
@@ -71,7 +72,8 @@ def run_node(target: str | None, config: Path | None, roles: Sequence[Role], *, 
         # The environment speaks for a configuration, not over what the code of an application says.
         storage = storage or os.environ.get("FOLIOT_STORAGE") or said.storage
     app = Foliot(storage) if target is None else load_app(target)
-    asyncio.run(_serve(Served(app, storage, path, said, seen), settings, applies=applies))
+    served = Served(app, storage, path, said, seen)
+    run_on(options["loop"] or said.server.loop, _serve(served, settings, applies=applies))
 
 
 async def _serve(served: Served, settings: Settings, *, applies: bool) -> None:

@@ -7,7 +7,7 @@ import click
 from msgspec.structs import replace
 
 from foliot.config import Configuration
-from foliot.config.settings import LogFormat, LogLevel
+from foliot.config.settings import EventLoop, LogFormat, LogLevel
 from foliot.domain.instant import SECOND, Millis
 from foliot.domain.job import check_name
 from foliot.engine.node import Role, Settings
@@ -35,6 +35,7 @@ def node_options(function: Callable[..., Any]) -> Callable[..., Any]:
             help="How long running work may go on when it stops, 30 by default.",
         ),
         click.option("--name", help="Label of this process, host:pid by default."),
+        click.option("--loop", type=click.Choice(get_args(EventLoop)), help="Event loop, auto by default."),
         click.option("--log-format", type=click.Choice(get_args(LogFormat)), help="auto by default."),
         click.option("--log-level", type=click.Choice(get_args(LogLevel)), help="info by default."),
     )

@@ -3,6 +3,8 @@
 import json
 import os
 import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
@@ -19,7 +21,28 @@ def tell(text: str = "") -> None:
 
 def tell_json(value: Any) -> None:
     """The answer, or one of many, as a line for programs."""
-    tell(json.dumps(value, default=_plain))
+    tell(_line(value))
+
+
+def tell_objects(values: Iterable[Any]) -> None:
+    """Many of them at once, so that a reader who takes only the first is no trouble."""
+    lines = [_line(value) for value in values]
+    if lines:
+        tell("\n".join(lines))
+
+
+@contextmanager
+def surely(text: str) -> Iterator[None]:
+    """What has been done must reach somebody: it is said aside where the answer cannot be written."""
+    try:
+        yield
+    except OSError:
+        say(text)
+        raise
+
+
+def _line(value: Any) -> str:
+    return json.dumps(value, default=_plain)
 
 
 def _plain(value: Any) -> str:

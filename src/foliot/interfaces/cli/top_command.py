@@ -49,16 +49,17 @@ async def _watch(services: Services, every: float) -> None:
     from rich.live import Live
 
     stop = asyncio.Event()
-    with _keys(stop), Live(console=console(), screen=True, auto_refresh=False) as live:
+    screen = console()
+    with _keys(stop), Live(console=screen, screen=True, auto_refresh=False) as live:
         while not stop.is_set():
-            live.update(await _picture(services), refresh=True)
+            live.update(await _picture(services, screen.width), refresh=True)
             try:
                 await asyncio.wait_for(stop.wait(), every)
             except TimeoutError:
                 continue
 
 
-async def _picture(services: Services) -> Any:
+async def _picture(services: Services, width: int) -> Any:
     from rich.console import Group
     from rich.text import Text
 
@@ -70,7 +71,7 @@ async def _picture(services: Services) -> Any:
     parts: list[Any] = [Text(frame.headline, style="bold")]
     for section in frame.sections():
         rows = [[shown(cell) for cell in row] for row in section.rows]
-        parts += [Text(f"\n{section.title}", style="bold cyan"), rich_table(section.columns, rows)]
+        parts += [Text(f"\n{section.title}", style="bold cyan"), rich_table(section.columns, rows, width=width)]
     return Group(*parts)
 
 

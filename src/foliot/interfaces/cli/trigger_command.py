@@ -1,6 +1,7 @@
 """foliot trigger: a run of a job, now or later."""
 
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -13,6 +14,8 @@ from foliot.interfaces.cli.place import ask
 from foliot.interfaces.cli.waiting import see_through
 from foliot.service.desk import Request
 from foliot.wiring import Services
+
+_AT: Final = 'Use ISO 8601, such as "2026-01-31T08:00Z"; for a length of time from now use --delay.'
 
 
 @click.command("trigger")
@@ -42,7 +45,7 @@ def command(
     """Start a run of JOB and print its id. Of a workflow it is an execution, and the payload its parameters."""
     request = Request(
         payload=None if payload is None else read_json(payload, "--payload"),
-        run_at=None if at is None else read_moment(at),
+        run_at=None if at is None else read_moment(at, hint=_AT),
         delay=None if delay is None else read_span(delay),
         dedupe_key=key,
         options={} if priority is None else {"priority": priority},

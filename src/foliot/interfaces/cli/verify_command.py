@@ -1,7 +1,6 @@
 """foliot verify: does the ledger say exactly what was planned?"""
 
 import sys
-import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from foliot.domain.instant import LATEST, Instant, from_datetime, to_iso
 from foliot.interfaces.cli.fault_words import WORDS
 from foliot.interfaces.cli.moments import read_ago
 from foliot.interfaces.cli.options import json_option, storage_options
+from foliot.interfaces.cli.patience import Line
 from foliot.interfaces.cli.place import ask
 from foliot.interfaces.cli.speaking import say, tell, tell_json
 from foliot.interfaces.cli.text import counted, shown
@@ -49,27 +49,20 @@ def command(storage: str | None, config: Path | None, since: str, as_json: bool)
 
 
 class Progress:
-    """A line about what takes longer than a second, where somebody watches; nothing anywhere else."""
+    """How far it is, for whoever watches."""
 
     def __init__(self, *, is_watched: bool, patience: float = 1.0) -> None:
-        self._is_watched = is_watched
-        self._next = time.monotonic() + patience
+        self._line = Line(is_watched=is_watched, patience=patience)
         self._schedules = self._ticks = 0
-        self._width = 0
 
     def saw(self, report: Report) -> Report:
         self._schedules += 1
         self._ticks += report.ticks
-        if self._is_watched and time.monotonic() >= self._next:
-            self._next = time.monotonic() + 0.2
-            line = f"{self._schedules} schedules, {self._ticks} ticks ..."
-            self._width = len(line)
-            click.echo(f"\r{line}", err=True, nl=False)
+        self._line.show(f"{self._schedules} schedules, {self._ticks} ticks ...")
         return report
 
     def clear(self) -> None:
-        if self._width:
-            click.echo(f"\r{' ' * self._width}\r", err=True, nl=False)
+        self._line.clear()
 
 
 def _print(report: Report, as_json: bool) -> None:
@@ -88,13 +81,21 @@ def _where(finding: Finding) -> str:
     moments = first if finding.first == finding.last else f"{first} to {last}"
     number = "" if finding.count == 1 else f" ({finding.count})"
     run = "" if finding.run_id is None else f" run {shown(finding.run_id)}"
-    return moments + number + run
+    row = "" if finding.row is None else f": {shown(finding.row)}"
+    return moments + number + run + row
 
 
 def _document(finding: Finding) -> dict[str, Any]:
     what, advice = WORDS[finding.fault]
     where = {"first": _iso(finding.first), "last": _iso(finding.last), "count": finding.count}
-    return {"fault": finding.fault, **where, "run_id": finding.run_id, "what": what, "advice": advice}
+    return {
+        "fault": finding.fault,
+        **where,
+        "run_id": finding.run_id,
+        "row": finding.row,
+        "what": what,
+        "advice": advice,
+    }
 
 
 def _iso(moment: Instant) -> str:

@@ -17,7 +17,7 @@ from foliot.service.views import JobView, RunView, ScheduleView, TickView
 RUN_COLUMNS: Final = (
     Column("RUN", is_whole=True),
     Column("JOB", is_whole=True),
-    Column("STATUS"),
+    Column("STATUS", stays=True),
     Column("STARTED"),
     Column("TOOK"),
     Column("TRY"),

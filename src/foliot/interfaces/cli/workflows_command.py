@@ -15,7 +15,7 @@ from foliot.interfaces.cli.lazy import lazy_group
 from foliot.interfaces.cli.listing import all_schedules, all_workflows
 from foliot.interfaces.cli.options import json_option, storage_options
 from foliot.interfaces.cli.place import ask
-from foliot.interfaces.cli.speaking import say, tell_json
+from foliot.interfaces.cli.speaking import say, tell_objects
 from foliot.interfaces.cli.table import Column, moment, print_table
 from foliot.interfaces.cli.words import status
 from foliot.ports.executions import WorkflowVersion
@@ -41,7 +41,7 @@ _COLUMNS: Final = (
     Column("WORKFLOW", is_whole=True),
     Column("VERSION"),
     Column("STEPS"),
-    Column("STATE"),
+    Column("STATE", stays=True),
     Column("LAST EXECUTION", is_whole=True),
     Column("STATUS"),
     Column("NEXT"),
@@ -102,8 +102,7 @@ def command(context: click.Context, storage: str | None, config: Path | None, as
         return
     found = ask(storage, config, _listed)
     if as_json:
-        for one in found:
-            tell_json(one.document())
+        tell_objects(one.document() for one in found)
         return
     print_table(_COLUMNS, [one.row() for one in found])
     if not found:

@@ -1,5 +1,7 @@
 """Trouble on either side of a commit."""
 
+from typing import Final
+
 from foliot.errors import StorageUnavailable
 
 
@@ -9,6 +11,9 @@ class Crash(BaseException):
 
 class Hiccup(StorageUnavailable):
     """The storage failed and nobody knows whether it had saved. The process lives on."""
+
+
+PLANTED: Final = (Crash, Hiccup)
 
 
 class Faults:

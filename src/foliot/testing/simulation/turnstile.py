@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from foliot.ports.executions import ExecutionStore
 from foliot.ports.storage import Storage
+from foliot.testing.simulation.faults import PLANTED
 
 _STORES = ("jobs", "schedules", "runs", "workers", "logs", "upkeep", "workflows")
 
@@ -76,9 +77,27 @@ class _Gated:
 
         async def pass_through(*arguments: Any, **named: Any) -> Any:
             await self._turnstile.enter()
-            return await verb(*arguments, **named)
+            try:
+                return await verb(*arguments, **named)
+            except PLANTED:
+                _expect(asyncio.current_task())
+                raise
 
         return pass_through
+
+
+def _expect(task: "asyncio.Task[Any] | None") -> None:
+    """Planted trouble may end a task that nobody waits for, such as an attempt: that is as it was meant."""
+    if task is not None:
+        task.add_done_callback(_retrieve)
+
+
+def _retrieve(task: "asyncio.Task[Any]") -> None:
+    error = None if task.cancelled() else task.exception()
+    if error is not None and not isinstance(error, PLANTED):
+        # Whatever became of the trouble on its way out was not planted.
+        told = {"message": "a task ended by another error than was planted", "exception": error, "task": task}
+        task.get_loop().call_exception_handler(told)
 
 
 class _GatedStorage:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import asyncpg
+import msgspec
 import pytest
 
 from foliot.domain.gate.decision import Decision, Passed
@@ -16,6 +17,7 @@ from foliot.domain.schedule import Overlap
 from foliot.testing.builders import a_run, every, some_runs, succeeded
 from foliot.testing.conformance.storage.scene import Scene
 from tests.adapters.storage.postgres.faults import Faults
+from tests.adapters.storage.postgres.waiting import blocked
 
 
 class PowerCut(BaseException):
@@ -85,7 +87,7 @@ async def a_waiting_tick(scene: Scene, *, is_gated: bool) -> RunId:
     scene.clock.advance(MINUTE)
     [firing] = await scene.decide()
     [run] = firing.runs
-    run = run._replace(due_at=scene.after(SECOND), is_gated=is_gated)
+    run = msgspec.structs.replace(run, due_at=scene.after(SECOND), is_gated=is_gated)
     await scene.settle(replace(firing, runs=[run]))
     return run.id
 
@@ -101,12 +103,3 @@ async def a_free_place_with_a_waiter(scene: Scene, faults: Faults) -> None:
     faults.plant("finish.after_commit", cut)
     with pytest.raises(PowerCut):
         await scene.finish(succeeded(claim))
-
-
-async def blocked(connection: "asyncpg.Connection[Any]", task: "asyncio.Future[Any]") -> None:
-    """Return when somebody waits for a lock, or when the task is done without."""
-    async with asyncio.timeout(30):
-        while not task.done():
-            if await connection.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted"):
-                return
-            await asyncio.sleep(0)

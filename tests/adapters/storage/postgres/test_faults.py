@@ -215,6 +215,40 @@ async def test_a_claim_whose_answer_got_lost_takes_no_second_helping(
     assert await scene.ready() == runs
 
 
+@pytest.mark.proves("L1", "M4")
+async def test_an_exchange_whose_answer_got_lost_is_not_repeated_and_loses_nothing(
+    scene: Scene, lose_answer: Callable[[str], None]
+) -> None:
+    worker = await scene.standby()
+    runs = await scene.create(*some_runs(4))
+    [first] = await scene.claim(1)
+    lose_answer("exchange_runs")
+
+    with pytest.raises(StorageUnavailable):
+        await scene.storage.runs.exchange([succeeded(first)], worker.id, ["default"], 2, at=scene.now)
+
+    assert len(await scene.ready()) == 1
+    assert await scene.finish(succeeded(first)) == []
+    assert await scene.status(first.run_id) is Status.SUCCESS
+    await scene.storage.workers.renew(worker.id, [], MINUTE, at=scene.now)
+    assert await scene.ready() == runs[1:]
+
+
+@pytest.mark.proves("M3")
+@pytest.mark.parametrize("point", ["before_commit", "after_commit"])
+async def test_an_exchange_is_whole_or_not_at_all(scene: Scene, faults: Faults, point: str) -> None:
+    worker = await scene.standby()
+    first, second = await scene.create(*some_runs(2))
+    claims = await scene.claim(1)
+    faults.plant(f"exchange.{point}", cut)
+
+    with pytest.raises(PowerCut):
+        await scene.storage.runs.exchange([succeeded(claims[0])], worker.id, ["default"], 1, at=scene.now)
+
+    done = [Status.SUCCESS, Status.RUNNING]
+    assert await scene.statuses(first, second) == (done if point == "after_commit" else [Status.RUNNING, Status.QUEUED])
+
+
 @pytest.mark.proves("M4")
 async def test_broken_connections_are_replaced(scene: Scene, server: PostgresServer, database: str) -> None:
     [run_id] = await scene.create(a_run())

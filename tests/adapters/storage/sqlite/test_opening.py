@@ -8,6 +8,7 @@ import pytest
 
 from foliot.adapters.storage.sqlite.trouble import translate
 from foliot.errors import SchemaTooNew, StorageCorrupt, StorageError, StorageUnavailable
+from foliot.ports.runs import RunFilter
 from foliot.testing.builders import LEASE, REPORT, a_chunk, a_job_spec, a_run, a_worker
 from tests.adapters.storage.sqlite.files import names, opened, rights_of_others, rows
 
@@ -133,6 +134,57 @@ async def test_damage_further_inside_is_told_by_the_verb_that_meets_it(tmp_path:
             await storage.jobs.put([(REPORT, a_job_spec(priority=1))])
 
 
+@pytest.mark.parametrize("damage", ["text", "schema", "cut", "foreign"])
+async def test_a_damaged_log_file_is_noticed_before_a_job_prints(tmp_path: Path, damage: str) -> None:
+    path, logs = await _with_logs(tmp_path)
+    match damage:
+        case "text":
+            logs.write_text("buy milk\n" * 1_000)
+        case "schema":
+            _overwrite(logs, begin=100, end=4_096)
+        case "cut":
+            logs.write_bytes(logs.read_bytes()[:4_096])
+        case "foreign":
+            rows(logs, "PRAGMA application_id = 1")
+    before = logs.read_bytes()
+
+    with pytest.raises(StorageCorrupt, match=r"foliot\.db-logs") as refused:
+        await opened(path).__aenter__()
+
+    assert "move it away" in refused.value.hint
+    assert logs.read_bytes() == before
+
+
+async def test_without_the_damaged_log_file_the_runs_are_there(tmp_path: Path) -> None:
+    path, logs = await _with_logs(tmp_path)
+    logs.unlink()
+
+    async with opened(path) as storage:
+        [run] = await storage.runs.page(RunFilter())
+        assert await storage.logs.read(run.id) == []
+
+
+async def test_a_refused_storage_lets_go_of_its_files(tmp_path: Path) -> None:
+    path, logs = await _with_logs(tmp_path)
+    logs.write_text("buy milk\n" * 1_000)
+
+    with pytest.raises(StorageCorrupt):
+        await opened(path).__aenter__()
+
+    # A write-ahead log goes when the last connection does.
+    assert names(tmp_path) == ["foliot.db", "foliot.db-logs"]
+
+
+async def test_whoever_only_looks_needs_no_log_file(tmp_path: Path) -> None:
+    path, logs = await _with_logs(tmp_path)
+    logs.write_text("buy milk\n" * 1_000)
+
+    async with opened(path, create=False) as storage:
+        [run] = await storage.runs.page(RunFilter())
+        with pytest.raises(StorageCorrupt, match=r"foliot\.db-logs"):
+            await storage.logs.read(run.id)
+
+
 async def test_a_storage_that_is_closed_says_so(tmp_path: Path) -> None:
     async with opened(tmp_path / "foliot.db") as storage:
         pass
@@ -178,6 +230,17 @@ def test_every_trouble_is_told_as_a_fact_with_a_hint(error: apsw.Error, kind: ty
     assert type(told) is kind
     assert fact in told.message
     assert told.hint
+
+
+async def _with_logs(directory: Path) -> tuple[Path, Path]:
+    """A database and the file with what its one run has printed; both are closed."""
+    path = directory / "foliot.db"
+    async with opened(path) as storage:
+        await storage.workers.register(worker := a_worker(), LEASE)
+        await storage.runs.create([a_run()])
+        [claim] = await storage.runs.claim(worker.id, ["default"], 1)
+        await storage.logs.append([a_chunk(claim)])
+    return path, directory / "foliot.db-logs"
 
 
 def _overwrite(path: Path, *, begin: int, end: int) -> None:

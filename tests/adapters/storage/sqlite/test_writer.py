@@ -11,6 +11,7 @@ import pytest
 from foliot.adapters.storage.sqlite import schema
 from foliot.adapters.storage.sqlite.bell import LocalBell
 from foliot.adapters.storage.sqlite.committer import Bulk, Committer, Operation, Transaction, Work
+from foliot.adapters.storage.sqlite.line import Line
 from foliot.adapters.storage.sqlite.writer import MAX_BATCH, InlineWriter, ThreadWriter
 from foliot.errors import InvalidInput, StorageUnavailable
 from foliot.ports.storage import Topic
@@ -27,7 +28,8 @@ class Desk:
         self.path = path
         self.points: list[str] = []
         self.connection = schema.open_file(path, NUMBERS, synchronous="NORMAL", cache_kib=1_000)
-        self.committer = Committer(self.connection, path, VirtualClock(), self.points.append)
+        self.line = Line(lambda: self.connection)
+        self.committer = Committer(self.line, path, VirtualClock(), self.points.append)
         self.bell = LocalBell(path)
 
     def numbers(self) -> list[int]:
@@ -306,7 +308,7 @@ async def test_a_crash_before_the_commit_loses_all_and_one_after_it_nothing(
         if reached == point:
             raise KeyboardInterrupt
 
-    committer = Committer(desk.connection, desk.path, VirtualClock(), crash)
+    committer = Committer(desk.line, desk.path, VirtualClock(), crash)
 
     with pytest.raises(KeyboardInterrupt):
         await InlineWriter(committer, desk.bell).submit("add", Add(1))

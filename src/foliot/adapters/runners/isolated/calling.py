@@ -96,7 +96,7 @@ class IsolatedCalls:
             umask=spec.umask,
             first=[*([working_dir] if working_dir else []), *map(str, places)],
             path=[place for place in sys.path if place],
-            context=Calling(run_id=attempt.run_id, job_id=attempt.job_id, attempt=attempt.number, tick=attempt.tick),
+            context=_calling(attempt),
             is_memory_limited=spec.limits.memory is not None,
         )
 
@@ -146,6 +146,17 @@ class _Call:
             fresh.forget()
             raise
         return fresh
+
+
+def _calling(attempt: Attempt) -> Calling:
+    return Calling(
+        run_id=attempt.run_id,
+        job_id=attempt.job_id,
+        attempt=attempt.number,
+        tick=attempt.tick,
+        execution_id=attempt.execution,
+        planned=attempt.planned,
+    )
 
 
 def _without_payload(attempt: Attempt) -> Attempt:

@@ -36,6 +36,8 @@ class Calling(msgspec.Struct, frozen=True, kw_only=True):
     job_id: str
     attempt: int
     tick: tuple[Any, ...] | None
+    execution_id: str | None
+    planned: int | None
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):

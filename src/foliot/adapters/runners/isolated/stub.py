@@ -317,8 +317,8 @@ class Introduction:
     def _tell(self, module: Any) -> None:
         known = self._context
         tick = None if known["tick"] is None else module.Tick(*known["tick"])
-        run = module.Context(known["run_id"], known["job_id"], known["attempt"], tick, write)
-        module.dedicate(run)
+        here = {**known, "tick": tick, "write": write}
+        module.dedicate(module.Context(**here))
 
 
 def write(stream: str, data: bytes) -> None:

@@ -26,8 +26,8 @@ def child_environment(inherited: Mapping[str, str], job: Mapping[str, str], atte
     """
     ours = Tag(attempt.run_id, attempt.number).variables() | {"FOLIOT_JOB_ID": attempt.job_id}
     ours["FOLIOT_IDEMPOTENCY_KEY"] = attempt.run_id if attempt.tick is None else attempt.tick.key
-    if attempt.tick is not None:
-        ours["FOLIOT_SCHEDULED_FOR"] = to_iso(attempt.tick.scheduled_for)
+    if attempt.planned is not None:
+        ours["FOLIOT_SCHEDULED_FOR"] = to_iso(attempt.planned)
     if attempt.payload is not None:
         ours["FOLIOT_PAYLOAD"] = json.dumps(attempt.payload, separators=(",", ":"), allow_nan=False)
     return {**inherited, **job, **attempt.environment, **ours}

@@ -12,6 +12,7 @@ from typing import Final
 from foliot.adapters.storage import notices
 from foliot.adapters.storage.postgres.database import Transaction
 from foliot.adapters.storage.postgres.endings import follow_ends, note_roots
+from foliot.adapters.storage.postgres.impossible import is_possible, possible_ones
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
@@ -25,9 +26,9 @@ _ROUNDS: Final = 10
 
 
 async def cancel_runs(transaction: Transaction, run_ids: Collection[RunId], now: Instant) -> Answers:
-    answers: Answers = {}
+    answers = {run_id: CancelAnswer.NOT_FOUND for run_id in run_ids if not is_possible(run_id)}
     # Admission moves waiting runs on while it holds their limits: with those locked, nobody is halfway.
-    if keys := await transaction.column("held_keys", list(run_ids)):
+    if keys := await transaction.column("held_keys", possible_ones(run_ids)):
         await transaction.rows("lock_limits", sorted(keys))
     for _ in range(_ROUNDS):
         open_ids = [run_id for run_id in run_ids if run_id not in answers]

@@ -21,11 +21,12 @@ from foliot.adapters.storage.notices import Items
 from foliot.adapters.storage.postgres.arrays import literal
 from foliot.adapters.storage.postgres.bell import Bell
 from foliot.adapters.storage.postgres.dsn import Dsn
+from foliot.adapters.storage.postgres.impossible import without_impossible
 from foliot.adapters.storage.postgres.statements import statements
 from foliot.adapters.storage.postgres.trouble import BAD_DATA, BROKEN, is_retryable, translate
 from foliot.domain.events import EventKind
 from foliot.domain.instant import Instant
-from foliot.errors import InvalidInput
+from foliot.errors import Unstorable
 from foliot.ports.storage import Topic
 
 S = TypeVar("S")
@@ -44,15 +45,6 @@ SETTINGS: Final = {
 _BEGIN: Final = "BEGIN ISOLATION LEVEL READ COMMITTED"
 _PAUSES: Final = (0.02, 0.1, 0.3, 0.6, 1.0)
 """Seconds between two tries, before jitter."""
-
-
-class Unstorable(InvalidInput):
-    """A value that no row can hold: a number out of range, text with a NUL."""
-
-    code = "unstorable"
-
-    def __init__(self, cause: Exception) -> None:
-        super().__init__(f"a value cannot be stored: {cause}", hint="Use smaller numbers, and text without NUL.")
 
 
 class Transaction:
@@ -123,8 +115,17 @@ class Database:
         self._begin = _BEGIN + settings if dsn.is_pooled else _BEGIN
 
     async def rows(self, name: str, *values: object) -> list[Any]:
-        """Read, outside any transaction of ours."""
+        """Read, outside any transaction of ours. Who asks by a text that no row can hold finds nothing."""
+        try:
+            return await self._read(name, values)
+        except Unstorable:
+            # Seldom, so that the many that ask for what may exist do not pay for it.
+            possible = without_impossible(values)
+            if possible == values:
+                raise
+            return [] if possible is None else await self._read(name, possible)
 
+    async def _read(self, name: str, values: Sequence[object]) -> list[Any]:
         async def read() -> list[Any]:
             return await self._pool.fetch(self._statements[name], *_sent(values))
 
@@ -213,6 +214,11 @@ async def divide(items: Sequence[S], save: Callable[[Sequence[S]], Awaitable[lis
             return []
     half = len(items) // 2
     return await divide(items[:half], save) + await divide(items[half:], save)
+
+
+def merge_lists(first: tuple[list[S], set[str]], second: tuple[list[S], set[str]]) -> tuple[list[S], set[str]]:
+    """For `write`: what the first try did, the second one finds done. The sets are keys that became free."""
+    return list(dict.fromkeys(first[0] + second[0])), first[1] | second[1]
 
 
 async def _commit(connection: "asyncpg.pool.PoolConnectionProxy[Any]", doubt: Callable[[], None]) -> None:

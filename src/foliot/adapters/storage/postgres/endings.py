@@ -63,10 +63,11 @@ async def sights(
     database: Database, project: str, job_ids: Collection[JobId], after: Instant, until: Instant
 ) -> dict[JobId, Sight]:
     rows = await database.rows("sights", project, list(job_ids), after, until, _LOOK_BACK)
-    return {
+    seen = {
         JobId(job_id): Sight(None if end[0] is None else _end_of(end), is_expected)
         for job_id, *end, is_expected in rows
     }
+    return {job_id: seen.get(job_id, Sight(None, False)) for job_id in job_ids}
 
 
 async def latest_end(

@@ -15,6 +15,7 @@ from foliot.adapters.storage.postgres.arrays import columns
 from foliot.adapters.storage.postgres.database import Transaction
 from foliot.adapters.storage.postgres.endings import follow_finished, follow_parts
 from foliot.adapters.storage.postgres.placing import Standing, place, put_ready
+from foliot.adapters.storage.rows import claim_of
 from foliot.adapters.storage.verdicts import Held, Sorted, is_repeated, sort_finishes
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId, Token, WorkerId
@@ -22,6 +23,7 @@ from foliot.domain.instant import Instant, later
 from foliot.domain.lease import Claim, Finish
 from foliot.domain.limits import OVERLAP_PREFIX
 from foliot.domain.run import Again, Ended, Status, Verdict
+from foliot.ports.runs import Exchanged
 
 _Alike = tuple[WorkerId, int | None]
 """What plain successes have in common that one statement saves: worker and exit code."""
@@ -50,6 +52,18 @@ async def finish_bare(transaction: Transaction, finishes: Sequence[Finish], at: 
     """Save bare successes, in one statement, and return the tokens that are not current."""
     saved = await _succeed(transaction, finishes, at, is_noted=True)
     return await _stale(transaction, [finish for finish in finishes if finish.claim.token not in saved])
+
+
+async def exchange_bare(
+    transaction: Transaction, finishes: Sequence[Finish], queue: str, limit: int, at: Instant | None
+) -> Exchanged:
+    """Save bare successes and claim runs for their worker, in one statement."""
+    worker_id, exit_code, tokens, run_ids = _in_common(finishes)
+    values = worker_id, exit_code, limit, at, tokens, run_ids, queue
+    rows = await transaction.rows("exchange_runs", *values)
+    *_, saved = rows[0]
+    claims = [claim_of(row) for row in rows if row[0] is not None]
+    return Exchanged([] if saved == len(finishes) else await _stale(transaction, finishes), claims)
 
 
 async def finish_runs(transaction: Transaction, finishes: Sequence[Finish], at: Instant | None) -> list[Token]:
@@ -109,13 +123,18 @@ async def _succeed(
     transaction: Transaction, finishes: Sequence[Finish], at: Instant | None, *, is_noted: bool
 ) -> Collection[Token]:
     """Save plain successes that are alike, with their event where it is to be noted. The tokens that were current."""
-    claim, verdict = finishes[0]
-    tokens = [finish.claim.token for finish in finishes]
-    run_ids = [finish.claim.run_id for finish in finishes]
-    exit_code = verdict.exit_code if isinstance(verdict, Ended) else None
-    values = (tokens, run_ids, claim.worker_id, exit_code, at, is_noted)
+    worker_id, exit_code, tokens, run_ids = _in_common(finishes)
+    values = worker_id, exit_code, is_noted, at, tokens, run_ids
     [(transaction.at, saved)] = await transaction.rows("end_successes", *values)
     return set(saved)
+
+
+def _in_common(finishes: Sequence[Finish]) -> tuple[WorkerId, int | None, list[Token], list[RunId]]:
+    """Plain successes that are alike: what they say, and their leases."""
+    claim, verdict = finishes[0]
+    exit_code = verdict.exit_code if isinstance(verdict, Ended) else None
+    tokens, run_ids = [finish.claim.token for finish in finishes], [finish.claim.run_id for finish in finishes]
+    return claim.worker_id, exit_code, tokens, run_ids
 
 
 async def _sort_out(transaction: Transaction, finishes: Sequence[Finish], now: Instant) -> Sorted:

@@ -7,8 +7,9 @@ from foliot.adapters.storage.documents import as_stored_job, encode
 from foliot.adapters.storage.notices import about_jobs, deleted_jobs
 from foliot.adapters.storage.postgres.admission import Admission
 from foliot.adapters.storage.postgres.cancelling import end_unstarted
-from foliot.adapters.storage.postgres.database import Database, Transaction
+from foliot.adapters.storage.postgres.database import Database, Transaction, merge_lists
 from foliot.adapters.storage.postgres.gathering import Gathering
+from foliot.adapters.storage.postgres.impossible import possible_ones
 from foliot.adapters.storage.postgres.renaming import rename_jobs
 from foliot.adapters.storage.postgres.schedules import delete_schedules
 from foliot.adapters.storage.rows import job_of
@@ -52,7 +53,7 @@ class PostgresJobs:
         if not job_ids:
             return []
         deleted, keys = await self._database.write(
-            "delete_jobs", partial(self._delete, job_ids=list(job_ids), at=at), merge=_merge_deletes
+            "delete_jobs", partial(self._delete, job_ids=possible_ones(job_ids), at=at), merge=merge_lists
         )
         await self._admission.follow(keys, at)
         return deleted
@@ -61,16 +62,10 @@ class PostgresJobs:
         self, transaction: Transaction, *, job_ids: list[JobId], at: Instant | None
     ) -> tuple[list[JobId], set[str]]:
         now = await transaction.now(at)
-        deleted: dict[JobId, int] = dict(await transaction.rows("delete_jobs", self._project, job_ids))
+        deleted = await delete_jobs(transaction, self._project, job_ids, now)
         if deleted:
-            gone = list(deleted)
-            await transaction.run("raise_revision_floor", max(deleted.values()))
-            schedules = await transaction.column("schedules_of_jobs", self._project, gone)
-            await delete_schedules(transaction, self._project, schedules, now)
-            await end_unstarted(
-                transaction, await transaction.column("unstarted_runs_of_jobs", self._project, gone), now
-            )
-        transaction.note(EventKind.JOB_DELETED, deleted_jobs(deleted))
+            runs = await transaction.column("unstarted_runs_of_jobs", self._project, list(deleted))
+            await end_unstarted(transaction, runs, now)
         return [job_id for job_id in job_ids if job_id in deleted], transaction.keys
 
     async def rename(self, renames: Mapping[JobId, JobId], *, at: Instant | None = None) -> dict[JobId, JobId]:
@@ -108,14 +103,19 @@ async def put_jobs(
     return put
 
 
+async def delete_jobs(transaction: Transaction, project: str, job_ids: list[JobId], now: Instant) -> dict[JobId, int]:
+    """Delete jobs with their schedules, not their runs; those that existed come back, with their last revisions."""
+    deleted: dict[JobId, int] = dict(await transaction.rows("delete_jobs", project, job_ids))
+    if deleted:
+        await transaction.run("raise_revision_floor", max(deleted.values()))
+        schedules = await transaction.column("schedules_of_jobs", project, list(deleted))
+        await delete_schedules(transaction, project, schedules, now)
+    transaction.note(EventKind.JOB_DELETED, deleted_jobs(deleted))
+    return deleted
+
+
 def _merge_renames(
     first: tuple[dict[JobId, JobId], set[str]], second: tuple[dict[JobId, JobId], set[str]]
 ) -> tuple[dict[JobId, JobId], set[str]]:
     """What the first try did, the second one finds done."""
     return first[0] | second[0], first[1] | second[1]
-
-
-def _merge_deletes(
-    first: tuple[list[JobId], set[str]], second: tuple[list[JobId], set[str]]
-) -> tuple[list[JobId], set[str]]:
-    return list(dict.fromkeys(first[0] + second[0])), first[1] | second[1]

@@ -7,6 +7,7 @@ from foliot.adapters.storage import notices
 from foliot.adapters.storage.postgres.cancelling import take_unstarted
 from foliot.adapters.storage.postgres.database import Transaction
 from foliot.adapters.storage.postgres.endings import follow_ends
+from foliot.adapters.storage.postgres.impossible import is_possible
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
@@ -20,7 +21,7 @@ _ROUNDS: Final = 10
 
 async def mark_runs(transaction: Transaction, marks: Mapping[RunId, RunId], now: Instant) -> Answers:
     """As in `cancelling`: a run that moves on under our eyes is looked for again."""
-    answers: Answers = {}
+    answers = {run_id: Marked(MarkAnswer.NOT_FOUND, run_id) for run_id in marks if not is_possible(run_id)}
     for _ in range(_ROUNDS):
         answers |= await _end_unstarted(transaction, _open(marks, answers), now)
         for place in ("leased_runs", "open_executions"):

@@ -8,8 +8,9 @@ from typing import Any, Final
 
 import asyncpg
 
+from foliot.adapters.storage.postgres.dsn import Dsn
 from foliot.adapters.storage.postgres.statements import in_schema, migrations
-from foliot.errors import SchemaTooNew
+from foliot.errors import SchemaTooNew, SchemaTooOld, StorageMissing
 
 _LOCK: Final = "SELECT pg_advisory_xact_lock(hashtextextended('foliot schema ' || $1, 0))"
 _HAS_META: Final = "SELECT EXISTS (SELECT FROM pg_catalog.pg_tables WHERE schemaname = $1 AND tablename = 'meta')"
@@ -44,6 +45,18 @@ async def migrate(connection: "asyncpg.Connection[Any]", schema: str) -> int:
         raise SchemaTooNew(found=version, supported=newest)
     await connection.execute(in_schema(_LIFT_EVENTS, schema))
     return version
+
+
+async def check_version(connection: "asyncpg.Connection[Any]", place: Dsn) -> None:
+    """Refuse a schema that is not there, or is not ours; change nothing, and ask for no right but to read."""
+    newest = max(migrations(place.schema))
+    version = await _version(connection, place.schema)
+    if version == 0:
+        raise StorageMissing(f"in schema {place.schema} at {place.server}")
+    if version < newest:
+        raise SchemaTooOld(found=version, needed=newest)
+    if version > newest:
+        raise SchemaTooNew(found=version, supported=newest)
 
 
 async def _version(connection: "asyncpg.Connection[Any]", schema: str) -> int:

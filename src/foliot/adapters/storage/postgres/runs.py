@@ -1,6 +1,6 @@
 """The runs of a PostgreSQL storage."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, Final
@@ -9,8 +9,8 @@ from foliot.adapters.storage.postgres import endings, gates
 from foliot.adapters.storage.postgres.admission import Admission
 from foliot.adapters.storage.postgres.cancelling import cancel_runs
 from foliot.adapters.storage.postgres.creating import are_plain, create_plain_runs, create_runs
-from foliot.adapters.storage.postgres.database import Database, Transaction, Unstorable, divide
-from foliot.adapters.storage.postgres.finishing import are_bare, finish_bare, finish_runs
+from foliot.adapters.storage.postgres.database import Database, Transaction, divide, merge_lists
+from foliot.adapters.storage.postgres.finishing import are_bare, exchange_bare, finish_bare, finish_runs
 from foliot.adapters.storage.postgres.gathering import Gathering
 from foliot.adapters.storage.postgres.marking import mark_runs
 from foliot.adapters.storage.postgres.placing import Standing, place
@@ -23,7 +23,8 @@ from foliot.domain.lease import CancelAnswer, Claim, Finish
 from foliot.domain.mark import MarkAnswer, Marked
 from foliot.domain.outcome import Reason
 from foliot.domain.run import TERMINAL, AttemptRecord, Ended, NewRun, Run, Status, rank
-from foliot.ports.runs import Created, Depth, Released, RunFilter
+from foliot.errors import Unstorable
+from foliot.ports.runs import Created, Depth, Exchanged, Released, RunFilter
 from foliot.ports.storage import Topic
 
 _TROUBLE: Final = TERMINAL - {Status.SUCCESS}
@@ -108,8 +109,7 @@ class PostgresRuns:
             return [claim_of(row) for row in rows]
 
         # A grant whose answer was lost is given back at the next renewal; asking again would take more than was wanted.
-        claims = await self._database.write("claim", work, is_single=True, is_repeatable=False)
-        return sorted(claims, key=_place_in_queue)
+        return _in_order(await self._database.write("claim", work, is_single=True, is_repeatable=False))
 
     async def finish(self, finishes: Sequence[Finish], *, at: Instant | None = None) -> list[Token]:
         if not finishes:
@@ -122,6 +122,29 @@ class PostgresRuns:
         if unstorable:
             saved |= dict(await divide(unstorable, partial(self._finish, at=at)))
         return [finish.claim.token for finish in finishes if not saved.get(finish.claim.token)]
+
+    async def exchange(
+        self,
+        finishes: Sequence[Finish],
+        worker_id: WorkerId,
+        queues: Sequence[str],
+        limit: int,
+        *,
+        only: Collection[RunId] | None = None,
+        at: Instant | None = None,
+    ) -> Exchanged:
+        is_simple = limit > 0 and only is None and len(set(queues)) == 1
+        if is_simple and finishes and finishes[0].claim.worker_id == worker_id and are_bare(finishes):
+            with suppress(Unstorable):
+                return await self._exchange_bare(finishes, queues[0], limit, at)
+        stale = await self.finish(finishes, at=at)
+        return Exchanged(stale, await self.claim(worker_id, queues, limit, only=only, at=at))
+
+    async def _exchange_bare(self, finishes: Sequence[Finish], queue: str, limit: int, at: Instant | None) -> Exchanged:
+        """The short way. As a claim is, it is not repeated where its answer was lost."""
+        work = partial(exchange_bare, finishes=finishes, queue=queue, limit=limit, at=at)
+        stale, claims = await self._database.write("exchange", work, is_single=True, is_repeatable=False)
+        return Exchanged(stale, _in_order(claims))
 
     async def _finish_bare(self, finishes: Sequence[Finish], at: Instant | None) -> list[Token]:
         """The short way. Should one of them be bad data, nothing is saved."""
@@ -153,7 +176,7 @@ class PostgresRuns:
         async def work(transaction: Transaction) -> tuple[list[RunId], set[str]]:
             return await gates.answer(transaction, answers, await transaction.now(at)), transaction.keys
 
-        answered, keys = await self._database.write("answer", work, merge=_merge_lists)
+        answered, keys = await self._database.write("answer", work, merge=merge_lists)
         await self._admission.follow(keys, at)
         return answered
 
@@ -170,7 +193,7 @@ class PostgresRuns:
             now = await transaction.now(at)
             return await gates.pass_gates(transaction, passed, postponed, now), transaction.keys
 
-        done, keys = await self._database.write("pass_gates", work, merge=_merge_lists)
+        done, keys = await self._database.write("pass_gates", work, merge=merge_lists)
         await self._admission.follow(keys, at)
         return done
 
@@ -240,8 +263,8 @@ class PostgresRuns:
         return [attempt_of(row) for row in await self._database.rows("attempts", run_id)]
 
 
-def _place_in_queue(claim: Claim) -> tuple[int, RunId]:
-    return rank(claim.due_at, claim.priority), claim.run_id
+def _in_order(claims: Iterable[Claim]) -> list[Claim]:
+    return sorted(claims, key=lambda claim: (rank(claim.due_at, claim.priority), claim.run_id))
 
 
 def _answer(asked: RunId, owner: RunId, new: Collection[RunId]) -> Created:
@@ -296,12 +319,6 @@ def _merge_cancels(
         for run_id, answer in second[0].items()
     }
     return answers, first[1] | second[1]
-
-
-def _merge_lists(
-    first: tuple[list[RunId], set[str]], second: tuple[list[RunId], set[str]]
-) -> tuple[list[RunId], set[str]]:
-    return list(dict.fromkeys(first[0] + second[0])), first[1] | second[1]
 
 
 def _merge_marks(

@@ -10,11 +10,12 @@ from foliot.adapters.storage.documents import as_stored_schedule, encode
 from foliot.adapters.storage.notices import about_schedules
 from foliot.adapters.storage.postgres.admission import Admission
 from foliot.adapters.storage.postgres.arrays import by_uid, columns
-from foliot.adapters.storage.postgres.database import Database, Transaction, Unstorable, divide
+from foliot.adapters.storage.postgres.database import Database, Transaction, divide
 from foliot.adapters.storage.postgres.due import due_schedules
+from foliot.adapters.storage.postgres.impossible import possible_ones
 from foliot.adapters.storage.postgres.punctual import is_punctual, settle_punctual
 from foliot.adapters.storage.postgres.settling import add_ticks, settle_firings
-from foliot.adapters.storage.rows import pause_of, planned_of, revision_of, schedule_of, tick_of
+from foliot.adapters.storage.rows import ledger_of, planned_of, revision_of, schedule_of, tick_of
 from foliot.domain import edit
 from foliot.domain.cron import tzdata_version
 from foliot.domain.events import EventKind
@@ -23,6 +24,7 @@ from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
 from foliot.domain.schedule import Revision, Schedule
 from foliot.domain.tick import TickRecord
+from foliot.errors import Unstorable
 from foliot.ports.definitions import NewSchedule
 from foliot.ports.schedules import DueBatch, Ledger
 from foliot.ports.storage import Topic
@@ -161,12 +163,13 @@ class PostgresSchedules:
         pauses = by_uid(await self._database.rows("pauses", uids)) if uids else {}
         planned = by_uid(await self._database.rows("planned_ticks", uids)) if uids else {}
         return [
-            Ledger(
-                schedule_of(self._project, row[:-1]),
+            ledger_of(
+                self._project,
+                row[:-1],
                 row["deleted_at"],
-                [revision_of(found) for found in revisions.get(row["uid"], ())],
-                [pause_of(found) for found in pauses.get(row["uid"], ())],
-                [planned_of(found) for found in planned.get(row["uid"], ())],
+                revisions.get(row["uid"], ()),
+                pauses.get(row["uid"], ()),
+                planned.get(row["uid"], ()),
             )
             for row in rows
         ]
@@ -178,38 +181,39 @@ async def put_schedules(
     """Create or edit schedules, each name once."""
     now = await transaction.now(at)
     known = await _lock(transaction, project, batch)
-    created: list[Schedule] = []
-    # Whoever creates a schedule of that name at the same moment may be faster: then ours is an edit.
-    while missing := [new for new in batch.values() if new.id not in known]:
-        created += await _create(transaction, project, missing, now)
-        known = await _lock(transaction, project, batch)
+    created: dict[ScheduleId, Schedule] = {}
+    while missing := [new for new in batch.values() if new.id not in known and new.id not in created]:
+        created |= await _create(transaction, project, missing, now)
+        # Whoever creates a schedule of that name at the same moment may be faster: then ours is an edit.
+        if beaten := [new.id for new in missing if new.id not in created]:
+            known |= await _lock(transaction, project, beaten)
     edited = await _edit(transaction, known, batch, now)
-    changed = [*(schedule for schedule in created if schedule.id not in edited), *edited.values()]
-    transaction.note(EventKind.SCHEDULE_CHANGED, about_schedules(changed))
+    changed = created | edited
+    transaction.note(EventKind.SCHEDULE_CHANGED, about_schedules(changed.values()))
     if changed:
         transaction.topics.add(Topic.SCHEDULES)
-    return known | edited
+    return known | changed
 
 
 async def _lock(transaction: Transaction, project: str, ids: Iterable[ScheduleId]) -> dict[ScheduleId, Schedule]:
-    rows = await transaction.rows("lock_schedules_by_id", project, list(ids))
+    rows = await transaction.rows("lock_schedules_by_id", project, possible_ones(ids))
     return {schedule.id: schedule for schedule in (schedule_of(project, row) for row in rows)}
 
 
-async def _create(transaction: Transaction, project: str, new: Sequence[NewSchedule], now: Instant) -> list[Schedule]:
+async def _create(
+    transaction: Transaction, project: str, new: Sequence[NewSchedule], now: Instant
+) -> dict[ScheduleId, Schedule]:
     schedules = [edit.create(one.uid, one.id, project, as_stored_schedule(one.spec), now) for one in new]
-    inserted = set(await transaction.column("create_schedules", project, *columns(map(_new_row, schedules))))
-    created = [schedule for schedule in schedules if schedule.uid in inserted]
-    await _add_revisions(transaction, created)
-    return created
+    rows = columns(map(_new_row, schedules))
+    inserted = set(await transaction.column("create_schedules", project, now, tzdata_version(), *rows))
+    return {schedule.id: schedule for schedule in schedules if schedule.uid in inserted}
 
 
 async def delete_schedules(
     transaction: Transaction, project: str, schedule_ids: Collection[ScheduleId], now: Instant
 ) -> list[ScheduleId]:
     """Delete schedules: what they had planned ends as cancelled, so that the ledger has no hole."""
-    rows = await transaction.rows("lock_schedules_by_id", project, list(schedule_ids))
-    known = {schedule.id: schedule for schedule in (schedule_of(project, row) for row in rows)}
+    known = await _lock(transaction, project, schedule_ids)
     if not known:
         return []
     uids = [schedule.uid for schedule in known.values()]
@@ -238,7 +242,7 @@ async def _edit(
     batch: Mapping[ScheduleId, NewSchedule],
     now: Instant,
 ) -> dict[ScheduleId, Schedule]:
-    specs = {schedule_id: as_stored_schedule(new.spec) for schedule_id, new in batch.items()}
+    specs = {schedule_id: as_stored_schedule(batch[schedule_id].spec) for schedule_id in known}
     changed = [one for one in known.values() if not edit.is_same_rule(one, specs[one.id])]
     if not changed:
         return {}
@@ -264,17 +268,13 @@ async def _save(transaction: Transaction, schedules: Iterable[Schedule]) -> None
 
 
 async def _add_revisions(transaction: Transaction, schedules: Sequence[Schedule]) -> None:
-    if schedules:
-        rows = [(one.uid, one.revision.number, one.revision.opened_at, encode(one.revision.spec)) for one in schedules]
-        await transaction.run("add_revisions", *columns(rows), tzdata_version())
+    rows = [(one.uid, one.revision.number, one.revision.opened_at, encode(one.revision.spec)) for one in schedules]
+    await transaction.run("add_revisions", *columns(rows), tzdata_version())
 
 
 def _new_row(schedule: Schedule) -> tuple[object, ...]:
-    number, opened_at, spec = schedule.revision
-    return (
-        *(schedule.uid, schedule.id, schedule.version, spec.target, number, opened_at, encode(spec), schedule.enabled),
-        *(schedule.created_at, schedule.updated_at, schedule.settled_until, schedule.next_run_at, schedule.wake_at),
-    )
+    spec = schedule.revision.spec
+    return schedule.uid, schedule.id, spec.target, encode(spec), schedule.next_run_at, schedule.wake_at
 
 
 def _changed_row(schedule: Schedule) -> tuple[object, ...]:

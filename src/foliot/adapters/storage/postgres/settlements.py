@@ -8,7 +8,7 @@ from foliot.adapters.storage.execution_rows import execution_row, state_row, unr
 from foliot.adapters.storage.postgres.arrays import columns
 from foliot.adapters.storage.postgres.cancelling import cancel_runs
 from foliot.adapters.storage.postgres.creating import create_runs
-from foliot.adapters.storage.postgres.database import Transaction, Unstorable
+from foliot.adapters.storage.postgres.database import Transaction
 from foliot.adapters.storage.postgres.endings import follow_ends, note_roots
 from foliot.adapters.storage.postgres.placing import Standing, place
 from foliot.domain.events import EventKind
@@ -16,6 +16,7 @@ from foliot.domain.ids import RunId, Token
 from foliot.domain.instant import Instant
 from foliot.domain.run import Ended, NewRun
 from foliot.domain.workflow.execution import Execution, Opening, Settlement
+from foliot.errors import Unstorable
 
 
 async def open_executions(

@@ -13,7 +13,7 @@ from foliot.adapters.storage.postgres.dsn import Dsn, parse_dsn
 from foliot.adapters.storage.postgres.executions import PostgresExecutions
 from foliot.adapters.storage.postgres.jobs import PostgresJobs
 from foliot.adapters.storage.postgres.logs import PostgresLogs
-from foliot.adapters.storage.postgres.migrate import migrate
+from foliot.adapters.storage.postgres.migrate import check_version, migrate
 from foliot.adapters.storage.postgres.runs import PostgresRuns
 from foliot.adapters.storage.postgres.schedules import PostgresSchedules
 from foliot.adapters.storage.postgres.trouble import translate
@@ -60,7 +60,7 @@ class PostgresStorage:
         self.jobs = PostgresJobs(database, admission, project)
         self.schedules = PostgresSchedules(database, admission, project)
         self.runs = PostgresRuns(database, admission, project)
-        self.workflows = PostgresWorkflows(database, project)
+        self.workflows = PostgresWorkflows(database, admission, project)
         self.executions = PostgresExecutions(database, admission, self.runs, project)
         self.workers = PostgresWorkers(database, vital, admission)
         self.logs = PostgresLogs(database)
@@ -99,11 +99,16 @@ async def open_postgres(
     min_connections: int = 1,
     max_connections: int = 8,
     faults: Faults = lambda _: None,
+    create: bool = True,
 ) -> PostgresStorage:
-    """Connect, bring the schema up to date, and listen. `listen_dsn` leads past a pooler, which cannot LISTEN."""
+    """Connect, bring the schema up to date, and listen. `listen_dsn` leads past a pooler, which cannot LISTEN.
+
+    Unless `create`: then the schema is taken as it is, and refused if it is not the one that this Foliot needs. The
+    database itself is never created here.
+    """
     place = parse_dsn(dsn, schema)
     try:
-        await _prepare(place)
+        await _prepare(place, create)
         pool = await _pool(place, min_connections, max_connections)
         vital = await _pool(place, 0, 1)
     except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, ValueError) as error:
@@ -116,10 +121,13 @@ async def open_postgres(
     return PostgresStorage(database, signs_of_life, bell, (pool, vital), project)
 
 
-async def _prepare(place: Dsn) -> None:
+async def _prepare(place: Dsn, create: bool) -> None:
     connection = await _connect(place)
     try:
-        await migrate(connection, place.schema)
+        if create:
+            await migrate(connection, place.schema)
+        else:
+            await check_version(connection, place)
     finally:
         await connection.close(timeout=_CLOSE_TIMEOUT)
 

@@ -58,7 +58,8 @@ def translate(error: BaseException, server: str) -> StorageError:
         case asyncpg.InsufficientPrivilegeError():
             return StorageError(
                 f"{server} denies a right: {error}",
-                hint="Grant this user CREATE on the database and restart foliot: it migrates by itself.",
+                hint="Grant this user CREATE on the database, where the schema is made. To look at one that is there, "
+                "USAGE on the schema and SELECT on its tables are enough.",
             )
         case asyncpg.UndefinedTableError() | asyncpg.UndefinedFunctionError() | asyncpg.UndefinedColumnError():
             return StorageCorrupt(

@@ -6,8 +6,5 @@ from foliot.ports.clock import Clock
 
 
 async def open_url(url: str, *, clock: Clock, faults: Faults, create: bool = True) -> PostgresStorage:
-    """Open what the URL names. The clock is not asked: on PostgreSQL the server's own is the one that counts.
-
-    Nor is `create`: a database that does not exist is never created here.
-    """
-    return await open_postgres(url, faults=faults)
+    """Open what the URL names. The clock is not asked: on PostgreSQL the server's own is the one that counts."""
+    return await open_postgres(url, faults=faults, create=create)

@@ -6,6 +6,7 @@ from functools import partial
 from foliot.adapters.storage.postgres.admission import Admission
 from foliot.adapters.storage.postgres.database import Database, Transaction
 from foliot.adapters.storage.postgres.finishing import finish_runs
+from foliot.adapters.storage.postgres.impossible import is_possible
 from foliot.adapters.storage.rows import claim_of
 from foliot.domain.ids import Token, WorkerId
 from foliot.domain.instant import Instant, Millis
@@ -30,6 +31,8 @@ class PostgresWorkers:
     async def renew(
         self, worker_id: WorkerId, held: Collection[Token] | None, ttl: Millis, *, at: Instant | None = None
     ) -> Renewal | None:
+        if not is_possible(worker_id):
+            return None
         work = partial(_renew, worker_id=worker_id, held=held, ttl=ttl, at=at)
         renewal, keys = await self._vital.write("renew", work, merge=_merge_renewals)
         await self._admission.follow(keys, at)
@@ -44,7 +47,8 @@ class PostgresWorkers:
         return await self._database.write("expired", work)
 
     async def retire(self, worker_id: WorkerId) -> None:
-        await self._vital.write("retire", lambda transaction: transaction.run("retire", worker_id))
+        if is_possible(worker_id):
+            await self._vital.write("retire", lambda transaction: transaction.run("retire", worker_id))
 
     async def remove_expired(self, *, at: Instant | None = None) -> int:
         removed = await self._database.write(

@@ -6,15 +6,19 @@ from functools import partial
 from foliot.adapters.storage.documents import encode
 from foliot.adapters.storage.execution_rows import as_stored_workflow, jobs_behind, version_of
 from foliot.adapters.storage.notices import about_workflows
+from foliot.adapters.storage.postgres.admission import Admission
 from foliot.adapters.storage.postgres.arrays import columns
-from foliot.adapters.storage.postgres.database import Database, Transaction
+from foliot.adapters.storage.postgres.cancelling import end_unstarted
+from foliot.adapters.storage.postgres.database import Database, Transaction, merge_lists
 from foliot.adapters.storage.postgres.endings import watch
-from foliot.adapters.storage.postgres.jobs import lock_jobs, put_jobs
+from foliot.adapters.storage.postgres.impossible import possible_ones
+from foliot.adapters.storage.postgres.jobs import delete_jobs, lock_jobs, put_jobs
 from foliot.adapters.storage.postgres.schedules import delete_schedules, put_schedules
 from foliot.domain.events import EventKind
+from foliot.domain.ids import JobId
 from foliot.domain.instant import Instant
 from foliot.domain.job import inherited, watched_by
-from foliot.domain.workflow.jobs import jobs_of_all
+from foliot.domain.workflow.jobs import is_part_of_workflow, jobs_of_all
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.ports.definitions import Deployment
 from foliot.ports.executions import WorkflowVersion
@@ -25,8 +29,9 @@ Versions = dict[str, WorkflowVersion]
 class PostgresWorkflows:
     """Fills `ports.executions.WorkflowStore`."""
 
-    def __init__(self, database: Database, project: str) -> None:
+    def __init__(self, database: Database, admission: Admission, project: str) -> None:
         self._database = database
+        self._admission = admission
         self._project = project
 
     async def put(self, workflows: Mapping[str, WorkflowSpec], *, at: Instant | None = None) -> Versions:
@@ -60,11 +65,14 @@ class PostgresWorkflows:
         done: Versions = {}
         added: Versions = {}
         while missing := [workflow_id for workflow_id in specs if workflow_id not in done]:
+            # Those of workflows that were deleted as well: a number is given once. Read before the specifications: of
+            # a version that comes in between the number is then found taken.
+            numbers: dict[str, int] = dict(await transaction.rows("last_numbers", self._project, missing))
             rows = await transaction.rows("newest_versions", self._project, missing)
             known = {found.workflow_id: found for found in map(version_of, rows)}
             done |= {name: found for name, found in known.items() if found.spec == specs[name]}
             wanted = {
-                name: WorkflowVersion(name, known[name].version + 1 if name in known else 1, specs[name], now)
+                name: WorkflowVersion(name, numbers.get(name, 0) + 1, specs[name], now)
                 for name in missing
                 if name not in done
             }
@@ -77,6 +85,32 @@ class PostgresWorkflows:
     async def _add(self, transaction: Transaction, versions: Iterable[WorkflowVersion], now: Instant) -> list[str]:
         rows = [(version.workflow_id, version.version, encode(version.spec)) for version in versions]
         return await transaction.column("add_versions", self._project, now, *columns(rows)) if rows else []
+
+    async def delete(self, workflow_ids: Collection[str], *, at: Instant | None = None) -> list[str]:
+        if not workflow_ids:
+            return []
+        work = partial(self._delete, workflow_ids=possible_ones(workflow_ids), at=at)
+        deleted, keys = await self._database.write("delete_workflows", work, merge=merge_lists)
+        await self._admission.follow(keys, at)
+        return deleted
+
+    async def _delete(
+        self, transaction: Transaction, *, workflow_ids: list[str], at: Instant | None
+    ) -> tuple[list[str], set[str]]:
+        now = await transaction.now(at)
+        # Jobs first, and of the executions: whoever deploys waits here, and then finds a workflow that is gone.
+        await lock_jobs(transaction, self._project, [JobId(name) for name in workflow_ids])
+        rows = await transaction.rows("living_versions", self._project, workflow_ids)
+        versions = [version_of(row) for row in rows]
+        behind = await lock_jobs(transaction, self._project, jobs_behind(versions))
+        parts = [name for name, spec in behind.items() if is_part_of_workflow(spec)]
+        gone = await delete_jobs(transaction, self._project, parts, now)
+        runs = await transaction.column("unstarted_apart", self._project, list(gone))
+        await end_unstarted(transaction, runs, now)
+        await transaction.run("delete_versions", self._project, workflow_ids, now)
+        newest = {version.workflow_id: version for version in versions}
+        transaction.note(EventKind.WORKFLOW_DELETED, about_workflows(newest.values()))
+        return [name for name in dict.fromkeys(workflow_ids) if name in newest], transaction.keys
 
     async def get(self, wanted: Collection[tuple[str, int | None]]) -> dict[tuple[str, int | None], WorkflowVersion]:
         found: dict[tuple[str, int | None], WorkflowVersion] = {}

@@ -148,7 +148,8 @@ class SocketBell(_Events):
             pass
 
     def close(self) -> None:
-        self._loop.remove_reader(self._socket)
+        if not self._loop.is_closed():
+            self._loop.remove_reader(self._socket)
         self._socket.close()
         with suppress(OSError):
             (self._directory / self._name).unlink()

@@ -8,17 +8,20 @@ import asyncio
 import random
 import time
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from itertools import groupby, islice
 from pathlib import Path
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import apsw
+from msgspec import Struct
+from msgspec.structs import replace
 
 from foliot.adapters.storage.sqlite.connection import Session
+from foliot.adapters.storage.sqlite.line import Line
 from foliot.adapters.storage.sqlite.trouble import translate
 from foliot.domain.instant import Instant
-from foliot.errors import InvalidInput
+from foliot.errors import Unstorable
 from foliot.ports.clock import Clock
 from foliot.ports.storage import Topic
 
@@ -28,7 +31,6 @@ Answer = TypeVar("Answer")
 FaultPoint = Callable[[str], None]
 
 _MAX_TRIES: Final = 4
-_PLAIN: Final = "Use text without lone surrogates, and whole numbers of at most 64 bits."
 
 
 class Transaction(Session):
@@ -49,7 +51,7 @@ class Transaction(Session):
 Work = Callable[[Transaction], T]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Bulk(Generic[Item, Answer]):
     """Work over items with one answer each. That of several callers, if alike, is done as one."""
 
@@ -72,7 +74,7 @@ class Operation(Generic[T]):
         return self.future is None or not self.future.cancelled()
 
 
-class Outcome(NamedTuple):
+class Outcome(Struct, frozen=True):
     operation: Operation[Any]
     result: Any = None
     error: BaseException | None = None
@@ -87,22 +89,25 @@ class _Lost(Exception):
 class Committer:
     """Runs operations in transactions. Knows nothing of threads."""
 
-    connection: apsw.Connection
+    line: Line
     path: Path
     clock: Clock
     fault_point: FaultPoint
+    connection: apsw.Connection = field(init=False)
+    """That of the transaction under way."""
 
     def commit(self, operations: Sequence[Operation[Any]]) -> list[Outcome]:
         """Save what can be saved. Every operation gets its outcome, errors are those of `foliot.errors`."""
         try:
-            outcomes = self._together(operations)
+            with self.line as self.connection:
+                outcomes = self._together(operations)
         except (_Lost, apsw.Error) as lost:
             if len(operations) > 1:
                 return [outcome for operation in operations for outcome in self.commit([operation])]
             outcomes = [Outcome(operations[0], error=lost.__cause__ or lost)]
         except BaseException as fault:  # a fault point raised: nobody knows whether it was saved
             outcomes = [Outcome(operation, error=fault) for operation in operations]
-        return [self._translated(outcome) for outcome in outcomes]
+        return [outcome if outcome.error is None else self._translated(outcome) for outcome in outcomes]
 
     def _together(self, operations: Sequence[Operation[Any]]) -> list[Outcome]:
         self._begin()
@@ -168,11 +173,11 @@ class Committer:
         if isinstance(outcome.error, apsw.Error):
             translated = translate(outcome.error, self.path)
             translated.__cause__ = outcome.error
-            return outcome._replace(error=translated)
+            return replace(outcome, error=translated)
         if isinstance(outcome.error, UnicodeEncodeError | OverflowError):
-            refused = InvalidInput(f"a value cannot be stored: {outcome.error}", hint=_PLAIN)
+            refused = Unstorable(outcome.error)
             refused.__cause__ = outcome.error
-            return outcome._replace(error=refused)
+            return replace(outcome, error=refused)
         return outcome
 
 
@@ -184,7 +189,7 @@ def _alike(operation: Operation[Any]) -> Hashable:
 def _joined(group: Sequence[Operation[Any]]) -> Operation[Any]:
     works = [operation.work for operation in group if isinstance(operation.work, Bulk)]
     items = [item for work in works for item in work.items]
-    return Operation(group[0].name, replace(works[0], items=items))
+    return Operation(group[0].name, Bulk(works[0].do, items, works[0].alike))
 
 
 def _split(joined: Outcome, group: Sequence[Operation[Any]]) -> list[Outcome]:

@@ -2,7 +2,9 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
+
+from msgspec import Struct
 
 from foliot.adapters.storage import notices
 from foliot.adapters.storage.documents import encode_limits
@@ -19,10 +21,9 @@ from foliot.ports.runs import Created
 from foliot.ports.storage import Topic
 
 SQL: Final = load_queries(Path(__file__).parent / "sql" / "runs.sql")
-_NO_PART: Final = (None, None, None)
 
 
-class Entry(NamedTuple):
+class Entry(Struct, frozen=True, gc=False):
     """A run to be put where it belongs."""
 
     run_id: RunId
@@ -56,20 +57,14 @@ def _create_alone(tx: Transaction, project: str, run: NewRun, now: Instant) -> C
 
 def _create(tx: Transaction, project: str, runs: Sequence[NewRun], now: Instant) -> list[Created]:
     fresh: set[RunId] = set()
-    answers: list[Created] = []
-    for run in runs:
-        holder = None if run.dedupe_key is None else _dedupe(tx, project, run, now, fresh)
-        if holder is None:
-            fresh.add(run.id)
-        answers.append(Created(holder or run.id, is_new=holder is None))
-    new = [run for run, answer in zip(runs, answers, strict=True) if answer.is_new]
-    entries = insert(tx, project, new, now)
+    holders = [None if run.dedupe_key is None else _dedupe(tx, project, run, now, fresh) for run in runs]
+    entries = insert(tx, project, [run for run, holder in zip(runs, holders, strict=True) if holder is None], now)
     admission.admit_keys(tx, place(tx, entries, now))
-    return answers
+    return [Created(holder or run.id, holder is None) for run, holder in zip(runs, holders, strict=True)]
 
 
-def _dedupe(tx: Transaction, project: str, run: NewRun, now: Instant, fresh: Collection[RunId]) -> RunId | None:
-    """The run that has taken the key; None: it is ours now."""
+def _dedupe(tx: Transaction, project: str, run: NewRun, now: Instant, fresh: set[RunId]) -> RunId | None:
+    """The run that has taken the key; None: it is ours now, and we are among those of this batch that took theirs."""
     row = tx.row(SQL["dedupe_holder"], (project, run.job_id, run.dedupe_key))
     if row is not None:
         holder, scope, expires_at, is_kept, is_over = row
@@ -79,6 +74,7 @@ def _dedupe(tx: Transaction, project: str, run: NewRun, now: Instant, fresh: Col
     expires_at = now + (run.dedupe_for or 0) if run.dedupe_scope == "window" else None
     values = (project, run.job_id, run.dedupe_key, run.id, run.dedupe_scope, expires_at)
     tx.run(SQL["take_dedupe_key"], values)
+    fresh.add(run.id)
     return None
 
 
@@ -98,10 +94,9 @@ def insert(
         limits = options.limits(run.job_id)
         capacities.update(limits)
         run_id, job_id, due_at, queue, priority = run.id, run.job_id, run.due_at, options.queue, options.priority
-        what = (run_id, project, job_id, queue, priority, run.trigger, due_at, now)
-        part = _NO_PART if run.root is None else (run.root, run.role, run.item)
-        tick = run.tick or (None, None, run.scheduled_for, None)
-        rows.append((*what, run.payload, run.overrides, encode_limits(limits), *tick, *part))
+        uid, schedule_id, moment, key = run.tick or (None, None, run.scheduled_for, None)
+        what = (run_id, project, job_id, queue, priority, run.trigger, due_at, now, run.payload, run.overrides)
+        rows.append((*what, encode_limits(limits), uid, schedule_id, moment, key, run.root, run.role, run.item))
         entries.append(Entry(run_id, queue, priority, due_at, bool(limits), run_id in waiting, run.is_gated))
     tx.run_many(SQL["create_runs"], rows)
     tx.run_many(admission.SQL["set_capacity"], [*capacities.items()])
@@ -115,17 +110,17 @@ def place(tx: Transaction, entries: Iterable[Entry], now: Instant) -> set[str]:
     ready: list[tuple[str, int, RunId]] = []
     gated: list[tuple[Instant, RunId]] = []
     limited: list[RunId] = []
-    for run_id, queue, priority, due_at, has_limits, is_waiting, is_gated in entries:
-        if is_gated:
-            gated.append((due_at, run_id))
-        elif due_at > now:
-            later.append((due_at, run_id))
-        elif is_waiting:
+    for entry in entries:
+        if entry.is_gated:
+            gated.append((entry.due_at, entry.run_id))
+        elif entry.due_at > now:
+            later.append((entry.due_at, entry.run_id))
+        elif entry.is_waiting:
             continue
-        elif has_limits:
-            limited.append(run_id)
+        elif entry.has_limits:
+            limited.append(entry.run_id)
         else:
-            ready.append((queue, rank(due_at, priority), run_id))
+            ready.append((entry.queue, rank(entry.due_at, entry.priority), entry.run_id))
     _put_later(tx, later)
     _put_gated(tx, gated)
     put_ready(tx, ready)

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from foliot.adapters.storage.documents import decode_schedule_spec, encode_names
-from foliot.adapters.storage.rows import schedule_of
+from foliot.adapters.storage.rows import ledger_of
 from foliot.adapters.storage.sqlite import edits
 from foliot.adapters.storage.sqlite.connection import Row, Session
 from foliot.adapters.storage.sqlite.jobs import get_jobs
@@ -81,18 +81,6 @@ def ledgers(
         rows = session.rows(SQL["ledgers"], (after or "", limit))
     else:
         rows = session.rows(SQL["ledgers_of"], (after or "", limit, project, encode_names(ids)))
-    schedules = [(schedule_of(project, row[1:]), row[0]) for row in rows]
-    uids = [schedule.uid for schedule, _ in schedules]
-    revisions = edits.revisions(session, uids)
-    pauses = edits.pauses(session, uids)
-    planned = edits.planned_ticks(session, uids)
-    return [
-        Ledger(
-            schedule,
-            deleted_at,
-            revisions.get(schedule.uid, ()),
-            pauses.get(schedule.uid, ()),
-            planned.get(schedule.uid, ()),
-        )
-        for schedule, deleted_at in schedules
-    ]
+    uids = [row[1] for row in rows]
+    belongings = [edits.by_uid(session, table, uids) for table in ("revisions", "pauses", "planned")]
+    return [ledger_of(project, row[1:], row[0], *(of.get(row[1], ()) for of in belongings)) for row in rows]

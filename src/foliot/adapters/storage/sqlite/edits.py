@@ -40,23 +40,21 @@ def schedules_of_jobs(session: Session, project: str, job_ids: Collection[JobId]
 def put(tx: Transaction, project: str, schedules: Sequence[NewSchedule], now: Instant) -> list[Schedule]:
     """Create or edit each, in order; equal specifications change nothing."""
     known = get_schedules(tx, project, [schedule_id for _, schedule_id, _ in schedules])
-    changed: dict[ScheduleUid, Schedule] = {}
+    created: dict[ScheduleUid, Schedule] = {}
+    edited: dict[ScheduleUid, Schedule] = {}
     answers = []
     for uid, schedule_id, given in schedules:
         spec = as_stored_schedule(given)
-        before = known.get(schedule_id)
-        if before is None:
-            known[schedule_id] = edit.create(uid, schedule_id, project, spec, now)
-        elif not edit.is_same_rule(before, spec):
-            known[schedule_id] = _edit(tx, before, spec, now)
-        after = known[schedule_id]
-        if after is not before:
-            changed[after.uid] = after
-        answers.append(after)
-    _save(tx, changed.values())
-    first = [schedule for schedule in changed.values() if schedule.revision.number == 1]
-    tx.run_many(SQL["add_revisions"], [_revision_row(schedule) for schedule in first])
-    add_event(tx, now, EventKind.SCHEDULE_CHANGED, about_schedules(changed.values()))
+        schedule = known.get(schedule_id)
+        if schedule is None:
+            schedule = created[uid] = edit.create(uid, schedule_id, project, spec, now)
+        elif not edit.is_same_rule(schedule, spec):
+            schedule = edited[schedule.uid] = _edit(tx, schedule, spec, now)
+        known[schedule_id] = schedule
+        answers.append(schedule)
+    _create(tx, created.values())
+    _change(tx, edited.values())
+    add_event(tx, now, EventKind.SCHEDULE_CHANGED, about_schedules((created | edited).values()))
     return answers
 
 
@@ -71,7 +69,7 @@ def pause(tx: Transaction, schedules: Iterable[Schedule], now: Instant, *, pause
         after = edit.pause(schedule, now) if paused else edit.resume(schedule, now)
         changed.append(after)
         answers.append(after)
-    _save(tx, changed)
+    _change(tx, changed)
     if paused:
         tx.run_many(SQL["begin_pause"], [(schedule.uid, schedule.paused_at) for schedule in changed])
     else:
@@ -98,25 +96,28 @@ def clear_planned(tx: Transaction, uids: Collection[ScheduleUid]) -> None:
 
 
 def revisions(session: Session, uids: Collection[ScheduleUid]) -> dict[ScheduleUid, list[Revision]]:
-    return _by_uid(session, "revisions", uids, revision_of)
+    return _made(revision_of, by_uid(session, "revisions", uids))
 
 
 def pauses(session: Session, uids: Collection[ScheduleUid]) -> dict[ScheduleUid, list[Pause]]:
-    return _by_uid(session, "pauses", uids, pause_of)
+    return _made(pause_of, by_uid(session, "pauses", uids))
 
 
 def planned_ticks(session: Session, uids: Collection[ScheduleUid]) -> dict[ScheduleUid, list[PlannedTick]]:
-    return _by_uid(session, "planned", uids, planned_of)
+    return _made(planned_of, by_uid(session, "planned", uids))
 
 
-def _by_uid(
-    session: Session, query: str, uids: Collection[ScheduleUid], make: Callable[[Row], T]
-) -> dict[ScheduleUid, list[T]]:
-    found: dict[ScheduleUid, list[T]] = {}
+def by_uid(session: Session, query: str, uids: Collection[ScheduleUid]) -> dict[ScheduleUid, list[Row]]:
+    """The rows of each schedule, without its uid."""
+    found: dict[ScheduleUid, list[Row]] = {}
     if uids:
         for uid, *rest in session.rows(SQL[query], (encode_names(uids),)):
-            found.setdefault(uid, []).append(make(rest))
+            found.setdefault(uid, []).append(rest)
     return found
+
+
+def _made(make: Callable[[Row], T], found: Mapping[ScheduleUid, list[Row]]) -> dict[ScheduleUid, list[T]]:
+    return {uid: [make(row) for row in rows] for uid, rows in found.items()}
 
 
 def _edit(tx: Transaction, schedule: Schedule, spec: ScheduleSpec, now: Instant) -> Schedule:
@@ -128,20 +129,34 @@ def _edit(tx: Transaction, schedule: Schedule, spec: ScheduleSpec, now: Instant)
     return after
 
 
-def _save(tx: Transaction, schedules: Collection[Schedule]) -> None:
+def _create(tx: Transaction, schedules: Collection[Schedule]) -> None:
+    _announce(tx, schedules)
+    tx.run_many(SQL["create_schedules"], [_new_row(schedule) for schedule in schedules])
+    tx.run_many(SQL["add_revisions"], [_revision_row(schedule) for schedule in schedules])
+
+
+def _change(tx: Transaction, schedules: Collection[Schedule]) -> None:
+    _announce(tx, schedules)
+    tx.run_many(SQL["change_schedules"], [_changed_row(schedule) for schedule in schedules])
+
+
+def _announce(tx: Transaction, schedules: Iterable[Schedule]) -> None:
+    """Ring for what is to wake the scheduler earlier than all that is stored."""
     wakes = [schedule.wake_at for schedule in schedules if schedule.wake_at is not None]
-    next_wake = tx.value(SQL["next_wake"])
-    if wakes and (next_wake is None or min(wakes) < next_wake):
+    if wakes and ((next_wake := tx.value(SQL["next_wake"])) is None or min(wakes) < next_wake):
         tx.ring(Topic.SCHEDULES)
-    tx.run_many(SQL["save_schedules"], [_row(schedule) for schedule in schedules])
 
 
-def _row(schedule: Schedule) -> tuple[Any, ...]:
+def _new_row(schedule: Schedule) -> tuple[Any, ...]:
+    spec, now = schedule.revision.spec, schedule.created_at
+    who = (schedule.uid, schedule.id, schedule.project, spec.target)
+    return (*who, now, encode(spec), schedule.next_run_at, schedule.wake_at)
+
+
+def _changed_row(schedule: Schedule) -> tuple[Any, ...]:
     number, opened_at, spec = schedule.revision
-    who = (schedule.uid, schedule.id, schedule.project, schedule.version, spec.target)
-    rule = (number, opened_at, encode(spec), schedule.enabled, schedule.paused_at)
-    when = (schedule.created_at, schedule.updated_at, schedule.settled_until, schedule.next_run_at, schedule.wake_at)
-    return who + rule + when
+    rule = (schedule.version, spec.target, number, opened_at, encode(spec), schedule.enabled)
+    return (schedule.uid, *rule, schedule.paused_at, schedule.updated_at, schedule.next_run_at, schedule.wake_at)
 
 
 def _revision_row(schedule: Schedule) -> tuple[Any, ...]:

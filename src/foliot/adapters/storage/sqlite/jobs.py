@@ -66,7 +66,9 @@ class SqliteJobs:
 
     async def delete(self, job_ids: Collection[JobId], *, at: Instant | None = None) -> list[JobId]:
         def work(tx: Transaction) -> list[JobId]:
-            return _delete(tx, self._project, job_ids, tx.now(at))
+            found = delete_jobs(tx, self._project, job_ids, tx.now(at))
+            cancels.cancel_jobs(tx, self._project, found, tx.now(at))
+            return [job_id for job_id in dict.fromkeys(job_ids) if job_id in found]
 
         return await self._writer.submit("delete_jobs", work)
 
@@ -111,11 +113,11 @@ def _first_revision(tx: Transaction) -> int:
     return int(tx.value(SQL["revision_floor"]) or 0) + 1
 
 
-def _delete(tx: Transaction, project: str, job_ids: Collection[JobId], now: Instant) -> list[JobId]:
+def delete_jobs(tx: Transaction, project: str, job_ids: Collection[JobId], now: Instant) -> dict[JobId, int]:
+    """Delete jobs with their schedules, not their runs; those that existed come back, with their last revisions."""
     found: dict[JobId, int] = dict(tx.rows(SQL["delete_jobs"], (project, encode_names(job_ids))))
     if found:
         tx.run(SQL["raise_revision_floor"], (max(found.values()),))
     edits.delete(tx, edits.schedules_of_jobs(tx, project, found), now)
-    cancels.cancel_jobs(tx, project, found, now)
     add_event(tx, now, EventKind.JOB_DELETED, deleted_jobs(found))
-    return [job_id for job_id in dict.fromkeys(job_ids) if job_id in found]
+    return found

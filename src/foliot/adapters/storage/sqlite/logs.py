@@ -8,12 +8,13 @@ from typing import Final
 from foliot.adapters.storage.documents import encode, encode_names
 from foliot.adapters.storage.queries import load_queries
 from foliot.adapters.storage.sqlite.committer import Transaction
-from foliot.adapters.storage.sqlite.connection import Session
+from foliot.adapters.storage.sqlite.connection import Row, Session
 from foliot.adapters.storage.sqlite.reader import Reader
 from foliot.adapters.storage.sqlite.writer import Writer
 from foliot.domain.ids import RunId, Token
 from foliot.domain.instant import Instant
 from foliot.domain.logs import LogChunk
+from foliot.errors import StorageMissing
 
 SQL: Final = load_queries(Path(__file__).parent / "sql" / "logs.sql")
 _BEFORE_ALL: Final = (-1, -1)
@@ -54,14 +55,10 @@ class SqliteLogs:
         self, run_id: RunId, *, after: tuple[Token, int] | None = None, limit: int = 1_000
     ) -> list[LogChunk]:
         values = (run_id, *(after or _BEFORE_ALL), limit)
-        return await (await self._file()).reader.read(
-            lambda session: [LogChunk(*row) for row in session.rows(SQL["read_chunks"], values)]
-        )
+        return [LogChunk(*row) for row in await self._rows(SQL["read_chunks"], values)]
 
     async def tail(self, run_id: RunId, *, limit: int) -> list[LogChunk]:
-        sql = SQL["last_chunks"]
-        rows = await (await self._file()).reader.read(lambda session: session.rows(sql, (run_id, limit)))
-        return [LogChunk(*row) for row in reversed(rows)]
+        return [LogChunk(*row) for row in reversed(await self._rows(SQL["last_chunks"], (run_id, limit)))]
 
     async def kept_from(self) -> Instant | None:
         moment: Instant | None = await self._main.read(lambda session: session.value(SQL["logs_kept_from"]))
@@ -92,6 +89,13 @@ class SqliteLogs:
     async def close(self) -> None:
         if self._opened is not None:
             await self._opened.close()
+
+    async def _rows(self, sql: str, values: Sequence[object]) -> list[Row]:
+        try:
+            reader = (await self._file()).reader
+        except StorageMissing:
+            return []  # whoever only looks makes no file, and nobody has printed a line so far
+        return await reader.read(lambda session: session.rows(sql, values))
 
     async def _file(self) -> LogFile:
         async with self._opening:

@@ -10,7 +10,9 @@ from typing import Final, TypeVar
 import apsw
 
 from foliot.adapters.storage.sqlite.connection import Row, Session, Values, connect
+from foliot.adapters.storage.sqlite.line import Line
 from foliot.adapters.storage.sqlite.trouble import translate, translated
+from foliot.errors import Unstorable
 
 T = TypeVar("T")
 Look = Callable[[Session], T]
@@ -25,9 +27,9 @@ class Reader:
     def __init__(self, path: Path, *, inline: bool) -> None:
         self._path = path
         self._threads = None if inline else ThreadPoolExecutor(_THREADS, thread_name_prefix="foliot-sqlite-reader")
-        self._idle: LifoQueue[apsw.Connection] = LifoQueue()
-        self._opened: list[apsw.Connection] = []
-        self._here = self._connect()
+        self._idle: LifoQueue[Line] = LifoQueue()
+        self._lines: list[Line] = []
+        self._here = self._new_line()
 
     async def read(self, look: Look[T]) -> T:
         """Ask several things of one snapshot."""
@@ -39,33 +41,43 @@ class Reader:
     def peek(self, sql: str, values: Values = ()) -> Row | None:
         """One row by one step into an index: quicker than any hop to a thread."""
         try:
-            row: Row | None = self._here.execute(sql, values).fetchone()
+            with self._here as connection:
+                row: Row | None = connection.execute(sql, values).fetchone()
         except apsw.Error as error:
             raise translate(error, self._path) from error
+        except UnicodeEncodeError as error:
+            raise Unstorable(error) from error
         return row
 
     async def close(self) -> None:
         if self._threads is not None:
             await asyncio.get_running_loop().run_in_executor(None, self._threads.shutdown)
-        for connection in self._opened:
-            connection.close()
+        for line in self._lines:
+            line.close()
 
     def _look_in_thread(self, look: Look[T]) -> T:
         try:
-            connection = self._idle.get_nowait()
+            line = self._idle.get_nowait()
         except Empty:
-            connection = self._connect()
+            line = self._new_line()
         try:
-            return self._look(connection, look)
+            return self._look(line, look)
         finally:
-            self._idle.put(connection)
+            self._idle.put(line)
 
-    def _look(self, connection: apsw.Connection, look: Look[T]) -> T:
-        with translated(self._path), Session(connection).snapshot() as session:
-            return look(session)
+    def _look(self, line: Line, look: Look[T]) -> T:
+        try:
+            with translated(self._path), line as connection, Session(connection).snapshot() as session:
+                return look(session)
+        except UnicodeEncodeError as error:
+            raise Unstorable(error) from error
+
+    def _new_line(self) -> Line:
+        line = Line(self._connect)
+        self._lines.append(line)
+        return line
 
     def _connect(self) -> apsw.Connection:
         connection = connect(self._path, synchronous="NORMAL", cache_kib=_CACHE_KIB)
         connection.pragma("query_only", 1)
-        self._opened.append(connection)
         return connection

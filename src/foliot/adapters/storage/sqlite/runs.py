@@ -15,7 +15,7 @@ from foliot.domain.lease import CancelAnswer, Claim, Finish
 from foliot.domain.mark import Marked
 from foliot.domain.outcome import Reason
 from foliot.domain.run import AttemptRecord, Ended, NewRun, Run, Status
-from foliot.ports.runs import Created, Depth, Released, RunFilter
+from foliot.ports.runs import Created, Depth, Exchanged, Released, RunFilter
 
 _DUE_AT: Final = 0
 _RUN_ID: Final = 1
@@ -59,11 +59,7 @@ class SqliteRuns:
         at: Instant | None = None,
     ) -> list[Claim]:
         def work(tx: Transaction) -> list[Claim]:
-            if limit <= 0 or not claims.is_alive(tx, worker_id):
-                return []
-            if only is None:
-                return claims.claim_next(tx, self._project, worker_id, queues, limit, tx.now(at))
-            return claims.claim_named(tx, self._project, worker_id, queues, limit, only, tx.now(at))
+            return self._claim(tx, worker_id, queues, limit, only, at)
 
         return await self._writer.submit("claim", work)
 
@@ -72,6 +68,40 @@ class SqliteRuns:
             return save_finishes(tx, finishes, tx.now(at))
 
         return await self._writer.submit("finish", work)
+
+    async def exchange(
+        self,
+        finishes: Sequence[Finish],
+        worker_id: WorkerId,
+        queues: Sequence[str],
+        limit: int,
+        *,
+        only: Collection[RunId] | None = None,
+        at: Instant | None = None,
+    ) -> Exchanged:
+        if not finishes:
+            return Exchanged([], await self.claim(worker_id, queues, limit, only=only, at=at))
+
+        def work(tx: Transaction) -> Exchanged:
+            stale = save_finishes(tx, finishes, tx.now(at))
+            return Exchanged(stale, self._claim(tx, worker_id, queues, limit, only, at))
+
+        return await self._writer.submit("exchange", work)
+
+    def _claim(
+        self,
+        tx: Transaction,
+        worker_id: WorkerId,
+        queues: Sequence[str],
+        limit: int,
+        only: Collection[RunId] | None,
+        at: Instant | None,
+    ) -> list[Claim]:
+        if limit <= 0 or not claims.is_alive(tx, worker_id):
+            return []
+        if only is None:
+            return claims.claim_next(tx, self._project, worker_id, queues, limit, tx.now(at))
+        return claims.claim_named(tx, self._project, worker_id, queues, limit, only, tx.now(at))
 
     async def cancel(self, run_ids: Collection[RunId], *, at: Instant | None = None) -> dict[RunId, CancelAnswer]:
         def work(tx: Transaction) -> dict[RunId, CancelAnswer]:

@@ -1,4 +1,4 @@
-"""Opening a file: is it ours, whole, and of a version we know? Bring it to the newest version.
+"""Opening a file: is it ours, whole, and of a version we know? Bring it to the newest version, or take it as it is.
 
 A file is recognised by its application id; its schema version is SQLite's `user_version`. Migrations are numbered
 scripts. All that are missing are applied in one immediate transaction, so two processes that start at once do it once.
@@ -14,13 +14,14 @@ import apsw
 from foliot.adapters.storage.queries import load_migrations
 from foliot.adapters.storage.sqlite.connection import connect
 from foliot.adapters.storage.sqlite.trouble import translated
-from foliot.errors import SchemaTooNew, StorageCorrupt, StorageMissing, StorageUnavailable
+from foliot.errors import SchemaTooNew, SchemaTooOld, StorageCorrupt, StorageMissing, StorageUnavailable
 
 APPLICATION_ID: Final = 0x466F6C69
 """The letters "Foli"."""
 _SCRIPTS: Final = Path(__file__).parent / "migrations"
 MAIN: Final = load_migrations(_SCRIPTS / "main")
 LOGS: Final = load_migrations(_SCRIPTS / "logs")
+_SMALL_CACHE_KIB: Final = 1_024
 _WAL_PAGES: Final = 4_000
 _WAL_LEFTOVER: Final = 64 * 1024 * 1024
 
@@ -28,19 +29,34 @@ _WAL_LEFTOVER: Final = 64 * 1024 * 1024
 def open_file(
     path: Path, migrations: Mapping[int, str], *, synchronous: str, cache_kib: int, create: bool = True
 ) -> apsw.Connection:
-    """A connection to the database at `path`, migrated if need be, and created unless `create` forbids it."""
+    """A connection to the database at `path`, created or migrated if need be.
+
+    Unless `create`: then a file that would have to be written is left as it is, and refused.
+    """
     with translated(path):
-        if not create and not path.exists():
-            raise StorageMissing(
-                f"the database {path} does not exist",
-                hint="Start foliot serve, which creates it, or name another one with --storage.",
-            )
-        _create_file(path)
+        if create:
+            _create_file(path)
+        elif not path.exists():
+            raise StorageMissing(f"at {path}")
         connection = connect(path, synchronous=synchronous, cache_kib=cache_kib)
         try:
             _check_owner(connection, path)
+            if not create:
+                _check_version(connection, path, max(migrations))
             _keep_log_ahead(connection, path)
             _migrate(connection, path, migrations)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def open_any_version(path: Path) -> apsw.Connection:
+    """A connection to a file of ours as it is: it is not changed, and nothing is asked of its tables."""
+    with translated(path):
+        connection = connect(path, synchronous="FULL", cache_kib=_SMALL_CACHE_KIB)
+        try:
+            _check_owner(connection, path)
         except BaseException:
             connection.close()
             raise
@@ -66,6 +82,14 @@ def _check_owner(connection: apsw.Connection, path: Path) -> None:
 
 def _has_tables(connection: apsw.Connection) -> bool:
     return bool(connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall())
+
+
+def _check_version(connection: apsw.Connection, path: Path, newest: int) -> None:
+    found = _version(connection, newest)
+    if found == 0:
+        raise StorageMissing(f"in {path}")
+    if found < newest:
+        raise SchemaTooOld(found=found, needed=newest)
 
 
 def _keep_log_ahead(connection: apsw.Connection, path: Path) -> None:

@@ -1,6 +1,7 @@
 """A SQLite file as storage: one writer, a few readers, a bell for other processes."""
 
 import asyncio
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
@@ -12,6 +13,7 @@ from foliot.adapters.storage.sqlite.bell import Bell, LocalBell, SocketBell
 from foliot.adapters.storage.sqlite.committer import Committer, FaultPoint
 from foliot.adapters.storage.sqlite.executions import SqliteExecutions
 from foliot.adapters.storage.sqlite.jobs import SqliteJobs
+from foliot.adapters.storage.sqlite.line import Line
 from foliot.adapters.storage.sqlite.logs import LogFile, SqliteLogs
 from foliot.adapters.storage.sqlite.reader import Reader
 from foliot.adapters.storage.sqlite.runs import SqliteRuns
@@ -21,6 +23,7 @@ from foliot.adapters.storage.sqlite.workers import SqliteWorkers
 from foliot.adapters.storage.sqlite.workflows import SqliteWorkflows
 from foliot.adapters.storage.sqlite.writer import InlineWriter, ThreadWriter, Writer
 from foliot.domain.job import DEFAULT_PROJECT
+from foliot.errors import StorageCorrupt
 from foliot.ports.clock import Clock
 from foliot.ports.storage import Topic
 
@@ -28,6 +31,7 @@ Synchronous = Literal["FULL", "NORMAL"]
 
 _CACHE_KIB: Final = 8_192
 _LOGS_CACHE_KIB: Final = 1_024
+_WITHOUT_LOGS: Final = "Stop all processes and move it away: what jobs have printed goes with it, their runs are kept."
 
 
 def _no_fault(point: str) -> None:
@@ -64,16 +68,16 @@ class SqliteStorage:
         faults: FaultPoint = _no_fault,
         create: bool = True,
     ) -> "SqliteStorage":
-        """Open the database at `path`, migrated if need be, and created unless `create` forbids it.
+        """Open the database at `path`, created or migrated if need be. Unless `create`: then it is taken as it is.
 
         `inline`: no threads, every verb is done when its call returns (the simulator). `synchronous`: FULL keeps
         every acknowledged write through a power cut, NORMAL may lose the last moments, never consistency. `faults` is
         called with "<verb>.before_commit" and "<verb>.after_commit".
         """
-        files = _Files(_real(path), clock, synchronous, faults, inline)
-        connection = files.connect_main(create) if inline else await asyncio.to_thread(files.connect_main, create)
+        files = _Files(_real(path), clock, synchronous, faults, inline, create)
+        line = files.main_line() if inline else await asyncio.to_thread(files.main_line)
         bell: Bell = LocalBell(files.path) if inline else SocketBell(files.path, asyncio.get_running_loop())
-        access = Access(files.write(connection, files.path, bell), Reader(files.path, inline=inline), clock, project)
+        access = Access(files.write(line, files.path, bell), Reader(files.path, inline=inline), clock, project)
         return cls(access, bell, SqliteLogs(access.reader, lambda: files.open_logs(bell)))
 
     def signal(self, topic: Topic) -> asyncio.Event:
@@ -102,23 +106,47 @@ class _Files(NamedTuple):
     synchronous: Synchronous
     faults: FaultPoint
     inline: bool
+    create: bool
 
-    def connect_main(self, create: bool) -> apsw.Connection:
-        return schema.open_file(
-            self.path, schema.MAIN, synchronous=self.synchronous, cache_kib=_CACHE_KIB, create=create
-        )
+    @property
+    def existing(self) -> "_Files":
+        """The same, for whoever has opened them before: what is gone since then is not made anew."""
+        return self._replace(create=False)
+
+    def main_line(self) -> Line:
+        return Line.open(self.connect_main, again=self.existing.connect_main)
+
+    def connect_main(self) -> apsw.Connection:
+        """Whoever may write looks at the other file as well: a job that prints must not be the first to find out."""
+        connection = self._connect(self.path, schema.MAIN, _CACHE_KIB)
+        try:
+            if self.create and self.logs.exists():
+                self.connect_logs().close()
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
     async def open_logs(self, bell: Bell) -> LogFile:
-        connection = self.connect_logs() if self.inline else await asyncio.to_thread(self.connect_logs)
-        return LogFile(self.write(connection, self.logs, bell), Reader(self.logs, inline=self.inline))
+        line = self.logs_line() if self.inline else await asyncio.to_thread(self.logs_line)
+        return LogFile(self.write(line, self.logs, bell), Reader(self.logs, inline=self.inline))
+
+    def logs_line(self) -> Line:
+        return Line.open(self.connect_logs, again=self.existing.connect_logs)
 
     def connect_logs(self) -> apsw.Connection:
-        return schema.open_file(self.logs, schema.LOGS, synchronous=self.synchronous, cache_kib=_LOGS_CACHE_KIB)
+        try:
+            return self._connect(self.logs, schema.LOGS, _LOGS_CACHE_KIB)
+        except StorageCorrupt as error:
+            raise StorageCorrupt(error.message, hint=_WITHOUT_LOGS) from error
+
+    def _connect(self, path: Path, migrations: Mapping[int, str], cache_kib: int) -> apsw.Connection:
+        return schema.open_file(path, migrations, synchronous=self.synchronous, cache_kib=cache_kib, create=self.create)
 
     @property
     def logs(self) -> Path:
         return Path(f"{self.path}-logs")
 
-    def write(self, connection: apsw.Connection, path: Path, bell: Bell) -> Writer:
-        committer = Committer(connection, path, self.clock, self.faults)
+    def write(self, line: Line, path: Path, bell: Bell) -> Writer:
+        committer = Committer(line, path, self.clock, self.faults)
         return InlineWriter(committer, bell) if self.inline else ThreadWriter(committer, bell)

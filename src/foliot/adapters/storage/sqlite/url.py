@@ -1,16 +1,12 @@
-"""Where the file is, as people write it.
-
-sqlite:///foliot.db                    relative to the current directory
-sqlite:////var/lib/foliot/foliot.db    absolute
-sqlite:///foliot.db?synchronous=NORMAL
-"""
+"""Opening the file that a URL names; see `domain.file_url` for how one is written."""
 
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl
 
 from foliot.adapters.storage.sqlite.committer import FaultPoint
 from foliot.adapters.storage.sqlite.storage import SqliteStorage, Synchronous
+from foliot.domain.file_url import parse_file_url
 from foliot.errors import InvalidInput
 from foliot.ports.clock import Clock
 
@@ -28,15 +24,8 @@ async def open_url(url: str, *, clock: Clock, faults: FaultPoint, create: bool =
 
 
 def parse_url(url: str) -> SqliteUrl:
-    parts = urlsplit(url)
-    path = unquote(parts.path.removeprefix("/"))
-    if parts.netloc or not path or "\0" in path:
-        raise InvalidInput(
-            f"{url[:128]!a} names no file",
-            hint="Use sqlite:///relative.db or sqlite:////absolute/path.db, with three or four slashes.",
-            field="storage",
-        )
-    return SqliteUrl(Path(path), _synchronous(dict(parse_qsl(parts.query, keep_blank_values=True))))
+    path, query = parse_file_url(url)
+    return SqliteUrl(Path(path), _synchronous(dict(parse_qsl(query, keep_blank_values=True))))
 
 
 def _synchronous(options: dict[str, str]) -> Synchronous:

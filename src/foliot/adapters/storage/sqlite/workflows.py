@@ -10,14 +10,17 @@ from foliot.adapters.storage.notices import about_workflows
 from foliot.adapters.storage.queries import load_queries
 from foliot.adapters.storage.sqlite import edits
 from foliot.adapters.storage.sqlite.access import Access
+from foliot.adapters.storage.sqlite.cancels import cancel
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.connection import Session
 from foliot.adapters.storage.sqlite.endings import watch
 from foliot.adapters.storage.sqlite.events import add_event
-from foliot.adapters.storage.sqlite.jobs import get_jobs, put_jobs
+from foliot.adapters.storage.sqlite.jobs import delete_jobs, get_jobs, put_jobs
 from foliot.domain.events import EventKind
+from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
 from foliot.domain.job import inherited, watched_by
+from foliot.domain.workflow.jobs import is_part_of_workflow
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.ports.definitions import Deployment
 from foliot.ports.executions import WorkflowVersion
@@ -44,6 +47,12 @@ class SqliteWorkflows:
             return _deploy(tx, self._project, deployment, tx.now(at))
 
         return await self._writer.submit("deploy", work)
+
+    async def delete(self, workflow_ids: Collection[str], *, at: Instant | None = None) -> list[str]:
+        def work(tx: Transaction) -> list[str]:
+            return _delete(tx, self._project, workflow_ids, tx.now(at))
+
+        return await self._writer.submit("delete_workflows", work)
 
     async def get(self, wanted: Collection[tuple[str, int | None]]) -> dict[tuple[str, int | None], WorkflowVersion]:
         def look(session: Session) -> dict[tuple[str, int | None], WorkflowVersion]:
@@ -78,13 +87,13 @@ def _put(
     tx: Transaction, project: str, workflows: Mapping[str, WorkflowSpec], now: Instant
 ) -> dict[str, WorkflowVersion]:
     known = _newest(tx, project, workflows)
+    # Those of workflows that were deleted as well: a number is given once.
+    numbers: dict[str, int] = dict(tx.rows(SQL["last_numbers"], (project, encode_names(workflows))))
     added: dict[str, WorkflowVersion] = {}
     for workflow_id, given in workflows.items():
         spec = as_stored_workflow(given)
-        before = known.get(workflow_id)
-        if before is None or before.spec != spec:
-            number = 1 if before is None else before.version + 1
-            added[workflow_id] = WorkflowVersion(workflow_id, number, spec, now)
+        if workflow_id not in known or known[workflow_id].spec != spec:
+            added[workflow_id] = WorkflowVersion(workflow_id, numbers.get(workflow_id, 0) + 1, spec, now)
     rows = [(project, name, version, encode(spec), created_at) for name, version, spec, created_at in added.values()]
     tx.run_many(SQL["add_versions"], rows)
     add_event(tx, now, EventKind.WORKFLOW_CHANGED, about_workflows(added.values()))
@@ -102,6 +111,19 @@ def _deploy(tx: Transaction, project: str, deployment: Deployment, now: Instant)
     gone = edits.get_schedules(tx, project, deployment.gone)
     edits.delete(tx, list(gone.values()), now)
     return versions
+
+
+def _delete(tx: Transaction, project: str, workflow_ids: Collection[str], now: Instant) -> list[str]:
+    names = encode_names(workflow_ids)
+    versions = [version_of(row) for row in tx.rows(SQL["living_versions"], (project, names))]
+    behind = get_jobs(tx, project, jobs_behind(versions))
+    gone = delete_jobs(tx, project, [name for name, job in behind.items() if is_part_of_workflow(job.spec)], now)
+    runs = tx.rows(SQL["unstarted_apart"], (project, encode_names(gone)))
+    cancel(tx, [RunId(run_id) for (run_id,) in runs], now)
+    tx.run(SQL["delete_versions"], (now, project, names))
+    newest = {version.workflow_id: version for version in versions}
+    add_event(tx, now, EventKind.WORKFLOW_DELETED, about_workflows(newest.values()))
+    return [workflow_id for workflow_id in dict.fromkeys(workflow_ids) if workflow_id in newest]
 
 
 def _newest(session: Session, project: str, workflow_ids: Iterable[str]) -> dict[str, WorkflowVersion]:

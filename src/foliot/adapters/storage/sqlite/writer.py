@@ -43,7 +43,7 @@ class InlineWriter:
         return result
 
     async def close(self) -> None:
-        self._committer.connection.close()
+        self._committer.line.close()
 
 
 class ThreadWriter:
@@ -85,7 +85,7 @@ class ThreadWriter:
             self._work()
         finally:
             self._is_closing = True
-            self._committer.connection.close()
+            self._committer.line.close()
             closed = StorageUnavailable("the storage is closed", hint="Open it again.")
             self._answer([Outcome(operation, error=closed) for operation in self._take()])
 
@@ -124,13 +124,14 @@ class ThreadWriter:
 
     def _resolve(self, outcomes: Iterable[Outcome], topics: set[Topic]) -> None:
         self._bell.ring_here(topics)
-        for operation, result, error, _ in outcomes:
-            if operation.future is None or operation.future.done():
+        for outcome in outcomes:
+            future = outcome.operation.future
+            if future is None or future.done():
                 continue
-            if error is None:
-                operation.future.set_result(result)
+            if outcome.error is None:
+                future.set_result(outcome.result)
             else:
-                operation.future.set_exception(error)
+                future.set_exception(outcome.error)
 
 
 Writer = InlineWriter | ThreadWriter

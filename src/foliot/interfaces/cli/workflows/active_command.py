@@ -10,7 +10,7 @@ from foliot.interfaces.cli.execution_words import Told
 from foliot.interfaces.cli.ids import complete_ids
 from foliot.interfaces.cli.options import json_option, storage_options
 from foliot.interfaces.cli.place import ask
-from foliot.interfaces.cli.speaking import say, tell_json
+from foliot.interfaces.cli.speaking import say, tell_objects
 from foliot.interfaces.cli.table import Column, moment, print_table
 from foliot.interfaces.cli.workflows.finding import find_workflow
 from foliot.wiring import Services
@@ -19,7 +19,7 @@ _COLUMNS: Final = (
     Column("EXECUTION", is_whole=True),
     Column("WORKFLOW", is_whole=True),
     Column("VERSION"),
-    Column("STATUS"),
+    Column("STATUS", stays=True),
     Column("STARTED"),
     Column("WHY"),
 )
@@ -42,8 +42,7 @@ def command(storage: str | None, config: Path | None, workflow: str | None, limi
 
     found = ask(storage, config, look)
     if as_json:
-        for one in found:
-            tell_json(one.document())
+        tell_objects(one.document() for one in found)
         return
     print_table(_COLUMNS, map(_row, found))
     if not found:

@@ -35,7 +35,7 @@ from foliot.wiring import Services
 
 FORMATS: Final = ("text", "mermaid", "dot", "json")
 _PIPE_WIDTH: Final = 120
-_WAITS: Final = (Column("WAITS", is_whole=True), Column("WHY"))
+_WAITS: Final = (Column("WAITS", is_whole=True), Column("WHY", stays=True))
 _NO_STATES: Final[Mapping[str, str]] = {}
 
 

@@ -12,11 +12,13 @@ An adapter's own test file gives three fixtures and names the suites:
     class TestRuns(RunContract): ...
 """
 
+from foliot.testing.conformance.storage.absence import AbsenceContract
 from foliot.testing.conformance.storage.cancels import CancelContract
 from foliot.testing.conformance.storage.claims import ClaimContract
 from foliot.testing.conformance.storage.concurrency import ConcurrencyContract
 from foliot.testing.conformance.storage.dedupe import DedupeContract
 from foliot.testing.conformance.storage.events import EventContract
+from foliot.testing.conformance.storage.exchanging import ExchangeContract
 from foliot.testing.conformance.storage.executions import (
     ExecutionLookContract,
     NoteContract,
@@ -44,12 +46,14 @@ from foliot.testing.conformance.storage.workers import LeaseContract
 from foliot.testing.conformance.storage.workflows import WorkflowContract
 
 __all__ = [
+    "AbsenceContract",
     "AnswerContract",
     "CancelContract",
     "ClaimContract",
     "ConcurrencyContract",
     "DedupeContract",
     "EventContract",
+    "ExchangeContract",
     "ExecutionLookContract",
     "FinishContract",
     "GateContract",

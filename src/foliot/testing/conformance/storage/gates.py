@@ -18,7 +18,7 @@ from foliot.domain.schedule import Overlap
 from foliot.ports.runs import RunFilter
 from foliot.ports.storage import Storage, Topic
 from foliot.testing.builders import REPORT, a_run, a_run_id, every, failed, succeeded, to_retry
-from foliot.testing.conformance.storage.passages import opened, settle, the_end
+from foliot.testing.conformance.storage.passages import ETL, a_part, an_opening, opened, settle, the_end
 from foliot.testing.conformance.storage.scene import Contract, Scene
 
 Another = Callable[[], Awaitable[Storage]]
@@ -80,6 +80,15 @@ class GateContract(Contract):
         scene.clock.advance(SECOND)
 
         assert await gated(scene) == [Gated(run_id, REPORT, planned, scene.now)]
+
+    async def test_a_step_that_waits_for_its_gate_says_whose_step_it_is(self, scene: Scene) -> None:
+        root = await scene.start(a_run(job_id=ETL))
+        part = a_part(root.run_id, "extract", is_gated=True)
+
+        await scene.storage.executions.open([an_opening(root, runs={"extract": part})], at=scene.now)
+
+        [run] = await gated(scene)
+        assert (run.run_id, run.root, run.item) == (part.id, root.run_id, "extract")
 
     @pytest.mark.proves("D10")
     async def test_the_planned_moment_of_a_tick_is_its_own(self, scene: Scene) -> None:

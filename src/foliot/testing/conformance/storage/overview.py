@@ -1,5 +1,7 @@
 """Looks at what there is: what a storage promises about summaries."""
 
+from msgspec.structs import replace
+
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.instant import HOUR, MINUTE
 from foliot.domain.schedule import Overlap
@@ -55,7 +57,7 @@ class OverviewContract(Contract):
 
         scene.clock.advance(MINUTE)
         [firing] = await scene.decide()
-        firing.runs = [run._replace(due_at=scene.after(MINUTE)) for run in firing.runs]
+        firing.runs = [replace(run, due_at=scene.after(MINUTE)) for run in firing.runs]
         await scene.settle(firing)
 
         assert await scene.storage.runs.depth(100) == Depth(running=0, queued=2, scheduled=1)

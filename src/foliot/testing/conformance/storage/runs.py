@@ -1,6 +1,7 @@
 """Runs that have not started: created, released, listed."""
 
 import pytest
+from msgspec.structs import replace
 
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import MINUTE, SECOND
@@ -74,7 +75,7 @@ class RunContract(Contract):
         first = a_run(payload=b"1")
         await scene.create(first)
 
-        again = await scene.storage.runs.create([first._replace(payload=b"2"), a_run()], at=scene.now)
+        again = await scene.storage.runs.create([replace(first, payload=b"2"), a_run()], at=scene.now)
 
         assert [answer.is_new for answer in again] == [False, True]
         assert (await scene.run(first.id)).payload == 1

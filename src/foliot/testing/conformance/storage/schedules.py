@@ -75,6 +75,16 @@ class ScheduleContract(Contract):
 
         assert [schedule.id for schedule in put] == ["c", "b", "a"]
         assert [schedule.revision.number for schedule in put] == [1, 2, 1]
+        assert await scene.storage.schedules.get([schedule.id for schedule in put]) == {one.id: one for one in put}
+
+    @pytest.mark.proves("T15")
+    async def test_a_name_that_comes_twice_in_a_batch_is_created_and_then_edited(self, scene: Scene) -> None:
+        *_, last = await scene.storage.schedules.put([a_schedule(every(60)), a_schedule(every(90))], at=scene.now)
+
+        [ledger] = await scene.storage.schedules.ledgers()
+
+        assert ledger.schedule == last
+        assert [(revision.number, revision.spec.expr) for revision in ledger.revisions] == [(1, "60"), (2, "90")]
 
     @pytest.mark.proves("R4-26")
     async def test_a_paused_schedule_is_not_due(self, scene: Scene) -> None:

@@ -1,6 +1,7 @@
 """From due moments to saved decisions: what a storage promises about `due` and `settle`."""
 
 import pytest
+from msgspec.structs import replace
 
 from foliot.domain.ids import JobId
 from foliot.domain.instant import HOUR, MINUTE, SECOND, Millis
@@ -182,7 +183,7 @@ class SettleContract(Contract):
         good = await scene.schedule(every(60), schedule_id="b")
         scene.clock.advance(MINUTE)
         firings = {firing.uid: firing for firing in await scene.decide()}
-        firings[bad.uid].runs[0] = firings[bad.uid].runs[0]._replace(due_at=OUT_OF_RANGE)  # type: ignore[arg-type]
+        firings[bad.uid].runs[0] = replace(firings[bad.uid].runs[0], due_at=OUT_OF_RANGE)
 
         assert await scene.settle(*firings.values()) == [good.uid]
 

@@ -11,12 +11,14 @@ from foliot.domain.events import EventKind
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.instant import MINUTE
+from foliot.domain.run import Status
 from foliot.domain.workflow.jobs import jobs_of
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.ports.definitions import Deployment, NewSchedule
 from foliot.ports.executions import WorkflowVersion
 from foliot.ports.storage import Storage
-from foliot.testing.builders import REPORT, a_job_spec, a_schedule, cron, succeeded
+from foliot.testing.builders import REPORT, a_job_spec, a_run, a_schedule, cron, succeeded
+from foliot.testing.conformance.storage.passages import opened, part_of
 from foliot.testing.conformance.storage.scene import Contract, Scene
 
 ETL, EXTRACT = JobId("etl"), JobId("etl.extract")
@@ -151,6 +153,72 @@ class WorkflowContract(Contract):
 
         sights = await scene.storage.runs.sights([REPORT], after=scene.after(-MINUTE), until=scene.now)
         assert sights[REPORT].end is not None
+
+    @pytest.mark.proves("R4-27", "D7")
+    async def test_a_deleted_workflow_takes_its_jobs_and_schedules_along(self, scene: Scene) -> None:
+        await deploy(scene, a_workflow("extract"))
+        await deploy(scene, a_workflow("load"), *(a_schedule(NIGHTLY, schedule_id=name) for name in ("etl:a", "mine")))
+        for name in ("before", "other"):
+            await put(scene, a_workflow("extract"), name)
+        await scene.job()
+
+        assert await scene.storage.workflows.delete(["etl", "nothing"], at=scene.now) == ["etl"]
+
+        assert await scene.storage.workflows.get([("etl", None)]) == {}
+        page, rest = await scene.storage.workflows.page(limit=2), await scene.storage.workflows.page(after="c", limit=1)
+        assert [[one.workflow_id for one in found] for found in (page, rest)] == [["before", "other"], ["other"]]
+        assert [job.id for job in await scene.storage.jobs.page()] == [REPORT]
+        assert await scene.storage.schedules.page() == []
+        assert await scene.items(EventKind.WORKFLOW_DELETED) == [["etl", 2]]
+        assert await scene.storage.workflows.delete(["etl"], at=scene.now) == []
+
+    async def test_versions_of_a_deleted_workflow_are_kept_and_go_on_counting(self, scene: Scene) -> None:
+        first = await put(scene, a_workflow("extract"))
+        await scene.storage.workflows.delete(["etl"], at=scene.now)
+
+        again = await put(scene, a_workflow("extract"))
+
+        assert (again.version, again.spec) == (2, first.spec)
+        assert await scene.storage.workflows.get([("etl", 1), ("etl", None)]) == {
+            ("etl", 1): first,
+            ("etl", None): again,
+        }
+        assert [one.version for one in await scene.storage.workflows.page()] == [2]
+
+    async def test_a_job_of_the_same_name_that_is_no_part_of_the_workflow_is_kept(self, scene: Scene) -> None:
+        await put(scene, a_workflow("extract"))
+        await scene.storage.jobs.put([(EXTRACT, a_job_spec())], at=scene.now)
+
+        await scene.storage.workflows.delete(["etl"], at=scene.now)
+
+        assert [job.id for job in await scene.storage.jobs.page()] == [EXTRACT]
+
+    @pytest.mark.proves("D7")
+    async def test_what_has_begun_outlives_its_workflow_and_what_has_not_is_cancelled(self, scene: Scene) -> None:
+        await deploy(scene, a_workflow("extract"))
+        execution = await opened(scene)
+        [waiting] = await scene.create(a_run(job_id=ETL))
+        part = await part_of(scene, execution)
+
+        await scene.storage.workflows.delete(["etl"], at=scene.now)
+
+        assert await scene.statuses(execution.run_id, part, waiting) == [
+            Status.RUNNING,
+            Status.QUEUED,
+            Status.CANCELLED,
+        ]
+        [stored] = (await scene.storage.executions.get([execution.run_id])).values()
+        assert stored.revision is None
+
+    async def test_a_place_that_a_deleted_workflow_held_is_free(self, scene: Scene) -> None:
+        await deploy(scene, a_workflow("extract"))
+        await scene.job()
+        first, second = await scene.create(*(a_run(job_id=name, concurrency_key="one") for name in (ETL, REPORT)))
+        assert await scene.ready() == [first]
+
+        await scene.storage.workflows.delete(["etl"], at=scene.now)
+
+        assert (await scene.status(first), await scene.ready()) == (Status.CANCELLED, [second])
 
     async def test_those_that_put_at_once_get_a_version_each(
         self, scene: Scene, another: Callable[[], Awaitable[Storage]]

@@ -4,7 +4,8 @@ SELECT * FROM unnest($1::bigint[], $2::text[]);
 
 -- name: gated_runs
 SELECT run.id, run.job_id, coalesce(run.scheduled_for, run.due_at),
-       (SELECT due_at FROM foliot.gated WHERE gated.run_id = run.id) AS waits_until
+       (SELECT due_at FROM foliot.gated WHERE gated.run_id = run.id) AS waits_until,
+       run.root_id, run.item
 FROM foliot.runs run WHERE run.id = ANY (ARRAY(
     SELECT run_id FROM foliot.gated WHERE due_at <= $1 ORDER BY due_at, run_id LIMIT $2))
 ORDER BY waits_until, run.id;

@@ -111,7 +111,6 @@ noted AS (
            '[' || string_agg('["' || run_id || '",' || attempt || ']', ',') || ']'
     FROM granted HAVING count(*) > 0
 )
-SELECT * FROM granted;
 
 -- name: claim_runs
 -- One queue: rows come from the front of the index, locked ones are passed by.
@@ -124,6 +123,7 @@ picked AS (
     RETURNING run_id
 ),
 {grant_leases}
+SELECT * FROM granted;
 
 -- name: claim_runs_of_queues
 -- Several queues: as many of each as could be needed are locked, the best of all are taken.
@@ -138,6 +138,7 @@ picked AS (
     RETURNING run_id
 ),
 {grant_leases}
+SELECT * FROM granted;
 
 -- name: claim_named_runs
 -- Only runs that somebody has named, as far as they are ready.
@@ -151,22 +152,21 @@ picked AS (
     RETURNING run_id
 ),
 {grant_leases}
+SELECT * FROM granted;
 
--- name: end_successes
--- The fence and all that plain successes of one worker leave behind, in one statement: the start and the number of an
--- attempt are in its lease. With $6 it writes the event itself, as `notices.succeeded` has it. One row comes back, with
--- the tokens that were current.
-WITH clock AS MATERIALIZED (SELECT coalesce($5::bigint, foliot.now_ms()) AS now),
+-- name: successes
+-- The fence and all that plain successes of one worker leave behind: the start and the number of an attempt are in its
+-- lease.
 ended AS (
-    DELETE FROM foliot.leases USING unnest((SELECT $1::bigint[]), (SELECT $2::text[])) AS named (token, run_id)
-    WHERE leases.run_id = named.run_id AND leases.token = named.token AND leases.worker_id = $3
+    DELETE FROM foliot.leases USING unnest((SELECT $5::bigint[]), (SELECT $6::text[])) AS named (token, run_id)
+    WHERE leases.run_id = named.run_id AND leases.token = named.token AND leases.worker_id = $1
     RETURNING leases.token, leases.run_id, leases.attempt, leases.started_at
 ),
 saved AS (
     UPDATE foliot.runs SET
         status = 'success', finished_at = greatest((SELECT now FROM clock), ended.started_at),
-        reason = NULL, error = NULL, exit_code = $4,
-        worker_id = $3, token = ended.token, attempt = ended.attempt, started_at = ended.started_at
+        reason = NULL, error = NULL, exit_code = $2,
+        worker_id = $1, token = ended.token, attempt = ended.attempt, started_at = ended.started_at
     FROM ended WHERE runs.id = ended.run_id
     RETURNING runs.token, runs.id AS run_id, runs.attempt, runs.project, runs.job_id, runs.finished_at
 ),
@@ -176,14 +176,37 @@ kept AS (
     -- The first condition is asked once: where nobody watches anything, the second one costs nothing.
     WHERE (SELECT true FROM foliot.watched LIMIT 1)
       AND (SELECT true FROM foliot.watched WHERE watched.job_id = saved.job_id AND watched.project = saved.project)
-),
-noted AS (
-    INSERT INTO foliot.events (seq, at, kind, items)
-    SELECT foliot.event_seq(pg_current_xact_id(), 0), (SELECT now FROM clock), 'runs.ended',
-           '[' || string_agg('["' || run_id || '","success",' || attempt || ']', ',') || ']'
-    FROM saved HAVING $6 AND count(*) > 0
 )
+
+-- name: successes_noted
+-- The second event of its transaction, should a claim go along.
+INSERT INTO foliot.events (seq, at, kind, items)
+SELECT foliot.event_seq(pg_current_xact_id(), 1), (SELECT now FROM clock), 'runs.ended',
+       '[' || string_agg('["' || run_id || '","success",' || attempt || ']', ',') || ']'
+FROM saved HAVING count(*) > 0
+
+-- name: end_successes
+-- One row comes back, with the tokens that were current. With $3 the event is written too, as `notices.succeeded` has
+-- it.
+WITH clock AS MATERIALIZED (SELECT coalesce($4::bigint, foliot.now_ms()) AS now),
+{successes},
+noted AS ({successes_noted} AND $3)
 SELECT (SELECT now FROM clock), coalesce(array_agg(token), '{}') FROM saved;
+
+-- name: exchange_runs
+-- Plain successes are saved and the next runs of one queue claimed, in one statement and so in one commit. The last
+-- column says how many of the successes were current; a row comes back also where nothing was claimed.
+WITH {living_worker},
+{successes},
+successes_noted AS ({successes_noted}),
+picked AS (
+    DELETE FROM foliot.ready WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM foliot.ready WHERE queue = $7::text ORDER BY rank, run_id
+        LIMIT coalesce((SELECT free FROM room), 0) FOR UPDATE SKIP LOCKED))
+    RETURNING run_id
+),
+{grant_leases}
+SELECT granted.*, (SELECT count(*) FROM saved) FROM (VALUES (1)) AS always (one) LEFT JOIN granted ON true;
 
 -- name: end_leases
 -- The fence: a token that is not current deletes nothing.

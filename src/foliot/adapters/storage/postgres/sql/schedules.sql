@@ -14,16 +14,19 @@ SELECT {schedule_columns} FROM foliot.schedules
 WHERE uid = ANY (ARRAY({uids_of_ids})) AND coalesce(deleted_at, 0) = 0 ORDER BY uid FOR NO KEY UPDATE;
 
 -- name: create_schedules
-INSERT INTO foliot.schedules (project, uid, id, version, job_id, revision, opened_at, spec, enabled, created_at,
-                              updated_at, settled_until, next_run_at, wake_at)
-SELECT $1, new.*
-FROM unnest($2::text[], $3::text[], $4::bigint[], $5::text[], $6::int[], $7::bigint[], $8::text[], $9::boolean[],
-            $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[])
-     AS new (uid, id, version, job_id, revision, opened_at, spec, enabled, created_at, updated_at, settled_until,
-             next_run_at, wake_at)
-ORDER BY new.id
-ON CONFLICT (project, id) WHERE deleted_at IS NULL DO NOTHING
-RETURNING uid;
+-- With their first revisions. Whatever begins at one moment has all but these columns in common.
+WITH created AS (
+    INSERT INTO foliot.schedules (project, version, revision, enabled, opened_at, created_at, updated_at, settled_until,
+                                  uid, id, job_id, spec, next_run_at, wake_at)
+    SELECT $1, 1, 1, true, $2, $2, $2, $2, new.*
+    FROM unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::bigint[])
+         AS new (uid, id, job_id, spec, next_run_at, wake_at)
+    ORDER BY new.id
+    ON CONFLICT (project, id) WHERE deleted_at IS NULL DO NOTHING
+    RETURNING uid, revision, opened_at, spec
+),
+begun AS (INSERT INTO foliot.revisions (uid, number, opened_at, spec, tzdata) SELECT created.*, $3 FROM created)
+SELECT uid FROM created;
 
 -- name: change_schedules
 UPDATE foliot.schedules SET

@@ -2,8 +2,28 @@
 SELECT newest.id, newest.version, newest.spec, newest.created_at
 FROM unnest((SELECT $2::text[])) AS asked (id), LATERAL (
     SELECT id, version, spec, created_at FROM foliot.workflows
-    WHERE workflows.project = $1 AND workflows.id = asked.id
+    WHERE workflows.project = $1 AND workflows.id = asked.id AND workflows.deleted_at IS NULL
     ORDER BY project DESC, id DESC, version DESC LIMIT 1) AS newest;
+
+-- name: last_numbers
+SELECT id, max(version) FROM foliot.workflows
+WHERE project = $1 AND id = ANY ((SELECT $2::text[])::text[]) GROUP BY id;
+
+-- name: living_versions
+SELECT id, version, spec, created_at FROM foliot.workflows
+WHERE project = $1 AND id = ANY ((SELECT $2::text[])::text[]) AND deleted_at IS NULL ORDER BY id, version;
+
+-- name: delete_versions
+UPDATE foliot.workflows SET deleted_at = $3
+WHERE project = $1 AND id = ANY ((SELECT $2::text[])::text[]) AND deleted_at IS NULL;
+
+-- name: unstarted_apart
+-- Runs of jobs that have not started, without those that are parts of something that goes on.
+SELECT run.id FROM foliot.runs run
+WHERE run.project = $1 AND run.job_id = ANY ((SELECT $2::text[])::text[]) AND run.root_id IS NULL
+  AND run.id = ANY (ARRAY(
+    SELECT run_id FROM foliot.later UNION ALL SELECT run_id FROM foliot.ready UNION ALL SELECT run_id FROM foliot.gated
+    UNION ALL SELECT run_id FROM foliot.holds WHERE NOT is_admitted));
 
 -- name: named_versions
 SELECT known.id, known.version, known.spec, known.created_at
@@ -13,11 +33,12 @@ JOIN foliot.workflows known ON known.project = $1 AND known.id = asked.id AND kn
 -- name: page_workflows
 -- Leaping through the index from workflow to workflow.
 WITH RECURSIVE listed AS (
-    (SELECT id, 1 AS nth FROM foliot.workflows WHERE project = $1 AND id > $2 ORDER BY project, id LIMIT 1)
+    (SELECT id, 1 AS nth FROM foliot.workflows WHERE project = $1 AND id > $2 AND deleted_at IS NULL
+     ORDER BY project, id LIMIT 1)
     UNION ALL
     SELECT following.id, listed.nth + 1 FROM listed, LATERAL (
-        SELECT id FROM foliot.workflows WHERE project = $1 AND workflows.id > listed.id ORDER BY project, id LIMIT 1)
-        AS following
+        SELECT id FROM foliot.workflows WHERE project = $1 AND workflows.id > listed.id AND deleted_at IS NULL
+        ORDER BY project, id LIMIT 1) AS following
     WHERE listed.nth < $3
 )
 SELECT id FROM listed;

@@ -25,16 +25,18 @@ FROM schedules WHERE project = ? AND deleted_at IS NULL AND job_id IN (SELECT va
 -- name: next_wake
 SELECT wake_at FROM schedules WHERE wake_at IS NOT NULL ORDER BY wake_at LIMIT 1
 
--- name: save_schedules
+-- name: create_schedules
+-- Whatever begins at one moment has all but a few columns in common.
 INSERT INTO schedules (
-    uid, id, project, version, job_id, revision, opened_at, spec, enabled, paused_at, created_at, updated_at,
-    settled_until, next_run_at, wake_at
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (uid) DO UPDATE SET
-    version = excluded.version, job_id = excluded.job_id, revision = excluded.revision,
-    opened_at = excluded.opened_at, spec = excluded.spec, enabled = excluded.enabled,
-    paused_at = excluded.paused_at, updated_at = excluded.updated_at, next_run_at = excluded.next_run_at,
-    wake_at = excluded.wake_at
+    uid, id, project, version, job_id, revision, opened_at, spec, enabled, created_at, updated_at, settled_until,
+    next_run_at, wake_at
+) VALUES (?1, ?2, ?3, 1, ?4, 1, ?5, ?6, 1, ?5, ?5, ?5, ?7, ?8)
+
+-- name: change_schedules
+UPDATE schedules SET
+    version = ?2, job_id = ?3, revision = ?4, opened_at = ?5, spec = ?6, enabled = ?7, paused_at = ?8, updated_at = ?9,
+    next_run_at = ?10, wake_at = ?11
+WHERE uid = ?1
 
 -- name: add_revisions
 INSERT INTO revisions (uid, number, opened_at, spec, tzdata) VALUES (?, ?, ?, ?, ?)

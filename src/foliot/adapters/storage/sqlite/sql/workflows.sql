@@ -1,14 +1,37 @@
 -- name: newest_versions
 SELECT w.id, w.version, w.spec, w.created_at FROM json_each(?2) j CROSS JOIN workflows w
 ON w.project = ?1 AND w.id = j.value
-    AND w.version = (SELECT max(n.version) FROM workflows n WHERE n.project = ?1 AND n.id = j.value)
+    AND w.version = (
+        SELECT max(n.version) FROM workflows n WHERE n.project = ?1 AND n.id = j.value AND n.deleted_at IS NULL)
+
+-- name: last_numbers
+SELECT id, max(version) FROM workflows WHERE project = ? AND id IN (SELECT value FROM json_each(?)) GROUP BY id
+
+-- name: living_versions
+SELECT id, version, spec, created_at FROM workflows
+WHERE project = ? AND id IN (SELECT value FROM json_each(?)) AND deleted_at IS NULL ORDER BY id, version
+
+-- name: delete_versions
+UPDATE workflows SET deleted_at = ?
+WHERE project = ? AND id IN (SELECT value FROM json_each(?)) AND deleted_at IS NULL
+
+-- name: unstarted_apart
+-- Runs of jobs that have not started, without those that are parts of something that goes on.
+SELECT r.id FROM (
+    SELECT run_id FROM later UNION SELECT run_id FROM ready UNION SELECT run_id FROM holds
+    UNION SELECT run_id FROM gated
+) AS active JOIN runs r ON r.id = active.run_id
+WHERE r.project = ? AND r.job_id IN (SELECT value FROM json_each(?)) AND r.root_id IS NULL
+    AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.run_id = r.id)
+    AND NOT EXISTS (SELECT 1 FROM executions e WHERE e.run_id = r.id AND e.ended_at IS NULL)
 
 -- name: named_versions
 SELECT w.id, w.version, w.spec, w.created_at FROM json_each(?2) j CROSS JOIN workflows w
 ON w.project = ?1 AND w.id = j.value ->> 0 AND w.version = j.value ->> 1
 
 -- name: page_workflows
-SELECT w.id FROM workflows w WHERE w.project = ? AND w.id > ? GROUP BY w.id ORDER BY w.id LIMIT ?
+SELECT w.id FROM workflows w WHERE w.project = ? AND w.id > ? AND w.deleted_at IS NULL
+GROUP BY w.id ORDER BY w.id LIMIT ?
 
 -- name: add_versions
 INSERT INTO workflows (project, id, version, spec, created_at) VALUES (?, ?, ?, ?, ?)

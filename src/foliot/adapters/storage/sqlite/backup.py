@@ -1,0 +1,114 @@
+"""A copy of both files of a storage as they are at one moment, while others go on writing.
+
+    main   ====[locked]====== copied ==>     While the main file is locked, nobody is given a token. So all that is in
+    logs   ======|=========== copied ==>     the log file then is of attempts that the copy of the main file knows, and
+                 both snapshots              a server on the copies never gives a token whose output is there already.
+
+A copy gets its name when it is whole and checked: what is called so is a backup.
+"""
+
+import asyncio
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import apsw
+
+from foliot.adapters.storage.sqlite.schema import open_any_version
+from foliot.adapters.storage.sqlite.trouble import damaged, translated
+from foliot.adapters.storage.sqlite.url import parse_url
+from foliot.errors import InvalidInput, StorageMissing
+
+Progress = Callable[[int, int], None]
+"""Called with the number of pages of a file that are copied, and of all."""
+
+_PAGES: Final = 1_000
+"""So many are copied at once."""
+_LOGS: Final = "-logs"
+_BESIDE: Final = ("", "-wal", "-shm", "-journal")
+
+
+class _Copy(NamedTuple):
+    source: Path
+    target: Path
+    unfinished: Path
+
+    @classmethod
+    def of(cls, source: Path, target: Path) -> "_Copy":
+        return cls(source, target, target.with_name(f".{target.name}.{os.getpid()}"))
+
+
+async def back_up(url: str, target: Path, progress: Progress) -> list[Path]:
+    """Copy the database that a URL names to `target`, and its logs beside it. The files that were made come back."""
+    return await asyncio.to_thread(_back_up, parse_url(url).path.resolve(), target, progress)
+
+
+def _back_up(source: Path, target: Path, progress: Progress) -> list[Path]:
+    if not source.exists():
+        raise StorageMissing(f"at {source}")
+    _refuse_existing(target)
+    copies = [_Copy.of(source, target), _Copy.of(_logs_of(source), _logs_of(target))]
+    copies = [copy for copy in copies if copy.source.exists()]
+    with _snapshots(copies) as snapshots:
+        try:
+            for copy, snapshot in zip(copies, snapshots, strict=True):
+                _copy(copy, snapshot, progress)
+            _refuse_existing(target)
+            # The main file last: the other is nothing without it.
+            for copy in reversed(copies):
+                copy.unfinished.rename(copy.target)
+        finally:
+            for copy in copies:
+                copy.unfinished.unlink(missing_ok=True)
+    return [copy.target for copy in copies]
+
+
+def _logs_of(path: Path) -> Path:
+    return Path(f"{path}{_LOGS}")
+
+
+def _refuse_existing(target: Path) -> None:
+    """A log that stands beside a copy would be taken for its own."""
+    names = [Path(f"{file}{rest}") for file in (target, _logs_of(target)) for rest in _BESIDE]
+    for name in names:
+        if name.exists():
+            raise InvalidInput(f"{name} exists", hint="Name another file: a backup overwrites nothing.", field="path")
+
+
+@contextmanager
+def _snapshots(copies: list[_Copy]) -> Iterator[list[apsw.Connection]]:
+    """Connections that see all files as they are at one moment."""
+    with ExitStack() as stack:
+        opened = [stack.enter_context(closing(open_any_version(copy.source))) for copy in copies]
+        if opened[0].pragma("user_version") == 0:
+            raise StorageMissing(f"in {copies[0].source}")
+        lock = stack.enter_context(closing(open_any_version(copies[0].source)))
+        with translated(copies[0].source):
+            lock.execute("BEGIN IMMEDIATE")
+        for copy, connection in zip(copies, opened, strict=True):
+            with translated(copy.source):
+                connection.execute("BEGIN; SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
+        lock.execute("ROLLBACK")
+        yield opened
+
+
+def _copy(copy: _Copy, snapshot: apsw.Connection, progress: Progress) -> None:
+    with translated(copy.target):
+        os.close(os.open(copy.unfinished, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        with closing(apsw.Connection(str(copy.unfinished), flags=apsw.SQLITE_OPEN_READWRITE)) as made:
+            with made.backup("main", snapshot, "main") as pages:
+                while not pages.done:
+                    pages.step(_PAGES)
+                    progress(pages.page_count - pages.remaining, pages.page_count)
+            _check(made, copy.source)
+
+
+def _check(made: apsw.Connection, source: Path) -> None:
+    try:
+        found = made.pragma("quick_check", 1)
+    except apsw.CorruptError as error:
+        raise damaged(source, error) from error
+    if found != "ok":
+        raise damaged(source, apsw.CorruptError(str(found).replace("\n", " ")))

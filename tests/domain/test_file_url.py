@@ -1,0 +1,56 @@
+"""The URL of a database that is a file."""
+
+import pytest
+
+from foliot.domain.file_url import parse_file_url
+from foliot.errors import InvalidInput
+
+
+@pytest.mark.parametrize(
+    ("written", "path"),
+    [
+        ("foliot.db", "foliot.db"),
+        ("/var/lib/foliot.db", "/var/lib/foliot.db"),
+        ("h#1.db", "h#1.db"),
+        ("a b.db", "a b.db"),
+        ("a%20b.db", "a b.db"),
+        ("why%3F.db", "why?.db"),
+        ("100%.db", "100%.db"),
+        ("100%25.db", "100%.db"),
+        ("u@host:1;x=[y].db", "u@host:1;x=[y].db"),
+        ("Größe.db", "Größe.db"),
+        ("file:x.db", "file:x.db"),
+        ("no\u00a0break.db", "no\u00a0break.db"),
+    ],
+)
+def test_a_name_is_taken_as_it_stands(written: str, path: str) -> None:
+    assert parse_file_url(f"sqlite:///{written}") == (path, "")
+
+
+def test_options_follow_a_question_mark() -> None:
+    assert parse_file_url("sqlite:///x.db?synchronous=NORMAL") == ("x.db", "synchronous=NORMAL")
+
+
+@pytest.mark.parametrize(
+    ("url", "fact"),
+    [
+        ("sqlite:///", "names no file"),
+        ("sqlite:///?synchronous=FULL", "names no file"),
+        ("sqlite://x.db", "names no file"),
+        ("sqlite://host/x.db", "names no file"),
+        ("sqlite:x.db", "names no file"),
+        ("sqlite:///:memory:", "no database in memory"),
+        ("sqlite:////var/%3Amemory%3A", "no database in memory"),
+        ("sqlite:///x.db\n", "control character"),
+        ("sqlite:///a\tb.db", "control character"),
+        ("sqlite:///a%0Ab.db", "control character"),
+        ("sqlite:///a%00b.db", "control character"),
+        ("sqlite:///a%FFb.db", "not UTF-8"),
+        ("sqlite:///a\udc80b.db", "not UTF-8"),
+    ],
+)
+def test_a_name_that_cannot_be_meant_is_refused_with_a_hint(url: str, fact: str) -> None:
+    with pytest.raises(InvalidInput, match=fact) as refused:
+        parse_file_url(url)
+
+    assert refused.value.hint.endswith(".")

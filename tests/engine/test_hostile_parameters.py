@@ -1,0 +1,72 @@
+"""What people give a run or an execution stays data, whatever a shell would make of it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from foliot import Foliot
+from foliot.errors import InvalidDocument
+from foliot.testing.inline import InlineEngine
+
+HOSTILE = (
+    "$(touch {canary})",
+    "`touch {canary}`",
+    "; touch {canary} #",
+    "' && touch {canary} && echo '",
+    '" ; touch {canary} ; "',
+    "\ntouch {canary}\nx",
+    "${{IFS}}&&touch${{IFS}}{canary}",
+    "{{{{ params.other }}}}",
+)
+PRINT = 'printf %s "$TEXT"'
+
+
+@pytest.fixture
+def canary(tmp_path: Path) -> Iterator[Path]:
+    """A file that is there only if something was taken for a command."""
+    yield tmp_path / "canary"
+    assert list(tmp_path.glob("canary")) == []
+
+
+@pytest.mark.proves("Z19")
+@pytest.mark.parametrize("hostile", HOSTILE)
+async def test_a_parameter_reaches_commands_as_it_was_given_and_is_never_one(hostile: str, canary: Path) -> None:
+    """By a variable, by standard input, and through the output of a step to the next one."""
+    given = hostile.format(canary=canary)
+    app = Foliot()
+    first = {"name": "first", "command": PRINT, "output": "text", "env": {"TEXT": "{{ params.text }}"}}
+    second = {"name": "second", "after": "first", "command": PRINT, "env": {"TEXT": "{{ steps.first.output }}"}}
+    third = {"name": "third", "after": "first", "command": "cat", "stdin": "{{ params.text }}"}
+    async with InlineEngine(app) as engine:
+        flow = {"id": "flow", "params": {"text": "", "other": "read again"}, "steps": [first, second, third]}
+        await app.deploy_workflow(flow)
+        await app.start_workflow("flow", {"text": given})
+        await engine.join()
+        runs = [run for name in ("first", "second", "third") for run in await app.runs(job=f"flow.{name}")]
+        printed = [(await app.output(run.id)).decode() for run in runs]
+
+    assert printed == [given] * 3
+
+
+@pytest.mark.proves("Z19")
+@pytest.mark.parametrize("hostile", HOSTILE)
+async def test_a_payload_reaches_a_command_as_it_was_given_and_is_never_one(hostile: str, canary: Path) -> None:
+    given = hostile.format(canary=canary)
+    app = Foliot()
+    app.shell("job", 'printf %s "$FOLIOT_PAYLOAD"', output="json")
+    async with InlineEngine(app) as engine:
+        run_id = await app.enqueue("job", {"text": given})
+        await engine.join()
+        run = await app.run(run_id)
+
+    assert run.output_payload == {"text": given}
+
+
+@pytest.mark.proves("Z19")
+@pytest.mark.parametrize("work", [{"command": "echo {{ params.text }}"}, {"argv": ["echo", "{{ params.text }}"]}])
+async def test_a_parameter_cannot_be_written_into_a_command(work: dict[str, object]) -> None:
+    app = Foliot()
+    async with InlineEngine(app):
+        with pytest.raises(InvalidDocument, match="a template cannot stand in"):
+            await app.deploy_workflow({"id": "flow", "params": {"text": ""}, "steps": [{"name": "a", **work}]})

@@ -1,0 +1,165 @@
+"""Whatever can be called can be a job, and what it gives back to be awaited is awaited."""
+
+import asyncio
+import functools
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from foliot import Foliot
+from foliot.engine.node import Settings
+from foliot.errors import InvalidJob
+from foliot.testing.inline import InlineEngine
+from tests.interfaces.application.serving import outcome, served
+
+
+async def add(a: int = 1, b: int = 2) -> int:
+    await asyncio.sleep(0)
+    return a + b
+
+
+@functools.wraps(add)
+def decorated(*arguments: Any, **named: Any) -> Any:
+    """A decorator that does not know that it stands around a coroutine function."""
+    return add(*arguments, **named)
+
+
+@functools.wraps(add)
+def run_here(*arguments: Any, **named: Any) -> Any:
+    """One that does, and makes a plain function of it."""
+    return asyncio.run(add(*arguments, **named))
+
+
+class Adder:
+    async def __call__(self) -> int:
+        return await add()
+
+
+@dataclass
+class Sum:
+    """It can be compared, and so not hashed."""
+
+    a: int
+
+    def __call__(self) -> int:
+        return self.a + 2
+
+
+FUNCTIONS: list[Callable[..., Any]] = [
+    add,
+    decorated,
+    run_here,
+    Adder(),
+    functools.partial(add, 1),
+    Sum(1),
+    lambda: add(),
+]
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Foliot:
+    return Foliot(f"sqlite:///{tmp_path}/foliot.db")
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=range(len(FUNCTIONS)))
+async def test_what_has_to_be_awaited_is_awaited(app: Foliot, function: Callable[..., Any]) -> None:
+    app.job(id="job")(function)
+
+    async with served(app):
+        run = await outcome(app, "job")
+
+    assert (run.status, run.output_payload) == ("success", 3)
+
+
+@pytest.mark.parametrize("function", [f for f in FUNCTIONS if f is not run_here])
+async def test_in_a_test_as_well(function: Callable[..., Any]) -> None:
+    app = Foliot()
+    app.job(id="job")(function)
+
+    async with InlineEngine(app) as engine:
+        await app.enqueue("job")
+        await engine.run_until_idle()
+        [run] = await app.runs()
+
+    assert (run.status, run.output_payload) == ("success", 3)
+
+
+async def test_what_is_given_back_to_be_awaited_can_be_cancelled(app: Foliot) -> None:
+    began, ended = threading.Event(), threading.Event()
+
+    async def endless() -> None:
+        began.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    app.job(id="job")(lambda: endless())
+
+    async with served(app):
+        run_id = await app.enqueue("job")
+        await asyncio.to_thread(began.wait)
+        await app.cancel(run_id)
+        run = await app.wait_for_run(run_id, timeout=30)
+
+    assert (run.status, ended.is_set()) == ("cancelled", True)
+
+
+async def test_a_builtin_that_does_not_say_what_it_takes_is_called_with_what_there_is(app: Foliot) -> None:
+    app.job(id="job")(dict)
+
+    async with served(app):
+        run = await app.wait_for_run(await app.enqueue("job", {"a": 1}), timeout=30)
+
+    assert run.output_payload == {"a": 1}
+
+
+async def test_a_coroutine_that_comes_too_late_is_put_away(app: Foliot) -> None:
+    began, go_on = threading.Event(), threading.Event()
+
+    @app.job
+    def slow() -> Any:
+        began.set()
+        go_on.wait()
+        return add()
+
+    async with app:
+        node = await app.node(Settings(label="test"))
+        await node.start()
+        run_id = await app.enqueue(slow)
+        await asyncio.to_thread(began.wait)
+        await app.cancel(run_id)
+        run = await app.wait_for_run(run_id, timeout=30)
+        go_on.set()
+        while node.abandoned:
+            await asyncio.sleep(0.01)
+        await node.stop()
+
+    assert run.status == "cancelled"
+
+
+@pytest.mark.parametrize(
+    ("thing", "told"),
+    [
+        (functools.partial(add, 1), "has no name of its own"),
+        ("add", "a job must be a function, not str"),
+        (add(), "a job must be a function, not coroutine"),
+    ],
+)
+def test_what_cannot_be_a_job_is_refused_at_once(app: Foliot, thing: Any, told: str) -> None:
+    with pytest.raises(InvalidJob, match=told) as refused:
+        app.job(thing)
+
+    assert "id=" in refused.value.hint
+    if asyncio.iscoroutine(thing):
+        thing.close()
+
+
+async def test_what_is_no_job_cannot_be_enqueued(app: Foliot) -> None:
+    async with app:
+        with pytest.raises(InvalidJob, match="is not a job of this application"):
+            await app.enqueue(Sum(1))

@@ -1,0 +1,60 @@
+"""foliot backup: a copy of the database."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.interfaces.conftest import Call
+
+
+def test_it_says_which_files_it_made(call: Call, shop: Path) -> None:
+    code, out, err = call("backup", "saved.db")
+
+    sizes = {name: (shop / name).stat().st_size for name in ("saved.db", "saved.db-logs")}
+    assert (code, err) == (0, "")
+    assert out.splitlines() == [f"{name}  {size} bytes" for name, size in sizes.items()]
+
+
+def test_the_same_for_programs(call: Call, shop: Path) -> None:
+    [done] = call("backup", "saved.db", "--json").objects
+
+    assert done["storage"] == "sqlite:///foliot.db"
+    assert [file["path"] for file in done["files"]] == ["saved.db", "saved.db-logs"]
+    assert all(file["bytes"] > 4_096 for file in done["files"])
+
+
+def test_commands_work_on_a_backup(call: Call, shop: Path) -> None:
+    call("backup", "saved.db")
+
+    there = ("--storage", "sqlite:///saved.db")
+    assert call("runs", "--json", *there).objects == call("runs", "--json").objects
+    assert call("logs", "broken@last", *there).out == "try\ntry\n"
+
+
+@pytest.mark.usefixtures("worker")
+def test_a_server_may_go_on_meanwhile(call: Call) -> None:
+    assert call("backup", "saved.db").code == 0
+    assert call("trigger", "report", "--wait").err == "success\n"
+
+
+def test_nothing_is_overwritten(call: Call, shop: Path) -> None:
+    call("backup", "saved.db")
+
+    code, out, err = call("backup", "saved.db")
+
+    assert (code, out) == (2, "")
+    assert err == "error: saved.db exists\n  Name another file: a backup overwrites nothing.\n"
+
+
+def test_a_server_has_tools_of_its_own(call: Call) -> None:
+    code, out, err = call("backup", "saved.db", "--storage", "postgresql://me:hush@host/x")
+
+    assert (code, out) == (2, "")
+    assert "pg_dump" in err
+    assert "hush" not in err
+
+
+@pytest.mark.parametrize(("storage", "status"), [("sqlite:///none.db", 1), ("mysql://x", 2)])
+def test_where_there_is_no_database_there_is_no_backup(call: Call, elsewhere: Path, storage: str, status: int) -> None:
+    assert call("backup", "saved.db", "--storage", storage).code == status
+    assert list(elsewhere.iterdir()) == []

@@ -1,0 +1,52 @@
+"""Rows that something else has written: a command that meets one names it, and no traceback is shown."""
+
+from pathlib import Path
+
+import apsw
+import pytest
+
+from tests.interfaces.conftest import Call
+
+OOPS = "CAST('{oops' AS BLOB)"
+
+
+def write(sql: str) -> None:
+    connection = apsw.Connection("foliot.db")
+    connection.execute(sql)
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    ("sql", "commands", "row"),
+    [
+        ("UPDATE jobs SET spec = '{oops'", ["jobs", "show good", "trigger good"], "job "),
+        ("UPDATE jobs SET spec = '7'", ["jobs", "show good", "logs good@last"], "job "),
+        ("UPDATE schedules SET spec = '{oops'", ["schedules", "show nightly", "pause nightly"], "schedule 'nightly' "),
+        ("UPDATE workflows SET spec = '{oops'", ["workflows", "workflows show etl"], "workflow 'etl version 1' "),
+        (f"UPDATE runs SET payload = {OOPS}", ["runs", "show good@last", "retry bad@last"], "run "),
+        (f"INSERT INTO outputs SELECT id, {OOPS} FROM runs", ["runs", "top --once", "jobs"], "run "),
+        ("UPDATE executions SET params = '{oops'", ["workflows active", "show etl@last"], "execution "),
+        ("UPDATE executions SET jobs = '7'", ["workflows active", "show etl@last"], "execution "),
+    ],
+)
+def test_a_row_that_cannot_be_read_is_named(call: Call, plant: Path, sql: str, commands: list[str], row: str) -> None:
+    write(sql)
+
+    for command in commands:
+        code, out, err = call(*command.split())
+        assert (code, out) == (1, "")
+        assert err.startswith(f"error: the row of {row}")
+        assert "Restore this row from a backup" in err
+
+
+def test_verify_names_it_and_goes_on(call: Call, plant: Path) -> None:
+    write("UPDATE schedules SET spec = '{oops'")
+
+    code, out, err = call("verify")
+    [report] = call("verify", "--json").objects
+
+    assert (code, err) == (1, "")
+    assert "nightly: unreadable, " in out
+    assert "the row of schedule 'nightly' cannot be read" in out
+    assert out.splitlines()[-1] == "1 schedule, 0 ticks, 1 with faults"
+    assert report["findings"][0]["row"].startswith("the row of schedule 'nightly' cannot be read")

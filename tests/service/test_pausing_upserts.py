@@ -1,0 +1,64 @@
+"""Creating and changing a schedule, and saying in the same request whether it is paused."""
+
+from datetime import timedelta
+from typing import Any, cast
+
+import pytest
+
+from foliot import Foliot
+from foliot.errors import InvalidSchedule
+from foliot.testing.inline import InlineEngine
+
+HOURLY = {"job_id": "job", "cron_expr": "@hourly"}
+
+
+@pytest.fixture
+def app() -> Foliot:
+    app = Foliot()
+    app.job(id="job")(lambda: None)
+    return app
+
+
+@pytest.mark.proves("R4-25", "R4-26")
+async def test_a_schedule_that_is_created_paused_does_not_fire(app: Foliot) -> None:
+    async with InlineEngine(app) as engine:
+        upserted = await app.upsert_schedule("s", **HOURLY, paused=True)
+        await engine.advance(timedelta(hours=3))
+
+        assert upserted.next_run_at is not None
+        assert (await app.get_schedule("s")).paused
+        assert await app.runs() == []
+
+
+@pytest.mark.proves("R4-26")
+@pytest.mark.parametrize(
+    ("before", "asked", "after"), [(True, None, True), (False, None, False), (True, False, False), (False, True, True)]
+)
+async def test_what_is_paused_stays_so_unless_the_request_says_otherwise(
+    app: Foliot, before: bool, asked: bool | None, after: bool
+) -> None:
+    async with InlineEngine(app) as engine:
+        await app.upsert_schedule("s", **HOURLY, paused=before)
+        await app.upsert_schedule("s", job_id="job", cron_expr="30 * * * *", paused=asked)
+        await engine.advance(timedelta(hours=1))
+
+        view = await app.get_schedule("s")
+        assert (view.paused, view.cron_expr) == (after, "30 * * * *")
+        assert len(await app.runs()) == (0 if after else 1)
+
+
+@pytest.mark.parametrize("paused", [1, "yes"])
+async def test_what_is_neither_true_nor_false_is_refused_and_nothing_is_stored(app: Foliot, paused: Any) -> None:
+    async with InlineEngine(app):
+        with pytest.raises(InvalidSchedule, match="paused must be true or false"):
+            await app.upsert_schedule("s", **HOURLY, paused=paused)
+
+        assert await (await app.open()).storage.schedules.page() == []
+
+
+@pytest.mark.parametrize("name", ["paused", "enabled"])
+def test_who_declares_a_schedule_as_paused_is_told_who_pauses(app: Foliot, name: str) -> None:
+    with pytest.raises(InvalidSchedule, match=f"field '{name}' does not exist") as caught:
+        app.schedule("s", "job", cron="@hourly", **cast(Any, {name: True}))
+
+    assert "pause_schedule" in caught.value.hint

@@ -1,0 +1,139 @@
+"""Code that declares a schedule whose time is over: the others run, and somebody is told."""
+
+import logging
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from foliot import Foliot
+from foliot.domain.ids import ScheduleId
+from foliot.domain.input.schedule import read_schedule
+from foliot.domain.instant import DAY, Instant, to_datetime
+from foliot.domain.schedule import ScheduleSpec
+from foliot.errors import InvalidInput, InvalidSchedule, NotFound, OwnedElsewhere
+from foliot.service.verify import verify
+from foliot.testing.clock import VirtualClock
+from foliot.testing.inline import InlineEngine
+from foliot.wiring import Services
+
+NOW = to_datetime(VirtualClock().now())
+DAYS = timedelta(days=1)
+AGO = NOW - DAYS
+S = ScheduleId("s")
+HOURLY = {"cron_expr": "@hourly"}
+
+
+@pytest.fixture
+def app() -> Foliot:
+    app = Foliot()
+    app.job(id="job")(lambda: None)
+    return app
+
+
+def spec(source: str = "app", **fields: Any) -> Mapping[ScheduleId, ScheduleSpec]:
+    return {S: read_schedule({"job_id": "job", "source": source, **fields})}
+
+
+def told(caplog: pytest.LogCaptureFixture) -> list[Any]:
+    return [vars(record)["schedule"] for record in caplog.records if record.message == "schedule_is_over"]
+
+
+@pytest.fixture
+async def declared(services: Services) -> Services:
+    """Services with a job, as an application sees them when it starts."""
+    app = Foliot()
+    app.job(id="job")(lambda: None)
+    await app.open(services)
+    return services
+
+
+@pytest.mark.parametrize("past", [{"at": AGO}, {"cron": "@hourly", "end_at": AGO}])
+async def test_the_other_schedules_of_an_application_run(
+    app: Foliot, caplog: pytest.LogCaptureFixture, past: dict[str, Any]
+) -> None:
+    app.schedule("launch", "job", **past)
+    app.schedule("hourly", "job", cron="@hourly")
+
+    async with InlineEngine(app) as engine:
+        await engine.advance(timedelta(hours=1))
+
+        assert [run.job_schedule_id for run in await app.runs()] == ["hourly"]
+        with pytest.raises(NotFound):
+            await app.get_schedule("launch")
+    assert told(caplog) == ["launch"]
+
+
+async def test_what_is_told_says_why_and_what_to_do(declared: Services, caplog: pytest.LogCaptureFixture) -> None:
+    await declared.registrar.declare_schedules(spec(**HOURLY, end_at=AGO))
+
+    [record] = [record for record in caplog.records if record.message == "schedule_is_over"]
+    assert record.levelno == logging.WARNING
+    assert vars(record)["problem"].startswith("it will not fire any more: end_at ")
+    assert (vars(record)["is_stored"], vars(record)["hint"]) == (False, "Remove it, or give it a later time.")
+
+
+async def test_one_that_has_fired_may_stand_in_the_code_for_ever(
+    declared: Services, clock: VirtualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    once = spec(at=NOW + timedelta(hours=1))
+    await declared.registrar.declare_schedules(once)
+    clock.advance(DAY)
+
+    [stored] = await declared.registrar.declare_schedules(once)
+
+    assert (stored.revision.number, told(caplog)) == (1, [])
+
+
+async def test_one_that_has_fired_may_be_changed(declared: Services, clock: VirtualClock) -> None:
+    await declared.registrar.declare_schedules(spec(at=NOW + timedelta(hours=1)))
+    clock.advance(DAY)
+
+    [stored] = await declared.registrar.declare_schedules(spec(at=NOW + timedelta(hours=1), payload={"n": 2}))
+
+    assert stored.revision.spec.payload == {"n": 2}
+
+
+async def test_one_that_the_code_ends_fires_no_more(app: Foliot, caplog: pytest.LogCaptureFixture) -> None:
+    app.schedule("s", "job", cron="@hourly")
+    async with InlineEngine(app) as engine:
+        await engine.advance(timedelta(hours=2))
+        services = await app.open()
+        await services.registrar.declare_schedules(spec(**HOURLY, end_at=AGO))
+        await engine.advance(timedelta(hours=2))
+
+        assert len(await app.runs()) == 2
+        assert (await app.get_schedule("s")).next_run_at is None
+        assert [report.findings async for report in verify(services.storage, Instant(0))] == [[]]
+    assert told(caplog) == ["s"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error"),
+    [
+        ({"at": AGO, "job_id": "nobody"}, "'nobody' does not exist"),
+        ({"cron_expr": "0 0 30 2 *"}, "never"),
+        ({"cron_expr": "0 0 1 1 *", "start_at": NOW + 40 * DAYS, "end_at": NOW + 80 * DAYS}, "never fires"),
+        ({"at": AGO, "payload": {"n": float("nan")}}, "payload"),
+        ({"cron_expr": "@hourly", "end_at": AGO, "start_at": NOW}, "is after end_at"),
+        ({"cron_expr": "@hourly", "end_at": AGO, "jitter_ms": -1}, "jitter_ms"),
+    ],
+)
+async def test_what_never_was_right_is_still_refused(declared: Services, wrong: dict[str, Any], error: str) -> None:
+    with pytest.raises(Exception, match=error):
+        await declared.registrar.declare_schedules(spec(**wrong))
+
+
+async def test_one_of_another_owner_is_still_refused(declared: Services) -> None:
+    await declared.registrar.put_schedules(spec("file", **HOURLY))
+
+    with pytest.raises(OwnedElsewhere):
+        await declared.registrar.declare_schedules(spec(**HOURLY, end_at=AGO))
+
+
+async def test_by_hand_a_moment_in_the_past_is_an_error(declared: Services) -> None:
+    with pytest.raises(InvalidSchedule, match="never fires"):
+        await declared.registrar.upsert_schedule("s", job_id="job", at=AGO)
+    with pytest.raises(InvalidInput, match="has passed"):
+        await declared.registrar.put_schedules(spec(**HOURLY, end_at=AGO))
