@@ -11,7 +11,7 @@ from typing import Any, Final, Self, TypeVar
 from weakref import WeakSet
 
 from foliot.app.declaring import Declarations
-from foliot.app.seat import Seat, already_open, elsewhere, keep_for_ever, still_used
+from foliot.app.seat import Seat, already_open, elsewhere, still_used
 from foliot.domain.defaults import DEFAULT_STORAGE
 from foliot.domain.deployment import Declared
 from foliot.domain.launch import LAUNCH_JOB, LAUNCH_SPEC
@@ -180,9 +180,8 @@ class Application(Declarations):
         call.close()
         raise here_already()
 
-    def leave_behind(self) -> None:
+    def _leave_behind(self) -> None:
         """In a forked child: what is open belongs to the parent."""
-        keep_for_ever(self._background)
         if self._seat is not None:
             self._seat.leave_behind()
         self._start_afresh()
@@ -239,7 +238,7 @@ _APPLICATIONS: Final[WeakSet[Application]] = WeakSet()
 
 def _after_fork_in_child() -> None:
     for application in list(_APPLICATIONS):
-        application.leave_behind()
+        application._leave_behind()
 
 
 os.register_at_fork(after_in_child=_after_fork_in_child)

@@ -9,12 +9,14 @@ Connections belong to the loop that made them; those of PostgreSQL fail on any o
 """
 
 import asyncio
-import ctypes
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
+from typing import Final
 
 from foliot.errors import InUse, WrongLoop
 from foliot.wiring import Services
+
+_LEFT_BEHIND: Final[list[object]] = []
 
 
 @dataclass(slots=True)
@@ -45,8 +47,8 @@ class Seat:
             await self._keeper.aclose()
 
     def leave_behind(self) -> None:
-        """In a forked child: nobody closes what is open here, not even the keeper when this process ends."""
-        keep_for_ever((self, self.services))
+        """In a forked child: what is open here is the parent's, and neither closed nor freed."""
+        _LEFT_BEHIND.append((self, self.services))
         self.services = None
 
     async def _keep(self) -> AsyncGenerator[None]:
@@ -77,12 +79,3 @@ def still_used() -> InUse:
 
 def already_open() -> InUse:
     return InUse("the application is open on another storage", hint="Close it first: await app.close()")
-
-
-def keep_for_ever(thing: object) -> None:
-    """Never free it, not even when the process ends.
-
-    In a forked child the connections and loops of its parent are copies. Freed, some of them say goodbye on what is
-    still the parent's.
-    """
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))

@@ -10,6 +10,7 @@ import pytest
 from foliot import Foliot
 from foliot.errors import StorageUnavailable, WrongLoop
 from foliot.service.background import wait_on
+from tests.interfaces.application.programs import program
 from tests.interfaces.application.serving import outcome, served
 
 
@@ -38,6 +39,23 @@ def test_one_loop_after_the_other_without_closing(app: Foliot) -> None:
 
     assert {run.id for run in app.wait(app.runs())} == set(made)
     app.wait(app.close())
+
+
+def test_a_loop_that_was_closed_out_of_order_holds_no_place(url: str) -> None:
+    said = program(
+        url,
+        """
+        for _ in range(2):
+            loop = asyncio.new_event_loop()
+            loop.run_until_complete(app.__aenter__())
+            loop.run_until_complete(app.enqueue("job"))
+            loop.close()
+        print(count())
+        app.wait(app.close())
+        """,
+    )
+
+    assert said == "2"
 
 
 def test_plain_code_first_then_a_loop_then_plain_code(app: Foliot) -> None:
@@ -145,9 +163,8 @@ async def test_an_opening_that_failed_holds_no_place(tmp_path: Path) -> None:
             await app.open()
 
     (tmp_path / "foliot.db").rmdir()
-    await asyncio.to_thread(app.wait, app.open())
 
-    await app.close()
+    assert await asyncio.to_thread(asyncio.run, app.runs()) == []
 
 
 def test_a_loop_that_ends_lets_go_of_those_who_wait_for_it() -> None:
