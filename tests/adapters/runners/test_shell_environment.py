@@ -2,6 +2,8 @@
 
 import json
 import os
+import signal
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -123,6 +125,16 @@ async def test_it_leads_a_session_of_its_own(way: dict[str, object]) -> None:
     assert pid == session
 
 
+@pytest.fixture
+def heeding() -> Iterator[None]:
+    """Nothing is ignored to begin with, whoever started the tests: nohup, or a shell in the background."""
+    before = {one: signal.signal(one, signal.SIG_DFL) for one in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)}
+    yield
+    for one, handler in before.items():
+        signal.signal(one, handler)
+
+
+@pytest.mark.usefixtures("heeding")
 @pytest.mark.parametrize("way", WAYS, ids=str)
 async def test_no_signal_is_ignored_or_blocked(way: dict[str, object]) -> None:
     seen = await output_of(None, argv=["grep", "-E", "SigBlk|SigIgn", "/proc/self/status"], **way)
