@@ -11,7 +11,7 @@ from foliot.domain.ids import JobId, RunId
 from foliot.domain.job import DEFAULT_PROJECT, Job, Options, options_in, overlay
 from foliot.domain.lease import Claim
 from foliot.domain.workflow.execution import Execution
-from foliot.domain.workflow.passage import Plan, definition_of
+from foliot.domain.workflow.passage import Plan, known_definition
 from foliot.engine.plans import Plans
 from foliot.errors import NotFound
 from foliot.ports.storage import Storage
@@ -77,13 +77,15 @@ class Definitions:
 
     def _step(self, claim: Claim) -> Job | None:
         execution, plan = self._executions.get(claim.root or RunId(""), (None, None))
-        step = None if plan is None else plan.steps.get(claim.item or "")
-        if execution is None or step is None or (step.job is not None and step.job not in execution.jobs):
+        if execution is None or plan is None:
+            return None
+        spec = known_definition(plan, claim.item or "", execution.jobs)
+        if spec is None:
             return None
         return Job(
             id=claim.job_id,
             project=DEFAULT_PROJECT,
-            spec=definition_of(step, execution.jobs),
+            spec=spec,
             revision=execution.version,
             created_at=execution.opened_at,
             updated_at=execution.opened_at,

@@ -6,7 +6,7 @@ saved only for a run that still waits for one.
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
@@ -15,11 +15,9 @@ from foliot.domain.gate.decision import Decision, Gated, Passed, Postponed, cool
 from foliot.domain.gate.spec import Action, Gate, WindowKind
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import SECOND, Instant, Millis
-from foliot.domain.job import JobSpec
 from foliot.domain.outcome import Reason
 from foliot.domain.run import Status
-from foliot.domain.workflow.passage import definition_of
-from foliot.domain.workflow.spec import Step
+from foliot.domain.workflow.passage import known_definition
 from foliot.engine.loop import AT_ONCE
 from foliot.engine.plans import Plans
 from foliot.errors import NotFound
@@ -103,7 +101,8 @@ class Gatekeeper:
             except NotFound:
                 return None
             if plan is not None:
-                return _gate_in(plan.steps.get(name), execution.jobs)
+                spec = known_definition(plan, name, execution.jobs)
+                return None if spec is None else spec.gate
             # A job has got another name since the execution was read, which names it anew by now.
         return None
 
@@ -131,12 +130,6 @@ class Gatekeeper:
     ) -> Instant | None:
         end = await self._storage.runs.latest_end(job_id, statuses, reasons=because, until=until)
         return None if end is None else end.finished_at
-
-
-def _gate_in(step: Step | None, jobs: Mapping[JobId, JobSpec]) -> Gate | None:
-    if step is None or (step.job is not None and step.job not in jobs):
-        return None
-    return definition_of(step, jobs).gate
 
 
 def _report(passed: Sequence[Passed]) -> None:

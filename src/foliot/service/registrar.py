@@ -117,11 +117,11 @@ class Registrar:
             for schedule_id, spec in specs.items()
             if schedule_id not in known or not is_same_rule(known[schedule_id], spec)
         }
-        over: set[ScheduleId] = set()
+        over = self._over(changes)
         if may_be_over:
-            over = self._over(changes, known)
+            _tell_of(over, known)
         else:
-            self.check_schedules(changes)
+            _refuse(over)
         refuse_foreign(
             "schedule",
             (
@@ -140,23 +140,13 @@ class Registrar:
 
     def check_schedules(self, schedules: Mapping[ScheduleId, ScheduleSpec]) -> None:
         """Refuse schedules that could not be kept if they were saved now."""
-        now = self._clock.now()
-        for schedule_id, spec in schedules.items():
-            over = _check(spec, schedule_id, now)
-            if over is not None:
-                over.add_context(f"schedule {schedule_id[:64]!a}")
-                raise over
+        _refuse(self._over(schedules))
 
-    def _over(self, schedules: Mapping[ScheduleId, ScheduleSpec], known: Collection[ScheduleId]) -> set[ScheduleId]:
-        """Tell of those that cannot fire any more. Those that never could are refused."""
+    def _over(self, schedules: Mapping[ScheduleId, ScheduleSpec]) -> dict[ScheduleId, InvalidInput]:
+        """Those that cannot fire any more, and why. Those that never could are refused."""
         now = self._clock.now()
         found = {schedule_id: _check(spec, schedule_id, now) for schedule_id, spec in schedules.items()}
-        over = {schedule_id: error for schedule_id, error in found.items() if error is not None}
-        for schedule_id, error in over.items():
-            hint = "Remove it, or give it a later time."
-            facts = {"schedule": schedule_id, "problem": f"it will not fire any more: {error.message}"}
-            log.warning("schedule_is_over", extra={**facts, "is_stored": schedule_id in known, "hint": hint})
-        return set(over)
+        return {schedule_id: error for schedule_id, error in found.items() if error is not None}
 
     async def pause_schedule(self, schedule_id: str, paused: bool) -> None:
         if not await self._storage.schedules.pause([ScheduleId(schedule_id)], paused=paused):
@@ -262,6 +252,19 @@ def refuse_foreign(what: str, changes: Iterable[tuple[str, str, str]]) -> None:
         places = ", ".join(dict.fromkeys(place for _, place in refused))
         facts = "; ".join(f'{what} "{name}" is defined {place}' for name, place in refused)
         raise OwnedElsewhere(facts, hint=f"Change it where it is defined: {places}. Pausing is always possible.")
+
+
+def _refuse(over: Mapping[ScheduleId, InvalidInput]) -> None:
+    for schedule_id, error in over.items():
+        error.add_context(f"schedule {schedule_id[:64]!a}")
+        raise error
+
+
+def _tell_of(over: Mapping[ScheduleId, InvalidInput], known: Collection[ScheduleId]) -> None:
+    for schedule_id, error in over.items():
+        hint = "Remove it, or give it a later time."
+        facts = {"schedule": schedule_id, "problem": f"it will not fire any more: {error.message}"}
+        log.warning("schedule_is_over", extra={**facts, "is_stored": schedule_id in known, "hint": hint})
 
 
 def _check(spec: ScheduleSpec, schedule_id: ScheduleId, now: Instant) -> InvalidInput | None:

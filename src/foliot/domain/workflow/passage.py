@@ -242,6 +242,14 @@ def definition_of(step: Step, jobs: Mapping[JobId, JobSpec]) -> JobSpec:
     return jobs[step.job or JobId("")]
 
 
+def known_definition(plan: Plan, name: str, jobs: Mapping[JobId, JobSpec]) -> JobSpec | None:
+    """The same for a step by its name. None: the version has none of that name, or the job it names was gone."""
+    step = plan.steps.get(name)
+    if step is None or (step.job is not None and step.job not in jobs):
+        return None
+    return definition_of(step, jobs)
+
+
 def _options(step: Step, options: Options) -> Options:
     if step.overlap is StepOverlap.ALLOW:
         return options

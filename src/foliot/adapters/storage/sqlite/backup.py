@@ -98,11 +98,15 @@ def _copy(copy: _Copy, snapshot: apsw.Connection, progress: Progress) -> None:
     with translated(copy.target):
         os.close(os.open(copy.unfinished, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         with closing(apsw.Connection(str(copy.unfinished), flags=apsw.SQLITE_OPEN_READWRITE)) as made:
-            with made.backup("main", snapshot, "main") as pages:
-                while not pages.done:
-                    pages.step(_PAGES)
-                    progress(pages.page_count - pages.remaining, pages.page_count)
+            _copy_pages(made, snapshot, progress)
             _check(made, copy.source)
+
+
+def _copy_pages(made: apsw.Connection, snapshot: apsw.Connection, progress: Progress) -> None:
+    with made.backup("main", snapshot, "main") as pages:
+        while not pages.done:
+            pages.step(_PAGES)
+            progress(pages.page_count - pages.remaining, pages.page_count)
 
 
 def _check(made: apsw.Connection, source: Path) -> None:
