@@ -16,7 +16,7 @@ from foliot.errors import FoliotError, InvalidInput
 from foliot.interfaces.cli.lazy import lazy_group
 from foliot.interfaces.cli.signals import EARLY
 from foliot.interfaces.cli.speaking import complain
-from foliot.interfaces.cli.streams import discard_answer, end_by_pipe, is_abandoned, is_refusal, make_usable
+from foliot.interfaces.cli.streams import answering, make_usable
 
 _SECTIONS: Final = {
     "Begin": {
@@ -72,8 +72,8 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 def _run(arguments: list[str]) -> NoReturn:
     make_usable()
     try:
-        answer = cli.main(arguments, prog_name="foliot", standalone_mode=False)
-        sys.stdout.flush()
+        with answering():
+            answer = cli.main(arguments, prog_name="foliot", standalone_mode=False)
     except FoliotError as error:
         complain(error.message, error.hint)
         sys.exit(2 if isinstance(error, InvalidInput) else 1)
@@ -86,15 +86,4 @@ def _run(arguments: list[str]) -> NoReturn:
         sys.exit(error.exit_code)
     except click.Abort:
         sys.exit(130)
-    except (BrokenPipeError, SystemExit):
-        # Click makes an exit code of its own of a broken pipe.
-        if is_abandoned():
-            end_by_pipe()
-        raise
-    except OSError as error:
-        if not is_refusal(error):
-            raise
-        discard_answer()
-        complain(f"the answer could not be written: {error.strerror}", "Check where standard output leads to.")
-        sys.exit(1)
     sys.exit(answer if isinstance(answer, int) else 0)

@@ -14,7 +14,11 @@ import os
 import select
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final, NoReturn
+
+from foliot.interfaces.cli.speaking import complain
 
 _STANDARD: Final = {"stdin": os.O_RDONLY, "stdout": os.O_RDONLY, "stderr": os.O_WRONLY}
 """How what is closed is opened. Output stays unwritable, as it was; for remarks there is no other place to complain."""
@@ -33,7 +37,26 @@ def make_usable() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def is_abandoned() -> bool:
+@contextmanager
+def answering() -> Iterator[None]:
+    """Whatever is written under this arrives, or the process ends as the table above says."""
+    try:
+        yield
+        sys.stdout.flush()
+    except (BrokenPipeError, SystemExit):
+        # Click makes an exit code of its own of a broken pipe.
+        if _is_abandoned():
+            _end_by_pipe()
+        raise
+    except OSError as error:
+        if not _is_refusal(error):
+            raise
+        _discard_answer()
+        complain(f"the answer could not be written: {error.strerror}", "Check where standard output leads to.")
+        sys.exit(1)
+
+
+def _is_abandoned() -> bool:
     """Whether output goes into a pipe that nobody reads any more."""
     poll = select.poll()
     for number in (1, 2):
@@ -41,19 +64,19 @@ def is_abandoned() -> bool:
     return any(event & select.POLLERR for _, event in poll.poll(0))
 
 
-def is_refusal(error: OSError) -> bool:
+def _is_refusal(error: OSError) -> bool:
     """Whether an error says that a stream takes no more. One about a file would name it."""
     return error.filename is None and error.errno in _REFUSALS
 
 
-def discard_answer() -> None:
+def _discard_answer() -> None:
     """Let go of what could not be written: the interpreter would try once more when it ends."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
 
 
-def end_by_pipe() -> NoReturn:
+def _end_by_pipe() -> NoReturn:
     """End as a program does that writes for nobody."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     os.kill(os.getpid(), signal.SIGPIPE)
