@@ -4,6 +4,7 @@ import pytest
 
 from foliot.domain.instant import DAY, HOUR, SECOND, Millis
 from foliot.domain.job import Delivery
+from foliot.domain.outcome import Failure, Reason, Success
 from foliot.domain.retry import Retry
 from foliot.domain.run import Status
 from foliot.ports.storage import Storage
@@ -41,6 +42,44 @@ async def test_a_run_whose_worker_vanished_is_taken_over(doomed: Rig, heir: Rig,
     first, second = await heir.storage.runs.attempts(run_id)
     assert (first.reason, second.status) == ("lease_lost", "success")
     assert second.token > first.token
+
+
+@pytest.mark.proves("L1", "L4")
+async def test_a_failure_that_a_worker_taken_for_dead_sees_counts_as_a_lost_attempt(
+    doomed: Rig, heir: Rig, clock: VirtualClock
+) -> None:
+    """The heir ends the processes of the doomed one before it frees the runs, and the doomed one may see it first."""
+    run_id = await doomed.enqueue()
+    await doomed.claim()
+
+    clock.advance(LEASE)
+    doomed.stage.end(run_id, Failure("killed by SIGTERM", Reason.SIGNAL, exit_code=143))
+    await ease()
+    await doomed.save()
+    await heir.reaper.round()
+    await heir.work()
+
+    run = await heir.run(run_id)
+    assert (run.status, run.attempt, run.lost) == (Status.SUCCESS, 2, 1)
+
+
+@pytest.mark.proves("L1")
+@pytest.mark.parametrize(
+    ("outcome", "after", "status"),
+    [(Success(), LEASE, Status.SUCCESS), (Failure("no", Reason.EXCEPTION), LEASE - 1, Status.FAILED)],
+)
+async def test_a_success_that_comes_late_and_a_failure_in_time_are_saved(
+    doomed: Rig, clock: VirtualClock, outcome: Success | Failure, after: int, status: Status
+) -> None:
+    run_id = await doomed.enqueue()
+    await doomed.claim()
+
+    clock.advance(after)
+    doomed.stage.end(run_id, outcome)
+    await ease()
+    await doomed.save()
+
+    assert await doomed.status(run_id) is status
 
 
 @pytest.mark.proves("S8", "L3")

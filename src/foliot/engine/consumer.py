@@ -11,7 +11,7 @@ from typing import Any
 from foliot.domain.ids import RunId, Token
 from foliot.domain.instant import SECOND, Millis
 from foliot.domain.lease import Claim, Finish, Worker
-from foliot.domain.outcome import Outcome
+from foliot.domain.outcome import Failure, Outcome
 from foliot.domain.run import SUCCEEDED, Again, Ended, Status, Verdict, settle
 from foliot.domain.workflow.jobs import GRAPH
 from foliot.engine.attempt import Ending, RunningAttempt
@@ -183,8 +183,14 @@ class Consumer:
             del self._running[claim.token]
             # Woken before the finisher, a round of ours takes the outcome along.
             self.make_room()
-        if outcome is not None and running.ending is not Ending.LEASE_LOST:
+        if outcome is not None and not self._is_lost(running, outcome):
             self._save(claim, settle(claim, outcome, running.options))
+
+    def _is_lost(self, running: RunningAttempt, outcome: Outcome) -> bool:
+        """Whoever takes this worker for dead ends the processes it left. What looks like a failure then may be their
+        doing, and they will say that the attempt was lost."""
+        is_suspect = isinstance(outcome, Failure) and self._membership.has_run_out
+        return is_suspect or running.ending is Ending.LEASE_LOST
 
     def _work(self, running: RunningAttempt) -> Coroutine[Any, Any, Outcome | None]:
         """What there is to do. A run of a workflow becomes its steps, and goes on without a worker: no outcome yet."""

@@ -77,6 +77,11 @@ class Membership:
     def wake(self) -> asyncio.Event:
         return self._storage.signal(Topic.CANCELS)
 
+    @property
+    def has_run_out(self) -> bool:
+        """Whether others may take this worker for dead by now, also if it has not noticed yet."""
+        return self._clock.elapsed() >= self._renewed_at + self._lease
+
     def serve(self, holder: Holder, on_join: Callable[[], None]) -> None:
         """Name who is to be told about cancels and losses, and what to do when the worker has been registered."""
         self._holder = holder

@@ -56,7 +56,7 @@ async def test_a_process_that_dies_at_a_commit_loses_nothing_and_doubles_nothing
     runs = await stage.over(asked)
     await stage.quiet()
 
-    assert {run.status for run in runs} == {Status.SUCCESS}
+    assert [(run.job_id, run.status, run.error) for run in runs if run.status is not Status.SUCCESS] == []
     assert await faults(stage) == []
 
 
