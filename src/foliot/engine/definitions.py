@@ -1,8 +1,8 @@
 """What the jobs of claimed runs say, read once per revision; for the steps of executions, once per execution."""
 
 import logging
-from collections import OrderedDict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import Any, Final
 
 import msgspec
@@ -21,6 +21,7 @@ log = logging.getLogger(__name__)
 _DEFAULTS: Final = Options()
 _NOTHING: Final[Mapping[str, Any]] = {}
 _EXECUTIONS: Final = 1_000
+"""How many are kept."""
 
 
 class Definitions:
@@ -29,11 +30,12 @@ class Definitions:
     A step does what the version of its workflow says that its execution began with, whatever was changed since.
     """
 
-    def __init__(self, storage: Storage, plans: Plans) -> None:
+    def __init__(self, storage: Storage, plans: Plans, *, kept: int = _EXECUTIONS) -> None:
         self._storage = storage
         self._plans = plans
+        self._kept = kept
         self._jobs: dict[JobId, Job] = {}
-        self._executions: OrderedDict[RunId, tuple[Execution, Plan]] = OrderedDict()
+        self._executions: dict[RunId, tuple[Execution, Plan]] = {}
 
     async def load(self, claims: Iterable[Claim]) -> None:
         """Make sure that the definitions of these claims are at hand, with one read for all that are not."""
@@ -44,9 +46,7 @@ class Definitions:
             for job_id in wanted:
                 self._jobs.pop(job_id, None)
             self._jobs.update(found)
-        roots = {claim.root for claim in claims if claim.root is not None and claim.root not in self._executions}
-        while roots:
-            roots = await self._load_executions(roots)
+        await self._load_executions({claim.root for claim in claims if claim.root is not None})
 
     def of(self, claim: Claim) -> tuple[Job | None, Options]:
         """The job, None when there is no such definition any more, and how this run is handled: what was given for this
@@ -58,22 +58,31 @@ class Definitions:
         given = _given(claim)
         return _with_fields(job, given.get("spec")), _with_options(claim, options, options_in(given))
 
-    async def _load_executions(self, roots: Collection[RunId]) -> set[RunId]:
-        """Keep these with their plans. Those whose jobs have got other ids meanwhile come back: what was read of the
-        one names them otherwise than what was read of the other."""
-        again: set[RunId] = set()
-        for run_id, execution in (await self._storage.executions.get(roots)).items():
-            try:
-                plan = await self._plans.get(execution.workflow_id, execution.version, execution.revision)
-            except NotFound:
-                continue
-            if plan is None:
-                again.add(run_id)
-            else:
-                self._executions[run_id] = execution, plan
-        while len(self._executions) > _EXECUTIONS:
-            self._executions.popitem(last=False)
-        return again
+    async def _load_executions(self, roots: set[RunId]) -> None:
+        """Keep these with their plans. Those whose jobs have got other ids meanwhile are read again: what was read of
+        the one names them otherwise than what was read of the other. Somebody else who loads may forget what we have,
+        so nothing is waited for after the last look."""
+        gone: set[RunId] = set()
+        while missing := roots - self._executions.keys() - gone:
+            found = await self._storage.executions.get(missing)
+            gone |= missing - found.keys()
+            for run_id, execution in found.items():
+                try:
+                    plan = await self._plans.get(execution.workflow_id, execution.version, execution.revision)
+                except NotFound:
+                    gone.add(run_id)
+                    continue
+                if plan is not None:
+                    self._executions[run_id] = execution, plan
+        self._forget_all_but(roots)
+
+    def _forget_all_but(self, roots: set[RunId]) -> None:
+        """Forget what was loaded first, where it is too much."""
+        excess = len(self._executions) - self._kept
+        if excess > 0:
+            others = (run_id for run_id in self._executions if run_id not in roots)
+            for run_id in list(islice(others, excess)):
+                del self._executions[run_id]
 
     def _step(self, claim: Claim) -> Job | None:
         execution, plan = self._executions.get(claim.root or RunId(""), (None, None))
