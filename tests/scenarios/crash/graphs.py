@@ -76,7 +76,7 @@ def _draw_script(chance: Random) -> Script:
 
 
 def _graph(name: str, script: Script, effects: Path) -> Workflow:
-    flow = Workflow(name, params={"tag": ""})
+    flow = Workflow(name, params={"tag": ""}, max_lost=OFTEN)
     for step in script.steps:
         deed = script.deeds[step.name]
         options = {"max_lost": OFTEN, **_RETRIES.get(deed.ends, {})}
@@ -102,7 +102,7 @@ def _work(deed: Deed, effects: Path) -> Callable[..., Awaitable[list[int]]]:
 
 def _relay() -> Workflow:
     """Every step says what it was given, and what the steps before it said."""
-    flow = Workflow(RELAY, params={"tag": ""})
+    flow = Workflow(RELAY, params={"tag": ""}, max_lost=OFTEN)
     flow.step("first", _say, payload=TOLD)
     for name in ("left", "right"):
         flow.step(name, _say, payload={**TOLD, "heard": ["{{ steps.first.output }}"]}).after("first")

@@ -64,7 +64,7 @@ def _add_functions(app: Foliot, effects: Path, gate: Path) -> None:
 
 def _add_workflow(app: Foliot) -> None:
     """A diamond with a final step, whose steps are jobs that note what they do."""
-    flow = Workflow("flow")
+    flow = Workflow("flow", max_lost=OFTEN)
     flow.step("first", job="quick")
     flow.step("left", job="quick").after("first")
     flow.step("right", job="threaded").after("first")
