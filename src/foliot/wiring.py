@@ -64,7 +64,7 @@ STORAGES: Final[Mapping[str, Adapter]] = {
 BACKUPS: Final[Mapping[str, Adapter]] = {"sqlite": Adapter("foliot.adapters.storage.sqlite.backup:back_up")}
 """Databases that we copy ourselves; a server comes with tools of its own."""
 
-Opener = Callable[..., Awaitable[Storage]]
+OpenStorage = Callable[..., Awaitable[Storage]]
 
 _LOADING: Final = threading.Lock()
 # A child that is forked amid an import finds the module locked for ever.
@@ -72,7 +72,7 @@ os.register_at_fork(before=_LOADING.acquire, after_in_parent=_LOADING.release, a
 BackUp = Callable[[str, Path, Callable[[int, int], None]], Awaitable[list[Path]]]
 
 
-class Surroundings(NamedTuple):
+class Reach(NamedTuple):
     """What runners may reach."""
 
     outbound: OutboundPolicy = OPEN
@@ -83,7 +83,7 @@ class Surroundings(NamedTuple):
     """Accounts and modules, for jobs that name one."""
 
 
-DEFAULT_SURROUNDINGS: Final = Surroundings()
+EVERYTHING: Final = Reach()
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ async def open_storage(url: str, clock: Clock, *, create: bool = True) -> Storag
 
     What is not there is created, what is old brought up to date. Unless `create`: then both are refused, as they are.
     """
-    opener = cast(Opener, _load(*_adapter(url)))
+    opener = cast(OpenStorage, _load(*_adapter(url)))
     return await opener(url, clock=clock, faults=fault_points(), create=create)
 
 
@@ -193,17 +193,17 @@ def build_runners(
     functions: Mapping[str, Callable[..., Any]],
     launcher: RunLauncher,
     threads: int,
-    surroundings: Surroundings = DEFAULT_SURROUNDINGS,
+    reach: Reach = EVERYTHING,
 ) -> dict[str, Runner]:
     """A runner for each kind of job."""
     handlers = {name: Handler.of(function) for name, function in functions.items()}
-    allowance = surroundings.allowance
-    isolated = IsolatedCalls(places=surroundings.places, allowance=allowance)
+    allowance = reach.allowance
+    isolated = IsolatedCalls(places=reach.places, allowance=allowance)
     return {
         "python": PythonRunner(handlers, threads=threads, isolated=isolated),
         "shell": ShellRunner(allowance=allowance),
         "agent": AgentRunner(allowance=allowance),
-        "http": HttpRunner(surroundings.outbound),
+        "http": HttpRunner(reach.outbound),
         "launch": LaunchRunner(launcher),
         APPROVAL_KIND: ApprovalRunner(),
     }

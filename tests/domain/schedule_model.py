@@ -7,11 +7,12 @@ from msgspec.structs import replace
 
 from foliot.domain import edit
 from foliot.domain.audit import Finding, audit
-from foliot.domain.firing import Circumstances, DueSchedule, Firing, Tempo, plan_firing
+from foliot.domain.firing import Circumstances, DueSchedule, Firing, Tempo
 from foliot.domain.ids import ScheduleUid
 from foliot.domain.instant import SECOND, Instant, later
 from foliot.domain.job import DEFAULT_PROJECT
 from foliot.domain.launch import launch_job
+from foliot.domain.planning import plan_firing
 from foliot.domain.schedule import Pause, Revision, ScheduleSpec
 from foliot.domain.tick import PlannedTick, TickRecord
 from foliot.domain.timetable import Timetable

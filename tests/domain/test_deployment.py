@@ -3,7 +3,8 @@
 import pytest
 from msgspec.structs import replace
 
-from foliot.domain.deployment import Action, Current, Declared, compare
+from foliot.domain.comparison import compare
+from foliot.domain.deployment import Action, Current, Declared
 from foliot.domain.difference import Difference
 from foliot.domain.edit import create
 from foliot.domain.ids import ScheduleId, ScheduleUid

@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from foliot.domain.deployment import Changes, Current, Declared, compare
+from foliot.domain.comparison import compare
+from foliot.domain.deployment import Changes, Current, Declared
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.job import JobSpec
 from foliot.domain.rename import possible_renames, renamed_schedule_id, renamed_spec

@@ -2,7 +2,8 @@
 
 import pytest
 
-from foliot.domain.deployment import Current, Declared, compare
+from foliot.domain.comparison import compare
+from foliot.domain.deployment import Current, Declared
 from foliot.domain.difference import Difference
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId, ScheduleId

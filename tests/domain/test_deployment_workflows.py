@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from foliot.domain.deployment import Action, Current, Declared, compare
+from foliot.domain.comparison import compare
+from foliot.domain.deployment import Action, Current, Declared
 from foliot.domain.difference import Difference
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.job import JobSpec, Options

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foliot.domain.firing import Circumstances, DueSchedule, Firing, Tempo, plan_firing
+from foliot.domain.firing import Circumstances, DueSchedule, Firing, Tempo
 from foliot.domain.instant import SECOND, Instant, Millis, later
 from foliot.domain.launch import launch_job
+from foliot.domain.planning import plan_firing
 from foliot.domain.punctual import fire_punctual
 from foliot.domain.schedule import Catchup, Overlap, Revision
 from foliot.testing.builders import REPORT, a_due_schedule, a_job, every

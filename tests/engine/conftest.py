@@ -1,10 +1,12 @@
-"""What the tests of the engine share: a clock, a storage on it, and the duties of one process."""
+"""What the tests of the engine share: a clock, a storage on it, the duties of one process, and an application."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 import pytest
 
+from foliot import Foliot
+from foliot.adapters.queue.memory import MemoryQueue
 from foliot.adapters.storage.sqlite import SqliteStorage
 from foliot.ports.storage import Storage
 from foliot.testing.clock import VirtualClock
@@ -56,12 +58,22 @@ def rig(storage: Storage, clock: VirtualClock) -> Rig:
 
 
 @pytest.fixture
-def town() -> Town:
-    return Town()
+def queue() -> MemoryQueue:
+    return MemoryQueue()
 
 
 @pytest.fixture
-async def engine(town: Town) -> AsyncIterator[InlineEngine]:
-    """What carries out the work of `town`."""
-    async with InlineEngine(town.app) as engine:
+def app() -> Foliot:
+    return Foliot()
+
+
+@pytest.fixture
+def town(app: Foliot) -> Town:
+    return Town(app)
+
+
+@pytest.fixture
+async def engine(app: Foliot) -> AsyncIterator[InlineEngine]:
+    """What carries out the work of `app`."""
+    async with InlineEngine(app) as engine:
         yield engine

@@ -255,11 +255,6 @@ async def test_a_busy_worker_that_lost_its_place_rests_until_it_has_another(
 
 
 @pytest.fixture
-def queue() -> MemoryQueue:
-    return MemoryQueue()
-
-
-@pytest.fixture
 def brokered(storage: Storage, clock: VirtualClock, queue: MemoryQueue) -> Rig:
     return Rig(storage, clock, queue=queue, slots=2)
 

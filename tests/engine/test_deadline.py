@@ -12,11 +12,6 @@ from tests.engine.ease import ease
 LIMIT = SECOND
 
 
-@pytest.fixture
-def clock() -> VirtualClock:
-    return VirtualClock()
-
-
 async def wait_at_most(clock: VirtualClock, event: asyncio.Event) -> str:
     async with deadline(clock, LIMIT):
         await event.wait()

@@ -19,11 +19,6 @@ from tests.engine.rig import Rig
 
 
 @pytest.fixture
-def queue() -> MemoryQueue:
-    return MemoryQueue()
-
-
-@pytest.fixture
 async def brokered(storage: Storage, clock: VirtualClock, queue: MemoryQueue) -> Rig:
     """A process that hears of runs by a broker; its worker is registered."""
     rig = Rig(storage, clock, queue=queue, slots=2)

@@ -12,11 +12,6 @@ from tests.engine.rig import Rig
 
 
 @pytest.fixture
-def queue() -> MemoryQueue:
-    return MemoryQueue()
-
-
-@pytest.fixture
 def rig(storage: Storage, clock: VirtualClock, queue: MemoryQueue) -> Rig:
     return Rig(storage, clock, queue=queue, slots=4)
 

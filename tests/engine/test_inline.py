@@ -14,11 +14,6 @@ from foliot.testing.inline import InlineEngine
 from tests.engine.ease import ease
 
 
-@pytest.fixture
-def app() -> Foliot:
-    return Foliot()
-
-
 @pytest.mark.proves("R1-15", "R4-03")
 async def test_a_year_of_days_passes_at_once(app: Foliot) -> None:
     seen = []

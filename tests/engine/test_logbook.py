@@ -7,7 +7,7 @@ import pytest
 
 from foliot.domain.ids import Token
 from foliot.domain.logs import LogChunk
-from foliot.engine.logbook import LONGEST_HOLD, ROOM, LogBook
+from foliot.engine.logbook import LONGEST_HOLD, ROOM, LogBook, RunLog
 from foliot.testing.builders import a_claim
 from foliot.testing.clock import VirtualClock
 from tests.engine.ease import ease
@@ -43,11 +43,6 @@ class Shelf:
     @property
     def text(self) -> bytes:
         return b"".join(chunk.data for chunk in self.chunks)
-
-
-@pytest.fixture
-def clock() -> VirtualClock:
-    return VirtualClock()
 
 
 @pytest.fixture
@@ -116,15 +111,21 @@ async def test_a_writer_is_held_back_while_there_is_no_room(book: LogBook) -> No
     assert held.done()
 
 
-@pytest.mark.proves("E5")
-async def test_nobody_is_held_back_for_ever(book: LogBook, shelf: Shelf, clock: VirtualClock) -> None:
+async def without_room(book: LogBook, clock: VirtualClock) -> RunLog:
+    """A log that is full, and whose writer has waited as long as anybody is held back."""
     log = book.open(a_claim())
     log.write("stdout", b"x" * ROOM)
     held = asyncio.create_task(log.drain())
     await ease()
-
     clock.advance(LONGEST_HOLD)
     await held
+    return log
+
+
+@pytest.mark.proves("E5")
+async def test_nobody_is_held_back_for_ever(book: LogBook, shelf: Shelf, clock: VirtualClock) -> None:
+    log = await without_room(book, clock)
+
     log.write("stdout", b"never seen")
     await book.round()
 
@@ -210,12 +211,7 @@ async def test_what_a_runner_left_out_is_in_the_closing_line(book: LogBook, shel
 
 @pytest.mark.proves("E5")
 async def test_what_found_no_room_is_in_the_closing_line(book: LogBook, shelf: Shelf, clock: VirtualClock) -> None:
-    log = book.open(a_claim())
-    log.write("stdout", b"x" * ROOM)
-    held = asyncio.create_task(log.drain())
-    await ease()
-    clock.advance(LONGEST_HOLD)
-    await held
+    log = await without_room(book, clock)
 
     log.write("stdout", b"dropped")
     log.seal()
@@ -227,12 +223,7 @@ async def test_what_found_no_room_is_in_the_closing_line(book: LogBook, shelf: S
 async def test_what_was_left_out_and_what_found_no_room_add_up(
     book: LogBook, shelf: Shelf, clock: VirtualClock
 ) -> None:
-    log = book.open(a_claim())
-    log.write("stdout", b"x" * ROOM)
-    held = asyncio.create_task(log.drain())
-    await ease()
-    clock.advance(LONGEST_HOLD)
-    await held
+    log = await without_room(book, clock)
 
     log.write("stdout", b"dropped")
     log.truncated(ROOM + 100, ROOM + 7)

@@ -4,8 +4,6 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import pytest
-
 from foliot.domain.instant import SECOND, Millis
 from foliot.engine.loop import AT_ONCE, Loop
 from foliot.testing.clock import VirtualClock
@@ -28,11 +26,6 @@ class Chore:
         if isinstance(rest, Exception):
             raise rest
         return rest
-
-
-@pytest.fixture
-def clock() -> VirtualClock:
-    return VirtualClock()
 
 
 @contextmanager

@@ -71,11 +71,6 @@ class Hands:
 
 
 @pytest.fixture
-def clock() -> VirtualClock:
-    return VirtualClock()
-
-
-@pytest.fixture
 def store() -> Store:
     return Store()
 

@@ -1,6 +1,6 @@
 """A job gets another id while workflows and gates name it, on a virtual clock."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 
 import pytest
@@ -25,17 +25,6 @@ DOCUMENT = {
 
 def saying(word: str) -> JobSpec:
     return JobSpec(kind="shell", spec={"command": f"printf {word}", "output": "text"}, source="file")
-
-
-@pytest.fixture
-def app() -> Foliot:
-    return Foliot()
-
-
-@pytest.fixture
-async def engine(app: Foliot) -> AsyncIterator[InlineEngine]:
-    async with InlineEngine(app) as engine:
-        yield engine
 
 
 async def load(app: Foliot, jobs: Mapping[JobId, JobSpec], **fields: object) -> Changes:

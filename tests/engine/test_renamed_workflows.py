@@ -63,3 +63,25 @@ async def test_one_that_has_not_begun_begins_under_the_new_name(app: Foliot, eng
     execution = await app.workflow_status(execution_id)
     assert execution is not None
     assert (execution.workflow_id, execution.results) == ("new", {"first": "success", "ask": None, "last": None})
+
+
+@pytest.mark.proves("D7")
+async def test_executions_of_a_deleted_workflow_are_not_led_on_by_the_one_that_takes_its_id(
+    app: Foliot, engine: InlineEngine
+) -> None:
+    other = {"name": "other", "command": "true", "after": ["ask"]}
+    await app.deploy_workflow({"id": "new", "steps": [{"name": "ask", "approve": True}, other]})
+    outlived = await app.start_workflow("new")
+    await engine.join()
+    await app.delete_workflow("new")
+
+    await rename(app)
+    taken = await app.start_workflow("new")
+    await app.approve(outlived, "ask")
+    await engine.join()
+
+    before, after = await app.workflow_status(outlived), await app.workflow_status(taken)
+    assert before is not None
+    assert after is not None
+    assert (before.status, before.results) == ("success", {"ask": "success", "other": "success"})
+    assert (after.workflow_id, after.results) == ("new", {"first": "success", "ask": None, "last": None})

@@ -1,6 +1,5 @@
 """Executions that repeat others, and what they carry along from them."""
 
-from collections.abc import AsyncIterator
 from datetime import timedelta
 
 import pytest
@@ -36,12 +35,6 @@ def app(diary: Diary) -> Foliot:
     etl.step("tell", diary.step("tell")).after("load").after("extract", path="path", equals="/data")
     app.workflow(etl)
     return app
-
-
-@pytest.fixture
-async def engine(app: Foliot) -> AsyncIterator[InlineEngine]:
-    async with InlineEngine(app) as engine:
-        yield engine
 
 
 async def fail(app: Foliot, engine: InlineEngine) -> str:

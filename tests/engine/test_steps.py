@@ -1,7 +1,6 @@
 """What becomes of single steps: how they end, what holds them back, and who can tell."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
 
@@ -30,12 +29,6 @@ def app(diary: Diary) -> Foliot:
     app.job(id="alone", max_concurrent=1)(diary.step("alone"))
     app.job(id="slow", timeout=60)(diary.step("slow"))
     return app
-
-
-@pytest.fixture
-async def engine(app: Foliot) -> AsyncIterator[InlineEngine]:
-    async with InlineEngine(app) as engine:
-        yield engine
 
 
 async def register(app: Foliot, *flows: Workflow) -> None:

@@ -1,6 +1,5 @@
 """Executions from beginning to end, on a virtual clock."""
 
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -22,11 +21,6 @@ def diary() -> Diary:
 
 
 @pytest.fixture
-def app() -> Foliot:
-    return Foliot()
-
-
-@pytest.fixture
 def etl(app: Foliot, diary: Diary) -> Workflow:
     flow = Workflow("etl", params={"day": 1})
     flow.step("extract", diary.step("extract", {"path": "/data"}))
@@ -34,12 +28,6 @@ def etl(app: Foliot, diary: Diary) -> Workflow:
     flow.step("alarm", diary.step("alarm")).after("extract", "failure")
     flow.step("cleanup", diary.step("cleanup")).final()
     return app.workflow(flow)
-
-
-@pytest.fixture
-async def engine(app: Foliot) -> AsyncIterator[InlineEngine]:
-    async with InlineEngine(app) as engine:
-        yield engine
 
 
 async def test_a_step_whose_name_has_dots_hands_its_output_on(app: Foliot, diary: Diary) -> None:

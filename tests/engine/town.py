@@ -19,8 +19,8 @@ _AFTER: Final = {"name": "after", "after": {"step": "load", "when": ["skipped"]}
 class Town:
     """Jobs that note when they run, and fail when they are told to."""
 
-    def __init__(self) -> None:
-        self.app = Foliot()
+    def __init__(self, app: Foliot) -> None:
+        self.app = app
         self.ran: list[str] = []
         self.failing: set[str] = set()
         for name in (A, B, DIGEST, EXTRACT, SCAN):

@@ -18,6 +18,8 @@ from foliot.domain.ids import JobId
 from foliot.domain.job import JobSpec
 from foliot.engine.node import Role, Settings
 from foliot.interfaces.cli import main
+from tests.adapters.storage.postgres.fresh import fresh_database
+from tests.interfaces.serving import ended, outcome, served, started
 
 
 class Called(NamedTuple):
@@ -65,6 +67,16 @@ def call(capfd: pytest.CaptureFixture[str]) -> Call:
     return run
 
 
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """An empty database of each kind."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path}/foliot.db"
+        return
+    with fresh_database() as (server, name):
+        yield server.dsn(name)
+
+
 @pytest.fixture(scope="session")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory with a database in which a few jobs have run; nothing runs there any more."""
@@ -92,20 +104,11 @@ async def fill(url: str) -> None:
     app.schedule("report-weekly", "report", cron="0 9 * * MON", timezone="Europe/Berlin")
     app.schedule("report-often", "report", every=3600)
     async with app:
-        node = await app.node(Settings(label="test"))
-        await node.start()
-        try:
+        async with started(app):
             for job in ("report", "broken"):
-                await over(app, await app.enqueue(job, {"week": 7}))
-        finally:
-            await node.stop()
+                await ended(app, await app.enqueue(job, {"week": 7}))
         await app.enqueue("report")
         await app.cancel(await app.enqueue("report"))
-
-
-async def over(app: Foliot, run_id: str) -> None:
-    while not (await app.run(run_id)).status.is_terminal:
-        await asyncio.sleep(0.01)
 
 
 @pytest.fixture(scope="session")
@@ -152,17 +155,13 @@ async def flow(url: str) -> None:
         gate = Gate(depends_on=(JobId("good"), JobId("bad"), JobId("later")), on_dep_fail=Action.SKIP)
         digest = JobSpec(kind="workflow", inner_kind="shell", spec={"command": "true"}, gate=gate, source="app")
         await (await app.open()).registrar.put_jobs({JobId("digest"): digest})
-        node = await app.node(Settings(label="test"))
-        await node.start()
-        try:
+        async with started(app):
             for job in ("good", "bad", "digest", "etl"):
-                await over(app, await app.enqueue(job))
+                await outcome(app, job)
             waiting = await app.start_workflow("release")
             while not await app.runs(job="release.ask"):
                 await asyncio.sleep(0.01)
             assert (await app.run(waiting)).status == "running"
-        finally:
-            await node.stop()
         await app.start_workflow("later")
 
 
@@ -192,10 +191,6 @@ def working(directory: Path) -> Iterator[None]:
 
 
 async def work(url: str, ready: threading.Event, stop: threading.Event) -> None:
-    app = Foliot(url)
-    async with app:
-        node = await app.node(Settings(label="test", roles=[Role.WORKER]))
-        await node.start()
+    async with served(Foliot(url), Settings(label="test", roles=[Role.WORKER])):
         ready.set()
         await asyncio.to_thread(stop.wait)
-        await node.stop()

@@ -2,8 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TypeVar
@@ -16,32 +15,16 @@ from foliot.domain.lease import CancelAnswer
 from foliot.domain.run import Status
 from foliot.engine.node import Settings
 from foliot.errors import InvalidInput, InvalidJob, InvalidRun, NotFound
-from foliot.service.views import RunView
 from foliot.testing.clock import VirtualClock
 from foliot.testing.inline import InlineEngine
+from tests.interfaces.serving import SETTINGS, ended, served, started
 
 T = TypeVar("T")
-SETTINGS = Settings(label="test", slots=8)
 
 
 @pytest.fixture
 def app(tmp_path: Path) -> Foliot:
     return Foliot(f"sqlite:///{tmp_path}/foliot.db")
-
-
-@asynccontextmanager
-async def serving(app: Foliot) -> AsyncIterator[None]:
-    async with app:
-        node = await app.node(SETTINGS)
-        await node.start()
-        try:
-            yield
-        finally:
-            await node.stop()
-
-
-async def ended(app: Foliot, run_id: str) -> RunView:
-    return await until(lambda: app.run(run_id), lambda run: run.status.is_terminal)
 
 
 async def until(ask: Callable[[], Awaitable[T]], is_so: Callable[[T], bool]) -> T:
@@ -56,7 +39,7 @@ async def test_an_enqueued_function_runs_with_its_payload_and_gives_back_its_res
     async def add(a: int, b: int) -> int:
         return a + b
 
-    async with serving(app):
+    async with served(app):
         run = await ended(app, await app.enqueue(add, {"a": 1, "b": 2}))
 
     assert (run.status, run.output_payload, run.attempt) == (Status.SUCCESS, 3, 1)
@@ -67,7 +50,7 @@ async def test_a_plain_function_runs_in_a_thread(app: Foliot) -> None:
     def double(n: int) -> int:
         return 2 * n
 
-    async with serving(app):
+    async with served(app):
         run = await ended(app, await app.enqueue(double, {"n": 21}))
 
     assert run.output_payload == 42
@@ -79,7 +62,7 @@ async def test_a_failing_function_is_tried_again_and_then_failed(app: Foliot) ->
     async def flaky() -> None:
         raise ConnectionError("no answer")
 
-    async with serving(app):
+    async with served(app):
         run = await ended(app, await app.enqueue(flaky))
         attempts = await app.attempts(run.id)
 
@@ -95,7 +78,7 @@ async def test_a_payload_that_does_not_fit_fails_at_once(app: Foliot) -> None:
     async def greet(name: str) -> None:
         pass
 
-    async with serving(app):
+    async with served(app):
         run = await ended(app, await app.enqueue(greet, {"nmae": "Ada"}))
 
     assert (run.status, run.attempt, run.reason) == (Status.FAILED, 1, "payload")
@@ -109,7 +92,7 @@ async def test_a_function_can_ask_which_run_it_is(app: Foliot) -> None:
         run.log("hello")
         return [run.run_id, run.attempt]
 
-    async with serving(app):
+    async with served(app):
         run_id = await app.enqueue(who)
         run = await ended(app, run_id)
         logs = await app.logs(run_id)
@@ -121,7 +104,7 @@ async def test_a_function_can_ask_which_run_it_is(app: Foliot) -> None:
 async def test_a_command_runs_and_its_output_is_kept(app: Foliot) -> None:
     app.shell("count", 'echo "$FOLIOT_JOB_ID"; echo oops >&2; exit 3')
 
-    async with serving(app):
+    async with served(app):
         run_id = await app.enqueue("count")
         run = await ended(app, run_id)
         logs = await app.logs(run_id)
@@ -137,7 +120,7 @@ async def test_a_command_runs_and_its_output_is_kept(app: Foliot) -> None:
 async def test_a_running_command_can_be_cancelled(app: Foliot) -> None:
     app.shell("sleepy", "sleep 600")
 
-    async with serving(app):
+    async with served(app):
         run_id = await app.enqueue("sleepy")
         await until(lambda: app.run(run_id), lambda run: run.status is Status.RUNNING)
         answer = await app.cancel(run_id)
@@ -164,7 +147,7 @@ async def test_a_run_that_has_not_started_is_cancelled_for_good(app: Foliot) -> 
 async def test_a_command_that_takes_too_long_is_ended(app: Foliot) -> None:
     app.shell("slow", "sleep 600", timeout=0.2)
 
-    async with serving(app):
+    async with served(app):
         run = await ended(app, await app.enqueue("slow"))
 
     assert (run.status, run.error_message) == (Status.TIMEOUT, "timeout after 0.2 s")
@@ -173,11 +156,9 @@ async def test_a_command_that_takes_too_long_is_ended(app: Foliot) -> None:
 async def test_an_attempt_that_outlives_the_drain_is_given_back(app: Foliot) -> None:
     app.shell("long", "sleep 600")
     async with app:
-        node = await app.node(Settings(label="test", drain=SETTINGS.poll))
-        await node.start()
-        run_id = await app.enqueue("long")
-        await until(lambda: app.run(run_id), lambda run: run.status is Status.RUNNING)
-        await node.stop()
+        async with started(app, Settings(label="test", drain=SETTINGS.poll)):
+            run_id = await app.enqueue("long")
+            await until(lambda: app.run(run_id), lambda run: run.status is Status.RUNNING)
         run = await app.run(run_id)
 
     assert (run.status, run.attempt) == (Status.QUEUED, 0)
@@ -201,7 +182,7 @@ async def test_a_run_for_later_waits(app: Foliot) -> None:
     app.shell("job", "true")
     at = datetime.now(UTC).replace(microsecond=0) + timedelta(hours=1)
 
-    async with serving(app):
+    async with served(app):
         run = await app.run(await app.enqueue("job", run_at=at))
 
     assert run.status is Status.SCHEDULED
@@ -273,7 +254,7 @@ async def test_a_schedule_fires_and_its_ledger_names_the_run(app: Foliot) -> Non
     app.shell("job", "true")
     app.schedule("each-second", "job", cron="* * * * * *")
 
-    async with serving(app):
+    async with served(app):
         ticks = await until(lambda: app.ticks("each-second"), lambda ticks: len(ticks) >= 2)
         run_id = ticks[-1].run_id
         assert run_id is not None
@@ -299,7 +280,7 @@ async def test_an_option_given_for_one_run_leaves_the_others_as_the_job_says(app
     async def flaky() -> None:
         raise ConnectionError("no answer")
 
-    async with serving(app):
+    async with served(app):
         run = await ended(app, await app.enqueue(flaky, retries=2))
 
     assert (run.attempt, run.priority) == (3, 5)
@@ -330,7 +311,7 @@ async def cancel_itself() -> None:
 async def test_whatever_a_function_raises_is_a_failed_attempt(app: Foliot, function: Callable[[], None]) -> None:
     app.job(function)
 
-    async with serving(app):
+    async with served(app):
         run = await ended(app, await app.enqueue(function))
 
     assert (run.status, run.reason, run.attempt) == (Status.FAILED, "exception", 1)
@@ -341,7 +322,7 @@ async def test_a_job_with_an_id_of_its_own_is_known_by_its_function(app: Foliot)
     async def answer() -> int:
         return 42
 
-    async with serving(app):
+    async with served(app):
         run = await ended(app, await app.enqueue(answer))
 
     assert (run.job_id, run.output_payload) == ("other", 42)

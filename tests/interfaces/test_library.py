@@ -1,7 +1,7 @@
 """Foliot as a library: everything is asked for by public names, on whatever storage and queue there is."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -18,26 +18,17 @@ from foliot.domain.schedule import ScheduleType
 from foliot.engine.node import Node, Parts, Role, Settings
 from foliot.errors import FoliotError, InvalidRun, NotFound, OwnedElsewhere
 from foliot.ports.queue import Queue
-from foliot.service.views import RunView
 from foliot.testing.inline import InlineEngine
 from foliot.wiring import build_runners
-from tests.adapters.storage.postgres.fresh import fresh_database
+from tests.interfaces.serving import SETTINGS, ended, running, served, started
 
-SETTINGS = Settings(label="test", slots=8)
+IMPATIENT = Settings(label="test", drain=Millis(1))
+"""Of a server that waits for nobody when it is stopped."""
 
 
 @pytest.fixture
 def app(tmp_path: Path) -> Foliot:
     return Foliot(f"sqlite:///{tmp_path}/foliot.db")
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path}/foliot.db"
-        return
-    with fresh_database() as (server, name):
-        yield server.dsn(name)
 
 
 @asynccontextmanager
@@ -53,29 +44,8 @@ async def serving(app: Foliot, queue: str = "storage", settings: Settings = SETT
             runners=build_runners(app.functions, app.launcher, 8),
             launcher=launch_job,
         )
-        node = Node(parts, settings)
-        await node.start()
-        try:
+        async with running(Node(parts, settings)):
             yield
-        finally:
-            await node.stop()
-
-
-@asynccontextmanager
-async def node_of(app: Foliot) -> AsyncIterator[None]:
-    """A server that waits for nobody when it is stopped."""
-    node = await app.node(Settings(label="test", drain=Millis(1)))
-    await node.start()
-    try:
-        yield
-    finally:
-        await node.stop()
-
-
-async def ended(app: Foliot, run_id: str) -> RunView:
-    while not (run := await app.run(run_id)).status.is_terminal:
-        await asyncio.sleep(0.01)
-    return run
 
 
 @pytest.mark.proves("R1-53")
@@ -154,11 +124,11 @@ async def test_following_goes_on_when_the_server_is_started_again(app: Foliot, t
     async with app:
         run_id = await app.enqueue("patient")
         following = asyncio.create_task(follow(run_id))
-        async with node_of(app):
+        async with started(app, IMPATIENT):
             while not seen:
                 await asyncio.sleep(0.01)
             gate.touch()
-        async with node_of(app):
+        async with started(app, IMPATIENT):
             end = await following
 
     assert b"".join(seen) == b"begin\nbegin\nend\n"
@@ -194,11 +164,8 @@ async def test_an_application_that_names_nothing_uses_a_file_and_its_own_process
     async def answer() -> int:
         return 42
 
-    async with app:
-        node = await app.node(SETTINGS)
-        await node.start()
+    async with served(app):
         run = await ended(app, await app.enqueue(answer))
-        await node.stop()
 
     assert run.output_payload == 42
     assert (tmp_path / "foliot.db").exists()

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from foliot import Foliot
-from foliot.engine.node import Settings
 from foliot.interfaces.cli.log_lines import cut
 from foliot.service.logs import LogView
-from tests.interfaces.conftest import Call, over
+from tests.interfaces.conftest import Call
+from tests.interfaces.serving import outcome, served
 from tests.interfaces.terminal import on_terminal
 
 AT = datetime(2026, 7, 1, 12, tzinfo=UTC)
@@ -122,8 +122,5 @@ def test_a_pipe_gets_the_bytes_and_a_terminal_colours_at_most(call: Call, tmp_pa
 async def print_trouble(url: str) -> None:
     app = Foliot(url)
     app.shell("trouble", r"printf '\033[31mred\033]0;title\007\033[2J\rover\n'")
-    async with app:
-        node = await app.node(Settings(label="test"))
-        await node.start()
-        await over(app, await app.enqueue("trouble"))
-        await node.stop()
+    async with served(app):
+        await outcome(app, "trouble")

@@ -11,8 +11,8 @@ from foliot import Foliot
 from foliot.config import load
 from foliot.domain.ids import JobId
 from foliot.domain.instant import Instant
-from foliot.engine.node import Settings
 from tests.interfaces.conftest import Call
+from tests.interfaces.serving import outcome, served
 
 SECRET = "s3cret"
 FILE = """
@@ -104,12 +104,9 @@ async def give_back(url: str, output: dict[str, str]) -> None:
     """A run of the job `login` that ends with this output."""
     app = Foliot(url)
     app.job(id="login")(lambda: output)
-    async with app:
-        node = await app.node(Settings(label="test"))
-        await node.start()
-        run = await app.wait_for_run(await app.enqueue("login"), timeout=60)
-        await node.stop()
-        assert run.output_payload == output
+    async with served(app):
+        run = await outcome(app, "login")
+    assert run.output_payload == output
 
 
 def raises() -> None:
@@ -155,11 +152,8 @@ async def fail(url: str, declare: Callable[[Foliot], None]) -> list[str]:
     """The errors of a run that fails twice: its own, and those of its attempts."""
     app = Foliot(url)
     declare(app)
-    async with app:
-        node = await app.node(Settings(label="test"))
-        await node.start()
-        run = await app.wait_for_run(await app.enqueue("login"), timeout=60)
-        await node.stop()
+    async with served(app):
+        run = await outcome(app, "login")
         attempts = await app.attempts(run.id)
         return [error or "" for error in (run.error_message, *(attempt.error_message for attempt in attempts))]
 

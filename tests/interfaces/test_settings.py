@@ -86,7 +86,7 @@ def test_roles_are_read_once_each() -> None:
 async def test_what_the_server_allows_reaches_every_runner_that_it_concerns() -> None:
     server = ServerSettings(allow_users=(), allow_modules=("shop",))
     served = Served(Foliot(), None, Path("foliot.toml"), Configuration(server=server), frozenset())
-    runners = build_runners({}, served.app.launcher, 1, served.surroundings)
+    runners = build_runners({}, served.app.launcher, 1, served.reach)
     asked: dict[str, dict[str, Any]] = {
         "shell": {"command": "x"},
         "agent": {"prompt": "x"},

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from foliot.interfaces.cli.table import Column, aligned, layout, moment, print_fields, print_table, span
+from foliot.interfaces.cli.table import Column, aligned, layout, moment, print_fields, print_section, print_table, span
 from tests.interfaces.terminal import on_terminal
 
 RUN = "01M7HWKQJK229FVXDEH57J2J9C"
@@ -29,6 +29,13 @@ def test_no_rows_print_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     print_table([Column("ID")], [])
 
     assert capsys.readouterr().out == ""
+
+
+def test_a_section_has_a_title_only_above_rows(capsys: pytest.CaptureFixture[str]) -> None:
+    print_section("Attempts", [Column("TRY")], [])
+    print_section("Steps", [Column("STEP")], [("load",)])
+
+    assert capsys.readouterr().out == "\nSteps\nSTEP\nload\n"
 
 
 def test_a_cell_cannot_begin_a_line_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,9 +19,9 @@ def write(sql: str) -> None:
 @pytest.mark.parametrize(
     ("sql", "commands", "row"),
     [
-        ("UPDATE jobs SET spec = '{oops'", ["jobs", "show good", "trigger good"], "job "),
-        ("UPDATE jobs SET spec = '7'", ["jobs", "show good", "logs good@last"], "job "),
-        ("UPDATE schedules SET spec = '{oops'", ["schedules", "show nightly", "pause nightly"], "schedule 'nightly' "),
+        ("UPDATE jobs SET spec = '{oops'", ["show good", "trigger good"], "job "),
+        ("UPDATE jobs SET spec = '7'", ["show good", "logs good@last"], "job "),
+        ("UPDATE schedules SET spec = '{oops'", ["show nightly"], "schedule 'nightly' "),
         ("UPDATE workflows SET spec = '{oops'", ["workflows", "workflows show etl"], "workflow 'etl version 1' "),
         (f"UPDATE runs SET payload = {OOPS}", ["runs", "show good@last", "retry bad@last"], "run "),
         (f"INSERT INTO outputs SELECT id, {OOPS} FROM runs", ["runs", "top --once", "jobs"], "run "),
@@ -37,6 +37,28 @@ def test_a_row_that_cannot_be_read_is_named(call: Call, plant: Path, sql: str, c
         assert (code, out) == (1, "")
         assert err.startswith(f"error: the row of {row}")
         assert "Restore this row from a backup" in err
+
+
+def test_a_list_shows_it_among_the_others(call: Call, plant: Path) -> None:
+    write("UPDATE jobs SET spec = '{oops' WHERE id = 'good'")
+    write("UPDATE schedules SET spec = '{oops' WHERE id = 'nightly'")
+
+    kinds = {job["id"]: job["kind"] == "unreadable" for job in call("jobs", "--json").objects}
+    code, out, err = call("schedules")
+
+    assert (kinds.pop("good"), any(kinds.values())) == (True, False)
+    assert (code, err) == (0, "")
+    [line] = [line for line in out.splitlines() if line.startswith("nightly ")]
+    assert "unreadable" in line.split()
+
+
+def test_who_pauses_a_schedule_that_cannot_be_read_mends_it(call: Call, plant: Path) -> None:
+    write("UPDATE schedules SET spec = '{oops' WHERE id = 'nightly'")
+
+    assert call("pause", "nightly").code == 0
+
+    [schedule] = call("schedules", "--json").objects
+    assert (schedule["paused"], schedule["readable"]) == (True, True)
 
 
 def test_verify_names_it_and_goes_on(call: Call, plant: Path) -> None:

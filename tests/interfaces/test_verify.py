@@ -12,7 +12,8 @@ from foliot.domain.audit import Fault
 from foliot.domain.ids import ScheduleId
 from foliot.domain.instant import HOUR, MINUTE, from_datetime
 from foliot.interfaces.cli.fault_words import WORDS
-from foliot.interfaces.cli.verify_command import Progress
+from foliot.interfaces.cli.patience import ProgressLine
+from foliot.interfaces.cli.verify_command import Tally
 from foliot.service.verify import Report
 from foliot.testing.builders import every
 from foliot.testing.clock import VirtualClock
@@ -130,10 +131,8 @@ def test_what_is_no_time_ends_with_2(call: Call, path: Path, since: str) -> None
 
 
 def test_what_takes_long_shows_how_far_it_is_and_cleans_up(capsys: pytest.CaptureFixture[str]) -> None:
-    progress = Progress(is_watched=True, patience=0)
-
-    progress.saw(Report(ScheduleId("nightly"), 7, []))
-    progress.clear()
+    with ProgressLine(is_watched=True, patience=0) as line:
+        Tally(line).add(Report(ScheduleId("nightly"), 7, []))
 
     assert capsys.readouterr().err == f"\r1 schedules, 7 ticks ...\r{' ' * 24}\r"
 
@@ -142,9 +141,7 @@ def test_what_takes_long_shows_how_far_it_is_and_cleans_up(capsys: pytest.Captur
 def test_what_is_short_or_not_watched_is_done_in_silence(
     capsys: pytest.CaptureFixture[str], is_watched: bool, patience: float
 ) -> None:
-    progress = Progress(is_watched=is_watched, patience=patience)
-
-    progress.saw(Report(ScheduleId("nightly"), 7, []))
-    progress.clear()
+    with ProgressLine(is_watched=is_watched, patience=patience) as line:
+        Tally(line).add(Report(ScheduleId("nightly"), 7, []))
 
     assert capsys.readouterr().err == ""

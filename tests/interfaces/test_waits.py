@@ -2,14 +2,19 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from foliot import Foliot
+from foliot.domain.ids import JobId
+from foliot.domain.instant import to_datetime
 from foliot.engine.node import Settings
 from foliot.interfaces.cli.execution_words import Told
-from foliot.interfaces.cli.pages import RunPage
+from foliot.interfaces.cli.run_page import RunPage
+from foliot.testing.clock import START
 from foliot.testing.inline import InlineEngine
 from tests.interfaces.conftest import Call
 
@@ -93,6 +98,63 @@ async def test_a_step_says_how_long_its_gate_waits_and_for_what(engine: InlineEn
     assert (
         told.why_step(told.view.steps[0]) == f"it is due at 2026-01-01 00:00:00Z and waits for its gate, {until}: free"
     )
+
+
+async def test_a_step_says_what_the_gate_asks_that_its_execution_began_with(engine: InlineEngine) -> None:
+    for name in ("free", "alone"):
+        await engine.app.enqueue(name)
+    await engine.run_until_idle()
+    told = await begin(engine, command="true", depends_on=["free"], wait_sec=600)
+    before = told.why_step(told.view.steps[0])
+
+    later = {"name": "only", "command": "true", "depends_on": ["alone"], "wait_sec": 60}
+    await engine.app.deploy_workflow({"id": "flow", "steps": [later]})
+
+    again = await Told.gather(await engine.app.open(), told.view.id)
+    assert again is not None
+    assert again.why_step(again.view.steps[0]) == before
+    assert before.endswith("until 2026-01-01 00:10:00Z at most: free")
+    assert await why_run(engine, again.view.steps[0].run_id) == before
+
+
+async def test_a_step_of_a_deleted_workflow_still_says_what_it_waits_for(engine: InlineEngine) -> None:
+    first = await engine.app.enqueue("alone")
+    await engine.run_until_idle()
+    told = await begin(engine, command="true", depends_on=["alone"], wait_sec=600)
+
+    await engine.app.delete_workflow("flow")
+
+    again = await Told.gather(await engine.app.open(), told.view.id)
+    assert again is not None
+    assert again.why_step(again.view.steps[0]).endswith("waits for its gate, until 2026-01-01 00:10:00Z at most: alone")
+    assert (await engine.app.run(first)).status == "running"
+
+
+async def test_a_step_says_which_limit_the_job_had_when_its_execution_began(engine: InlineEngine) -> None:
+    services = await engine.app.open()
+    first = await engine.app.enqueue("alone")
+    await engine.run_until_idle()
+    told = await begin(engine, job="alone")
+    spec = (await services.registrar.job("alone")).spec
+
+    await services.registrar.put_jobs({JobId("alone"): replace(spec, options=replace(spec.options, max_concurrent=7))})
+
+    again = await Told.gather(services, told.view.id)
+    assert again is not None
+    assert again.why_step(again.view.steps[0]) == f"it waits for a place (max_concurrent 1) until {first} ends"
+
+
+async def test_a_gate_of_a_step_waits_from_when_the_step_could_start(engine: InlineEngine) -> None:
+    await engine.app.enqueue("free")
+    step = {"name": "only", "command": "true", "depends_on": ["free"], "wait_sec": 600}
+    await engine.app.deploy_workflow({"id": "flow", "steps": [step]})
+    planned = to_datetime(START) - timedelta(hours=1)
+    assert await engine.app.launcher.start("flow", None, None, planned, "key")
+    await engine.run_until_idle()
+    [run] = await engine.app.runs(job="flow.only")
+
+    assert run.scheduled_for == planned
+    assert "until 2026-01-01 00:10:00Z at most" in await why_run(engine, run.id)
 
 
 async def test_a_step_that_runs_waits_for_nothing(engine: InlineEngine) -> None:

@@ -22,7 +22,7 @@ from foliot.ports.storage import Storage
 from foliot.service.verify import verify
 from foliot.testing.clock import VirtualClock
 from foliot.testing.invariants import Oracle, check_invariants, compare_with_oracle, read_books, read_passages
-from foliot.testing.simulation.process import Opener
+from foliot.testing.simulation.process import OpenStorage
 from foliot.testing.simulation.world import World
 from tests.domain.cron.oracle import fires
 from tests.domain.workflow import reference
@@ -42,7 +42,7 @@ def fresh_seed() -> int:
 
 
 @pytest.fixture
-def open_storage(tmp_path: Path) -> Opener:
+def open_storage(tmp_path: Path) -> OpenStorage:
     return opener_in(tmp_path)
 
 
@@ -52,12 +52,12 @@ def open_storage(tmp_path: Path) -> Opener:
 @pytest.mark.proves("S1", "S3", "S4", "S6", "S10", "L1", "L2", "L4", "L10", "Q5", "R1-21", "R1-22", "M1", "M4", "O2")
 @pytest.mark.proves("D2", "D3", "D5", "D6", "D7", "D8", "D9")
 @pytest.mark.parametrize("seed", FIXED)
-async def test_whatever_happens_everything_holds(seed: int, open_storage: Opener) -> None:
+async def test_whatever_happens_everything_holds(seed: int, open_storage: OpenStorage) -> None:
     await tell(seed, open_storage)
 
 
 @pytest.mark.proves("S6", "T2")
-async def test_a_fresh_seed_holds_as_well(open_storage: Opener) -> None:
+async def test_a_fresh_seed_holds_as_well(open_storage: OpenStorage) -> None:
     seed = fresh_seed()
     print(f"FOLIOT_SIMULATION_SEED={seed}")
 
@@ -76,7 +76,7 @@ async def test_the_same_seed_tells_the_same_story(tmp_path: Path) -> None:
     assert digests[0] == digests[1]
 
 
-async def tell(seed: int, open_storage: Opener) -> None:
+async def tell(seed: int, open_storage: OpenStorage) -> None:
     """Run the story to its end; then judge the storage as a whole."""
     clock = VirtualClock(from_datetime(BEGINNINGS[seed % len(BEGINNINGS)]))
     world = await World.create(seed, clock, open_storage)
@@ -142,7 +142,7 @@ def oracle_of(schedule_id: str) -> Oracle:
     return moments
 
 
-def opener_in(directory: Path) -> Opener:
+def opener_in(directory: Path) -> OpenStorage:
     async def open_again(clock: Clock, faults: Callable[[str], None]) -> Storage:
         path = directory / "simulation.db"
         opened = await SqliteStorage.open(path, clock=clock, inline=True, faults=faults, synchronous="NORMAL")

@@ -53,22 +53,22 @@ async def test_what_nobody_owns_can_be_taken_over(services: Services) -> None:
     assert job.spec.source == "file"
 
 
-async def test_a_schedule_is_changed_and_deleted_only_by_its_owner(owned: Services) -> None:
+async def test_a_schedule_is_changed_only_by_its_owner_and_deleted_only_by_force(owned: Services) -> None:
     with pytest.raises(OwnedElsewhere, match='schedule "a:default" is defined in the configuration file'):
         await owned.registrar.upsert_schedule(DAILY, job_id=A, cron_expr="@hourly")
     with pytest.raises(OwnedElsewhere):
         await owned.registrar.delete_schedule(DAILY)
 
     assert (await owned.registrar.schedule(DAILY)).revision.spec == daily("file")
-    await owned.registrar.delete_schedule(DAILY, source="file")
+    await owned.registrar.delete_schedule(DAILY, force=True)
     with pytest.raises(NotFound):
         await owned.registrar.schedule(DAILY)
 
 
-async def test_a_job_is_deleted_only_by_its_owner(owned: Services) -> None:
+async def test_a_job_that_somebody_owns_is_deleted_only_by_force(owned: Services) -> None:
     with pytest.raises(OwnedElsewhere):
         await owned.registrar.delete_job(A)
-    await owned.registrar.delete_job(A, source="file")
+    await owned.registrar.delete_job(A, force=True)
 
     assert await owned.storage.schedules.get([DAILY]) == {}
     with pytest.raises(NotFound, match='Did you mean "b"'):

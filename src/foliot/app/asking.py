@@ -149,10 +149,13 @@ class Foliot(Application):
         [run] = await (await self.open()).presence.ended(RunId(run_id), patience=patience)
         return view_run(run)
 
-    async def delete_job(self, job: JobName) -> None:
-        """Delete a job that no file and no application owns, with its schedules. Its history is kept."""
+    async def delete_job(self, job: JobName, *, force: bool = False) -> None:
+        """Delete a job that no file and no application owns, with its schedules. Its history is kept.
+
+        With `force` one that they did own, and do not define any more. What they still define, they bring back.
+        """
         services = await self.open()
-        await services.registrar.delete_job(self._name(job))
+        await services.registrar.delete_job(self._name(job), force=force)
         await services.dependencies.remove_jobs([self._name(job)])
 
     # -- workflows
@@ -169,14 +172,14 @@ class Foliot(Application):
         read = read_workflow(tree, jobs, services.clock.now())
         return await services.workflows.deploy(read.id, read.spec, read.schedules, past=read.past, warn=read.warnings)
 
-    async def delete_workflow(self, workflow: str) -> None:
-        """Delete a workflow that no file and no application owns, with all its schedules.
+    async def delete_workflow(self, workflow: str, *, force: bool = False) -> None:
+        """Delete a workflow that no file and no application owns, with all its schedules; `force` as for jobs.
 
         Executions that have begun go on, those that have not are cancelled, and history is kept. Deployed again, it
         goes on with the next version.
         """
         services = await self.open()
-        await services.dependencies.remove_jobs(await services.workflows.delete(workflow))
+        await services.dependencies.remove_jobs(await services.workflows.delete(workflow, force=force))
 
     async def workflow_document(self, workflow: str, *, version: int | None = None) -> dict[str, Any]:
         """A workflow as the document that `deploy_workflow` takes, secrets included."""
@@ -249,9 +252,9 @@ class Foliot(Application):
         """Let a schedule fire no longer, or again."""
         await (await self.open()).registrar.pause_schedule(schedule_id, paused)
 
-    async def delete_schedule(self, schedule_id: str) -> None:
-        """Delete a schedule that no file and no application owns. The runs it started are kept."""
-        await (await self.open()).registrar.delete_schedule(schedule_id)
+    async def delete_schedule(self, schedule_id: str, *, force: bool = False) -> None:
+        """Delete a schedule that no file and no application owns; `force` as for jobs. The runs it started are kept."""
+        await (await self.open()).registrar.delete_schedule(schedule_id, force=force)
 
     async def get_schedule(self, schedule_id: str) -> ScheduleView:
         """The schedule with its next five fire times."""

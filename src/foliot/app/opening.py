@@ -22,9 +22,9 @@ from foliot.ports.launcher import RunLauncher
 from foliot.service.background import Background, here_already, run_through, wait_on
 from foliot.service.launcher import DeskLauncher
 from foliot.wiring import (
-    DEFAULT_SURROUNDINGS,
+    EVERYTHING,
+    Reach,
     Services,
-    Surroundings,
     build_node,
     build_runners,
     node_label,
@@ -196,10 +196,10 @@ class Application(Declarations):
         """Whether ticks of workflows are handed to a launcher of the application's."""
         return self._launcher is not None
 
-    async def node(self, settings: Settings | None = None, surroundings: Surroundings = DEFAULT_SURROUNDINGS) -> Node:
+    async def node(self, settings: Settings | None = None, reach: Reach = EVERYTHING) -> Node:
         """The scheduler and worker of this process, not yet started."""
         chosen = settings or Settings(label=node_label())
-        runners = build_runners(self._functions, self.launcher, chosen.slots, surroundings)
+        runners = build_runners(self._functions, self.launcher, chosen.slots, reach)
         services = await self.open()
         node = build_node(services, runners, chosen, self._launcher, self.listeners.listen(services.executions))
         self._nodes.add(node)

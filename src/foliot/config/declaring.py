@@ -101,20 +101,29 @@ def _names(found: _Found) -> Iterator[tuple[str, JobId, Place]]:
 
 
 def _check_gates(found: _Found, reading: Reading) -> None:
-    names = {*found.specs, *(workflow.id for workflow in found.workflows), *(name for name, _ in found.steps)}
-    unread = {job.id: job for job in found.jobs if job.spec is None}
     gates = {job.id: (job.spec.gate, job.fields["depends_on"]) for job in found.jobs if job.spec and job.spec.gate}
-    for job_id, (gate, written) in (*gates.items(), *_gates_of_steps(found)):
-        for name, place in dependency_places(gate, written):
-            if name in unread and unread[name].is_later:
-                message = f'job "{name}" is left out, so nothing can depend on it'
-                reading.problems.error(place, message, "Leave it out of depends_on as well.")
-            elif name not in names | unread.keys():
-                _report_stranger(name, names - {job_id}, place, reading)
+    needs = [
+        (job_id, name, place)
+        for job_id, (gate, written) in (*gates.items(), *_gates_of_steps(found))
+        for name, place in dependency_places(gate, written)
+    ]
+    _check_needs(needs, found, reading)
     for circle in circles({job_id: gate for job_id, (gate, _) in gates.items()}):
         hint = 'None of them begins, unless one has on_missing = "run" or is triggered another way.'
         place = gates[JobId(circle[0])][1].place
         reading.problems.warning(place, f"these jobs depend on each other: {' -> '.join(circle)}", hint)
+
+
+def _check_needs(needs: Iterable[tuple[JobId, JobId, Place]], found: _Found, reading: Reading) -> None:
+    """Which job needs which other, and where that is written."""
+    names = {*found.specs, *(workflow.id for workflow in found.workflows), *(name for name, _ in found.steps)}
+    unread = {job.id: job for job in found.jobs if job.spec is None}
+    for job_id, name, place in needs:
+        if name in unread and unread[name].is_later:
+            message = f'job "{name}" is left out, so nothing can depend on it'
+            reading.problems.error(place, message, "Leave it out of depends_on as well.")
+        elif name not in names | unread.keys():
+            _report_stranger(name, names - {job_id}, place, reading)
 
 
 def _gates_of_steps(found: _Found) -> Iterator[tuple[JobId, tuple[Gate, Found]]]:

@@ -55,6 +55,12 @@ def edit(schedule: Schedule, spec: ScheduleSpec, open_revisions: Sequence[Revisi
     )
 
 
+def renew(schedule: Schedule, now: Instant) -> Schedule:
+    """The same rule once more, where its row could not be read: what was not decided meanwhile is asked for at once."""
+    wake_at = None if schedule.paused_at is not None else now
+    return replace(schedule, version=schedule.version + 1, updated_at=now, wake_at=wake_at)
+
+
 def is_same_rule(schedule: Schedule, spec: ScheduleSpec) -> bool:
     """Whether saving `spec` again would change nothing, so that applying a file twice opens no revision."""
     current = schedule.revision.spec

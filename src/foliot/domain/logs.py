@@ -90,14 +90,17 @@ def judge_log(
     """How the log of one attempt ends: `chunks` are its first and its last, or more, in order."""
     if not is_over:
         return LogEnd(LogState.OPEN)
-    is_old = kept_from is not None and ended_at is not None and ended_at < kept_from
-    if (chunks and chunks[0].seq > 0) or (not chunks and is_old):
+    if _is_pruned(chunks, ended_at, kept_from):
         return LogEnd(LogState.PRUNED)
     if was_lost:
         return LogEnd(LogState.WORKER_LOST)
-    if not chunks:
-        return LogEnd(LogState.COMPLETE)
-    closing = read_closing(chunks[-1])
-    if closing is None or closing.is_truncated:
-        return LogEnd(LogState.TRUNCATED, *(closing or ()))
-    return LogEnd(LogState.COMPLETE)
+    closing = read_closing(chunks[-1]) if chunks else Closing()
+    if closing is None:
+        return LogEnd(LogState.TRUNCATED)
+    return LogEnd(LogState.TRUNCATED, *closing) if closing.is_truncated else LogEnd(LogState.COMPLETE)
+
+
+def _is_pruned(chunks: Sequence[LogChunk], ended_at: Instant | None, kept_from: Instant | None) -> bool:
+    if chunks:
+        return chunks[0].seq > 0
+    return ended_at is not None and kept_from is not None and ended_at < kept_from

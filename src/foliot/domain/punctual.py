@@ -1,14 +1,15 @@
 """The common case of firing, decided at once: one planned moment is due, it is on time, and nothing stands in its way.
 
 Ten thousand schedules that are due at the same second are nearly all like this. What is decided here is exactly what
-the long way (`foliot.domain.firing`) would decide; whatever is not simple is left to it.
+the long way (`foliot.domain.planning`) would decide; whatever is not simple is left to it.
 """
 
 from typing import Final
 
-from foliot.domain.firing import Circumstances, DueSchedule, Firing, Launch, plan_firing
+from foliot.domain.firing import Circumstances, DueSchedule, Firing, Launch
 from foliot.domain.ids import RunId
 from foliot.domain.instant import LATEST, Instant
+from foliot.domain.planning import plan_firing
 from foliot.domain.run import Tick
 from foliot.domain.schedule import rule_of
 from foliot.domain.tick import TickOutcome, TickReason, TickRecord, tick_key

@@ -46,6 +46,14 @@ def possible_renames(renames: Mapping[JobId, JobId], existing: Collection[JobId]
     return done
 
 
+def aside(workflow_id: JobId, revision: int) -> str:
+    """Where a deleted workflow goes, with its versions and executions, when another one gets its id at this revision.
+
+    Nobody can give such a name, and no two revisions are the same.
+    """
+    return f"{workflow_id}~{revision}"
+
+
 def renamed_schedule_id(schedule_id: ScheduleId, rename: Rename) -> ScheduleId:
     """A schedule that is named after its job is named after it again; any other keeps its name."""
     old, new = rename

@@ -147,7 +147,7 @@ class NewRun(Struct, frozen=True, gc=False):
     is_gated: bool = False
     """It may start only after its job's gate has been asked."""
     scheduled_for: Instant | None = None
-    """The planned moment, where a launcher names it and no tick of ours does."""
+    """The planned moment, where a launcher names it and no tick of ours does; of a step, that of its execution."""
 
 
 class Run(NamedTuple):
@@ -228,8 +228,8 @@ Verdict = Ended | Again | GivenBack
 SUCCEEDED: Final = Ended(Status.SUCCESS)
 
 
-class Progress(Protocol):
-    """Where a run stands while one of its attempts ends: that attempt's number, and how many were lost before."""
+class Attempted(Protocol):
+    """A run one of whose attempts has ended: the number of that attempt, and how many were lost before."""
 
     @property
     def run_id(self) -> RunId: ...
@@ -241,7 +241,7 @@ class Progress(Protocol):
     def lost(self) -> int: ...
 
 
-def settle(progress: Progress, outcome: Outcome, options: Options) -> Verdict:
+def settle(run: Attempted, outcome: Outcome, options: Options) -> Verdict:
     """Decide what one finished attempt makes of its run. What may be a secret in an error goes no further than here."""
     if outcome is DONE:
         return SUCCEEDED
@@ -255,25 +255,25 @@ def settle(progress: Progress, outcome: Outcome, options: Options) -> Verdict:
         case Interrupted():
             return GivenBack()
         case Lost():
-            return _settle_lost(progress, options)
+            return _settle_lost(run, options)
         case TimedOut(error=error):
-            return _retry_or_end(progress, options, Ended(Status.TIMEOUT, Reason.TIMEOUT, public_error(error)))
+            return _retry_or_end(run, options, Ended(Status.TIMEOUT, Reason.TIMEOUT, public_error(error)))
         case Failure(error=error, reason=reason, exit_code=exit_code, retryable=retryable):
             ended = Ended(Status.FAILED, reason, public_error(error), exit_code)
-            return _retry_or_end(progress, options, ended) if retryable else ended
+            return _retry_or_end(run, options, ended) if retryable else ended
 
 
-def _retry_or_end(progress: Progress, options: Options, ended: Ended) -> Verdict:
-    failures = progress.attempt - progress.lost
+def _retry_or_end(run: Attempted, options: Options, ended: Ended) -> Verdict:
+    failures = run.attempt - run.lost
     if failures > options.retry.retries:
         return ended
-    delay = options.retry.delay(failures, key=progress.run_id)
+    delay = options.retry.delay(failures, key=run.run_id)
     reason = ended.reason or Reason.EXCEPTION
     return Again(delay, ended.status, reason, ended.error, ended.exit_code)
 
 
-def _settle_lost(progress: Progress, options: Options) -> Verdict:
-    lost = progress.lost + 1
+def _settle_lost(run: Attempted, options: Options) -> Verdict:
+    lost = run.lost + 1
     if lost > options.lost_budget:
         error = f"the worker vanished {lost} times while running this" if lost > 1 else "the worker vanished"
         return Ended(Status.FAILED, Reason.LEASE_LOST, error, was_lost=True)

@@ -126,6 +126,8 @@ class Schedule(Struct, frozen=True, gc=False):
     behind_since: Instant | None = None
     ledger_from: Instant | None = None
     """Ticks before this moment have been removed by retention."""
+    is_illegible: bool = False
+    """Its own row cannot be read, and it does not fire. What it says is what its current revision says."""
 
 
 def rule_of(spec: ScheduleSpec, schedule_id: ScheduleId) -> Rule:

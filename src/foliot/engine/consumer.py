@@ -11,7 +11,7 @@ from typing import Any
 from foliot.domain.ids import RunId, Token
 from foliot.domain.instant import SECOND, Millis
 from foliot.domain.lease import Claim, Finish, Worker
-from foliot.domain.outcome import Failure, Outcome
+from foliot.domain.outcome import Failure, Outcome, Reason
 from foliot.domain.run import SUCCEEDED, Again, Ended, Status, Verdict, settle
 from foliot.domain.workflow.jobs import GRAPH
 from foliot.engine.attempt import Ending, RunningAttempt
@@ -22,6 +22,7 @@ from foliot.engine.loop import AT_ONCE, Duty
 from foliot.engine.membership import Membership
 from foliot.engine.opener import Opener
 from foliot.engine.plans import Plans
+from foliot.errors import RowUnreadable
 from foliot.ports.clock import Clock
 from foliot.ports.queue import Queue
 from foliot.ports.runner import Runner, Sweep
@@ -166,18 +167,21 @@ class Consumer:
         return claims
 
     def _start(self, claim: Claim, loop: asyncio.AbstractEventLoop) -> None:
-        job, options = self._definitions.of(claim)
+        job, options, error = self._definitions.of(claim)
         running = RunningAttempt(claim, job, options, self._logbook.open(claim), self._clock)
         self._running[claim.token] = running
-        running.task = loop.create_task(self._see_through(running))
+        running.task = loop.create_task(self._see_through(running, error))
 
-    async def _see_through(self, running: RunningAttempt) -> None:
-        """From a claim to what is to be saved about it. A slot is taken for as long as this lasts."""
+    async def _see_through(self, running: RunningAttempt, error: RowUnreadable | None) -> None:
+        """From a claim to what is to be saved about it. A slot is taken for as long as this lasts.
+
+        An error says why nobody knows what there is to do.
+        """
         claim = running.claim
         try:
             if claim.lost:
                 await self._sweep_former(claim)
-            outcome = await self._work(running)
+            outcome = await self._work(running) if error is None else _unreadable(error)
         finally:
             # Whatever happens, the slot is free again; a lease without an outcome is given back with the next renewal.
             del self._running[claim.token]
@@ -208,6 +212,10 @@ class Consumer:
         """A worker that vanished on this machine may have left processes, and whoever noticed may be elsewhere."""
         if self._sweep is not None:
             await self._sweep([(claim.run_id, number) for number in range(1, claim.attempt)])
+
+
+def _unreadable(error: RowUnreadable) -> Failure:
+    return Failure(str(error), Reason.LAUNCH_FAILED, retryable=False)
 
 
 class _SecondHand:

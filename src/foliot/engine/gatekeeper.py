@@ -16,11 +16,11 @@ from foliot.domain.gate.spec import Action, Gate, WindowKind
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import SECOND, Instant, Millis
 from foliot.domain.outcome import Reason
-from foliot.domain.run import Status
+from foliot.domain.run import Ended, Status
 from foliot.domain.workflow.passage import known_definition
 from foliot.engine.loop import AT_ONCE
 from foliot.engine.plans import Plans
-from foliot.errors import NotFound
+from foliot.errors import NotFound, RowUnreadable
 from foliot.ports.storage import Storage, Topic
 
 log = logging.getLogger(__name__)
@@ -56,16 +56,25 @@ class Gatekeeper:
 
     async def round(self) -> Millis | None:
         now, waiting = await self._storage.runs.gated(BATCH)
-        answers = [await self._ask(run, now) for run in waiting]
+        answers = [await self._answer(run, now) for run in waiting]
         passed = [answer for answer in answers if isinstance(answer, Passed)]
         postponed = [answer for answer in answers if isinstance(answer, Postponed)]
         # What was put off in an earlier round, and is not due yet, still waits.
         moments = [one.until for one in postponed] + [at for at in (self._next_look,) if at is not None and at > now]
         self._next_look = min(moments, default=None)
-        if answers:
+        if passed or postponed:
             await self._storage.runs.pass_gates(passed, postponed)
             _report(passed)
         return AT_ONCE if len(waiting) == BATCH and passed else self._every
+
+    async def _answer(self, run: Gated, now: Instant) -> Passed | Postponed | None:
+        """What its gate says. A run of which a row cannot be read has no gate to ask, and ends here."""
+        try:
+            return await self._ask(run, now)
+        except RowUnreadable as error:
+            log.error("gate_not_readable", extra={"run": run.run_id, "error": error.message})
+            await self._storage.runs.answer({run.run_id: Ended(Status.FAILED, Reason.LAUNCH_FAILED, str(error))})
+            return None
 
     async def _ask(self, run: Gated, now: Instant) -> Passed | Postponed:
         gate = await self._gate(run)

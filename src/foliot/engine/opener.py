@@ -7,12 +7,13 @@ from foliot.domain.ids import IdSource, JobId, RunId
 from foliot.domain.instant import later
 from foliot.domain.job import Job, JobSpec, Options
 from foliot.domain.lease import Claim
-from foliot.domain.outcome import Failure, Reason
+from foliot.domain.outcome import Cancelled, Failure, Reason
 from foliot.domain.payload import decode_payload
 from foliot.domain.workflow.execution import Execution, Opening, Progress
 from foliot.domain.workflow.keeping import with_kept
 from foliot.domain.workflow.passage import Passage, Plan
 from foliot.domain.workflow.progress import StepState, begin, first_states, rerun_states
+from foliot.domain.workflow.spec import GRAPH
 from foliot.domain.workflow.start import Start, read_params
 from foliot.engine.guide import Guide
 from foliot.engine.hooks import Tell, nobody
@@ -32,8 +33,8 @@ class Opener:
         self._plans = plans
         self._tell = tell
 
-    async def open(self, claim: Claim, job: Job, options: Options) -> Failure | None:
-        """Begin the execution that the claim is about. A failure says why there can be none; the lease is then ours."""
+    async def open(self, claim: Claim, job: Job, options: Options) -> Failure | Cancelled | None:
+        """Begin the execution that the claim is about. An outcome says why there is none; the lease is then ours."""
         try:
             return await self._open(claim, job, options)
         except StorageUnavailable:
@@ -41,9 +42,9 @@ class Opener:
             log.exception("execution_not_opened", extra={"run": claim.run_id, "job": job.id})
             return None
 
-    async def _open(self, claim: Claim, job: Job, options: Options) -> Failure | None:
-        workflow: Job | None = job
-        while workflow is not None:
+    async def _open(self, claim: Claim, job: Job, options: Options) -> Failure | Cancelled | None:
+        workflow = job
+        while True:
             try:
                 opening = await self._opening(claim, workflow, options)
             except StorageUnavailable:
@@ -53,14 +54,19 @@ class Opener:
             if opening is not None and not await self._storage.executions.open([opening]):
                 self._tell(Progress(claim.run_id, job.id, opening.states, opening.ended is not None))
                 return None
-            workflow = await self._changed(workflow)
-        return None
+            found = (await self._storage.jobs.get([job.id])).get(job.id)
+            if found is None or found.spec.kind != GRAPH:
+                return await self._without_workflow(claim)
+            if found.revision == workflow.revision:
+                # It is the lease that is not ours any more.
+                return None
+            workflow = found
 
-    async def _changed(self, job: Job) -> Job | None:
-        """The workflow's job as it is now, if it is another. If not, the lease is not ours any more, or the workflow
-        itself is renamed: then the lease is given back, and the run opened under its new name."""
-        found = (await self._storage.jobs.get([job.id])).get(job.id)
-        return None if found is None or found.revision == job.revision else found
+    async def _without_workflow(self, claim: Claim) -> Cancelled | None:
+        """One that is deleted cancels what has not begun. One that is renamed has taken its run along: the lease is
+        given back, and the run opened under its new name."""
+        run = (await self._storage.runs.get([claim.run_id])).get(claim.run_id)
+        return Cancelled() if run is not None and run.job_id == claim.job_id else None
 
     async def _opening(self, claim: Claim, job: Job, options: Options) -> Opening | None:
         """How it begins; None where names have changed since the job was read."""

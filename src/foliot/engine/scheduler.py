@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Final
 
 from foliot.domain.firing import Circumstances, DueSchedule, Firing, Launcher, Tempo
-from foliot.domain.ids import IdSource
+from foliot.domain.ids import IdSource, ScheduleUid
 from foliot.domain.instant import MINUTE, Instant, Millis, later, to_iso
 from foliot.domain.punctual import decide
 from foliot.domain.tick import TickOutcome, TickRecord
@@ -40,6 +40,8 @@ class Scheduler:
         self._ids = ids
         self._launcher = launcher
         self._tempo = tempo
+        self._told: dict[ScheduleUid, str] = {}
+        """What is wrong with schedules that cannot be read, as far as it has been told."""
 
     @property
     def wake(self) -> asyncio.Event:
@@ -48,10 +50,12 @@ class Scheduler:
     async def round(self) -> Millis | None:
         started = self._clock.elapsed()
         due = await self._storage.schedules.due(BATCH)
+        if due.illegible:
+            await self._put_off(due)
         if due.schedules and not await self._fire(due):
             # Others were faster, or the storage refuses these: either way nothing is gained by hurrying.
             return self._tempo.tick
-        if len(due.schedules) == BATCH:
+        if due.size == BATCH:
             return AT_ONCE
         next_wake = await self._storage.schedules.next_wake()
         if next_wake is None:
@@ -59,11 +63,23 @@ class Scheduler:
         now = due.now + self._clock.elapsed() - started
         return Millis(max(0, min(next_wake - now, self._tempo.tick)))
 
+    async def _put_off(self, due: DueBatch) -> None:
+        """Leave schedules alone that cannot be read, and look later whether somebody has mended them. Each is told of
+        once, until it is another trouble: it may be there for days."""
+        for schedule in due.illegible:
+            trouble = schedule.error.message
+            if self._told.get(schedule.uid) != trouble:
+                self._told[schedule.uid] = trouble
+                log.error("schedule_not_readable", extra={"schedule": schedule.id, "error": trouble})
+        await self._storage.schedules.put_off(due.illegible, until=later(due.now, _DEFERRAL))
+
     async def _fire(self, due: DueBatch) -> int:
         """Decide about all that is due; how many decisions were saved.
 
         While one part is being saved, the next is decided: the database and this process work side by side.
         """
+        for schedule in due.schedules if self._told else ():
+            self._told.pop(schedule.uid, None)
         circumstances = Circumstances(due.now, due.jobs, self._tempo, self._launcher, self._ids.stream(due.now))
         saving: list[asyncio.Task[int]] = []
         for start in range(0, len(due.schedules), PART):

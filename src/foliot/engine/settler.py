@@ -5,6 +5,7 @@ what it would have done is then done already, or comes back as another note.
 """
 
 import asyncio
+import logging
 from typing import Final
 
 from foliot.domain.ids import IdSource, RunId
@@ -16,7 +17,10 @@ from foliot.engine.guide import Guide
 from foliot.engine.hooks import Tell, nobody
 from foliot.engine.loop import AT_ONCE
 from foliot.engine.plans import Plans
+from foliot.errors import StorageUnavailable
 from foliot.ports.storage import Storage, Topic
+
+log = logging.getLogger(__name__)
 
 BATCH: Final = 100
 
@@ -34,13 +38,18 @@ class Settler:
         self._plans = plans
         self._every = every
         self._tell = tell
+        self._told: dict[RunId, str] = {}
+        """What is wrong with executions, as far as it has been told."""
 
     @property
     def wake(self) -> asyncio.Event:
         return self._storage.signal(Topic.NOTES)
 
     async def round(self) -> Millis | None:
-        decided = [await self._settle(one) for one in await self._storage.executions.unsettled(BATCH)]
+        # Those that nobody can settle are still there, and must not take the places of others.
+        found = await self._storage.executions.unsettled(BATCH + len(self._told))
+        self._told = {run_id: self._told[run_id] for (run_id, *_), *_ in found if run_id in self._told}
+        decided = [await self._decide(one) for one in found]
         settlements = [one for one in decided if one is not None]
         saved: set[RunId] = set()
         if settlements:
@@ -51,9 +60,27 @@ class Settler:
         # What could not be saved was settled by somebody else, or cannot be stored at all: no reason to hurry.
         return AT_ONCE if saved else self._every
 
+    async def _decide(self, unsettled: Unsettled) -> Settlement | None:
+        """One execution of which something cannot be read is left as it is, and told of once: it must not stop all
+        others, and goes on when somebody has mended it."""
+        run_id = unsettled.execution.run_id
+        try:
+            if unsettled.error is not None:
+                raise unsettled.error
+            settlement = await self._settle(unsettled)
+        except StorageUnavailable:
+            raise
+        except Exception as error:
+            if self._told.get(run_id) != str(error):
+                self._told[run_id] = str(error)
+                log.exception("execution_not_settled", extra={"run": run_id})
+            return None
+        self._told.pop(run_id, None)
+        return settlement
+
     async def _settle(self, unsettled: Unsettled) -> Settlement | None:
         """Decide what follows for one execution; nothing, where names have changed since it was read."""
-        execution, notes, now = unsettled
+        execution, notes, now, _ = unsettled
         plan = await self._plans.get(execution.workflow_id, execution.version, execution.revision)
         if plan is None:
             return None

@@ -65,7 +65,10 @@ class ExecutionStore(Protocol):
         ...
 
     async def unsettled(self, limit: int, *, at: Instant | None = None) -> list[Unsettled]:
-        """Executions with notes, or past their deadline and not ending. Takes no lock and changes nothing."""
+        """Executions with notes, or past their deadline and not ending. Takes no lock and changes nothing.
+
+        One that cannot be read comes with an error, and keeps none of the others from being read.
+        """
         ...
 
     async def states(self, run_id: RunId, steps: Collection[str] | None = None) -> dict[str, StepState]:

@@ -10,11 +10,14 @@ from foliot.domain.job import Job, JobSpec
 
 class JobStore(Protocol):
     async def put(self, jobs: Sequence[tuple[JobId, JobSpec]], *, at: Instant | None = None) -> list[Job]:
-        """Create or replace definitions. Saving what is already there changes nothing, not even `updated_at`."""
+        """Create or replace definitions. Saving what is already there changes nothing, not even `updated_at`.
+
+        One that cannot be read is replaced as well: its revision goes on rising.
+        """
         ...
 
     async def get(self, job_ids: Collection[JobId]) -> dict[JobId, Job]:
-        """Those of the named jobs that exist."""
+        """Those of the named jobs that exist. Raises `RowUnreadable` if one of them cannot be read."""
         ...
 
     async def page(self, *, after: JobId | None = None, limit: int = 100) -> list[Job]:

@@ -69,7 +69,7 @@ class RunStore(Protocol):
     async def release_due(self, limit: int, *, at: Instant | None = None) -> Released:
         """Make scheduled runs ready whose moment has come; those with limits begin to wait for them.
 
-        Runs that wait for their gate are left alone.
+        Runs that wait for their gate are left alone. One whose limits cannot be read waits for none: `claim` ends it.
         """
         ...
 
@@ -97,6 +97,7 @@ class RunStore(Protocol):
         """Lease up to `limit` ready runs to a live worker: rank order, never one run to two workers.
 
         With `only`, just those of them that are ready. A worker that is not registered or has expired gets nothing.
+        A run whose row cannot be read ends as failed, reason `launch_failed`, and others are leased in its place.
         """
         ...
 

@@ -9,7 +9,17 @@ from foliot.domain.instant import Instant
 from foliot.domain.job import Job
 from foliot.domain.schedule import Pause, Revision, Schedule
 from foliot.domain.tick import PlannedTick, TickRecord
+from foliot.errors import RowUnreadable
 from foliot.ports.definitions import NewSchedule
+
+
+class Illegible(NamedTuple):
+    """A schedule that asks for a decision nobody can make: its row, or that of its job, cannot be read."""
+
+    uid: ScheduleUid
+    id: ScheduleId
+    version: int
+    error: RowUnreadable
 
 
 class DueBatch(NamedTuple):
@@ -18,6 +28,13 @@ class DueBatch(NamedTuple):
     now: Instant
     schedules: Sequence[DueSchedule]
     jobs: Mapping[JobId, Job]
+    illegible: Sequence[Illegible] = ()
+    """They ask as well, and count as the others do. Who cannot help them puts them off."""
+
+    @property
+    def size(self) -> int:
+        """How many ask."""
+        return len(self.schedules) + len(self.illegible)
 
 
 class Ledger(NamedTuple):
@@ -34,7 +51,8 @@ class ScheduleStore(Protocol):
     async def put(self, schedules: Sequence[NewSchedule], *, at: Instant | None = None) -> list[Schedule]:
         """Create schedules, or edit those that exist by opening a revision (see `domain.edit`).
 
-        Saving an equal specification changes nothing. An edit never un-pauses.
+        Saving an equal specification changes nothing. An edit never un-pauses. A row that cannot be read is mended by
+        it: the revision that it was copied from says what it said.
         """
         ...
 
@@ -57,7 +75,17 @@ class ScheduleStore(Protocol):
         ...
 
     async def due(self, limit: int, *, at: Instant | None = None) -> DueBatch:
-        """Up to `limit` schedules whose `wake_at` has come, earliest first. Takes no lock and changes nothing."""
+        """Up to `limit` schedules whose `wake_at` has come, earliest first. Takes no lock and changes nothing.
+
+        One that cannot be read, or whose job cannot, keeps none of the others from being read.
+        """
+        ...
+
+    async def put_off(self, schedules: Sequence[Illegible], *, until: Instant) -> None:
+        """Let schedules ask again at `until`, and not before. Nothing else of them changes, so no moment is lost.
+
+        One that has another version by now is left alone.
+        """
         ...
 
     async def settle(self, firings: Sequence[Firing], *, at: Instant | None = None) -> list[ScheduleUid]:

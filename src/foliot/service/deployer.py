@@ -1,6 +1,6 @@
 """Applies a whole set of definitions: everything of it, or nothing if something is wrong.
 
-    plan      read what is stored, compare (`domain.deployment`), say what would change
+    plan      read what is stored, compare (`domain.comparison`), say what would change
     apply     plan, check, then: rename, put jobs and workflows, put schedules, delete schedules that are gone, disable
               jobs that are
 
@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from foliot.domain.deployment import Action, Changes, Current, Declared, Refusal, compare
+from foliot.domain.comparison import compare
+from foliot.domain.deployment import Action, Changes, Current, Declared, Refusal
 from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
 from foliot.domain.job import JobSpec
 from foliot.domain.schedule import ScheduleSpec
@@ -36,7 +37,12 @@ class Deployer:
         """What `apply` would do. Refusals are in it, nothing is raised for them."""
         # Which workflow a job leads is nobody's definition.
         jobs = [replace(job, spec=replace(job.spec, leads="")) async for job in stored_jobs(self._storage)]
-        schedules = [schedule async for schedule in stored_schedules(self._storage)]
+        # One that cannot be read is put again where it is declared, which mends it.
+        schedules = [
+            schedule
+            async for schedule in stored_schedules(self._storage)
+            if not schedule.is_illegible or schedule.id not in declared.schedules
+        ]
         versions = [version async for version in stored_workflows(self._storage)]
         # Those that Foliot itself made of dependencies are nobody's definition either.
         workflows = {version.workflow_id: version.spec for version in versions if version.spec.source != "foliot"}

@@ -8,9 +8,11 @@ from foliot.domain.instant import Instant
 from foliot.domain.run import BEGUN, Status
 from foliot.domain.schedule import Schedule
 from foliot.domain.timetable import Timetable
+from foliot.errors import RowUnreadable
 from foliot.ports.clock import Clock
 from foliot.ports.runs import Depth, RunFilter
 from foliot.ports.storage import Storage
+from foliot.service.paging import job_id_of, page_of_jobs
 from foliot.service.views import (
     PREVIEW,
     JobView,
@@ -22,6 +24,7 @@ from foliot.service.views import (
     view_run,
     view_schedule,
     view_tick,
+    view_unreadable_job,
     view_worker,
 )
 
@@ -38,9 +41,12 @@ class Overview:
 
     async def jobs(self, *, after: str | None = None, limit: int = 100) -> list[JobView]:
         """Jobs by id, each with its latest run."""
-        jobs = await self._storage.jobs.page(after=None if after is None else JobId(after), limit=limit)
-        latest = await self._storage.runs.latest([job.id for job in jobs])
-        return [view_job(job, latest.get(job.id)) for job in jobs]
+        jobs = await page_of_jobs(self._storage, None if after is None else JobId(after), limit)
+        latest = await self._storage.runs.latest([job_id_of(job) for job in jobs])
+        return [
+            view_unreadable_job(job) if isinstance(job, RowUnreadable) else view_job(job, latest.get(job.id))
+            for job in jobs
+        ]
 
     async def schedules(
         self, *, job_id: str | None = None, after: str | None = None, limit: int = 100
@@ -86,7 +92,8 @@ class Overview:
 
 
 def _preview(schedule: Schedule, now: Instant) -> Sequence[Instant]:
-    """The next fire times by the current rule: none while paused, and none of a schedule that has had its last."""
-    if schedule.paused_at is not None or not schedule.enabled:
+    """The next fire times by the current rule: none while paused, and none of a schedule that has had its last, or
+    cannot be read."""
+    if schedule.paused_at is not None or not schedule.enabled or schedule.is_illegible:
         return ()
     return Timetable(schedule.id, (schedule.revision,)).upcoming(max(now, schedule.settled_until), PREVIEW)

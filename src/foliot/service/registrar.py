@@ -19,12 +19,14 @@ from foliot.errors import InvalidInput, InvalidJob, InvalidSchedule, NotFound, O
 from foliot.ports.clock import Clock
 from foliot.ports.definitions import NewSchedule
 from foliot.ports.storage import Storage
-from foliot.service.paging import stored_jobs, stored_schedules, stored_workflows
+from foliot.service.paging import known_jobs, stored_jobs, stored_schedules, stored_workflows
 from foliot.service.views import ScheduleView, moment, view_ledger
 
 log = logging.getLogger(__name__)
 
 _SUGGESTIONS = 1_000
+_FORGETFUL = ("file", "app")
+"""Owners whose definitions may be gone without a word."""
 
 
 class Upserted(NamedTuple):
@@ -32,6 +34,15 @@ class Upserted(NamedTuple):
 
     schedule_id: str
     next_run_at: datetime | None
+
+
+class _Asked(NamedTuple):
+    """Schedules somebody wants stored, and those that are stored under their ids."""
+
+    specs: Mapping[ScheduleId, ScheduleSpec]
+    known: Mapping[ScheduleId, Schedule]
+    changes: Mapping[ScheduleId, ScheduleSpec]
+    """What is there already and stays as it is need not be possible any more: a one-shot that has fired, say."""
 
 
 class Registrar:
@@ -46,7 +57,7 @@ class Registrar:
         """Create or replace jobs. One that is wrong refuses them all. What is `coming` may be depended on already."""
         for job_id, spec in jobs.items():
             check_job(job_id, spec)
-        known = await self._storage.jobs.get(jobs)
+        known = await known_jobs(self._storage, jobs)
         refuse_foreign("job", ((job_id, job.spec.source, jobs[job_id].source) for job_id, job in known.items()))
         await self._check_gates(jobs, {*jobs, *coming})
         before = {job_id: job.spec for job_id, job in known.items()}
@@ -102,40 +113,42 @@ class Registrar:
 
         A schedule whose time is over was right once. It is told of, changed where it is stored, and not created.
         """
-        return await self._storage.schedules.put(await self.prepare_schedules(schedules, may_be_over=True))
+        asked = await self._compare(schedules)
+        over = self._over(asked.changes)
+        _tell_of(over, asked.known)
+        await self._check_changes(asked)
+        wanted = {name: spec for name, spec in asked.specs.items() if name in asked.known or name not in over}
+        return await self._storage.schedules.put(self._with_uids(wanted))
 
-    async def prepare_schedules(
-        self, schedules: Mapping[ScheduleId, ScheduleSpec], *, may_be_over: bool = False
-    ) -> list[NewSchedule]:
+    async def prepare_schedules(self, schedules: Mapping[ScheduleId, ScheduleSpec]) -> list[NewSchedule]:
         """Schedules as they can be stored. One that is wrong refuses them all."""
-        now = self._clock.now()
+        asked = await self._compare(schedules)
+        self.check_schedules(asked.changes)
+        await self._check_changes(asked)
+        return self._with_uids(asked.specs)
+
+    async def _compare(self, schedules: Mapping[ScheduleId, ScheduleSpec]) -> _Asked:
         specs = {schedule_id: canonical(spec, schedule_id) for schedule_id, spec in schedules.items()}
         known = await self._storage.schedules.get(specs)
-        # What is there already and stays as it is need not be possible any more: a one-shot that has fired, say.
         changes = {
             schedule_id: spec
             for schedule_id, spec in specs.items()
             if schedule_id not in known or not is_same_rule(known[schedule_id], spec)
         }
-        over = self._over(changes)
-        if may_be_over:
-            _tell_of(over, known)
-        else:
-            _refuse(over)
-        refuse_foreign(
-            "schedule",
-            (
-                (schedule_id, known[schedule_id].revision.spec.source, spec.source)
-                for schedule_id, spec in changes.items()
-                if schedule_id in known
-            ),
-        )
-        await self._check_jobs(changes)
-        wanted = {name: spec for name, spec in specs.items() if name in known or name not in over}
-        uids = self._ids.batch(now, len(wanted))
+        return _Asked(specs, known, changes)
+
+    async def _check_changes(self, asked: _Asked) -> None:
+        """Nothing changes that somebody else owns, or for a job that is not there."""
+        owners = {name: schedule.revision.spec.source for name, schedule in asked.known.items()}
+        changed = [(name, owners[name], spec.source) for name, spec in asked.changes.items() if name in owners]
+        refuse_foreign("schedule", changed)
+        await self._check_jobs(asked.changes)
+
+    def _with_uids(self, specs: Mapping[ScheduleId, ScheduleSpec]) -> list[NewSchedule]:
+        uids = self._ids.batch(self._clock.now(), len(specs))
         return [
             NewSchedule(ScheduleUid(uid), schedule_id, spec)
-            for uid, (schedule_id, spec) in zip(uids, wanted.items(), strict=True)
+            for uid, (schedule_id, spec) in zip(uids, specs.items(), strict=True)
         ]
 
     def check_schedules(self, schedules: Mapping[ScheduleId, ScheduleSpec]) -> None:
@@ -152,9 +165,10 @@ class Registrar:
         if not await self._storage.schedules.pause([ScheduleId(schedule_id)], paused=paused):
             raise await self._no_schedule(schedule_id)
 
-    async def delete_schedule(self, schedule_id: str, *, source: str = "api") -> None:
+    async def delete_schedule(self, schedule_id: str, *, force: bool = False) -> None:
+        """Delete a schedule; with `force` also one that was defined in a file or in code."""
         schedule = await self.schedule(schedule_id)
-        refuse_foreign("schedule", [(schedule.id, schedule.revision.spec.source, source)])
+        refuse_owned("schedule", schedule.id, schedule.revision.spec.source, force=force)
         if not await self._storage.schedules.delete([schedule.id]):
             raise await self._no_schedule(schedule_id)
 
@@ -164,13 +178,18 @@ class Registrar:
         names = [schedule.id async for schedule in stored_schedules(self._storage, job.id)]
         return [schedule.id for schedule in await self._storage.schedules.pause(names, paused=paused)]
 
-    async def delete_job(self, job_id: str, *, source: str = "api") -> None:
-        """Delete a job with its schedules, and cancel its runs that have not started. Its history is kept."""
+    async def delete_job(self, job_id: str, *, force: bool = False) -> None:
+        """Delete a job with its schedules, and cancel its runs that have not started. Its history is kept.
+
+        With `force` also one that was defined in a file or in code.
+        """
         job = await self.job(job_id)
-        refuse_foreign("job", [(job.id, job.spec.source, source)])
+        refuse_owned("job", job.id, job.spec.source, force=force)
         if job.spec.kind == GRAPH:
             raise InvalidJob(
-                f'"{job_id[:64]}" is a workflow', hint="Delete it with delete_workflow, steps and all.", field="job_id"
+                f'"{job_id[:64]}" is a workflow',
+                hint="Delete it, steps and all, with delete_workflow or: foliot workflows delete",
+                field="job_id",
             )
         await self.refuse_needed([job.id])
         if not await self._storage.jobs.delete([job.id]):
@@ -252,6 +271,16 @@ def refuse_foreign(what: str, changes: Iterable[tuple[str, str, str]]) -> None:
         places = ", ".join(dict.fromkeys(place for _, place in refused))
         facts = "; ".join(f'{what} "{name}" is defined {place}' for name, place in refused)
         raise OwnedElsewhere(facts, hint=f"Change it where it is defined: {places}. Pausing is always possible.")
+
+
+def refuse_owned(what: str, name: str, owner: str, *, force: bool) -> None:
+    """Refuse to delete what a file or an application defines. Nobody else can tell whether it still does: `force` says
+    that it does not. Should it after all, it comes back from there."""
+    if owner in OWNERS and not (force and owner in _FORGETFUL):
+        left_over = f" If the {what} is gone from there: --force, in code force=True." if owner in _FORGETFUL else ""
+        raise OwnedElsewhere(
+            f'{what} "{name}" is defined {OWNERS[owner]}', hint=f"Remove it where it is defined.{left_over}"
+        )
 
 
 def _refuse(over: Mapping[ScheduleId, InvalidInput]) -> None:

@@ -10,14 +10,16 @@ from typing import Any, Final
 
 import msgspec
 
+from foliot.domain.ids import JobId
 from foliot.domain.instant import SECOND, Instant, to_datetime
-from foliot.domain.job import Job
+from foliot.domain.job import DEFAULT_PROJECT, Job, JobSpec
 from foliot.domain.lease import WorkerState
 from foliot.domain.run import BEGUN, AttemptRecord, Run, Status
 from foliot.domain.schedule import Schedule, ScheduleType
 from foliot.domain.secrets import public_document, public_spec
 from foliot.domain.tick import TickOutcome, TickReason, TickRecord
 from foliot.domain.timetable import Timetable
+from foliot.errors import RowUnreadable
 from foliot.ports.schedules import Ledger
 
 PREVIEW: Final = 5
@@ -150,6 +152,8 @@ class ScheduleView(msgspec.Struct, frozen=True, kw_only=True):
     updated_at: datetime
     preview: list[datetime]
     """The next fire times as they are planned now, in the schedule's zone's instants, UTC."""
+    readable: bool = True
+    """False: something else has written its row, and it does not fire until that is mended."""
 
     @property
     def cron_expr(self) -> str | None:
@@ -257,6 +261,21 @@ def view_job(job: Job, latest: Run | None = None) -> JobView:
     )
 
 
+def view_unreadable_job(error: RowUnreadable) -> JobView:
+    """A job of which nothing is known but that it is there."""
+    spec = JobSpec(kind="unreadable", description=error.message, enabled=False, source="")
+    return view_job(
+        Job(
+            id=JobId(error.name),
+            project=DEFAULT_PROJECT,
+            spec=spec,
+            revision=0,
+            created_at=Instant(0),
+            updated_at=Instant(0),
+        )
+    )
+
+
 def view_ledger(ledger: Ledger, now: Instant) -> ScheduleView:
     """A schedule with the times at which it would fire next, were it not paused."""
     # A moment that fired early, by its jitter, is over although it is still to come.
@@ -288,6 +307,7 @@ def view_schedule(schedule: Schedule, preview: Sequence[Instant]) -> ScheduleVie
         created_at=to_datetime(schedule.created_at),
         updated_at=to_datetime(schedule.updated_at),
         preview=[to_datetime(planned) for planned in preview],
+        readable=not schedule.is_illegible,
     )
 
 

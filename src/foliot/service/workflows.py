@@ -10,7 +10,7 @@ from foliot.domain.edit import is_same_rule
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.job import JobSpec
 from foliot.domain.schedule import Schedule, ScheduleSpec, canonical
-from foliot.domain.workflow.checking import check_workflow, names_around
+from foliot.domain.workflow.checking import check_workflow, names_around, names_borne, possible_rivals
 from foliot.domain.workflow.dependencies import EDGES
 from foliot.domain.workflow.jobs import GRAPH, PART_SOURCE, is_part_of_workflow, jobs_of_all
 from foliot.domain.workflow.spec import WorkflowSpec
@@ -19,9 +19,11 @@ from foliot.ports.definitions import Deployment
 from foliot.ports.executions import WorkflowVersion
 from foliot.ports.storage import Storage
 from foliot.service.paging import stored_schedules
-from foliot.service.registrar import Registrar, refuse_foreign
+from foliot.service.registrar import Registrar, refuse_foreign, refuse_owned
 
 _SUGGESTIONS: Final = 1_000
+_Borne = Mapping[JobId, tuple[str, str]]
+"""Names with the workflow that bears them, and what of it does."""
 
 
 class Deployed(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,16 +75,15 @@ class Workflows:
             warnings=[*warn],
         )
 
-    async def delete(self, workflow_id: str, *, source: str = "api") -> set[JobId]:
+    async def delete(self, workflow_id: str, *, force: bool = False) -> set[JobId]:
         """Delete a workflow, its schedules and the jobs of its steps, whose names come back.
 
-        Executions that have begun go on, those that have not are cancelled, and history is kept.
+        Executions that have begun go on, those that have not are cancelled, and history is kept. With `force` also one
+        that was defined in a file or in code.
         """
         newest = await self.get(workflow_id)
-        refuse_foreign("workflow", [(workflow_id, newest.spec.source, source)])
-        versions = [(workflow_id, number + 1) for number in range(newest.version)]
-        found = (await self._storage.workflows.get(versions)).values()
-        behind = {name for version in found for name in jobs_of_all({workflow_id: version.spec})}
+        refuse_owned("workflow", workflow_id, newest.spec.source, force=force)
+        behind = {name for one in await self._versions(newest) for name in jobs_of_all({workflow_id: one.spec})}
         stored = await self._storage.jobs.get(behind)
         names = {name for name, job in stored.items() if is_part_of_workflow(job.spec)}
         await self._registrar.refuse_needed(names)
@@ -99,10 +100,12 @@ class Workflows:
         """Refuse workflows that cannot be walked through. `declared` is what is to be stored with them."""
         around = declared or Declared(workflows=workflows)
         coming = around.jobs.keys() | jobs_of_all(around.workflows)
+        borne = _borne_by(around.workflows)
         for workflow_id, spec in workflows.items():
             jobs = {**await self.jobs_named(names_around(workflow_id, spec), besides=coming), **around.jobs}
             refuse_foreign("workflow", _owners(workflow_id, spec, jobs))
-            check_workflow(workflow_id, spec, jobs, watchable=jobs.keys() | coming)
+            taken = await self._taken(workflow_id, spec, borne)
+            check_workflow(workflow_id, spec, jobs, watchable=jobs.keys() | coming, taken=taken)
 
     async def jobs_named(self, names: Collection[JobId], besides: Collection[JobId] = ()) -> dict[JobId, JobSpec]:
         """Those of the jobs that exist; if one does not, others too: one of them was probably meant."""
@@ -110,6 +113,27 @@ class Workflows:
         if set(names) - found.keys() - set(besides):
             found = {job.id: job for job in await self._storage.jobs.page(limit=_SUGGESTIONS)} | found
         return {job_id: job.spec for job_id, job in found.items()}
+
+    async def _taken(self, workflow_id: str, spec: WorkflowSpec, borne: _Borne) -> dict[JobId, str]:
+        """Names that a workflow would get and that others bear: stored ones, or those that come with it.
+
+        Former versions count: their jobs are stored, and executions of them may be under way. What it has it keeps.
+        """
+        rivals = [(name, None) for name in possible_rivals(workflow_id, spec)]
+        found = await self._storage.workflows.get([(workflow_id, None), *rivals])
+        own = found.pop((workflow_id, None), None)
+        new = names_borne(workflow_id, spec).keys() - (names_borne(workflow_id, own.spec) if own else {}).keys()
+        coming = {name: borne[name] for name in new if name in borne}
+        others = {name: what for name, (owner, what) in coming.items() if owner != workflow_id}
+        for newest in found.values():
+            for one in await self._versions(newest):
+                others |= names_borne(one.workflow_id, one.spec)
+        return {name: what for name, what in others.items() if name in new}
+
+    async def _versions(self, newest: WorkflowVersion) -> list[WorkflowVersion]:
+        """All versions of a workflow."""
+        numbers = [(newest.workflow_id, number + 1) for number in range(newest.version)]
+        return [*(await self._storage.workflows.get(numbers)).values()]
 
     async def _refuse_taken(self, workflow_id: str, schedules: Mapping[ScheduleId, ScheduleSpec]) -> None:
         """A schedule of something else does not become one of this workflow's."""
@@ -153,6 +177,15 @@ def _came_with_it(schedule: Schedule) -> bool:
 
 def _is_stored(schedule_id: ScheduleId, spec: ScheduleSpec, stored: Mapping[ScheduleId, Schedule]) -> bool:
     return schedule_id in stored and is_same_rule(stored[schedule_id], canonical(spec, schedule_id))
+
+
+def _borne_by(workflows: Mapping[str, WorkflowSpec]) -> _Borne:
+    """The names of workflows that are stored together; of two that bear one, the first has it."""
+    borne: dict[JobId, tuple[str, str]] = {}
+    for workflow_id, spec in workflows.items():
+        for name, what in names_borne(workflow_id, spec).items():
+            borne.setdefault(name, (workflow_id, what))
+    return borne
 
 
 def _owners(workflow_id: str, spec: WorkflowSpec, jobs: Mapping[JobId, JobSpec]) -> Iterator[tuple[str, str, str]]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Any, Final
 
-from foliot.domain.firing import Circumstances, DueSchedule, Firing, Tempo, plan_firing
+from foliot.domain.firing import Circumstances, DueSchedule, Firing, Tempo
 from foliot.domain.ids import IdSource, JobId, RunId, ScheduleId, ScheduleUid, Token, WorkerId
 from foliot.domain.instant import Instant, Millis
 from foliot.domain.job import DEFAULT_PROJECT, Job, JobSpec, Options
@@ -15,6 +15,7 @@ from foliot.domain.launch import launch_job
 from foliot.domain.lease import Claim, Finish, Worker
 from foliot.domain.logs import LogChunk, Stream
 from foliot.domain.outcome import Reason
+from foliot.domain.planning import plan_firing
 from foliot.domain.run import Again, Ended, GivenBack, NewRun, Status, Tick
 from foliot.domain.schedule import Revision, ScheduleSpec, ScheduleType
 from foliot.domain.tick import TickOutcome, TickReason, TickRecord, tick_key

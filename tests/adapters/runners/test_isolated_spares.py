@@ -3,7 +3,9 @@
 import asyncio
 import os
 import signal
+from collections.abc import Callable, Coroutine
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -140,7 +142,12 @@ async def test_closing_ends_all_spares_and_calls_may_follow(scene: Scene) -> Non
         assert waiting() == zombies() == []
 
 
-def test_spares_end_with_their_loop_and_the_next_loop_has_its_own(tmp_path: Path) -> None:
+CallOnce = Callable[[], Coroutine[Any, Any, None]]
+
+
+@pytest.fixture
+def call_once(tmp_path: Path) -> CallOnce:
+    """Makes a call on the loop it is awaited on, and waits for the spare that follows."""
     (tmp_path / "tasks.py").write_text(PID)
     calls = IsolatedCalls()
 
@@ -149,26 +156,22 @@ def test_spares_end_with_their_loop_and_the_next_loop_has_its_own(tmp_path: Path
         assert isinstance(await calls.run(attempt), Success)
         await until(lambda: len(waiting()) == 1)
 
+    return once
+
+
+def test_spares_end_with_their_loop_and_the_next_loop_has_its_own(call_once: CallOnce) -> None:
     for _ in range(2):
-        asyncio.run(once())
+        asyncio.run(call_once())
 
         assert waiting() == zombies() == []
 
 
-def test_spares_of_a_loop_that_was_just_dropped_are_forgotten_with_the_next_call(tmp_path: Path) -> None:
-    (tmp_path / "tasks.py").write_text(PID)
-    calls = IsolatedCalls()
-
-    async def once() -> None:
-        attempt = an_attempt(call="tasks:job", working_dir=str(tmp_path), log=ListLog())
-        assert isinstance(await calls.run(attempt), Success)
-        await until(lambda: len(waiting()) == 1)
-
+def test_spares_of_a_loop_that_was_just_dropped_are_forgotten_with_the_next_call(call_once: CallOnce) -> None:
     loop = asyncio.new_event_loop()
-    loop.run_until_complete(once())
+    loop.run_until_complete(call_once())
     dropped = waiting()
 
-    asyncio.run(once())
+    asyncio.run(call_once())
 
     assert [pid for pid in dropped if pid in waiting()] == []
     for task in asyncio.all_tasks(loop):

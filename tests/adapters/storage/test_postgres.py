@@ -9,6 +9,7 @@ from foliot.adapters.storage.postgres import PostgresStorage, open_postgres
 from foliot.ports.storage import Storage
 from foliot.testing.clock import VirtualClock
 from foliot.testing.conformance import storage as contracts
+from foliot.testing.postgres import PostgresServer
 from tests.adapters.storage.postgres.fresh import fresh_database
 
 
@@ -17,11 +18,32 @@ def clock() -> VirtualClock:
     return VirtualClock()
 
 
+@pytest.fixture
+def database() -> Iterator[tuple[PostgresServer, str]]:
+    with fresh_database() as found:
+        yield found
+
+
 @pytest.fixture(params=["direct", "pooled"])
-def dsn(request: pytest.FixtureRequest) -> Iterator[str]:
+def dsn(database: tuple[PostgresServer, str], request: pytest.FixtureRequest) -> str:
     """As it is, and as behind a pooler that lends connections for one transaction only."""
-    with fresh_database() as (server, name):
-        yield server.dsn(name) + ("&pooler=transaction" if request.param == "pooled" else "")
+    server, name = database
+    return server.dsn(name) + ("&pooler=transaction" if request.param == "pooled" else "")
+
+
+@pytest.fixture
+def spoil(database: tuple[PostgresServer, str]) -> Callable[..., None]:
+    server, name = database
+
+    def write(table: str, where: str, **documents: str) -> None:
+        for column, document in documents.items():
+            changed = server.sql(
+                f"UPDATE foliot.{table} SET {column} = $garbage${document}$garbage$ WHERE {where} RETURNING 1",
+                database=name,
+            )
+            assert changed
+
+    return write
 
 
 @pytest.fixture
@@ -69,6 +91,10 @@ class TestExchanging(contracts.ExchangeContract):
 
 
 class TestFinishing(contracts.FinishContract):
+    pass
+
+
+class TestLegibility(contracts.LegibilityContract):
     pass
 
 

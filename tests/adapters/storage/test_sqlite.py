@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
+import apsw
 import pytest
 
 from foliot.adapters.storage.sqlite import SqliteStorage
@@ -34,6 +35,22 @@ async def another(tmp_path: Path, clock: VirtualClock) -> AsyncIterator[Callable
 @pytest.fixture
 async def storage(another: Callable[[], Awaitable[Storage]]) -> Storage:
     return await another()
+
+
+@pytest.fixture
+def spoil(storage: Storage, tmp_path: Path) -> Callable[..., None]:
+    def write(table: str, where: str, **documents: str) -> None:
+        connection = apsw.Connection(str(tmp_path / "foliot.db"))
+        for column, document in documents.items():
+            connection.execute(f"UPDATE {table} SET {column} = ? WHERE {where}", (document,))
+            assert connection.changes()
+        connection.close()
+
+    return write
+
+
+class TestLegibility(suites.LegibilityContract):
+    pass
 
 
 class TestJobs(suites.JobContract):

@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 
 from foliot import Foliot
-from foliot.engine.node import Settings
 from foliot.errors import InvalidJob
 from foliot.testing.inline import InlineEngine
-from tests.interfaces.application.serving import outcome, served
+from tests.interfaces.serving import outcome, served
 
 
 async def add(a: int = 1, b: int = 2) -> int:
@@ -127,9 +126,7 @@ async def test_a_coroutine_that_comes_too_late_is_put_away(app: Foliot) -> None:
         go_on.wait()
         return add()
 
-    async with app:
-        node = await app.node(Settings(label="test"))
-        await node.start()
+    async with served(app) as node:
         run_id = await app.enqueue(slow)
         await asyncio.to_thread(began.wait)
         await app.cancel(run_id)
@@ -137,7 +134,6 @@ async def test_a_coroutine_that_comes_too_late_is_put_away(app: Foliot) -> None:
         go_on.set()
         while node.abandoned:
             await asyncio.sleep(0.01)
-        await node.stop()
 
     assert run.status == "cancelled"
 

@@ -11,7 +11,7 @@ from foliot import Foliot
 from foliot.errors import StorageUnavailable, WrongLoop
 from foliot.service.background import wait_on
 from tests.interfaces.application.programs import program
-from tests.interfaces.application.serving import outcome, served
+from tests.interfaces.serving import outcome, served
 
 
 @pytest.fixture

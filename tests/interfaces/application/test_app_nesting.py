@@ -7,7 +7,7 @@ import pytest
 from foliot import Foliot
 from foliot.errors import InUse
 from foliot.testing.inline import InlineEngine
-from tests.interfaces.application.serving import outcome, served, started
+from tests.interfaces.serving import outcome, served, started
 
 
 def with_parents(app: Foliot) -> None:

@@ -5,7 +5,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from foliot.domain.job import JobSpec
+from foliot.domain.job import MAX_CAPACITY, JobSpec
 from foliot.domain.limits import Limit
 from foliot.domain.schedule import ScheduleSpec
 from foliot.errors import RowUnreadable
@@ -20,6 +20,9 @@ _LIMITS: Final = msgspec.json.Decoder(list[Limit])
 _NAMES: Final = msgspec.json.Decoder(tuple[str, ...])
 _ANY: Final = msgspec.json.Decoder()
 
+UNREADABLE: Final = (msgspec.MsgspecError, TypeError, ValueError, RecursionError)
+"""What is wrong with a document that something else has written."""
+
 
 def encode(value: object) -> str:
     return _ENCODE(value).decode()
@@ -29,7 +32,7 @@ def legible(read: Callable[[S], T], column: S, kind: str, name: object) -> T:
     """What a column of the named row says. One that says nothing we know was not written by us."""
     try:
         return read(column)
-    except (msgspec.MsgspecError, TypeError, ValueError) as error:
+    except UNREADABLE as error:
         raise RowUnreadable(kind, name, error) from error
 
 
@@ -52,11 +55,25 @@ def encode_limits(limits: Sequence[Limit]) -> str | None:
 
 
 def decode_limits(document: str | None) -> list[Limit]:
-    return [] if document is None else _LIMITS.decode(document)
+    if document is None:
+        return []
+    limits = _LIMITS.decode(document)
+    if not limits or any(not 1 <= limit.capacity <= MAX_CAPACITY for limit in limits):
+        raise ValueError("these are no limits")
+    return limits
 
 
 def limit_keys(document: str | None) -> tuple[str, ...]:
-    return () if document is None else tuple(limit.key for limit in _LIMITS.decode(document))
+    return tuple(limit.key for limit in decode_limits(document))
+
+
+def are_limits(document: str) -> bool:
+    """Whether a run can wait for what the document says."""
+    try:
+        decode_limits(document)
+    except UNREADABLE:
+        return False
+    return True
 
 
 def encode_names(names: Iterable[str]) -> str:

@@ -1,6 +1,6 @@
 """Rows about workflows and their executions become values, and values rows, whatever the database."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -12,11 +12,12 @@ from foliot.domain.instant import Instant
 from foliot.domain.job import JobSpec
 from foliot.domain.run import Status, Tick
 from foliot.domain.workflow.conditions import Result
-from foliot.domain.workflow.execution import Execution, Note, StepFacts
+from foliot.domain.workflow.execution import Execution, Note, StepFacts, Unsettled
 from foliot.domain.workflow.facts import Facts
 from foliot.domain.workflow.jobs import jobs_of
 from foliot.domain.workflow.progress import StepState
 from foliot.domain.workflow.spec import WorkflowSpec
+from foliot.errors import RowUnreadable
 from foliot.ports.executions import WorkflowVersion
 
 _WORKFLOW: Final = msgspec.json.Decoder(WorkflowSpec)
@@ -74,6 +75,14 @@ def execution_of(row: Row) -> Execution:
     )
 
 
+def unsettled_of(row: Row, notes: Sequence[Note], now: Instant) -> Unsettled:
+    """Of an execution that cannot be read, what is not a document."""
+    try:
+        return Unsettled(execution_of(row), notes, now)
+    except RowUnreadable as error:
+        return Unsettled(execution_of((*row[:5], "{}", "{}", *row[7:])), notes, now, error)
+
+
 def execution_row(project: str, execution: Execution, unresolved: int, cancel_at: Instant | None) -> Row:
     """run_id, project, workflow_id, version, state, unresolved, params, jobs, opened_at, deadline, cancel_at,
     is_ending"""
@@ -88,10 +97,10 @@ def unresolved_in(states: Mapping[str, StepState]) -> int:
     return sum(state.result is None for state in states.values())
 
 
-def state_of(row: Row) -> StepState:
+def state_of(name: str, row: Row) -> StepState:
     """waiting, blockers, result, step_run_id, reason"""
     waiting, blockers, result, run_id, reason = row
-    names = () if blockers is None else decode_names(blockers)
+    names = () if blockers is None else legible(decode_names, blockers, "step", name)
     return StepState(waiting, names, None if result is None else Result(result), run_id, reason)
 
 

@@ -1,16 +1,23 @@
 """How far back the ledger of a schedule must reach, whatever retention says."""
 
+from foliot.adapters.storage.documents import UNREADABLE, decode_schedule_spec
 from foliot.domain.instant import Instant, Millis
-from foliot.domain.schedule import Catchup, ScheduleSpec
+from foliot.domain.schedule import Catchup
 
 
-def removable_before(spec: ScheduleSpec, settled_until: Instant, now: Instant, ticks_age: Millis) -> Instant:
-    """Ticks that ended before this moment may go.
+def removable_before(document: str, settled_until: Instant, now: Instant, ticks_age: Millis) -> Instant:
+    """Ticks of the schedule that says this, and that ended before this moment, may go.
 
     Kept are those younger than `ticks_age` and those a catch-up may still ask about; a moment that is not settled
     is never older than that.
     """
-    keep = ticks_age
-    if spec.catchup is not Catchup.NONE and spec.catchup_max_age is not None:
-        keep = max(keep, spec.catchup_max_age)
-    return Instant(min(now - keep, settled_until + 1))
+    return Instant(min(now - max(ticks_age, _longest_catchup(document)), settled_until + 1))
+
+
+def _longest_catchup(document: str) -> Millis:
+    """None, where the document cannot be read: what is not settled is kept all the same."""
+    try:
+        spec = decode_schedule_spec(document)
+    except UNREADABLE:
+        return Millis(0)
+    return Millis(0) if spec.catchup is Catchup.NONE else spec.catchup_max_age or Millis(0)

@@ -1,14 +1,25 @@
 """Rows become values. Queries select the columns in the order given here, whatever the database."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple, TypeVar
 
-from foliot.adapters.storage.documents import decode, decode_job_spec, decode_schedule_spec, legible, limit_keys
+from msgspec.structs import replace
+
+from foliot.adapters.storage.documents import (
+    decode,
+    decode_job_spec,
+    decode_schedule_spec,
+    encode_limits,
+    legible,
+    limit_keys,
+)
+from foliot.adapters.storage.verdicts import illegible
 from foliot.domain.events import Event, EventKind
-from foliot.domain.ids import JobId, ScheduleId
+from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
 from foliot.domain.job import Job
-from foliot.domain.lease import Claim
+from foliot.domain.lease import Claim, Finish
+from foliot.domain.limits import Limit
 from foliot.domain.run import AttemptRecord, Run, Status, Tick
 from foliot.domain.schedule import Pause, Revision, Schedule
 from foliot.domain.tick import PlannedTick, TickOutcome, TickReason, TickRecord
@@ -16,8 +27,27 @@ from foliot.errors import RowUnreadable
 from foliot.ports.schedules import Ledger
 
 Row = Sequence[Any]
+T = TypeVar("T")
 
 _STATUS: Final = {status.value: status for status in Status}
+SOME_LIMIT: Final = encode_limits([Limit("?", 1)])
+"""Stands for limits that cannot be read: their run may hold places, and is to give them back."""
+
+
+def sort_out(make: Callable[[Row], T], rows: Sequence[Row]) -> tuple[list[T], list[RowUnreadable]]:
+    """What the rows say, and what is wrong with those that cannot be read. Nobody pays for these but where some are."""
+    try:
+        return [make(row) for row in rows], []
+    except RowUnreadable:
+        pass
+    read: list[T] = []
+    errors: list[RowUnreadable] = []
+    for row in rows:
+        try:
+            read.append(make(row))
+        except RowUnreadable as error:
+            errors.append(error)
+    return read, errors
 
 
 def job_of(project: str, row: Row) -> Job:
@@ -36,9 +66,43 @@ def job_of(project: str, row: Row) -> Job:
 def schedule_of(project: str, row: Row) -> Schedule:
     """uid, id, version, revision, opened_at, spec, enabled, paused_at, created_at, updated_at, settled_until,
     next_run_at, wake_at, last_scheduled_at, behind_since, ledger_from"""
-    uid, schedule_id, version, number, opened_at, spec, enabled, *rest = row
-    revision = Revision(number, opened_at, legible(decode_schedule_spec, spec, "schedule", schedule_id))
+    _, schedule_id, _, number, opened_at, spec, *_ = row
+    spec = legible(decode_schedule_spec, spec, "schedule", schedule_id)
+    return _schedule(project, row, Revision(number, opened_at, spec))
+
+
+def _schedule(project: str, row: Row, revision: Revision) -> Schedule:
+    uid, schedule_id, version, _, _, _, enabled, *rest = row
     return Schedule(uid, ScheduleId(schedule_id), project, version, revision, bool(enabled), *rest)
+
+
+class StoredSchedules(NamedTuple):
+    """Schedules, and the uids of those whose own row cannot be read."""
+
+    schedules: Sequence[Schedule]
+    mended: Collection[ScheduleUid] = ()
+
+    @property
+    def shown(self) -> list[Schedule]:
+        """As people see them."""
+        return [replace(one, is_illegible=True) if one.uid in self.mended else one for one in self.schedules]
+
+
+def mended_schedules(project: str, rows: Iterable[Row], revisions: Mapping[Any, Sequence[Row]]) -> StoredSchedules:
+    """A row that cannot be read says what it was copied from: its current revision, one of the rows given for it."""
+    schedules: list[Schedule] = []
+    mended: list[ScheduleUid] = []
+    for row in rows:
+        try:
+            schedules.append(schedule_of(project, row))
+        except RowUnreadable as error:
+            uid, number = row[0], row[3]
+            copied = sort_out(revision_of, [one for one in revisions.get(uid, ()) if one[0] == number])[0]
+            if not copied:
+                raise error.place_in(uid, row[1]) from error.__cause__
+            schedules.append(_schedule(project, row, copied[0]))
+            mended.append(uid)
+    return StoredSchedules(schedules, mended)
 
 
 def revision_of(row: Row) -> Revision:
@@ -103,7 +167,25 @@ def claim_of(row: Row) -> Claim:
     if limits is None and uid is None:
         return Claim._make((*row[:13], (), None, *row[18:21], moment))
     tick = None if uid is None else Tick(uid, schedule_id, Instant(moment), key)
-    return Claim._make((*row[:13], limit_keys(limits), tick, *row[18:21], moment))
+    keys = () if limits is None else legible(limit_keys, limits, "run", row[0])
+    return Claim._make((*row[:13], keys, tick, *row[18:21], moment))
+
+
+def lease_of(row: Row) -> Claim:
+    """The same of a lease that somebody holds, which must come to an end, whatever its limits say."""
+    try:
+        return claim_of(row)
+    except RowUnreadable:
+        return claim_of((*row[:13], SOME_LIMIT, *row[14:]))
+
+
+def sort_claims(rows: Sequence[Row]) -> tuple[list[Claim], list[Finish]]:
+    """Claims that were granted, and the ends of those that nobody can carry out, for their rows cannot be read."""
+    claims, errors = sort_out(claim_of, rows)
+    if not errors:
+        return claims, []
+    leases = {row[0]: row for row in rows}
+    return claims, [illegible(lease_of(leases[error.name]), error) for error in errors]
 
 
 def attempt_of(row: Row) -> AttemptRecord:

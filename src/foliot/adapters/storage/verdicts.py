@@ -10,6 +10,7 @@ from foliot.domain.instant import Instant
 from foliot.domain.lease import Claim, Finish
 from foliot.domain.outcome import Reason
 from foliot.domain.run import Again, Ended, GivenBack, Status, Verdict, heed_cancel
+from foliot.errors import RowUnreadable
 
 
 class Held(NamedTuple):
@@ -59,6 +60,11 @@ def refused(finish: Finish) -> Finish:
     """What is saved in place of a finish that no row can hold: the run must end, or it would be repeated for ever."""
     error = "the outcome of the attempt could not be stored: its exit code or its output is out of range"
     return Finish(finish.claim, Ended(Status.FAILED, Reason.OUTPUT, error))
+
+
+def illegible(claim: Claim, error: RowUnreadable) -> Finish:
+    """What becomes of a run that cannot be read when its turn has come: nobody can carry it out, so it ends."""
+    return Finish(claim, Ended(Status.FAILED, Reason.LAUNCH_FAILED, str(error)))
 
 
 def unopened(claim: Claim) -> Finish:

@@ -29,17 +29,28 @@ def check_standing(account: Account) -> Iterator[Finding]:
         yield _at(Fault.WRONG_START, schedule.ledger_from)
     if not _is_last_known(account):
         yield _at(Fault.WRONG_LAST, schedule.last_scheduled_at or settled_until)
-    yield from _check_coming(account)
+    if account.deleted_at is None:
+        yield from _check_coming(account)
+    else:
+        yield from _check_waking(account, following=None)
 
 
 def _check_coming(account: Account) -> Iterator[Finding]:
-    schedule, timetable = account.schedule, account.timetable
-    following = timetable.next(schedule.settled_until) if account.deleted_at is None else None
-    waiting = [tick.scheduled_for for tick in account.planned]
-    moments = waiting if following is None else [*waiting, following]
-    if account.deleted_at is None and schedule.next_run_at != following:
+    schedule = account.schedule
+    following = account.timetable.next(schedule.settled_until)
+    if schedule.next_run_at != following:
         yield _at(Fault.WRONG_NEXT, schedule.next_run_at or following or schedule.settled_until)
-    if not moments or (schedule.paused_at is not None and account.deleted_at is None):
+    if schedule.paused_at is None:
+        yield from _check_waking(account, following)
+
+
+def _check_waking(account: Account, following: Instant | None) -> Iterator[Finding]:
+    """Whether it wakes for the planned ticks that wait, and for the moment that follows."""
+    schedule = account.schedule
+    moments = [tick.scheduled_for for tick in account.planned]
+    if following is not None:
+        moments.append(following)
+    if not moments:
         return
     if schedule.wake_at is None or not schedule.enabled:
         yield Finding(Fault.ASLEEP, min(moments), max(moments), len(moments))

@@ -39,7 +39,8 @@ class Verdict(StrEnum):
 
 
 class Gated(NamedTuple):
-    """A due run that waits for its gate. `planned`: its tick's moment, or when it was first due."""
+    """A due run that waits for its gate. `planned`: its tick's moment, or when it was first due; a step has no tick, it
+    is due when the steps before it let it start."""
 
     run_id: RunId
     job_id: JobId

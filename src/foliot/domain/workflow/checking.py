@@ -24,14 +24,23 @@ _SAY_IF_OUTPUT: Final = frozenset({"shell", "http", "agent"})
 """Kinds whose runs give something back only if they are told what."""
 _MADE_OF: Final = ("job", "definition", "approval")
 _NO_SUCH_JOB: Final = "Define it as well, or name one that is there: foliot jobs."
+_NO_NAMES: Final[Mapping[JobId, str]] = {}
 
 
 def check_workflow(
-    workflow_id: str, spec: WorkflowSpec, jobs: Mapping[JobId, JobSpec], *, watchable: Collection[JobId] | None = None
+    workflow_id: str,
+    spec: WorkflowSpec,
+    jobs: Mapping[JobId, JobSpec],
+    *,
+    watchable: Collection[JobId] | None = None,
+    taken: Mapping[JobId, str] = _NO_NAMES,
 ) -> None:
     """Refuse a workflow with all its problems at once. `jobs` are those that exist, for steps that name one;
-    `watchable` what gates of steps may look at besides this workflow, where that is known."""
-    problems = [*_problems(workflow_id, spec, jobs), *_stranger_problems(workflow_id, spec, watchable)]
+    `watchable` what gates of steps may look at besides this workflow, where that is known; `taken` those of its names
+    that another workflow or a step of it bears, see `names_borne`."""
+    free = {name: job for name, job in jobs.items() if name not in taken}
+    problems = [*_name_problems(workflow_id, spec, taken), *_problems(workflow_id, spec, free)]
+    problems += _stranger_problems(workflow_id, spec, watchable)
     if problems:
         raise InvalidWorkflow(workflow_id, problems)
 
@@ -60,6 +69,23 @@ def names_around(workflow_id: str, spec: WorkflowSpec) -> set[JobId]:
     return _own_names(workflow_id, spec) | named | {name for step in spec.steps for name in _watched(step)}
 
 
+def names_borne(workflow_id: str, spec: WorkflowSpec) -> dict[JobId, str]:
+    """The names under which a workflow and its steps run, each with what bears it; none of jobs that steps name."""
+    steps = {
+        step_job_id(workflow_id, step.name): f'step "{step.name[:64]}" of workflow "{workflow_id[:64]}"'
+        for step in spec.steps
+        if step.job is None
+    }
+    return {**steps, JobId(workflow_id): f'workflow "{workflow_id[:64]}"'}
+
+
+def possible_rivals(workflow_id: str, spec: WorkflowSpec) -> set[str]:
+    """Ids of other workflows whose steps may have names like these: step c of a.b, and step b.c of a."""
+    names = names_borne(workflow_id, spec)
+    beginnings = {name[:end] for name in names for end, letter in enumerate(name) if letter == "."}
+    return beginnings - {workflow_id}
+
+
 def _own_names(workflow_id: str, spec: WorkflowSpec) -> set[JobId]:
     return {JobId(workflow_id), *(step_job_id(workflow_id, step.name) for step in spec.steps)}
 
@@ -85,6 +111,14 @@ def _problems(workflow_id: str, spec: WorkflowSpec, jobs: Mapping[JobId, JobSpec
     for step in spec.steps:
         yield from _about(step, _step_problems(workflow_id, step, jobs))
     yield from _template_problems(spec, jobs)
+
+
+def _name_problems(workflow_id: str, spec: WorkflowSpec, taken: Mapping[JobId, str]) -> Iterator[Problem]:
+    """Names under which something else runs already: one job would be two things, and have the history of both."""
+    hint = "Give one of them another name."
+    for name, what in names_borne(workflow_id, spec).items():
+        if name in taken:
+            yield Problem.error(f'{what} has the name of {taken[name]}: "{name[:128]}"', hint)
 
 
 def _step_problems(workflow_id: str, step: Step, jobs: Mapping[JobId, JobSpec]) -> Iterator[Problem]:

@@ -18,6 +18,7 @@ from foliot.domain.run import Ended, NewRun, Status, Tick
 from foliot.domain.workflow.conditions import Result
 from foliot.domain.workflow.facts import Facts
 from foliot.domain.workflow.progress import StepState
+from foliot.errors import RowUnreadable
 
 
 class Execution(NamedTuple):
@@ -65,6 +66,8 @@ class Unsettled(NamedTuple):
     execution: Execution
     notes: Sequence[Note]
     now: Instant
+    error: RowUnreadable | None = None
+    """Why nothing can be done about it: what the execution says of parameters and jobs cannot be read."""
 
 
 class Opening(NamedTuple):

@@ -196,6 +196,7 @@ class Passage:
             role="step",
             item=step.name,
             is_gated=definition.gate is not None,
+            scheduled_for=self._execution.planned,
         )
 
     def _due_at(self, step: Step) -> Instant:

@@ -29,8 +29,8 @@ _SECTIONS: Final = {
     },
     "Look": {
         "top": "Watch what runs and what comes.",
-        "jobs": "List jobs.",
-        "schedules": "List schedules.",
+        "jobs": "List jobs, delete them.",
+        "schedules": "List schedules, delete them.",
         "workflows": "List workflows, draw them, start executions, answer their questions.",
         "runs": "List runs, newest first.",
         "show": "Tell everything about a run, a job or a schedule.",

@@ -1,14 +1,13 @@
 """foliot backup: a copy of the database, while it is used."""
 
 import asyncio
-import sys
 from pathlib import Path
 
 import click
 
 from foliot.domain.secrets import public_url
 from foliot.interfaces.cli.options import json_option, storage_options
-from foliot.interfaces.cli.patience import Line
+from foliot.interfaces.cli.patience import ProgressLine
 from foliot.interfaces.cli.place import storage_url
 from foliot.interfaces.cli.speaking import tell, tell_json
 from foliot.interfaces.cli.text import shown
@@ -25,11 +24,8 @@ def command(path: Path, storage: str | None, config: Path | None, as_json: bool)
     Servers may go on meanwhile. Nothing is overwritten.
     """
     url = storage_url(storage, config)
-    line = Line(is_watched=sys.stderr.isatty())
-    try:
+    with ProgressLine() as line:
         made = asyncio.run(back_up(url, path, lambda done, of: line.show(f"copied {done} of {of} pages ...")))
-    finally:
-        line.clear()
     sizes = {file: file.stat().st_size for file in made}
     if as_json:
         files = [{"path": str(file), "bytes": size} for file, size in sizes.items()]

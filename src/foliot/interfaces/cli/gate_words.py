@@ -72,7 +72,7 @@ class Dependencies(NamedTuple):
 
 def waits_for_gate(run: RunView, gate: Gate) -> str:
     """What a run waits for whose gate has not decided, and for how long at most."""
-    planned = run.scheduled_for or run.due_at
+    planned = run.due_at if run.root is not None or run.scheduled_for is None else run.scheduled_for
     until = f", until {moment(planned + timedelta(milliseconds=gate.wait))} at most" if gate.wait else ""
     return f"it is due at {moment(run.due_at)} and waits for its gate{until}: {', '.join(gate.depends_on[:10])}"
 

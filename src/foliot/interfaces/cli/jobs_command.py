@@ -6,7 +6,9 @@ from typing import Final
 import click
 
 from foliot.domain.workflow.jobs import PART_SOURCE
+from foliot.interfaces.cli.lazy import lazy_group
 from foliot.interfaces.cli.listing import Listed, all_jobs
+from foliot.interfaces.cli.misplaced import refuse_misplaced
 from foliot.interfaces.cli.options import json_option, storage_options
 from foliot.interfaces.cli.place import ask
 from foliot.interfaces.cli.speaking import say, tell_objects
@@ -24,15 +26,27 @@ _COLUMNS: Final = (
     Column("FROM"),
 )
 _OWN: Final = ("foliot", PART_SOURCE)
+_SECTIONS: Final = {"Act": {"delete": "Delete jobs."}}
 
 
-@click.command("jobs")
+@click.group(
+    "jobs",
+    cls=lazy_group("foliot.interfaces.cli.jobs", _SECTIONS),
+    invoke_without_command=True,
+    subcommand_metavar="[COMMAND]",
+)
 @storage_options
 @click.option("--tag", help="Only jobs with this tag.")
 @click.option("--all", "is_all", is_flag=True, help="Also those that Foliot itself needs, and steps of workflows.")
 @json_option("one object per line")
-def command(storage: str | None, config: Path | None, tag: str | None, is_all: bool, as_json: bool) -> None:
+@click.pass_context
+def command(
+    context: click.Context, storage: str | None, config: Path | None, tag: str | None, is_all: bool, as_json: bool
+) -> None:
     """List jobs: when they run, and how they ran last."""
+    if context.invoked_subcommand is not None:
+        refuse_misplaced(context, context.invoked_subcommand)
+        return
     found = [
         one
         for one in ask(storage, config, all_jobs)

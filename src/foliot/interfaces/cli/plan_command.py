@@ -10,7 +10,8 @@ from typing import Final, NamedTuple
 
 import click
 
-from foliot.domain.deployment import Action, Changes, Current, Declared, compare
+from foliot.domain.comparison import compare
+from foliot.domain.deployment import Action, Changes, Current, Declared
 from foliot.domain.ids import ScheduleId
 from foliot.domain.instant import LATEST, Instant, from_timedelta, to_datetime, to_iso
 from foliot.domain.schedule import Revision, ScheduleSpec, anchored

@@ -7,7 +7,9 @@ from typing import Final
 import click
 
 from foliot.interfaces.cli.ids import complete_ids
+from foliot.interfaces.cli.lazy import lazy_group
 from foliot.interfaces.cli.listing import all_schedules
+from foliot.interfaces.cli.misplaced import refuse_misplaced
 from foliot.interfaces.cli.options import json_option, storage_options
 from foliot.interfaces.cli.place import ask
 from foliot.interfaces.cli.speaking import say, tell_objects
@@ -24,14 +26,24 @@ _COLUMNS: Final = (
     Column("NEXT"),
     Column("LAST"),
 )
+_SECTIONS: Final = {"Act": {"delete": "Delete schedules."}}
 
 
-@click.command("schedules")
+@click.group(
+    "schedules",
+    cls=lazy_group("foliot.interfaces.cli.schedules", _SECTIONS),
+    invoke_without_command=True,
+    subcommand_metavar="[COMMAND]",
+)
 @storage_options
 @click.option("--job", help="Only schedules of this job.", shell_complete=complete_ids("job"))
 @json_option("one object per line")
-def command(storage: str | None, config: Path | None, job: str | None, as_json: bool) -> None:
+@click.pass_context
+def command(context: click.Context, storage: str | None, config: Path | None, job: str | None, as_json: bool) -> None:
     """List schedules: their rules, their next moments and their last."""
+    if context.invoked_subcommand is not None:
+        refuse_misplaced(context, context.invoked_subcommand)
+        return
     found = ask(storage, config, partial(_schedules, job=job))
     if as_json:
         tell_objects(map(_object, found))

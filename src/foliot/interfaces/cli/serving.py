@@ -29,7 +29,7 @@ from foliot.interfaces.cli.settings import settings_of
 from foliot.interfaces.cli.signals import EARLY, STOPS
 from foliot.interfaces.cli.target import load_app
 from foliot.interfaces.logs import configure_logging
-from foliot.wiring import Services, Surroundings, open_services
+from foliot.wiring import Reach, Services, open_services
 
 log = logging.getLogger("foliot")
 
@@ -48,14 +48,14 @@ class Served:
     """What its files were like when they were read."""
 
     @property
-    def surroundings(self) -> Surroundings:
+    def reach(self) -> Reach:
         """What jobs may reach. Without a configuration nobody has forbidden anything."""
         if self.path is None:
-            return Surroundings()
+            return Reach()
         said = self.configuration.outbound
         outbound = OutboundPolicy.of(block_private=said.block_private, allow=said.allow)
         places = [self.path.absolute().parent]
-        return Surroundings(outbound, places, self.configuration.server.allowance)
+        return Reach(outbound, places, self.configuration.server.allowance)
 
 
 def run_node(target: str | None, config: Path | None, roles: Sequence[Role], *, applies: bool, **options: Any) -> None:
@@ -84,7 +84,7 @@ async def _serve(served: Served, settings: Settings, *, applies: bool) -> None:
         if applies and served.path is not None:
             changes = await services.deployer.apply(served.configuration.declared)
             log_changes(changes)
-        node = await served.app.node(settings, served.surroundings)
+        node = await served.app.node(settings, served.reach)
         async with _reloading(served, services, applies=applies):
             await node.start()
             _calm_collector()

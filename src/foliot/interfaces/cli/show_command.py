@@ -8,10 +8,12 @@ import click
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.errors import NotFound
 from foliot.interfaces.cli.ids import complete_ids
+from foliot.interfaces.cli.job_page import JobPage
 from foliot.interfaces.cli.options import json_option, storage_options
-from foliot.interfaces.cli.pages import JobPage, RunPage, SchedulePage
 from foliot.interfaces.cli.place import ask
 from foliot.interfaces.cli.references import NAMING, find_run, nothing
+from foliot.interfaces.cli.run_page import RunPage
+from foliot.interfaces.cli.schedule_page import SchedulePage
 from foliot.interfaces.cli.speaking import tell_json
 from foliot.wiring import Services
 

@@ -29,6 +29,7 @@ STYLES: Final = {
     "coalesced": "yellow",
     "paused": "yellow",
     "disabled": "dim",
+    "unreadable": "bold red",
     "on": "green",
     "created": "green",
     "changed": "yellow",
@@ -87,6 +88,13 @@ def is_terminal() -> bool:
 
 def style_of(cell: str) -> str:
     return STYLES.get(cell.partition(" ")[0], "")
+
+
+def print_section(title: str, columns: Sequence[Column], rows: Sequence[Sequence[object]]) -> None:
+    """A table below what was printed before, unless it has no rows."""
+    if rows:
+        tell(f"\n{title}" if title else "")
+        print_table(columns, rows)
 
 
 def moment(at: datetime | None) -> str:

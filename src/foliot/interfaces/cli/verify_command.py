@@ -1,6 +1,5 @@
 """foliot verify: does the ledger say exactly what was planned?"""
 
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from foliot.domain.instant import LATEST, Instant, from_datetime, to_iso
 from foliot.interfaces.cli.fault_words import WORDS
 from foliot.interfaces.cli.moments import read_ago
 from foliot.interfaces.cli.options import json_option, storage_options
-from foliot.interfaces.cli.patience import Line
+from foliot.interfaces.cli.patience import ProgressLine
 from foliot.interfaces.cli.place import ask
 from foliot.interfaces.cli.speaking import say, tell, tell_json
 from foliot.interfaces.cli.text import counted, shown
@@ -31,11 +30,9 @@ def command(storage: str | None, config: Path | None, since: str, as_json: bool)
     after = from_datetime(max(read_ago(since, datetime.now(UTC)), _EPOCH))
 
     async def check(services: Services) -> list[Report]:
-        progress = Progress(is_watched=sys.stderr.isatty())
-        try:
-            return [progress.saw(report) async for report in verify(services.storage, after)]
-        finally:
-            progress.clear()
+        with ProgressLine() as line:
+            tally = Tally(line)
+            return [tally.add(report) async for report in verify(services.storage, after)]
 
     reports = ask(storage, config, check)
     for report in reports:
@@ -48,21 +45,18 @@ def command(storage: str | None, config: Path | None, since: str, as_json: bool)
     return 1 if unsound else 0
 
 
-class Progress:
+class Tally:
     """How far it is, for whoever watches."""
 
-    def __init__(self, *, is_watched: bool, patience: float = 1.0) -> None:
-        self._line = Line(is_watched=is_watched, patience=patience)
+    def __init__(self, line: ProgressLine) -> None:
+        self._line = line
         self._schedules = self._ticks = 0
 
-    def saw(self, report: Report) -> Report:
+    def add(self, report: Report) -> Report:
         self._schedules += 1
         self._ticks += report.ticks
         self._line.show(f"{self._schedules} schedules, {self._ticks} ticks ...")
         return report
-
-    def clear(self) -> None:
-        self._line.clear()
 
 
 def _print(report: Report, as_json: bool) -> None:

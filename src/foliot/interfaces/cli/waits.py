@@ -4,8 +4,10 @@ from collections.abc import Collection, Mapping
 from typing import Final
 
 from foliot.domain.ids import JobId, RunId
-from foliot.domain.job import Job
+from foliot.domain.job import Job, JobSpec
 from foliot.domain.run import BEGUN, Run, Status
+from foliot.domain.workflow.execution import Execution
+from foliot.domain.workflow.passage import Plan, known_definition
 from foliot.interfaces.cli.gate_words import waits_for_gate
 from foliot.interfaces.cli.why import Crowd, why
 from foliot.ports.runs import RunFilter
@@ -26,14 +28,48 @@ async def waits_of(services: Services, run_ids: Collection[str]) -> dict[str, st
     waiting = [run for run in found.values() if run.status in _WAITING]
     if not waiting:
         return {}
-    jobs = await services.storage.jobs.get({run.job_id for run in waiting})
+    jobs = {**await _jobs(services, waiting), **await _steps(services, waiting)}
     workers = await services.overview.workers()
     crowds = await _crowds(services, [run for run in waiting if run.status is Status.QUEUED])
     return {
-        run.id: _asks_gate(view_run(run), jobs.get(run.job_id))
-        or _why(view_run(run), jobs.get(run.job_id), workers, crowds.get(run.id))
+        run.id: _asks_gate(view_run(run), jobs.get(run.id))
+        or _why(view_run(run), jobs.get(run.id), workers, crowds.get(run.id))
         for run in waiting
     }
+
+
+async def _jobs(services: Services, runs: Collection[Run]) -> dict[RunId, Job]:
+    """What the jobs of runs say today."""
+    found = await services.storage.jobs.get({run.job_id for run in runs})
+    return {run.id: found[run.job_id] for run in runs if run.job_id in found}
+
+
+async def _steps(services: Services, runs: Collection[Run]) -> dict[RunId, Job]:
+    """What the steps among these runs do: what the versions say that their executions began with."""
+    roots = {run.root for run in runs if run.root is not None}
+    executions = await services.storage.executions.get(roots) if roots else {}
+    named = {(execution.workflow_id, execution.version) for execution in executions.values()}
+    versions = await services.storage.workflows.get(named) if named else {}
+    plans = {name: Plan.of(version.spec) for name, version in versions.items()}
+    of_executions = [(run, executions[run.root]) for run in runs if run.root in executions]
+    found = [(run, execution, _definition(run, execution, plans)) for run, execution in of_executions]
+    return {run.id: _as_job(run, execution, spec) for run, execution, spec in found if spec is not None}
+
+
+def _definition(run: Run, execution: Execution, plans: Mapping[tuple[str, int | None], Plan]) -> JobSpec | None:
+    plan = plans.get((execution.workflow_id, execution.version))
+    return None if plan is None else known_definition(plan, run.item or "", execution.jobs)
+
+
+def _as_job(run: Run, execution: Execution, spec: JobSpec) -> Job:
+    return Job(
+        id=run.job_id,
+        project=run.project,
+        spec=spec,
+        revision=execution.version,
+        created_at=execution.opened_at,
+        updated_at=execution.opened_at,
+    )
 
 
 def _asks_gate(run: RunView, job: Job | None) -> str:

@@ -79,6 +79,8 @@ def rule_in_words(schedule: ScheduleView) -> str:
 
 
 def schedule_state(schedule: ScheduleView) -> str:
+    if not schedule.readable:
+        return "unreadable"
     if schedule.paused:
         return "paused"
     return "on" if schedule.enabled else "disabled"

@@ -6,13 +6,12 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import click
-from click.core import ParameterSource
 
 from foliot.domain.ids import JobId
 from foliot.domain.secrets import public_document
-from foliot.errors import InvalidInput
 from foliot.interfaces.cli.lazy import lazy_group
 from foliot.interfaces.cli.listing import all_schedules, all_workflows
+from foliot.interfaces.cli.misplaced import refuse_misplaced
 from foliot.interfaces.cli.options import json_option, storage_options
 from foliot.interfaces.cli.place import ask
 from foliot.interfaces.cli.speaking import say, tell_objects
@@ -35,6 +34,7 @@ _SECTIONS: Final = {
         "reject": "Let a step that waits for an answer fail.",
         "pause": "Let executions skip a step.",
         "resume": "Let executions run a step again.",
+        "delete": "Delete workflows.",
     },
 }
 _COLUMNS: Final = (
@@ -95,10 +95,10 @@ class Listed(NamedTuple):
 def command(context: click.Context, storage: str | None, config: Path | None, as_json: bool) -> None:
     """List workflows: their newest version, their last execution and when the next one is due.
 
-    The commands draw workflows, and start, repeat and answer executions.
+    The commands draw and delete workflows, and start, repeat and answer executions.
     """
     if context.invoked_subcommand is not None:
-        _refuse_misplaced(context, context.invoked_subcommand)
+        refuse_misplaced(context, context.invoked_subcommand)
         return
     found = ask(storage, config, _listed)
     if as_json:
@@ -107,16 +107,6 @@ def command(context: click.Context, storage: str | None, config: Path | None, as
     print_table(_COLUMNS, [one.row() for one in found])
     if not found:
         say("no workflows")
-
-
-def _refuse_misplaced(context: click.Context, subcommand: str) -> None:
-    """An option before the command would be about the list, which is not asked for."""
-    for parameter in context.command.params:
-        if context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE:
-            option = max(parameter.opts, key=len)
-            raise InvalidInput(
-                f"{option} stands before the command", hint=f"Write: foliot workflows {subcommand} ... {option}"
-            )
 
 
 async def _listed(services: Services) -> list[Listed]:

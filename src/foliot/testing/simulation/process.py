@@ -24,7 +24,7 @@ SLOTS: Final = 3
 KEEPING: Final = RETENTION._replace(executions_per_workflow=None)
 """A story is judged at its end by all that happened: no execution is removed before."""
 
-Opener = Callable[[Clock, Callable[[str], None]], Awaitable[Storage]]
+OpenStorage = Callable[[Clock, Callable[[str], None]], Awaitable[Storage]]
 """Opens the cluster's database once more, with a clock and with fault points."""
 QueueOf = Callable[[Storage], Queue]
 
@@ -32,7 +32,7 @@ QueueOf = Callable[[Storage], Queue]
 class Cluster(NamedTuple):
     """What its processes have in common."""
 
-    open_storage: Opener
+    open_storage: OpenStorage
     queue_of: QueueOf
     hush: Hush
     clock: Clock

@@ -23,7 +23,7 @@ from foliot.testing.simulation.ears import Ears
 from foliot.testing.simulation.faults import Crash, Hiccup
 from foliot.testing.simulation.notes import TroubledNotes
 from foliot.testing.simulation.people import People
-from foliot.testing.simulation.process import Cluster, Opener, Process, ease, start_process
+from foliot.testing.simulation.process import Cluster, OpenStorage, Process, ease, start_process
 from foliot.testing.simulation.queue import LossyQueue
 from foliot.testing.simulation.turnstile import Hush
 from foliot.testing.simulation.watch import Watch
@@ -45,7 +45,7 @@ have been set back and the next retry be hours away."""
 class World:
     """Made by `create`; driven by `run`, which raises Broken when an invariant does not hold."""
 
-    def __init__(self, seed: int, clock: VirtualClock, open_storage: Opener, storage: Storage) -> None:
+    def __init__(self, seed: int, clock: VirtualClock, open_storage: OpenStorage, storage: Storage) -> None:
         self.seed = seed
         self.clock = clock
         self.latest = clock.now()
@@ -67,7 +67,7 @@ class World:
         self._broker = LossyQueue(self._chance) if self._chance.random() < 0.5 else None
 
     @classmethod
-    async def create(cls, seed: int, clock: VirtualClock, open_storage: Opener) -> "World":
+    async def create(cls, seed: int, clock: VirtualClock, open_storage: OpenStorage) -> "World":
         storage = await open_storage(clock, lambda point: None)
         world = cls(seed, clock, open_storage, storage)
         await storage.workflows.put(world._catalogue.workflows)

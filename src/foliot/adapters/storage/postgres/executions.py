@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from itertools import groupby
 
-from foliot.adapters.storage.execution_rows import execution_of, note_of, state_of, step_facts_of
+from foliot.adapters.storage.execution_rows import execution_of, note_of, state_of, step_facts_of, unsettled_of
 from foliot.adapters.storage.postgres.admission import Admission
 from foliot.adapters.storage.postgres.database import Database, Transaction, divide
 from foliot.adapters.storage.postgres.finishing import finish_runs
@@ -75,12 +75,12 @@ class PostgresExecutions:
         noted = await self._database.rows("roots_with_notes", limit)
         overdue = await self._database.rows("overdue_executions", now, limit)
         roots = list(dict.fromkeys(row[0] for row in (*noted, *overdue)))[:limit]
-        executions = await self.get(roots)
+        executions = await self._database.rows("get_executions", roots) if roots else []
         if not executions:
             return []
         rows = await self._database.rows("notes_of", roots)
         notes = {root: [note_of(row[1:]) for row in group] for root, group in groupby(rows, key=lambda row: row[0])}
-        return [Unsettled(execution, notes.get(run_id, []), now) for run_id, execution in executions.items()]
+        return [unsettled_of(row, notes.get(row[0], []), now) for row in executions]
 
     # -- being looked at
 
@@ -89,7 +89,7 @@ class PostgresExecutions:
             rows = await self._database.rows("all_states", run_id)
         else:
             rows = await self._database.rows("named_states", run_id, list(steps))
-        return {row[0]: state_of(row[1:]) for row in rows}
+        return {row[0]: state_of(row[0], row[1:]) for row in rows}
 
     async def facts(self, run_id: RunId, steps: Collection[str]) -> dict[str, StepFacts]:
         rows = await self._database.rows("facts", run_id, list(steps))

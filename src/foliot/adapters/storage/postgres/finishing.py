@@ -15,7 +15,7 @@ from foliot.adapters.storage.postgres.arrays import columns
 from foliot.adapters.storage.postgres.database import Transaction
 from foliot.adapters.storage.postgres.endings import follow_finished, follow_parts
 from foliot.adapters.storage.postgres.placing import Standing, place, put_ready
-from foliot.adapters.storage.rows import claim_of
+from foliot.adapters.storage.rows import Row
 from foliot.adapters.storage.verdicts import Held, Sorted, is_repeated, sort_finishes
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId, Token, WorkerId
@@ -23,7 +23,6 @@ from foliot.domain.instant import Instant, later
 from foliot.domain.lease import Claim, Finish
 from foliot.domain.limits import OVERLAP_PREFIX
 from foliot.domain.run import Again, Ended, Status, Verdict
-from foliot.ports.runs import Exchanged
 
 _Alike = tuple[WorkerId, int | None]
 """What plain successes have in common that one statement saves: worker and exit code."""
@@ -56,14 +55,14 @@ async def finish_bare(transaction: Transaction, finishes: Sequence[Finish], at: 
 
 async def exchange_bare(
     transaction: Transaction, finishes: Sequence[Finish], queue: str, limit: int, at: Instant | None
-) -> Exchanged:
-    """Save bare successes and claim runs for their worker, in one statement."""
+) -> tuple[list[Token], list[Row]]:
+    """Save bare successes and claim runs for their worker, in one statement: stale tokens, and rows of claims."""
     worker_id, exit_code, tokens, run_ids = _in_common(finishes)
     values = worker_id, exit_code, limit, at, tokens, run_ids, queue
     rows = await transaction.rows("exchange_runs", *values)
     *_, saved = rows[0]
-    claims = [claim_of(row) for row in rows if row[0] is not None]
-    return Exchanged([] if saved == len(finishes) else await _stale(transaction, finishes), claims)
+    granted = [row for row in rows if row[0] is not None]
+    return ([] if saved == len(finishes) else await _stale(transaction, finishes)), granted
 
 
 async def finish_runs(transaction: Transaction, finishes: Sequence[Finish], at: Instant | None) -> list[Token]:

@@ -12,11 +12,12 @@ from foliot.adapters.storage.postgres.gathering import Gathering
 from foliot.adapters.storage.postgres.impossible import possible_ones
 from foliot.adapters.storage.postgres.renaming import rename_jobs
 from foliot.adapters.storage.postgres.schedules import delete_schedules
-from foliot.adapters.storage.rows import job_of
+from foliot.adapters.storage.rows import job_of, sort_out
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId
 from foliot.domain.instant import Instant
 from foliot.domain.job import Job, JobSpec
+from foliot.errors import RowUnreadable
 
 
 class PostgresJobs:
@@ -24,7 +25,7 @@ class PostgresJobs:
         self._database = database
         self._admission = admission
         self._project = project
-        self._getting = Gathering[JobId, Job | None](self._get)
+        self._getting = Gathering[JobId, Job | RowUnreadable | None](self._get)
 
     async def put(self, jobs: Sequence[tuple[JobId, JobSpec]], *, at: Instant | None = None) -> list[Job]:
         if not jobs:
@@ -37,11 +38,20 @@ class PostgresJobs:
         """Calls that come while another is under way are answered together, by one look."""
         if not job_ids:
             return {}
-        return {job.id: job for job in await self._getting.ask(list(job_ids)) if job is not None}
+        found: dict[JobId, Job] = {}
+        for job in await self._getting.ask(list(job_ids)):
+            if isinstance(job, RowUnreadable):
+                raise job
+            if job is not None:
+                found[job.id] = job
+        return found
 
-    async def _get(self, job_ids: Sequence[JobId]) -> list[Job | None]:
+    async def _get(self, job_ids: Sequence[JobId]) -> list[Job | RowUnreadable | None]:
+        """What cannot be read is the answer to those alone who asked for it."""
         rows = await self._database.rows("get_jobs", self._project, list(dict.fromkeys(job_ids)))
-        found = {job.id: job for job in (job_of(self._project, row) for row in rows)}
+        jobs, errors = sort_out(partial(job_of, self._project), rows)
+        found: dict[str, Job | RowUnreadable] = {error.name: error for error in errors}
+        found |= {job.id: job for job in jobs}
         return [found.get(job_id) for job_id in job_ids]
 
     async def page(self, *, after: JobId | None = None, limit: int = 100) -> list[Job]:
@@ -87,11 +97,18 @@ async def lock_jobs(transaction: Transaction, project: str, job_ids: Collection[
     return {job.id: job.spec for job in (job_of(project, row) for row in rows)}
 
 
+async def _lock_legible(transaction: Transaction, project: str, job_ids: Collection[JobId]) -> dict[JobId, JobSpec]:
+    """The same without those that cannot be read: whatever is put in their place is another job."""
+    rows = await transaction.rows("lock_jobs", project, sorted(job_ids))
+    jobs, _ = sort_out(partial(job_of, project), rows)
+    return {job.id: job.spec for job in jobs}
+
+
 async def put_jobs(
     transaction: Transaction, *, project: str, jobs: dict[JobId, JobSpec], at: Instant | None
 ) -> dict[JobId, Job]:
     """Create or change jobs; one that is stored just so keeps its revision."""
-    known = await lock_jobs(transaction, project, jobs)
+    known = await _lock_legible(transaction, project, jobs)
     changed = [job_id for job_id, spec in jobs.items() if known.get(job_id) != as_stored_job(spec)]
     if changed:
         now = await transaction.now(at)

@@ -4,7 +4,7 @@ waits, `ready` when it may start."""
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Self
 
-from foliot.adapters.storage.documents import decode_limits
+from foliot.adapters.storage.documents import UNREADABLE, decode_limits
 from foliot.adapters.storage.postgres.arrays import columns
 from foliot.adapters.storage.postgres.database import Transaction
 from foliot.domain.ids import RunId
@@ -33,7 +33,12 @@ class Standing(NamedTuple):
 
     @classmethod
     def of_row(cls, run_id: str, queue: str, priority: int, due_at: int, limits: str | None) -> Self:
-        return cls(RunId(run_id), queue, priority, Instant(due_at), decode_limits(limits))
+        """Limits that cannot be read hold nobody up: who claims the run ends it."""
+        try:
+            known = decode_limits(limits)
+        except UNREADABLE:
+            known = []
+        return cls(RunId(run_id), queue, priority, Instant(due_at), known)
 
     @classmethod
     def of_claim(cls, claim: Claim, limits: Sequence[Limit] = ()) -> Self:

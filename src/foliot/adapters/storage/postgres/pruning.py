@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from foliot.adapters.storage.documents import decode_schedule_spec
 from foliot.adapters.storage.postgres.database import Transaction
 from foliot.adapters.storage.retention import removable_before
 from foliot.domain.ids import first_id_at
@@ -108,7 +107,7 @@ class Pruner:
 def _cut(row: Any, now: Instant, age: Millis) -> Instant:
     """Ticks before this may go. The newest one stays as long as its schedule may fire."""
     settled_until = now if row["is_over"] else row["settled_until"]
-    return removable_before(decode_schedule_spec(row["spec"]), settled_until, now, age)
+    return removable_before(row["spec"], settled_until, now, age)
 
 
 async def _with_parts(transaction: Transaction, run_ids: list[str], limit: int) -> list[str]:

@@ -17,13 +17,14 @@ from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.instant import Instant
 from foliot.domain.limits import job_limit
-from foliot.domain.rename import Rename, limit_prefix, possible_renames, renamed_schedule_id, renamed_spec
+from foliot.domain.rename import Rename, aside, limit_prefix, possible_renames, renamed_schedule_id, renamed_spec
 
 _BY_NAME: Final = (
-    *("yield_keys", "rename_keys", "rename_watched", "rename_endings", "yield_versions", "rename_versions"),
-    *("yield_paused_steps", "rename_paused_steps", "rename_questions", "rename_executions"),
+    *("yield_keys", "rename_keys", "rename_watched", "rename_endings", "rename_versions"),
+    *("rename_paused_steps", "rename_questions", "rename_executions"),
 )
 """What bears the name of a job, or of the workflow behind it."""
+_SET_ASIDE: Final = ("set_aside_executions", "set_aside_paused_steps", "set_aside_versions")
 
 
 async def rename_jobs(
@@ -44,6 +45,8 @@ async def _rename(transaction: Transaction, project: str, one: Rename, now: Inst
     await transaction.run("raise_revision_floor", revision)
     await _rename_schedules(transaction, project, one, now)
     await transaction.run("rename_runs", old, new, limit_prefix(old), limit_prefix(new), project)
+    for query in _SET_ASIDE:
+        await transaction.run(query, old, new, project, aside(new, revision))
     for query in _BY_NAME:
         await transaction.run(query, old, new, project)
     await _rename_limit(transaction, job_limit(old, 1).key, job_limit(new, 1).key)

@@ -14,7 +14,7 @@ from foliot.adapters.storage.postgres.finishing import are_bare, exchange_bare, 
 from foliot.adapters.storage.postgres.gathering import Gathering
 from foliot.adapters.storage.postgres.marking import mark_runs
 from foliot.adapters.storage.postgres.placing import Standing, place
-from foliot.adapters.storage.rows import attempt_of, claim_of, run_of
+from foliot.adapters.storage.rows import Row, attempt_of, run_of, sort_claims
 from foliot.adapters.storage.verdicts import refused
 from foliot.domain.gate.decision import End, Gated, Passed, Postponed, Sight
 from foliot.domain.ids import JobId, RunId, Token, WorkerId
@@ -104,12 +104,19 @@ class PostgresRuns:
             return []
         query, *values = _claim_query(list(dict.fromkeys(queues)), only)
 
-        async def work(transaction: Transaction) -> list[Claim]:
-            rows = await transaction.rows(query, worker_id, values[0], limit, at, *values[1:])
-            return [claim_of(row) for row in rows]
+        async def work(transaction: Transaction) -> list[Row]:
+            return await transaction.rows(query, worker_id, values[0], limit - len(claims), at, *values[1:])
 
-        # A grant whose answer was lost is given back at the next renewal; asking again would take more than was wanted.
-        return _in_order(await self._database.write("claim", work, is_single=True, is_repeatable=False))
+        claims: list[Claim] = []
+        while True:
+            # A grant whose answer was lost is given back at the next renewal; asking again would take more than was
+            # wanted.
+            rows = await self._database.write("claim", work, is_single=True, is_repeatable=False)
+            granted, illegible = sort_claims(rows)
+            claims += granted
+            if not illegible:
+                return _in_order(claims)
+            await self.finish(illegible, at=at)
 
     async def finish(self, finishes: Sequence[Finish], *, at: Instant | None = None) -> list[Token]:
         if not finishes:
@@ -143,7 +150,11 @@ class PostgresRuns:
     async def _exchange_bare(self, finishes: Sequence[Finish], queue: str, limit: int, at: Instant | None) -> Exchanged:
         """The short way. As a claim is, it is not repeated where its answer was lost."""
         work = partial(exchange_bare, finishes=finishes, queue=queue, limit=limit, at=at)
-        stale, claims = await self._database.write("exchange", work, is_single=True, is_repeatable=False)
+        stale, rows = await self._database.write("exchange", work, is_single=True, is_repeatable=False)
+        claims, illegible = sort_claims(rows)
+        if illegible:
+            await self.finish(illegible, at=at)
+            claims += await self.claim(finishes[0].claim.worker_id, [queue], len(illegible), at=at)
         return Exchanged(stale, _in_order(claims))
 
     async def _finish_bare(self, finishes: Sequence[Finish], at: Instant | None) -> list[Token]:

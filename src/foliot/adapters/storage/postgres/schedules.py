@@ -1,7 +1,7 @@
 """The schedules of a PostgreSQL storage: what people do to them, and what can be read about them."""
 
 import asyncio
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Final
@@ -15,7 +15,16 @@ from foliot.adapters.storage.postgres.due import due_schedules
 from foliot.adapters.storage.postgres.impossible import possible_ones
 from foliot.adapters.storage.postgres.punctual import is_punctual, settle_punctual
 from foliot.adapters.storage.postgres.settling import add_ticks, settle_firings
-from foliot.adapters.storage.rows import ledger_of, planned_of, revision_of, schedule_of, tick_of
+from foliot.adapters.storage.rows import (
+    Row,
+    StoredSchedules,
+    ledger_of,
+    mended_schedules,
+    planned_of,
+    revision_of,
+    schedule_of,
+    tick_of,
+)
 from foliot.domain import edit
 from foliot.domain.cron import tzdata_version
 from foliot.domain.events import EventKind
@@ -24,9 +33,9 @@ from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
 from foliot.domain.schedule import Revision, Schedule
 from foliot.domain.tick import TickRecord
-from foliot.errors import Unstorable
+from foliot.errors import RowUnreadable, Unstorable
 from foliot.ports.definitions import NewSchedule
-from foliot.ports.schedules import DueBatch, Ledger
+from foliot.ports.schedules import DueBatch, Illegible, Ledger
 from foliot.ports.storage import Topic
 
 _SIDE_BY_SIDE: Final = 3
@@ -92,6 +101,11 @@ class PostgresSchedules:
     async def due(self, limit: int, *, at: Instant | None = None) -> DueBatch:
         return await due_schedules(self._database, self._project, limit, at)
 
+    async def put_off(self, schedules: Sequence[Illegible], *, until: Instant) -> None:
+        if schedules:
+            uids, versions = [one.uid for one in schedules], [one.version for one in schedules]
+            await self._database.write("put_off", lambda tx: tx.run("put_off", until, uids, versions))
+
     async def settle(self, firings: Sequence[Firing], *, at: Instant | None = None) -> list[ScheduleUid]:
         if not firings:
             return []
@@ -130,17 +144,19 @@ class PostgresSchedules:
         if not schedule_ids:
             return {}
         rows = await self._database.rows("get_schedules", self._project, list(schedule_ids))
-        return {schedule.id: schedule for schedule in (schedule_of(self._project, row) for row in rows)}
+        return {schedule.id: schedule for schedule in await self._read(rows)}
 
     async def page(
         self, *, job_id: JobId | None = None, after: ScheduleId | None = None, limit: int = 100
     ) -> list[Schedule]:
         query = "page_schedules" if job_id is None else "page_schedules_of_job"
-        rows = await self._database.rows(query, self._project, after, limit, job_id)
-        return [schedule_of(self._project, row) for row in rows]
+        return await self._read(await self._database.rows(query, self._project, after, limit, job_id))
 
     async def upcoming(self, limit: int) -> list[Schedule]:
-        return [schedule_of(self._project, row) for row in await self._database.rows("upcoming_schedules", limit)]
+        return await self._read(await self._database.rows("upcoming_schedules", limit))
+
+    async def _read(self, rows: Sequence[Row]) -> list[Schedule]:
+        return (await _read(self._database.rows, self._project, rows)).shown
 
     async def ticks(self, uid: ScheduleUid, *, after: Instant, until: Instant, limit: int) -> list[TickRecord]:
         return [tick_of(row) for row in await self._database.rows("ticks", uid, after, until, limit)]
@@ -180,7 +196,8 @@ async def put_schedules(
 ) -> dict[ScheduleId, Schedule]:
     """Create or edit schedules, each name once."""
     now = await transaction.now(at)
-    known = await _lock(transaction, project, batch)
+    stored, mended = await _lock_stored(transaction, project, batch)
+    known = {schedule.id: schedule for schedule in stored}
     created: dict[ScheduleId, Schedule] = {}
     while missing := [new for new in batch.values() if new.id not in known and new.id not in created]:
         created |= await _create(transaction, project, missing, now)
@@ -188,6 +205,7 @@ async def put_schedules(
         if beaten := [new.id for new in missing if new.id not in created]:
             known |= await _lock(transaction, project, beaten)
     edited = await _edit(transaction, known, batch, now)
+    edited |= await _renew(transaction, [one for one in stored if one.uid in mended and one.id not in edited], now)
     changed = created | edited
     transaction.note(EventKind.SCHEDULE_CHANGED, about_schedules(changed.values()))
     if changed:
@@ -196,8 +214,20 @@ async def put_schedules(
 
 
 async def _lock(transaction: Transaction, project: str, ids: Iterable[ScheduleId]) -> dict[ScheduleId, Schedule]:
+    return {schedule.id: schedule for schedule in (await _lock_stored(transaction, project, ids)).schedules}
+
+
+async def _lock_stored(transaction: Transaction, project: str, ids: Iterable[ScheduleId]) -> StoredSchedules:
     rows = await transaction.rows("lock_schedules_by_id", project, possible_ones(ids))
-    return {schedule.id: schedule for schedule in (schedule_of(project, row) for row in rows)}
+    return await _read(transaction.rows, project, rows)
+
+
+async def _read(ask: Callable[..., Awaitable[Sequence[Row]]], project: str, rows: Sequence[Row]) -> StoredSchedules:
+    """Schedules of rows, those mended that cannot be read."""
+    try:
+        return StoredSchedules([schedule_of(project, row) for row in rows])
+    except RowUnreadable:
+        return mended_schedules(project, rows, by_uid(await ask("revisions", [row[0] for row in rows])))
 
 
 async def _create(
@@ -251,6 +281,13 @@ async def _edit(
     await _save(transaction, edited)
     await _add_revisions(transaction, edited)
     return {schedule.id: schedule for schedule in edited}
+
+
+async def _renew(transaction: Transaction, schedules: Sequence[Schedule], now: Instant) -> dict[ScheduleId, Schedule]:
+    renewed = {schedule.id: edit.renew(schedule, now) for schedule in schedules}
+    if renewed:
+        await _save(transaction, renewed.values())
+    return renewed
 
 
 async def _open_revisions(transaction: Transaction, schedules: Iterable[Schedule]) -> dict[str, list[Revision]]:

@@ -7,7 +7,7 @@ from foliot.adapters.storage.postgres.admission import Admission
 from foliot.adapters.storage.postgres.database import Database, Transaction
 from foliot.adapters.storage.postgres.finishing import finish_runs
 from foliot.adapters.storage.postgres.impossible import is_possible
-from foliot.adapters.storage.rows import claim_of
+from foliot.adapters.storage.rows import lease_of
 from foliot.domain.ids import Token, WorkerId
 from foliot.domain.instant import Instant, Millis
 from foliot.domain.lease import Claim, Finish, Renewal, Worker, WorkerState
@@ -42,7 +42,7 @@ class PostgresWorkers:
         async def work(transaction: Transaction) -> list[Claim]:
             now = await transaction.now(at)
             await transaction.run("mark_expired", now)
-            return [claim_of(row) for row in await transaction.rows("expired_leases", now, limit)]
+            return [lease_of(row) for row in await transaction.rows("expired_leases", now, limit)]
 
         return await self._database.write("expired", work)
 
@@ -80,7 +80,7 @@ async def _renew(
     foreign = sorted(leases.keys() - known)
     if foreign:
         run_ids = [leases[token]["run_id"] for token in foreign]
-        claims = [claim_of(row) for row in await transaction.rows("leases_of_runs", run_ids)]
+        claims = [lease_of(row) for row in await transaction.rows("leases_of_runs", run_ids)]
         await finish_runs(transaction, [Finish(claim, GivenBack()) for claim in claims], now)
     cancelled = tuple(sorted(token for token in known & leases.keys() if leases[token]["cancel_at"] is not None))
     gone = tuple(sorted(known - leases.keys()))

@@ -14,7 +14,9 @@ from heapq import merge
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from foliot.adapters.storage.documents import decode_names, encode_names
+import apsw
+
+from foliot.adapters.storage.documents import are_limits, decode_names, encode_names
 from foliot.adapters.storage.queries import load_queries
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.connection import Session
@@ -52,10 +54,27 @@ def ask_places(tx: Transaction, run_ids: Collection[str]) -> set[str]:
     """Let due runs wait for their limits; returns the keys that are now to be admitted."""
     if not run_ids:
         return set()
-    tx.run_many(SQL["know_limits"], [(run_id,) for run_id in run_ids])
-    tx.run_many(SQL["ask_places"], [(run_id, PRIORITY_STEP) for run_id in run_ids])
+    try:
+        with tx.savepoint():
+            _ask(tx, run_ids)
+    except (apsw.ConstraintError, apsw.SQLError, OverflowError):
+        # Limits that cannot be read hold nobody up: who claims the run ends it.
+        readable = _with_limits(tx, run_ids)
+        _make_ready(tx, [run_id for run_id in run_ids if run_id not in readable])
+        _ask(tx, readable)
     keys = keys_of(tx, run_ids)
     return {key for key in keys if not is_overlap_key(key)}
+
+
+def _ask(tx: Transaction, run_ids: Collection[str]) -> None:
+    tx.run_many(SQL["know_limits"], [(run_id,) for run_id in run_ids])
+    tx.run_many(SQL["ask_places"], [(run_id, PRIORITY_STEP) for run_id in run_ids])
+
+
+def _with_limits(tx: Transaction, run_ids: Collection[str]) -> list[str]:
+    """Those of the runs that have limits one can read."""
+    rows = tx.rows(SQL["limits_of_runs"], (encode_names(run_ids),))
+    return [run_id for run_id, document in rows if are_limits(document)]
 
 
 def keys_of(tx: Transaction, run_ids: Collection[str]) -> set[str]:

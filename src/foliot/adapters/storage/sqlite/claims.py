@@ -2,24 +2,34 @@
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from foliot.adapters.storage import notices
-from foliot.adapters.storage.documents import encode_names, limit_keys
+from foliot.adapters.storage.documents import UNREADABLE, encode_names, legible, limit_keys
 from foliot.adapters.storage.queries import load_queries
-from foliot.adapters.storage.rows import claim_of
+from foliot.adapters.storage.rows import SOME_LIMIT, lease_of
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.connection import Row, Session
 from foliot.adapters.storage.sqlite.events import add_event
+from foliot.adapters.storage.verdicts import illegible
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId, Token, WorkerId
 from foliot.domain.instant import Instant
-from foliot.domain.lease import Claim
+from foliot.domain.lease import Claim, Finish
 from foliot.domain.run import PRIORITY_STEP, Tick
+from foliot.errors import RowUnreadable
 from foliot.ports.clock import Clock
 
 SQL: Final = load_queries(Path(__file__).parent / "sql" / "claims.sql")
 _RANK, _RUN_ID, _QUEUE, _JOB_ID = range(4)
+_LIMITS: Final = 11
+
+
+class Granted(NamedTuple):
+    """Claims, and the ends of those that nobody can carry out, for their rows cannot be read."""
+
+    claims: list[Claim]
+    illegible: list[Finish]
 
 
 def is_alive(tx: Transaction, worker_id: WorkerId) -> bool:
@@ -29,7 +39,7 @@ def is_alive(tx: Transaction, worker_id: WorkerId) -> bool:
 
 def claim_next(
     tx: Transaction, project: str, worker_id: WorkerId, queues: Sequence[str], limit: int, now: Instant
-) -> list[Claim]:
+) -> Granted:
     """Lease the first runs of the queues together, in rank order."""
     rows = [row for queue in dict.fromkeys(queues) for row in tx.rows(SQL["pick_ready"], (queue, limit))]
     if len(queues) > 1:
@@ -49,7 +59,7 @@ def claim_named(
     limit: int,
     only: Collection[RunId],
     now: Instant,
-) -> list[Claim]:
+) -> Granted:
     """Lease those of the named runs that are ready."""
     values = (encode_names(set(only)), PRIORITY_STEP, encode_names(queues), limit)
     rows = tx.rows(SQL["pick_named"], values)
@@ -60,21 +70,46 @@ def claim_named(
 def expired_claims(session: Session, clock: Clock, limit: int) -> list[Claim]:
     """Leases whose worker has expired or is not known."""
     rows = session.rows(SQL["expired_leases"], (clock.boot_id, clock.elapsed(), limit))
-    return [claim_of(row) for row in rows]
+    return [lease_of(row) for row in rows]
 
 
-def _grant(tx: Transaction, project: str, worker_id: WorkerId, rows: Sequence[Row], now: Instant) -> list[Claim]:
+def _grant(tx: Transaction, project: str, worker_id: WorkerId, rows: Sequence[Row], now: Instant) -> Granted:
     if not rows:
-        return []
+        return Granted([], [])
     last_token: int = tx.value(SQL["take_tokens"], (len(rows),))
     job_ids = encode_names({row[_JOB_ID] for row in rows})
     revisions: dict[str, int] = dict(tx.rows(SQL["job_revisions"], (project, job_ids)))
     first_token = last_token - len(rows) + 1
-    claims = [_claim(row, Token(first_token + index), worker_id, revisions, now) for index, row in enumerate(rows)]
+    errors: dict[RunId, RowUnreadable] = {}
+
+    def made(rows: Sequence[Row]) -> list[Claim]:
+        return [_claim(row, Token(first_token + index), worker_id, revisions, now) for index, row in enumerate(rows)]
+
+    try:
+        claims = made(rows)
+    except UNREADABLE:
+        errors = _illegible(rows)
+        claims = made([_with_some_limit(row) if row[_RUN_ID] in errors else row for row in rows])
     leases = [(claim.token, claim.run_id, worker_id, claim.attempt, claim.started_at) for claim in claims]
     tx.run_many(SQL["add_leases"], leases)
     add_event(tx, now, EventKind.RUNS_STARTED, notices.started(claims))
-    return claims
+    ends = [illegible(claim, errors[claim.run_id]) for claim in claims if claim.run_id in errors]
+    return Granted([claim for claim in claims if claim.run_id not in errors], ends) if errors else Granted(claims, [])
+
+
+def _illegible(rows: Sequence[Row]) -> dict[RunId, RowUnreadable]:
+    """What is wrong with those of the runs that cannot be read."""
+    errors: dict[RunId, RowUnreadable] = {}
+    for row in rows:
+        try:
+            legible(limit_keys, row[_LIMITS], "run", row[_RUN_ID])
+        except RowUnreadable as error:
+            errors[row[_RUN_ID]] = error
+    return errors
+
+
+def _with_some_limit(row: Row) -> Row:
+    return (*row[:_LIMITS], SOME_LIMIT, *row[_LIMITS + 1 :])
 
 
 def _claim(row: Row, token: Token, worker_id: WorkerId, revisions: dict[str, int], now: Instant) -> Claim:

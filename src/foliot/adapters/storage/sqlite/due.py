@@ -1,13 +1,15 @@
 """Which schedules ask for a decision, with everything the decision depends on."""
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from typing import Final, NamedTuple
 
-from foliot.adapters.storage.documents import decode_schedule_spec, encode_names
-from foliot.adapters.storage.rows import ledger_of
+from foliot.adapters.storage.documents import UNREADABLE, decode_schedule_spec, encode_names, legible
+from foliot.adapters.storage.due_batch import due_batch
+from foliot.adapters.storage.rows import job_of, ledger_of, revision_of, sort_out
 from foliot.adapters.storage.sqlite import edits
 from foliot.adapters.storage.sqlite.connection import Row, Session
-from foliot.adapters.storage.sqlite.jobs import get_jobs
+from foliot.adapters.storage.sqlite.jobs import job_rows
 from foliot.adapters.storage.sqlite.ticks import SQL
 from foliot.domain.firing import DueSchedule
 from foliot.domain.ids import ScheduleId, ScheduleUid
@@ -15,9 +17,12 @@ from foliot.domain.instant import Instant
 from foliot.domain.limits import OVERLAP_PREFIX
 from foliot.domain.schedule import Pause, Revision, ScheduleSpec
 from foliot.domain.tick import PlannedTick
-from foliot.ports.schedules import DueBatch, Ledger
+from foliot.errors import RowUnreadable
+from foliot.ports.schedules import DueBatch, Illegible, Ledger
 
 _UID: Final = 0
+_ID: Final = 1
+_VERSION: Final = 2
 _SPEC: Final = 6
 _HAS_PAUSES: Final = -2
 _HAS_PLANNED: Final = -1
@@ -34,20 +39,45 @@ class _Further(NamedTuple):
 def due(session: Session, project: str, limit: int, now: Instant) -> DueBatch:
     """Most schedules need one row; what only a few have is fetched for those."""
     rows = session.rows(SQL["due_schedules"], (OVERLAP_PREFIX, now, limit))
-    # Schedules that say the same share one specification.
-    specs = {document: decode_schedule_spec(document) for document in {row[_SPEC] for row in rows}}
-    further = _further(session, rows)
-    schedules = [_due_schedule(row, specs, further) for row in rows]
+    specs, illegible = _specs(rows)
+    further = _further(session, rows, illegible)
+    apart = {one.uid for one in illegible}
+    schedules = [_due_schedule(row, specs, further) for row in rows if row[_UID] not in apart]
     targets = {spec.target for spec in specs.values()}
     targets |= {revision.spec.target for revisions in further.revisions.values() for revision in revisions}
-    return DueBatch(now, schedules, get_jobs(session, project, targets))
+    jobs = sort_out(partial(job_of, project), job_rows(session, project, targets))
+    return due_batch(now, schedules, illegible, *jobs)
 
 
-def _further(session: Session, rows: Sequence[Row]) -> _Further:
+def _specs(rows: Sequence[Row]) -> tuple[dict[str, ScheduleSpec], list[Illegible]]:
+    """What the rows say, by their documents: schedules that say the same share one specification."""
+    try:
+        return {document: decode_schedule_spec(document) for document in {row[_SPEC] for row in rows}}, []
+    except UNREADABLE:
+        pass
+    specs: dict[str, ScheduleSpec] = {}
+    illegible: list[Illegible] = []
+    for row in rows:
+        uid, schedule_id, version, document = row[_UID], row[_ID], row[_VERSION], row[_SPEC]
+        try:
+            specs[document] = legible(decode_schedule_spec, document, "schedule", schedule_id)
+        except RowUnreadable as error:
+            illegible.append(Illegible(uid, schedule_id, version, error))
+    return specs, illegible
+
+
+def _further(session: Session, rows: Sequence[Row], illegible: list[Illegible]) -> _Further:
+    """What cannot be read of it is added to `illegible`."""
     pauses = edits.pauses(session, [row[_UID] for row in rows if row[_HAS_PAUSES]])
     planned = edits.planned_ticks(session, [row[_UID] for row in rows if row[_HAS_PLANNED]])
-    edited = [row[_UID] for row in rows if _needs_older(row, planned.get(row[_UID], ()))]
-    return _Further(edits.revisions(session, edited), pauses, planned)
+    edited = {row[_UID]: row for row in rows if _needs_older(row, planned.get(row[_UID], ()))}
+    revisions: dict[ScheduleUid, list[Revision]] = {}
+    for uid, found in edits.by_uid(session, "revisions", edited).items():
+        revisions[uid], errors = sort_out(revision_of, found)
+        if errors:
+            _, schedule_id, version, *_ = edited[uid]
+            illegible.append(Illegible(uid, schedule_id, version, errors[0].place_in(uid, schedule_id)))
+    return _Further(revisions, pauses, planned)
 
 
 def _needs_older(row: Row, planned: Sequence[PlannedTick]) -> bool:

@@ -7,7 +7,15 @@ from typing import Any, Final, TypeVar
 from foliot.adapters.storage.documents import as_stored_schedule, encode, encode_names
 from foliot.adapters.storage.notices import about_schedules
 from foliot.adapters.storage.queries import load_queries
-from foliot.adapters.storage.rows import Row, pause_of, planned_of, revision_of, schedule_of
+from foliot.adapters.storage.rows import (
+    Row,
+    StoredSchedules,
+    mended_schedules,
+    pause_of,
+    planned_of,
+    revision_of,
+    schedule_of,
+)
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.connection import Session
 from foliot.adapters.storage.sqlite.events import add_event
@@ -19,6 +27,7 @@ from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
 from foliot.domain.schedule import Pause, Revision, Schedule, ScheduleSpec
 from foliot.domain.tick import PlannedTick
+from foliot.errors import RowUnreadable
 from foliot.ports.definitions import NewSchedule
 from foliot.ports.storage import Topic
 
@@ -27,19 +36,32 @@ T = TypeVar("T")
 SQL: Final = load_queries(Path(__file__).parent / "sql" / "schedules.sql")
 
 
+def read_schedules(session: Session, project: str, rows: Sequence[Row]) -> StoredSchedules:
+    """Schedules of rows, those mended that cannot be read."""
+    try:
+        return StoredSchedules([schedule_of(project, row) for row in rows])
+    except RowUnreadable:
+        return mended_schedules(project, rows, by_uid(session, "revisions", [row[0] for row in rows]))
+
+
 def get_schedules(session: Session, project: str, schedule_ids: Collection[ScheduleId]) -> dict[ScheduleId, Schedule]:
+    return {schedule.id: schedule for schedule in named(session, project, schedule_ids).schedules}
+
+
+def named(session: Session, project: str, schedule_ids: Collection[ScheduleId]) -> StoredSchedules:
     rows = session.rows(SQL["get_schedules"], (project, encode_names(schedule_ids)))
-    return {schedule.id: schedule for schedule in (schedule_of(project, row) for row in rows)}
+    return read_schedules(session, project, rows)
 
 
-def schedules_of_jobs(session: Session, project: str, job_ids: Collection[JobId]) -> list[Schedule]:
+def schedules_of_jobs(session: Session, project: str, job_ids: Collection[JobId]) -> Sequence[Schedule]:
     rows = session.rows(SQL["schedules_of_jobs"], (project, encode_names(job_ids)))
-    return [schedule_of(project, row) for row in rows]
+    return read_schedules(session, project, rows).schedules
 
 
 def put(tx: Transaction, project: str, schedules: Sequence[NewSchedule], now: Instant) -> list[Schedule]:
     """Create or edit each, in order; equal specifications change nothing."""
-    known = get_schedules(tx, project, [schedule_id for _, schedule_id, _ in schedules])
+    stored, mended = named(tx, project, [schedule_id for _, schedule_id, _ in schedules])
+    known = {schedule.id: schedule for schedule in stored}
     created: dict[ScheduleUid, Schedule] = {}
     edited: dict[ScheduleUid, Schedule] = {}
     answers = []
@@ -50,6 +72,8 @@ def put(tx: Transaction, project: str, schedules: Sequence[NewSchedule], now: In
             schedule = created[uid] = edit.create(uid, schedule_id, project, spec, now)
         elif not edit.is_same_rule(schedule, spec):
             schedule = edited[schedule.uid] = _edit(tx, schedule, spec, now)
+        elif schedule.uid in mended and schedule.uid not in edited:
+            schedule = edited[schedule.uid] = edit.renew(schedule, now)
         known[schedule_id] = schedule
         answers.append(schedule)
     _create(tx, created.values())

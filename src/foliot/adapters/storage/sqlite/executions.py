@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from itertools import groupby
 
 from foliot.adapters.storage.documents import encode_names
-from foliot.adapters.storage.execution_rows import execution_of, note_of, state_of, step_facts_of
+from foliot.adapters.storage.execution_rows import execution_of, note_of, state_of, step_facts_of, unsettled_of
 from foliot.adapters.storage.sqlite.access import Access
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.connection import Session
@@ -85,7 +85,8 @@ def _unsettled(session: Session, limit: int, now: Instant) -> list[Unsettled]:
     roots = list(dict.fromkeys(run_id for (run_id,) in (*noted, *overdue)))[:limit]
     rows = session.rows(SQL["notes_of"], (encode_names(roots),))
     notes = {root: [note_of(row[1:]) for row in group] for root, group in groupby(rows, key=lambda row: row[0])}
-    return [Unsettled(execution, notes.get(run_id, []), now) for run_id, execution in _get(session, roots).items()]
+    found = session.rows(SQL["get_executions"], (encode_names(roots),))
+    return [unsettled_of(row, notes.get(row[0], []), now) for row in found]
 
 
 def _states(session: Session, run_id: RunId, steps: Collection[str] | None) -> dict[str, StepState]:
@@ -93,7 +94,7 @@ def _states(session: Session, run_id: RunId, steps: Collection[str] | None) -> d
         rows = session.rows(SQL["all_states"], (run_id,))
     else:
         rows = session.rows(SQL["named_states"], (run_id, encode_names(steps)))
-    return {step: state_of(rest) for step, *rest in rows}
+    return {step: state_of(step, rest) for step, *rest in rows}
 
 
 def _get(session: Session, run_ids: Collection[RunId]) -> dict[RunId, Execution]:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -10,11 +11,11 @@ from msgspec.structs import replace
 from foliot.adapters.storage.documents import as_stored_job, encode, encode_names
 from foliot.adapters.storage.notices import about_jobs, deleted_jobs
 from foliot.adapters.storage.queries import load_queries
-from foliot.adapters.storage.rows import job_of
+from foliot.adapters.storage.rows import job_of, sort_out
 from foliot.adapters.storage.sqlite import cancels, edits
 from foliot.adapters.storage.sqlite.access import Access
 from foliot.adapters.storage.sqlite.committer import Transaction
-from foliot.adapters.storage.sqlite.connection import Session
+from foliot.adapters.storage.sqlite.connection import Row, Session
 from foliot.adapters.storage.sqlite.events import add_event
 from foliot.adapters.storage.sqlite.renames import rename_jobs
 from foliot.domain.events import EventKind
@@ -80,19 +81,31 @@ class SqliteJobs:
 
 
 def get_jobs(session: Session, project: str, job_ids: Collection[JobId]) -> dict[JobId, Job]:
-    rows = session.rows(SQL["get_jobs"], (project, encode_names(job_ids)))
-    return {job.id: job for job in (job_of(project, row) for row in rows)}
+    return {job.id: job for job in (job_of(project, row) for row in job_rows(session, project, job_ids))}
+
+
+def job_rows(session: Session, project: str, job_ids: Collection[JobId]) -> list[Row]:
+    return session.rows(SQL["get_jobs"], (project, encode_names(job_ids)))
 
 
 def put_jobs(tx: Transaction, project: str, jobs: Sequence[tuple[JobId, JobSpec]], now: Instant) -> list[Job]:
     """Create or change jobs; one that is stored just so keeps its revision."""
-    known = get_jobs(tx, project, [job_id for job_id, _ in jobs])
+    rows = job_rows(tx, project, [job_id for job_id, _ in jobs])
+    found, errors = sort_out(partial(job_of, project), rows)
+    known = {job.id: job for job in found}
+    # What cannot be read is another job in any case, and goes on counting its revisions.
+    illegible = {row[0]: row for row in rows if any(error.name == row[0] for error in errors)}
     changed: dict[JobId, Job] = {}
     answers = []
     for job_id, given in jobs:
         spec = as_stored_job(given)
         before = known.get(job_id)
-        if before is None:
+        if before is None and job_id in illegible:
+            _, _, revision, created_at, _ = illegible[job_id]
+            known[job_id] = Job(
+                id=job_id, project=project, spec=spec, revision=revision + 1, created_at=created_at, updated_at=now
+            )
+        elif before is None:
             first = _first_revision(tx)
             known[job_id] = Job(id=job_id, project=project, spec=spec, revision=first, created_at=now, updated_at=now)
         elif before.spec != spec:

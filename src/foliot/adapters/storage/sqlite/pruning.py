@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from foliot.adapters.storage.documents import decode_schedule_spec, encode_names
+from foliot.adapters.storage.documents import encode_names
 from foliot.adapters.storage.retention import removable_before
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.connection import Session
@@ -111,7 +111,7 @@ class Walk:
         for uid, spec, settled_until in rows:
             self.schedule = uid
             if session.value(SQL["has_old_ticks"], (uid, now - age)):
-                yield uid, removable_before(decode_schedule_spec(spec), settled_until, now, age)
+                yield uid, removable_before(spec, settled_until, now, age)
         if len(rows) < max(limit, _STRIDE):
             self.schedule = ""
 

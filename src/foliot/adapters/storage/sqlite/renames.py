@@ -15,15 +15,16 @@ from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
 from foliot.domain.limits import job_limit
-from foliot.domain.rename import Rename, limit_prefix, possible_renames, renamed_schedule_id, renamed_spec
+from foliot.domain.rename import Rename, aside, limit_prefix, possible_renames, renamed_schedule_id, renamed_spec
 
 SQL: Final = load_queries(Path(__file__).parent / "sql" / "renames.sql")
 _JOBS: Final = load_queries(Path(__file__).parent / "sql" / "jobs.sql")
 _BY_NAME: Final = (
     *("yield_dedupe", "rename_dedupe", "rename_watched", "rename_endings"),
-    *("yield_versions", "rename_versions", "rename_paused_steps", "rename_questions", "rename_executions"),
+    *("rename_versions", "rename_paused_steps", "rename_questions", "rename_executions"),
 )
 """What bears the name of a job, or of the workflow behind it."""
+_SET_ASIDE: Final = ("set_aside_executions", "set_aside_paused_steps", "set_aside_versions")
 
 
 def rename_jobs(tx: Transaction, project: str, renames: Mapping[JobId, JobId], now: Instant) -> dict[JobId, JobId]:
@@ -41,6 +42,8 @@ def _rename(tx: Transaction, project: str, one: Rename, now: Instant) -> int:
     revision: int = tx.value(SQL["rename_job"], (old, new, now, project))
     tx.run(_JOBS["raise_revision_floor"], (revision,))
     tx.run(SQL["rename_runs"], (old, new, limit_prefix(old), limit_prefix(new), project))
+    for query in _SET_ASIDE:
+        tx.run(SQL[query], (old, new, project, aside(new, revision)))
     for query in _BY_NAME:
         tx.run(SQL[query], (old, new, project))
     _rename_limit(tx, job_limit(old, 1).key, job_limit(new, 1).key)

@@ -99,9 +99,17 @@ class SqliteRuns:
     ) -> list[Claim]:
         if limit <= 0 or not claims.is_alive(tx, worker_id):
             return []
-        if only is None:
-            return claims.claim_next(tx, self._project, worker_id, queues, limit, tx.now(at))
-        return claims.claim_named(tx, self._project, worker_id, queues, limit, only, tx.now(at))
+        found: list[Claim] = []
+        while True:
+            wanted = limit - len(found)
+            if only is None:
+                granted, illegible = claims.claim_next(tx, self._project, worker_id, queues, wanted, tx.now(at))
+            else:
+                granted, illegible = claims.claim_named(tx, self._project, worker_id, queues, wanted, only, tx.now(at))
+            found += granted
+            if not illegible:
+                return found
+            save_finishes(tx, illegible, tx.now(at))
 
     async def cancel(self, run_ids: Collection[RunId], *, at: Instant | None = None) -> dict[RunId, CancelAnswer]:
         def work(tx: Transaction) -> dict[RunId, CancelAnswer]:

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from foliot.adapters.storage.rows import schedule_of
 from foliot.adapters.storage.sqlite import due as looking
 from foliot.adapters.storage.sqlite import edits, ledger, run_listing, ticks
 from foliot.adapters.storage.sqlite.access import Access
@@ -15,7 +14,7 @@ from foliot.domain.instant import Instant
 from foliot.domain.schedule import Schedule
 from foliot.domain.tick import TickRecord
 from foliot.ports.definitions import NewSchedule
-from foliot.ports.schedules import DueBatch, Ledger
+from foliot.ports.schedules import DueBatch, Illegible, Ledger
 
 _NEXT_WAKE: Final = edits.SQL["next_wake"]
 
@@ -49,7 +48,10 @@ class SqliteSchedules:
         return await self._writer.submit("delete_schedules", work)
 
     async def get(self, schedule_ids: Collection[ScheduleId]) -> dict[ScheduleId, Schedule]:
-        return await self._reader.read(lambda session: edits.get_schedules(session, self._project, schedule_ids))
+        def look(session: Session) -> dict[ScheduleId, Schedule]:
+            return {schedule.id: schedule for schedule in edits.named(session, self._project, schedule_ids).shown}
+
+        return await self._reader.read(look)
 
     async def page(
         self, *, job_id: JobId | None = None, after: ScheduleId | None = None, limit: int = 100
@@ -57,15 +59,16 @@ class SqliteSchedules:
         def look(session: Session) -> list[Schedule]:
             name, who = ("page_schedules", ()) if job_id is None else ("page_schedules_of_job", (job_id,))
             rows = session.rows(edits.SQL[name], (self._project, *who, after or "", limit))
-            return [schedule_of(self._project, row) for row in rows]
+            return edits.read_schedules(session, self._project, rows).shown
 
         return await self._reader.read(look)
 
     async def upcoming(self, limit: int) -> list[Schedule]:
-        sql = run_listing.LIVE["upcoming_schedules"]
-        return await self._reader.read(
-            lambda session: [schedule_of(self._project, row) for row in session.rows(sql, (limit,))]
-        )
+        def look(session: Session) -> list[Schedule]:
+            rows = session.rows(run_listing.LIVE["upcoming_schedules"], (limit,))
+            return edits.read_schedules(session, self._project, rows).shown
+
+        return await self._reader.read(look)
 
     async def due(self, limit: int, *, at: Instant | None = None) -> DueBatch:
         def look(session: Session) -> DueBatch:
@@ -73,6 +76,10 @@ class SqliteSchedules:
             return looking.due(session, self._project, limit, now)
 
         return await self._reader.read(look)
+
+    async def put_off(self, schedules: Sequence[Illegible], *, until: Instant) -> None:
+        rows = [(until, one.uid, one.version) for one in schedules]
+        await self._writer.submit("put_off", lambda tx: tx.run_many(edits.SQL["put_off"], rows))
 
     async def settle(self, firings: Sequence[Firing], *, at: Instant | None = None) -> list[ScheduleUid]:
         def work(tx: Transaction) -> list[ScheduleUid]:

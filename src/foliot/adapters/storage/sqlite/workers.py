@@ -6,7 +6,7 @@ from typing import Final
 
 from foliot.adapters.storage.documents import decode_names, encode_names
 from foliot.adapters.storage.queries import load_queries
-from foliot.adapters.storage.rows import claim_of
+from foliot.adapters.storage.rows import lease_of
 from foliot.adapters.storage.sqlite import claims
 from foliot.adapters.storage.sqlite.access import Access
 from foliot.adapters.storage.sqlite.committer import Transaction
@@ -82,7 +82,7 @@ def _renew(
 
 def _leased(row: Row) -> tuple[Claim, Instant | None]:
     *claim, cancel_at = row
-    return claim_of(claim), cancel_at
+    return lease_of(claim), cancel_at
 
 
 def _state(row: Row) -> WorkerState:

@@ -1,6 +1,6 @@
 """What it means to be a storage: every promise of `foliot.ports.storage` as a test.
 
-An adapter's own test file gives three fixtures and names the suites:
+An adapter's own test file gives three fixtures (`LegibilityContract` asks for one more) and names the suites:
 
     @pytest.fixture
     def clock() -> VirtualClock: ...
@@ -30,6 +30,7 @@ from foliot.testing.conformance.storage.gates import AnswerContract, GateContrac
 from foliot.testing.conformance.storage.jobs import JobContract
 from foliot.testing.conformance.storage.keeping import KeepingContract
 from foliot.testing.conformance.storage.ledger import LedgerContract
+from foliot.testing.conformance.storage.legibility import LegibilityContract
 from foliot.testing.conformance.storage.limits import LimitContract
 from foliot.testing.conformance.storage.logs import LogContract
 from foliot.testing.conformance.storage.marks import MarkContract
@@ -62,6 +63,7 @@ __all__ = [
     "LeaderContract",
     "LeaseContract",
     "LedgerContract",
+    "LegibilityContract",
     "LimitContract",
     "LogContract",
     "LogEndContract",

@@ -10,7 +10,7 @@ from foliot.domain.events import EventKind
 from foliot.domain.gate.decision import Decision, End, Gated, Passed, Postponed, Sight, Verdict
 from foliot.domain.gate.spec import Action
 from foliot.domain.ids import JobId, RunId
-from foliot.domain.instant import MINUTE, SECOND, Instant
+from foliot.domain.instant import HOUR, MINUTE, SECOND, Instant
 from foliot.domain.lease import CancelAnswer
 from foliot.domain.outcome import Reason
 from foliot.domain.run import Ended, Status
@@ -89,6 +89,15 @@ class GateContract(Contract):
 
         [run] = await gated(scene)
         assert (run.run_id, run.root, run.item) == (part.id, root.run_id, "extract")
+
+    async def test_a_step_is_due_when_it_could_start_whenever_its_execution_was_planned_for(self, scene: Scene) -> None:
+        root = await scene.start(a_run(job_id=ETL))
+        part = a_part(root.run_id, "extract", is_gated=True, due_at=scene.now, scheduled_for=scene.after(-HOUR))
+
+        await scene.storage.executions.open([an_opening(root, runs={"extract": part})], at=scene.now)
+
+        [run] = await gated(scene)
+        assert (run.planned, (await scene.run(part.id)).scheduled_for) == (scene.now, scene.after(-HOUR))
 
     @pytest.mark.proves("D10")
     async def test_the_planned_moment_of_a_tick_is_its_own(self, scene: Scene) -> None:

@@ -18,7 +18,7 @@ from foliot.ports.definitions import Deployment, NewSchedule
 from foliot.ports.executions import WorkflowVersion
 from foliot.ports.storage import Storage
 from foliot.testing.builders import REPORT, a_job_spec, a_run, a_schedule, cron, succeeded
-from foliot.testing.conformance.storage.passages import opened, part_of
+from foliot.testing.conformance.storage.passages import opened, part_of, stored
 from foliot.testing.conformance.storage.scene import Contract, Scene
 
 ETL, EXTRACT = JobId("etl"), JobId("etl.extract")
@@ -207,8 +207,7 @@ class WorkflowContract(Contract):
             Status.QUEUED,
             Status.CANCELLED,
         ]
-        [stored] = (await scene.storage.executions.get([execution.run_id])).values()
-        assert stored.revision is None
+        assert (await stored(scene, execution.run_id)).revision is None
 
     async def test_a_place_that_a_deleted_workflow_held_is_free(self, scene: Scene) -> None:
         await deploy(scene, a_workflow("extract"))
@@ -219,6 +218,49 @@ class WorkflowContract(Contract):
         await scene.storage.workflows.delete(["etl"], at=scene.now)
 
         assert (await scene.status(first), await scene.ready()) == (Status.CANCELLED, [second])
+
+    @pytest.mark.proves("D7")
+    async def test_a_workflow_that_gets_the_id_of_a_deleted_one_does_not_mix_with_it(self, scene: Scene) -> None:
+        [former] = (await deploy(scene, a_workflow("extract"))).values()
+        execution = await opened(scene)
+        await scene.storage.workflows.pause_step("etl", "extract", paused=True)
+        await scene.storage.workflows.delete(["etl"], at=scene.now)
+        await scene.storage.workflows.deploy(Deployment({"elt": a_workflow("extract", "load")}), at=scene.now)
+
+        await scene.storage.jobs.rename({JobId("elt"): ETL}, at=scene.now)
+
+        found = await stored(scene, execution.run_id)
+        versions = await scene.storage.workflows.get([("etl", 1), (found.workflow_id, 1), (found.workflow_id, None)])
+        assert versions == {
+            ("etl", 1): ("etl", 1, a_workflow("extract", "load"), scene.now),
+            (found.workflow_id, 1): former._replace(workflow_id=found.workflow_id),
+        }
+        assert found.workflow_id.startswith("etl~")
+        assert (found.revision, found.state) == (None, execution.state + 1)
+        assert await scene.storage.workflows.paused_steps("etl") == set()
+        assert await scene.storage.workflows.paused_steps(found.workflow_id) == {"extract"}
+
+    async def test_an_id_can_be_taken_over_again_and_again(self, scene: Scene) -> None:
+        for number in range(3):
+            other = JobId(f"other{number}")
+            spec = a_workflow(f"step{number}")
+            await scene.storage.workflows.deploy(Deployment({other: spec}), at=scene.now)
+
+            assert await scene.storage.jobs.rename({other: ETL}, at=scene.now) == {other: ETL}
+
+            assert [one.spec for one in await scene.storage.workflows.page()] == [spec]
+            await scene.storage.workflows.delete(["etl"], at=scene.now)
+
+    async def test_a_plain_job_takes_nothing_from_a_deleted_workflow(self, scene: Scene) -> None:
+        await deploy(scene, a_workflow("extract"))
+        execution = await opened(scene)
+        await scene.storage.workflows.delete(["etl"], at=scene.now)
+        await scene.job()
+
+        await scene.storage.jobs.rename({REPORT: ETL}, at=scene.now)
+
+        assert (await stored(scene, execution.run_id)).workflow_id == "etl"
+        assert list(await scene.storage.workflows.get([("etl", 1)])) == [("etl", 1)]
 
     async def test_those_that_put_at_once_get_a_version_each(
         self, scene: Scene, another: Callable[[], Awaitable[Storage]]

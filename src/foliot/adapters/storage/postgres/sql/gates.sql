@@ -3,7 +3,9 @@ INSERT INTO foliot.gated (due_at, run_id)
 SELECT * FROM unnest($1::bigint[], $2::text[]);
 
 -- name: gated_runs
-SELECT run.id, run.job_id, coalesce(run.scheduled_for, run.due_at),
+-- A step is due when those before it let it start, whenever its execution was planned for.
+SELECT run.id, run.job_id,
+       CASE WHEN run.root_id IS NULL THEN coalesce(run.scheduled_for, run.due_at) ELSE run.due_at END,
        (SELECT due_at FROM foliot.gated WHERE gated.run_id = run.id) AS waits_until,
        run.root_id, run.item
 FROM foliot.runs run WHERE run.id = ANY (ARRAY(

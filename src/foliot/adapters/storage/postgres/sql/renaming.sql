@@ -26,18 +26,21 @@ ON CONFLICT DO NOTHING;
 -- name: rename_endings
 UPDATE foliot.endings SET job_id = $2 WHERE project = $3 AND job_id = $1;
 
--- name: yield_versions
--- Versions of a workflow that once had the new id give way.
-DELETE FROM foliot.workflows WHERE project = $3 AND id = $2
+-- name: set_aside_executions
+-- A deleted workflow that once had the new id gives way to one that gets it: $4 is where it goes with its executions.
+UPDATE foliot.executions SET workflow_id = $4, state = state + 1 WHERE project = $3 AND workflow_id = $2
+  AND (SELECT true FROM foliot.workflows mine WHERE mine.project = $3 AND mine.id = $1 LIMIT 1);
+
+-- name: set_aside_paused_steps
+UPDATE foliot.paused_steps SET workflow_id = $4 WHERE project = $3 AND workflow_id = $2
+  AND (SELECT true FROM foliot.workflows mine WHERE mine.project = $3 AND mine.id = $1 LIMIT 1);
+
+-- name: set_aside_versions
+UPDATE foliot.workflows SET id = $4 WHERE project = $3 AND id = $2
   AND (SELECT true FROM foliot.workflows mine WHERE mine.project = $3 AND mine.id = $1 LIMIT 1);
 
 -- name: rename_versions
 UPDATE foliot.workflows SET id = $2 WHERE project = $3 AND id = $1;
-
--- name: yield_paused_steps
-DELETE FROM foliot.paused_steps WHERE project = $3 AND workflow_id = $2
-  AND (SELECT true FROM foliot.paused_steps mine WHERE mine.project = $3 AND mine.workflow_id = $1
-       AND mine.step = paused_steps.step);
 
 -- name: rename_paused_steps
 UPDATE foliot.paused_steps SET workflow_id = $2 WHERE project = $3 AND workflow_id = $1;

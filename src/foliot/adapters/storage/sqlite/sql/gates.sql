@@ -1,5 +1,7 @@
 -- name: gated_runs
-SELECT g.run_id, r.job_id, coalesce(r.scheduled_for, r.due_at), g.due_at, r.root_id, r.item
+-- A step is due when those before it let it start, whenever its execution was planned for.
+SELECT
+    g.run_id, r.job_id, iif(r.root_id IS NULL, coalesce(r.scheduled_for, r.due_at), r.due_at), g.due_at, r.root_id, r.item
 FROM gated g CROSS JOIN runs r ON r.id = g.run_id
 WHERE g.due_at <= ? ORDER BY g.due_at, g.run_id LIMIT ?
 

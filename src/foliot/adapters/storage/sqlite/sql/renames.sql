@@ -25,16 +25,24 @@ ON CONFLICT DO NOTHING
 -- name: rename_endings
 UPDATE endings SET job_id = ?2 WHERE project = ?3 AND job_id = ?1
 
--- name: yield_versions
--- Versions of a workflow that once had the new id give way.
-DELETE FROM workflows WHERE project = ?3 AND id = ?2
+-- name: set_aside_executions
+-- A deleted workflow that once had the new id gives way to one that gets it: ?4 is where it goes with its executions.
+UPDATE executions SET workflow_id = ?4, state = state + 1 WHERE project = ?3 AND workflow_id = ?2
+    AND EXISTS (SELECT 1 FROM workflows w WHERE w.project = ?3 AND w.id = ?1)
+
+-- name: set_aside_paused_steps
+UPDATE paused_steps SET workflow_id = ?4 WHERE project = ?3 AND workflow_id = ?2
+    AND EXISTS (SELECT 1 FROM workflows w WHERE w.project = ?3 AND w.id = ?1)
+
+-- name: set_aside_versions
+UPDATE workflows SET id = ?4 WHERE project = ?3 AND id = ?2
     AND EXISTS (SELECT 1 FROM workflows w WHERE w.project = ?3 AND w.id = ?1)
 
 -- name: rename_versions
 UPDATE workflows SET id = ?2 WHERE project = ?3 AND id = ?1
 
 -- name: rename_paused_steps
-UPDATE OR REPLACE paused_steps SET workflow_id = ?2 WHERE project = ?3 AND workflow_id = ?1
+UPDATE paused_steps SET workflow_id = ?2 WHERE project = ?3 AND workflow_id = ?1
 
 -- name: rename_questions
 -- Steps that ask a person have runs and no job. Between a dot and a slash is whatever begins with the workflow's name and

@@ -1,0 +1,137 @@
+"""A workflow is deleted while an execution of it begins, on a virtual clock."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import Any
+
+import pytest
+
+from foliot import Foliot
+from foliot.domain.ids import JobId, Token
+from foliot.domain.job import JobSpec
+from foliot.domain.workflow.execution import Opening
+from foliot.testing.inline import InlineEngine
+
+FLOW = {"id": "etl", "steps": [{"name": "extract", "command": "true"}]}
+
+
+@pytest.fixture
+def app() -> Foliot:
+    return Foliot()
+
+
+@pytest.fixture
+async def engine(app: Foliot) -> AsyncIterator[InlineEngine]:
+    async with InlineEngine(app) as engine:
+        await app.deploy_workflow(FLOW)
+        yield engine
+
+
+def interrupt(
+    engine: InlineEngine, monkeypatch: pytest.MonkeyPatch, store_and_verb: str, deed: Callable[[], Awaitable[object]]
+) -> None:
+    """Before the next call of that verb of the storage something else happens."""
+    name, verb = store_and_verb.split(".")
+    store = getattr(engine._storage, name)
+    original, pending = getattr(store, verb), [deed]
+
+    async def call(*arguments: Any, **named: Any) -> Any:
+        if pending:
+            await pending.pop()()
+        return await original(*arguments, **named)
+
+    monkeypatch.setattr(store, verb, call)
+
+
+@pytest.mark.proves("D7")
+@pytest.mark.parametrize("store_and_verb", ["workflows.get", "executions.open"])
+async def test_what_was_claimed_and_has_not_begun_is_cancelled(
+    app: Foliot, engine: InlineEngine, monkeypatch: pytest.MonkeyPatch, store_and_verb: str
+) -> None:
+    execution_id = await app.start_workflow("etl")
+    interrupt(engine, monkeypatch, store_and_verb, lambda: app.delete_workflow("etl"))
+
+    await engine.run_until_idle()
+
+    run = await app.run(execution_id)
+    assert (run.status, run.reason, run.attempt) == ("cancelled", "cancelled", 1)
+    assert await app.workflow_status(execution_id) is None
+    assert await app.runs(job="etl.extract") == []
+
+
+async def test_nor_does_one_begin_whose_workflow_is_known_from_before(
+    app: Foliot, engine: InlineEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await app.start_workflow("etl")
+    await engine.run_until_idle()
+    execution_id = await app.start_workflow("etl")
+    interrupt(engine, monkeypatch, "executions.open", lambda: app.delete_workflow("etl"))
+
+    await engine.run_until_idle()
+
+    assert (await app.run(execution_id)).status == "cancelled"
+    assert len(await app.runs(job="etl.extract")) == 1
+
+
+async def test_a_job_that_takes_the_id_meanwhile_is_not_taken_for_the_workflow(
+    app: Foliot, engine: InlineEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    services = await app.open()
+
+    async def replace() -> None:
+        await app.delete_workflow("etl")
+        await services.registrar.put_jobs({JobId("etl"): JobSpec(kind="shell", spec={"command": "true"})})
+
+    execution_id = await app.start_workflow("etl")
+    interrupt(engine, monkeypatch, "executions.open", replace)
+
+    await engine.run_until_idle()
+
+    assert (await app.run(execution_id)).status == "cancelled"
+
+
+async def test_one_whose_lease_was_lost_is_left_to_whoever_has_it(
+    app: Foliot, engine: InlineEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse(openings: Sequence[Opening]) -> list[Token]:
+        return [opening.claim.token for opening in openings]
+
+    execution_id = await app.start_workflow("etl")
+    with monkeypatch.context() as trouble:
+        trouble.setattr(engine._storage.executions, "open", refuse)
+        await engine.run_until_idle()
+
+    assert (await app.run(execution_id)).status == "running"
+
+
+async def test_one_that_is_deployed_again_meanwhile_begins_with_the_version_that_is_there(
+    app: Foliot, engine: InlineEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def replace() -> None:
+        await app.delete_workflow("etl")
+        await app.deploy_workflow({**FLOW, "steps": [{"name": "load", "command": "true"}]})
+
+    execution_id = await app.enqueue("etl")
+    interrupt(engine, monkeypatch, "executions.open", replace)
+
+    await engine.join()
+
+    execution = await app.workflow_status(execution_id)
+    assert execution is not None
+    assert (execution.version, execution.results) == (2, {"load": "success"})
+
+
+async def test_one_that_is_renamed_meanwhile_is_not_taken_for_deleted(
+    app: Foliot, engine: InlineEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    services = await app.open()
+    execution_id = await app.start_workflow("etl")
+    names = {JobId("etl"): JobId("elt"), JobId("etl.extract"): JobId("elt.extract")}
+    interrupt(engine, monkeypatch, "executions.open", lambda: services.storage.jobs.rename(names))
+
+    await engine.run_until_idle()
+    await engine._work.membership.round()
+    await engine.join()
+
+    execution = await app.workflow_status(execution_id)
+    assert execution is not None
+    assert (execution.workflow_id, execution.status) == ("elt", "success")

@@ -1,0 +1,325 @@
+"""Rows that something else has written while the engine is at work: the others go on."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import apsw
+import pytest
+
+from foliot.domain.gate.spec import Gate
+from foliot.domain.ids import JobId, RunId
+from foliot.domain.instant import MINUTE, SECOND
+from foliot.domain.job import JobSpec
+from foliot.domain.outcome import Reason
+from foliot.domain.run import Run, Status
+from foliot.domain.schedule import Catchup, Overlap
+from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
+from foliot.ports.definitions import Deployment
+from foliot.ports.storage import Storage
+from foliot.testing.builders import REPORT, every
+from foliot.testing.clock import VirtualClock
+from tests.engine.rig import Rig
+
+Spoil = Callable[[str], None]
+
+
+@pytest.fixture
+def spoil(tmp_path: Path) -> Spoil:
+    """Writes behind the back of the storage."""
+
+    def write(sql: str) -> None:
+        connection = apsw.Connection(str(tmp_path / "engine.db"))
+        connection.execute(sql)
+        assert connection.changes()
+        connection.close()
+
+    return write
+
+
+def told(caplog: pytest.LogCaptureFixture, event: str) -> int:
+    return sum(record.message == event for record in caplog.records)
+
+
+def of_schedule(name: str) -> Callable[[Run], bool]:
+    return lambda run: run.tick is not None and run.tick.schedule_id == name
+
+
+# -- schedules
+
+
+@pytest.mark.proves("T5")
+async def test_a_schedule_that_cannot_be_read_stops_no_other_and_is_told_of_once(
+    rig: Rig, spoil: Spoil, caplog: pytest.LogCaptureFixture
+) -> None:
+    await rig.schedule(every(60), "bad")
+    await rig.schedule(every(60, overlap=Overlap.ALLOW), "sound")
+    spoil("UPDATE schedules SET spec = '{oops' WHERE id = 'bad'")
+
+    for _ in range(5):
+        await rig.fire(MINUTE)
+
+    assert len(await rig.runs(of_schedule("sound"))) == 5
+    assert await rig.runs(of_schedule("bad")) == []
+    assert told(caplog, "schedule_not_readable") == 1
+
+
+async def test_the_scheduler_rests_while_nothing_but_that_is_due(rig: Rig, spoil: Spoil) -> None:
+    await rig.schedule(every(1))
+    spoil("UPDATE schedules SET spec = '{oops'")
+
+    rests = [await rig.fire(SECOND) for _ in range(5)]
+
+    assert rests == [rig.settings.tempo.tick] * 5
+
+
+async def test_so_many_that_they_fill_a_batch_leave_the_next_one_to_others(
+    rig: Rig, spoil: Spoil, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("foliot.engine.scheduler.BATCH", 3)
+    for number in range(4):
+        await rig.schedule(every(60), f"bad{number}")
+    rig.clock.advance(1)
+    await rig.schedule(every(60), "sound")
+    spoil("UPDATE schedules SET spec = '{oops' WHERE id <> 'sound'")
+
+    first = await rig.fire(MINUTE)
+    await rig.scheduler.round()
+
+    assert first == 0
+    assert len(await rig.runs(of_schedule("sound"))) == 1
+
+
+@pytest.mark.proves("T2", "T5")
+@pytest.mark.parametrize(
+    ("catchup", "outcomes"),
+    [
+        (Catchup.NONE, [("ran", "on_time", 1), ("missed", "down", 4), ("ran", "on_time", 1)]),
+        (Catchup.ONCE, [("ran", "on_time", 1), ("coalesced", "caught_up", 4), ("ran", "on_time", 1)]),
+        (Catchup.ALL, [("ran", "on_time", 1), *[("ran", "caught_up", 1)] * 4, ("ran", "on_time", 1)]),
+    ],
+)
+async def test_mended_it_fires_again_as_its_catch_up_policy_says(
+    rig: Rig, spoil: Spoil, caplog: pytest.LogCaptureFixture, catchup: Catchup, outcomes: list[tuple[str, str, int]]
+) -> None:
+    schedule = await rig.schedule(every(60, catchup=catchup, overlap=Overlap.ALLOW))
+    await rig.fire(MINUTE)
+    spoil("UPDATE schedules SET spec = '{oops'")
+    for _ in range(4):
+        await rig.fire(MINUTE)
+
+    spoil("UPDATE schedules SET spec = (SELECT spec FROM revisions r WHERE r.uid = schedules.uid)")
+    await rig.fire(MINUTE)
+    assert await rig.outcomes(schedule.uid) == outcomes
+
+    spoil("UPDATE schedules SET spec = '{oops'")
+    await rig.fire(MINUTE)
+    assert told(caplog, "schedule_not_readable") == 2
+
+
+async def test_schedules_of_a_job_that_cannot_be_read_wait_until_it_is_put_again(rig: Rig, spoil: Spoil) -> None:
+    schedule = await rig.schedule(every(60, catchup=Catchup.ALL, overlap=Overlap.ALLOW))
+    await rig.schedule(every(60, job_id=JobId("sound")), "sound")
+    spoil(f"UPDATE jobs SET spec = '{{oops' WHERE id = '{REPORT}'")
+    await rig.fire(MINUTE)
+    await rig.fire(MINUTE)
+    assert await rig.ticks(schedule.uid) == []
+
+    await rig.job(REPORT)
+    await rig.fire(MINUTE)
+
+    assert await rig.outcomes(schedule.uid) == [*[("ran", "caught_up", 1)] * 2, ("ran", "on_time", 1)]
+    assert len(await rig.runs(of_schedule("sound"))) == 1
+
+
+# -- runs
+
+
+async def trouble(rig: Rig, run_id: RunId) -> tuple[Status, str | None, str]:
+    run = await rig.run(run_id)
+    return run.status, run.reason, (run.error or "").partition(":")[0]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "limits = '{oops'",
+        "overrides = CAST('{oops' AS BLOB)",
+        "overrides = CAST('[]' AS BLOB)",
+        """overrides = CAST('{"spec": 5}' AS BLOB)""",
+    ],
+)
+async def test_a_run_that_cannot_be_read_fails_and_the_others_are_carried_out(
+    rig: Rig, spoil: Spoil, damage: str
+) -> None:
+    bad, *others = [await rig.enqueue(delay=SECOND) for _ in range(4)]
+    spoil(f"UPDATE runs SET {damage} WHERE id = '{bad}'")
+    rig.clock.advance(SECOND)
+
+    await rig.work_off(3)
+
+    assert [await rig.status(run_id) for run_id in others] == [Status.SUCCESS] * 3
+    named = f"the row of run '{bad}' cannot be read"
+    assert await trouble(rig, bad) == (Status.FAILED, Reason.LAUNCH_FAILED, named)
+
+
+@pytest.mark.parametrize(
+    "overrides", ['{"priority": "high"}', '{"retry": 5}', '{"invented_later": 1}', '{"timeout": []}']
+)
+async def test_options_of_a_run_that_cannot_be_read_leave_it_those_of_its_job(
+    rig: Rig, spoil: Spoil, overrides: str
+) -> None:
+    odd, other = await rig.enqueue(), await rig.enqueue()
+    spoil(f"UPDATE runs SET overrides = CAST('{overrides}' AS BLOB) WHERE id = '{odd}'")
+
+    await rig.work_off(2)
+
+    assert [await rig.status(run_id) for run_id in (odd, other)] == [Status.SUCCESS] * 2
+
+
+async def test_runs_of_a_job_that_cannot_be_read_fail_and_say_why_until_it_is_mended(rig: Rig, spoil: Spoil) -> None:
+    sound, bad = await rig.enqueue("sound"), await rig.enqueue("bad")
+    spoil("UPDATE jobs SET spec = '{oops' WHERE id = 'bad'")
+
+    await rig.work_off(2)
+    await rig.job("bad")
+    after = await rig.enqueue("bad")
+    await rig.work_off(2)
+
+    assert await trouble(rig, bad) == (Status.FAILED, Reason.LAUNCH_FAILED, "the row of job 'bad' cannot be read")
+    assert [await rig.status(run_id) for run_id in (sound, after)] == [Status.SUCCESS] * 2
+
+
+async def test_what_was_wrong_with_a_job_is_forgotten_with_it(rig: Rig, spoil: Spoil) -> None:
+    bad = await rig.enqueue("bad")
+    spoil("UPDATE jobs SET spec = '{oops' WHERE id = 'bad'")
+    await rig.work_off(2)
+    late = await rig.enqueue("sound")
+    spoil(f"UPDATE runs SET job_id = 'bad' WHERE id = '{late}'")
+    spoil("DELETE FROM jobs WHERE id = 'bad'")
+
+    await rig.work_off(2)
+
+    assert [(await rig.run(run_id)).reason for run_id in (bad, late)] == ["launch_failed", "handler_missing"]
+
+
+async def test_what_a_vanished_worker_held_is_freed_whatever_cannot_be_read_of_it(
+    rig: Rig, spoil: Spoil, clock: VirtualClock
+) -> None:
+    rig.stage.answer = None
+    bad, sound = await rig.enqueue("bad"), await rig.enqueue("sound")
+    await rig.claim()
+    spoil("UPDATE jobs SET spec = '{oops' WHERE id = 'bad'")
+    spoil(f"UPDATE runs SET limits = '{{oops' WHERE id = '{bad}'")
+    clock.reboot()
+
+    await rig.reaper.round()
+
+    assert [await rig.status(run_id) for run_id in (bad, sound)] == [Status.QUEUED] * 2
+
+
+# -- executions and gates
+
+
+async def deploy(rig: Rig, *names: str) -> None:
+    """Workflows of two steps, one after the other."""
+    await rig.job(REPORT)
+    steps = Step(name="first", job=REPORT), Step(name="second", job=REPORT, after=(Edge(parent="first"),))
+    await rig.storage.workflows.deploy(Deployment({name: WorkflowSpec(steps=steps) for name in names}, (), ()))
+
+
+async def go_on(rig: Rig) -> None:
+    for _ in range(6):
+        await rig.work()
+        await rig.finisher.round()
+        await rig.worker.settler.round()
+
+
+@pytest.mark.parametrize(
+    ("damage", "mend"),
+    [
+        ("UPDATE executions SET params = '{oops'", "UPDATE executions SET params = '{}'"),
+        ("UPDATE steps SET blockers = '{oops'", "UPDATE steps SET blockers = NULL"),
+    ],
+)
+async def test_an_execution_that_cannot_be_read_stops_no_other_and_goes_on_when_it_is_mended(
+    rig: Rig, spoil: Spoil, caplog: pytest.LogCaptureFixture, damage: str, mend: str
+) -> None:
+    await deploy(rig, "etl")
+    bad, sound = await rig.enqueue("etl"), await rig.enqueue("etl")
+    await rig.claim()
+    await rig.work()  # the first steps have been carried out
+    spoil(f"{damage} WHERE run_id = '{bad}'")
+
+    await go_on(rig)
+    assert [await rig.status(run_id) for run_id in (bad, sound)] == [Status.RUNNING, Status.SUCCESS]
+    assert told(caplog, "execution_not_settled") == 1
+
+    spoil(f"{mend} WHERE run_id = '{bad}'")
+    await go_on(rig)
+    assert await rig.status(bad) is Status.SUCCESS
+
+
+async def test_those_that_nobody_can_settle_do_not_take_the_places_of_others(
+    rig: Rig, spoil: Spoil, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("foliot.engine.settler.BATCH", 1)
+    await deploy(rig, "etl")
+    *bad, sound = [await rig.enqueue("etl") for _ in range(4)]
+    await rig.claim()
+    await rig.work()
+    spoil(f"UPDATE executions SET jobs = '5' WHERE run_id <> '{sound}'")
+
+    await go_on(rig)
+
+    assert await rig.status(sound) is Status.SUCCESS
+    assert {await rig.status(run_id) for run_id in bad} == {Status.RUNNING}
+
+
+@pytest.mark.parametrize("table", ["workflows", "jobs"])
+async def test_a_workflow_that_cannot_be_read_fails_alone(rig: Rig, spoil: Spoil, table: str) -> None:
+    await deploy(rig, "bad", "sound")
+    bad, sound = await rig.enqueue("bad"), await rig.enqueue("sound")
+    spoil(f"UPDATE {table} SET spec = '{{oops' WHERE id = 'bad'")
+
+    await go_on(rig)
+
+    kind = {"workflows": "workflow 'bad version 1'", "jobs": "job 'bad'"}[table]
+    assert await trouble(rig, bad) == (Status.FAILED, Reason.LAUNCH_FAILED, f"the row of {kind} cannot be read")
+    assert await rig.status(sound) is Status.SUCCESS
+
+
+@pytest.mark.parametrize(
+    ("damage", "row"),
+    [
+        ("UPDATE executions SET jobs = '5'", "execution '{}'"),
+        ("UPDATE workflows SET spec = '5'", "workflow 'etl version 1'"),
+    ],
+)
+async def test_a_step_of_an_execution_that_cannot_be_read_fails_and_says_why(
+    rig: Rig, storage: Storage, spoil: Spoil, damage: str, row: str
+) -> None:
+    await deploy(rig, "etl")
+    bad = await rig.enqueue("etl")
+    await rig.claim()
+    other = await rig.enqueue()
+    spoil(damage)
+    newcomer = Rig(storage, rig.clock)  # one that has not read it before
+
+    await newcomer.work()
+
+    [step] = await rig.runs(lambda run: run.root == bad)
+    named = f"the row of {row.format(bad)} cannot be read"
+    assert await trouble(rig, step.id) == (Status.FAILED, Reason.LAUNCH_FAILED, named)
+    assert await rig.status(other) is Status.SUCCESS
+
+
+async def test_a_gate_that_cannot_be_read_ends_its_run_and_the_others_are_asked(rig: Rig, spoil: Spoil) -> None:
+    gated = JobSpec(kind="stage", gate=Gate(depends_on=(REPORT,)))
+    await rig.storage.jobs.put([(JobId("bad"), gated), (JobId("sound"), gated)])
+    bad, sound = await rig.enqueue("bad", is_gated=True), await rig.enqueue("sound", is_gated=True)
+    spoil("UPDATE jobs SET spec = '{oops' WHERE id = 'bad'")
+
+    await rig.timekeeping.gatekeeper.round()
+
+    assert await trouble(rig, bad) == (Status.FAILED, Reason.LAUNCH_FAILED, "the row of job 'bad' cannot be read")
+    assert await rig.status(sound) is Status.SKIPPED

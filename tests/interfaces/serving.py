@@ -1,0 +1,44 @@
+"""A server in the test's own process."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+from foliot import Foliot
+from foliot.engine.node import Node, Settings
+from foliot.service.views import RunView
+
+SETTINGS: Final = Settings(label="test", slots=8)
+
+
+@asynccontextmanager
+async def served(app: Foliot, settings: Settings = SETTINGS) -> AsyncIterator[Node]:
+    async with app, started(app, settings) as node:
+        yield node
+
+
+@asynccontextmanager
+async def started(app: Foliot, settings: Settings = SETTINGS) -> AsyncIterator[Node]:
+    """A node alone, as somebody may start it who knows of no block."""
+    async with running(await app.node(settings)) as node:
+        yield node
+
+
+@asynccontextmanager
+async def running(node: Node) -> AsyncIterator[Node]:
+    await node.start()
+    try:
+        yield node
+    finally:
+        await node.stop()
+
+
+async def ended(app: Foliot, run_id: str) -> RunView:
+    while not (run := await app.run(run_id)).status.is_terminal:
+        await asyncio.sleep(0.01)
+    return run
+
+
+async def outcome(app: Foliot, job: str) -> RunView:
+    return await ended(app, await app.enqueue(job))

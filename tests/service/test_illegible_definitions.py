@@ -1,0 +1,109 @@
+"""Definitions that something else has written over: the others are shown and applied, and a declaration mends them."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import apsw
+import pytest
+
+from foliot.domain.deployment import Declared
+from foliot.domain.ids import JobId, ScheduleId
+from foliot.domain.instant import MINUTE
+from foliot.domain.job import JobSpec
+from foliot.errors import RowUnreadable
+from foliot.interfaces.cli.words import schedule_state
+from foliot.ports.storage import Storage
+from foliot.service.verify import verify
+from foliot.testing.builders import every
+from foliot.testing.clock import START
+from foliot.testing.conformance.storage.scene import Scene
+from foliot.wiring import Services
+
+A, B, C = (JobId(name) for name in "abc")
+Spoil = Callable[..., None]
+
+
+@pytest.fixture
+def spoil(storage: Storage, tmp_path: Path) -> Spoil:
+    """Writes over the specifications of jobs or schedules, behind the back of the storage."""
+
+    def write(table: str, *names: str) -> None:
+        connection = apsw.Connection(str(tmp_path / "service.db"))
+        for name in names:
+            connection.execute(f"UPDATE {table} SET spec = '{{oops' WHERE id = ?", (name,))
+            assert connection.changes()
+        connection.close()
+
+    return write
+
+
+def declared() -> Declared:
+    job = JobSpec(kind="shell", spec={"command": "true"}, source="file")
+    schedules = {ScheduleId(name): every(60, job_id=name, source="file") for name in (A, B, C)}
+    return Declared(jobs={A: job, B: job, C: job}, schedules=schedules)
+
+
+@pytest.mark.parametrize("bad", ["a", "b", "c", "ab", "bc", "ac", "abc"])
+async def test_jobs_are_listed_with_those_that_cannot_be_read(services: Services, spoil: Spoil, bad: str) -> None:
+    await services.deployer.apply(declared())
+    spoil("jobs", *bad)
+
+    jobs = await services.overview.jobs()
+
+    assert [job.id for job in jobs] == [A, B, C]
+    assert {job.id for job in jobs if job.kind == "unreadable"} == set(bad)
+    assert all(("cannot be read" in job.description) == (job.id in bad) for job in jobs)
+
+
+async def test_pages_of_jobs_go_on_behind_one_that_cannot_be_read(services: Services, spoil: Spoil) -> None:
+    await services.deployer.apply(declared())
+    spoil("jobs", B)
+
+    pages = [await services.overview.jobs(after=after, limit=1) for after in (None, A, B, C)]
+
+    assert [[job.id for job in page] for page in pages] == [[A], [B], [C], []]
+
+
+async def test_schedules_are_listed_with_their_state(services: Services, spoil: Spoil) -> None:
+    await services.deployer.apply(declared())
+    spoil("schedules", B)
+
+    views = await services.overview.schedules()
+
+    assert [(view.schedule_id, schedule_state(view)) for view in views] == [(A, "on"), (B, "unreadable"), (C, "on")]
+    assert [bool(view.preview) for view in views] == [True, False, True]
+
+
+@pytest.mark.parametrize("table", ["jobs", "schedules"])
+async def test_who_declares_it_mends_it(services: Services, scene: Scene, spoil: Spoil, table: str) -> None:
+    await services.deployer.apply(declared())
+    spoil(table, B)
+    scene.clock.advance(3 * MINUTE)
+
+    changes = await services.deployer.apply(declared())
+
+    put = {"jobs": [*changes.jobs_to_put], "schedules": [*map(JobId, changes.schedules_to_put)]}
+    assert put == {"jobs": [], "schedules": [], table: [B]}
+    assert len(await scene.fire()) == 3
+    assert [report.findings async for report in verify(scene.storage, START)] == [[], [], []]
+    assert {job.kind for job in await services.overview.jobs()} == {"shell"}
+
+
+async def test_an_upsert_of_a_schedule_mends_it(services: Services, scene: Scene, spoil: Spoil) -> None:
+    await services.registrar.put_jobs({A: JobSpec(kind="shell", spec={"command": "true"})})
+    given = {ScheduleId("s"): every(60, job_id=A)}
+    await services.registrar.put_schedules(given)
+    spoil("schedules", "s")
+
+    await services.registrar.put_schedules(given)
+
+    [view] = await services.overview.schedules()
+    assert view.readable
+
+
+async def test_one_that_nobody_declares_is_named_to_who_asks_for_it(services: Services, spoil: Spoil) -> None:
+    await services.deployer.apply(declared())
+    spoil("jobs", B)
+
+    with pytest.raises(RowUnreadable, match="the row of job 'b' cannot be read"):
+        await services.registrar.job(B)

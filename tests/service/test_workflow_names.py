@@ -1,0 +1,151 @@
+"""Workflows and their steps share one space of names: what two of them would bear is refused."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from foliot import Foliot
+from foliot.domain.deployment import Declared
+from foliot.domain.ids import JobId
+from foliot.domain.job import JobSpec
+from foliot.domain.workflow.checking import names_borne, possible_rivals
+from foliot.domain.workflow.spec import Approval, Step, WorkflowSpec
+from foliot.errors import InvalidInput, InvalidWorkflow
+from foliot.wiring import Services
+
+TRUE = JobSpec(kind="shell", spec={"command": "true"})
+
+
+def flow(*steps: str, command: str = "true", **fields: Any) -> WorkflowSpec:
+    definition = JobSpec(kind="shell", spec={"command": command})
+    return WorkflowSpec(steps=tuple(Step(name=name, definition=definition) for name in steps), **fields)
+
+
+async def register(services: Services, **workflows: WorkflowSpec) -> None:
+    """Together; `a_b` is the workflow a.b."""
+    await services.workflows.register({name.replace("_", "."): spec for name, spec in workflows.items()})
+
+
+async def command_of(services: Services, name: str) -> object:
+    found = await services.storage.jobs.get([JobId(name)])
+    return found[JobId(name)].spec.spec["command"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [({"a": flow("b.c")}, {"a_b": flow("c")}), ({"a_b": flow("c")}, {"a": flow("b.c")})],
+)
+async def test_a_step_does_not_become_that_of_another_workflow(
+    services: Services, first: dict[str, WorkflowSpec], second: dict[str, WorkflowSpec]
+) -> None:
+    await register(services, **first)
+
+    with pytest.raises(InvalidWorkflow, match=r'has the name of step "\S+" of workflow "\S+": "a\.b\.c"') as refused:
+        await register(services, **second)
+
+    assert [problem.hint for problem in refused.value.problems] == ["Give one of them another name."]
+    assert len(await services.storage.workflows.page()) == 1
+
+
+@pytest.mark.parametrize(
+    "both",
+    [
+        {"a": flow("b.c"), "a_b": flow("c")},
+        {"a_b": flow("c"), "a": flow("b")},
+        {"a": WorkflowSpec(steps=(Step(name="b.c", approval=Approval()),)), "a_b": flow("c")},
+    ],
+)
+async def test_nor_do_two_that_are_registered_at_once_share_a_name(
+    services: Services, both: dict[str, WorkflowSpec]
+) -> None:
+    with pytest.raises(InvalidWorkflow, match="has the name of"):
+        await register(services, **both)
+
+    assert await services.storage.workflows.page() == []
+
+
+async def test_a_question_has_a_name_as_well(services: Services) -> None:
+    await register(services, a=WorkflowSpec(steps=(Step(name="b.c", approval=Approval()),)))
+
+    with pytest.raises(InvalidWorkflow, match=r'step "c" of workflow "a.b" has the name of step "b.c" of workflow "a"'):
+        await register(services, a_b=flow("c"))
+
+
+async def test_a_step_of_a_former_version_keeps_its_name(services: Services) -> None:
+    await register(services, a=flow("b.c"))
+    await register(services, a=flow("other"))
+
+    with pytest.raises(InvalidWorkflow, match=r'step "b.c" of workflow "a"'):
+        await register(services, a_b=flow("c"))
+
+
+async def test_a_deleted_workflow_gives_its_names_back(services: Services) -> None:
+    await register(services, a=flow("b.c"))
+    await services.workflows.delete("a")
+
+    await register(services, a_b=flow("c", command="other"))
+
+    assert await command_of(services, "a.b.c") == "other"
+
+
+async def test_a_file_is_refused_the_name_of_what_somebody_has_deployed(services: Services) -> None:
+    await register(services, a=flow("b.c"))
+
+    with pytest.raises(InvalidInput, match=r'"a\.b\.c"'):
+        await services.deployer.apply(Declared(workflows={"a.b": flow("c", source="file")}))
+
+
+async def test_names_that_only_begin_alike_are_no_twins(services: Services) -> None:
+    await register(services, a=flow("b", "c.d"), a_c=flow("e"), ab=flow("c"))
+
+    await register(services, a=flow("b", "c.d", "c.f"))
+
+    assert {version.version for version in await services.storage.workflows.page()} == {1, 2}
+
+
+async def test_a_step_that_names_the_job_of_another_step_bears_no_name(services: Services) -> None:
+    await register(services, a=flow("b.c"))
+
+    await register(services, a_b=WorkflowSpec(steps=(Step(name="c", job=JobId("a.b.c")),)))
+
+    assert len(await services.storage.workflows.page()) == 2
+
+
+async def test_what_two_bear_already_can_be_changed_and_taken_away(services: Services) -> None:
+    """A database from before they were refused."""
+    await services.storage.workflows.put({"a": flow("b.c"), "a.b": flow("c")})
+
+    await register(services, a_b=flow("c", command="other"))
+    await register(services, a_b=flow("renamed"))
+
+    assert (await services.workflows.get("a.b")).version == 3
+
+
+def test_the_names_that_a_workflow_bears() -> None:
+    steps = (Step(name="x", definition=TRUE), Step(name="y.z", approval=Approval()), Step(name="w", job=JobId("job")))
+
+    assert names_borne("a.b", WorkflowSpec(steps=steps)) == {
+        "a.b": 'workflow "a.b"',
+        "a.b.x": 'step "x" of workflow "a.b"',
+        "a.b.y.z": 'step "y.z" of workflow "a.b"',
+    }
+    assert possible_rivals("a.b", WorkflowSpec(steps=steps)) == {"a", "a.b.y"}
+    assert possible_rivals("a", flow("b")) == set()
+
+
+@pytest.fixture
+async def app(services: Services) -> AsyncIterator[Foliot]:
+    app = Foliot()
+    await app.open(services)
+    yield app
+    await app.close()
+
+
+async def test_a_document_is_refused_as_well(app: Foliot, services: Services) -> None:
+    await app.deploy_workflow({"id": "a.b", "steps": [{"name": "c", "command": "one"}]})
+
+    with pytest.raises(InvalidInput, match=r'step "b.c" of workflow "a" has the name of step "c" of workflow "a.b"'):
+        await app.deploy_workflow({"id": "a", "steps": [{"name": "b.c", "command": "two"}]})
+
+    assert await command_of(services, "a.b.c") == "one"
