@@ -17,7 +17,7 @@ from foliot.testing.clock import VirtualClock
 from foliot.testing.simulation.faults import Faults, Hiccup
 from tests.engine.conftest import Another
 from tests.engine.ease import ease
-from tests.engine.rig import Rig
+from tests.engine.rig import LEASE, Rig
 
 # -- slots
 
@@ -327,3 +327,35 @@ async def test_a_renewal_while_a_claim_is_under_way_takes_nothing_back(rig: Rig)
 
     assert rest == rig.settings.lease // 3
     assert await rig.status(run_id) is Status.RUNNING
+
+
+@pytest.mark.proves("L1", "L4")
+@pytest.mark.parametrize("has_joined_anew", [False, True])
+async def test_a_claim_that_is_answered_after_the_lease_has_run_out_starts_nothing(
+    storage: Storage, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch, has_joined_anew: bool
+) -> None:
+    """Somebody else may have the run by then, and may be ending what this attempt would start."""
+    rig = Rig(storage, clock, lease=LEASE)
+    run_id = await rig.enqueue()
+    await rig.membership.round()
+    exchange = storage.runs.exchange
+
+    async def answer_late(*asked: Any, **given: Any) -> Exchanged:
+        answer = await exchange(*asked, **given)
+        clock.advance(LEASE)
+        if has_joined_anew:
+            await rig.membership._join()
+        return answer
+
+    monkeypatch.setattr(storage.runs, "exchange", answer_late)
+    await rig.consumer.round()
+    await ease()
+    assert rig.stage.attempts == []
+
+    monkeypatch.undo()
+    await rig.reaper.round()
+    await rig.membership.round()
+    await rig.work_off(2)
+
+    run = await rig.run(run_id)
+    assert (run.status, run.attempt, run.lost) == (Status.SUCCESS, 2, 1)

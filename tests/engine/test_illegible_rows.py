@@ -146,6 +146,7 @@ async def trouble(rig: Rig, run_id: RunId) -> tuple[Status, str | None, str]:
         "overrides = CAST('{oops' AS BLOB)",
         "overrides = CAST('[]' AS BLOB)",
         """overrides = CAST('{"spec": 5}' AS BLOB)""",
+        f"""overrides = CAST('{{"a": {"[" * 9_000}{"]" * 9_000}}}' AS BLOB)""",
     ],
 )
 async def test_a_run_that_cannot_be_read_fails_and_the_others_are_carried_out(
@@ -214,7 +215,10 @@ async def test_what_a_vanished_worker_held_is_freed_whatever_cannot_be_read_of_i
 
     await rig.reaper.round()
 
-    assert [await rig.status(run_id) for run_id in (bad, sound)] == [Status.QUEUED] * 2
+    assert await rig.status(sound) is Status.QUEUED
+    named = "the row of job 'bad' cannot be read"
+    # Whether it may be tried again is not known: it may be one that must not.
+    assert await trouble(rig, bad) == (Status.FAILED, Reason.LEASE_LOST, named)
 
 
 # -- executions and gates
@@ -273,6 +277,21 @@ async def test_those_that_nobody_can_settle_do_not_take_the_places_of_others(
 
     assert await rig.status(sound) is Status.SUCCESS
     assert {await rig.status(run_id) for run_id in bad} == {Status.RUNNING}
+
+
+@pytest.mark.parametrize(("column", "document"), [("payload", "{oops"), ("overrides", '{"start": 5}')])
+async def test_an_execution_whose_beginning_cannot_be_read_fails(
+    rig: Rig, spoil: Spoil, column: str, document: str
+) -> None:
+    await deploy(rig, "etl")
+    bad, sound = await rig.enqueue("etl"), await rig.enqueue("etl")
+    spoil(f"UPDATE runs SET {column} = CAST('{document}' AS BLOB) WHERE id = '{bad}'")
+
+    await go_on(rig)
+    spoil(f"UPDATE runs SET {column} = NULL WHERE id = '{bad}'")  # or it could not be looked at
+
+    assert (await trouble(rig, bad))[:2] == (Status.FAILED, Reason.LAUNCH_FAILED)
+    assert await rig.status(sound) is Status.SUCCESS
 
 
 @pytest.mark.parametrize("table", ["workflows", "jobs"])

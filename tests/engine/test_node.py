@@ -147,3 +147,25 @@ async def test_a_storage_that_is_away_does_not_keep_the_node_from_stopping(
     await pass_time(rig.clock, 2 * MINUTE)
 
     assert stopping.done()
+
+
+@pytest.mark.parametrize("verb", ["schedules.due", "runs.exchange", "upkeep.resign", "workers.retire"])
+async def test_a_storage_that_does_not_answer_does_not_keep_the_node_from_stopping(
+    node: Node, rig: Rig, monkeypatch: pytest.MonkeyPatch, verb: str
+) -> None:
+    port, _, name = verb.partition(".")
+    asked = asyncio.Event()
+
+    async def say_nothing(*_: object, **__: object) -> None:
+        asked.set()
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(getattr(rig.storage, port), name, say_nothing)
+    await rig.enqueue()
+    await pass_time(rig.clock, 2 * SECOND)
+    stopping = asyncio.create_task(node.stop())
+    await pass_time(rig.clock, MINUTE)
+
+    assert asked.is_set()
+    assert stopping.done()
+    assert not node.is_running

@@ -66,9 +66,13 @@ async def test_a_failure_that_a_worker_taken_for_dead_sees_counts_as_a_lost_atte
 @pytest.mark.proves("L1")
 @pytest.mark.parametrize(
     ("outcome", "after", "status"),
-    [(Success(), LEASE, Status.SUCCESS), (Failure("no", Reason.EXCEPTION), LEASE - 1, Status.FAILED)],
+    [
+        (Success(), LEASE, Status.SUCCESS),
+        (Failure("no", Reason.EXCEPTION), LEASE, Status.FAILED),
+        (Failure("exit code 1", Reason.EXIT_CODE, exit_code=1), LEASE - 1, Status.FAILED),
+    ],
 )
-async def test_a_success_that_comes_late_and_a_failure_in_time_are_saved(
+async def test_what_nobody_else_can_have_done_is_saved_also_when_it_comes_late(
     doomed: Rig, clock: VirtualClock, outcome: Success | Failure, after: int, status: Status
 ) -> None:
     run_id = await doomed.enqueue()

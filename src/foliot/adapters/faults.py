@@ -17,7 +17,7 @@ from typing import Final
 from foliot.errors import InvalidInput
 
 VERBS: Final = (
-    *("put_jobs", "delete_jobs", "put_schedules", "pause", "delete_schedules", "put_off", "settle"),
+    *("put_jobs", "delete_jobs", "put_schedules", "pause", "delete_schedules", "settle"),
     *("create", "release_due", "admit", "claim", "finish", "exchange", "cancel", "append"),
     *(
         "rename_jobs",

@@ -116,9 +116,7 @@ class Consumer:
             hints = await self._queue.take(worker.queues, wanted) if self._queue.carries_ids else None
             claims = await self._claim(worker, wanted, hints)
             await self._definitions.load(claims)
-            loop = asyncio.get_running_loop()
-            for claim in claims:
-                self._start(claim, loop)
+            self._start_all(claims, worker)
         found = len(claims) if hints is None else len(hints)
         self._more_may_be_ready = found >= wanted
         return len(claims) < found
@@ -166,6 +164,16 @@ class Consumer:
             await self._queue.done(hints)
         return claims
 
+    def _start_all(self, claims: Sequence[Claim], worker: Worker) -> None:
+        """Start what was claimed, unless the answer has come so late that somebody else may have it by now."""
+        is_late = self._membership.worker is not worker or self._membership.has_run_out
+        if claims and is_late:
+            log.warning("claims_too_late", extra={"worker": worker.id, "runs": [claim.run_id for claim in claims]})
+            return
+        loop = asyncio.get_running_loop()
+        for claim in claims:
+            self._start(claim, loop)
+
     def _start(self, claim: Claim, loop: asyncio.AbstractEventLoop) -> None:
         job, options, error = self._definitions.of(claim)
         running = RunningAttempt(claim, job, options, self._logbook.open(claim), self._clock)
@@ -193,8 +201,8 @@ class Consumer:
     def _is_lost(self, running: RunningAttempt, outcome: Outcome) -> bool:
         """Whoever takes this worker for dead ends the processes it left. What looks like a failure then may be their
         doing, and they will say that the attempt was lost."""
-        is_suspect = isinstance(outcome, Failure) and self._membership.has_run_out
-        return is_suspect or running.ending is Ending.LEASE_LOST
+        is_of_process = isinstance(outcome, Failure) and outcome.exit_code is not None
+        return running.ending is Ending.LEASE_LOST or (is_of_process and self._membership.has_run_out)
 
     def _work(self, running: RunningAttempt) -> Coroutine[Any, Any, Outcome | None]:
         """What there is to do. A run of a workflow becomes its steps, and goes on without a worker: no outcome yet."""

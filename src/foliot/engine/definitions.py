@@ -77,7 +77,7 @@ class Definitions:
         try:
             given = _GIVEN.decode(claim.overrides)
             job = _with_fields(job, given.get("spec"))
-        except (TypeError, msgspec.MsgspecError) as cause:
+        except (TypeError, msgspec.MsgspecError, RecursionError) as cause:
             return Definition(None, options, RowUnreadable("run", claim.run_id, cause))
         return Definition(job, _with_options(claim, options, options_in(given)), error)
 
@@ -107,6 +107,7 @@ class Definitions:
                     continue
                 if plan is not None:
                     self._executions[run_id] = execution, plan
+                    self._illegible_executions.pop(run_id, None)
         self._forget_all_but(roots, self._executions)
         self._forget_all_but(roots, self._illegible_executions)
 

@@ -16,7 +16,7 @@ from foliot.domain.gate.spec import Action, Gate, WindowKind
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import SECOND, Instant, Millis
 from foliot.domain.outcome import Reason
-from foliot.domain.run import Ended, Status
+from foliot.domain.run import Status
 from foliot.domain.workflow.passage import known_definition
 from foliot.engine.loop import AT_ONCE
 from foliot.engine.plans import Plans
@@ -67,14 +67,13 @@ class Gatekeeper:
             _report(passed)
         return AT_ONCE if len(waiting) == BATCH and passed else self._every
 
-    async def _answer(self, run: Gated, now: Instant) -> Passed | Postponed | None:
+    async def _answer(self, run: Gated, now: Instant) -> Passed | Postponed:
         """What its gate says. A run of which a row cannot be read has no gate to ask, and ends here."""
         try:
             return await self._ask(run, now)
         except RowUnreadable as error:
             log.error("gate_not_readable", extra={"run": run.run_id, "error": error.message})
-            await self._storage.runs.answer({run.run_id: Ended(Status.FAILED, Reason.LAUNCH_FAILED, str(error))})
-            return None
+            return Passed(run.run_id, Decision(action=Action.FAIL, reason=Reason.LAUNCH_FAILED, trouble=str(error)))
 
     async def _ask(self, run: Gated, now: Instant) -> Passed | Postponed:
         gate = await self._gate(run)
@@ -131,7 +130,7 @@ class Gatekeeper:
         if end is None:
             return None
         found = await self._storage.runs.decisions([end.run_id])
-        decision = _DECISION.decode(found[end.run_id]) if end.run_id in found else None
+        decision = _decision(found.get(end.run_id))
         return end.finished_at if decision is None or decision.until is None else decision.until
 
     async def _latest(
@@ -139,6 +138,14 @@ class Gatekeeper:
     ) -> Instant | None:
         end = await self._storage.runs.latest_end(job_id, statuses, reasons=because, until=until)
         return None if end is None else end.finished_at
+
+
+def _decision(document: bytes | None) -> Decision | None:
+    """One that cannot be read says no more than one that was not kept."""
+    try:
+        return None if document is None else _DECISION.decode(document)
+    except msgspec.MsgspecError:
+        return None
 
 
 def _report(passed: Sequence[Passed]) -> None:

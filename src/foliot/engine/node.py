@@ -9,7 +9,7 @@ is saved, the worker says goodbye.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -44,6 +44,7 @@ log = logging.getLogger(__name__)
 
 DRAIN: Final = Millis(30 * SECOND)
 _LAST_WRITES: Final = Millis(10 * SECOND)
+_LAST_WORD: Final = Millis(5 * SECOND)
 
 
 class Role(StrEnum):
@@ -115,10 +116,11 @@ class Node:
             self._tasks[duty] = asyncio.create_task(loop.run(), name=duty.name)
 
     async def stop(self) -> None:
-        """Stop in good order, within the drain deadline and a few seconds for the last writes."""
+        """Stop in good order, within the drain deadline and some seconds for each of the last writes: a storage that
+        does not answer is not waited for."""
         if self._timekeeping is not None:
             await self._halt(self._timekeeping.duties)
-            await _try("resign", self._timekeeping.janitor.leave())
+            await self._try("resign", self._timekeeping.janitor.leave())
         if self._work is not None:
             await self._stop_work(self._work)
         log.info("node_stopped", extra={"label": self._settings.label})
@@ -126,9 +128,9 @@ class Node:
     async def _stop_work(self, work: "Work") -> None:
         await self._halt(work.hands)
         await work.drain(self._settings.drain)
-        await _try("last outcomes", _within(self._clock, _LAST_WRITES, work.finisher.flush()))
+        await self._try("last outcomes", work.finisher.flush(), _LAST_WRITES)
         await self._halt([work.finisher, work.settler, work.logbook, work.membership])
-        await _try("goodbye", work.membership.leave())
+        await self._try("goodbye", work.membership.leave())
 
     def _duties(self) -> Sequence[Duty]:
         timekeeping = () if self._timekeeping is None else self._timekeeping.duties
@@ -136,9 +138,17 @@ class Node:
         return (*timekeeping, *work)
 
     async def _halt(self, duties: Sequence[Duty]) -> None:
+        """Let rounds under way end; those that do not are cancelled."""
         for duty in duties:
             self._loops[duty].stop()
-        await asyncio.gather(*(self._tasks[duty] for duty in duties))
+        await self._try("last rounds", _all(self._tasks[duty] for duty in duties))
+
+    async def _try(self, what: str, step: Awaitable[None], patience: Millis = _LAST_WORD) -> None:
+        """Do a last step; a storage that is away must not keep a process from ending."""
+        try:
+            await _within(self._clock, patience, step)
+        except Exception:
+            log.exception("could_not_finish_stopping", extra={"step": what})
 
 
 class Timekeeping:
@@ -218,9 +228,5 @@ async def _within(clock: Clock, span: Millis, step: Awaitable[None]) -> None:
         await step
 
 
-async def _try(what: str, step: Awaitable[None]) -> None:
-    """Do a last step; a storage that is away must not keep a process from ending."""
-    try:
-        await step
-    except Exception:
-        log.exception("could_not_finish_stopping", extra={"step": what})
+async def _all(tasks: Iterable[asyncio.Task[None]]) -> None:
+    await asyncio.gather(*tasks)

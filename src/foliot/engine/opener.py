@@ -2,6 +2,9 @@
 
 import logging
 from collections.abc import Mapping
+from typing import Final
+
+import msgspec
 
 from foliot.domain.ids import IdSource, JobId, RunId
 from foliot.domain.instant import later
@@ -22,6 +25,9 @@ from foliot.errors import FoliotError, InvalidRun, StorageUnavailable
 from foliot.ports.storage import Storage
 
 log = logging.getLogger(__name__)
+
+_UNREADABLE: Final = (msgspec.MsgspecError, TypeError, ValueError, RecursionError)
+"""What is wrong with a payload or overrides that something else has written."""
 
 
 class Opener:
@@ -49,7 +55,7 @@ class Opener:
                 opening = await self._opening(claim, workflow, options)
             except StorageUnavailable:
                 raise
-            except FoliotError as error:
+            except (FoliotError, *_UNREADABLE) as error:
                 return Failure(str(error), Reason.LAUNCH_FAILED, retryable=False)
             if opening is not None and not await self._storage.executions.open([opening]):
                 self._tell(Progress(claim.run_id, job.id, opening.states, opening.ended is not None))

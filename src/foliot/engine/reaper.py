@@ -11,8 +11,8 @@ from typing import Final
 
 from foliot.domain.instant import SECOND, Millis
 from foliot.domain.lease import Claim, Finish
-from foliot.domain.outcome import Lost
-from foliot.domain.run import settle
+from foliot.domain.outcome import Lost, Reason
+from foliot.domain.run import Ended, Status, settle
 from foliot.engine.definitions import Definitions
 from foliot.engine.loop import AT_ONCE
 from foliot.engine.plans import Plans
@@ -51,4 +51,8 @@ class Reaper:
         log.warning("leases_lost", extra={"runs": [claim.run_id for claim in claims], "finished_first": len(stale)})
 
     def _lost(self, claim: Claim) -> Finish:
-        return Finish(claim, settle(claim, Lost(), self._definitions.of(claim)[1]))
+        _, options, error = self._definitions.of(claim)
+        if error is not None:
+            # How often it may be tried is not known, and once may be too often.
+            return Finish(claim, Ended(Status.FAILED, Reason.LEASE_LOST, str(error), was_lost=True))
+        return Finish(claim, settle(claim, Lost(), options))

@@ -18,7 +18,7 @@ from foliot.domain.punctual import decide
 from foliot.domain.tick import TickOutcome, TickRecord
 from foliot.engine.loop import AT_ONCE
 from foliot.ports.clock import Clock
-from foliot.ports.schedules import DueBatch
+from foliot.ports.schedules import DueBatch, Illegible
 from foliot.ports.storage import Storage, Topic
 
 log = logging.getLogger(__name__)
@@ -40,8 +40,8 @@ class Scheduler:
         self._ids = ids
         self._launcher = launcher
         self._tempo = tempo
-        self._told: dict[ScheduleUid, str] = {}
-        """What is wrong with schedules that cannot be read, as far as it has been told."""
+        self._apart: dict[ScheduleUid, str] = {}
+        """Schedules that ask and cannot be read, with what is wrong. They stay as they are: others may know more."""
 
     @property
     def wake(self) -> asyncio.Event:
@@ -49,37 +49,33 @@ class Scheduler:
 
     async def round(self) -> Millis | None:
         started = self._clock.elapsed()
-        due = await self._storage.schedules.due(BATCH)
-        if due.illegible:
-            await self._put_off(due)
+        wanted = BATCH + len(self._apart)
+        due = await self._storage.schedules.due(wanted)
+        self._set_apart(due.illegible)
         if due.schedules and not await self._fire(due):
             # Others were faster, or the storage refuses these: either way nothing is gained by hurrying.
             return self._tempo.tick
-        if due.size == BATCH:
+        if due.size == wanted:
             return AT_ONCE
-        next_wake = await self._storage.schedules.next_wake()
+        next_wake = await self._storage.schedules.next_wake(besides=self._apart)
         if next_wake is None:
             return self._tempo.tick
         now = due.now + self._clock.elapsed() - started
         return Millis(max(0, min(next_wake - now, self._tempo.tick)))
 
-    async def _put_off(self, due: DueBatch) -> None:
-        """Leave schedules alone that cannot be read, and look later whether somebody has mended them. Each is told of
-        once, until it is another trouble: it may be there for days."""
-        for schedule in due.illegible:
-            trouble = schedule.error.message
-            if self._told.get(schedule.uid) != trouble:
-                self._told[schedule.uid] = trouble
-                log.error("schedule_not_readable", extra={"schedule": schedule.id, "error": trouble})
-        await self._storage.schedules.put_off(due.illegible, until=later(due.now, _DEFERRAL))
+    def _set_apart(self, illegible: Sequence[Illegible]) -> None:
+        """Leave schedules alone that cannot be read, until somebody mends them. Each is told of once, until it is
+        another trouble: it may be there for days."""
+        before, self._apart = self._apart, {one.uid: one.error.message for one in illegible}
+        for one in illegible:
+            if before.get(one.uid) != one.error.message:
+                log.error("schedule_not_readable", extra={"schedule": one.id, "error": one.error.message})
 
     async def _fire(self, due: DueBatch) -> int:
         """Decide about all that is due; how many decisions were saved.
 
         While one part is being saved, the next is decided: the database and this process work side by side.
         """
-        for schedule in due.schedules if self._told else ():
-            self._told.pop(schedule.uid, None)
         circumstances = Circumstances(due.now, due.jobs, self._tempo, self._launcher, self._ids.stream(due.now))
         saving: list[asyncio.Task[int]] = []
         for start in range(0, len(due.schedules), PART):

@@ -18,7 +18,6 @@ class Illegible(NamedTuple):
 
     uid: ScheduleUid
     id: ScheduleId
-    version: int
     error: RowUnreadable
 
 
@@ -29,7 +28,7 @@ class DueBatch(NamedTuple):
     schedules: Sequence[DueSchedule]
     jobs: Mapping[JobId, Job]
     illegible: Sequence[Illegible] = ()
-    """They ask as well, and count as the others do. Who cannot help them puts them off."""
+    """They ask as well, and count as the others do."""
 
     @property
     def size(self) -> int:
@@ -81,13 +80,6 @@ class ScheduleStore(Protocol):
         """
         ...
 
-    async def put_off(self, schedules: Sequence[Illegible], *, until: Instant) -> None:
-        """Let schedules ask again at `until`, and not before. Nothing else of them changes, so no moment is lost.
-
-        One that has another version by now is left alone.
-        """
-        ...
-
     async def settle(self, firings: Sequence[Firing], *, at: Instant | None = None) -> list[ScheduleUid]:
         """Save ticks, runs and the advanced watermark of each firing in one transaction.
 
@@ -101,8 +93,9 @@ class ScheduleStore(Protocol):
         """The schedules that ask for a decision next, in that order. Paused ones ask for none."""
         ...
 
-    async def next_wake(self) -> Instant | None:
-        """When the next schedule asks for a decision. One look into an index, however many schedules there are."""
+    async def next_wake(self, *, besides: Collection[ScheduleUid] = ()) -> Instant | None:
+        """When the next schedule asks for a decision, other than some that cannot be helped. One look into an index,
+        however many schedules there are."""
         ...
 
     async def ticks(self, uid: ScheduleUid, *, after: Instant, until: Instant, limit: int) -> list[TickRecord]:

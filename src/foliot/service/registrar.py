@@ -3,7 +3,7 @@
 import logging
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from foliot.domain.deployment import OWNERS
 from foliot.domain.edit import is_same_rule
@@ -24,8 +24,8 @@ from foliot.service.views import ScheduleView, moment, view_ledger
 
 log = logging.getLogger(__name__)
 
-_SUGGESTIONS = 1_000
-_FORGETFUL = ("file", "app")
+_SUGGESTIONS: Final = 1_000
+_FORGETFUL: Final = ("file", "app")
 """Owners whose definitions may be gone without a word."""
 
 

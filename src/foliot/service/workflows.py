@@ -123,6 +123,8 @@ class Workflows:
         found = await self._storage.workflows.get([(workflow_id, None), *rivals])
         own = found.pop((workflow_id, None), None)
         new = names_borne(workflow_id, spec).keys() - (names_borne(workflow_id, own.spec) if own else {}).keys()
+        if not new:
+            return {}
         coming = {name: borne[name] for name in new if name in borne}
         others = {name: what for name, (owner, what) in coming.items() if owner != workflow_id}
         for newest in found.values():

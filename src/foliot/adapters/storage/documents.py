@@ -58,7 +58,9 @@ def decode_limits(document: str | None) -> list[Limit]:
     if document is None:
         return []
     limits = _LIMITS.decode(document)
-    if not limits or any(not 1 <= limit.capacity <= MAX_CAPACITY for limit in limits):
+    if len({limit.key for limit in limits}) != max(len(limits), 1) or any(
+        not 1 <= limit.capacity <= MAX_CAPACITY for limit in limits
+    ):
         raise ValueError("these are no limits")
     return limits
 

@@ -31,4 +31,4 @@ def _without_job(schedules: Sequence[DueSchedule], errors: Mapping[JobId, RowUnr
         targets = [revision.spec.target for revision in schedule.revisions]
         error = next((errors[target] for target in targets if target in errors), None)
         if error is not None:
-            yield Illegible(schedule.uid, schedule.id, schedule.version, error)
+            yield Illegible(schedule.uid, schedule.id, error)

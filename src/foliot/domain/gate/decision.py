@@ -75,9 +75,13 @@ class Decision(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The run of each dependency that was looked at."""
     until: Instant | None = None
     """Up to when ends of runs were looked at, where the next window begins there."""
+    trouble: str | None = None
+    """Why the gate could not be asked."""
 
     @property
     def explanation(self) -> str:
+        if self.trouble is not None:
+            return self.trouble
         if self.reason is Reason.COOLDOWN:
             return "declined a short while ago and does not look again before its cooldown is over"
         blamed = [f"{job} ({verdict})" for job, verdict in self.verdicts.items() if verdict is not Verdict.MET]

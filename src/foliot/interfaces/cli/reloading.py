@@ -32,6 +32,8 @@ _LOOK_EVERY_MS: Final = 2_000
 """Not every file system tells of its changes, and none tells of those from before it was asked."""
 _BLANK_BELOW: Final = 1_000
 """Bytes that may all be white space; more of it is somebody's joke."""
+_NAMED: Final = 20
+"""So many changes are named in the log."""
 _SETTLED: Final = ("server", "storage", "queue", "retention", "outbound")
 """Sections that a process reads when it starts."""
 
@@ -148,11 +150,12 @@ def log_problems(problems: Iterable[Problem]) -> None:
 
 
 def log_changes(changes: Changes) -> None:
-    """What was changed; that nothing was is worth a line as well."""
+    """What was changed, the first of many; that nothing was is worth a line as well."""
     done = [
         f"{change.action} {change.id}" for _, change in all_changes(changes) if change.action is not Action.UNCHANGED
     ]
     if done:
-        log.info("configuration_applied", extra={"changes": ", ".join(done)})
+        rest = [f"{len(done) - _NAMED} more"] if len(done) > _NAMED else []
+        log.info("configuration_applied", extra={"changes": ", ".join([*done[:_NAMED], *rest])})
     else:
         log.info("configuration_unchanged")

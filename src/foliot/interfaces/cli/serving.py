@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from foliot.app import Foliot
 from foliot.config import Configuration, Loaded
@@ -32,6 +32,9 @@ from foliot.interfaces.logs import configure_logging
 from foliot.wiring import Reach, Services, open_services
 
 log = logging.getLogger("foliot")
+
+_SAME_SIGNAL: Final = 0.5
+"""Seconds in which a second signal is still the first: `timeout` sends one to the process and one to its group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +154,11 @@ def _on_signal() -> asyncio.Event:
 async def _stop(node: Node) -> None:
     """Stop in good order; a second signal ends the process at once."""
     log.info("node_stopping", extra={"hint": "signal again to stop at once"})
+    asyncio.get_running_loop().call_later(_SAME_SIGNAL, _end_at_the_next_signal)
+    await node.stop()
+
+
+def _end_at_the_next_signal() -> None:
     loop = asyncio.get_running_loop()
     for number in STOPS:
         loop.add_signal_handler(number, os._exit, 130)
-    await node.stop()

@@ -20,7 +20,10 @@ LARGE = {
     *("runs", "ready", "later", "schedules", "ticks", "holds", "planned", "pauses", "revisions", "outputs"),
     *("executions", "steps", "notes", "gated", "endings", "decisions", "workflows"),
 }
-FROM_THE_FRONT = {"next_wake", "next_due", "upcoming_schedules", "roots_with_notes", "active_executions"}
+FROM_THE_FRONT = {
+    *("next_wake", "next_wake_besides", "next_due"),
+    *("upcoming_schedules", "roots_with_notes", "active_executions"),
+}
 """These read a few rows at the front of an index: they need no condition."""
 _FILL = f"""
 INSERT INTO foliot.runs (id, project, job_id, queue, priority, trigger, status, due_at, created_at, payload)
@@ -158,6 +161,7 @@ HOT: dict[str, Any] = {
     "parts_of_runs": lambda n: (ids(n), "100"),
     "old_executions": lambda n: (f"'{100:026}'", "100", str(n)),
     "next_wake": lambda n: (),
+    "next_wake_besides": lambda n: (ids(n),),
     "next_due": lambda n: (),
 }
 

@@ -5,13 +5,15 @@
         collision         once more, after a pause
         connection lost   once more; was the commit under way, `work` is told that it may find its own traces
         bad data          to the caller, who divides the batch
+        cancelled         rolled back in a moment, or the connection is given up: whoever cancels is in a hurry
 
 A transaction holds nothing but statements and small decisions; a server gives up on one that idles for five seconds.
 """
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager
 from typing import Any, Final, TypeVar
 
 import asyncpg
@@ -45,6 +47,8 @@ SETTINGS: Final = {
 _BEGIN: Final = "BEGIN ISOLATION LEVEL READ COMMITTED"
 _PAUSES: Final = (0.02, 0.1, 0.3, 0.6, 1.0)
 """Seconds between two tries, before jitter."""
+_LAST_WORD: Final = 1.0
+"""Seconds that a server has to end what was given up. After that it is taken for gone."""
 
 
 class Transaction:
@@ -127,7 +131,8 @@ class Database:
 
     async def _read(self, name: str, values: Sequence[object]) -> list[Any]:
         async def read() -> list[Any]:
-            return await self._pool.fetch(self._statements[name], *_sent(values))
+            async with self._pool.acquire() as connection, _leaving_in_time(connection):
+                return await connection.fetch(self._statements[name], *_sent(values))
 
         return await self._persist(read, lambda: True)
 
@@ -172,8 +177,8 @@ class Database:
 
     async def _in_transaction(self, verb: str, transaction: Transaction, work: Work[T], doubtful: list[T | None]) -> T:
         connection = transaction.connection
-        await connection.execute(self._begin)
         try:
+            await connection.execute(self._begin)
             answer = await work(transaction)
             await transaction.save_events()
             self._faults(f"{verb}.before_commit")
@@ -186,7 +191,8 @@ class Database:
     async def _at_once(self, verb: str, transaction: Transaction, work: Work[T], doubtful: list[T | None]) -> T:
         self._faults(f"{verb}.before_commit")
         try:
-            return await work(transaction)
+            async with _leaving_in_time(transaction.connection):
+                return await work(transaction)
         except BROKEN:
             doubtful.append(None)
             raise
@@ -223,15 +229,30 @@ def merge_lists(first: tuple[list[S], set[str]], second: tuple[list[S], set[str]
 
 async def _commit(connection: "asyncpg.pool.PoolConnectionProxy[Any]", doubt: Callable[[], None]) -> None:
     try:
-        await connection.execute("COMMIT")
+        async with _leaving_in_time(connection):
+            await connection.execute("COMMIT")
     except BROKEN:
         doubt()
         raise
 
 
-async def _roll_back(connection: "asyncpg.pool.PoolConnectionProxy[Any]") -> None:
+@asynccontextmanager
+async def _leaving_in_time(connection: "asyncpg.pool.PoolConnectionProxy[Any]") -> AsyncIterator[None]:
+    """Who is cancelled inside leaves soon: the pool would wait until the server says that it has stopped."""
     try:
-        if not connection.is_closed():
+        yield
+    except asyncio.CancelledError:
+        await _roll_back(connection)
+        raise
+
+
+async def _roll_back(connection: "asyncpg.pool.PoolConnectionProxy[Any]") -> None:
+    if connection.is_closed():
+        return
+    try:
+        async with asyncio.timeout(_LAST_WORD):
             await connection.execute("ROLLBACK")
-    except BROKEN:
-        return  # a connection that is gone has rolled back by itself
+    except BaseException as error:
+        connection.terminate()  # the server rolls back by itself when it notices
+        if not isinstance(error, (asyncpg.PostgresError, *BROKEN)):
+            raise

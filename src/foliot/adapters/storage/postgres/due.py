@@ -62,9 +62,10 @@ def _ruled(
         uid, schedule_id = row["uid"], row["id"]
         older = earlier.get(uid)
         try:
-            ruling = tuple(map(revision_of, older)) if older else (_own_revision(row),)
+            own = _own_revision(row)
+            ruling = tuple(map(revision_of, older)) if older else (own,)
         except RowUnreadable as error:
-            illegible.append(Illegible(uid, schedule_id, row["version"], error.place_in(uid, schedule_id)))
+            illegible.append(Illegible(uid, schedule_id, error.place_in(uid, schedule_id)))
         else:
             yield row, ruling
 

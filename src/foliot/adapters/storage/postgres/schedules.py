@@ -35,7 +35,7 @@ from foliot.domain.schedule import Revision, Schedule
 from foliot.domain.tick import TickRecord
 from foliot.errors import RowUnreadable, Unstorable
 from foliot.ports.definitions import NewSchedule
-from foliot.ports.schedules import DueBatch, Illegible, Ledger
+from foliot.ports.schedules import DueBatch, Ledger
 from foliot.ports.storage import Topic
 
 _SIDE_BY_SIDE: Final = 3
@@ -101,11 +101,6 @@ class PostgresSchedules:
     async def due(self, limit: int, *, at: Instant | None = None) -> DueBatch:
         return await due_schedules(self._database, self._project, limit, at)
 
-    async def put_off(self, schedules: Sequence[Illegible], *, until: Instant) -> None:
-        if schedules:
-            uids, versions = [one.uid for one in schedules], [one.version for one in schedules]
-            await self._database.write("put_off", lambda tx: tx.run("put_off", until, uids, versions))
-
     async def settle(self, firings: Sequence[Firing], *, at: Instant | None = None) -> list[ScheduleUid]:
         if not firings:
             return []
@@ -134,8 +129,9 @@ class PostgresSchedules:
 
         return await self._database.write("settle", work, is_single=True)
 
-    async def next_wake(self) -> Instant | None:
-        wake: Instant | None = await self._database.value("next_wake")
+    async def next_wake(self, *, besides: Collection[ScheduleUid] = ()) -> Instant | None:
+        asked = ("next_wake_besides", list(besides)) if besides else ("next_wake",)
+        wake: Instant | None = await self._database.value(*asked)
         return wake
 
     # -- what can be read

@@ -58,11 +58,11 @@ def _specs(rows: Sequence[Row]) -> tuple[dict[str, ScheduleSpec], list[Illegible
     specs: dict[str, ScheduleSpec] = {}
     illegible: list[Illegible] = []
     for row in rows:
-        uid, schedule_id, version, document = row[_UID], row[_ID], row[_VERSION], row[_SPEC]
+        uid, schedule_id, document = row[_UID], row[_ID], row[_SPEC]
         try:
             specs[document] = legible(decode_schedule_spec, document, "schedule", schedule_id)
         except RowUnreadable as error:
-            illegible.append(Illegible(uid, schedule_id, version, error))
+            illegible.append(Illegible(uid, schedule_id, error))
     return specs, illegible
 
 
@@ -72,11 +72,12 @@ def _further(session: Session, rows: Sequence[Row], illegible: list[Illegible]) 
     planned = edits.planned_ticks(session, [row[_UID] for row in rows if row[_HAS_PLANNED]])
     edited = {row[_UID]: row for row in rows if _needs_older(row, planned.get(row[_UID], ()))}
     revisions: dict[ScheduleUid, list[Revision]] = {}
+    known = {one.uid for one in illegible}
     for uid, found in edits.by_uid(session, "revisions", edited).items():
         revisions[uid], errors = sort_out(revision_of, found)
-        if errors:
-            _, schedule_id, version, *_ = edited[uid]
-            illegible.append(Illegible(uid, schedule_id, version, errors[0].place_in(uid, schedule_id)))
+        if errors and uid not in known:
+            _, schedule_id, *_ = edited[uid]
+            illegible.append(Illegible(uid, schedule_id, errors[0].place_in(uid, schedule_id)))
     return _Further(revisions, pauses, planned)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import Final
 
+from foliot.adapters.storage.documents import encode_names
 from foliot.adapters.storage.sqlite import due as looking
 from foliot.adapters.storage.sqlite import edits, ledger, run_listing, ticks
 from foliot.adapters.storage.sqlite.access import Access
@@ -14,9 +15,10 @@ from foliot.domain.instant import Instant
 from foliot.domain.schedule import Schedule
 from foliot.domain.tick import TickRecord
 from foliot.ports.definitions import NewSchedule
-from foliot.ports.schedules import DueBatch, Illegible, Ledger
+from foliot.ports.schedules import DueBatch, Ledger
 
 _NEXT_WAKE: Final = edits.SQL["next_wake"]
+_NEXT_WAKE_BESIDES: Final = edits.SQL["next_wake_besides"]
 
 
 class SqliteSchedules:
@@ -77,18 +79,15 @@ class SqliteSchedules:
 
         return await self._reader.read(look)
 
-    async def put_off(self, schedules: Sequence[Illegible], *, until: Instant) -> None:
-        rows = [(until, one.uid, one.version) for one in schedules]
-        await self._writer.submit("put_off", lambda tx: tx.run_many(edits.SQL["put_off"], rows))
-
     async def settle(self, firings: Sequence[Firing], *, at: Instant | None = None) -> list[ScheduleUid]:
         def work(tx: Transaction) -> list[ScheduleUid]:
             return ledger.settle(tx, self._project, firings, tx.now(at))
 
         return await self._writer.submit("settle", work)
 
-    async def next_wake(self) -> Instant | None:
-        row = self._reader.peek(_NEXT_WAKE)
+    async def next_wake(self, *, besides: Collection[ScheduleUid] = ()) -> Instant | None:
+        asked = (_NEXT_WAKE_BESIDES, (encode_names(besides),)) if besides else (_NEXT_WAKE, ())
+        row = self._reader.peek(*asked)
         return None if row is None else Instant(row[0])
 
     async def ticks(self, uid: ScheduleUid, *, after: Instant, until: Instant, limit: int) -> list[TickRecord]:

@@ -102,15 +102,9 @@ SELECT key, count(*) AS runs FROM foliot.holds WHERE key = ANY ((SELECT $1::text
 -- name: next_wake
 SELECT wake_at FROM foliot.schedules WHERE wake_at IS NOT NULL ORDER BY wake_at LIMIT 1;
 
--- name: put_off
-UPDATE foliot.schedules SET wake_at = $1
-FROM (
-    SELECT uid FROM foliot.schedules
-    JOIN unnest((SELECT $2::text[]), (SELECT $3::bigint[])) AS asked (asked_uid, asked_version)
-        ON uid = asked_uid AND version = asked_version
-    WHERE wake_at IS NOT NULL ORDER BY uid FOR NO KEY UPDATE OF schedules
-) AS found
-WHERE schedules.uid = found.uid;
+-- name: next_wake_besides
+SELECT wake_at FROM foliot.schedules
+WHERE wake_at IS NOT NULL AND uid <> ALL ((SELECT $1::text[])::text[]) ORDER BY wake_at LIMIT 1;
 
 -- name: lock_schedules
 -- Always in the order of the uids, so that two schedulers never wait for each other in a circle.

@@ -25,8 +25,9 @@ FROM schedules WHERE project = ? AND deleted_at IS NULL AND job_id IN (SELECT va
 -- name: next_wake
 SELECT wake_at FROM schedules WHERE wake_at IS NOT NULL ORDER BY wake_at LIMIT 1
 
--- name: put_off
-UPDATE schedules SET wake_at = ? WHERE uid = ? AND version = ? AND wake_at IS NOT NULL
+-- name: next_wake_besides
+SELECT wake_at FROM schedules WHERE wake_at IS NOT NULL AND uid NOT IN (SELECT value FROM json_each(?))
+ORDER BY wake_at LIMIT 1
 
 -- name: create_schedules
 -- Whatever begins at one moment has all but a few columns in common.
