@@ -52,6 +52,33 @@ def test_a_list_shows_it_among_the_others(call: Call, plant: Path) -> None:
     assert "unreadable" in line.split()
 
 
+def test_a_run_is_shown_although_its_job_cannot_be_read(call: Call, plant: Path) -> None:
+    write("UPDATE jobs SET spec = '{oops' WHERE id = 'good'")
+
+    code, out, err = call("show", "good@last")
+
+    assert (code, err) == (0, "")
+    assert "good" in out
+
+
+def test_a_job_that_cannot_be_read_is_deleted_by_force_alone(call: Call, plant: Path) -> None:
+    write("UPDATE jobs SET spec = '{oops' WHERE id = 'digest'")
+
+    assert call("jobs", "delete", "digest").code == 1
+    assert call("jobs", "delete", "digest", "--force").code == 0
+
+    assert "digest" not in [job["id"] for job in call("jobs", "--json").objects]
+
+
+def test_a_near_name_is_told_although_a_job_cannot_be_read(call: Call, plant: Path) -> None:
+    write("UPDATE jobs SET spec = '{oops' WHERE id = 'bad'")
+
+    code, _, err = call("trigger", "goood")
+
+    assert code == 1
+    assert 'Did you mean "good"?' in err
+
+
 def test_who_pauses_a_schedule_that_cannot_be_read_mends_it(call: Call, plant: Path) -> None:
     write("UPDATE schedules SET spec = '{oops' WHERE id = 'nightly'")
 

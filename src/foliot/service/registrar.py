@@ -15,11 +15,18 @@ from foliot.domain.job import Job, JobSpec, check_name, inherited, watched_by
 from foliot.domain.payload import encode_payload
 from foliot.domain.schedule import Schedule, ScheduleSpec, canonical, why_over
 from foliot.domain.workflow.spec import GRAPH
-from foliot.errors import InvalidInput, InvalidJob, InvalidSchedule, NotFound, OwnedElsewhere
+from foliot.errors import InvalidInput, InvalidJob, InvalidSchedule, NotFound, OwnedElsewhere, RowUnreadable
 from foliot.ports.clock import Clock
 from foliot.ports.definitions import NewSchedule
 from foliot.ports.storage import Storage
-from foliot.service.paging import known_jobs, stored_jobs, stored_schedules, stored_workflows
+from foliot.service.paging import (
+    job_id_of,
+    known_jobs,
+    page_of_jobs,
+    stored_jobs,
+    stored_schedules,
+    stored_workflows,
+)
 from foliot.service.views import ScheduleView, moment, view_ledger
 
 log = logging.getLogger(__name__)
@@ -183,16 +190,16 @@ class Registrar:
 
         With `force` also one that was defined in a file or in code.
         """
-        job = await self.job(job_id)
-        refuse_owned("job", job.id, job.spec.source, force=force)
-        if job.spec.kind == GRAPH:
-            raise InvalidJob(
-                f'"{job_id[:64]}" is a workflow',
-                hint="Delete it, steps and all, with delete_workflow or: foliot workflows delete",
-                field="job_id",
-            )
-        await self.refuse_needed([job.id])
-        if not await self._storage.jobs.delete([job.id]):
+        try:
+            job = await self.job(job_id)
+        except RowUnreadable:
+            # Nobody can say whose it is: that is what force is for.
+            if not force:
+                raise
+        else:
+            _check_deletion(job, force=force)
+        await self.refuse_needed([JobId(job_id)])
+        if not await self._storage.jobs.delete([JobId(job_id)]):
             raise await self.no_job(job_id)
 
     async def job(self, job_id: str) -> Job:
@@ -237,7 +244,7 @@ class Registrar:
         return found[ScheduleId(schedule_id)]
 
     async def no_job(self, job_id: str) -> NotFound:
-        known = [job.id for job in await self._storage.jobs.page(limit=_SUGGESTIONS)]
+        known = [job_id_of(job) for job in await page_of_jobs(self._storage, None, _SUGGESTIONS)]
         return NotFound("job", job_id, known=known)
 
     async def _no_schedule(self, schedule_id: str) -> NotFound:
@@ -271,6 +278,16 @@ def refuse_foreign(what: str, changes: Iterable[tuple[str, str, str]]) -> None:
         places = ", ".join(dict.fromkeys(place for _, place in refused))
         facts = "; ".join(f'{what} "{name}" is defined {place}' for name, place in refused)
         raise OwnedElsewhere(facts, hint=f"Change it where it is defined: {places}. Pausing is always possible.")
+
+
+def _check_deletion(job: Job, *, force: bool) -> None:
+    refuse_owned("job", job.id, job.spec.source, force=force)
+    if job.spec.kind == GRAPH:
+        raise InvalidJob(
+            f'"{job.id}" is a workflow',
+            hint="Delete it, steps and all, with delete_workflow or: foliot workflows delete",
+            field="job_id",
+        )
 
 
 def refuse_owned(what: str, name: str, owner: str, *, force: bool) -> None:

@@ -14,6 +14,7 @@ from foliot.interfaces.cli.table import Column, moment, print_fields, print_sect
 from foliot.interfaces.cli.waits import waits_of
 from foliot.interfaces.cli.why import why
 from foliot.interfaces.cli.words import due, json_line, last_line, status
+from foliot.service.paging import known_jobs
 from foliot.service.views import AttemptView, RunView, as_json, view_attempt, view_job, view_run
 from foliot.wiring import Services
 
@@ -55,7 +56,7 @@ class RunPage(NamedTuple):
         decision = await decision_of(services, run.id)
         because = _why_execution(view, told, step) or (await waits_of(services, [run.id])).get(run.id)
         if not because:
-            job = (await services.storage.jobs.get([run.job_id])).get(run.job_id)
+            job = (await known_jobs(services.storage, [run.job_id])).get(run.job_id)
             because = why(view, view_job(job) if job else None, await services.overview.workers())
         return cls(view, attempts, end, because, told, step, decision)
 

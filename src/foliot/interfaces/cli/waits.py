@@ -11,6 +11,7 @@ from foliot.domain.workflow.passage import Plan, known_definition
 from foliot.interfaces.cli.gate_words import waits_for_gate
 from foliot.interfaces.cli.why import Crowd, why
 from foliot.ports.runs import RunFilter
+from foliot.service.paging import known_jobs
 from foliot.service.views import RunView, WorkerView, view_job, view_run
 from foliot.wiring import Services
 
@@ -40,7 +41,7 @@ async def waits_of(services: Services, run_ids: Collection[str]) -> dict[str, st
 
 async def _jobs(services: Services, runs: Collection[Run]) -> dict[RunId, Job]:
     """What the jobs of runs say today."""
-    found = await services.storage.jobs.get({run.job_id for run in runs})
+    found = await known_jobs(services.storage, {run.job_id for run in runs})
     return {run.id: found[run.job_id] for run in runs if run.job_id in found}
 
 
