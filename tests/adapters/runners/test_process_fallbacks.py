@@ -4,6 +4,8 @@ import asyncio
 import ctypes
 import os
 from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,6 +25,18 @@ def without_descriptors_for_pidfds(patch: pytest.MonkeyPatch) -> None:
         raise OSError(24, "too many open files")
 
     patch.setattr(os, "pidfd_open", refuse)
+
+
+def without_a_loop_that_takes_pidfds(patch: pytest.MonkeyPatch) -> None:
+    """As one that still takes the number for that of a connection."""
+    add_reader = asyncio.SelectorEventLoop.add_reader
+
+    def refuse(loop: asyncio.SelectorEventLoop, descriptor: int, *callback: Any) -> None:
+        if Path(f"/proc/self/fd/{descriptor}").readlink() == Path("anon_inode:[pidfd]"):
+            raise RuntimeError("used by a transport")
+        add_reader(loop, descriptor, *callback)
+
+    patch.setattr(asyncio.SelectorEventLoop, "add_reader", refuse)
 
 
 def without_posix_spawn(patch: pytest.MonkeyPatch) -> None:
@@ -57,6 +71,7 @@ def be_subreaper(wanted: bool) -> None:
 LACKS = [
     without_pidfds,
     without_descriptors_for_pidfds,
+    without_a_loop_that_takes_pidfds,
     without_posix_spawn,
     without_a_list_of_children,
     without_marks,

@@ -17,7 +17,11 @@ class PidfdWatch:
         self.has_ended = False
         self.ended = loop.create_future()
         self._pidfd = os.pidfd_open(pid)
-        loop.add_reader(self._pidfd, self._on_exit)
+        try:
+            loop.add_reader(self._pidfd, self._on_exit)
+        except BaseException:
+            os.close(self._pidfd)
+            raise
 
     def collect(self) -> int | None:
         """The wait status; reaps the process, which must have ended. None if somebody else has reaped it."""
@@ -70,7 +74,11 @@ def watch(pid: int) -> Watch:
     loop = asyncio.get_running_loop()
     try:
         return PidfdWatch(pid, loop)
-    except (AttributeError, OSError):
+    except (
+        AttributeError,
+        OSError,
+        RuntimeError,
+    ):  # the last is how a loop says that it takes the number for another's
         return ThreadWatch(pid, loop)
 
 
