@@ -33,7 +33,7 @@ from foliot.wiring import Reach, Services, open_services
 
 log = logging.getLogger("foliot")
 
-_SAME_SIGNAL: Final = 0.5
+_SAME_SIGNAL: Final = 0.1
 """Seconds in which a second signal is still the first: `timeout` sends one to the process and one to its group."""
 
 
