@@ -58,9 +58,8 @@ def decode_limits(document: str | None) -> list[Limit]:
     if document is None:
         return []
     limits = _LIMITS.decode(document)
-    if len({limit.key for limit in limits}) != max(len(limits), 1) or any(
-        not 1 <= limit.capacity <= MAX_CAPACITY for limit in limits
-    ):
+    are_distinct = 0 < len({limit.key for limit in limits}) == len(limits)
+    if not are_distinct or not all(1 <= limit.capacity <= MAX_CAPACITY for limit in limits):
         raise ValueError("these are no limits")
     return limits
 

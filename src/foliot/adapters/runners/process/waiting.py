@@ -74,11 +74,8 @@ def watch(pid: int) -> Watch:
     loop = asyncio.get_running_loop()
     try:
         return PidfdWatch(pid, loop)
-    except (
-        AttributeError,
-        OSError,
-        RuntimeError,
-    ):  # the last is how a loop says that it takes the number for another's
+    except (AttributeError, OSError, RuntimeError):
+        # The last is how a loop says that it takes the number for that of a connection.
         return ThreadWatch(pid, loop)
 
 
