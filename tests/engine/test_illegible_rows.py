@@ -6,7 +6,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from foliot.domain.gate.spec import Gate
+from foliot.domain.gate.spec import Gate, WindowKind
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import MINUTE, SECOND
 from foliot.domain.job import JobSpec
@@ -342,3 +342,22 @@ async def test_a_gate_that_cannot_be_read_ends_its_run_and_the_others_are_asked(
 
     assert await trouble(rig, bad) == (Status.FAILED, Reason.LAUNCH_FAILED, "the row of job 'bad' cannot be read")
     assert await rig.status(sound) is Status.SKIPPED
+
+
+async def test_a_decision_that_cannot_be_read_stops_no_gate(rig: Rig, spoil: Spoil) -> None:
+    gate = Gate(depends_on=(REPORT,), window_kind=WindowKind.LAST_SUCCESS)
+    await rig.storage.runs.watch([REPORT, JobId("bad")])
+    await rig.storage.jobs.put([(JobId("bad"), JobSpec(kind="stage", gate=gate))])
+    for job in (REPORT, "bad", REPORT):
+        first = await rig.enqueue(job, is_gated=job == "bad")
+        await rig.timekeeping.gatekeeper.round()
+        await rig.work_off(2)
+        rig.clock.advance(SECOND)
+        assert await rig.status(first) is Status.SUCCESS
+    spoil("UPDATE decisions SET body = CAST('{oops' AS BLOB)")
+
+    again = await rig.enqueue("bad", is_gated=True)
+    await rig.timekeeping.gatekeeper.round()
+    await rig.work_off(2)
+
+    assert await rig.status(again) is Status.SUCCESS

@@ -96,6 +96,24 @@ async def test_what_cannot_be_applied_does_not_end_the_server(
     assert "report" in vars(refusal)["problem"]
 
 
+async def test_of_many_changes_the_first_are_named(
+    tmp_path: Path, services: Services, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = tmp_path / "foliot.toml"
+    file.write_text("".join(JOB.replace("report", f"own-{number:02}") for number in range(30)))
+    caplog.set_level(logging.INFO, "foliot")
+    running = asyncio.create_task((reloader := Reloader(file, services, Configuration(), frozenset())).run())
+
+    reloader.request()
+    await logged(caplog, "configuration_applied")
+    running.cancel()
+
+    [record] = [record for record in caplog.records if record.message == "configuration_applied"]
+    first, *_, last = vars(record)["changes"].split(", ")
+    assert first == "created own-00"
+    assert last.endswith(" more")
+
+
 async def test_a_file_that_was_emptied_disables_nothing(
     shop: Path, services: Services, caplog: pytest.LogCaptureFixture
 ) -> None:

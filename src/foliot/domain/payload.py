@@ -14,6 +14,8 @@ import msgspec
 from foliot.errors import InvalidRun
 
 MAX_BYTES: Final = 1 << 20
+UNREADABLE: Final = (msgspec.MsgspecError, TypeError, ValueError, RecursionError)
+"""What is raised by a stored document that something else has written."""
 _BYTES: Final = (bytes, bytearray, memoryview)
 
 

@@ -8,10 +8,11 @@ from typing import Any, Final, NamedTuple, TypeVar
 import msgspec
 
 from foliot.domain.ids import JobId, RunId
-from foliot.domain.job import DEFAULT_PROJECT, Job, Options, options_in, overlay
+from foliot.domain.job import Job, Options, options_in, overlay
 from foliot.domain.lease import Claim
+from foliot.domain.payload import UNREADABLE
 from foliot.domain.workflow.execution import Execution
-from foliot.domain.workflow.passage import Plan, known_definition
+from foliot.domain.workflow.passage import Plan, step_as_job
 from foliot.engine.plans import Plans
 from foliot.errors import NotFound, RowUnreadable
 from foliot.ports.storage import Storage
@@ -77,7 +78,7 @@ class Definitions:
         try:
             given = _GIVEN.decode(claim.overrides)
             job = _with_fields(job, given.get("spec"))
-        except (TypeError, msgspec.MsgspecError, RecursionError) as cause:
+        except UNREADABLE as cause:
             return Definition(None, options, RowUnreadable("run", claim.run_id, cause))
         return Definition(job, _with_options(claim, options, options_in(given)), error)
 
@@ -123,17 +124,7 @@ class Definitions:
         execution, plan = self._executions.get(claim.root or RunId(""), (None, None))
         if execution is None or plan is None:
             return None
-        spec = known_definition(plan, claim.item or "", execution.jobs)
-        if spec is None:
-            return None
-        return Job(
-            id=claim.job_id,
-            project=DEFAULT_PROJECT,
-            spec=spec,
-            revision=execution.version,
-            created_at=execution.opened_at,
-            updated_at=execution.opened_at,
-        )
+        return step_as_job(plan, execution, claim.item or "", claim.job_id)
 
     def _is_outdated(self, job_id: JobId, revision: int | None) -> bool:
         known = self._jobs.get(job_id)

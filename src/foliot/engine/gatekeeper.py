@@ -16,6 +16,7 @@ from foliot.domain.gate.spec import Action, Gate, WindowKind
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import SECOND, Instant, Millis
 from foliot.domain.outcome import Reason
+from foliot.domain.payload import UNREADABLE
 from foliot.domain.run import Status
 from foliot.domain.workflow.passage import known_definition
 from foliot.engine.loop import AT_ONCE
@@ -144,7 +145,7 @@ def _decision(document: bytes | None) -> Decision | None:
     """One that cannot be read says no more than one that was not kept."""
     try:
         return None if document is None else _DECISION.decode(document)
-    except msgspec.MsgspecError:
+    except UNREADABLE:
         return None
 
 

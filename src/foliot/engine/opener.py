@@ -2,16 +2,13 @@
 
 import logging
 from collections.abc import Mapping
-from typing import Final
-
-import msgspec
 
 from foliot.domain.ids import IdSource, JobId, RunId
 from foliot.domain.instant import later
 from foliot.domain.job import Job, JobSpec, Options
 from foliot.domain.lease import Claim
 from foliot.domain.outcome import Cancelled, Failure, Reason
-from foliot.domain.payload import decode_payload
+from foliot.domain.payload import UNREADABLE, decode_payload
 from foliot.domain.workflow.execution import Execution, Opening, Progress
 from foliot.domain.workflow.keeping import with_kept
 from foliot.domain.workflow.passage import Passage, Plan
@@ -25,9 +22,6 @@ from foliot.errors import FoliotError, InvalidRun, StorageUnavailable
 from foliot.ports.storage import Storage
 
 log = logging.getLogger(__name__)
-
-_UNREADABLE: Final = (msgspec.MsgspecError, TypeError, ValueError, RecursionError)
-"""What is wrong with a payload or overrides that something else has written."""
 
 
 class Opener:
@@ -55,7 +49,7 @@ class Opener:
                 opening = await self._opening(claim, workflow, options)
             except StorageUnavailable:
                 raise
-            except (FoliotError, *_UNREADABLE) as error:
+            except (FoliotError, *UNREADABLE) as error:
                 return Failure(str(error), Reason.LAUNCH_FAILED, retryable=False)
             if opening is not None and not await self._storage.executions.open([opening]):
                 self._tell(Progress(claim.run_id, job.id, opening.states, opening.ended is not None))

@@ -7,6 +7,7 @@ import msgspec
 
 from foliot.domain.job import MAX_CAPACITY, JobSpec
 from foliot.domain.limits import Limit
+from foliot.domain.payload import UNREADABLE
 from foliot.domain.schedule import ScheduleSpec
 from foliot.errors import RowUnreadable
 
@@ -19,9 +20,6 @@ _SCHEDULE_SPEC: Final = msgspec.json.Decoder(ScheduleSpec)
 _LIMITS: Final = msgspec.json.Decoder(list[Limit])
 _NAMES: Final = msgspec.json.Decoder(tuple[str, ...])
 _ANY: Final = msgspec.json.Decoder()
-
-UNREADABLE: Final = (msgspec.MsgspecError, TypeError, ValueError, RecursionError)
-"""What is wrong with a document that something else has written."""
 
 
 def encode(value: object) -> str:

@@ -1,7 +1,8 @@
 """How far back the ledger of a schedule must reach, whatever retention says."""
 
-from foliot.adapters.storage.documents import UNREADABLE, decode_schedule_spec
+from foliot.adapters.storage.documents import decode_schedule_spec
 from foliot.domain.instant import Instant, Millis
+from foliot.domain.payload import UNREADABLE
 from foliot.domain.schedule import Catchup
 
 

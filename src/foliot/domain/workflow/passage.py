@@ -13,7 +13,7 @@ import msgspec
 
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import LATEST, Instant, later, to_iso
-from foliot.domain.job import JobSpec, Options
+from foliot.domain.job import DEFAULT_PROJECT, Job, JobSpec, Options
 from foliot.domain.outcome import Reason
 from foliot.domain.payload import decode_payload, encode_payload
 from foliot.domain.run import Ended, NewRun, Status
@@ -249,6 +249,21 @@ def known_definition(plan: Plan, name: str, jobs: Mapping[JobId, JobSpec]) -> Jo
     if step is None or (step.job is not None and step.job not in jobs):
         return None
     return definition_of(step, jobs)
+
+
+def step_as_job(plan: Plan, execution: Execution, name: str, job_id: JobId) -> Job | None:
+    """What a step does, as the job under whose name it runs: as its version says, and as old as its execution."""
+    spec = known_definition(plan, name, execution.jobs)
+    if spec is None:
+        return None
+    return Job(
+        id=job_id,
+        project=DEFAULT_PROJECT,
+        spec=spec,
+        revision=execution.version,
+        created_at=execution.opened_at,
+        updated_at=execution.opened_at,
+    )
 
 
 def _options(step: Step, options: Options) -> Options:

@@ -4,10 +4,10 @@ from collections.abc import Collection, Mapping
 from typing import Final
 
 from foliot.domain.ids import JobId, RunId
-from foliot.domain.job import Job, JobSpec
+from foliot.domain.job import Job
 from foliot.domain.run import BEGUN, Run, Status
 from foliot.domain.workflow.execution import Execution
-from foliot.domain.workflow.passage import Plan, known_definition
+from foliot.domain.workflow.passage import Plan, step_as_job
 from foliot.interfaces.cli.gate_words import waits_for_gate
 from foliot.interfaces.cli.why import Crowd, why
 from foliot.ports.runs import RunFilter
@@ -52,25 +52,14 @@ async def _steps(services: Services, runs: Collection[Run]) -> dict[RunId, Job]:
     named = {(execution.workflow_id, execution.version) for execution in executions.values()}
     versions = await services.storage.workflows.get(named) if named else {}
     plans = {name: Plan.of(version.spec) for name, version in versions.items()}
-    of_executions = [(run, executions[run.root]) for run in runs if run.root in executions]
-    found = [(run, execution, _definition(run, execution, plans)) for run, execution in of_executions]
-    return {run.id: _as_job(run, execution, spec) for run, execution, spec in found if spec is not None}
+    known = [(run, executions[run.root]) for run in runs if run.root in executions]
+    found = {run.id: _step(run, execution, plans) for run, execution in known}
+    return {run_id: job for run_id, job in found.items() if job is not None}
 
 
-def _definition(run: Run, execution: Execution, plans: Mapping[tuple[str, int | None], Plan]) -> JobSpec | None:
+def _step(run: Run, execution: Execution, plans: Mapping[tuple[str, int | None], Plan]) -> Job | None:
     plan = plans.get((execution.workflow_id, execution.version))
-    return None if plan is None else known_definition(plan, run.item or "", execution.jobs)
-
-
-def _as_job(run: Run, execution: Execution, spec: JobSpec) -> Job:
-    return Job(
-        id=run.job_id,
-        project=run.project,
-        spec=spec,
-        revision=execution.version,
-        created_at=execution.opened_at,
-        updated_at=execution.opened_at,
-    )
+    return None if plan is None else step_as_job(plan, execution, run.item or "", run.job_id)
 
 
 def _asks_gate(run: RunView, job: Job | None) -> str:

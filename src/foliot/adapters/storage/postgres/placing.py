@@ -4,13 +4,14 @@ waits, `ready` when it may start."""
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Self
 
-from foliot.adapters.storage.documents import UNREADABLE, decode_limits
+from foliot.adapters.storage.documents import decode_limits
 from foliot.adapters.storage.postgres.arrays import columns
 from foliot.adapters.storage.postgres.database import Transaction
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
 from foliot.domain.lease import Claim
 from foliot.domain.limits import Limit
+from foliot.domain.payload import UNREADABLE
 from foliot.domain.run import NewRun, rank
 from foliot.ports.storage import Topic
 

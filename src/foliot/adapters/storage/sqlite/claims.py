@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from foliot.adapters.storage import notices
-from foliot.adapters.storage.documents import UNREADABLE, encode_names, legible, limit_keys
+from foliot.adapters.storage.documents import encode_names, legible, limit_keys
 from foliot.adapters.storage.queries import load_queries
 from foliot.adapters.storage.rows import SOME_LIMIT, lease_of
 from foliot.adapters.storage.sqlite.committer import Transaction
@@ -16,6 +16,7 @@ from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId, Token, WorkerId
 from foliot.domain.instant import Instant
 from foliot.domain.lease import Claim, Finish
+from foliot.domain.payload import UNREADABLE
 from foliot.domain.run import PRIORITY_STEP, Tick
 from foliot.errors import RowUnreadable
 from foliot.ports.clock import Clock

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
-from foliot.adapters.storage.documents import UNREADABLE, decode_schedule_spec, encode_names, legible
+from foliot.adapters.storage.documents import decode_schedule_spec, encode_names, legible
 from foliot.adapters.storage.due_batch import due_batch
 from foliot.adapters.storage.rows import job_of, ledger_of, revision_of, sort_out
 from foliot.adapters.storage.sqlite import edits
@@ -15,6 +15,7 @@ from foliot.domain.firing import DueSchedule
 from foliot.domain.ids import ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
 from foliot.domain.limits import OVERLAP_PREFIX
+from foliot.domain.payload import UNREADABLE
 from foliot.domain.schedule import Pause, Revision, ScheduleSpec
 from foliot.domain.tick import PlannedTick
 from foliot.errors import RowUnreadable
