@@ -60,7 +60,7 @@ async def definitions(engine: InlineEngine) -> Definitions:
 
 async def are_loaded(definitions: Definitions, claims: list[Claim]) -> bool:
     await definitions.load(claims)
-    return all(definitions.of(claim)[0] is not None for claim in claims)
+    return all(definitions.of(claim).job is not None for claim in claims)
 
 
 @pytest.mark.proves("R2-04")
@@ -88,7 +88,7 @@ async def test_what_is_not_needed_any_more_is_forgotten(definitions: Definitions
 
     await definitions.load(steps[4:])
 
-    assert [definitions.of(step)[0] is None for step in steps] == [True, True, True, True, False, False]
+    assert [definitions.of(step).job is None for step in steps] == [True, True, True, True, False, False]
 
 
 async def test_a_step_whose_execution_is_gone_has_no_definition(definitions: Definitions) -> None:

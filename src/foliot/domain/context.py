@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from contextvars import ContextVar
 from datetime import datetime
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant, to_datetime
@@ -11,7 +12,7 @@ from foliot.domain.logs import Stream
 from foliot.domain.run import Tick
 
 
-class Context(NamedTuple):
+class Context(Struct, frozen=True, gc=False):
     """The run that is being executed. `run_id` and `attempt` let a handler be idempotent."""
 
     run_id: RunId

@@ -7,6 +7,8 @@ whoever writes about a running run must name the token that is current, and a fo
 from enum import StrEnum
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from foliot.domain.ids import JobId, RunId, Token, WorkerId
 from foliot.domain.instant import Instant
 from foliot.domain.run import Tick, Verdict
@@ -29,7 +31,7 @@ class WorkerState(NamedTuple):
     running: int
 
 
-class Claim(NamedTuple):
+class Claim(Struct, frozen=True, gc=False):
     """A granted lease with all that is needed to execute the run and to write about it afterwards."""
 
     run_id: RunId
@@ -57,7 +59,7 @@ class Claim(NamedTuple):
     """The planned moment that the run was made for, with a tick of ours or without."""
 
 
-class Finish(NamedTuple):
+class Finish(Struct, frozen=True, gc=False):
     """What one ended attempt makes of its run; saved only while the claim's token is current."""
 
     claim: Claim

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from enum import Enum, auto
 
 from foliot.domain.instant import SECOND, Millis
-from foliot.domain.job import Job, Options
-from foliot.domain.kinds import TIMEOUTS
+from foliot.domain.job import Job
 from foliot.domain.lease import Claim
 from foliot.domain.outcome import Cancelled, Failure, Interrupted, Lost, Outcome, Reason, TimedOut
 from foliot.domain.payload import decode_payload
+from foliot.engine.definitions import Definition
 from foliot.engine.logbook import RunLog
 from foliot.errors import suggest
 from foliot.ports.clock import Clock
@@ -36,18 +36,16 @@ class Ending(Enum):
 class RunningAttempt:
     """An attempt under way in this process."""
 
-    __slots__ = ("_clock", "_is_interruptible", "_timeout", "claim", "ending", "job", "log", "options", "task")
+    __slots__ = ("_clock", "_is_interruptible", "claim", "definition", "ending", "log", "task")
 
     task: asyncio.Task[None]
     """What carries it out; set by whoever starts it."""
 
-    def __init__(self, claim: Claim, job: Job | None, options: Options, log: RunLog, clock: Clock) -> None:
+    def __init__(self, claim: Claim, definition: Definition, log: RunLog, clock: Clock) -> None:
         self.claim = claim
-        self.job = job
-        self.options = options
+        self.definition = definition
         self.log = log
         self.ending: Ending | None = None
-        self._timeout = options.timeout if options.timeout is not None or job is None else TIMEOUTS.get(job.spec.runner)
         self._clock = clock
         self._is_interruptible = False
         """True only while a runner is at work: a cancellation at any other moment would hit our own bookkeeping."""
@@ -63,19 +61,25 @@ class RunningAttempt:
 
     async def carry_out(self, runners: Mapping[str, Runner]) -> Outcome:
         """Run it to its end, and let what it printed be saved. Never raises: whatever happens is an outcome."""
+        job = self.definition.job
         if self.ending is not None:
             outcome = self._outcome_of_ending()
-        elif self.job is None:
-            missing = f'job "{self.claim.job_id}" has been deleted'
-            outcome = Failure(missing, Reason.HANDLER_MISSING, retryable=False)
-        elif (runner := runners.get(self.job.spec.runner)) is None:
-            outcome = _no_runner(self.job.spec.runner, runners)
+        elif job is None:
+            outcome = self._outcome_of_nothing()
+        elif (runner := runners.get(job.spec.runner)) is None:
+            outcome = _no_runner(job.spec.runner, runners)
         else:
-            outcome = await self._run(runner, self.job)
+            outcome = await self._run(runner, job)
         self.log.seal(is_lost=self.ending is Ending.LEASE_LOST)
         if self.log.is_used:
             await self.log.saved()
         return outcome
+
+    def _outcome_of_nothing(self) -> Failure:
+        """Nobody knows what there is to do."""
+        if self.definition.error is not None:
+            return Failure(str(self.definition.error), Reason.LAUNCH_FAILED, retryable=False)
+        return Failure(f'job "{self.claim.job_id}" has been deleted', Reason.HANDLER_MISSING, retryable=False)
 
     def _outcome_of_ending(self) -> Outcome:
         match self.ending:
@@ -84,7 +88,7 @@ class RunningAttempt:
             case Ending.LEASE_LOST:
                 return Lost()
             case Ending.TIMEOUT:
-                return TimedOut(f"timeout after {(self._timeout or 0) / SECOND:g} s")
+                return TimedOut(f"timeout after {(self.definition.timeout or 0) / SECOND:g} s")
             case Ending.SHUTDOWN:
                 return Interrupted()
             case None:
@@ -94,8 +98,8 @@ class RunningAttempt:
     async def _run(self, runner: Runner, job: Job) -> Outcome:
         self._is_interruptible = True
         try:
-            attempt = self._attempt(job)
-            return await (runner.run(attempt) if self._timeout is None else self._run_in_time(runner, attempt))
+            attempt, timeout = self._attempt(job), self.definition.timeout
+            return await (runner.run(attempt) if timeout is None else self._run_in_time(runner, attempt, timeout))
         except BaseException as error:
             if isinstance(error, asyncio.CancelledError) and self.task.cancelling():
                 return self._outcome_of_ending()
@@ -104,14 +108,14 @@ class RunningAttempt:
         finally:
             self._is_interruptible = False
 
-    async def _run_in_time(self, runner: Runner, attempt: Attempt) -> Outcome:
-        watch = asyncio.create_task(self._watch(self._timeout))
+    async def _run_in_time(self, runner: Runner, attempt: Attempt, patience: Millis) -> Outcome:
+        watch = asyncio.create_task(self._watch(patience))
         try:
             return await runner.run(attempt)
         finally:
             watch.cancel()
 
-    async def _watch(self, patience: Millis | None) -> None:
+    async def _watch(self, patience: Millis) -> None:
         await self._clock.wait(asyncio.Event(), patience)
         self.end(Ending.TIMEOUT)
 

@@ -11,7 +11,7 @@ from typing import Any
 from foliot.domain.ids import RunId, Token
 from foliot.domain.instant import SECOND, Millis
 from foliot.domain.lease import Claim, Finish, Worker
-from foliot.domain.outcome import Failure, Outcome, Reason
+from foliot.domain.outcome import Failure, Outcome
 from foliot.domain.run import SUCCEEDED, Again, Ended, Status, Verdict, settle
 from foliot.domain.workflow.jobs import GRAPH
 from foliot.engine.attempt import Ending, RunningAttempt
@@ -22,7 +22,6 @@ from foliot.engine.loop import AT_ONCE, Duty
 from foliot.engine.membership import Membership
 from foliot.engine.opener import Opener
 from foliot.engine.plans import Plans
-from foliot.errors import RowUnreadable
 from foliot.ports.clock import Clock
 from foliot.ports.queue import Queue
 from foliot.ports.runner import Runner, Sweep
@@ -175,28 +174,24 @@ class Consumer:
             self._start(claim, loop)
 
     def _start(self, claim: Claim, loop: asyncio.AbstractEventLoop) -> None:
-        job, options, error = self._definitions.of(claim)
-        running = RunningAttempt(claim, job, options, self._logbook.open(claim), self._clock)
+        running = RunningAttempt(claim, self._definitions.of(claim), self._logbook.open(claim), self._clock)
         self._running[claim.token] = running
-        running.task = loop.create_task(self._see_through(running, error))
+        running.task = loop.create_task(self._see_through(running))
 
-    async def _see_through(self, running: RunningAttempt, error: RowUnreadable | None) -> None:
-        """From a claim to what is to be saved about it. A slot is taken for as long as this lasts.
-
-        An error says why nobody knows what there is to do.
-        """
+    async def _see_through(self, running: RunningAttempt) -> None:
+        """From a claim to what is to be saved about it. A slot is taken for as long as this lasts."""
         claim = running.claim
         try:
             if claim.lost:
                 await self._sweep_former(claim)
-            outcome = await self._work(running) if error is None else _unreadable(error)
+            outcome = await self._work(running)
         finally:
             # Whatever happens, the slot is free again; a lease without an outcome is given back with the next renewal.
             del self._running[claim.token]
             # Woken before the finisher, a round of ours takes the outcome along.
             self.make_room()
         if outcome is not None and not self._is_lost(running, outcome):
-            self._save(claim, settle(claim, outcome, running.options))
+            self._save(claim, settle(claim, outcome, running.definition.options))
 
     def _is_lost(self, running: RunningAttempt, outcome: Outcome) -> bool:
         """Whoever takes this worker for dead ends the processes it left. What looks like a failure then may be their
@@ -206,9 +201,9 @@ class Consumer:
 
     def _work(self, running: RunningAttempt) -> Coroutine[Any, Any, Outcome | None]:
         """What there is to do. A run of a workflow becomes its steps, and goes on without a worker: no outcome yet."""
-        job = running.job
+        job = running.definition.job
         if job is not None and job.spec.kind == GRAPH:
-            return self._opener.open(running.claim, job, running.options)
+            return self._opener.open(running.claim, job, running.definition.options)
         return running.carry_out(self._runners)
 
     def _save(self, claim: Claim, verdict: Verdict) -> None:
@@ -220,10 +215,6 @@ class Consumer:
         """A worker that vanished on this machine may have left processes, and whoever noticed may be elsewhere."""
         if self._sweep is not None:
             await self._sweep([(claim.run_id, number) for number in range(1, claim.attempt)])
-
-
-def _unreadable(error: RowUnreadable) -> Failure:
-    return Failure(str(error), Reason.LAUNCH_FAILED, retryable=False)
 
 
 class _SecondHand:

@@ -3,12 +3,15 @@
 import logging
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from itertools import islice
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
+from msgspec import Struct
 
 from foliot.domain.ids import JobId, RunId
+from foliot.domain.instant import Millis
 from foliot.domain.job import Job, Options, options_in, overlay
+from foliot.domain.kinds import TIMEOUTS
 from foliot.domain.lease import Claim
 from foliot.domain.payload import UNREADABLE
 from foliot.domain.workflow.execution import Execution
@@ -28,13 +31,23 @@ _EXECUTIONS: Final = 1_000
 """How many are kept."""
 
 
-class Definition(NamedTuple):
+class Definition(Struct, frozen=True):
     """What a run is to do, and how it is handled. No job: there is no such definition any more, or an error says why it
     cannot be read."""
 
     job: Job | None
     options: Options
     error: RowUnreadable | None = None
+
+    @property
+    def timeout(self) -> Millis | None:
+        """How long an attempt may take; each kind of job has its own idea, where nobody has said it."""
+        if self.options.timeout is not None or self.job is None:
+            return self.options.timeout
+        return TIMEOUTS.get(self.job.spec.runner)
+
+
+_GONE: Final = Definition(None, _DEFAULTS)
 
 
 class Definitions:
@@ -47,10 +60,9 @@ class Definitions:
         self._storage = storage
         self._plans = plans
         self._kept = kept
-        self._jobs: dict[JobId, Job] = {}
+        self._jobs: dict[JobId, Definition] = {}
         self._executions: dict[RunId, tuple[Execution, Plan]] = {}
-        self._illegible_jobs: dict[JobId, RowUnreadable] = {}
-        self._illegible_executions: dict[RunId, RowUnreadable] = {}
+        self._unreadable_executions: dict[RunId, RowUnreadable] = {}
 
     async def load(self, claims: Iterable[Claim]) -> None:
         """Make sure that the definitions of these claims are at hand, with one read for all that are not.
@@ -63,29 +75,14 @@ class Definitions:
             found, errors = await _read(self._storage.jobs.get, wanted)
             for job_id in wanted:
                 self._jobs.pop(job_id, None)
-                self._illegible_jobs.pop(job_id, None)
-            self._jobs.update(found)
-            self._illegible_jobs.update(errors)
+            self._jobs.update((job_id, Definition(job, job.spec.options)) for job_id, job in found.items())
+            self._jobs.update((job_id, Definition(None, _DEFAULTS, error)) for job_id, error in errors.items())
         await self._load_executions({claim.root for claim in claims if claim.root is not None})
 
     def of(self, claim: Claim) -> Definition:
         """What its job says, with what was given for this run alone laid over it."""
-        job = self._jobs.get(claim.job_id) if claim.root is None else self._step(claim)
-        options = _DEFAULTS if job is None else job.spec.options
-        error = self._trouble(claim) if job is None else None
-        if claim.overrides is None:
-            return Definition(job, options, error)
-        try:
-            given = _GIVEN.decode(claim.overrides)
-            job = _with_fields(job, given.get("spec"))
-        except UNREADABLE as cause:
-            return Definition(None, options, RowUnreadable("run", claim.run_id, cause))
-        return Definition(job, _with_options(claim, options, options_in(given)), error)
-
-    def _trouble(self, claim: Claim) -> RowUnreadable | None:
-        if claim.root is None:
-            return self._illegible_jobs.get(claim.job_id)
-        return self._illegible_executions.get(claim.root)
+        known = self._jobs.get(claim.job_id, _GONE) if claim.root is None else self._step(claim.root, claim)
+        return known if claim.overrides is None else _overlaid(known, claim, claim.overrides)
 
     async def _load_executions(self, roots: set[RunId]) -> None:
         """Keep these with their plans. Those whose jobs have got other ids meanwhile are read again: what was read of
@@ -95,7 +92,7 @@ class Definitions:
         while missing := roots - self._executions.keys() - gone:
             found, errors = await _read(self._storage.executions.get, missing)
             gone |= missing - found.keys()
-            self._illegible_executions.update(errors)
+            self._unreadable_executions.update(errors)
             for run_id, execution in found.items():
                 try:
                     plan = await self._plans.get(execution.workflow_id, execution.version, execution.revision)
@@ -104,13 +101,13 @@ class Definitions:
                     continue
                 except RowUnreadable as error:
                     gone.add(run_id)
-                    self._illegible_executions[run_id] = error
+                    self._unreadable_executions[run_id] = error
                     continue
                 if plan is not None:
                     self._executions[run_id] = execution, plan
-                    self._illegible_executions.pop(run_id, None)
+                    self._unreadable_executions.pop(run_id, None)
         self._forget_all_but(roots, self._executions)
-        self._forget_all_but(roots, self._illegible_executions)
+        self._forget_all_but(roots, self._unreadable_executions)
 
     def _forget_all_but(self, roots: set[RunId], known: dict[RunId, Any]) -> None:
         """Forget what was loaded first, where it is too much."""
@@ -120,15 +117,25 @@ class Definitions:
             for run_id in list(islice(others, excess)):
                 del known[run_id]
 
-    def _step(self, claim: Claim) -> Job | None:
-        execution, plan = self._executions.get(claim.root or RunId(""), (None, None))
+    def _step(self, root: RunId, claim: Claim) -> Definition:
+        execution, plan = self._executions.get(root, (None, None))
         if execution is None or plan is None:
-            return None
-        return step_as_job(plan, execution, claim.item or "", claim.job_id)
+            return Definition(None, _DEFAULTS, self._unreadable_executions.get(root))
+        job = step_as_job(plan, execution, claim.item or "", claim.job_id)
+        return _GONE if job is None else Definition(job, job.spec.options)
 
     def _is_outdated(self, job_id: JobId, revision: int | None) -> bool:
-        known = self._jobs.get(job_id)
+        known = self._jobs.get(job_id, _GONE).job
         return known is None or known.revision != revision
+
+
+def _overlaid(known: Definition, claim: Claim, overrides: bytes) -> Definition:
+    try:
+        given = _GIVEN.decode(overrides)
+        job = _with_fields(known.job, given.get("spec"))
+    except UNREADABLE as cause:
+        return Definition(None, known.options, RowUnreadable("run", claim.run_id, cause))
+    return Definition(job, _with_options(claim, known.options, options_in(given)), known.error)
 
 
 def _with_fields(job: Job | None, fields: Mapping[str, Any] | None) -> Job | None:

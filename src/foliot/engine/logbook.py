@@ -15,6 +15,8 @@ from functools import cached_property
 from threading import get_ident
 from typing import Final
 
+from msgspec import Struct
+
 from foliot.domain.ids import RunId, Token
 from foliot.domain.instant import SECOND, Millis
 from foliot.domain.lease import Claim
@@ -51,7 +53,7 @@ class LogBook:
         return asyncio.get_running_loop(), get_ident()
 
     def open(self, claim: Claim) -> "RunLog":
-        return RunLog(self, claim.run_id, claim.token)
+        return RunLog(self, self.home, claim.run_id, claim.token)
 
     async def round(self) -> Millis | None:
         batch = self._waiting[:BATCH]
@@ -104,25 +106,19 @@ class LogBook:
         self._stale.discard(token)
 
 
-class RunLog:
+class RunLog(Struct, eq=False):
     """The log of one attempt, open from claim to finish. Threads may write to it as well."""
 
-    __slots__ = (
-        *("_book", "_home", "_run_id", "_token"),
-        *("_dropped", "_is_dropping", "_is_sealed", "_printed", "_seq", "_truncation"),
-    )
-
-    def __init__(self, book: LogBook, run_id: RunId, token: Token) -> None:
-        self._book = book
-        self._home = book.home
-        self._run_id = run_id
-        self._token = token
-        self._seq = 0
-        self._printed = 0
-        self._dropped = 0
-        self._truncation: Closing | None = None
-        self._is_dropping = False
-        self._is_sealed = False
+    _book: LogBook
+    _home: tuple[asyncio.AbstractEventLoop, int]
+    _run_id: RunId
+    _token: Token
+    _seq: int = 0
+    _printed: int = 0
+    _dropped: int = 0
+    _truncation: Closing | None = None
+    _is_dropping: bool = False
+    _is_sealed: bool = False
 
     @property
     def is_used(self) -> bool:

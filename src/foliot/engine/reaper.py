@@ -51,8 +51,8 @@ class Reaper:
         log.warning("leases_lost", extra={"runs": [claim.run_id for claim in claims], "finished_first": len(stale)})
 
     def _lost(self, claim: Claim) -> Finish:
-        _, options, error = self._definitions.of(claim)
-        if error is not None:
+        definition = self._definitions.of(claim)
+        if definition.error is not None:
             # How often it may be tried is not known, and once may be too often.
-            return Finish(claim, Ended(Status.FAILED, Reason.LEASE_LOST, str(error), was_lost=True))
-        return Finish(claim, settle(claim, Lost(), options))
+            return Finish(claim, Ended(Status.FAILED, Reason.LEASE_LOST, str(definition.error), was_lost=True))
+        return Finish(claim, settle(claim, Lost(), definition.options))

@@ -1,7 +1,9 @@
 """The runner port: how one attempt of one kind of job is carried out."""
 
 from collections.abc import Collection, Mapping
-from typing import NamedTuple, Protocol
+from typing import Protocol
+
+from msgspec import Struct
 
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
@@ -26,7 +28,7 @@ class LogSink(Protocol):
         ...
 
 
-class Attempt(NamedTuple):
+class Attempt(Struct, frozen=True, gc=False):
     """One try of one run, with all that a runner needs to carry it out."""
 
     run_id: RunId

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from foliot.adapters.runners.http import HttpRunner
 from foliot.domain.ids import ScheduleId, ScheduleUid
@@ -91,7 +92,7 @@ async def test_a_run_can_be_recognised_by_its_headers(server: Server) -> None:
 async def test_what_a_schedule_made_has_the_key_of_its_tick(server: Server) -> None:
     tick = Tick(ScheduleUid("uid"), ScheduleId("nightly"), Instant(0), "the-key")
 
-    await HttpRunner().run(an_attempt(url=server.url())._replace(tick=tick))
+    await HttpRunner().run(structs.replace(an_attempt(url=server.url()), tick=tick))
 
     assert server.asked[0].headers["idempotency-key"] == "the-key"
 

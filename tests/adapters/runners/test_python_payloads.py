@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from foliot.adapters.runners.function import Handler
 from foliot.adapters.runners.python import PythonRunner
@@ -68,7 +69,7 @@ async def call(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[
     async def run(function: str, payload: object = None, **given: Any) -> Success | Failure:
         isolated = {"call": f"functions:{function}", "working_dir": str(tmp_path)}
         spec = isolated if request.param == "isolated" else {"handler": function}
-        return await runner.run(an_attempt(payload=payload, number=2)._replace(spec=spec, **given))
+        return await runner.run(replace(an_attempt(payload=payload, number=2), spec=spec, **given))
 
     yield run
     await runner.close()

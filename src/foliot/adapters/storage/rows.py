@@ -165,10 +165,10 @@ def claim_of(row: Row) -> Claim:
     overrides as bytes"""
     limits, uid, schedule_id, moment, key = row[13:18]
     if limits is None and uid is None:
-        return Claim._make((*row[:13], (), None, *row[18:21], moment))
+        return Claim(*(*row[:13], (), None, *row[18:21], moment))
     tick = None if uid is None else Tick(uid, schedule_id, Instant(moment), key)
     keys = () if limits is None else legible(limit_keys, limits, "run", row[0])
-    return Claim._make((*row[:13], keys, tick, *row[18:21], moment))
+    return Claim(*(*row[:13], keys, tick, *row[18:21], moment))
 
 
 def lease_of(row: Row) -> Claim:

@@ -40,7 +40,7 @@ def sort_finishes(finishes: Sequence[Finish], leases: Mapping[Token, Held]) -> S
     ended, again, given_back, unknown = result = Sorted([], [], [], [])
     current = dict(leases)
     for finish in finishes:
-        claim, verdict = finish
+        claim, verdict = finish.claim, finish.verdict
         held = current.pop(claim.token, None)
         if held is None or held.run_id != claim.run_id or held.worker_id != claim.worker_id:
             unknown.append(finish)

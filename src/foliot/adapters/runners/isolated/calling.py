@@ -6,6 +6,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from foliot.adapters.runners.isolated.interpreter import LONGEST_ID, ROOM, Interpreter, command
 from foliot.adapters.runners.isolated.order import Calling, Order, read_answer
 from foliot.adapters.runners.isolated.spares import Spares
@@ -161,7 +163,7 @@ def _calling(attempt: Attempt) -> Calling:
 
 def _without_payload(attempt: Attempt) -> Attempt:
     """For the variables: a large one would keep the function from starting programs, and it gets the payload anyway."""
-    return attempt._replace(payload=None)
+    return replace(attempt, payload=None)
 
 
 def _judge(outcome: Success | Failure, received: bytes) -> Success | Failure:

@@ -42,8 +42,11 @@ def are_bare(finishes: Sequence[Finish]) -> bool:
     """Whether `finish_bare` will do: successes of one worker that say nothing, free no place, tell nobody."""
     worker_id, verdict = finishes[0].claim.worker_id, finishes[0].verdict
     return _is_plain(verdict) and all(
-        ended == verdict and claim.worker_id == worker_id and claim.root is None and not _has_place(claim)
-        for claim, ended in finishes
+        finish.verdict == verdict
+        and (claim := finish.claim).worker_id == worker_id
+        and claim.root is None
+        and not _has_place(claim)
+        for finish in finishes
     )
 
 
@@ -83,7 +86,7 @@ def _divided(finishes: Iterable[Finish]) -> tuple[dict[_Alike, list[Finish]], li
     plain: dict[_Alike, list[Finish]] = {}
     others: list[Finish] = []
     for finish in finishes:
-        claim, verdict = finish
+        claim, verdict = finish.claim, finish.verdict
         if _is_plain(verdict):
             plain.setdefault((claim.worker_id, verdict.exit_code), []).append(finish)
         else:
@@ -130,7 +133,7 @@ async def _succeed(
 
 def _in_common(finishes: Sequence[Finish]) -> tuple[WorkerId, int | None, list[Token], list[RunId]]:
     """Plain successes that are alike: what they say, and their leases."""
-    claim, verdict = finishes[0]
+    claim, verdict = finishes[0].claim, finishes[0].verdict
     exit_code = verdict.exit_code if isinstance(verdict, Ended) else None
     tokens, run_ids = [finish.claim.token for finish in finishes], [finish.claim.run_id for finish in finishes]
     return claim.worker_id, exit_code, tokens, run_ids
@@ -138,7 +141,8 @@ def _in_common(finishes: Sequence[Finish]) -> tuple[WorkerId, int | None, list[T
 
 async def _sort_out(transaction: Transaction, finishes: Sequence[Finish], now: Instant) -> Sorted:
     """Save whatever else may have happened, as far as its token is current."""
-    named = [(claim.token, claim.run_id, claim.worker_id) for claim, _ in finishes]
+    claims = [finish.claim for finish in finishes]
+    named = [(claim.token, claim.run_id, claim.worker_id) for claim in claims]
     rows = await transaction.rows("end_leases", *columns(named))
     held = {row["token"]: Held(row["run_id"], row["worker_id"], row["cancel_at"]) for row in rows}
     leases = {row["token"]: _Lease(*row[:5]) for row in rows}

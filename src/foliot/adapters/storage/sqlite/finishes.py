@@ -44,7 +44,7 @@ def _finish_alone(tx: Transaction, one: Finish, now: Instant) -> list[Token]:
 
 
 def _finish(tx: Transaction, finishes: Sequence[Finish], now: Instant) -> list[Token]:
-    tokens = encode([claim.token for claim, _ in finishes])
+    tokens = encode([finish.claim.token for finish in finishes])
     rows = tx.rows(SQL["held_leases"], (tokens,))
     leases = {Token(token): Held(run_id, worker_id, cancel_at) for token, run_id, worker_id, cancel_at in rows}
     result = sort_finishes(finishes, leases)
@@ -54,7 +54,7 @@ def _finish(tx: Transaction, finishes: Sequence[Finish], now: Instant) -> list[T
     admission.admit_keys(tx, keys)
     add_event(tx, now, EventKind.RUNS_ENDED, notices.ended(result))
     follow_finished(tx, [claim for claim, _ in result.ended])
-    return [claim.token for claim, verdict in result.unknown if not _was_saved(tx, Finish(claim, verdict))]
+    return [finish.claim.token for finish in result.unknown if not _was_saved(tx, finish)]
 
 
 def _end(tx: Transaction, ended: Sequence[tuple[Claim, Ended]], now: Instant) -> set[str]:

@@ -1,6 +1,7 @@
 """What happened: what a storage promises about events."""
 
 import pytest
+from msgspec.structs import replace
 
 from foliot.domain.events import EventKind
 from foliot.domain.ids import Token
@@ -84,7 +85,7 @@ class EventContract(Contract):
 
     async def test_a_stale_finish_is_no_event(self, scene: Scene) -> None:
         claim = await scene.start()
-        await scene.finish(succeeded(claim._replace(token=Token(claim.token + 1_000))))
+        await scene.finish(succeeded(replace(claim, token=Token(claim.token + 1_000))))
 
         assert await scene.items(EventKind.RUNS_ENDED) == []
 

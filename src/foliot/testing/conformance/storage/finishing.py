@@ -1,6 +1,7 @@
 """From running to what follows: what a storage promises about ended attempts."""
 
 import pytest
+from msgspec.structs import replace
 
 from foliot.domain.ids import Token
 from foliot.domain.instant import HOUR, MINUTE, SECOND, Millis, later
@@ -147,7 +148,7 @@ class FinishContract(Contract):
     @pytest.mark.proves("L2")
     async def test_a_token_that_was_never_granted_changes_nothing_and_comes_back(self, scene: Scene) -> None:
         claim = await scene.start()
-        forged = claim._replace(token=Token(claim.token + 1_000))
+        forged = replace(claim, token=Token(claim.token + 1_000))
 
         assert await scene.finish(succeeded(forged)) == [forged.token]
         assert await scene.status(claim.run_id) is Status.RUNNING
@@ -155,7 +156,7 @@ class FinishContract(Contract):
     @pytest.mark.proves("L2")
     async def test_a_current_token_of_another_run_is_stale(self, scene: Scene) -> None:
         mine, other = await scene.start(), await scene.start()
-        forged = mine._replace(token=other.token)
+        forged = replace(mine, token=other.token)
 
         assert await scene.finish(succeeded(forged)) == [forged.token]
         assert await scene.statuses(mine.run_id, other.run_id) == [Status.RUNNING, Status.RUNNING]
@@ -163,7 +164,7 @@ class FinishContract(Contract):
     @pytest.mark.proves("L2")
     async def test_a_current_token_in_the_hands_of_another_worker_is_stale(self, scene: Scene) -> None:
         claim = await scene.start()
-        forged = claim._replace(worker_id=(await scene.worker()).id)
+        forged = replace(claim, worker_id=(await scene.worker()).id)
 
         assert await scene.finish(succeeded(forged)) == [forged.token]
         assert await scene.status(claim.run_id) is Status.RUNNING
@@ -220,7 +221,7 @@ class FinishContract(Contract):
     async def test_a_batch_tells_stale_tokens_from_good_ones(self, scene: Scene) -> None:
         await scene.create(*some_runs(4))
         one, two, three, four = await scene.claim()
-        stale = two._replace(token=Token(two.token + 1_000))
+        stale = replace(two, token=Token(two.token + 1_000))
 
         told = await scene.finish(succeeded(one), succeeded(stale), to_retry(three, SECOND), given_back(four))
 
@@ -276,7 +277,7 @@ class FinishContract(Contract):
     async def test_an_outcome_that_cannot_be_stored_is_accepted_again_and_refused_if_stale(self, scene: Scene) -> None:
         claim = await scene.start()
         bad = Finish(claim, Ended(Status.FAILED, Reason.EXIT_CODE, "bad", OUT_OF_RANGE))
-        forged = bad._replace(claim=claim._replace(token=Token(claim.token + 1_000)))
+        forged = replace(bad, claim=replace(claim, token=Token(claim.token + 1_000)))
 
         assert await scene.finish(forged) == [forged.claim.token]
         assert await scene.finish(bad) == []

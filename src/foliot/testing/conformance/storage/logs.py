@@ -1,6 +1,7 @@
 """What runs print: what a storage promises about logs."""
 
 import pytest
+from msgspec.structs import replace
 
 from foliot.domain.ids import Token
 from foliot.testing.builders import a_chunk, a_run_id, given_back, some_runs, succeeded, to_retry
@@ -68,7 +69,7 @@ class LogContract(Contract):
 
     async def test_a_stale_token_comes_back_once_however_many_chunks_it_has(self, scene: Scene) -> None:
         claim = await scene.start()
-        stale = claim._replace(token=Token(claim.token + 1_000))
+        stale = replace(claim, token=Token(claim.token + 1_000))
 
         told = await scene.storage.logs.append([a_chunk(stale, seq) for seq in range(3)])
 

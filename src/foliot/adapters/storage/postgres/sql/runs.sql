@@ -156,11 +156,12 @@ SELECT * FROM granted;
 
 -- name: successes
 -- The fence and all that plain successes of one worker leave behind: the start and the number of an attempt are in its
--- lease.
+-- lease. A token is granted once, so that two sets tell as much as pairs would, and are looked up in one go.
 ended AS (
-    DELETE FROM foliot.leases USING unnest((SELECT $5::bigint[]), (SELECT $6::text[])) AS named (token, run_id)
-    WHERE leases.run_id = named.run_id AND leases.token = named.token AND leases.worker_id = $1
-    RETURNING leases.token, leases.run_id, leases.attempt, leases.started_at
+    DELETE FROM foliot.leases
+    WHERE run_id = ANY ((SELECT $6::text[])::text[]) AND token = ANY ((SELECT $5::bigint[])::bigint[])
+      AND worker_id = $1
+    RETURNING token, run_id, attempt, started_at
 ),
 saved AS (
     UPDATE foliot.runs SET
