@@ -1,7 +1,10 @@
 """A node runs on the event loop that its configuration names."""
 
 import asyncio
+import signal
 import sys
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 import pytest
 import uvloop
@@ -9,6 +12,7 @@ import uvloop
 from foliot.config.settings import EventLoop
 from foliot.errors import DriverMissing
 from foliot.interfaces.cli.loops import factory_of, run_on
+from foliot.interfaces.cli.signals import EARLY
 
 
 @pytest.mark.parametrize(("choice", "kind"), [("auto", uvloop.Loop), ("uvloop", uvloop.Loop)])
@@ -18,9 +22,74 @@ def test_uvloop_is_taken_where_it_is_installed(choice: EventLoop, kind: type) ->
     async def look() -> None:
         seen.append(asyncio.get_running_loop())
 
-    run_on(choice, look())
+    run_on(choice, look)
 
     assert isinstance(seen[0], kind)
+
+
+async def _exit() -> None:
+    sys.exit(3)
+
+
+async def _interrupt() -> None:
+    raise KeyboardInterrupt
+
+
+async def _stop_the_loop() -> None:
+    asyncio.get_running_loop().stop()
+
+
+@pytest.mark.parametrize("choice", ["asyncio", "uvloop"])
+@pytest.mark.parametrize("nuisance", [_exit, _interrupt, _stop_the_loop])
+def test_what_a_task_of_a_job_does_to_the_loop_ends_nobody_else(
+    choice: EventLoop, nuisance: Callable[[], Coroutine[Any, Any, None]]
+) -> None:
+    seen: list[str] = []
+
+    async def main() -> None:
+        task = asyncio.create_task(nuisance())
+        await asyncio.wait([task])
+        await asyncio.sleep(0)
+        seen.append("went on")
+        task.cancelled() or task.exception()
+
+    run_on(choice, main)
+
+    assert seen == ["went on"]
+
+
+@pytest.mark.parametrize("choice", ["asyncio", "uvloop"])
+def test_what_the_node_itself_raises_is_raised_after_all_others_have_cleaned_up(choice: EventLoop) -> None:
+    cleaned: list[str] = []
+
+    async def other() -> None:
+        try:
+            await asyncio.sleep(600)
+        finally:
+            await asyncio.sleep(0.01)
+            cleaned.append("up")
+
+    async def main() -> None:
+        task = asyncio.create_task(other())
+        await asyncio.sleep(0)
+        assert not task.done()
+        sys.exit(3)
+
+    with pytest.raises(SystemExit) as left:
+        run_on(choice, main)
+
+    assert (left.value.code, cleaned) == (3, ["up"])
+
+
+def test_a_signal_before_anything_has_begun_ends_the_process() -> None:
+    async def main() -> None:
+        asyncio.get_running_loop().call_soon(signal.raise_signal, signal.SIGTERM)
+        await asyncio.sleep(600)
+
+    with EARLY.held(), pytest.raises(SystemExit) as left:
+        run_on("asyncio", main)
+
+    assert left.value.code == 0
 
 
 def test_who_wants_asyncio_gets_it() -> None:

@@ -1,16 +1,44 @@
 """The event loop a node runs on: asyncio's own, or uvloop's, which does the same with less processor time."""
 
 import asyncio
+import logging
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import Any, Final
 
 from foliot.config.settings import EventLoop
 from foliot.errors import DriverMissing
+from foliot.interfaces.cli.signals import EarlyStop
+
+log = logging.getLogger("foliot")
+
+_HINT: Final = "A job raised it in a task of its own. To end the server, send it SIGTERM."
 
 
-def run_on(choice: EventLoop, main: Coroutine[Any, Any, None]) -> None:
+def run_on(choice: EventLoop, main: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Run it to its end, whatever else happens on its loop.
+
+    The function of a job may start tasks of its own. Where one of these calls `sys.exit`, asyncio ends the loop; where
+    one calls `loop.stop`, it was told to. Neither is a reason to leave all other runs alone.
+    """
     with asyncio.Runner(loop_factory=factory_of(choice)) as runner:
-        runner.run(main)
+        loop = runner.get_loop()
+        task = loop.create_task(main())
+        task.add_done_callback(_stop_loop)
+        while not task.done():
+            try:
+                loop.run_forever()
+            except EarlyStop:
+                raise
+            except (SystemExit, KeyboardInterrupt) as error:
+                if not task.done():
+                    log.error("exit_ignored", extra={"error": repr(error), "hint": _HINT})
+        task.result()
+
+
+def _stop_loop(main: asyncio.Task[None]) -> None:
+    """Where it ended the loop itself, a second stop would hit whoever runs the loop next, to clean up."""
+    if main.cancelled() or not isinstance(main.exception(), (SystemExit, KeyboardInterrupt)):
+        main.get_loop().stop()
 
 
 def factory_of(choice: EventLoop) -> Callable[[], asyncio.AbstractEventLoop] | None:

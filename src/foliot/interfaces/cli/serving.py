@@ -13,6 +13,7 @@ import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -76,7 +77,7 @@ def run_node(target: str | None, config: Path | None, roles: Sequence[Role], *, 
         storage = storage or os.environ.get("FOLIOT_STORAGE") or said.storage
     app = Foliot(storage) if target is None else load_app(target)
     served = Served(app, storage, path, said, seen)
-    run_on(options["loop"] or said.server.loop, _serve(served, settings, applies=applies))
+    run_on(options["loop"] or said.server.loop, partial(_serve, served, settings, applies=applies))
 
 
 async def _serve(served: Served, settings: Settings, *, applies: bool) -> None:

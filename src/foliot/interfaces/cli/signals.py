@@ -6,13 +6,16 @@ as nothing has begun yet, and one that asks to reload is remembered.
 """
 
 import signal
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Final
 
 STOPS: Final = (signal.SIGTERM, signal.SIGINT)
+
+
+class EarlyStop(SystemExit):
+    """The process was asked to stop before it had begun."""
 
 
 class EarlySignals:
@@ -46,4 +49,4 @@ EARLY: Final = EarlySignals()
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
-    sys.exit(0)
+    raise EarlyStop(0)
