@@ -1,9 +1,33 @@
 """What every test can rely on."""
 
+import os
+import shutil
+import sys
+import tempfile
+
+import pytest
 from hypothesis import settings
+
+from foliot.testing.memory import directory_in_memory
 
 pytest_plugins = ["pytester", "tests.architecture.proofs", "tests.architecture.skips"]
 
 # A slow machine is no fault of the code: how long an example takes is for the benchmarks to judge.
 settings.register_profile("foliot", deadline=None, print_blob=True)
 settings.load_profile("foliot")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if memory := directory_in_memory():
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(memory))
+    if sys.dont_write_bytecode:
+        _keep_bytecode_aside(config)
+
+
+def _keep_bytecode_aside(config: pytest.Config) -> None:
+    """Who wants none in the tree gets none. But hundreds of processes are started, and half of what each of them does
+    would be to compile the same files again."""
+    place = tempfile.mkdtemp(prefix="foliot-bytecode-")
+    config.add_cleanup(lambda: shutil.rmtree(place, ignore_errors=True))
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ["PYTHONPYCACHEPREFIX"] = place

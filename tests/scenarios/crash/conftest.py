@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -21,19 +22,27 @@ def server() -> Iterator[PostgresServer]:
         yield started
 
 
+@pytest.fixture
+def disk() -> Iterator[Path]:
+    """A directory that is not in memory, as that of other tests may be: a kill is to strike also while a process waits
+    until something is safe."""
+    with TemporaryDirectory(prefix="foliot-crash-", ignore_cleanup_errors=True) as directory:
+        yield Path(directory)
+
+
 @pytest.fixture(params=["sqlite", "postgres"])
-async def stage(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Stage]:
+async def stage(request: pytest.FixtureRequest, disk: Path) -> AsyncIterator[Stage]:
     if request.param == "postgres":
-        async with _on_postgres(tmp_path, request.getfixturevalue("server")) as opened:
+        async with _on_postgres(disk, request.getfixturevalue("server")) as opened:
             yield opened
     else:
-        async with _on(tmp_path, f"sqlite:///{tmp_path}/foliot.db") as opened:
+        async with _on(disk, f"sqlite:///{disk}/foliot.db") as opened:
             yield opened
 
 
 @pytest.fixture
-async def postgres_stage(server: PostgresServer, tmp_path: Path) -> AsyncIterator[Stage]:
-    async with _on_postgres(tmp_path, server) as opened:
+async def postgres_stage(server: PostgresServer, disk: Path) -> AsyncIterator[Stage]:
+    async with _on_postgres(disk, server) as opened:
         yield opened
 
 
