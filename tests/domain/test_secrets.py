@@ -44,6 +44,7 @@ def test_what_is_read_or_sent_as_a_whole_is_not_shown(given: str | None, shown: 
         ("sqlite:///foliot.db", "sqlite:///foliot.db"),
         ("postgresql://me:p@ss@host/db?password=x", "postgresql://***@host/db?password=***"),
         ("postgresql://me:s3/cret@host/db", "postgresql://***@host/db"),
+        ("postgrs://me:12?s3cret@host/db", "postgrs://***@host/db"),
         ("postgresql://host/db", "postgresql://host/db"),
         ("me:s3cret@host/db", "***@host/db"),
     ],

@@ -79,11 +79,11 @@ def public_document(value: Any) -> Any:
 
 def public_url(url: str) -> str:
     """A URL without what may be a password in it, of whatever kind it is and even if it is no good one."""
-    rest, mark, query = url.partition("?")
-    scheme, separator, place = rest.partition("://") if "://" in rest else ("", "", rest)
-    # The path of a page may contain an @. That of a database does not, but a careless password may contain a slash.
+    scheme, separator, place = url.partition("://") if "://" in url else ("", "", url)
+    # The address of a page may contain an @. That of a database does not, but a careless password may contain anything.
     is_page = scheme.lower() in ("http", "https")
-    shown = _CREDENTIALS.sub(f"{HIDDEN}@", rest) if is_page else f"{scheme}{separator}{_after_at(place)}"
+    rest, mark, query = (url if is_page else f"{scheme}{separator}{_after_at(place)}").partition("?")
+    shown = _CREDENTIALS.sub(f"{HIDDEN}@", rest) if is_page else rest
     hidden = "&".join(_hide(part) for part in query.split("&"))
     return f"{shown}{mark}{hidden if query else ''}"
 

@@ -35,14 +35,17 @@ class Background:
 
     def run(self, call: Coroutine[Any, Any, T]) -> T:
         """Wait for the answer of a coroutine."""
-        future = asyncio.run_coroutine_threadsafe(call, self.loop)
-        self._calls.add(future)
+        loop = self.loop
+        with self._lock:  # who looks for it finds it, once it may have begun
+            future = asyncio.run_coroutine_threadsafe(call, loop)
+            self._calls.add(future)
         future.add_done_callback(self._calls.discard)
-        return _answer(self.loop, future)
+        return _answer(loop, future)
 
     def after_others(self, call: Coroutine[Any, Any, T]) -> "Future[T]":
         """Begin a coroutine that runs when all have ended that somebody waits for now."""
-        others = list(self._calls)
+        with self._lock:
+            others = list(self._calls)
 
         async def last() -> T:
             await asyncio.gather(*map(asyncio.wrap_future, others), return_exceptions=True)
