@@ -108,10 +108,9 @@ class Services:
 
 
 async def open_services(url: str, clock: Clock | None = None, *, create: bool = True) -> Services:
-    clock = clock or SystemClock()
-    storage = await open_storage(url, clock, create=create)
+    storage = await open_storage(url, clock or SystemClock(), create=create)
     # Asked of the system each time: a child that was forked must not repeat the ids of its parent.
-    return build_services(storage, clock, IdSource(lambda: secrets.randbits(80)))
+    return build_services(storage, storage.clock, IdSource(lambda: secrets.randbits(80)))
 
 
 def build_services(storage: Storage, clock: Clock, ids: IdSource) -> Services:

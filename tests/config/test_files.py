@@ -173,6 +173,8 @@ def test_a_broken_link_is_a_problem(loaded: Loader, tmp_path: Path) -> None:
         ("a = 1\na = 2", 2, "cannot overwrite a value"),
         ('x = """\n\n', 3, "unterminated string"),
         ("a = " + "[" * 5_000, 1, "lists or tables are nested too deeply"),
+        ("a = " + "[" * 201 + "]" * 201, 1, "lists or tables are nested too deeply"),
+        ("a." * 5_000 + "a = 1", 1, "lists or tables are nested too deeply"),
         ("a = " + "9" * 5_000, 1, "exceeds the limit"),
         ("\nd = 2026-02-30", 2, ""),
     ],

@@ -79,6 +79,7 @@ def test_a_gate_has_two_names(good: Good, kind: str) -> None:
         ({"command": "{ echo hi; }"}, "shell", {"command": "{ echo hi; }"}),
         ({"command": '{"a": 1}'}, "shell", {"command": '{"a": 1}'}),
         ({"command": '["url"]'}, "shell", {"command": '["url"]'}),
+        ({"command": "[" * 100_000}, "shell", {"command": "[" * 100_000}),
         (
             {"command": ' {"method": "POST", "url": "https://x.example"} '},
             "http",

@@ -182,3 +182,25 @@ def test_spans_are_seconds_or_words(good: Good) -> None:
         500,
         30 * MINUTE,
     ]
+
+
+@pytest.mark.parametrize(
+    ("length", "table", "name", "line"),
+    [(193, "", "default", 4), (200, "", "default", 4), (196, '[[jobs.schedules]]\nname = "four"\n', "four", 5)],
+)
+def test_an_id_that_leaves_no_room_for_the_name_of_a_schedule_is_told_of_as_such(
+    loaded: Loader, length: int, table: str, name: str, line: int
+) -> None:
+    job = JOB.replace('"a"', f'"{"j" * length}"')
+
+    [error] = loaded(f'{job}{table}schedule = "@daily"').errors
+
+    together = length + len(name)
+    assert f"the id of the job and the name of its schedule have {together} characters together" in error.message
+    assert (error.line, "shorter id" in error.hint) == (line, True)
+
+
+def test_an_id_may_be_as_long_as_that_leaves_it(good: Good) -> None:
+    [schedule_id] = good(JOB.replace('"a"', f'"{"j" * 192}"') + 'schedule = "@daily"').declared.schedules
+
+    assert len(schedule_id) == 200

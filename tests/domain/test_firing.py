@@ -1,10 +1,10 @@
 """What becomes of due moments, policy by policy."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
+from msgspec.structs import replace
 
 from foliot.domain.firing import Tempo
 from foliot.domain.ids import JobId

@@ -48,6 +48,8 @@ def test_a_command_is_a_url_a_method_and_a_url_or_an_object(text: str, expected:
         ("GET POST https://example.org", "is no request"),
         ("G(T https://example.org", "is no request"),
         ("{", "is not JSON"),
+        ('{"url": ' + "[" * 300 + "]" * 300 + "}", "is nested too deeply"),
+        ('{"url": ' + "[" * 100_000, "is nested too deeply"),
         ("{}", "has no url"),
         ('{"url": "x", "methd": "GET"}', r"(?s)field 'methd'.*Did you mean \"method\""),
         ('{"url": "https://x.example", "expect_status": "many"}', "names no status"),

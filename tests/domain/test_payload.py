@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from foliot.domain.payload import decode_payload, encode_payload, encode_result
+from foliot.domain.payload import MAX_LEVELS, check_depth, decode_payload, encode_payload, encode_result
 from foliot.errors import InvalidRun
 
 
@@ -107,3 +107,41 @@ def test_what_json_has_nothing_near_is_refused_wherever_it_is_found(value: Any, 
 def test_neither_a_set_nor_an_enum_hides_it(value: Any) -> None:
     with pytest.raises(InvalidRun, match="is not JSON"):
         encode_result(value)
+
+
+# -- depth
+
+
+def nested(levels: int, around: Any = lambda value: [value]) -> Any:
+    """A value with so many lists, or what else `around` makes, around it."""
+    value: Any = 1
+    for _ in range(levels):
+        value = around(value)
+    return value
+
+
+AROUND = [lambda value: [value], lambda value: {"a": value}, lambda value: [0, {}, value]]
+
+
+@pytest.mark.parametrize("around", [*AROUND, lambda value: (value,)])
+def test_a_value_may_have_so_many_lists_and_objects_around_it_and_no_more(around: Any) -> None:
+    for encode in (encode_payload, encode_result):
+        assert encode(nested(MAX_LEVELS, around)) is not None
+        with pytest.raises(InvalidRun, match=f"is nested deeper than {MAX_LEVELS} levels"):
+            encode(nested(MAX_LEVELS + 1, around))
+
+
+def test_levels_are_counted_through_what_becomes_json() -> None:
+    assert encode_result([nested(MAX_LEVELS - 1, Box)]) is not None
+    for deep in ([nested(MAX_LEVELS, Box)], nested(100_000), nested(100_000, Box)):
+        with pytest.raises(InvalidRun, match=f"the output is nested deeper than {MAX_LEVELS} levels"):
+            encode_result(deep)
+
+
+@pytest.mark.parametrize("around", AROUND)
+def test_the_depth_of_a_document_has_the_same_bound(around: Any) -> None:
+    check_depth(nested(MAX_LEVELS, around))
+
+    for levels in (MAX_LEVELS + 1, 100_000):
+        with pytest.raises(RecursionError):
+            check_depth(nested(levels, around))

@@ -11,7 +11,7 @@ from foliot.domain.firing import Circumstances, DueSchedule, Firing, Tempo
 from foliot.domain.instant import SECOND, Instant, Millis, later
 from foliot.domain.launch import launch_job
 from foliot.domain.planning import plan_firing
-from foliot.domain.punctual import fire_punctual
+from foliot.domain.punctual import Punctual
 from foliot.domain.schedule import Catchup, Overlap, Revision
 from foliot.testing.builders import REPORT, a_due_schedule, a_job, every
 from foliot.testing.clock import START
@@ -23,6 +23,10 @@ RARELY = st.sampled_from([False] * 12 + [True])
 
 def at(now: Instant) -> Circumstances:
     return Circumstances(now, {REPORT: a_job()}, Tempo(), launch_job, repeat("RUN"))
+
+
+def fire(due: DueSchedule, now: Instant) -> Firing | None:
+    return Punctual(at(now), [due]).fire(due)
 
 
 @st.composite
@@ -59,7 +63,7 @@ def test_a_punctual_firing_is_what_the_long_way_decides() -> None:
     @settings(max_examples=500, database=None)
     def compare(case: tuple[DueSchedule, Instant]) -> None:
         due, now = case
-        short = fire_punctual(due, at(now))
+        short = fire(due, now)
         ways[short is not None] += 1
         assert short in (None, plan_firing(due, at(now)))
 
@@ -71,6 +75,6 @@ def test_a_punctual_firing_is_what_the_long_way_decides() -> None:
 def test_a_schedule_that_is_due_on_time_takes_the_short_way() -> None:
     due = a_due_schedule(every(60, anchor=START), settled_until=START)
 
-    firing = fire_punctual(due, at(Instant(START + 60 * SECOND)))
+    firing = fire(due, Instant(START + 60 * SECOND))
 
     assert isinstance(firing, Firing)

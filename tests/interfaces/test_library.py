@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -53,7 +54,7 @@ async def serving(app: Foliot, queue: str = "storage", settings: Settings = SETT
 async def test_the_same_application_runs_on_every_storage_and_queue(url: str, queue: str) -> None:
     app = Foliot(url)
 
-    @app.job(retries=1, retry_delay=0)
+    @app.job(retries=1, retry_delay=0.05)
     async def flaky(fails: bool = False) -> str:
         if fails:
             raise ConnectionError("no answer")
@@ -279,6 +280,30 @@ async def test_a_step_written_in_python_looks_at_others_first() -> None:
 
     assert status is not None
     assert [(step.name, step.result) for step in status.steps] == [("load", "skipped"), ("cleanup", "success")]
+
+
+async def test_one_chain_of_calls_is_a_workflow() -> None:
+    app = Foliot()
+    etl = Workflow("etl").step("extract", shell="true").step("load", shell="true").after("extract", "success")
+    app.workflow(etl.step("cleanup", shell="true").final())
+
+    async with InlineEngine(app) as engine:
+        execution = await app.start_workflow(etl)
+        await engine.run_until_idle()
+        status = await app.workflow_status(execution)
+
+    assert status is not None
+    assert [(step.name, step.result) for step in status.steps] == [
+        ("extract", "success"),
+        ("load", "success"),
+        ("cleanup", "success"),
+    ]
+
+
+@pytest.mark.parametrize("wrong", ["etl", None, {"id": "etl"}])
+def test_what_is_no_workflow_is_refused_in_words(wrong: Any) -> None:
+    with pytest.raises(FoliotError, match=f"a workflow is made with Workflow, not {type(wrong).__name__}"):
+        Foliot().workflow(wrong)
 
 
 @pytest.mark.parametrize(

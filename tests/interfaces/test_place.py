@@ -13,6 +13,17 @@ def write(path: Path, storage: str) -> Path:
     return path
 
 
+@pytest.mark.parametrize("command", ["runs", "check", "plan", "serve", "worker", "migrate"])
+def test_who_stands_in_a_deleted_directory_is_told_so(elsewhere: Path, call: Call, command: str) -> None:
+    elsewhere.rmdir()
+
+    called = call(command)
+
+    assert called.code == 1
+    assert "the current directory" in called.err
+    assert "Traceback" not in called.err
+
+
 def test_without_anything_it_is_a_file_here() -> None:
     assert storage_url(None, None) == "sqlite:///foliot.db"
 

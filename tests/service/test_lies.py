@@ -518,7 +518,7 @@ async def test_so_is_a_job_and_a_version_of_a_workflow(stage: Stage) -> None:
 
     with pytest.raises(RowUnreadable, match="the row of job 'etl' cannot be read"):
         await storage.jobs.get([JobId("etl")])
-    with pytest.raises(RowUnreadable, match="the row of workflow 'etl version 1' cannot be read"):
+    with pytest.raises(RowUnreadable, match="the row of version 1 of workflow 'etl' cannot be read"):
         await storage.workflows.page()
 
 

@@ -15,7 +15,7 @@ from foliot.domain.instant import Millis
 from foliot.domain.lease import CancelAnswer
 from foliot.domain.logs import LogEnd
 from foliot.domain.run import parse_status
-from foliot.domain.workflow.builder import Workflow
+from foliot.domain.workflow.builder import StepBuilder, Workflow, whole_workflow
 from foliot.domain.workflow.spec import Edge
 from foliot.errors import InvalidInput
 from foliot.ports.runs import RunFilter
@@ -189,14 +189,14 @@ class Foliot(Application):
 
     async def start_workflow(
         self,
-        workflow: str | Workflow,
+        workflow: str | Workflow | StepBuilder,
         params: Mapping[str, Any] | None = None,
         *,
         version: int | None = None,
         user_id: str | None = None,
     ) -> str:
         """Begin an execution of the newest version, or of the one that is named, and return its id."""
-        name = workflow if isinstance(workflow, str) else workflow.id
+        name = workflow if isinstance(workflow, str) else whole_workflow(workflow).id
         return await (await self.open()).executions.start(name, params, version=version, user_id=user_id)
 
     async def workflow_status(self, execution_id: str) -> ExecutionView | None:

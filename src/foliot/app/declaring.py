@@ -12,7 +12,7 @@ from foliot.domain.job import JobSpec, Options, overlay
 from foliot.domain.kinds import KINDS
 from foliot.domain.kinds.http import read_command, read_statuses
 from foliot.domain.schedule import ScheduleSpec
-from foliot.domain.workflow.builder import Workflow
+from foliot.domain.workflow.builder import StepBuilder, Workflow, whole_workflow
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.errors import InvalidJob, InvalidSchedule
 from foliot.service.listeners import Listeners, OnComplete, OnStep
@@ -91,13 +91,14 @@ class Declarations:
         """
         return self._declare_kind(id, "agent", {"prompt": prompt}, options)
 
-    def workflow(self, workflow: Workflow) -> Workflow:
-        """Register a workflow with the functions that are its steps."""
-        if workflow.id in self._workflows:
-            raise InvalidJob(f'workflow "{workflow.id}" is declared twice', hint="Give one of them another id.")
-        self._workflows[workflow.id] = workflow.spec
-        self._functions.update(workflow.functions)
-        return workflow
+    def workflow(self, workflow: Workflow | StepBuilder) -> Workflow:
+        """Register a workflow, or the one that a chain of steps belongs to, with the functions that are its steps."""
+        whole = whole_workflow(workflow)
+        if whole.id in self._workflows:
+            raise InvalidJob(f'workflow "{whole.id}" is declared twice', hint="Give one of them another id.")
+        self._workflows[whole.id] = whole.spec
+        self._functions.update(whole.functions)
+        return whole
 
     def on_workflow_complete(self, function: OnComplete) -> OnComplete:
         """Call a function, plain or async, with every execution that ends in this process."""

@@ -1,11 +1,12 @@
 """All jobs and workflows of all files, as one set: each name once, and whatever one names of others there."""
 
+from collections import ChainMap
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Final, NamedTuple
 
 from foliot.config.document import Node
-from foliot.config.gates import circles, dependency_places
+from foliot.config.gates import circles, dependency_nodes
 from foliot.config.jobs import FileJob, JobReader
 from foliot.config.schedules import NamedSchedule
 from foliot.config.schema import Fields, Found, Reading
@@ -83,6 +84,9 @@ def _read(sources: Sources, reading: Reading) -> _Found:
 
 def _refuse_twins(found: _Found, reading: Reading) -> None:
     """Jobs, workflows and steps share one space of names."""
+    ids = [*(one.id for one in found.jobs), *(one.id for one in found.workflows), *(name for name, _ in found.steps)]
+    if len(set(ids)) == len(ids):
+        return  # and nobody asks where they stand
     first: dict[JobId, tuple[str, Place]] = {}
     for what, name, place in _names(found):
         other, there = first.setdefault(name, (what, place))
@@ -103,9 +107,9 @@ def _names(found: _Found) -> Iterator[tuple[str, JobId, Place]]:
 def _check_gates(found: _Found, reading: Reading) -> None:
     gates = {job.id: (job.spec.gate, job.fields["depends_on"]) for job in found.jobs if job.spec and job.spec.gate}
     needs = [
-        (job_id, name, place)
+        (job_id, name, node)
         for job_id, (gate, written) in (*gates.items(), *_gates_of_steps(found))
-        for name, place in dependency_places(gate, written)
+        for name, node in dependency_nodes(gate, written)
     ]
     _check_needs(needs, found, reading)
     for circle in circles({job_id: gate for job_id, (gate, _) in gates.items()}):
@@ -114,16 +118,16 @@ def _check_gates(found: _Found, reading: Reading) -> None:
         reading.problems.warning(place, f"these jobs depend on each other: {' -> '.join(circle)}", hint)
 
 
-def _check_needs(needs: Iterable[tuple[JobId, JobId, Place]], found: _Found, reading: Reading) -> None:
+def _check_needs(needs: Iterable[tuple[JobId, JobId, Node]], found: _Found, reading: Reading) -> None:
     """Which job needs which other, and where that is written."""
     names = {*found.specs, *(workflow.id for workflow in found.workflows), *(name for name, _ in found.steps)}
     unread = {job.id: job for job in found.jobs if job.spec is None}
-    for job_id, name, place in needs:
+    for job_id, name, node in needs:
         if name in unread and unread[name].is_later:
             message = f'job "{name}" is left out, so nothing can depend on it'
-            reading.problems.error(place, message, "Leave it out of depends_on as well.")
-        elif name not in names | unread.keys():
-            _report_stranger(name, names - {job_id}, place, reading)
+            reading.problems.error(node.place, message, "Leave it out of depends_on as well.")
+        elif name not in names and name not in unread:
+            _report_stranger(name, names - {job_id}, node.place, reading)
 
 
 def _gates_of_steps(found: _Found) -> Iterator[tuple[JobId, tuple[Gate, Found]]]:
@@ -150,15 +154,17 @@ def _check_steps(found: _Found, reading: Reading) -> None:
     stand_ins = {job.id: UNREADABLE for job in found.jobs if job.spec is None}
     stand_ins |= {workflow.id: _SOME_WORKFLOW for workflow in found.workflows}
     taken = {name for name, _ in found.steps} | {workflow.id for workflow in found.workflows}
+    # A name that is taken twice has been told of already, and so has a job that cannot be read.
+    others = {name: spec for name, spec in found.specs.items() if name not in taken}
     for workflow in found.workflows:
         for step, place, *_ in workflow.steps:
             if step.job in left_out:
                 message = f'step "{step.name}": "{step.job}" is left out and cannot be a step'
                 reading.problems.error(place, message, "Name a job.")
-        # A name that is taken twice has been told of already, and so has a job that cannot be read.
-        others = {name: spec for name, spec in found.specs.items() if name not in taken}
         named = {step.step.job for step in workflow.steps if step.step.job is not None}
-        report_problems(workflow, others | {name: spec for name, spec in stand_ins.items() if name in named}, reading)
+        report_problems(
+            workflow, ChainMap({name: stand_ins[name] for name in named & stand_ins.keys()}, others), reading
+        )
 
 
 def _renames(found: _Found, reading: Reading) -> dict[JobId, JobId]:

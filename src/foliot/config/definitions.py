@@ -17,6 +17,8 @@ from foliot.errors import InvalidInput, Place
 
 _MAY_BE_SECRET: Final = frozenset({"url", "body", "json", "payload", "cli", "prompt_args"})
 """Keys whose variables are not for everybody. Those of `env` and `headers` are never shown."""
+_SECRETIVE: Final = tuple(key for key in (*OF_KINDS, *DESCRIPTION) if key.name in _MAY_BE_SECRET)
+_DESCRIBED: Final = {key.name: key.field for key in DESCRIPTION}
 _NONE_IF_ZERO: Final = frozenset({"timeout_sec", "max_concurrent"})
 
 
@@ -37,11 +39,12 @@ def read_options(
     fields: Fields, reading: Reading, *, keys: Iterable[Key] = OPTIONS, max_concurrent: int | None = None
 ) -> Options:
     """How the runs are handled, checked key by key so that all that is wrong is said."""
-    given: dict[str, Any] = {"max_concurrent": max_concurrent}
+    given: dict[str, Any] = {}
     for key in keys:
         if key.name in fields:
             given |= _option(key, fields[key.name], reading)
-    return overlay(Options(), job_options(**given))
+    bare = Options(max_concurrent=max_concurrent)
+    return overlay(bare, job_options(**given)) if given else bare
 
 
 def _option(key: Key, found: Found, reading: Reading) -> dict[str, Any]:
@@ -56,7 +59,7 @@ def _option(key: Key, found: Found, reading: Reading) -> dict[str, Any]:
 
 
 def definition(kind: Kind, spec: dict[str, Any], options: Options, fields: Fields, gate: Gate | None = None) -> JobSpec:
-    described: dict[str, Any] = fields.fill(DESCRIPTION)
+    described: dict[str, Any] = fields.take(_DESCRIBED)
     for name in ("tags", "labels"):
         described[name] = tuple(described.get(name, ()))
     return JobSpec(
@@ -74,7 +77,7 @@ def definition(kind: Kind, spec: dict[str, Any], options: Options, fields: Field
 
 def _written(fields: Fields) -> dict[str, Any]:
     """What may hold a secret and has variables in it, with their names instead of their values."""
-    named = [key for key in (*OF_KINDS, *DESCRIPTION) if key.name in _MAY_BE_SECRET and key.name in fields]
+    named = [key for key in _SECRETIVE if key.name in fields]
     return {
         key.field: key.read(fields[key.name].node.value) for key in named if has_variables(fields[key.name].node.value)
     }

@@ -1,9 +1,11 @@
 """A document being read: a tree of values, each of which knows where it was written."""
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from foliot.config.positions import locate
 from foliot.config.problems import KeyPath, words
 from foliot.errors import Place
 
@@ -19,13 +21,18 @@ class Origin(Protocol):
     def place(self, path: KeyPath) -> Place: ...
 
 
-class Document(NamedTuple):
-    """One file."""
+class Document:
+    """One file. In which lines its keys stand is looked up only where something is to be said about one of them."""
 
-    name: str
-    directory: Path
-    tree: Mapping[str, Any]
-    lines: Mapping[KeyPath, int]
+    def __init__(self, name: str, directory: Path, tree: Mapping[str, Any], text: str) -> None:
+        self.name = name
+        self.directory = directory
+        self.tree = tree
+        self._text = text
+
+    @cached_property
+    def lines(self) -> Mapping[KeyPath, int]:
+        return locate(self._text)
 
     def place(self, path: KeyPath) -> Place:
         """Where a key stands; one that is not written stands where the table around it begins."""

@@ -30,6 +30,11 @@ def has_variables(value: Any) -> bool:
             return False
 
 
+def may_hold_variables(value: Any) -> bool:
+    """A quick look: whether it is worth while to expand a value."""
+    return "${" in value if isinstance(value, str) else isinstance(value, list | dict)
+
+
 class Variable(str):
     """Text that came from the environment. It has no type of its own: "8" may be meant as a number."""
 
@@ -46,8 +51,8 @@ class Expansion:
     def expand(self, node: Node) -> Any:
         """The value with all variables in it replaced; also in the lists and tables that it holds."""
         match node.value:
-            case str():
-                return self._text(node)
+            case str() as text:
+                return self._text(node) if may_hold_variables(text) else text
             case list():
                 return [self.expand(child) for child in node.children()]
             case dict():
@@ -56,9 +61,6 @@ class Expansion:
                 return node.value
 
     def _text(self, node: Node) -> str:
-        if "${" not in node.value:
-            text: str = node.value
-            return text
         expanded = _REFERENCE.sub(lambda found: self._replacement(found, node), node.value)
         return Variable(expanded)
 

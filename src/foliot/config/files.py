@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from foliot.config.document import Document, Node
-from foliot.config.positions import locate
 from foliot.config.problems import Problems
 from foliot.config.readers import TEXTS
 from foliot.config.schema import Key, Reading, Schema
+from foliot.domain.payload import MAX_LEVELS, check_depth
 from foliot.errors import InvalidInput, Place
 
 MAX_BYTES: Final = 16 << 20
@@ -149,13 +149,14 @@ def parse(text: str, path: Path, problems: Problems) -> Document | None:
     name = str(path)
     try:
         tree = tomllib.loads(text)
-        lines = locate(text)
+        check_depth(tree)
     except RecursionError:
-        problems.error(Place(name, 1), "lists or tables are nested too deeply", "Use fewer levels.")
+        hint = f"Use at most {MAX_LEVELS} levels."
+        problems.error(Place(name, 1), "lists or tables are nested too deeply", hint)
     except ValueError as error:
         problems.error(*_syntax(name, text, str(error)))
     else:
-        return Document(name, path.absolute().parent, tree, lines)
+        return Document(name, path.absolute().parent, tree, text)
     return None
 
 

@@ -15,6 +15,7 @@ from foliot.domain.ids import JobId
 from foliot.domain.job import JobSpec, Options
 from foliot.domain.schedule import Overlap
 
+_KEPT: Final = ("id", "was", "depends_on")
 _MAX_CONCURRENT: Final = 1
 """Of a job in a file that does not say."""
 
@@ -60,10 +61,15 @@ class JobReader:
             given = fields["kind"]
             say_later(given.place, f"kind {given.value}", "This job is left out until then.", self._reading)
             return FileJob(job_id, None, (), fields, is_later=True)
-        spec = job_spec(kind.runner, fields, node.place, self._reading)
+        spec = job_spec(kind.runner, fields, node, self._reading)
         warn_of_workers(fields, options, self._queues, self._reading)
         warn_of_waiting(fields, options, schedules, self._reading)
-        return FileJob(job_id, definition(kind, spec, options, fields, gate), schedules, fields)
+        return FileJob(job_id, definition(kind, spec, options, fields, gate), schedules, _kept(fields))
+
+
+def _kept(fields: Fields) -> Fields:
+    """What is still asked for once the job has been read."""
+    return Fields({name: fields[name] for name in _KEPT if name in fields})
 
 
 def warn_of_waiting(fields: Fields, options: Options, schedules: Iterable[NamedSchedule], reading: Reading) -> None:

@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from foliot.config.keys import GATE_ALIAS, GATE_KIND, HOMES, INNER_KIND, KIND_KEYS, LATER_KINDS, OF_KINDS
-from foliot.config.schema import Fields, Found, Key, Reading
+from foliot.config.schema import Fields, Found, Reading
 from foliot.domain.kinds import ALIASES
 from foliot.errors import suggest
 
@@ -15,6 +15,12 @@ OF_STEPS: Final = (*KIND_KEYS, GATE_KIND)
 _ALIASES: Final = {**ALIASES, GATE_ALIAS: GATE_KIND}
 _TELLING: Final = {"argv": "shell", "url": "http", "call": "python", "prompt": "agent"}
 """Keys that tell how a gate without a command is carried out."""
+_MERGED: Final = frozenset(key.name for key in OF_KINDS if key.is_merged)
+_OF_GATES: Final = frozenset({INNER_KIND.name})
+_FOREIGN: Final = {
+    kind: frozenset(key.name for key in OF_KINDS if key.name not in schema) for kind, schema in KIND_KEYS.items()
+}
+"""The keys of other kinds."""
 
 
 class Kind(NamedTuple):
@@ -30,11 +36,12 @@ class Kind(NamedTuple):
     def is_later(self) -> bool:
         return self.name in LATER_KINDS
 
-    def knows(self, key: Key) -> bool:
-        """Whether a key means something to it. A kind that is to come may hold a job of any other."""
-        if key.name == INNER_KIND.name:
-            return self.is_gate
-        return self.is_later or key.name in KIND_KEYS[self.runner]
+    @property
+    def foreign(self) -> frozenset[str]:
+        """The keys of other kinds that mean nothing to it. A kind that is to come may hold a job of any other."""
+        if self.is_later:
+            return _OF_GATES
+        return _FOREIGN[self.runner] - _OF_GATES if self.is_gate else _FOREIGN[self.runner]
 
 
 def kind_of(own: Fields, defaults: Fields, known: Collection[str], reading: Reading) -> Kind | None:
@@ -69,26 +76,24 @@ def _is_request(command: str) -> bool:
     """Whether it is an object with a method or a URL. `{ echo hi; }` is none, though it begins like one."""
     try:
         value: Any = msgspec.json.decode(command)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return False
     return isinstance(value, dict) and not value.keys().isdisjoint(("method", "url"))
 
 
 def refuse_foreign_keys(kind: Kind, own: Fields, reading: Reading) -> None:
-    for key in OF_KINDS:
-        if key.name in own and not kind.knows(key):
-            homes = [name for name, schema in HOMES.items() if key.name in schema]
-            hint = f"It belongs to jobs of kind {' or '.join(homes)}."
-            message = f"{key.name} means nothing to a job of kind {kind.runner}"
-            reading.problems.error(own[key.name].place, message, hint)
+    foreign = kind.foreign
+    for name in [name for name in own if name in foreign]:
+        homes = [home for home, schema in HOMES.items() if name in schema]
+        hint = f"It belongs to jobs of kind {' or '.join(homes)}."
+        reading.problems.error(own[name].place, f"{name} means nothing to a job of kind {kind.runner}", hint)
 
 
 def over_defaults(own: Fields, defaults: Fields, kind: Kind) -> Fields:
     """What the job says over what is said for all; tables such as `env` are laid over each other key by key."""
-    foreign = {key.name for key in OF_KINDS if not kind.knows(key)}
+    foreign = kind.foreign
     fields = Fields({name: found for name, found in (defaults | own).items() if name not in foreign})
-    for key in OF_KINDS:
-        if key.is_merged and key.name in defaults and key.name in own and key.name in fields:
-            both = {**defaults[key.name].value, **own[key.name].value}
-            fields[key.name] = own[key.name]._replace(value=both)
+    for name in fields.keys() & _MERGED & defaults.keys() & own.keys():
+        both = {**defaults[name].value, **own[name].value}
+        fields[name] = own[name]._replace(value=both)
     return fields

@@ -18,10 +18,11 @@ from foliot.config.keys import (
     TRIGGER,
     WORKFLOW_SCHEDULE,
 )
-from foliot.config.schema import Fields, Found, Key, Reading, Schema
+from foliot.config.schema import Fields, Found, Reading, Schema
 from foliot.domain.deployment import FILE
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.input.schedule import read_schedule
+from foliot.domain.job import LONGEST_NAME
 from foliot.domain.schedule import (
     BEGINNING_OF_TIME,
     Catchup,
@@ -37,15 +38,23 @@ from foliot.errors import InvalidInput, Place, suggest
 
 DEFAULT_NAME: Final = "default"
 _PROBE: Final = {"job_id": "job", "manual": True}
+_TAKEN: Final = {key.name: key.field for key in (*RULE, *POLICY, PAYLOAD, FOR_WHOM)}
+_POLICIES: Final = {key.name: key for key in POLICY}
+_FOR_ALL: Final = frozenset({*_POLICIES, FOR_WHOM.name})
+"""Keys beside the rule of a job that count for all its schedules."""
 _FIELDS: Final = {key.field: key.name for key in (*RULE, *POLICY)} | {"schedule_expr": "schedule"}
 
 
 class NamedSchedule(NamedTuple):
     id: ScheduleId
     spec: ScheduleSpec
-    place: Place
+    written: Node | Found
     is_past: bool
     """Whether it cannot fire any more."""
+
+    @property
+    def place(self) -> Place:
+        return self.written.place
 
 
 class _Target(NamedTuple):
@@ -67,25 +76,24 @@ def workflow_schedules(workflow_id: JobId, workflow: Fields, reading: Reading) -
 
 
 def _schedules(
-    target: _Target, fields: Fields, tables: Iterable[tuple[Fields, Place]], reading: Reading
+    target: _Target, fields: Fields, tables: Iterable[tuple[Fields, Node]], reading: Reading
 ) -> Iterator[NamedSchedule]:
-    policy = Fields({key.name: fields[key.name] for key in (*POLICY, FOR_WHOM) if key.name in fields})
-    checked = _without_faults(policy, POLICY, reading)
-    rule = Fields({key.name: fields[key.name] for key in RULE if key.name in fields})
+    checked = _without_faults(Fields({name: found for name, found in fields.items() if name in _FOR_ALL}), reading)
+    rule = {key.name: fields[key.name] for key in RULE if key.name in fields}
     if rule:
-        place = next(iter(rule.values())).place
-        yield from _schedule(target, DEFAULT_NAME, Fields(checked | rule), place, reading)
-    for table, place in tables:
-        own = _without_faults(table, POLICY, reading)
+        written = next(iter(rule.values()))
+        yield from _schedule(target, DEFAULT_NAME, Fields(checked | rule), written, reading)
+    for table, node in tables:
+        own = _without_faults(table, reading)
         name = table.value("name", DEFAULT_NAME)
-        yield from _schedule(target, name, Fields(checked | own), place, reading)
+        yield from _schedule(target, name, Fields(checked | own), node, reading)
 
 
-def _tables(fields: Fields, name: str, schema: Schema, reading: Reading) -> Iterator[tuple[Fields, Place]]:
+def _tables(fields: Fields, name: str, schema: Schema, reading: Reading) -> Iterator[tuple[Fields, Node]]:
     for node in _nodes(fields.get(name), name, reading):
         table = reading.table(node, schema)
         if isinstance(node.value, dict):
-            yield table, node.place
+            yield table, node
 
 
 def _nodes(found: Found | None, name: str, reading: Reading) -> Iterator[Node]:
@@ -96,13 +104,13 @@ def _nodes(found: Found | None, name: str, reading: Reading) -> Iterator[Node]:
         yield from found.node.children()
 
 
-def _triggers(workflow: Fields, reading: Reading) -> Iterator[tuple[Fields, Place]]:
+def _triggers(workflow: Fields, reading: Reading) -> Iterator[tuple[Fields, Node]]:
     """Triggers that are schedules. Somebody else may know what to do about the others: they are only told of."""
     for node in _nodes(workflow.get("triggers"), "triggers", reading):
         if isinstance(node.value, dict) and node.value.get("type") != SCHEDULE_BASED:
             _tell_of_other(node, reading)
         elif isinstance(node.value, dict):
-            yield reading.table(node, TRIGGER), node.place
+            yield reading.table(node, TRIGGER), node
         else:
             reading.table(node, TRIGGER)
 
@@ -118,31 +126,34 @@ def _tell_of_other(node: Node, reading: Reading) -> None:
         reading.problems.warning(node.place, f"a trigger of type {kind[:64]!a} starts nothing here", hint)
 
 
-def _schedule(target: _Target, name: str, fields: Fields, place: Place, reading: Reading) -> Iterator[NamedSchedule]:
+def _schedule(
+    target: _Target, name: str, fields: Fields, written: Node | Found, reading: Reading
+) -> Iterator[NamedSchedule]:
     schedule_id = ScheduleId(f"{target.id}:{name}")
     try:
         _check_plain(name)
+        _check_length(target, name)
         spec = canonical(_read(target, fields), schedule_id)
         over = why_over(spec, schedule_id, reading.now)
     except InvalidInput as error:
-        reading.refuse(_place_of(error, fields, place), error, f'schedule "{schedule_id[:64]}": ')
+        reading.refuse(_place_of(error, fields, written), error, f'schedule "{schedule_id[:64]}": ')
         return
     if over is not None:
         message = f'schedule "{schedule_id[:64]}" will not fire any more: {over.message}'
-        reading.problems.warning(_place_of(over, fields, place), message, "Remove it, or give it a later time.")
-    _warn(spec, schedule_id, fields, place, reading)
-    yield NamedSchedule(schedule_id, spec, place, over is not None)
+        reading.problems.warning(_place_of(over, fields, written), message, "Remove it, or give it a later time.")
+    _warn(spec, schedule_id, fields, written, reading)
+    yield NamedSchedule(schedule_id, spec, written, over is not None)
 
 
 def distinct(schedules: Iterable[NamedSchedule], reading: Reading) -> Iterator[NamedSchedule]:
     """The same schedules, which must all have names of their own."""
-    seen: dict[ScheduleId, Place] = {}
+    seen: dict[ScheduleId, NamedSchedule] = {}
     for schedule in schedules:
         if schedule.id in seen:
-            hint = f"The first stands at {seen[schedule.id]}. Give each a name of its own."
+            hint = f"The first stands at {seen[schedule.id].place}. Give each a name of its own."
             name = schedule.id.rpartition(":")[2]
             reading.problems.error(schedule.place, f'there are two schedules named "{name}"', hint)
-        seen.setdefault(schedule.id, schedule.place)
+        seen.setdefault(schedule.id, schedule)
         yield schedule
 
 
@@ -152,37 +163,48 @@ def _check_plain(name: str) -> None:
         raise InvalidInput("the name of a schedule cannot contain a colon", hint=hint, field="name")
 
 
+def _check_length(target: _Target, name: str) -> None:
+    length = len(target.id) + len(name)
+    if length >= LONGEST_NAME:
+        what = target.field.removesuffix("_id")
+        raise InvalidInput(
+            f"the id of the {what} and the name of its schedule have {length} characters together,"
+            f" more than {LONGEST_NAME - 1}",
+            hint=f'A schedule without a name is called "{DEFAULT_NAME}". Give the {what} a shorter id.',
+            field="name",
+        )
+
+
 def _read(target: _Target, fields: Fields) -> ScheduleSpec:
-    given = fields.fill((*RULE, *POLICY, PAYLOAD, FOR_WHOM))
+    given = fields.take(_TAKEN)
     return read_schedule({**given, target.field: target.id, "source": FILE})
 
 
-def _place_of(error: InvalidInput, fields: Fields, place: Place) -> Place:
+def _place_of(error: InvalidInput, fields: Fields, written: Node | Found) -> Place:
     """Where the key stands that an error is about; any key of the rule for what the rule as a whole does wrong."""
     named = _FIELDS.get(error.field, error.field)
     names = [named, *(key.name for key in RULE)] if error.field == "schedule_expr" else [named]
-    return next((fields[name].place for name in names if name in fields), place)
+    return next((fields[name] for name in names if name in fields), written).place
 
 
-def _warn(spec: ScheduleSpec, schedule_id: ScheduleId, fields: Fields, place: Place, reading: Reading) -> None:
+def _warn(spec: ScheduleSpec, schedule_id: ScheduleId, fields: Fields, written: Node | Found, reading: Reading) -> None:
     if spec.type is ScheduleType.CRON:
         for warning in compiled(spec, schedule_id).warnings:
             hint = "Look at its next moments with: foliot next"
             reading.problems.warning(fields["schedule"].place, warning, hint)
     if spec.catchup is Catchup.ALL and spec.overlap is Overlap.SKIP:
-        at = next((fields[name].place for name in ("catchup", "overlap") if name in fields), place)
+        at = next((fields[name] for name in ("catchup", "overlap") if name in fields), written).place
         hint = 'Use overlap = "queue" to run each of them, or catchup = "once" for the latest alone.'
         reading.problems.warning(at, "missed ticks are all offered, but skipped while one of them runs", hint)
 
 
-def _without_faults(fields: Fields, keys: tuple[Key, ...], reading: Reading) -> Fields:
-    """The fields without those that are wrong by themselves, each of which becomes a problem of its own."""
-    by_name = {key.name: key for key in keys}
+def _without_faults(fields: Fields, reading: Reading) -> Fields:
+    """The fields without policies that are wrong by themselves, each of which becomes a problem of its own."""
     return Fields(
         {
             name: found
             for name, found in fields.items()
-            if name not in by_name or _is_good(by_name[name].field, found, reading)
+            if name not in _POLICIES or _is_good(_POLICIES[name].field, found, reading)
         }
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from foliot.config.document import Node
-from foliot.config.expansion import Expansion
+from foliot.config.expansion import Expansion, may_hold_variables
 from foliot.config.problems import Problems
 from foliot.config.readers import Reader
 from foliot.domain.allowance import ANYTHING
@@ -36,7 +36,13 @@ class Found(NamedTuple):
     """A value that was read, and where it stood."""
 
     value: Any
-    node: Node
+    table: Node
+    name: str
+    """As it was written: perhaps an alias of its key."""
+
+    @property
+    def node(self) -> Node:
+        return self.table.child(self.name)
 
     @property
     def place(self) -> Place:
@@ -52,7 +58,11 @@ class Fields(dict[str, Found]):
 
     def fill(self, keys: "Iterable[Key]") -> dict[str, Any]:
         """The values of those of the keys that were given, by the names of the fields they fill."""
-        return {key.field: self[key.name].value for key in keys if key.name in self}
+        return self.take({key.name: key.field for key in keys})
+
+    def take(self, names: Mapping[str, str]) -> dict[str, Any]:
+        """The same, where it is known already which field each key fills."""
+        return {names[name]: found.value for name, found in self.items() if name in names}
 
 
 class Schema:
@@ -101,37 +111,38 @@ class Reading:
         """What a table says. What is wrong in it is left out and has become a problem."""
         fields = Fields()
         if not isinstance(node.value, dict):
-            name = node.path[-1] if isinstance(node.path[-1], str) else "it"
-            self.problems.error(node.place, f"{name} must be a table", "Give it keys, each with a value.")
+            what = node.path[-1] if isinstance(node.path[-1], str) else "it"
+            self.problems.error(node.place, f"{what} must be a table", "Give it keys, each with a value.")
             return fields
-        for child in node.children():
-            key = schema.find(str(child.path[-1]))
+        for name in node.value:
+            key = schema.find(name)
             if key is None:
-                self._no_such_key(child, schema)
+                self._no_such_key(node.child(name), schema)
             elif key.name in fields:
-                self.problems.error(
-                    child.place, f"says again what {fields[key.name].place.key} says", "Keep one of them."
-                )
+                said = fields[key.name].place.key
+                self.problems.error(node.child(name).place, f"says again what {said} says", "Keep one of them.")
             else:
-                self._read(child, key, fields)
+                self._read(node, name, key, fields)
         return fields
 
     def refuse(self, place: Place, error: InvalidInput, context: str = "") -> None:
         """Make a problem of an error."""
         self.problems.error(place, f"{context}{error.message}", error.hint)
 
-    def _read(self, node: Node, key: Key, fields: Fields) -> None:
+    def _read(self, table: Node, name: str, key: Key, fields: Fields) -> None:
         if key.table is not None:
-            fields[key.name] = Found(self.table(node, key.table).fill(key.table), node)
+            fields[key.name] = Found(self.table(table.child(name), key.table).fill(key.table), table, name)
             return
-        known = len(self.problems)
-        value = self._expansion.expand(node) if self._expands and not key.is_literal else node.value
-        if len(self.problems) > known:
+        known = self.problems.errors
+        value = table.value[name]
+        if self._expands and not key.is_literal and may_hold_variables(value):
+            value = self._expansion.expand(table.child(name))
+        if self.problems.errors > known:
             return
         try:
-            fields[key.name] = Found(key.read(value), node)
+            fields[key.name] = Found(key.read.read(value), table, name)
         except InvalidInput as error:
-            self.refuse(node.place, error)
+            self.refuse(table.child(name).place, error)
 
     def _no_such_key(self, node: Node, schema: Schema) -> None:
         name = str(node.path[-1])

@@ -10,12 +10,16 @@ from msgspec.structs import fields as struct_fields
 
 from foliot.config.document import Node
 from foliot.config.keys import KIND_KEYS, NOTICES
-from foliot.config.schema import Fields, Reading
+from foliot.config.schema import Fields, Found, Reading
 from foliot.domain.kinds import KINDS, check_spec
 from foliot.domain.kinds.agent import ARGS as AGENT_ARGS
 from foliot.domain.kinds.http import read_command
 from foliot.errors import InvalidInput, InvalidJob, Place
 
+_GIVEN: Final = {
+    kind: {key.name: key.field for key in schema if key.name != "args"} for kind, schema in KIND_KEYS.items()
+}
+_NOTICES: Final = frozenset(key.name for key in NOTICES)
 _BOUND: Final = re.compile(r"Expected `(?:int|float)` (?P<side>[<>])= (?P<number>[0-9.]+)")
 _MAIN: Final[Mapping[str, tuple[str, str]]] = {
     "shell": ("command", "argv"),
@@ -26,24 +30,23 @@ _MAIN: Final[Mapping[str, tuple[str, str]]] = {
 """The keys that say what to do, one of which a job needs: where a complaint about the whole is shown."""
 
 
-def job_spec(kind: str, fields: Fields, job: Place, reading: Reading) -> dict[str, Any]:
+def job_spec(kind: str, fields: Fields, job: Node, reading: Reading) -> dict[str, Any]:
     """The specification of a job, checked. What is wrong with it has become a problem."""
     _report_args(kind, fields, reading)
-    main = _main_place(kind, fields, job)
+    main = next((fields[name] for name in _MAIN[kind] if name in fields), job)
     if all(_is_blank(fields.value(name)) for name in _MAIN[kind]):
         message = f"a job of kind {kind} needs {' or '.join(_MAIN[kind])}"
-        reading.problems.error(main, message, "Say there what it does.")
+        reading.problems.error(main.place, message, "Say there what it does.")
         return {}
     if kind == "http" and "${" in fields.value("command", ""):
         hint = "Use url, headers and body, where variables are replaced."
-        reading.problems.warning(main, "variables are not replaced in command", hint)
+        reading.problems.warning(main.place, "variables are not replaced in command", hint)
     try:
         spec = _MAKERS[kind](fields)
     except InvalidInput as error:
-        reading.refuse(main, error)
+        reading.refuse(main.place, error)
         return {}
-    if _check_each(kind, spec, fields, main, reading):
-        _check_whole(kind, spec, fields, main, reading)
+    _check(kind, spec, fields, main, reading)
     return spec
 
 
@@ -76,7 +79,7 @@ def _agent(fields: Fields) -> dict[str, Any]:
 
 
 def _given(fields: Fields, kind: str) -> dict[str, Any]:
-    return fields.fill(key for key in KIND_KEYS[kind] if key.name != "args")
+    return fields.take(_GIVEN[kind])
 
 
 def _named(fields: Fields, kind: str, name: str) -> dict[str, Any]:
@@ -107,10 +110,9 @@ _MAKERS: Final[Mapping[str, Callable[[Fields], dict[str, Any]]]] = {
 
 def _report_args(kind: str, fields: Fields, reading: Reading) -> None:
     """Say what of `args` means nothing, or nothing yet."""
-    notices = [key.name for key in NOTICES]
     for name in fields.value("args", {}):
         place = fields["args"].place
-        if name in notices:
+        if name in _NOTICES:
             message = f"{name}: notices arrive with a later version; this is ignored"
             reading.problems.warning(place, message, "Leave it out until then.")
         elif kind != "agent":
@@ -118,8 +120,20 @@ def _report_args(kind: str, fields: Fields, reading: Reading) -> None:
             reading.problems.warning(place, message, "Leave it out, or make it a job of kind agent.")
 
 
-def _check_each(kind: str, spec: Mapping[str, Any], fields: Fields, main: Place, reading: Reading) -> bool:
-    """Check field by field, so that all that is wrong is said."""
+def _check(kind: str, spec: Mapping[str, Any], fields: Fields, main: Found | Node, reading: Reading) -> None:
+    """Where something is wrong, what that is field by field, so that all of it is said."""
+    try:
+        check_spec(kind, spec)
+        reading.allowance.check(user=spec.get("user"), call=spec.get("call"))
+    except InvalidInput as error:
+        if _check_each(kind, spec, fields, main, reading):
+            names = {key.field: key.name for key in KIND_KEYS[kind]}
+            key = names.get(error.field, error.field)
+            reading.refuse(fields.get(key, main).place, error)
+
+
+def _check_each(kind: str, spec: Mapping[str, Any], fields: Fields, main: Found | Node, reading: Reading) -> bool:
+    """Whether each field is right by itself."""
     types = _types(kind)
     names = {key.field: key.name for key in KIND_KEYS[kind]}
     is_good = True
@@ -132,7 +146,7 @@ def _check_each(kind: str, spec: Mapping[str, Any], fields: Fields, main: Place,
             key = names.get(name, name)
             fact, _, where = str(error).partition(" - at ")
             inner = where.removeprefix("`key` in ").strip("`").removeprefix("$").strip(".")
-            place = _within(fields[key].node, inner) if key in fields else main
+            place = _within(fields[key].node, inner) if key in fields else main.place
             hint = f"The reference of the configuration says which values {key} may have."
             reading.problems.error(place, _reworded(fact), hint)
     return is_good
@@ -151,20 +165,6 @@ def _reworded(fact: str) -> str:
 @cache
 def _types(kind: str) -> dict[str, Any]:
     return {field.name: field.type for field in struct_fields(KINDS[kind])}
-
-
-def _check_whole(kind: str, spec: Mapping[str, Any], fields: Fields, main: Place, reading: Reading) -> None:
-    try:
-        check_spec(kind, spec)
-        reading.allowance.check(user=spec.get("user"), call=spec.get("call"))
-    except InvalidInput as error:
-        names = {key.field: key.name for key in KIND_KEYS[kind]}
-        key = names.get(error.field, error.field)
-        reading.refuse(fields[key].place if key in fields else main, error)
-
-
-def _main_place(kind: str, fields: Fields, job: Place) -> Place:
-    return next((fields[name].place for name in _MAIN[kind] if name in fields), job)
 
 
 def _within(node: Node, inner: str) -> Place:

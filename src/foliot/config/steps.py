@@ -92,7 +92,7 @@ class StepReader:
         fields = over_defaults(work, self._defaults, kind)
         options = read_options(fields, self._reading)
         gate = self._gate(own, fields, kind, node, around)
-        spec = job_spec(kind.runner, fields, node.place, self._reading)
+        spec = job_spec(kind.runner, fields, node, self._reading)
         warn_of_workers(fields, options, self._queues, self._reading)
         if self._reading.problems.errors > known:
             return UNREADABLE

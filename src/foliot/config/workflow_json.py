@@ -18,6 +18,7 @@ from foliot.config.workflows import FileWorkflow, WorkflowReader, report_problem
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.instant import Instant
 from foliot.domain.job import JobSpec
+from foliot.domain.payload import MAX_LEVELS, check_depth
 from foliot.domain.schedule import ScheduleSpec
 from foliot.domain.secrets import HIDDEN, is_hidden
 from foliot.domain.workflow.checking import step_job_id
@@ -69,8 +70,9 @@ def open_document(document: Mapping[str, Any] | str | bytes) -> dict[str, Any]:
         if len(content) > MAX_BYTES:
             raise _no_document(f"the document has more than {MAX_BYTES} bytes", "Use fewer or smaller steps.")
         tree = msgspec.json.decode(content)
+        check_depth(tree)
     except RecursionError:
-        raise _no_document("lists or objects are nested too deeply", "Use fewer levels.") from None
+        raise _no_document("lists or objects are nested too deeply", f"Use at most {MAX_LEVELS} levels.") from None
     except (msgspec.MsgspecError, TypeError, ValueError) as error:
         raise _no_document(f"the document is not JSON: {error}", "Give a JSON object, or a mapping.") from None
     if not isinstance(tree, dict):
@@ -97,14 +99,9 @@ def _list(value: Any) -> list[Any]:
 
 def read_workflow(tree: Mapping[str, Any], jobs: Mapping[JobId, JobSpec], now: Instant) -> WorkflowDocument:
     """What a document says. InvalidDocument has all that is wrong with it. `jobs` are those that exist."""
-    try:
-        return _read(Node(tree, _Whole()), jobs, Reading({}, Problems(), now, expands=False))
-    except RecursionError:
-        raise _no_document("lists or objects are nested too deeply", "Use fewer levels.") from None
-
-
-def _read(root: Node, jobs: Mapping[JobId, JobSpec], reading: Reading) -> WorkflowDocument:
-    problems = reading.problems
+    root = Node(tree, _Whole())
+    problems = Problems()
+    reading = Reading({}, problems, now, expands=False)
     workflow = WorkflowReader(Fields(), None, jobs, reading).read(root)
     assert workflow is not None, "an object is always read, however wrong"
     report_problems(workflow, jobs, reading, watchable=jobs.keys())

@@ -4,6 +4,7 @@ Every change raises `version`, so that a firing decided before the change cannot
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -13,24 +14,27 @@ from foliot.domain.schedule import Revision, Schedule, ScheduleSpec, anchored, f
 from foliot.domain.timetable import Timetable
 
 
-def create(uid: ScheduleUid, schedule_id: ScheduleId, project: str, spec: ScheduleSpec, now: Instant) -> Schedule:
+class Start(NamedTuple):
+    """How a schedule begins that is created now: the same for all that share a specification."""
+
+    revision: Revision
+    next_run_at: Instant | None
+    wake_at: Instant | None
+
+    def create(self, uid: ScheduleUid, schedule_id: ScheduleId, project: str) -> Schedule:
+        revision, next_run_at, wake_at = self
+        now = revision.opened_at
+        return Schedule(uid, schedule_id, project, 1, revision, True, None, now, now, now, next_run_at, wake_at, None)
+
+
+def start(spec: ScheduleSpec, schedule_id: ScheduleId, now: Instant) -> Start:
     revision = Revision(1, now, anchored(spec, now))
     next_run_at = first_fire(revision.spec, schedule_id, now)
-    return Schedule(
-        uid=uid,
-        id=schedule_id,
-        project=project,
-        version=1,
-        revision=revision,
-        enabled=True,
-        paused_at=None,
-        created_at=now,
-        updated_at=now,
-        settled_until=now,
-        next_run_at=next_run_at,
-        wake_at=_wake(next_run_at, revision),
-        last_scheduled_at=None,
-    )
+    return Start(revision, next_run_at, _wake(next_run_at, revision))
+
+
+def create(uid: ScheduleUid, schedule_id: ScheduleId, project: str, spec: ScheduleSpec, now: Instant) -> Schedule:
+    return start(spec, schedule_id, now).create(uid, schedule_id, project)
 
 
 def edit(schedule: Schedule, spec: ScheduleSpec, open_revisions: Sequence[Revision], now: Instant) -> Schedule:

@@ -1,7 +1,6 @@
 """A firing: what is decided about one schedule that is due, and everything the decision depends on."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -44,15 +43,14 @@ class DueSchedule(NamedTuple):
     behind_since: Instant | None = None
 
 
-@dataclass(slots=True)
-class Firing:
+class Firing(Struct, gc=False):
     """The decision about one schedule, to be saved as a whole if its `version` has not moved."""
 
     uid: ScheduleUid
     version: int
     settled_until: Instant
-    ticks: list[TickRecord] = field(default_factory=list)
-    runs: list[NewRun] = field(default_factory=list)
+    ticks: list[TickRecord] = []
+    runs: list[NewRun] = []
     """Made for ticks. A run whose id is in `waiting` waits for those in flight, the others start at once."""
     waiting: frozenset[RunId] = frozenset()
     planned: Sequence[PlannedTick] = ()

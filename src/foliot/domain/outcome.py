@@ -54,6 +54,11 @@ DONE: Final = Success()
 """A success of which there is nothing more to say: most are."""
 
 
+_BY_SIGNAL: Final = (Reason.SIGNAL, Reason.EXIT_CODE)
+_SIGNALS: Final = 128
+"""Exit codes above it are 128 and the number of a signal."""
+
+
 @dataclass(frozen=True, slots=True)
 class Failure:
     """`retryable` is False where another try cannot end differently."""
@@ -62,6 +67,11 @@ class Failure:
     reason: Reason
     exit_code: int | None = None
     retryable: bool = True
+
+    @property
+    def is_by_signal(self) -> bool:
+        """Whether a signal has ended the process, or the last command of its shell. It does not say who sent it."""
+        return self.reason in _BY_SIGNAL and self.exit_code is not None and self.exit_code > _SIGNALS
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from typing import Any, Final, Literal, NoReturn
 
-from foliot.domain.payload import MAX_BYTES, encode_payload
+from foliot.domain.payload import MAX_BYTES, encode_payload, too_deep
 from foliot.errors import InvalidRun
 
 OutputMode = Literal["none", "text", "json", "file"]
@@ -42,7 +42,7 @@ def _strict_json(data: bytes) -> Any:
         what = error.msg.removesuffix(" at")
         fault = f"{what[:1].lower()}{what[1:]} at line {error.lineno}, column {error.colno}"
     except RecursionError:
-        fault = "it is nested too deeply"
+        raise too_deep("output") from None
     except ValueError as error:
         fault = str(error)
     raise InvalidRun(f"the output is not JSON: {fault}", hint=_NOT_JSON, field="output")

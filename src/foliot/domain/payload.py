@@ -1,10 +1,11 @@
-"""Payloads and outputs: JSON, of bounded size.
+"""Payloads and outputs: JSON, of bounded size and depth.
 
 What people give a run is stored as they gave it, or refused. What a function gives back may be more than JSON knows,
 and is kept as the nearest that it does know: a set as a list, a moment as text. A kind of text or number of somebody's
 own is text or a number. What has no nearest, such as bytes and NaN, is refused wherever it is found.
 """
 
+from collections.abc import Iterable
 from math import isfinite
 from operator import index
 from typing import Any, Final
@@ -14,6 +15,12 @@ import msgspec
 from foliot.errors import InvalidRun
 
 MAX_BYTES: Final = 1 << 20
+MAX_LEVELS: Final = 200
+"""How many lists and objects a value may have around it.
+
+Python gives up somewhere between 500 and 10,000, by its version and by how deep the caller is itself: without a bound
+of our own, what one process has accepted another could not read.
+"""
 UNREADABLE: Final = (msgspec.MsgspecError, TypeError, ValueError, RecursionError)
 """What is raised by a stored document that something else has written."""
 _BYTES: Final = (bytes, bytearray, memoryview)
@@ -33,9 +40,11 @@ def _encode(value: Any, what: str, *, is_result: bool) -> bytes | None:
     if value is None:
         return None
     try:
-        _check_json(value, is_result)
+        _check_json(value, is_result, MAX_LEVELS)
         encoded = _ENCODER.encode(value)
-    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+    except RecursionError:
+        raise too_deep(what) from None
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidRun(
             f"the {what} is not JSON: {error}",
             hint="Use dicts with text keys, lists, text, numbers, booleans and None.",
@@ -50,17 +59,42 @@ def _encode(value: Any, what: str, *, is_result: bool) -> bytes | None:
     return encoded
 
 
-def _check_json(value: Any, is_result: bool) -> None:
-    """Refuse what the encoder would quietly turn into something else."""
+def too_deep(what: str) -> InvalidRun:
+    return InvalidRun(
+        f"the {what} is nested deeper than {MAX_LEVELS} levels",
+        hint="Use fewer levels. A list or dict that contains itself has no end.",
+        field=what,
+    )
+
+
+def check_depth(tree: Any) -> None:
+    """Raise a RecursionError, as Python does sooner or later, if lists and objects are deeper than MAX_LEVELS."""
+    layer = [tree]
+    for _ in range(MAX_LEVELS + 1):
+        layer = [part for whole in layer for part in _parts(whole)]
+    if layer:
+        raise RecursionError
+
+
+def _parts(whole: Any) -> Iterable[Any]:
+    match whole:
+        case dict():
+            return whole.values()
+        case list():
+            return whole
+    return ()
+
+
+def _check_json(value: Any, is_result: bool, levels: int) -> None:
+    """Refuse what the encoder would quietly turn into something else, and what is too deep, as Python does."""
+    if levels < 0:
+        raise RecursionError
     match value:
         case dict():
-            for key, item in value.items():
-                if not isinstance(key, str):
-                    raise TypeError(f"the key {key!r} is not text")
-                _check_json(item, is_result)
+            _check_object(value, is_result, levels - 1)
         case list() | tuple():
             for item in value:
-                _check_json(item, is_result)
+                _check_json(item, is_result, levels - 1)
         case float() if not isfinite(value):
             raise ValueError(f"{value} is not a number of JSON")
         case bytes() | bytearray() | memoryview():
@@ -68,9 +102,17 @@ def _check_json(value: Any, is_result: bool) -> None:
         case str() | int() | float() | None:
             pass
         case _ if is_result:
-            _check_json(msgspec.to_builtins(value, builtin_types=_BYTES, enc_hook=_plain), is_result=False)
+            plain = msgspec.to_builtins(value, builtin_types=_BYTES, enc_hook=_plain)
+            _check_json(plain, False, levels)
         case _:
             raise _unknown(value)
+
+
+def _check_object(value: dict[Any, Any], is_result: bool, levels: int) -> None:
+    for key, item in value.items():
+        if not isinstance(key, str):
+            raise TypeError(f"the key {key!r} is not text")
+        _check_json(item, is_result, levels)
 
 
 def _plain(value: Any) -> Any:

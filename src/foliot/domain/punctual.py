@@ -4,49 +4,82 @@ Ten thousand schedules that are due at the same second are nearly all like this.
 the long way (`foliot.domain.planning`) would decide; whatever is not simple is left to it.
 """
 
-from typing import Final
+from collections.abc import Iterable
+from typing import Final, NamedTuple
 
 from foliot.domain.firing import Circumstances, DueSchedule, Firing, Launch
-from foliot.domain.ids import RunId
+from foliot.domain.ids import RunId, ScheduleId
 from foliot.domain.instant import LATEST, Instant
+from foliot.domain.job import Job
 from foliot.domain.planning import plan_firing
+from foliot.domain.rule import Rule
 from foliot.domain.run import Tick
-from foliot.domain.schedule import rule_of
+from foliot.domain.schedule import ScheduleSpec, rule_of
+from foliot.domain.sharing import once_each
 from foliot.domain.tick import TickOutcome, TickReason, TickRecord, tick_key
 
 _RAN: Final = TickOutcome.RAN
 _ON_TIME: Final = TickReason.ON_TIME
 
 
-def decide(due: DueSchedule, circumstances: Circumstances) -> Firing:
-    """Decide about every moment of `due` that is planned up to now, the short way if there is one."""
-    return fire_punctual(due, circumstances) or plan_firing(due, circumstances)
+class _Case(NamedTuple):
+    """What a specification says to all its schedules in one round."""
+
+    job: Job
+    rule: Rule
+    before: Instant
+    """It plans nothing up to and with this moment,"""
+    end: Instant
+    """and nothing after this one."""
+    oldest: Instant
+    """A moment before this one is late."""
 
 
-def fire_punctual(due: DueSchedule, circumstances: Circumstances) -> Firing | None:
-    """The firing of a schedule with nothing but one punctual moment. None: it is not that simple."""
-    now, jobs, tempo, launch, run_ids = circumstances
-    number, opened_at, spec = due.revisions[0]
-    job = jobs.get(spec.target)
-    if not _is_plain(due) or spec.jitter or job is None or not job.spec.enabled:
-        return None
-    rule, end = rule_of(spec, due.id), spec.end_at or LATEST
-    last = min(now, end)
-    moment = rule.next(max(due.settled_until, opened_at, Instant((spec.start_at or 0) - 1)))
-    if moment is None or moment > last or now - moment > tempo.tolerance:
-        return None
-    following = rule.next(moment)
-    if following is not None and following <= last:
-        return None
-    tick = Tick(due.uid, due.id, moment, tick_key(due.id, moment))
-    run = launch(Launch(RunId(next(run_ids)), tick, spec, job, now))
-    if run is None:
-        return None
-    record = TickRecord(moment, moment, 1, _RAN, _ON_TIME, moment, number, run.id)
-    coming = following if following is not None and following <= end else None
-    return Firing(
-        due.uid, due.version, moment, [record], [run], next_run_at=coming, wake_at=coming, last_scheduled_at=moment
-    )
+class Punctual:
+    """Decides about the schedules of one round, the short way wherever there is one."""
+
+    def __init__(self, circumstances: Circumstances, schedules: Iterable[DueSchedule]) -> None:
+        self._circumstances = circumstances
+        self._case = once_each(self._find_case, (due.revisions[0].spec for due in schedules))
+
+    def decide(self, due: DueSchedule) -> Firing:
+        """Decide about every moment of `due` that is planned up to now."""
+        return self.fire(due) or plan_firing(due, self._circumstances)
+
+    def fire(self, due: DueSchedule) -> Firing | None:
+        """The firing of a schedule with nothing but one punctual moment. None: it is not that simple."""
+        if not _is_plain(due):
+            return None
+        number, opened_at, spec = due.revisions[0]
+        case = self._case(spec, due.id)
+        if case is None:
+            return None
+        job, rule, before, end, oldest = case
+        now, _, _, launch, run_ids = self._circumstances
+        moment = rule.next(max(due.settled_until, opened_at, before))
+        if moment is None or not oldest <= moment <= now or moment > end:
+            return None
+        following = rule.next(moment)
+        coming = following if following is not None and following <= end else None
+        if coming is not None and coming <= now:
+            return None
+        tick = Tick(due.uid, due.id, moment, tick_key(due.id, moment))
+        run = launch(Launch(RunId(next(run_ids)), tick, spec, job, now))
+        if run is None:
+            return None
+        record = TickRecord(moment, moment, 1, _RAN, _ON_TIME, moment, number, run.id)
+        return Firing(
+            due.uid, due.version, moment, [record], [run], next_run_at=coming, wake_at=coming, last_scheduled_at=moment
+        )
+
+    def _find_case(self, spec: ScheduleSpec, schedule_id: ScheduleId) -> _Case | None:
+        """None: a schedule like this may not fire at once."""
+        now, jobs, tempo, _, _ = self._circumstances
+        job = jobs.get(spec.target)
+        if spec.jitter or job is None or not job.spec.enabled:
+            return None
+        before, end, oldest = Instant((spec.start_at or 0) - 1), spec.end_at or LATEST, Instant(now - tempo.tolerance)
+        return _Case(job, rule_of(spec, schedule_id), before, end, oldest)
 
 
 def _is_plain(due: DueSchedule) -> bool:

@@ -93,6 +93,11 @@ class ScheduleSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
         """What is started: the job's id, or the workflow's. Both share one space of names."""
         return JobId(self.job_id or self.workflow_id or "")
 
+    @property
+    def is_drawn(self) -> bool:
+        """Whether the moments that it plans depend on the name of the schedule."""
+        return self.type is ScheduleType.CRON and cron.is_hashed(self.expr)
+
 
 class Revision(NamedTuple):
     number: int
@@ -126,7 +131,7 @@ class Schedule(Struct, frozen=True, gc=False):
     behind_since: Instant | None = None
     ledger_from: Instant | None = None
     """Ticks before this moment have been removed by retention."""
-    is_illegible: bool = False
+    is_unreadable: bool = False
     """Its own row cannot be read, and it does not fire. What it says is what its current revision says."""
 
 

@@ -185,19 +185,24 @@ class Consumer:
             if claim.lost:
                 await self._sweep_former(claim)
             outcome = await self._work(running)
+            # Asked while the attempt is in our books: what is not listed with a renewal is taken back.
+            is_lost = outcome is not None and await self._is_lost(running, outcome)
         finally:
             # Whatever happens, the slot is free again; a lease without an outcome is given back with the next renewal.
             del self._running[claim.token]
             # Woken before the finisher, a round of ours takes the outcome along.
             self.make_room()
-        if outcome is not None and not self._is_lost(running, outcome):
+        if outcome is not None and not is_lost:
             self._save(claim, settle(claim, outcome, running.definition.options))
 
-    def _is_lost(self, running: RunningAttempt, outcome: Outcome) -> bool:
+    async def _is_lost(self, running: RunningAttempt, outcome: Outcome) -> bool:
         """Whoever takes this worker for dead ends the processes it left. What looks like a failure then may be their
         doing, and they will say that the attempt was lost."""
-        is_of_process = isinstance(outcome, Failure) and outcome.exit_code is not None
-        return running.ending is Ending.LEASE_LOST or (is_of_process and self._membership.has_run_out)
+        if running.ending is Ending.LEASE_LOST:
+            return True
+        if not isinstance(outcome, Failure) or outcome.exit_code is None:
+            return False
+        return self._membership.has_run_out or (outcome.is_by_signal and not await self._membership.is_confirmed())
 
     def _work(self, running: RunningAttempt) -> Coroutine[Any, Any, Outcome | None]:
         """What there is to do. A run of a workflow becomes its steps, and goes on without a worker: no outcome yet."""

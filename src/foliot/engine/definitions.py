@@ -152,7 +152,7 @@ def _with_options(claim: Claim, options: Options, given: Mapping[str, Any]) -> O
         return overlay(options, given)
     except (AttributeError, TypeError, ValueError, msgspec.MsgspecError):
         # Written by a newer Foliot, perhaps. The job's own options are better than a worker that cannot go on.
-        log.exception("overrides_not_readable", extra={"run": claim.run_id})
+        log.exception("overrides_unreadable", extra={"run": claim.run_id})
         return options
 
 

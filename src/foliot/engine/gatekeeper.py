@@ -73,7 +73,7 @@ class Gatekeeper:
         try:
             return await self._ask(run, now)
         except RowUnreadable as error:
-            log.error("gate_not_readable", extra={"run": run.run_id, "error": error.message})
+            log.error("gate_unreadable", extra={"run": run.run_id, "error": error.message})
             return Passed(run.run_id, Decision(action=Action.FAIL, reason=Reason.LAUNCH_FAILED, trouble=str(error)))
 
     async def _ask(self, run: Gated, now: Instant) -> Passed | Postponed:

@@ -82,6 +82,28 @@ class Membership:
         """Whether others may take this worker for dead by now, also if it has not noticed yet."""
         return self._clock.elapsed() >= self._renewed_at + self._lease
 
+    async def is_confirmed(self) -> bool:
+        """Whether the storage takes this worker for alive as well. By our own clock it may be, and have been found dead
+        all the same, where the clock of the storage was set forward.
+
+        While the storage cannot be asked, our own clock counts.
+        """
+        worker, started = self.worker, self._clock.elapsed()
+        if worker is None:
+            return False
+        try:
+            async with deadline(self._clock, Millis(max(self._time_left(), 1))):
+                # Nothing is listed: who asks has an attempt in hand that is in nobody's books.
+                renewal = await self._storage.workers.renew(worker.id, None, self._lease)
+        except Exception:
+            log.exception("worker_not_confirmed", extra={"worker": worker.id})
+            return not self.has_run_out
+        if renewal is None:
+            self.wake.set()
+            return False
+        self._renewed_at = max(self._renewed_at, started)
+        return True
+
     def serve(self, holder: Holder, on_join: Callable[[], None]) -> None:
         """Name who is to be told about cancels and losses, and what to do when the worker has been registered."""
         self._holder = holder

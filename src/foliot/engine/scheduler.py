@@ -14,11 +14,11 @@ from typing import Final
 from foliot.domain.firing import Circumstances, DueSchedule, Firing, Launcher, Tempo
 from foliot.domain.ids import IdSource, ScheduleUid
 from foliot.domain.instant import MINUTE, Instant, Millis, later, to_iso
-from foliot.domain.punctual import decide
+from foliot.domain.punctual import Punctual
 from foliot.domain.tick import TickOutcome, TickRecord
 from foliot.engine.loop import AT_ONCE
 from foliot.ports.clock import Clock
-from foliot.ports.schedules import DueBatch, Illegible
+from foliot.ports.schedules import DueBatch, Unreadable
 from foliot.ports.storage import Storage, Topic
 
 log = logging.getLogger(__name__)
@@ -51,7 +51,7 @@ class Scheduler:
         started = self._clock.elapsed()
         wanted = BATCH + len(self._apart)
         due = await self._storage.schedules.due(wanted)
-        self._set_apart(due.illegible)
+        self._set_apart(due.unreadable)
         if due.schedules and not await self._fire(due):
             # Others were faster, or the storage refuses these: either way nothing is gained by hurrying.
             return self._tempo.tick
@@ -63,13 +63,13 @@ class Scheduler:
         now = due.now + self._clock.elapsed() - started
         return Millis(max(0, min(next_wake - now, self._tempo.tick)))
 
-    def _set_apart(self, illegible: Sequence[Illegible]) -> None:
+    def _set_apart(self, unreadable: Sequence[Unreadable]) -> None:
         """Leave schedules alone that cannot be read, until somebody mends them. Each is told of once, until it is
         another trouble: it may be there for days."""
-        before, self._apart = self._apart, {one.uid: one.error.message for one in illegible}
-        for one in illegible:
+        before, self._apart = self._apart, {one.uid: one.error.message for one in unreadable}
+        for one in unreadable:
             if before.get(one.uid) != one.error.message:
-                log.error("schedule_not_readable", extra={"schedule": one.id, "error": one.error.message})
+                log.error("schedule_unreadable", extra={"schedule": one.id, "error": one.error.message})
 
     async def _fire(self, due: DueBatch) -> int:
         """Decide about all that is due; how many decisions were saved.
@@ -77,10 +77,11 @@ class Scheduler:
         While one part is being saved, the next is decided: the database and this process work side by side.
         """
         circumstances = Circumstances(due.now, due.jobs, self._tempo, self._launcher, self._ids.stream(due.now))
+        punctual = Punctual(circumstances, due.schedules)
         saving: list[asyncio.Task[int]] = []
         for start in range(0, len(due.schedules), PART):
             part = due.schedules[start : start + PART]
-            firings = [_decide(schedule, circumstances) for schedule in part]
+            firings = [_decide(schedule, punctual, due.now) for schedule in part]
             saving.append(asyncio.create_task(self._save(part, firings)))
             await asyncio.sleep(0)
         return sum(await asyncio.gather(*saving))
@@ -92,13 +93,13 @@ class Scheduler:
         return len(saved)
 
 
-def _decide(schedule: DueSchedule, circumstances: Circumstances) -> Firing:
+def _decide(schedule: DueSchedule, punctual: Punctual, now: Instant) -> Firing:
     try:
-        return decide(schedule, circumstances)
+        return punctual.decide(schedule)
     except Exception:
         # One schedule whose rule can no longer be read (a zone that is gone, say) must not stop all others.
         log.exception("schedule_not_decidable", extra={"schedule": schedule.id})
-        return _deferred(schedule, circumstances.now)
+        return _deferred(schedule, now)
 
 
 def _deferred(schedule: DueSchedule, now: Instant) -> Firing:

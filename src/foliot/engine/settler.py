@@ -10,6 +10,7 @@ from typing import Final
 
 from foliot.domain.ids import IdSource, RunId
 from foliot.domain.instant import SECOND, Millis
+from foliot.domain.workflow.abandoning import abandon
 from foliot.domain.workflow.execution import Progress, Settlement, Unsettled
 from foliot.domain.workflow.passage import Passage
 from foliot.domain.workflow.progress import StepState
@@ -17,7 +18,7 @@ from foliot.engine.guide import Guide
 from foliot.engine.hooks import Tell, nobody
 from foliot.engine.loop import AT_ONCE
 from foliot.engine.plans import Plans
-from foliot.errors import StorageUnavailable
+from foliot.errors import RowUnreadable, StorageUnavailable
 from foliot.ports.storage import Storage, Topic
 
 log = logging.getLogger(__name__)
@@ -62,11 +63,11 @@ class Settler:
 
     async def _decide(self, unsettled: Unsettled) -> Settlement | None:
         """One execution of which something cannot be read is left as it is, and told of once: it must not stop all
-        others, and goes on when somebody has mended it."""
+        others, and goes on when somebody has mended it. If it is to end, it does."""
         run_id = unsettled.execution.run_id
         try:
-            if unsettled.error is not None:
-                raise unsettled.error
+            if unsettled.execution.error is not None:
+                raise unsettled.execution.error
             settlement = await self._settle(unsettled)
         except StorageUnavailable:
             raise
@@ -74,13 +75,15 @@ class Settler:
             if self._told.get(run_id) != str(error):
                 self._told[run_id] = str(error)
                 log.exception("execution_not_settled", extra={"run": run_id})
-            return None
+            if not (unsettled.is_to_end and isinstance(error, RowUnreadable)):
+                return None
+            return abandon(unsettled, await self._storage.executions.steps(run_id))
         self._told.pop(run_id, None)
         return settlement
 
     async def _settle(self, unsettled: Unsettled) -> Settlement | None:
         """Decide what follows for one execution; nothing, where names have changed since it was read."""
-        execution, notes, now, _ = unsettled
+        execution, notes, now = unsettled
         plan = await self._plans.get(execution.workflow_id, execution.version, execution.revision)
         if plan is None:
             return None

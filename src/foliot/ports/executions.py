@@ -20,11 +20,24 @@ class WorkflowVersion(NamedTuple):
     created_at: Instant
 
 
+class Behind(NamedTuple):
+    """The jobs behind a workflow, see `domain.workflow.jobs`."""
+
+    jobs: set[JobId]
+    """Those that are deleted with it."""
+    doubtful: set[JobId]
+    """Those that are named as its steps would be, if it cannot be read, and cannot be read either. They may be
+    somebody's own, and stay."""
+
+
 class WorkflowStore(Protocol):
     async def put(
         self, workflows: Mapping[str, WorkflowSpec], *, at: Instant | None = None
     ) -> dict[str, WorkflowVersion]:
-        """Store each as a new version, counted from 1; one that equals the newest is that version again."""
+        """Store each as a new version, counted from 1; one that equals the newest is that version again.
+
+        A newest version that cannot be read equals nothing: whoever puts the workflow again adds one that can.
+        """
         ...
 
     async def deploy(self, deployment: Deployment, *, at: Instant | None = None) -> dict[str, WorkflowVersion]:
@@ -37,15 +50,23 @@ class WorkflowStore(Protocol):
 
         What has begun goes on, and history is kept, so versions can still be had by their numbers; only the newest is
         none any more. One that is put again goes on counting. Returns the ids that existed.
+
+        The jobs behind a version that cannot be read are those parts of workflows that are named as its steps would
+        be. See `behind`.
         """
         ...
 
+    async def behind(self, workflow_id: str) -> Behind:
+        """What `delete` would take along, and leave. Nothing, if there is no such workflow."""
+        ...
+
     async def get(self, wanted: Collection[tuple[str, int | None]]) -> dict[tuple[str, int | None], WorkflowVersion]:
-        """Those of the versions that exist; None asks for the newest."""
+        """Those of the versions that exist; None asks for the newest. Raises `RowUnreadable` if one cannot be read."""
         ...
 
     async def page(self, *, after: str | None = None, limit: int = 100) -> list[WorkflowVersion]:
-        """The newest version of each workflow, by id."""
+        """The newest version of each workflow, by id. Raises `RowUnreadable`, naming the workflow, if one cannot be
+        read."""
         ...
 
     async def pause_step(self, workflow_id: str, step: str, *, paused: bool) -> None:
@@ -67,7 +88,7 @@ class ExecutionStore(Protocol):
     async def unsettled(self, limit: int, *, at: Instant | None = None) -> list[Unsettled]:
         """Executions with notes, or past their deadline and not ending. Takes no lock and changes nothing.
 
-        One that cannot be read comes with an error, and keeps none of the others from being read.
+        One that cannot be read comes as from `look`, and keeps none of the others from being read.
         """
         ...
 
@@ -90,10 +111,21 @@ class ExecutionStore(Protocol):
         """Those of the jobs that have a run which holds, or waits for, its job's place (`domain.limits.job_limit`)."""
         ...
 
-    async def get(self, run_ids: Collection[RunId]) -> dict[RunId, Execution]: ...
+    async def get(self, run_ids: Collection[RunId]) -> dict[RunId, Execution]:
+        """Those of the executions that exist. Raises `RowUnreadable` if one of them cannot be read."""
+        ...
 
-    async def steps(self, run_id: RunId) -> list[StepRecord]: ...
+    async def look(self, run_ids: Collection[RunId]) -> dict[RunId, Execution]:
+        """The same, to be shown or ended: one that cannot be read comes with its error, and with the rest of its
+        row."""
+        ...
 
-    async def active(self, *, workflow_id: str | None = None, limit: int = 100) -> list[Execution]:
-        """Executions that are not over, oldest first."""
+    async def steps(self, run_id: RunId) -> list[StepRecord]:
+        """All steps, to be shown or ended. One that cannot be read says so, and what is left of it."""
+        ...
+
+    async def active(
+        self, *, workflow_id: str | None = None, after: RunId | None = None, limit: int = 100
+    ) -> list[Execution]:
+        """Executions that are not over, oldest first, those after `after`; as from `look`."""
         ...

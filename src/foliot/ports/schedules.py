@@ -13,7 +13,7 @@ from foliot.errors import RowUnreadable
 from foliot.ports.definitions import NewSchedule
 
 
-class Illegible(NamedTuple):
+class Unreadable(NamedTuple):
     """A schedule that asks for a decision nobody can make: its row, or that of its job, cannot be read."""
 
     uid: ScheduleUid
@@ -27,13 +27,13 @@ class DueBatch(NamedTuple):
     now: Instant
     schedules: Sequence[DueSchedule]
     jobs: Mapping[JobId, Job]
-    illegible: Sequence[Illegible] = ()
+    unreadable: Sequence[Unreadable] = ()
     """They ask as well, and count as the others do."""
 
     @property
     def size(self) -> int:
         """How many ask."""
-        return len(self.schedules) + len(self.illegible)
+        return len(self.schedules) + len(self.unreadable)
 
 
 class Ledger(NamedTuple):

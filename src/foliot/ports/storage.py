@@ -11,6 +11,7 @@ import asyncio
 from enum import StrEnum
 from typing import Protocol
 
+from foliot.ports.clock import Clock
 from foliot.ports.executions import ExecutionStore, WorkflowStore
 from foliot.ports.jobs import JobStore
 from foliot.ports.logs import LogStore
@@ -63,6 +64,11 @@ class Storage(Protocol):
 
     @property
     def upkeep(self) -> Upkeep: ...
+
+    @property
+    def clock(self) -> Clock:
+        """What time it is for all who use this storage, as near as it can be told without asking."""
+        ...
 
     @property
     def is_remote(self) -> bool:

@@ -1,5 +1,6 @@
 """Edges between jobs, one by one: a job that runs after another one."""
 
+import logging
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import reduce
 
@@ -21,9 +22,11 @@ from foliot.domain.workflow.dependencies import (
 )
 from foliot.domain.workflow.jobs import jobs_of
 from foliot.domain.workflow.spec import Edge, WorkflowSpec
-from foliot.errors import InvalidRun, NotFound
+from foliot.errors import InvalidRun, NotFound, RowUnreadable
 from foliot.ports.storage import Storage
 from foliot.service.paging import PAGE, stored_jobs
+
+log = logging.getLogger(__name__)
 
 
 class DependencyBook:
@@ -48,8 +51,12 @@ class DependencyBook:
         await self._change(lambda edges: without_edge(edges, after.id, before.id))
 
     async def remove_jobs(self, job_ids: Collection[JobId]) -> None:
-        """Take away all edges of jobs that are deleted."""
-        edges = await self._edges()
+        """Take away all edges of jobs that are deleted, as far as edges can be read at all."""
+        try:
+            edges = await self._edges()
+        except RowUnreadable as error:
+            log.warning("dependencies_unreadable", extra={"jobs": sorted(job_ids), "error": error.message})
+            return
         if reduce(without_job, job_ids, edges) != edges:
             await self._change(lambda known: reduce(without_job, job_ids, known))
 
@@ -86,7 +93,8 @@ class DependencyBook:
         for root in _before(edges, parent):
             active = await self._storage.executions.active(workflow_id=led_by(root))
             for execution in active:
-                if {child, parent} <= execution.jobs.keys():
+                # One that cannot be read may be with both.
+                if execution.error is not None or {child, parent} <= execution.jobs.keys():
                     raise InvalidRun(
                         f'an execution with "{child}" and "{parent}" is under way',
                         hint=f"Wait for it, or: foliot cancel {execution.run_id}",

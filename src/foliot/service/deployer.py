@@ -18,9 +18,10 @@ from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
 from foliot.domain.job import JobSpec
 from foliot.domain.schedule import ScheduleSpec
 from foliot.domain.workflow.jobs import jobs_of_all
-from foliot.errors import InvalidInput, NotFound, OwnedElsewhere
+from foliot.errors import InvalidInput, NotFound, OwnedElsewhere, RowUnreadable
+from foliot.ports.schedules import Ledger
 from foliot.ports.storage import Storage
-from foliot.service.paging import PAGE, stored_jobs, stored_schedules, stored_workflows
+from foliot.service.paging import PAGE, page_with_errors, stored_jobs, stored_schedules, stored_workflows
 from foliot.service.registrar import Registrar, check_job
 from foliot.service.workflows import Workflows
 
@@ -41,7 +42,7 @@ class Deployer:
         schedules = [
             schedule
             async for schedule in stored_schedules(self._storage)
-            if not schedule.is_illegible or schedule.id not in declared.schedules
+            if not schedule.is_unreadable or schedule.id not in declared.schedules
         ]
         versions = [version async for version in stored_workflows(self._storage)]
         # Those that Foliot itself made of dependencies are nobody's definition either.
@@ -95,12 +96,25 @@ class Deployer:
         """What was paused when it left stays paused when it returns: no definition resumes anything."""
         paused: dict[ScheduleId, bool] = {}
         after: ScheduleUid | None = None
-        while created and (page := await self._storage.schedules.ledgers(ids=created, after=after, limit=PAGE)):
+        while created and (page := await self._ledgers(created, after)):
             # By uid, so the newest of those that have gone comes last.
-            gone = [ledger.schedule for ledger in page if ledger.deleted_at is not None]
+            known = [ledger for ledger in page if not isinstance(ledger, RowUnreadable)]
+            gone = [ledger.schedule for ledger in known if ledger.deleted_at is not None]
             paused |= {schedule.id: schedule.paused_at is not None for schedule in gone}
-            after = page[-1].schedule.uid
+            after = _uid(page[-1])
         await self._storage.schedules.pause([name for name, was_paused in paused.items() if was_paused], paused=True)
+
+    async def _ledgers(
+        self, schedule_ids: Sequence[ScheduleId], after: ScheduleUid | None
+    ) -> list[Ledger | RowUnreadable]:
+        async def read(since: ScheduleUid | None, most: int) -> Sequence[Ledger]:
+            return await self._storage.schedules.ledgers(ids=schedule_ids, after=since, limit=most)
+
+        return await page_with_errors(read, _uid, after, PAGE)
+
+
+def _uid(ledger: Ledger | RowUnreadable) -> ScheduleUid:
+    return ScheduleUid(ledger.uid) if isinstance(ledger, RowUnreadable) else ledger.schedule.uid
 
 
 def _refuse(refusals: Sequence[Refusal]) -> None:

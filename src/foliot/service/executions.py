@@ -49,6 +49,7 @@ class ExecutionView(msgspec.Struct, frozen=True, kw_only=True):
     started_at: datetime | None
     finished_at: datetime | None
     error: str | None
+    """Why it failed; of one that is not over, which row of it cannot be read."""
     steps: list[StepView]
 
     @property
@@ -145,7 +146,7 @@ class Executions:
     async def status(self, execution_id: str) -> ExecutionView | None:
         """An execution with all its steps; None when there is none of that id."""
         run_id = RunId(execution_id)
-        executions = await self._storage.executions.get([run_id])
+        executions = await self._storage.executions.look([run_id])
         runs = await self._storage.runs.get([run_id])
         if run_id not in executions or run_id not in runs:
             return None
@@ -193,7 +194,7 @@ def _view(execution: Execution, run: Run, steps: Sequence[StepRecord]) -> Execut
         scheduled_for=None if execution.planned is None else to_datetime(execution.planned),
         started_at=to_datetime(execution.opened_at),
         finished_at=None if run.finished_at is None else to_datetime(run.finished_at),
-        error=run.error,
+        error=run.error or (None if execution.error is None else execution.error.message),
         steps=[_view_step(step) for step in steps],
     )
 

@@ -94,6 +94,6 @@ class Overview:
 def _preview(schedule: Schedule, now: Instant) -> Sequence[Instant]:
     """The next fire times by the current rule: none while paused, and none of a schedule that has had its last, or
     cannot be read."""
-    if schedule.paused_at is not None or not schedule.enabled or schedule.is_illegible:
+    if schedule.paused_at is not None or not schedule.enabled or schedule.is_unreadable:
         return ()
     return Timetable(schedule.id, (schedule.revision,)).upcoming(max(now, schedule.settled_until), PREVIEW)

@@ -1,7 +1,7 @@
 """Everything that is stored of a kind, read in pages: however much there is, one page of it is in memory."""
 
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Final, TypeVar
 
 from foliot.domain.ids import JobId
@@ -24,22 +24,41 @@ async def each_of(
 ) -> AsyncIterator[Item]:
     """What `read` hands out, page after page: it is given the key of the last item that it gave."""
     after: Key | None = None
-    while page := await read(after):
+    # A key that is not text, and is given as it is written out, may be found again behind itself.
+    read_on: set[Key | None] = set()
+    while after not in read_on and (page := await read(after)):
+        read_on.add(after)
         for item in page:
             yield item
         after = key(page[-1])
 
 
-async def page_of_jobs(storage: Storage, after: JobId | None, limit: int) -> list[Job | RowUnreadable]:
-    """A page, with an error in the place of each job that cannot be read: it is halved until that stands alone."""
+async def page_with_errors(
+    read: Callable[[Key | None, int], Awaitable[Sequence[Item]]],
+    key: Callable[[Item | RowUnreadable], Key],
+    after: Key | None,
+    limit: int,
+) -> list[Item | RowUnreadable]:
+    """A page, with an error in the place of each item that cannot be read: it is halved until that stands alone."""
     try:
-        return [*await storage.jobs.page(after=after, limit=limit)]
+        return [*await read(after, limit)]
     except RowUnreadable as error:
         if limit == 1:
             return [error]
     half = limit // 2
-    first = await page_of_jobs(storage, after, half)
-    return first if len(first) < half else first + await page_of_jobs(storage, job_id_of(first[-1]), limit - half)
+    first = await page_with_errors(read, key, after, half)
+    if len(first) < half:
+        return first
+    return first + await page_with_errors(read, key, key(first[-1]), limit - half)
+
+
+async def page_of_jobs(storage: Storage, after: JobId | None, limit: int) -> list[Job | RowUnreadable]:
+    """Jobs by id, with an error in the place of each that cannot be read."""
+
+    async def read(since: JobId | None, most: int) -> Sequence[Job]:
+        return await storage.jobs.page(after=since, limit=most)
+
+    return await page_with_errors(read, job_id_of, after, limit)
 
 
 def job_id_of(job: Job | RowUnreadable) -> JobId:
@@ -50,22 +69,15 @@ async def stored_jobs(storage: Storage) -> AsyncIterator[Job]:
     """All that can be read. One that cannot is told of, and keeps nobody from working with the others."""
     async for job in each_of(lambda after: page_of_jobs(storage, after, PAGE), job_id_of):
         if isinstance(job, RowUnreadable):
-            log.warning("job_not_readable", extra={"job": job.name, "error": job.message})
+            log.warning("job_unreadable", extra={"job": job.name, "error": job.message})
         else:
             yield job
 
 
 async def known_jobs(storage: Storage, job_ids: Collection[JobId]) -> dict[JobId, Job]:
     """Those of the named jobs that can be read. Who puts another one in the place of one that cannot mends it."""
-    try:
-        return await storage.jobs.get(job_ids)
-    except RowUnreadable:
-        if len(job_ids) == 1:
-            return {}
-    known: dict[JobId, Job] = {}
-    for job_id in job_ids:
-        known |= await known_jobs(storage, [job_id])
-    return known
+    found: dict[JobId, Job | RowUnreadable] = await found_with_errors(storage.jobs.get, list(job_ids))
+    return _readable(found)
 
 
 def stored_schedules(storage: Storage, job_id: JobId | None = None) -> AsyncIterator[Schedule]:
@@ -75,6 +87,54 @@ def stored_schedules(storage: Storage, job_id: JobId | None = None) -> AsyncIter
     )
 
 
-def stored_workflows(storage: Storage) -> AsyncIterator[WorkflowVersion]:
-    """The newest version of each."""
-    return each_of(lambda after: storage.workflows.page(after=after, limit=PAGE), lambda version: version.workflow_id)
+async def page_of_workflows(storage: Storage, after: str | None, limit: int) -> list[WorkflowVersion | RowUnreadable]:
+    """The newest version of each workflow, by id, with an error in the place of each that cannot be read."""
+
+    async def read(since: str | None, most: int) -> Sequence[WorkflowVersion]:
+        return await storage.workflows.page(after=since, limit=most)
+
+    return await page_with_errors(read, workflow_id_of, after, limit)
+
+
+def workflow_id_of(version: WorkflowVersion | RowUnreadable) -> str:
+    return version.name if isinstance(version, RowUnreadable) else version.workflow_id
+
+
+async def stored_workflows(storage: Storage) -> AsyncIterator[WorkflowVersion]:
+    """The newest version of each, as far as they can be read. One that cannot is told of, as with jobs."""
+    async for version in each_of(lambda after: page_of_workflows(storage, after, PAGE), workflow_id_of):
+        if isinstance(version, RowUnreadable):
+            log.warning("workflow_unreadable", extra={"workflow": version.name, "error": version.message})
+        else:
+            yield version
+
+
+async def known_versions(
+    storage: Storage, wanted: Collection[tuple[str, int | None]]
+) -> dict[tuple[str, int | None], WorkflowVersion]:
+    """Those of the versions that can be read."""
+    return _readable(await versions_with_errors(storage, wanted))
+
+
+async def versions_with_errors(
+    storage: Storage, wanted: Collection[tuple[str, int | None]]
+) -> dict[tuple[str, int | None], WorkflowVersion | RowUnreadable]:
+    """Those of the versions that exist, with an error in the place of each that cannot be read."""
+    return await found_with_errors(storage.workflows.get, list(wanted))
+
+
+async def found_with_errors(
+    get: Callable[[Collection[Key]], Awaitable[dict[Key, Item]]], names: Sequence[Key]
+) -> dict[Key, Item | RowUnreadable]:
+    """What there is of these, found as a page is."""
+    try:
+        return {**await get(names)}
+    except RowUnreadable as error:
+        if len(names) == 1:
+            return {names[0]: error}
+    half = len(names) // 2
+    return await found_with_errors(get, names[:half]) | await found_with_errors(get, names[half:])
+
+
+def _readable(found: Mapping[Key, Item | RowUnreadable]) -> dict[Key, Item]:
+    return {name: item for name, item in found.items() if not isinstance(item, RowUnreadable)}

@@ -2,7 +2,9 @@
 
 import logging
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping
+from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from foliot.domain.deployment import OWNERS
@@ -14,6 +16,7 @@ from foliot.domain.instant import Instant
 from foliot.domain.job import Job, JobSpec, check_name, inherited, watched_by
 from foliot.domain.payload import encode_payload
 from foliot.domain.schedule import Schedule, ScheduleSpec, canonical, why_over
+from foliot.domain.sharing import once_each
 from foliot.domain.workflow.spec import GRAPH
 from foliot.errors import InvalidInput, InvalidJob, InvalidSchedule, NotFound, OwnedElsewhere, RowUnreadable
 from foliot.ports.clock import Clock
@@ -105,7 +108,8 @@ class Registrar:
         chosen = ScheduleId(schedule_id or self._ids.make(self._clock.now()))
         prepared = await self.prepare_schedules({chosen: read_schedule(fields)})
         if paused:
-            await self._storage.schedules.pause([chosen], paused=True)
+            with suppress(RowUnreadable):
+                await self._storage.schedules.pause([chosen], paused=True)
         [schedule] = await self._storage.schedules.put(prepared)
         if paused is not None:
             [schedule] = await self._storage.schedules.pause([chosen], paused=paused) or [schedule]
@@ -135,7 +139,8 @@ class Registrar:
         return self._with_uids(asked.specs)
 
     async def _compare(self, schedules: Mapping[ScheduleId, ScheduleSpec]) -> _Asked:
-        specs = {schedule_id: canonical(spec, schedule_id) for schedule_id, spec in schedules.items()}
+        plain = once_each(canonical, schedules.values())
+        specs = {schedule_id: plain(spec, schedule_id) for schedule_id, spec in schedules.items()}
         known = await self._storage.schedules.get(specs)
         changes = {
             schedule_id: spec
@@ -152,11 +157,8 @@ class Registrar:
         await self._check_jobs(asked.changes)
 
     def _with_uids(self, specs: Mapping[ScheduleId, ScheduleSpec]) -> list[NewSchedule]:
-        uids = self._ids.batch(self._clock.now(), len(specs))
-        return [
-            NewSchedule(ScheduleUid(uid), schedule_id, spec)
-            for uid, (schedule_id, spec) in zip(uids, specs.items(), strict=True)
-        ]
+        uids = map(ScheduleUid, self._ids.batch(self._clock.now(), len(specs)))
+        return [*map(NewSchedule, uids, specs.keys(), specs.values())]
 
     def check_schedules(self, schedules: Mapping[ScheduleId, ScheduleSpec]) -> None:
         """Refuse schedules that could not be kept if they were saved now."""
@@ -164,9 +166,18 @@ class Registrar:
 
     def _over(self, schedules: Mapping[ScheduleId, ScheduleSpec]) -> dict[ScheduleId, InvalidInput]:
         """Those that cannot fire any more, and why. Those that never could are refused."""
-        now = self._clock.now()
-        found = {schedule_id: _check(spec, schedule_id, now) for schedule_id, spec in schedules.items()}
-        return {schedule_id: error for schedule_id, error in found.items() if error is not None}
+        why = once_each(partial(_why_over, now=self._clock.now()), schedules.values())
+        over: dict[ScheduleId, InvalidInput] = {}
+        for schedule_id, spec in schedules.items():
+            try:
+                check_name("schedule_id", schedule_id, InvalidSchedule)
+                error = why(spec, schedule_id)
+            except InvalidInput as refusal:
+                refusal.add_context(f"schedule {schedule_id[:64]!a}")
+                raise
+            if error is not None:
+                over[schedule_id] = error
+        return over
 
     async def pause_schedule(self, schedule_id: str, paused: bool) -> None:
         if not await self._storage.schedules.pause([ScheduleId(schedule_id)], paused=paused):
@@ -313,11 +324,7 @@ def _tell_of(over: Mapping[ScheduleId, InvalidInput], known: Collection[Schedule
         log.warning("schedule_is_over", extra={**facts, "is_stored": schedule_id in known, "hint": hint})
 
 
-def _check(spec: ScheduleSpec, schedule_id: ScheduleId, now: Instant) -> InvalidInput | None:
-    """Refuse a schedule that could never be kept. Why it cannot be kept any more comes back."""
-    try:
-        encode_payload(spec.payload)
-        return why_over(spec, schedule_id, now)
-    except InvalidInput as error:
-        error.add_context(f"schedule {schedule_id[:64]!a}")
-        raise
+def _why_over(spec: ScheduleSpec, schedule_id: ScheduleId, *, now: Instant) -> InvalidInput | None:
+    """Why a schedule cannot be kept any more. One that never could is refused."""
+    encode_payload(spec.payload)
+    return why_over(spec, schedule_id, now)

@@ -18,16 +18,21 @@ from foliot.errors import FoliotError, InvalidInput, RowUnreadable
 from foliot.ports.runs import RunFilter
 from foliot.ports.schedules import Ledger
 from foliot.ports.storage import Storage
+from foliot.service.unreadable import unreadable_rows
 
 _PAGE = 200
 _ROWS = 10_000
 _RUNS = 200
+_OF_RUNS = ("run", "execution")
 
 
 class Report(NamedTuple):
-    """What `verify` found about one schedule. `ticks` counts moments, ranges included."""
+    """What `verify` found about one schedule. `ticks` counts moments, ranges included.
 
-    schedule_id: ScheduleId
+    No schedule: it is about a row of something else.
+    """
+
+    schedule_id: ScheduleId | None
     ticks: int
     findings: list[Finding]
 
@@ -40,12 +45,20 @@ async def verify(storage: Storage, since: Instant) -> AsyncIterator[Report]:
     """Go through all schedules, those deleted included, and compare their ticks after `since` with their rules."""
     before: ScheduleUid | None = None
     while page := await _page(storage, before, _PAGE):
+        if page[-1].uid == before:
+            return  # a uid that is not text is found again behind itself
         for sight in page:
             report = await _look(storage, sight, since)
             if not report.is_sound:
                 report = await _look_again(storage, before, sight.uid, since, report)
             yield report
             before = sight.uid
+
+
+async def verify_rows(storage: Storage, since: Instant) -> AsyncIterator[Report]:
+    """A report about each row that cannot be read and belongs to no schedule."""
+    async for error in unreadable_rows(storage):
+        yield Report(None, 0, [_unreadable(error, since, since)])
 
 
 class _Sight(NamedTuple):
@@ -109,7 +122,7 @@ async def _look(storage: Storage, sight: _Sight | _Blur, since: Instant) -> Repo
 
 
 def _unreadable(error: Exception, first: Instant, last: Instant) -> Finding:
-    run_id = RunId(error.name) if isinstance(error, RowUnreadable) and error.kind == "run" else None
+    run_id = RunId(error.name) if isinstance(error, RowUnreadable) and error.kind in _OF_RUNS else None
     fact = error.message if isinstance(error, FoliotError) else str(error)
     return Finding(Fault.UNREADABLE, first, last, 1, run_id, fact)
 

@@ -152,8 +152,8 @@ class ScheduleView(msgspec.Struct, frozen=True, kw_only=True):
     updated_at: datetime
     preview: list[datetime]
     """The next fire times as they are planned now, in the schedule's zone's instants, UTC."""
-    readable: bool = True
-    """False: something else has written its row, and it does not fire until that is mended."""
+    unreadable: bool = False
+    """Something else has written its row, and it does not fire until that is mended."""
 
     @property
     def cron_expr(self) -> str | None:
@@ -307,7 +307,7 @@ def view_schedule(schedule: Schedule, preview: Sequence[Instant]) -> ScheduleVie
         created_at=to_datetime(schedule.created_at),
         updated_at=to_datetime(schedule.updated_at),
         preview=[to_datetime(planned) for planned in preview],
-        readable=not schedule.is_illegible,
+        unreadable=schedule.is_unreadable,
     )
 
 

@@ -1,5 +1,6 @@
 """Registers and deploys workflows, and tells which there are."""
 
+import logging
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -12,14 +13,23 @@ from foliot.domain.job import JobSpec
 from foliot.domain.schedule import Schedule, ScheduleSpec, canonical
 from foliot.domain.workflow.checking import check_workflow, names_around, names_borne, possible_rivals
 from foliot.domain.workflow.dependencies import EDGES
-from foliot.domain.workflow.jobs import GRAPH, PART_SOURCE, is_part_of_workflow, jobs_of_all
+from foliot.domain.workflow.jobs import GRAPH, PART_SOURCE, jobs_of_all
 from foliot.domain.workflow.spec import WorkflowSpec
-from foliot.errors import InvalidSchedule, NotFound
+from foliot.errors import InvalidSchedule, NotFound, RowUnreadable
 from foliot.ports.definitions import Deployment
 from foliot.ports.executions import WorkflowVersion
 from foliot.ports.storage import Storage
-from foliot.service.paging import stored_schedules
+from foliot.service.paging import (
+    known_jobs,
+    page_of_jobs,
+    page_of_workflows,
+    stored_schedules,
+    versions_with_errors,
+    workflow_id_of,
+)
 from foliot.service.registrar import Registrar, refuse_foreign, refuse_owned
+
+log = logging.getLogger(__name__)
 
 _SUGGESTIONS: Final = 1_000
 _Borne = Mapping[JobId, tuple[str, str]]
@@ -81,15 +91,21 @@ class Workflows:
         Executions that have begun go on, those that have not are cancelled, and history is kept. With `force` also one
         that was defined in a file or in code.
         """
-        newest = await self.get(workflow_id)
-        refuse_owned("workflow", workflow_id, newest.spec.source, force=force)
-        behind = {name for one in await self._versions(newest) for name in jobs_of_all({workflow_id: one.spec})}
-        stored = await self._storage.jobs.get(behind)
-        names = {name for name, job in stored.items() if is_part_of_workflow(job.spec)}
-        await self._registrar.refuse_needed(names)
+        try:
+            newest = await self.get(workflow_id)
+        except RowUnreadable:
+            # Nobody can say whose it is: that is what force is for.
+            if not force:
+                raise
+        else:
+            refuse_owned("workflow", workflow_id, newest.spec.source, force=force)
+        behind = await self._storage.workflows.behind(workflow_id)
+        await self._registrar.refuse_needed(behind.jobs)
         if not await self._storage.workflows.delete([workflow_id]):
             raise NotFound("workflow", workflow_id)
-        return names
+        for name in sorted(behind.doubtful):
+            log.warning("job_left_behind", extra={"job": name, "workflow": workflow_id, "reason": "unreadable"})
+        return behind.jobs
 
     async def own_schedules(self, workflow_id: str) -> dict[ScheduleId, ScheduleSpec]:
         """The schedules that were defined with a workflow, not those that people added."""
@@ -109,9 +125,13 @@ class Workflows:
 
     async def jobs_named(self, names: Collection[JobId], besides: Collection[JobId] = ()) -> dict[JobId, JobSpec]:
         """Those of the jobs that exist; if one does not, others too: one of them was probably meant."""
-        found = await self._storage.jobs.get(names)
-        if set(names) - found.keys() - set(besides):
-            found = {job.id: job for job in await self._storage.jobs.page(limit=_SUGGESTIONS)} | found
+        others = set(names).difference(besides)
+        found = await self._storage.jobs.get(others)
+        if others - found.keys():
+            page = await page_of_jobs(self._storage, None, _SUGGESTIONS)
+            found = {job.id: job for job in page if not isinstance(job, RowUnreadable)} | found
+        # What is put in the place of one that cannot be read mends it.
+        found |= await known_jobs(self._storage, set(names).intersection(besides))
         return {job_id: job.spec for job_id, job in found.items()}
 
     async def _taken(self, workflow_id: str, spec: WorkflowSpec, borne: _Borne) -> dict[JobId, str]:
@@ -120,27 +140,57 @@ class Workflows:
         Former versions count: their jobs are stored, and executions of them may be under way. What it has it keeps.
         """
         rivals = [(name, None) for name in possible_rivals(workflow_id, spec)]
-        found = await self._storage.workflows.get([(workflow_id, None), *rivals])
+        found = await versions_with_errors(self._storage, [(workflow_id, None), *rivals])
         own = found.pop((workflow_id, None), None)
-        new = names_borne(workflow_id, spec).keys() - (names_borne(workflow_id, own.spec) if own else {}).keys()
+        new = {*names_borne(workflow_id, spec)}
+        if isinstance(own, WorkflowVersion):
+            new -= names_borne(workflow_id, own.spec).keys()
         if not new:
             return {}
         coming = {name: borne[name] for name in new if name in borne}
         others = {name: what for name, (owner, what) in coming.items() if owner != workflow_id}
-        for newest in found.values():
+        unreadable = []
+        for (rival, _), newest in found.items():
             for one in await self._versions(newest):
-                others |= names_borne(one.workflow_id, one.spec)
+                if isinstance(one, RowUnreadable):
+                    unreadable.append(rival)
+                else:
+                    others |= names_borne(rival, one.spec)
+        if unreadable:
+            others = await self._maybe_taken(new, unreadable, own) | others
         return {name: what for name, what in others.items() if name in new}
 
-    async def _versions(self, newest: WorkflowVersion) -> list[WorkflowVersion]:
-        """All versions of a workflow."""
+    async def _maybe_taken(
+        self, names: set[JobId], rivals: Collection[str], own: WorkflowVersion | RowUnreadable | None
+    ) -> dict[JobId, str]:
+        """Jobs of steps, none of `own`, that are named as those of rivals which cannot be read."""
+        if isinstance(own, RowUnreadable):
+            # They may as well be its own: it could never be mended.
+            return {}
+        former = [] if own is None else await self._versions(own)
+        readable = [one for one in former if not isinstance(one, RowUnreadable)]
+        had = {name for one in readable for name in names_borne(one.workflow_id, one.spec)}
+        stored = await known_jobs(self._storage, names - had)
+        parts = [name for name, job in stored.items() if job.spec.source == PART_SOURCE]
+        return {
+            name: f'a step of workflow "{rival[:64]}", which cannot be read'
+            for rival in sorted(rivals)
+            for name in parts
+            if name.startswith(f"{rival}.")
+        }
+
+    async def _versions(self, newest: WorkflowVersion | RowUnreadable) -> list[WorkflowVersion | RowUnreadable]:
+        """All versions of a workflow; that alone which cannot be read, if it is the newest."""
+        if isinstance(newest, RowUnreadable):
+            return [newest]
         numbers = [(newest.workflow_id, number + 1) for number in range(newest.version)]
-        return [*(await self._storage.workflows.get(numbers)).values()]
+        return [*(await versions_with_errors(self._storage, numbers)).values()]
 
     async def _refuse_taken(self, workflow_id: str, schedules: Mapping[ScheduleId, ScheduleSpec]) -> None:
         """A schedule of something else does not become one of this workflow's."""
         for schedule_id, known in (await self._storage.schedules.get(schedules)).items():
-            if known.revision.spec.target != workflow_id:
+            # Of one that says nowhere whose it is, nobody is asked: another takes its place.
+            if known.revision.spec.target not in ("", workflow_id):
                 raise InvalidSchedule(
                     f'schedule "{schedule_id}" belongs to "{known.revision.spec.target}"',
                     hint="Delete that one, or give the schedule of the workflow another name.",
@@ -151,7 +201,7 @@ class Workflows:
         """The newest version, or the one that is asked for."""
         found = await self._storage.workflows.get([(workflow_id, version)])
         if (workflow_id, version) not in found:
-            known = [known.workflow_id for known in await self.page(limit=_SUGGESTIONS)]
+            known = [workflow_id_of(known) for known in await self.page(limit=_SUGGESTIONS)]
             name = workflow_id if version is None else f"{workflow_id} version {version}"
             raise NotFound("workflow", name, known=known)
         return found[workflow_id, version]
@@ -159,10 +209,13 @@ class Workflows:
     async def exists(self, workflow_id: str) -> bool:
         return bool(await self._storage.workflows.get([(workflow_id, None)]))
 
-    async def page(self, *, after: str | None = None, limit: int = 100) -> list[WorkflowVersion]:
-        """The newest version of each workflow, by id; without the list of edges between jobs, which is kept as one."""
-        found = await self._storage.workflows.page(after=after, limit=limit)
-        return [version for version in found if version.workflow_id != EDGES]
+    async def page(self, *, after: str | None = None, limit: int = 100) -> list[WorkflowVersion | RowUnreadable]:
+        """The newest version of each workflow, by id; without the list of edges between jobs, which is kept as one.
+
+        An error stands in the place of each that cannot be read.
+        """
+        found = await page_of_workflows(self._storage, after, limit)
+        return [version for version in found if workflow_id_of(version) != EDGES]
 
     async def pause_step(self, workflow_id: str, step: str, *, paused: bool = True) -> None:
         """Let executions that reach the step skip it, or no longer."""

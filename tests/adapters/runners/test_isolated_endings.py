@@ -5,9 +5,11 @@ import os
 import signal
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from foliot.adapters.runners.isolated.interpreter import Interpreter
 from foliot.domain.outcome import Failure, Reason, Success
 from foliot.domain.payload import MAX_BYTES
 from tests.adapters.runners.attempts import carrying, living, open_descriptors, unique, until, zombies
@@ -276,6 +278,24 @@ async def test_large_payloads_and_results_pass(scene: Scene) -> None:
 
 async def test_an_order_for_an_interpreter_that_dies_at_once_does_not_hang(scene: Scene) -> None:
     failure = await scene.failure(payload="x" * MAX_BYTES, env={"PYTHONHOME": "/no/such/place"})
+
+    assert (failure.reason, failure.exit_code) == (Reason.EXIT_CODE, 1)
+    assert b"Fatal Python error" in scene.log.text("stderr")
+
+
+async def test_an_interpreter_that_is_dead_before_its_order_comes_tells_how_it_ended(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = Interpreter.start
+
+    def start_and_see_it_end(*given: Any) -> Interpreter:
+        started = start(*given)
+        os.waitid(os.P_PID, started.head.pid, os.WEXITED | os.WNOWAIT)
+        return started
+
+    monkeypatch.setattr(Interpreter, "start", start_and_see_it_end)
+
+    failure = await scene.failure(env={"PYTHONHOME": "/no/such/place"})
 
     assert (failure.reason, failure.exit_code) == (Reason.EXIT_CODE, 1)
     assert b"Fatal Python error" in scene.log.text("stderr")

@@ -94,7 +94,11 @@ class TestFinishing(contracts.FinishContract):
     pass
 
 
-class TestLegibility(contracts.LegibilityContract):
+class TestUnreadable(contracts.UnreadableContract):
+    pass
+
+
+class TestUnreadableWorkflows(contracts.UnreadableWorkflowContract):
     pass
 
 

@@ -42,14 +42,19 @@ def spoil(storage: Storage, tmp_path: Path) -> Callable[..., None]:
     def write(table: str, where: str, **documents: str) -> None:
         connection = apsw.Connection(str(tmp_path / "foliot.db"))
         for column, document in documents.items():
-            connection.execute(f"UPDATE {table} SET {column} = ? WHERE {where}", (document,))
+            given = document.encode() if column in ("payload", "overrides") else document
+            connection.execute(f"UPDATE {table} SET {column} = ? WHERE {where}", (given,))
             assert connection.changes()
         connection.close()
 
     return write
 
 
-class TestLegibility(suites.LegibilityContract):
+class TestUnreadable(suites.UnreadableContract):
+    pass
+
+
+class TestUnreadableWorkflows(suites.UnreadableWorkflowContract):
     pass
 
 

@@ -5,6 +5,7 @@ from collections import Counter
 import pytest
 
 from foliot import cron
+from foliot.domain.cron import is_hashed
 from foliot.domain.cron.compiled import Cron
 from foliot.domain.cron.wallclock import WallClock
 
@@ -82,3 +83,15 @@ def test_faults_in_h_are_placed(expression: str, position: int, message: str) ->
 @pytest.mark.parametrize("key", ["", "ü", "\ud800", "a\nb", "x" * 10_000])
 def test_any_text_is_a_key(key: str) -> None:
     assert isinstance(cron.compile("H H * * *", key=key), Cron)
+
+
+@pytest.mark.parametrize("expression", ["0 3 * * THU", "@hourly", "@every 1h", "CRON_TZ=Asia/Ho_Chi_Minh 0 3 * * *"])
+def test_the_mere_letter_draws_nothing_and_keeps_nobody_from_sharing(expression: str) -> None:
+    assert not is_hashed(expression)
+    assert cron.compile(expression, key="a") is cron.compile(expression, key="b")
+
+
+@pytest.mark.parametrize("expression", ["H * * * *", "0\th * * *", "0,H 3 * * *", "0 0 H(1-5)/2 * *"])
+def test_an_item_that_begins_with_h_draws(expression: str) -> None:
+    assert is_hashed(expression)
+    assert cron.compile(expression, key="a") is not cron.compile(expression, key="b")

@@ -26,7 +26,7 @@ def encode(value: object) -> str:
     return _ENCODE(value).decode()
 
 
-def legible(read: Callable[[S], T], column: S, kind: str, name: object) -> T:
+def read_column(read: Callable[[S], T], column: S, kind: str, name: object) -> T:
     """What a column of the named row says. One that says nothing we know was not written by us."""
     try:
         return read(column)

@@ -1,27 +1,29 @@
 """Rows about workflows and their executions become values, and values rows, whatever the database."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from foliot.adapters.storage.documents import decode, decode_names, encode, encode_names, legible, storable
-from foliot.adapters.storage.rows import Row
+from foliot.adapters.storage.documents import decode_names, encode, encode_names, read_column, storable
+from foliot.adapters.storage.rows import Row, job_of, sort_out
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant
 from foliot.domain.job import JobSpec
 from foliot.domain.run import Status, Tick
 from foliot.domain.workflow.conditions import Result
-from foliot.domain.workflow.execution import Execution, Note, StepFacts, Unsettled
+from foliot.domain.workflow.execution import Execution, Note, StepFacts
 from foliot.domain.workflow.facts import Facts
-from foliot.domain.workflow.jobs import jobs_of
+from foliot.domain.workflow.jobs import is_part_of_workflow, jobs_of
 from foliot.domain.workflow.progress import StepState
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.errors import RowUnreadable
-from foliot.ports.executions import WorkflowVersion
+from foliot.ports.executions import Behind, WorkflowVersion
 
 _WORKFLOW: Final = msgspec.json.Decoder(WorkflowSpec)
 _JOBS: Final = msgspec.json.Decoder(dict[JobId, JobSpec])
+_PARAMS: Final = msgspec.json.Decoder(dict[str, Any])
 
 
 def as_stored_workflow(spec: WorkflowSpec) -> WorkflowSpec:
@@ -48,8 +50,36 @@ def jobs_behind(versions: Iterable[WorkflowVersion]) -> dict[JobId, JobSpec]:
 def version_of(row: Row) -> WorkflowVersion:
     """id, version, spec, created_at"""
     workflow_id, version, spec, created_at = row
-    known = legible(_WORKFLOW.decode, spec, "workflow", f"{workflow_id} version {version}")
+    known = read_column(_WORKFLOW.decode, spec, f"version {version} of workflow", workflow_id)
     return WorkflowVersion(workflow_id, version, known, created_at)
+
+
+def newest_of(rows: Sequence[Row]) -> dict[str, WorkflowVersion]:
+    """Those newest versions that can be read: another one takes the place of what cannot."""
+    return {known.workflow_id: known for known in sort_out(version_of, rows)[0]}
+
+
+class Named(NamedTuple):
+    """What versions say about the jobs behind them."""
+
+    jobs: set[JobId]
+    unreadable: set[str]
+    """Workflows of which one cannot be read: the jobs of their steps are told by their names."""
+
+    @classmethod
+    def by(cls, rows: Sequence[Row]) -> "Named":
+        versions, errors = sort_out(version_of, rows)
+        unreadable = {error.name for error in errors}
+        return cls({*jobs_behind(versions), *map(JobId, unreadable)}, unreadable)
+
+
+def behind_of(project: str, rows: Sequence[Row], named: Named) -> Behind:
+    """Those of the jobs that go with their workflows. One that cannot be read goes if a version names it: a name that
+    only looks like that of a step may be anybody's."""
+    jobs, errors = sort_out(partial(job_of, project), rows)
+    unreadable = {JobId(error.name) for error in errors}
+    parts = {job.id for job in jobs if is_part_of_workflow(job.spec)}
+    return Behind(parts | (unreadable & named.jobs), unreadable - named.jobs)
 
 
 def execution_of(row: Row) -> Execution:
@@ -63,8 +93,8 @@ def execution_of(row: Row) -> Execution:
         version,
         state,
         unresolved,
-        legible(decode, params, "execution", run_id),
-        legible(_JOBS.decode, jobs, "execution", run_id),
+        read_column(_PARAMS.decode, params, "execution", run_id),
+        read_column(_JOBS.decode, jobs, "execution", run_id),
         None if uid is None else Tick(uid, schedule_id, Instant(moment), key),
         opened_at,
         deadline,
@@ -75,12 +105,12 @@ def execution_of(row: Row) -> Execution:
     )
 
 
-def unsettled_of(row: Row, notes: Sequence[Note], now: Instant) -> Unsettled:
-    """Of an execution that cannot be read, what is not a document."""
+def sight_of(row: Row) -> Execution:
+    """The same; of an execution that cannot be read, what is not a document."""
     try:
-        return Unsettled(execution_of(row), notes, now)
+        return execution_of(row)
     except RowUnreadable as error:
-        return Unsettled(execution_of((*row[:5], "{}", "{}", *row[7:])), notes, now, error)
+        return execution_of((*row[:5], "{}", "{}", *row[7:]))._replace(error=error)
 
 
 def execution_row(project: str, execution: Execution, unresolved: int, cancel_at: Instant | None) -> Row:
@@ -100,8 +130,20 @@ def unresolved_in(states: Mapping[str, StepState]) -> int:
 def state_of(name: str, row: Row) -> StepState:
     """waiting, blockers, result, step_run_id, reason"""
     waiting, blockers, result, run_id, reason = row
-    names = () if blockers is None else legible(decode_names, blockers, "step", name)
-    return StepState(waiting, names, None if result is None else Result(result), run_id, reason)
+    names = () if blockers is None else read_column(decode_names, blockers, "step", name)
+    return StepState(
+        waiting, names, None if result is None else read_column(Result, result, "step", name), run_id, reason
+    )
+
+
+def shown_state_of(name: str, row: Row) -> StepState:
+    """The same; of a step that cannot be read, whether it has a result, and which run."""
+    try:
+        return state_of(name, row)
+    except RowUnreadable as error:
+        waiting, _, result, run_id, _ = row
+        known = next((one for one in Result if one == result), None)
+        return StepState(waiting, (), known, run_id, error.message)
 
 
 def state_row(state: StepState) -> Row:

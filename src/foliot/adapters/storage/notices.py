@@ -84,6 +84,10 @@ def about_workflows(versions: Iterable[WorkflowVersion]) -> Items:
     return [[known.workflow_id, known.version] for known in versions]
 
 
+def deleted_workflows(newest: Mapping[str, int]) -> Items:
+    return [[workflow_id, version] for workflow_id, version in newest.items()]
+
+
 def opened(executions: Iterable[Execution]) -> Items:
     return [[execution.run_id, execution.workflow_id, execution.version] for execution in executions]
 

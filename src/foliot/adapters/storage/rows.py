@@ -10,10 +10,10 @@ from foliot.adapters.storage.documents import (
     decode_job_spec,
     decode_schedule_spec,
     encode_limits,
-    legible,
     limit_keys,
+    read_column,
 )
-from foliot.adapters.storage.verdicts import illegible
+from foliot.adapters.storage.verdicts import end_unreadable
 from foliot.domain.events import Event, EventKind
 from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
@@ -21,7 +21,7 @@ from foliot.domain.job import Job
 from foliot.domain.lease import Claim, Finish
 from foliot.domain.limits import Limit
 from foliot.domain.run import AttemptRecord, Run, Status, Tick
-from foliot.domain.schedule import Pause, Revision, Schedule
+from foliot.domain.schedule import Pause, Revision, Schedule, ScheduleSpec, ScheduleType
 from foliot.domain.tick import PlannedTick, TickOutcome, TickReason, TickRecord
 from foliot.errors import RowUnreadable
 from foliot.ports.schedules import Ledger
@@ -32,6 +32,8 @@ T = TypeVar("T")
 _STATUS: Final = {status.value: status for status in Status}
 SOME_LIMIT: Final = encode_limits([Limit("?", 1)])
 """Stands for limits that cannot be read: their run may hold places, and is to give them back."""
+_NO_RULE: Final = ScheduleSpec(type=ScheduleType.MANUAL, source="")
+"""Stands for a rule that cannot be read."""
 
 
 def sort_out(make: Callable[[Row], T], rows: Sequence[Row]) -> tuple[list[T], list[RowUnreadable]]:
@@ -56,7 +58,7 @@ def job_of(project: str, row: Row) -> Job:
     return Job(
         id=JobId(job_id),
         project=project,
-        spec=legible(decode_job_spec, spec, "job", job_id),
+        spec=read_column(decode_job_spec, spec, "job", job_id),
         revision=revision,
         created_at=created_at,
         updated_at=updated_at,
@@ -67,7 +69,7 @@ def schedule_of(project: str, row: Row) -> Schedule:
     """uid, id, version, revision, opened_at, spec, enabled, paused_at, created_at, updated_at, settled_until,
     next_run_at, wake_at, last_scheduled_at, behind_since, ledger_from"""
     _, schedule_id, _, number, opened_at, spec, *_ = row
-    spec = legible(decode_schedule_spec, spec, "schedule", schedule_id)
+    spec = read_column(decode_schedule_spec, spec, "schedule", schedule_id)
     return _schedule(project, row, Revision(number, opened_at, spec))
 
 
@@ -81,34 +83,48 @@ class StoredSchedules(NamedTuple):
 
     schedules: Sequence[Schedule]
     mended: Collection[ScheduleUid] = ()
+    errors: Mapping[ScheduleUid, RowUnreadable] = {}
+    """Of those whose rule is nowhere to be read. They can be shown and deleted, and another may take their place."""
+
+    @property
+    def lost(self) -> list[Schedule]:
+        return [one for one in self.schedules if one.uid in self.errors]
+
+    @property
+    def sure(self) -> Sequence[Schedule]:
+        """For whoever goes by what they say."""
+        for error in self.errors.values():
+            raise error
+        return self.schedules
 
     @property
     def shown(self) -> list[Schedule]:
         """As people see them."""
-        return [replace(one, is_illegible=True) if one.uid in self.mended else one for one in self.schedules]
+        return [replace(one, is_unreadable=True) if one.uid in self.mended else one for one in self.schedules]
 
 
 def mended_schedules(project: str, rows: Iterable[Row], revisions: Mapping[Any, Sequence[Row]]) -> StoredSchedules:
     """A row that cannot be read says what it was copied from: its current revision, one of the rows given for it."""
     schedules: list[Schedule] = []
     mended: list[ScheduleUid] = []
+    errors: dict[ScheduleUid, RowUnreadable] = {}
     for row in rows:
         try:
             schedules.append(schedule_of(project, row))
         except RowUnreadable as error:
             uid, number = row[0], row[3]
             copied = sort_out(revision_of, [one for one in revisions.get(uid, ()) if one[0] == number])[0]
-            if not copied:
-                raise error.place_in(uid, row[1]) from error.__cause__
-            schedules.append(_schedule(project, row, copied[0]))
             mended.append(uid)
-    return StoredSchedules(schedules, mended)
+            if not copied:
+                errors[uid] = error.place_in(uid, row[1])
+            schedules.append(_schedule(project, row, copied[0] if copied else Revision(number, row[4], _NO_RULE)))
+    return StoredSchedules(schedules, mended, errors)
 
 
 def revision_of(row: Row) -> Revision:
     """number, opened_at, spec"""
     number, opened_at, spec = row
-    return Revision(number, opened_at, legible(decode_schedule_spec, spec, "revision", number))
+    return Revision(number, opened_at, read_column(decode_schedule_spec, spec, "revision", number))
 
 
 def ledger_of(
@@ -141,7 +157,10 @@ def planned_of(row: Row) -> PlannedTick:
 def tick_of(row: Row) -> TickRecord:
     """scheduled_for, until, count, outcome, reason, fire_at, revision, run_id, into_tick"""
     scheduled_for, until, count, outcome, reason, *rest = row
-    ending = legible(TickOutcome, outcome, "tick", scheduled_for), legible(TickReason, reason, "tick", scheduled_for)
+    ending = (
+        read_column(TickOutcome, outcome, "tick", scheduled_for),
+        read_column(TickReason, reason, "tick", scheduled_for),
+    )
     return TickRecord(scheduled_for, until, count, *ending, *rest)
 
 
@@ -153,9 +172,9 @@ def run_of(project: str, row: Row) -> Run:
         row
     )
     tick = None if uid is None else Tick(uid, schedule_id, Instant(moment), key)
-    shown = _STATUS.get(status) or legible(Status, status, "run", run_id)
+    shown = _STATUS.get(status) or read_column(Status, status, "run", run_id)
     what = run_id, project, job_id, shown, reason, queue, priority, trigger, tick
-    given, gave = legible(decode, payload, "run", run_id), legible(decode, output, "run", run_id)
+    given, gave = read_column(decode, payload, "run", run_id), read_column(decode, output, "run", run_id)
     return Run._make((*what, given, gave, *rest, moment))
 
 
@@ -167,7 +186,7 @@ def claim_of(row: Row) -> Claim:
     if limits is None and uid is None:
         return Claim(*(*row[:13], (), None, *row[18:21], moment))
     tick = None if uid is None else Tick(uid, schedule_id, Instant(moment), key)
-    keys = () if limits is None else legible(limit_keys, limits, "run", row[0])
+    keys = () if limits is None else read_column(limit_keys, limits, "run", row[0])
     return Claim(*(*row[:13], keys, tick, *row[18:21], moment))
 
 
@@ -185,7 +204,7 @@ def sort_claims(rows: Sequence[Row]) -> tuple[list[Claim], list[Finish]]:
     if not errors:
         return claims, []
     leases = {row[0]: row for row in rows}
-    return claims, [illegible(lease_of(leases[error.name]), error) for error in errors]
+    return claims, [end_unreadable(lease_of(leases[error.name]), error) for error in errors]
 
 
 def attempt_of(row: Row) -> AttemptRecord:
@@ -196,4 +215,4 @@ def attempt_of(row: Row) -> AttemptRecord:
 def event_of(row: Row) -> Event:
     """seq, at, kind, items"""
     seq, at, kind, items = row
-    return Event(seq, at, legible(EventKind, kind, "event", seq), legible(decode, items, "event", seq))
+    return Event(seq, at, read_column(EventKind, kind, "event", seq), read_column(decode, items, "event", seq))

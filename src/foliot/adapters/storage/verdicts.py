@@ -62,7 +62,7 @@ def refused(finish: Finish) -> Finish:
     return Finish(finish.claim, Ended(Status.FAILED, Reason.OUTPUT, error))
 
 
-def illegible(claim: Claim, error: RowUnreadable) -> Finish:
+def end_unreadable(claim: Claim, error: RowUnreadable) -> Finish:
     """What becomes of a run that cannot be read when its turn has come: nobody can carry it out, so it ends."""
     return Finish(claim, Ended(Status.FAILED, Reason.LAUNCH_FAILED, str(error)))
 

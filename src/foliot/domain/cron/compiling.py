@@ -1,5 +1,6 @@
 """Compiling: from the text of an expression to the object that knows its moments."""
 
+import re
 from datetime import datetime
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple, Self, get_args
@@ -24,6 +25,7 @@ from foliot.errors import InvalidCron, InvalidInput, InvalidTimezone
 Dst = Literal["vixie", "skip", "literal"]
 DomDow = Literal["or", "and"]
 
+_HASHED: Final = re.compile(r"(?<![^ \t,])[Hh]")
 EITHER_DAY: Final = (
     "day-of-month and day-of-week are both restricted: a day matches when either of them does"
     ' (dom_dow = "and" asks for both)'
@@ -44,11 +46,16 @@ def compile(  # noqa: A001 - read as cron.compile, like re.compile
     `tz` is the zone of the wall clock: UTC when neither it nor the expression names one. `key` is what `H` is hashed
     from, `anchor` the moment from which `@every` counts. Equal calls give the same object back.
     """
-    _check_text(expr=expr, tz=tz, key=key)
+    _check_text(expr, tz, key)
     # What an expression does not use must not keep equal schedules from sharing one object.
-    key = key if "h" in expr or "H" in expr else None
+    key = key if is_hashed(expr) else None
     start = 0 if anchor is None or reading.EVERY not in expr.lower() else ceil(anchor)
     return _compile(expr, tz, dst, dom_dow, key, start)
+
+
+def is_hashed(expr: str) -> bool:
+    """Whether some of an expression is drawn from its key: an item of one of its fields begins with H."""
+    return ("H" in expr or "h" in expr) and _HASHED.search(expr) is not None
 
 
 @lru_cache(maxsize=8_192)
@@ -66,12 +73,12 @@ def _compile(expression: str, tz: str | None, dst: Dst, dom_dow: DomDow, key: st
     return _wall_clock(expression, place, _Columns.of(words.fields), dst, dom_dow, key)
 
 
-def _check_text(*, expr: object, **others: object) -> None:
+def _check_text(expr: object, tz: object, key: object) -> None:
     if not isinstance(expr, str):
         raise InvalidCron(
             f"an expression is text, not {type(expr).__name__}", expression="", hint='Write it in quotes: "0 3 * * *".'
         )
-    for name, value in others.items():
+    for name, value in (("tz", tz), ("key", key)):
         if value is not None and not isinstance(value, str):
             raise InvalidInput(
                 f"{name} must be text, not {type(value).__name__}", hint="Give its name in quotes.", field=name

@@ -16,6 +16,11 @@ from foliot.errors import InvalidSchedule, suggest
 _PAUSED = ("paused", "enabled")
 _ELSEWHERE = "A definition does not say whether it is paused: use pause_schedule, or upsert_schedule(paused=True)."
 _CATCHUP_ALIASES = {"fire_immediately": Catchup.ALL, "skip": Catchup.NONE}
+_JITTER_MODE = word_of(JitterMode, InvalidSchedule)
+_OVERLAP = word_of(Overlap, InvalidSchedule)
+_CATCHUP = word_of(Catchup, InvalidSchedule)
+_DST = get_args(Dst)
+_DOM_DOW = get_args(DomDow)
 
 
 def read_schedule(fields: Mapping[str, Any]) -> ScheduleSpec:
@@ -67,14 +72,12 @@ def schedule_spec(
         start_at=optional_instant(start_at, "start_at"),
         end_at=optional_instant(end_at, "end_at"),
         jitter=Millis(whole_number(jitter_ms, "jitter_ms", InvalidSchedule)),
-        jitter_mode=word_of(JitterMode, InvalidSchedule)(jitter_mode, "jitter_mode"),
-        overlap=word_of(Overlap, InvalidSchedule)(overlap_policy, "overlap_policy"),
-        catchup=word_of(Catchup, InvalidSchedule)(
-            _CATCHUP_ALIASES.get(str(catchup_policy), catchup_policy), "catchup_policy"
-        ),
+        jitter_mode=_JITTER_MODE(jitter_mode, "jitter_mode"),
+        overlap=_OVERLAP(overlap_policy, "overlap_policy"),
+        catchup=_CATCHUP(_CATCHUP_ALIASES.get(str(catchup_policy), catchup_policy), "catchup_policy"),
         catchup_max_age=None if catchup_max_age_sec is None else millis(catchup_max_age_sec, "catchup_max_age_sec"),
-        dst=one_of(get_args(Dst), dst, "dst", InvalidSchedule),
-        dom_dow=one_of(get_args(DomDow), dom_dow, "dom_dow", InvalidSchedule),
+        dst=one_of(_DST, dst, "dst", InvalidSchedule),
+        dom_dow=one_of(_DOM_DOW, dom_dow, "dom_dow", InvalidSchedule),
         payload=payload,
         source=source,
     )
@@ -88,8 +91,8 @@ def _timezone(timezone: str | None, kind: ScheduleType, expr: str) -> str:
 
 
 def _rule(cron_expr: str | None, interval: Span | None, at: Moment | None, manual: bool) -> tuple[ScheduleType, str]:
-    given = [name for name, value in _named(cron_expr, interval, at, manual).items() if value]
-    if len(given) != 1:
+    if (cron_expr is not None) + (interval is not None) + (at is not None) + bool(manual) != 1:
+        given = [name for name, value in _named(cron_expr, interval, at, manual).items() if value]
         raise InvalidSchedule(
             f"a schedule has one rule, not {len(given)}" + (f": {', '.join(given)}" if given else ""),
             hint="Give exactly one of cron_expr, interval, at, manual.",

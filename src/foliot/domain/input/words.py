@@ -24,8 +24,12 @@ class PartialAs(StrEnum):
 def word_of(words: type[Word], refusal: Refusal = InvalidJob) -> Callable[[Any, str], Word]:
     """A reader of these words, to be called with a value and the name under which it was given."""
 
+    known = {word.value: word for word in words}
+
     def read(value: Any, name: str) -> Word:
-        return words(one_of([*words], value, name, refusal))
+        # What cannot even be looked up, such as a list, is none of them.
+        found = known.get(value) if isinstance(value, str) else None
+        return found or words(one_of([*known], value, name, refusal))
 
     return read
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from foliot.domain.payload import MAX_BYTES, encode_payload
+from foliot.domain.payload import MAX_BYTES, MAX_LEVELS, check_depth, encode_payload
 from foliot.domain.request import MAX_REDIRECTS
 from foliot.domain.url import Url, read_url
 from foliot.errors import InvalidInput, InvalidJob, suggest
@@ -122,6 +122,10 @@ def show_statuses(ranges: Iterable[tuple[int, int]]) -> str:
 def _read_object(text: str) -> dict[str, Any]:
     try:
         given = msgspec.json.decode(text)
+        check_depth(given)
+    except RecursionError:
+        hint = f"Use at most {MAX_LEVELS} levels."
+        raise InvalidJob("the command is nested too deeply", hint=hint, field="command") from None
     except msgspec.DecodeError as error:
         hint = 'Write {"url": "https://..."}, or a URL without braces.'
         raise InvalidJob(f"the command is not JSON: {error}", hint=hint, field="command") from None

@@ -143,7 +143,7 @@ class StepBuilder:
     """One step of a workflow, to say what it waits for. `step` goes on with the next one."""
 
     def __init__(self, workflow: Workflow, place: int) -> None:
-        self._workflow = workflow
+        self.workflow = workflow
         self._place = place
 
     def after(
@@ -159,17 +159,27 @@ class StepBuilder:
         skipped or complete. With `exit_code`, `contains`, or `path` and `equals`, its output must fit as well."""
         test = read_test(exit_code, contains, path, equals)
         edge = Edge(parent=text(parent, "parent"), when=read_conditions(conditions), test=test)
-        self._workflow._change(self._place, after=(*self._workflow._edges(self._place), edge))
+        self.workflow._change(self._place, after=(*self.workflow._edges(self._place), edge))
         return self
 
     def final(self) -> "StepBuilder":
         """Run last, once, whatever the others have come to."""
-        self._workflow._change(self._place, is_final=True)
+        self.workflow._change(self._place, is_final=True)
         return self
 
     def step(self, name: str, function: Callable[..., Any] | None = None, **work: Any) -> "StepBuilder":
         """Add the next step to the same workflow."""
-        return self._workflow.step(name, function, **work)
+        return self.workflow.step(name, function, **work)
+
+
+def whole_workflow(given: Workflow | StepBuilder) -> Workflow:
+    """A chain of calls ends with its last step; what was meant is all of them."""
+    if isinstance(given, StepBuilder):
+        return given.workflow
+    if not isinstance(given, Workflow):
+        hint = 'Write Workflow("etl").step("extract", shell="./extract.sh").'
+        raise InvalidJob(f"a workflow is made with Workflow, not {type(given).__name__}", hint=hint, field="workflow")
+    return given
 
 
 def read_conditions(words: Sequence[str]) -> Conditions:

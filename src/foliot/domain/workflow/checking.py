@@ -38,7 +38,7 @@ def check_workflow(
     """Refuse a workflow with all its problems at once. `jobs` are those that exist, for steps that name one;
     `watchable` what gates of steps may look at besides this workflow, where that is known; `taken` those of its names
     that another workflow or a step of it bears, see `names_borne`."""
-    free = {name: job for name, job in jobs.items() if name not in taken}
+    free = {name: job for name, job in jobs.items() if name not in taken} if taken else jobs
     problems = [*_name_problems(workflow_id, spec, taken), *_problems(workflow_id, spec, free)]
     problems += _stranger_problems(workflow_id, spec, watchable)
     if problems:

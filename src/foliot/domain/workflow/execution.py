@@ -44,6 +44,8 @@ class Execution(NamedTuple):
     """Of its workflow's job, when this was read. It rises when jobs that its versions name get other ids."""
     scheduled_for: Instant | None = None
     """The planned moment, where a launcher names it and no tick of ours does."""
+    error: RowUnreadable | None = None
+    """Why parameters and jobs are missing: what its row says of them cannot be read."""
 
     @property
     def planned(self) -> Instant | None:
@@ -66,8 +68,13 @@ class Unsettled(NamedTuple):
     execution: Execution
     notes: Sequence[Note]
     now: Instant
-    error: RowUnreadable | None = None
-    """Why nothing can be done about it: what the execution says of parameters and jobs cannot be read."""
+
+    @property
+    def is_to_end(self) -> bool:
+        """Whether it is not to go on: cancelled, past its deadline, or being ended already."""
+        execution = self.execution
+        is_overdue = execution.deadline is not None and self.now >= execution.deadline
+        return execution.is_ending or execution.cancel_at is not None or is_overdue
 
 
 class Opening(NamedTuple):

@@ -7,6 +7,7 @@ A command returns its exit code, or nothing for 0.
 
 import sys
 from contextlib import nullcontext
+from pathlib import Path
 from typing import Final, NoReturn
 
 import click
@@ -86,4 +87,18 @@ def _run(arguments: list[str]) -> NoReturn:
         sys.exit(error.exit_code)
     except click.Abort:
         sys.exit(130)
+    except FileNotFoundError:
+        if _is_somewhere():
+            raise
+        complain("the current directory does not exist any more", "Go to one that does, with: cd")
+        sys.exit(1)
     sys.exit(answer if isinstance(answer, int) else 0)
+
+
+def _is_somewhere() -> bool:
+    """Whether there is a directory that relative paths begin in: it may have been deleted under our feet."""
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return False
+    return True

@@ -34,6 +34,6 @@ async def _cancel(services: Services, name: str) -> Done:
     answer = await services.desk.cancel(run.id)
     if answer not in _SAID:
         raise FoliotError(f"run {run.id} is over: {run.status}", hint="Run it again with: foliot retry RUN")
-    is_execution = answer is CancelAnswer.REQUESTED and await services.storage.executions.get([run.id])
+    is_execution = answer is CancelAnswer.REQUESTED and await services.storage.executions.look([run.id])
     said = "its steps are being ended" if is_execution else _SAID[answer]
     return {"run_id": run.id, "answer": answer, "text": f"{run.id} {said}"}

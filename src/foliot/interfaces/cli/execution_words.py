@@ -1,14 +1,15 @@
 """What has become of an execution and its steps, in words."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from foliot.domain.run import Status
 from foliot.domain.workflow.conditions import Result, is_met
 from foliot.domain.workflow.drawing import edge_words
 from foliot.domain.workflow.graph import Graph, graph_of
-from foliot.domain.workflow.spec import Edge
+from foliot.domain.workflow.spec import Edge, Step
+from foliot.errors import RowUnreadable
 from foliot.interfaces.cli.text import counted
 from foliot.interfaces.cli.waits import waits_of
 from foliot.interfaces.cli.why import REASONS
@@ -42,6 +43,8 @@ class Told(NamedTuple):
     """Steps that wait for a person now."""
     waits: Mapping[str, str] = {}
     """What steps whose runs have not begun wait for, in words."""
+    trouble: str = ""
+    """Which row keeps it from going on, because it cannot be read."""
 
     @classmethod
     async def gather(cls, services: Services, execution_id: str) -> "Told | None":
@@ -49,14 +52,14 @@ class Told(NamedTuple):
         view = await services.executions.status(execution_id)
         if view is None:
             return None
-        version = await services.workflows.get(view.workflow_id, view.version)
         steps = {step.name: step for step in view.steps}
-        asking = [step.name for step in version.spec.steps if step.approval is not None]
+        known, trouble = await _version(services, view)
+        asking = [step.name for step in known if step.approval is not None]
         questions = frozenset(name for name in asking if _is_under_way(steps[name]))
         others = [step for step in view.steps if _is_under_way(step) and step.name not in questions]
         runs = {step.run_id: step.name for step in others if step.run_id is not None}
         waits = {runs[run_id]: words for run_id, words in (await waits_of(services, runs.keys())).items()}
-        return cls(view, graph_of(version.spec.steps), steps, questions, waits)
+        return cls(view, graph_of(known), steps, questions, waits, trouble)
 
     @property
     def states(self) -> dict[str, str]:
@@ -75,6 +78,8 @@ class Told(NamedTuple):
         view = self.view
         if view.status == Status.CANCELLING:
             return "its steps are being ended"
+        if self.trouble and not Status(view.status).is_terminal:
+            return f"it waits until somebody mends or cancels it: {self.trouble}"
         if not Status(view.status).is_terminal:
             return self._progress()
         failed = [step.name for step in view.steps if step.result == Result.FAILURE]
@@ -95,7 +100,7 @@ class Told(NamedTuple):
             return STEP_REASONS.get(step.reason, step.reason)
         if step.blockers:
             edges = {edge.parent: edge for edge in self.graph.parents[step.name]}
-            blamed = [self._blocked(edges[name]) for name in step.blockers[:_MOST_NAMED]]
+            blamed = [self._blocked(edges[name]) for name in step.blockers[:_MOST_NAMED] if name in edges]
             return "; ".join(blamed) + _more(len(step.blockers))
         if step.result in (Result.FAILURE, Result.SKIPPED):
             return self._how_its_run_ended(step)
@@ -123,6 +128,16 @@ class Told(NamedTuple):
     def _deciders(self, step: StepView) -> dict[str, str | None]:
         """The runs of the steps that kept it from running."""
         return {name: self.steps[name].run_id for name in step.blockers}
+
+
+async def _version(services: Services, view: ExecutionView) -> tuple[Sequence[Step], str]:
+    """The steps of the version that it goes through; without what they wait for, where that cannot be read."""
+    is_over = Status(view.status).is_terminal
+    try:
+        version = await services.workflows.get(view.workflow_id, view.version)
+    except RowUnreadable as error:
+        return [Step(name=step.name) for step in view.steps], error.message
+    return version.spec.steps, "" if is_over else view.error or ""
 
 
 def question_words(execution_id: str, step: str) -> str:

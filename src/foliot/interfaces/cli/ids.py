@@ -41,8 +41,8 @@ async def _found(params: dict[str, Any], kinds: tuple[str, ...], incomplete: str
 
 
 async def _jobs(services: "Services") -> list[CompletionItem]:
-    jobs = await services.storage.jobs.page(limit=_MOST)
-    return [CompletionItem(job.id, help=job.spec.description or job.spec.kind) for job in jobs]
+    jobs = await services.overview.jobs(limit=_MOST)
+    return [CompletionItem(job.id, help=job.description or job.kind) for job in jobs]
 
 
 async def _schedules(services: "Services") -> list[CompletionItem]:
@@ -58,8 +58,15 @@ async def _runs(services: "Services") -> list[CompletionItem]:
 
 
 async def _workflows(services: "Services") -> list[CompletionItem]:
+    from foliot.errors import RowUnreadable
+
     found = await services.workflows.page(limit=_MOST)
-    return [CompletionItem(one.workflow_id, help=one.spec.description or f"version {one.version}") for one in found]
+    return [
+        CompletionItem(one.name, help=one.message)
+        if isinstance(one, RowUnreadable)
+        else CompletionItem(one.workflow_id, help=one.spec.description or f"version {one.version}")
+        for one in found
+    ]
 
 
 _LOOKS: Final[dict[str, Look]] = {"job": _jobs, "schedule": _schedules, "run": _runs, "workflow": _workflows}

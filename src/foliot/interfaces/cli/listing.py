@@ -3,8 +3,9 @@
 from collections import defaultdict
 from typing import NamedTuple
 
+from foliot.errors import RowUnreadable
 from foliot.ports.executions import WorkflowVersion
-from foliot.service.paging import PAGE, each_of
+from foliot.service.paging import PAGE, each_of, workflow_id_of
 from foliot.service.views import JobView, ScheduleView
 from foliot.wiring import Services
 
@@ -30,9 +31,7 @@ async def all_schedules(services: Services, job_id: str | None = None) -> list[S
     return [schedule async for schedule in schedules]
 
 
-async def all_workflows(services: Services) -> list[WorkflowVersion]:
-    """The newest version of each."""
-    workflows = each_of(
-        lambda after: services.workflows.page(after=after, limit=PAGE), lambda workflow: workflow.workflow_id
-    )
+async def all_workflows(services: Services) -> list[WorkflowVersion | RowUnreadable]:
+    """The newest version of each, or why it cannot be read."""
+    workflows = each_of(lambda after: services.workflows.page(after=after, limit=PAGE), workflow_id_of)
     return [workflow async for workflow in workflows]

@@ -117,12 +117,13 @@ async def follow_run(services: Services, run: Run) -> None:
 
 async def step_names(services: Services, run: Run) -> list[str] | None:
     """The steps of the execution that a run is; None for any other run."""
-    found = await services.storage.executions.get([run.id])
+    begun = await services.storage.executions.steps(run.id)
+    if begun:
+        return [step.name for step in begun]
     jobs = await services.storage.jobs.get([run.job_id])
-    if not found and (run.job_id not in jobs or jobs[run.job_id].spec.kind != GRAPH):
+    if run.job_id not in jobs or jobs[run.job_id].spec.kind != GRAPH:
         return None
-    version = found[run.id].version if found else None
-    return [step.name for step in (await services.workflows.get(run.job_id, version)).spec.steps]
+    return [step.name for step in (await services.workflows.get(run.job_id)).spec.steps]
 
 
 async def print_steps(services: Services, run_id: RunId, printer: StepPrinter, *, is_following: bool) -> None:

@@ -1,5 +1,6 @@
 """foliot verify: does the ledger say exactly what was planned?"""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,11 @@ from foliot.interfaces.cli.patience import ProgressLine
 from foliot.interfaces.cli.place import ask
 from foliot.interfaces.cli.speaking import say, tell, tell_json
 from foliot.interfaces.cli.text import counted, shown
-from foliot.service.verify import Report, verify
+from foliot.service.verify import Report, verify, verify_rows
 from foliot.wiring import Services
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MEND = "declare it again, or restore it from a backup; an execution can also be cancelled"
 
 
 @click.command("verify")
@@ -32,17 +34,24 @@ def command(storage: str | None, config: Path | None, since: str, as_json: bool)
     async def check(services: Services) -> list[Report]:
         with ProgressLine() as line:
             tally = Tally(line)
-            return [tally.add(report) async for report in verify(services.storage, after)]
+            ledgers = [tally.add(report) async for report in verify(services.storage, after)]
+            return ledgers + [report async for report in verify_rows(services.storage, after)]
 
     reports = ask(storage, config, check)
     for report in reports:
         if as_json or not report.is_sound:
             _print(report, as_json)
-    unsound = sum(not report.is_sound for report in reports)
-    ticks = sum(report.ticks for report in reports)
-    summary = f"{counted(len(reports), 'schedule')}, {counted(ticks, 'tick')}, {unsound or 'none'} with faults"
-    (say if as_json else tell)(summary)
-    return 1 if unsound else 0
+    (say if as_json else tell)(_summary(reports))
+    return 0 if all(report.is_sound for report in reports) else 1
+
+
+def _summary(reports: Sequence[Report]) -> str:
+    ledgers = [report for report in reports if report.schedule_id is not None]
+    unsound = sum(not report.is_sound for report in ledgers)
+    ticks = sum(report.ticks for report in ledgers)
+    summary = f"{counted(len(ledgers), 'schedule')}, {counted(ticks, 'tick')}, {unsound or 'none'} with faults"
+    others = len(reports) - len(ledgers)
+    return f"{summary}; {counted(others, 'other row')} unreadable" if others else summary
 
 
 class Tally:
@@ -67,7 +76,10 @@ def _print(report: Report, as_json: bool) -> None:
         return
     for finding in report.findings:
         what, advice = WORDS[finding.fault]
-        tell(f"{shown(report.schedule_id)}: {finding.fault}, {_where(finding)}: {what}; {advice}")
+        if report.schedule_id is None:
+            tell(f"{finding.fault}: {shown(finding.row or '')}; {_MEND}")
+        else:
+            tell(f"{shown(report.schedule_id)}: {finding.fault}, {_where(finding)}: {what}; {advice}")
 
 
 def _where(finding: Finding) -> str:

@@ -11,7 +11,7 @@ from foliot.domain.workflow.passage import Plan, step_as_job
 from foliot.interfaces.cli.gate_words import waits_for_gate
 from foliot.interfaces.cli.why import Crowd, why
 from foliot.ports.runs import RunFilter
-from foliot.service.paging import known_jobs
+from foliot.service.paging import known_jobs, known_versions
 from foliot.service.views import RunView, WorkerView, view_job, view_run
 from foliot.wiring import Services
 
@@ -48,13 +48,14 @@ async def _jobs(services: Services, runs: Collection[Run]) -> dict[RunId, Job]:
 async def _steps(services: Services, runs: Collection[Run]) -> dict[RunId, Job]:
     """What the steps among these runs do: what the versions say that their executions began with."""
     roots = {run.root for run in runs if run.root is not None}
-    executions = await services.storage.executions.get(roots) if roots else {}
+    found = await services.storage.executions.look(roots) if roots else {}
+    executions = {root: execution for root, execution in found.items() if execution.error is None}
     named = {(execution.workflow_id, execution.version) for execution in executions.values()}
-    versions = await services.storage.workflows.get(named) if named else {}
+    versions = await known_versions(services.storage, named) if named else {}
     plans = {name: Plan.of(version.spec) for name, version in versions.items()}
     known = [(run, executions[run.root]) for run in runs if run.root in executions]
-    found = {run.id: _step(run, execution, plans) for run, execution in known}
-    return {run_id: job for run_id, job in found.items() if job is not None}
+    steps = {run.id: _step(run, execution, plans) for run, execution in known}
+    return {run_id: job for run_id, job in steps.items() if job is not None}
 
 
 def _step(run: Run, execution: Execution, plans: Mapping[tuple[str, int | None], Plan]) -> Job | None:

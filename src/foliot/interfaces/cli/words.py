@@ -79,7 +79,7 @@ def rule_in_words(schedule: ScheduleView) -> str:
 
 
 def schedule_state(schedule: ScheduleView) -> str:
-    if not schedule.readable:
+    if schedule.unreadable:
         return "unreadable"
     if schedule.paused:
         return "paused"

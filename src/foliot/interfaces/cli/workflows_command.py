@@ -9,6 +9,7 @@ import click
 
 from foliot.domain.ids import JobId
 from foliot.domain.secrets import public_document
+from foliot.errors import RowUnreadable
 from foliot.interfaces.cli.lazy import lazy_group
 from foliot.interfaces.cli.listing import all_schedules, all_workflows
 from foliot.interfaces.cli.misplaced import refuse_misplaced
@@ -18,6 +19,7 @@ from foliot.interfaces.cli.speaking import say, tell_objects
 from foliot.interfaces.cli.table import Column, moment, print_table
 from foliot.interfaces.cli.words import status
 from foliot.ports.executions import WorkflowVersion
+from foliot.service.paging import workflow_id_of
 from foliot.service.views import RunView, ScheduleView, as_json, view_run
 from foliot.wiring import Services
 
@@ -49,7 +51,7 @@ _COLUMNS: Final = (
 
 
 class Listed(NamedTuple):
-    workflow: WorkflowVersion
+    workflow: WorkflowVersion | RowUnreadable
     latest: RunView | None
     schedules: Sequence[ScheduleView]
 
@@ -60,17 +62,15 @@ class Listed(NamedTuple):
 
     @property
     def state(self) -> str:
+        if isinstance(self.workflow, RowUnreadable):
+            return "unreadable"
         if not self.workflow.spec.enabled:
             return "disabled"
         return "paused" if self.schedules and all(schedule.paused for schedule in self.schedules) else "on"
 
     def document(self) -> dict[str, Any]:
         return {
-            "id": self.workflow.workflow_id,
-            "version": self.workflow.version,
-            "description": self.workflow.spec.description,
-            "steps": len(self.workflow.spec.steps),
-            "params": public_document(self.workflow.spec.params),
+            **_definition(self.workflow),
             "state": self.state,
             "latest_run": None if self.latest is None else as_json(self.latest),
             "next_run_at": self.next_run_at,
@@ -79,8 +79,23 @@ class Listed(NamedTuple):
 
     def row(self) -> Sequence[object]:
         ran = ("-", "-") if self.latest is None else (self.latest.id, status(self.latest))
-        workflow_id, version, spec, _ = self.workflow
-        return workflow_id, version, len(spec.steps), self.state, *ran, moment(self.next_run_at)
+        known = _definition(self.workflow)
+        facts = ("-" if known[name] is None else known[name] for name in ("id", "version", "steps"))
+        return *facts, self.state, *ran, moment(self.next_run_at)
+
+
+def _definition(workflow: WorkflowVersion | RowUnreadable) -> dict[str, Any]:
+    """Of one that cannot be read nothing is known but its name, and why."""
+    if isinstance(workflow, RowUnreadable):
+        unknown = dict.fromkeys(("steps", "params"))
+        return {"id": workflow.name, "version": None, "description": workflow.message, **unknown}
+    return {
+        "id": workflow.workflow_id,
+        "version": workflow.version,
+        "description": workflow.spec.description,
+        "steps": len(workflow.spec.steps),
+        "params": public_document(workflow.spec.params),
+    }
 
 
 @click.group(
@@ -111,12 +126,12 @@ def command(context: click.Context, storage: str | None, config: Path | None, as
 
 async def _listed(services: Services) -> list[Listed]:
     workflows = await all_workflows(services)
-    latest = await services.storage.runs.latest([JobId(one.workflow_id) for one in workflows])
+    latest = await services.storage.runs.latest([JobId(workflow_id_of(one)) for one in workflows])
     schedules: dict[str, list[ScheduleView]] = {}
     for schedule in await all_schedules(services):
         schedules.setdefault(schedule.workflow_id or schedule.job_id or "", []).append(schedule)
-    return [_of(one, latest.get(JobId(one.workflow_id)), schedules) for one in workflows]
+    return [_of(one, latest.get(JobId(workflow_id_of(one))), schedules) for one in workflows]
 
 
-def _of(workflow: WorkflowVersion, run: Any, schedules: dict[str, list[ScheduleView]]) -> Listed:
-    return Listed(workflow, None if run is None else view_run(run), schedules.get(workflow.workflow_id, []))
+def _of(workflow: WorkflowVersion | RowUnreadable, run: Any, schedules: dict[str, list[ScheduleView]]) -> Listed:
+    return Listed(workflow, None if run is None else view_run(run), schedules.get(workflow_id_of(workflow), []))

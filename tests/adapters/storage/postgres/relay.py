@@ -22,13 +22,17 @@ class Relay:
 
     async def __aexit__(self, *_: object) -> None:
         self._listener.close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.hang_up()
 
     def silence(self) -> None:
         self._silent.set()
         self._silent = asyncio.Event()
+
+    async def hang_up(self) -> None:
+        """Close every connection, so that nobody waits for it any more."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.create_task(self._connect(reader, writer, self._silent))

@@ -1,7 +1,6 @@
 """Who counts free places holds the key's row, so that two never count the same one."""
 
 import asyncio
-from dataclasses import replace
 from typing import Any
 
 import asyncpg
@@ -88,7 +87,7 @@ async def a_waiting_tick(scene: Scene, *, is_gated: bool) -> RunId:
     [firing] = await scene.decide()
     [run] = firing.runs
     run = msgspec.structs.replace(run, due_at=scene.after(SECOND), is_gated=is_gated)
-    await scene.settle(replace(firing, runs=[run]))
+    await scene.settle(msgspec.structs.replace(firing, runs=[run]))
     return run.id
 
 

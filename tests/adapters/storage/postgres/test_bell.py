@@ -1,8 +1,12 @@
 """The bell tells the first ring at once and is quiet the longer the more it is rung."""
 
+import asyncio
+
+import asyncpg
 import pytest
 
-from foliot.adapters.storage.postgres.bell import next_quiet
+from foliot.adapters.storage.postgres.bell import Bell, next_pause, next_quiet
+from foliot.ports.storage import Topic
 
 
 @pytest.mark.parametrize("rings", [0, 1])
@@ -17,3 +21,31 @@ def test_quiet_grows_while_the_bell_is_rung_again_and_again() -> None:
         seen.append(quiet)
 
     assert seen == [0.01, 0.02, 0.04, 0.05, 0.05]
+
+
+def test_a_bell_that_is_let_in_and_then_refused_waits_longer_and_longer() -> None:
+    pause, seen = 0.1, []
+    for _ in range(8):
+        pause = next_pause(pause, lasted=0.02)
+        seen.append(pause)
+
+    assert seen == [0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 10.0, 10.0]
+
+
+def test_a_bell_that_was_heard_for_a_while_is_soon_back() -> None:
+    assert next_pause(10.0, lasted=60.0) == 0.1
+
+
+async def test_a_server_that_refuses_every_word_is_asked_less_and_less(
+    dsn: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    bell = Bell("x" * 64, lambda: asyncpg.connect(dsn))  # one can listen under this name, but not tell
+    await bell.start()
+
+    async with asyncio.timeout(30):
+        while len(caplog.records) < 4:
+            bell.ring([Topic.RUNS])
+            await asyncio.sleep(0.01)
+    await bell.close()
+
+    assert [vars(record)["pause"] for record in caplog.records] == [0.1, 0.2, 0.4, 0.8]

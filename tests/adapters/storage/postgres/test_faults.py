@@ -32,6 +32,7 @@ from foliot.testing.conformance.storage.passages import (
     the_end,
 )
 from foliot.testing.conformance.storage.scene import Scene
+from foliot.testing.memory import MEMORY
 from foliot.testing.postgres import PostgresServer
 from tests.adapters.storage.postgres.faults import Faults
 
@@ -304,6 +305,7 @@ async def test_the_sweep_brings_free_places_and_waiters_together_after_a_crash(s
 @pytest.mark.proves("M1", "M3")
 async def test_what_was_saved_survives_a_crash_of_the_server(dsn: str) -> None:
     with PostgresServer.start(is_durable=True) as durable:
+        assert MEMORY not in durable.directory.parents
         async with await open_postgres(durable.dsn()) as storage:
             scene = Scene(storage, VirtualClock())
             claim = await scene.start()

@@ -2,11 +2,13 @@
 
 import asyncio
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import asyncpg
 import pytest
 
 from foliot.adapters.storage.postgres import open_postgres
+from foliot.adapters.storage.postgres.dsn import parse_dsn
 from foliot.adapters.storage.postgres.migrate import migrate
 from foliot.adapters.storage.postgres.statements import migrations
 from foliot.errors import SchemaTooNew, StorageError
@@ -51,7 +53,7 @@ async def test_step_by_step_leads_to_the_same_schema_as_all_at_once(
     _, name = empty
     connection = await asyncpg.connect(server.dsn(name))
     for _ in range(newest() + 1):
-        await migrate(connection, "foliot")
+        await migrate(connection, parse_dsn(server.dsn(name)))
     await connection.close()
 
     assert server.sql(_SHAPE, database=name) == server.sql(_SHAPE, database=database)
@@ -101,6 +103,33 @@ def test_uniqueness_is_the_databases_own(server: PostgresServer, database: str) 
     assert "ticks USING btree (uid, scheduled_for)" in unique
     assert "leases USING btree (run_id)" in unique
     assert "ready USING btree (run_id)" in unique
+
+
+async def test_a_database_that_lacks_characters_is_refused(server: PostgresServer) -> None:
+    with a_database(server, "latin", "LATIN1") as dsn:
+        with pytest.raises(StorageError, match="is encoded in LATIN1") as refusal:
+            await open_postgres(dsn)
+        with pytest.raises(StorageError, match="is encoded in LATIN1"):
+            await open_postgres(dsn, create=False)
+
+        assert "createdb --encoding=UTF8" in refusal.value.hint
+        assert server.sql("SELECT count(*) FROM pg_namespace WHERE nspname = 'foliot'", database="latin") == "0"
+
+
+async def test_a_database_that_takes_any_bytes_keeps_any_character(server: PostgresServer) -> None:
+    run = a_run(payload='{"sign": "żółw ☃ 🐢"}'.encode())
+    with a_database(server, "bytes", "SQL_ASCII") as dsn:
+        async with await open_postgres(dsn) as storage:
+            await storage.runs.create([run])
+
+            assert (await storage.runs.get([run.id]))[run.id].payload == {"sign": "żółw ☃ 🐢"}
+
+
+@contextmanager
+def a_database(server: PostgresServer, name: str, encoding: str) -> Iterator[str]:
+    server.sql(f"CREATE DATABASE {name} ENCODING '{encoding}' TEMPLATE template0 LOCALE 'C'")
+    yield server.dsn(name)
+    server.drop_database(name)
 
 
 def newest() -> int:

@@ -31,6 +31,7 @@ async def relayed(relay: Relay, database: str, tmp_path: Path) -> AsyncIterator[
     async with await open_postgres(f"postgresql://foliot@/{database}?host={tmp_path}&port=5432") as storage:
         await storage.workers.register(WORKER, Millis(MINUTE))
         yield storage
+        await relay.hang_up()
 
 
 @pytest.mark.proves("L5")
@@ -57,3 +58,13 @@ async def test_who_gives_up_is_not_kept_waiting_and_what_comes_next_finds_its_wa
 
     assert asked.cancelled()
     await act(relayed)
+
+
+async def test_who_closes_does_not_wait_for_ever(
+    relayed: PostgresStorage, relay: Relay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("foliot.adapters.storage.postgres.storage._CLOSE_TIMEOUT", 0.1)
+    relay.silence()
+
+    async with asyncio.timeout(AT_MOST):
+        await relayed.close()

@@ -34,6 +34,7 @@ def test_the_argument_goes_before_the_option() -> None:
 def test_the_name_of_the_server_holds_no_secret() -> None:
     assert parse_dsn("postgresql://anna:s3cret@db:5433/orders").server == "db:5433/orders"
     assert parse_dsn("postgresql://anna:s3cret@/orders?host=/run/pg").server == "/run/pg/orders"
+    assert parse_dsn("postgresql://db/orders?host=elsewhere&password=s3cret").server == "db/orders"
 
 
 @pytest.mark.proves("Z18", "Z26")
@@ -52,6 +53,16 @@ def test_the_name_of_the_server_holds_no_secret() -> None:
         "postgresql://anna:s3cret@[::1]:99999/orders",
         "postgresql://anna:s3cret@one:5432,two:99999/orders",
         "postgresql://anna:s3cret@db/orders?port=99999",
+        "postgresql://anna:12/s3cret@db/orders",
+        "postgresql://anna:12?s3cret@db/orders",
+        "postgresql://anna:12?s3cret=1@db/orders",
+        "postgresql://anna:12#s3cret@db/orders",
+        "postgresql://anna:1@s3cret@db/orders",
+        "postgresql://anna:1@s3cret/4:5?6@db/orders",
+        "postgresql://anna:1@s3cret/4?6=7@db/orders",
+        "postgresql://db/orders?user=anna&password=1&s3cret",
+        "postgresql://db/orders?user=anna&password=1@s3cret",
+        "postgresql://db/orders?user=anna&password=1&s3cret?=2",
     ],
 )
 def test_what_cannot_be_used_is_refused_without_showing_the_password(text: str) -> None:
@@ -59,6 +70,19 @@ def test_what_cannot_be_used_is_refused_without_showing_the_password(text: str) 
         parse_dsn(text)
 
     assert "s3cret" not in str(refusal.value)
+
+
+def test_who_wrote_a_special_character_learns_how_to_write_it() -> None:
+    with pytest.raises(InvalidInput, match="/ as %2F"):
+        parse_dsn("postgresql://anna:12/s3cret@db/orders")
+
+    assert parse_dsn("postgresql://anna:12%2Fs3cr%40t@db/orders").server == "db/orders"
+
+
+@pytest.mark.parametrize("name", ["pg_jobs", "information_schema", "a" * 59, "Jobs", "1st", ""])
+def test_a_schema_that_cannot_be_made_or_heard_of_is_refused(name: str) -> None:
+    with pytest.raises(InvalidInput, match="schema"):
+        parse_dsn(f"postgresql:///orders?schema={name}")
 
 
 async def test_a_database_that_does_not_exist_is_named(server: PostgresServer) -> None:

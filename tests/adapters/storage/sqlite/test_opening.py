@@ -1,11 +1,17 @@
 """Which files are opened, and what is said about the others."""
 
+import os
+import pwd
 import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import apsw
 import pytest
 
+from foliot.adapters.storage.sqlite.schema import open_any_version
 from foliot.adapters.storage.sqlite.trouble import translate
 from foliot.errors import SchemaTooNew, StorageCorrupt, StorageError, StorageUnavailable
 from foliot.ports.runs import RunFilter
@@ -84,6 +90,80 @@ async def test_a_database_of_another_program_is_refused_and_left_alone(tmp_path:
         await opened(path).__aenter__()
 
     assert path.read_bytes() == before
+
+
+async def test_a_second_name_is_refused_and_leaves_the_file_alone(tmp_path: Path) -> None:
+    async with opened(tmp_path / "foliot.db") as storage:
+        (tmp_path / "second.db").hardlink_to(tmp_path / "foliot.db")
+        await storage.runs.create([run := a_run()])
+
+        for create in (True, False):
+            with pytest.raises(StorageUnavailable, match=r"second\.db has a second name") as refused:
+                await opened(tmp_path / "second.db", create=create).__aenter__()
+        with pytest.raises(StorageUnavailable, match="has a second name"):
+            open_any_version(tmp_path / "second.db")
+        async with opened(tmp_path / "foliot.db", create=False) as other:
+            assert set(await other.runs.get([run.id])) == {run.id}
+
+    assert "ln -s" in refused.value.hint
+    assert names(tmp_path) == ["foliot.db", "second.db"]
+
+
+async def test_links_that_lead_nowhere_are_refused_in_words(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+
+    with pytest.raises(StorageUnavailable, match=r"loop could not be \w+: "):
+        await opened(tmp_path / "loop").__aenter__()
+
+
+async def test_a_name_that_begins_in_a_deleted_directory_is_refused_in_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+
+    with pytest.raises(StorageUnavailable, match=r"foliot\.db could not be found: the current directory is gone"):
+        await opened(Path("foliot.db")).__aenter__()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="takes rights away from itself")
+async def test_who_may_only_read_can_look_while_somebody_serves(public: Path) -> None:
+    async with opened(public / "foliot.db") as storage:
+        await storage.runs.create([run := a_run()])
+        show_to_all(public)
+        with as_nobody():
+            async with opened(public / "foliot.db", create=False, inline=True) as reader:
+                assert set(await reader.runs.get([run.id])) == {run.id}
+                with pytest.raises(StorageUnavailable, match="cannot be written"):
+                    await reader.runs.create([a_run()])
+
+    with as_nobody(), pytest.raises(StorageUnavailable, match="may not write it, unless somebody serves it") as refused:
+        await opened(public / "foliot.db", create=False, inline=True).__aenter__()
+    assert "Look while a server runs" in refused.value.hint
+    assert names(public) == ["foliot.db"]
+
+
+@pytest.fixture
+def public() -> Iterator[Path]:
+    """A directory that everybody can look into."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
+def show_to_all(directory: Path) -> None:
+    for file in directory.iterdir():
+        file.chmod(0o755 if file.is_dir() else 0o644)
+
+
+@contextmanager
+def as_nobody() -> Iterator[None]:
+    os.seteuid(pwd.getpwnam("nobody").pw_uid)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
 
 
 @pytest.mark.proves("M2", "R1-47")

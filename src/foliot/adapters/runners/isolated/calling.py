@@ -144,6 +144,8 @@ class _Call:
         fresh = Interpreter.start(unlimited, tag, stdout, stderr)
         try:
             fresh.assign(tag, order, self.launch.limits, stdout, stderr)
+        except (BrokenPipeError, ConnectionResetError, ProcessLookupError):
+            pass  # it has died by itself; its end says what happened
         except BaseException:
             fresh.forget()
             raise

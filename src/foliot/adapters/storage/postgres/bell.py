@@ -14,7 +14,7 @@ from uuid import uuid4
 
 import asyncpg
 
-from foliot.adapters.storage.postgres.trouble import BROKEN
+from foliot.adapters.storage.postgres.trouble import BROKEN, READ_ONLY
 from foliot.ports.storage import Topic
 
 log = logging.getLogger(__name__)
@@ -39,7 +39,6 @@ class Bell:
         self._rings = 0
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
-        self._is_listening = False
 
     def signal(self, topic: Topic) -> asyncio.Event:
         return self._signals[topic]
@@ -67,22 +66,27 @@ class Bell:
     async def _run(self, tried: asyncio.Event) -> None:
         pause = _FIRST_PAUSE
         while True:
+            began = self._elapsed()
             try:
                 await self._serve(tried)
+            except READ_ONLY as error:
+                # A standby has no bell. Nobody can write there, so nobody has anything to tell.
+                log.info("bell_has_no_connection", extra={"error": str(error), "pause": pause})
             except (*BROKEN, asyncpg.PostgresError) as error:
                 # Nobody is lost without the bell, only slower to wake: it is worth a line in the log, not a stop.
                 log.warning("bell_has_no_connection", extra={"error": str(error), "pause": pause})
             tried.set()
-            pause = _FIRST_PAUSE if self._is_listening else min(pause * 2, _LONGEST_PAUSE)
-            self._is_listening = False
+            pause = next_pause(pause, self._elapsed() - began)
             await asyncio.sleep(pause)
+
+    def _elapsed(self) -> float:
+        return asyncio.get_running_loop().time()
 
     async def _serve(self, tried: asyncio.Event) -> None:
         connection = await self._connect()
         try:
             connection.add_termination_listener(lambda _: self._wake.set())
             await connection.add_listener(self._channel, self._hear)
-            self._is_listening = True
             if tried.is_set():
                 self._ring_all()
             tried.set()
@@ -116,3 +120,11 @@ class Bell:
 def next_quiet(quiet: float, rings: int) -> float:
     """How long to be quiet after the next word, when there were so many rings in the last quiet."""
     return min(2 * quiet, _LONGEST_QUIET) if rings > 1 else _SHORTEST_QUIET
+
+
+def next_pause(pause: float, lasted: float) -> float:
+    """How long to wait before the next connection, when there was one, or the attempt at one, for so long.
+
+    Only one that lasted is a good sign: a server may let in and then refuse.
+    """
+    return _FIRST_PAUSE if lasted > _LONGEST_PAUSE else min(pause * 2, _LONGEST_PAUSE)

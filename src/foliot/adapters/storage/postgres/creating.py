@@ -77,7 +77,10 @@ async def create_plain_runs(transaction: Transaction, project: str, runs: Sequen
     )
     event = EventKind.RUNS_CREATED.value, encode(created(runs))
     ids = [run.id for run in runs]
+    asked = transaction.clock.elapsed()
     now = await transaction.value("create_plain_runs", project, at, PRIORITY_STEP, *event, ids, *arrays, *values)
+    if at is None:
+        transaction.clock.learn(now, asked)
     transaction.topics |= {Topic.RUNS} if min(due) <= now else set()
     transaction.topics |= {Topic.LATER} if max(due) > now else set()
 

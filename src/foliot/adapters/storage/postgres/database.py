@@ -3,6 +3,7 @@
     write(verb, work)     BEGIN, work, events, before_commit, COMMIT, after_commit, ring the bell
         is_single         work is one statement and notes no event: it needs no BEGIN, and no answer is waited for twice
         collision         once more, after a pause
+        may only read     once more, in a session that is opened for it
         connection lost   once more; was the commit under way, `work` is told that it may find its own traces
         bad data          to the caller, who divides the batch
         cancelled         rolled back in a moment, or the connection is given up: whoever cancels is in a hurry
@@ -24,8 +25,9 @@ from foliot.adapters.storage.postgres.arrays import literal
 from foliot.adapters.storage.postgres.bell import Bell
 from foliot.adapters.storage.postgres.dsn import Dsn
 from foliot.adapters.storage.postgres.impossible import without_impossible
+from foliot.adapters.storage.postgres.server_clock import ServerClock
 from foliot.adapters.storage.postgres.statements import statements
-from foliot.adapters.storage.postgres.trouble import BAD_DATA, BROKEN, is_retryable, translate
+from foliot.adapters.storage.postgres.trouble import BROKEN, READ_ONLY, is_bad_data, is_retryable, translate
 from foliot.domain.events import EventKind
 from foliot.domain.instant import Instant
 from foliot.errors import Unstorable
@@ -54,8 +56,16 @@ _LAST_WORD: Final = 1.0
 class Transaction:
     """What `work` does its work with."""
 
-    def __init__(self, connection: "asyncpg.pool.PoolConnectionProxy[Any]", schema: str, *, is_repeat: bool) -> None:
+    def __init__(
+        self,
+        connection: "asyncpg.pool.PoolConnectionProxy[Any]",
+        schema: str,
+        clock: ServerClock,
+        *,
+        is_repeat: bool,
+    ) -> None:
         self.connection = connection
+        self.clock = clock
         self._statements = statements(schema)
         self.is_repeat = is_repeat
         """The same work may have been saved already, by a commit whose answer was lost."""
@@ -79,8 +89,12 @@ class Transaction:
 
     async def now(self, at: Instant | None) -> Instant:
         """The moment this transaction takes as now: the server's, unless one is given."""
-        self.at = await self.value("now") if at is None else at
-        return self.at
+        if at is None:
+            asked = self.clock.elapsed()
+            at = Instant(await self.value("now"))
+            self.clock.learn(at, asked)
+        self.at = at
+        return at
 
     def note(self, kind: EventKind, items: Items) -> None:
         """Write an event with this transaction. Nothing happened, nothing is written."""
@@ -108,8 +122,9 @@ Work = Callable[[Transaction], Awaitable[T]]
 class Database:
     """Connections to one schema of one database, shared by all verbs."""
 
-    def __init__(self, dsn: Dsn, pool: "asyncpg.Pool[Any]", bell: Bell, faults: Faults) -> None:
+    def __init__(self, dsn: Dsn, pool: "asyncpg.Pool[Any]", bell: Bell, faults: Faults, clock: ServerClock) -> None:
         self.dsn = dsn
+        self._clock = clock
         self._pool = pool
         self._bell = bell
         self._faults = faults
@@ -141,7 +156,12 @@ class Database:
         return found[0][0] if found else None
 
     async def now(self, at: Instant | None) -> Instant:
-        return await self.value("now") if at is None else at
+        if at is not None:
+            return at
+        asked = self._clock.elapsed()
+        said = Instant(await self.value("now"))
+        self._clock.learn(said, asked)
+        return said
 
     async def write(
         self,
@@ -168,7 +188,7 @@ class Database:
 
     async def _once(self, verb: str, work: Work[T], doubtful: list[T | None], is_alone: bool) -> T:
         async with self._pool.acquire() as connection:
-            transaction = Transaction(connection, self.dsn.schema, is_repeat=bool(doubtful))
+            transaction = Transaction(connection, self.dsn.schema, self._clock, is_repeat=bool(doubtful))
             do = self._at_once if is_alone else self._in_transaction
             answer = await do(verb, transaction, work, doubtful)
         self._faults(f"{verb}.after_commit")
@@ -203,9 +223,11 @@ class Database:
         while True:
             try:
                 return await once()
-            except BAD_DATA as error:
-                raise Unstorable(error) from error
-            except (asyncpg.PostgresError, *BROKEN) as error:
+            except (asyncpg.PostgresError, *BROKEN, ValueError) as error:
+                if is_bad_data(error):
+                    raise Unstorable(error) from error
+                if isinstance(error, READ_ONLY):
+                    await self._pool.expire_connections()
                 if not (pauses and is_retryable(error) and may_repeat()):
                     raise translate(error, self.dsn.server) from error
             await asyncio.sleep(pauses.pop(0) * random.uniform(0.5, 1.5))  # noqa: S311 - spreads load, guards nothing

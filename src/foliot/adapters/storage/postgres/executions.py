@@ -1,31 +1,38 @@
 """The executions of a PostgreSQL storage."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from itertools import groupby
+from typing import Any
 
-from foliot.adapters.storage.execution_rows import execution_of, note_of, state_of, step_facts_of, unsettled_of
+from foliot.adapters.storage.execution_rows import (
+    execution_of,
+    note_of,
+    shown_state_of,
+    sight_of,
+    state_of,
+    step_facts_of,
+)
 from foliot.adapters.storage.postgres.admission import Admission
 from foliot.adapters.storage.postgres.database import Database, Transaction, divide
 from foliot.adapters.storage.postgres.finishing import finish_runs
 from foliot.adapters.storage.postgres.settlements import open_executions, settle_executions
+from foliot.adapters.storage.rows import Row
 from foliot.adapters.storage.verdicts import unopened
 from foliot.domain.ids import JobId, RunId, Token
 from foliot.domain.instant import Instant
 from foliot.domain.limits import job_limit
-from foliot.domain.run import Run
+from foliot.domain.run import Status
 from foliot.domain.workflow.execution import Execution, Opening, Settlement, StepFacts, StepRecord, Unsettled
 from foliot.domain.workflow.progress import StepState
-from foliot.ports.runs import RunStore
 
 
 class PostgresExecutions:
     """Fills `ports.executions.ExecutionStore`."""
 
-    def __init__(self, database: Database, admission: Admission, runs: RunStore, project: str) -> None:
+    def __init__(self, database: Database, admission: Admission, project: str) -> None:
         self._database = database
         self._admission = admission
-        self._runs = runs
         self._project = project
 
     # -- going on
@@ -80,7 +87,7 @@ class PostgresExecutions:
             return []
         rows = await self._database.rows("notes_of", roots)
         notes = {root: [note_of(row[1:]) for row in group] for root, group in groupby(rows, key=lambda row: row[0])}
-        return [unsettled_of(row, notes.get(row[0], []), now) for row in executions]
+        return [Unsettled(sight_of(row), notes.get(row[0], []), now) for row in executions]
 
     # -- being looked at
 
@@ -100,25 +107,34 @@ class PostgresExecutions:
         return {keys[row[0]] for row in await self._database.rows("busy_keys", list(keys))}
 
     async def get(self, run_ids: Collection[RunId]) -> dict[RunId, Execution]:
+        return await self._found(execution_of, run_ids)
+
+    async def look(self, run_ids: Collection[RunId]) -> dict[RunId, Execution]:
+        return await self._found(sight_of, run_ids)
+
+    async def _found(self, make: Callable[[Row], Execution], run_ids: Collection[RunId]) -> dict[RunId, Execution]:
         """Oldest first."""
         rows = await self._database.rows("get_executions", list(run_ids)) if run_ids else []
-        return {execution.run_id: execution for execution in map(execution_of, rows)}
+        return {execution.run_id: execution for execution in map(make, rows)}
 
     async def steps(self, run_id: RunId) -> list[StepRecord]:
-        states = await self.states(run_id)
-        runs = await self._runs.get([state.run_id for state in states.values() if state.run_id is not None])
-        return [_record(name, state, runs) for name, state in states.items()]
+        rows = await self._database.rows("all_states", run_id)
+        states = {row[0]: shown_state_of(row[0], row[1:]) for row in rows}
+        run_ids = [state.run_id for state in states.values() if state.run_id is not None]
+        runs = {row["id"]: row for row in await self._database.rows("get_runs", run_ids)} if run_ids else {}
+        return [_record(name, state, runs.get(state.run_id)) for name, state in states.items()]
 
-    async def active(self, *, workflow_id: str | None = None, limit: int = 100) -> list[Execution]:
+    async def active(
+        self, *, workflow_id: str | None = None, after: RunId | None = None, limit: int = 100
+    ) -> list[Execution]:
         if workflow_id is None:
-            rows = await self._database.rows("active_executions", limit)
+            rows = await self._database.rows("active_executions", after or "", limit)
         else:
-            rows = await self._database.rows("active_of_workflow", self._project, workflow_id, limit)
-        return list((await self.get([row[0] for row in rows])).values())
+            rows = await self._database.rows("active_of_workflow", self._project, workflow_id, after or "", limit)
+        return list((await self.look([row[0] for row in rows])).values())
 
 
-def _record(name: str, state: StepState, runs: Mapping[RunId, Run]) -> StepRecord:
-    if state.run_id is None or state.run_id not in runs:
+def _record(name: str, state: StepState, run: Any) -> StepRecord:
+    if run is None:
         return StepRecord(name, state)
-    run = runs[state.run_id]
-    return StepRecord(name, state, run.status, run.reason, run.error)
+    return StepRecord(name, state, Status(run[2]), run["reason"], run["error"])

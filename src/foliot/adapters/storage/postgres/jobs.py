@@ -92,13 +92,8 @@ class PostgresJobs:
 
 
 async def lock_jobs(transaction: Transaction, project: str, job_ids: Collection[JobId]) -> dict[JobId, JobSpec]:
-    """Those that exist, which nobody else changes until the transaction ends."""
-    rows = await transaction.rows("lock_jobs", project, sorted(job_ids))
-    return {job.id: job.spec for job in (job_of(project, row) for row in rows)}
-
-
-async def _lock_legible(transaction: Transaction, project: str, job_ids: Collection[JobId]) -> dict[JobId, JobSpec]:
-    """The same without those that cannot be read: whatever is put in their place is another job."""
+    """Those that exist, which nobody else changes until the transaction ends. Those that cannot be read are locked as
+    well, and left out: whatever is put in their place is another job."""
     rows = await transaction.rows("lock_jobs", project, sorted(job_ids))
     jobs, _ = sort_out(partial(job_of, project), rows)
     return {job.id: job.spec for job in jobs}
@@ -108,7 +103,7 @@ async def put_jobs(
     transaction: Transaction, *, project: str, jobs: dict[JobId, JobSpec], at: Instant | None
 ) -> dict[JobId, Job]:
     """Create or change jobs; one that is stored just so keeps its revision."""
-    known = await _lock_legible(transaction, project, jobs)
+    known = await lock_jobs(transaction, project, jobs)
     changed = [job_id for job_id, spec in jobs.items() if known.get(job_id) != as_stored_job(spec)]
     if changed:
         now = await transaction.now(at)

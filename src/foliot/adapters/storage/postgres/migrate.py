@@ -4,14 +4,17 @@ Each step is one transaction under a lock that ends with it, so that two nodes t
 other: the second one finds the work done. A database that is newer than this code is refused.
 """
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 import asyncpg
 
 from foliot.adapters.storage.postgres.dsn import Dsn
 from foliot.adapters.storage.postgres.statements import in_schema, migrations
-from foliot.errors import SchemaTooNew, SchemaTooOld, StorageMissing
+from foliot.errors import SchemaTooNew, SchemaTooOld, StorageError, StorageMissing
 
+# In SQL_ASCII the server takes any bytes as they are, so UTF-8 as well.
+_ENCODINGS: Final = ("UTF8", "SQL_ASCII")
 _LOCK: Final = "SELECT pg_advisory_xact_lock(hashtextextended('foliot schema ' || $1, 0))"
 _HAS_META: Final = "SELECT EXISTS (SELECT FROM pg_catalog.pg_tables WHERE schemaname = $1 AND tablename = 'meta')"
 _VERSION: Final = "SELECT value::int FROM foliot.meta WHERE key = 'schema_version'"
@@ -28,22 +31,48 @@ WHERE key = 'event_base' AND newest.number >= newest.xid + value::bigint
 """
 
 
-async def migrate(connection: "asyncpg.Connection[Any]", schema: str) -> int:
+def check_encoding(connection: "asyncpg.Connection[Any]", place: Dsn) -> None:
+    """Refuse a database that lacks characters: what a run fails with has any, and would not be saved."""
+    encoding = connection.get_settings().server_encoding
+    if encoding not in _ENCODINGS:
+        raise StorageError(
+            f"the database at {place.server} is encoded in {encoding}, which lacks characters",
+            hint="Create another one with: createdb --encoding=UTF8 --template=template0 NAME. "
+            "pg_dump and pg_restore bring over what is in this one.",
+        )
+
+
+async def migrate(connection: "asyncpg.Connection[Any]", place: Dsn) -> int:
     """Apply whatever is missing and return the version reached."""
+    schema = place.schema
     steps = migrations(schema)
     newest = max(steps)
     version = await _version(connection, schema)
     while version < newest:
-        async with connection.transaction():
-            await connection.execute("SET LOCAL lock_timeout = 0")
-            await connection.execute(_LOCK, schema)
-            version = await _version(connection, schema)
-            if version < newest:
-                await _step(connection, schema, version + 1, steps[version + 1])
-                version += 1
+        try:
+            version = await _go_on(connection, schema, steps)
+        except asyncpg.InsufficientPrivilegeError as error:
+            raise StorageError(
+                f"{place.server} does not let this user make the tables: {error}",
+                hint="Run foliot migrate once as a user with CREATE on the database, who then owns the tables, or as "
+                "their owner. Others need no more than USAGE on the schema and its sequences, and SELECT, INSERT, "
+                "UPDATE and DELETE on its tables.",
+            ) from error
     if version > newest:
         raise SchemaTooNew(found=version, supported=newest)
     await connection.execute(in_schema(_LIFT_EVENTS, schema))
+    return version
+
+
+async def _go_on(connection: "asyncpg.Connection[Any]", schema: str, steps: Mapping[int, str]) -> int:
+    """One step further, unless somebody else has gone it meanwhile. The version that is reached."""
+    async with connection.transaction():
+        await connection.execute("SET LOCAL lock_timeout = 0")
+        await connection.execute(_LOCK, schema)
+        version = await _version(connection, schema)
+        if version < max(steps):
+            version += 1
+            await _step(connection, schema, version, steps[version])
     return version
 
 

@@ -8,16 +8,16 @@ name when it gives them back.
 from collections.abc import Mapping
 from typing import Final
 
-from foliot.adapters.storage.documents import decode_schedule_spec, encode
 from foliot.adapters.storage.notices import renamed_jobs
 from foliot.adapters.storage.postgres.arrays import columns
 from foliot.adapters.storage.postgres.database import Transaction
 from foliot.adapters.storage.postgres.references import referring_jobs, rename_references
+from foliot.adapters.storage.references import schedule_document
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.instant import Instant
 from foliot.domain.limits import job_limit
-from foliot.domain.rename import Rename, aside, limit_prefix, possible_renames, renamed_schedule_id, renamed_spec
+from foliot.domain.rename import Rename, aside, limit_prefix, possible_renames, renamed_schedule_id
 
 _BY_NAME: Final = (
     *("yield_keys", "rename_keys", "rename_watched", "rename_endings", "rename_versions"),
@@ -71,7 +71,7 @@ async def _rename_schedules(transaction: Transaction, project: str, one: Rename,
         row["uid"]: row["id"] if row["deleted_at"] is None and wanted[row["uid"]] in taken else wanted[row["uid"]]
         for row in rows
     }
-    specs = [(row["uid"], names[row["uid"]], _spec(row["spec"], row["id"], one)) for row in rows]
+    specs = [(row["uid"], names[row["uid"]], schedule_document(row["spec"], row["id"], one)) for row in rows]
     changed = await transaction.rows("rename_schedules", one.new, now, *columns(specs))
     await _rename_revisions(transaction, {row["uid"]: ScheduleId(row["id"]) for row in rows}, one)
     moved = [(row["uid"], names[row["uid"]]) for row in rows if names[row["uid"]] != row["id"]]
@@ -83,9 +83,5 @@ async def _rename_schedules(transaction: Transaction, project: str, one: Rename,
 
 async def _rename_revisions(transaction: Transaction, names: Mapping[str, ScheduleId], one: Rename) -> None:
     rows = await transaction.rows("revisions", list(names))
-    changed = [(row["uid"], row["number"], _spec(row["spec"], names[row["uid"]], one)) for row in rows]
+    changed = [(row["uid"], row["number"], schedule_document(row["spec"], names[row["uid"]], one)) for row in rows]
     await transaction.run("rename_revisions", *columns(changed))
-
-
-def _spec(document: str, schedule_id: str, one: Rename) -> str:
-    return encode(renamed_spec(decode_schedule_spec(document), ScheduleId(schedule_id), one))

@@ -112,11 +112,11 @@ class PostgresRuns:
             # A grant whose answer was lost is given back at the next renewal; asking again would take more than was
             # wanted.
             rows = await self._database.write("claim", work, is_single=True, is_repeatable=False)
-            granted, illegible = sort_claims(rows)
+            granted, unreadable = sort_claims(rows)
             claims += granted
-            if not illegible:
+            if not unreadable:
                 return _in_order(claims)
-            await self.finish(illegible, at=at)
+            await self.finish(unreadable, at=at)
 
     async def finish(self, finishes: Sequence[Finish], *, at: Instant | None = None) -> list[Token]:
         if not finishes:
@@ -151,10 +151,10 @@ class PostgresRuns:
         """The short way. As a claim is, it is not repeated where its answer was lost."""
         work = partial(exchange_bare, finishes=finishes, queue=queue, limit=limit, at=at)
         stale, rows = await self._database.write("exchange", work, is_single=True, is_repeatable=False)
-        claims, illegible = sort_claims(rows)
-        if illegible:
-            await self.finish(illegible, at=at)
-            claims += await self.claim(finishes[0].claim.worker_id, [queue], len(illegible), at=at)
+        claims, unreadable = sort_claims(rows)
+        if unreadable:
+            await self.finish(unreadable, at=at)
+            claims += await self.claim(finishes[0].claim.worker_id, [queue], len(unreadable), at=at)
         return Exchanged(stale, _in_order(claims))
 
     async def _finish_bare(self, finishes: Sequence[Finish], at: Instant | None) -> list[Token]:

@@ -9,12 +9,13 @@ from typing import Final
 from foliot.adapters.storage.documents import as_stored_schedule, encode
 from foliot.adapters.storage.notices import about_schedules
 from foliot.adapters.storage.postgres.admission import Admission
-from foliot.adapters.storage.postgres.arrays import by_uid, columns
+from foliot.adapters.storage.postgres.arrays import by_uid, columns, shared
 from foliot.adapters.storage.postgres.database import Database, Transaction, divide
 from foliot.adapters.storage.postgres.due import due_schedules
 from foliot.adapters.storage.postgres.impossible import possible_ones
-from foliot.adapters.storage.postgres.punctual import is_punctual, settle_punctual
+from foliot.adapters.storage.postgres.punctual import settle_punctual
 from foliot.adapters.storage.postgres.settling import add_ticks, settle_firings
+from foliot.adapters.storage.punctual import is_punctual
 from foliot.adapters.storage.rows import (
     Row,
     StoredSchedules,
@@ -25,6 +26,7 @@ from foliot.adapters.storage.rows import (
     schedule_of,
     tick_of,
 )
+from foliot.adapters.storage.starts import starts
 from foliot.domain import edit
 from foliot.domain.cron import tzdata_version
 from foliot.domain.events import EventKind
@@ -70,20 +72,9 @@ class PostgresSchedules:
         self, transaction: Transaction, *, schedule_ids: Collection[ScheduleId], paused: bool, at: Instant | None
     ) -> list[Schedule]:
         now = await transaction.now(at)
-        known = await _lock(transaction, self._project, schedule_ids)
-        change = edit.pause if paused else edit.resume
-        changed = [change(schedule, now) for schedule in known.values() if (schedule.paused_at is None) == paused]
-        if changed:
-            uids = [one.uid for one in changed]
-            if paused:
-                await transaction.run("begin_pauses", uids, [one.paused_at for one in changed])
-            else:
-                await transaction.run("end_pauses", uids, now)
-            await _save(transaction, changed)
-            transaction.topics.add(Topic.SCHEDULES)
-        kind = EventKind.SCHEDULE_PAUSED if paused else EventKind.SCHEDULE_RESUMED
-        transaction.note(kind, about_schedules(changed))
-        known |= {schedule.id: schedule for schedule in changed}
+        stored = await _lock_stored(transaction, self._project, schedule_ids)
+        known = {schedule.id: schedule for schedule in stored.sure}
+        known |= await _pause(transaction, known.values(), now, paused=paused)
         return [known[schedule_id] for schedule_id in dict.fromkeys(schedule_ids) if schedule_id in known]
 
     async def delete(self, schedule_ids: Collection[ScheduleId], *, at: Instant | None = None) -> list[ScheduleId]:
@@ -192,7 +183,10 @@ async def put_schedules(
 ) -> dict[ScheduleId, Schedule]:
     """Create or edit schedules, each name once."""
     now = await transaction.now(at)
-    stored, mended = await _lock_stored(transaction, project, batch)
+    found = await _lock_stored(transaction, project, batch)
+    lost, mended = found.lost, found.mended
+    await delete_schedules(transaction, project, [schedule.id for schedule in lost], now)
+    stored = [schedule for schedule in found.schedules if schedule.uid not in found.errors]
     known = {schedule.id: schedule for schedule in stored}
     created: dict[ScheduleId, Schedule] = {}
     while missing := [new for new in batch.values() if new.id not in known and new.id not in created]:
@@ -206,7 +200,28 @@ async def put_schedules(
     transaction.note(EventKind.SCHEDULE_CHANGED, about_schedules(changed.values()))
     if changed:
         transaction.topics.add(Topic.SCHEDULES)
+    # What was paused is so again.
+    changed |= await _pause(transaction, [changed[one.id] for one in lost if one.paused_at], now, paused=True)
     return known | changed
+
+
+async def _pause(
+    transaction: Transaction, schedules: Iterable[Schedule], now: Instant, *, paused: bool
+) -> dict[ScheduleId, Schedule]:
+    """Pause or resume those that are not already, which come back as they are now."""
+    change = edit.pause if paused else edit.resume
+    changed = [change(schedule, now) for schedule in schedules if (schedule.paused_at is None) == paused]
+    if changed:
+        uids = [one.uid for one in changed]
+        if paused:
+            await transaction.run("begin_pauses", uids, [one.paused_at for one in changed])
+        else:
+            await transaction.run("end_pauses", uids, now)
+        await _save(transaction, changed)
+        transaction.topics.add(Topic.SCHEDULES)
+    kind = EventKind.SCHEDULE_PAUSED if paused else EventKind.SCHEDULE_RESUMED
+    transaction.note(kind, about_schedules(changed))
+    return {schedule.id: schedule for schedule in changed}
 
 
 async def _lock(transaction: Transaction, project: str, ids: Iterable[ScheduleId]) -> dict[ScheduleId, Schedule]:
@@ -229,9 +244,18 @@ async def _read(ask: Callable[..., Awaitable[Sequence[Row]]], project: str, rows
 async def _create(
     transaction: Transaction, project: str, new: Sequence[NewSchedule], now: Instant
 ) -> dict[ScheduleId, Schedule]:
-    schedules = [edit.create(one.uid, one.id, project, as_stored_schedule(one.spec), now) for one in new]
-    rows = columns(map(_new_row, schedules))
-    inserted = set(await transaction.column("create_schedules", project, now, tzdata_version(), *rows))
+    start = starts(new, now)
+    schedules = [start(spec, schedule_id).create(uid, schedule_id, project) for uid, schedule_id, spec in new]
+    specs = [schedule.revision.spec for schedule in schedules]
+    arrays, values = shared(
+        [
+            *([spec.target for spec in specs], [encode(spec) for spec in specs]),
+            *([one.next_run_at for one in schedules], [one.wake_at for one in schedules]),
+        ]
+    )
+    names = [one.uid for one in schedules], [one.id for one in schedules]
+    known = project, now, tzdata_version()
+    inserted = set(await transaction.column("create_schedules", *known, *names, *arrays, *values))
     return {schedule.id: schedule for schedule in schedules if schedule.uid in inserted}
 
 
@@ -303,11 +327,6 @@ async def _save(transaction: Transaction, schedules: Iterable[Schedule]) -> None
 async def _add_revisions(transaction: Transaction, schedules: Sequence[Schedule]) -> None:
     rows = [(one.uid, one.revision.number, one.revision.opened_at, encode(one.revision.spec)) for one in schedules]
     await transaction.run("add_revisions", *columns(rows), tzdata_version())
-
-
-def _new_row(schedule: Schedule) -> tuple[object, ...]:
-    spec = schedule.revision.spec
-    return schedule.uid, schedule.id, spec.target, encode(spec), schedule.next_run_at, schedule.wake_at
 
 
 def _changed_row(schedule: Schedule) -> tuple[object, ...]:

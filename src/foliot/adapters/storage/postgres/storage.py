@@ -6,6 +6,7 @@ from typing import Any, Final, Self
 
 import asyncpg
 
+from foliot.adapters.clock import SystemClock
 from foliot.adapters.storage.postgres.admission import Admission
 from foliot.adapters.storage.postgres.bell import Bell
 from foliot.adapters.storage.postgres.database import SETTINGS, Database, Faults
@@ -13,14 +14,18 @@ from foliot.adapters.storage.postgres.dsn import Dsn, parse_dsn
 from foliot.adapters.storage.postgres.executions import PostgresExecutions
 from foliot.adapters.storage.postgres.jobs import PostgresJobs
 from foliot.adapters.storage.postgres.logs import PostgresLogs
-from foliot.adapters.storage.postgres.migrate import check_version, migrate
+from foliot.adapters.storage.postgres.migrate import check_encoding, check_version, migrate
+from foliot.adapters.storage.postgres.options import check_files, refused_option
 from foliot.adapters.storage.postgres.runs import PostgresRuns
 from foliot.adapters.storage.postgres.schedules import PostgresSchedules
+from foliot.adapters.storage.postgres.server_clock import ServerClock
+from foliot.adapters.storage.postgres.statements import statements
 from foliot.adapters.storage.postgres.trouble import translate
 from foliot.adapters.storage.postgres.upkeep import PostgresUpkeep
 from foliot.adapters.storage.postgres.workers import PostgresWorkers
 from foliot.adapters.storage.postgres.workflows import PostgresWorkflows
 from foliot.domain.job import DEFAULT_PROJECT
+from foliot.ports.clock import Clock
 from foliot.ports.executions import ExecutionStore, WorkflowStore
 from foliot.ports.jobs import JobStore
 from foliot.ports.logs import LogStore
@@ -30,7 +35,6 @@ from foliot.ports.storage import Topic
 from foliot.ports.upkeep import Upkeep
 from foliot.ports.workers import WorkerStore
 
-_CONNECT_TIMEOUT: Final = 10
 _COMMAND_TIMEOUT: Final = 90
 _CLOSE_TIMEOUT: Final = 10
 
@@ -55,13 +59,15 @@ class PostgresStorage:
         bell: Bell,
         pools: "tuple[asyncpg.Pool[Any], ...]",
         project: str,
+        clock: Clock,
     ) -> None:
+        self.clock = clock
         admission = Admission(database)
         self.jobs = PostgresJobs(database, admission, project)
         self.schedules = PostgresSchedules(database, admission, project)
         self.runs = PostgresRuns(database, admission, project)
         self.workflows = PostgresWorkflows(database, admission, project)
-        self.executions = PostgresExecutions(database, admission, self.runs, project)
+        self.executions = PostgresExecutions(database, admission, project)
         self.workers = PostgresWorkers(database, vital, admission)
         self.logs = PostgresLogs(database)
         self.upkeep = PostgresUpkeep(database, vital, project)
@@ -93,6 +99,7 @@ class PostgresStorage:
 async def open_postgres(
     dsn: str,
     *,
+    clock: Clock | None = None,
     project: str = DEFAULT_PROJECT,
     schema: str | None = None,
     listen_dsn: str | None = None,
@@ -103,31 +110,40 @@ async def open_postgres(
 ) -> PostgresStorage:
     """Connect, bring the schema up to date, and listen. `listen_dsn` leads past a pooler, which cannot LISTEN.
 
+    The wall of `clock` is not asked: what counts is the server's.
+
     Unless `create`: then the schema is taken as it is, and refused if it is not the one that this Foliot needs. The
     database itself is never created here.
     """
     place = parse_dsn(dsn, schema)
+    listening = parse_dsn(listen_dsn or dsn, place.schema)
+    check_files(place.options)
+    check_files(listening.options)
+    time = ServerClock(clock or SystemClock())
     try:
-        await _prepare(place, create)
+        await _prepare(place, time, create)
         pool = await _pool(place, min_connections, max_connections)
         vital = await _pool(place, 0, 1)
-    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, ValueError) as error:
-        raise translate(error, place.server) from error
-    listening = parse_dsn(listen_dsn or dsn, place.schema)
+    except (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError, ValueError) as error:
+        raise refused_option(error, place.options) or translate(error, place.server) from error
     # What is announced is safe already; the announcement need not be.
-    bell = Bell(f"{place.schema}_bell", lambda: _connect(listening, synchronous_commit="off"))
+    bell = Bell(place.channel, lambda: _connect(listening, synchronous_commit="off"))
     await bell.start()
-    database, signs_of_life = (Database(place, one, bell, faults) for one in (pool, vital))
-    return PostgresStorage(database, signs_of_life, bell, (pool, vital), project)
+    database, signs_of_life = (Database(place, one, bell, faults, time) for one in (pool, vital))
+    return PostgresStorage(database, signs_of_life, bell, (pool, vital), project, time)
 
 
-async def _prepare(place: Dsn, create: bool) -> None:
+async def _prepare(place: Dsn, clock: ServerClock, create: bool) -> None:
+    """Bring the schema up to date, or see that it is, and learn what time it is there."""
     connection = await _connect(place)
     try:
+        check_encoding(connection, place)
         if create:
-            await migrate(connection, place.schema)
+            await migrate(connection, place)
         else:
             await check_version(connection, place)
+        asked = clock.elapsed()
+        clock.learn(await connection.fetchval(statements(place.schema)["now"]), asked)
     finally:
         await connection.close(timeout=_CLOSE_TIMEOUT)
 
@@ -150,4 +166,4 @@ def _options(place: Dsn, **further: str) -> dict[str, Any]:
     # Behind a pooler a session is shared: what is set here would hold for others, or be forgotten.
     settings = {"application_name": SETTINGS["application_name"]} if place.is_pooled else {**SETTINGS, **further}
     cache = {"statement_cache_size": 0} if place.is_pooled else {}
-    return {"timeout": _CONNECT_TIMEOUT, "command_timeout": _COMMAND_TIMEOUT, "server_settings": settings, **cache}
+    return {"timeout": place.connect_timeout, "command_timeout": _COMMAND_TIMEOUT, "server_settings": settings, **cache}

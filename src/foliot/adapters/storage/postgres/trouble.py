@@ -3,7 +3,8 @@
 No type of the driver leaves this package.
 """
 
-from typing import Final
+import ssl
+from typing import Final, NamedTuple
 
 import asyncpg
 
@@ -16,6 +17,12 @@ BAD_DATA: Final = (
     ValueError,  # the driver could not even write it down: a number that is too large, text that is none
 )
 """One item of a batch cannot be stored, and never will be."""
+
+_NO_DATA: Final = (
+    OSError,  # a certificate that is not right
+    asyncpg.ClientConfigurationError,  # one that is not there
+)
+"""Errors in connecting that are a ValueError as well."""
 
 BROKEN: Final = (
     asyncpg.PostgresConnectionError,
@@ -37,51 +44,125 @@ COLLIDED: Final = (
 )
 """Nothing was saved because others were in the way."""
 
-RETRYABLE: Final = BROKEN + COLLIDED
+READ_ONLY: Final = asyncpg.ReadOnlySQLTransactionError
+"""Nothing was saved because this session may only read. Another one may be allowed to write: this one can be of the
+time before a standby was promoted, or before a setting was taken back."""
+
+RETRYABLE: Final = (*BROKEN, *COLLIDED, READ_ONLY)
+
+
+class _Meaning(NamedTuple):
+    kinds: tuple[type[BaseException], ...]
+    error: type[StorageError]
+    fact: str
+    hint: str
+
+
+_MEANINGS: Final = (
+    _Meaning(
+        (asyncpg.InvalidCatalogNameError,),
+        StorageError,
+        "the database at {server} does not exist",
+        "Create it with: createdb NAME, or correct the DSN.",
+    ),
+    _Meaning(
+        (asyncpg.InvalidAuthorizationSpecificationError,),
+        StorageError,
+        "{server} does not let us in: {reason}",
+        "Check user and password in the DSN, and pg_hba.conf.",
+    ),
+    _Meaning(
+        (asyncpg.InsufficientPrivilegeError,),
+        StorageError,
+        "{server} denies a right: {reason}",
+        "To serve, this user needs USAGE on the schema and on all its sequences, and SELECT, INSERT, UPDATE and DELETE "
+        "on all its tables. To look, USAGE on the schema and SELECT on its tables are enough.",
+    ),
+    _Meaning(
+        (READ_ONLY,),
+        StorageUnavailable,
+        "{server} may only be read: {reason}",
+        "It is a standby, or default_transaction_read_only is set. Name the primary; with several hosts in the DSN, "
+        "add target_session_attrs=read-write.",
+    ),
+    _Meaning(
+        (asyncpg.UndefinedTableError, asyncpg.UndefinedFunctionError, asyncpg.UndefinedColumnError),
+        StorageCorrupt,
+        "{server} lacks a part of the schema: {reason}",
+        "Something was dropped. Restore a backup.",
+    ),
+    _Meaning(
+        (asyncpg.TooManyConnectionsError,),
+        StorageUnavailable,
+        "{server} has no connection left",
+        "Raise max_connections, or use a connection pooler.",
+    ),
+    _Meaning(
+        (asyncpg.QueryCanceledError,),
+        StorageUnavailable,
+        "{server} took too long: {reason}",
+        "Look for locks in pg_stat_activity.",
+    ),
+    _Meaning(
+        COLLIDED,
+        StorageUnavailable,
+        "{server} was too busy: {reason}",
+        "Others hold locks for long. Look into pg_stat_activity.",
+    ),
+    _Meaning(
+        (asyncpg.TargetServerAttributeNotMatched,),
+        StorageUnavailable,
+        "no host of {server} is what target_session_attrs asks for",
+        "Check which of them is the primary.",
+    ),
+    _Meaning(
+        (ssl.SSLError,),
+        StorageUnavailable,
+        "could not connect to {server} with TLS: {reason}",
+        "Check sslmode, sslrootcert, sslcert and sslkey in the DSN, and the certificate of the server.",
+    ),
+    _Meaning(
+        (asyncpg.ClientConfigurationError,),
+        StorageUnavailable,
+        "could not prepare a connection to {server}: {reason}",
+        "Correct the options of the DSN. Certificates to trust are in the file that sslrootcert names, or with "
+        "sslrootcert=system in that of this machine.",
+    ),
+    _Meaning(
+        BROKEN,
+        StorageUnavailable,
+        "could not reach PostgreSQL at {server}: {reason}",
+        "Check that the server runs and that host and port in the DSN are right.",
+    ),
+    _Meaning(
+        (ValueError,),
+        StorageError,
+        "could not prepare a connection to {server}: {reason}",
+        "Correct the DSN, or the variables of the environment that begin with PG.",
+    ),
+)
+"""The first that fits is the one."""
+_UNFORESEEN: Final = _Meaning((), StorageError, "{server} refused a statement: {reason}", "Please report this.")
+
+
+def is_bad_data(error: BaseException) -> bool:
+    return isinstance(error, BAD_DATA) and not isinstance(error, _NO_DATA)
 
 
 def is_retryable(error: BaseException) -> bool:
-    return isinstance(error, RETRYABLE) and not isinstance(error, BAD_DATA)
+    return isinstance(error, RETRYABLE) and not is_bad_data(error)
 
 
 def translate(error: BaseException, server: str) -> StorageError:
     """The error that says what happened, and what to do. `server` names host and database, never a password."""
-    match error:
-        case asyncpg.InvalidCatalogNameError():
-            return StorageError(
-                f"the database at {server} does not exist", hint="Create it with: createdb NAME, or correct the DSN."
-            )
-        case asyncpg.InvalidAuthorizationSpecificationError():
-            return StorageError(
-                f"{server} does not let us in: {error}", hint="Check user and password in the DSN, and pg_hba.conf."
-            )
-        case asyncpg.InsufficientPrivilegeError():
-            return StorageError(
-                f"{server} denies a right: {error}",
-                hint="Grant this user CREATE on the database, where the schema is made. To look at one that is there, "
-                "USAGE on the schema and SELECT on its tables are enough.",
-            )
-        case asyncpg.UndefinedTableError() | asyncpg.UndefinedFunctionError() | asyncpg.UndefinedColumnError():
-            return StorageCorrupt(
-                f"{server} lacks a part of the schema: {error}", hint="Something was dropped. Restore a backup."
-            )
-        case asyncpg.TooManyConnectionsError():
-            return StorageUnavailable(
-                f"{server} has no connection left", hint="Raise max_connections, or use a connection pooler."
-            )
-        case asyncpg.QueryCanceledError():
-            return StorageUnavailable(f"{server} took too long: {error}", hint="Look for locks in pg_stat_activity.")
-        case _ if isinstance(error, COLLIDED):
-            return StorageUnavailable(
-                f"{server} was too busy: {error}", hint="Others hold locks for long. Look into pg_stat_activity."
-            )
-        case _ if is_retryable(error):
-            return StorageUnavailable(
-                f"could not reach PostgreSQL at {server}: {_reason(error)}",
-                hint="Check that the server runs and that host and port in the DSN are right.",
-            )
-    return StorageError(f"{server} refused a statement: {error}", hint="Please report this.")
+    meaning = next((one for one in _MEANINGS if isinstance(error, one.kinds)), _UNFORESEEN)
+    return meaning.error(meaning.fact.format(server=server, reason=_reason(error)), hint=meaning.hint)
 
 
 def _reason(error: BaseException) -> str:
-    return "no answer in time" if isinstance(error, TimeoutError) else str(error) or type(error).__name__
+    match error:
+        case TimeoutError():
+            return "no answer in time"
+        case asyncpg.ClientConfigurationError():
+            return str(error.args[0])  # without the hint of the driver
+    return str(error) or type(error).__name__

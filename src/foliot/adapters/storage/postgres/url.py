@@ -6,5 +6,4 @@ from foliot.ports.clock import Clock
 
 
 async def open_url(url: str, *, clock: Clock, faults: Faults, create: bool = True) -> PostgresStorage:
-    """Open what the URL names. The clock is not asked: on PostgreSQL the server's own is the one that counts."""
-    return await open_postgres(url, faults=faults, create=create)
+    return await open_postgres(url, clock=clock, faults=faults, create=create)

@@ -1,11 +1,18 @@
 """The workflows of a PostgreSQL storage: versions are added and never changed."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 
 from foliot.adapters.storage.documents import encode
-from foliot.adapters.storage.execution_rows import as_stored_workflow, jobs_behind, version_of
-from foliot.adapters.storage.notices import about_workflows
+from foliot.adapters.storage.execution_rows import (
+    Named,
+    as_stored_workflow,
+    behind_of,
+    jobs_behind,
+    newest_of,
+    version_of,
+)
+from foliot.adapters.storage.notices import about_workflows, deleted_workflows
 from foliot.adapters.storage.postgres.admission import Admission
 from foliot.adapters.storage.postgres.arrays import columns
 from foliot.adapters.storage.postgres.cancelling import end_unstarted
@@ -14,14 +21,15 @@ from foliot.adapters.storage.postgres.endings import watch
 from foliot.adapters.storage.postgres.impossible import possible_ones
 from foliot.adapters.storage.postgres.jobs import delete_jobs, lock_jobs, put_jobs
 from foliot.adapters.storage.postgres.schedules import delete_schedules, put_schedules
+from foliot.adapters.storage.rows import Row
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId
 from foliot.domain.instant import Instant
 from foliot.domain.job import inherited, watched_by
-from foliot.domain.workflow.jobs import is_part_of_workflow, jobs_of_all
+from foliot.domain.workflow.jobs import jobs_of_all
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.ports.definitions import Deployment
-from foliot.ports.executions import WorkflowVersion
+from foliot.ports.executions import Behind, WorkflowVersion
 
 Versions = dict[str, WorkflowVersion]
 
@@ -69,8 +77,7 @@ class PostgresWorkflows:
             # a version that comes in between the number is then found taken.
             numbers: dict[str, int] = dict(await transaction.rows("last_numbers", self._project, missing))
             rows = await transaction.rows("newest_versions", self._project, missing)
-            known = {found.workflow_id: found for found in map(version_of, rows)}
-            done |= {name: found for name, found in known.items() if found.spec == specs[name]}
+            done |= {name: found for name, found in newest_of(rows).items() if found.spec == specs[name]}
             wanted = {
                 name: WorkflowVersion(name, numbers.get(name, 0) + 1, specs[name], now)
                 for name in missing
@@ -100,17 +107,25 @@ class PostgresWorkflows:
         now = await transaction.now(at)
         # Jobs first, and of the executions: whoever deploys waits here, and then finds a workflow that is gone.
         await lock_jobs(transaction, self._project, [JobId(name) for name in workflow_ids])
-        rows = await transaction.rows("living_versions", self._project, workflow_ids)
-        versions = [version_of(row) for row in rows]
-        behind = await lock_jobs(transaction, self._project, jobs_behind(versions))
-        parts = [name for name, spec in behind.items() if is_part_of_workflow(spec)]
-        gone = await delete_jobs(transaction, self._project, parts, now)
+        versions = await transaction.rows("living_versions", self._project, workflow_ids)
+        behind = await self._behind(transaction, versions, "lock_jobs")
+        gone = await delete_jobs(transaction, self._project, sorted(behind.jobs), now)
         runs = await transaction.column("unstarted_apart", self._project, list(gone))
         await end_unstarted(transaction, runs, now)
         await transaction.run("delete_versions", self._project, workflow_ids, now)
-        newest = {version.workflow_id: version for version in versions}
-        transaction.note(EventKind.WORKFLOW_DELETED, about_workflows(newest.values()))
+        newest: dict[str, int] = {row["id"]: row["version"] for row in versions}
+        transaction.note(EventKind.WORKFLOW_DELETED, deleted_workflows(newest))
         return [name for name in dict.fromkeys(workflow_ids) if name in newest], transaction.keys
+
+    async def behind(self, workflow_id: str) -> Behind:
+        versions = await self._database.rows("living_versions", self._project, [workflow_id])
+        return await self._behind(self._database, versions, "get_jobs")
+
+    async def _behind(self, source: Database | Transaction, versions: Sequence[Row], look: str) -> Behind:
+        named = Named.by(versions)
+        guessed = await source.rows("jobs_under", self._project, list(named.unreadable)) if named.unreadable else []
+        jobs = await source.rows(look, self._project, sorted(named.jobs.union(row[0] for row in guessed)))
+        return behind_of(self._project, jobs, named)
 
     async def get(self, wanted: Collection[tuple[str, int | None]]) -> dict[tuple[str, int | None], WorkflowVersion]:
         found: dict[tuple[str, int | None], WorkflowVersion] = {}

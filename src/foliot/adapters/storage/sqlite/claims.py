@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from foliot.adapters.storage import notices
-from foliot.adapters.storage.documents import encode_names, legible, limit_keys
+from foliot.adapters.storage.documents import encode_names, limit_keys, read_column
 from foliot.adapters.storage.queries import load_queries
 from foliot.adapters.storage.rows import SOME_LIMIT, lease_of
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.connection import Row, Session
 from foliot.adapters.storage.sqlite.events import add_event
-from foliot.adapters.storage.verdicts import illegible
+from foliot.adapters.storage.verdicts import end_unreadable
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId, Token, WorkerId
 from foliot.domain.instant import Instant
@@ -30,7 +30,7 @@ class Granted(NamedTuple):
     """Claims, and the ends of those that nobody can carry out, for their rows cannot be read."""
 
     claims: list[Claim]
-    illegible: list[Finish]
+    unreadable: list[Finish]
 
 
 def is_alive(tx: Transaction, worker_id: WorkerId) -> bool:
@@ -89,21 +89,21 @@ def _grant(tx: Transaction, project: str, worker_id: WorkerId, rows: Sequence[Ro
     try:
         claims = made(rows)
     except UNREADABLE:
-        errors = _illegible(rows)
+        errors = _unreadable(rows)
         claims = made([_with_some_limit(row) if row[_RUN_ID] in errors else row for row in rows])
     leases = [(claim.token, claim.run_id, worker_id, claim.attempt, claim.started_at) for claim in claims]
     tx.run_many(SQL["add_leases"], leases)
     add_event(tx, now, EventKind.RUNS_STARTED, notices.started(claims))
-    ends = [illegible(claim, errors[claim.run_id]) for claim in claims if claim.run_id in errors]
+    ends = [end_unreadable(claim, errors[claim.run_id]) for claim in claims if claim.run_id in errors]
     return Granted([claim for claim in claims if claim.run_id not in errors], ends) if errors else Granted(claims, [])
 
 
-def _illegible(rows: Sequence[Row]) -> dict[RunId, RowUnreadable]:
+def _unreadable(rows: Sequence[Row]) -> dict[RunId, RowUnreadable]:
     """What is wrong with those of the runs that cannot be read."""
     errors: dict[RunId, RowUnreadable] = {}
     for row in rows:
         try:
-            legible(limit_keys, row[_LIMITS], "run", row[_RUN_ID])
+            read_column(limit_keys, row[_LIMITS], "run", row[_RUN_ID])
         except RowUnreadable as error:
             errors[row[_RUN_ID]] = error
     return errors

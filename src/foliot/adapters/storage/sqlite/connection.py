@@ -2,15 +2,16 @@
 
 import random
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
 import apsw
 
-Row = tuple[Any, ...]
-Values = Sequence[Any] | Mapping[str, Any]
+from foliot.adapters.storage.sqlite.fetching import Row as Row
+from foliot.adapters.storage.sqlite.fetching import Values as Values
+from foliot.adapters.storage.sqlite.fetching import fetch_all
 
 STATEMENTS_KEPT: Final = 256
 _PATIENCE: Final = 1_000
@@ -28,11 +29,11 @@ class Session:
         self._connection = connection
 
     def rows(self, sql: str, values: Values = ()) -> list[Row]:
-        return self._connection.execute(sql, values).fetchall()
+        return fetch_all(self._connection, sql, values)
 
     def row(self, sql: str, values: Values = ()) -> Row | None:
         """The first row, if there is one."""
-        found = self._connection.execute(sql, values).fetchall()
+        found = fetch_all(self._connection, sql, values)
         return found[0] if found else None
 
     def value(self, sql: str, values: Values = ()) -> Any:

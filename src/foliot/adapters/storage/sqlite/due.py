@@ -4,8 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
-from foliot.adapters.storage.documents import decode_schedule_spec, encode_names, legible
-from foliot.adapters.storage.due_batch import due_batch
+from foliot.adapters.storage.documents import encode_names
+from foliot.adapters.storage.due_batch import due_batch, read_specs
 from foliot.adapters.storage.rows import job_of, ledger_of, revision_of, sort_out
 from foliot.adapters.storage.sqlite import edits
 from foliot.adapters.storage.sqlite.connection import Row, Session
@@ -15,16 +15,16 @@ from foliot.domain.firing import DueSchedule
 from foliot.domain.ids import ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
 from foliot.domain.limits import OVERLAP_PREFIX
-from foliot.domain.payload import UNREADABLE
 from foliot.domain.schedule import Pause, Revision, ScheduleSpec
 from foliot.domain.tick import PlannedTick
-from foliot.errors import RowUnreadable
-from foliot.ports.schedules import DueBatch, Illegible, Ledger
+from foliot.ports.schedules import DueBatch, Ledger, Unreadable
 
 _UID: Final = 0
 _ID: Final = 1
-_VERSION: Final = 2
+_NUMBER: Final = 4
+_OPENED_AT: Final = 5
 _SPEC: Final = 6
+_SETTLED_UNTIL: Final = 7
 _HAS_PAUSES: Final = -2
 _HAS_PLANNED: Final = -1
 
@@ -40,52 +40,35 @@ class _Further(NamedTuple):
 def due(session: Session, project: str, limit: int, now: Instant) -> DueBatch:
     """Most schedules need one row; what only a few have is fetched for those."""
     rows = session.rows(SQL["due_schedules"], (OVERLAP_PREFIX, now, limit))
-    specs, illegible = _specs(rows)
-    further = _further(session, rows, illegible)
-    apart = {one.uid for one in illegible}
+    specs, unreadable = read_specs([(row[_UID], row[_ID], row[_SPEC]) for row in rows])
+    further = _further(session, rows, unreadable)
+    apart = {one.uid for one in unreadable}
     schedules = [_due_schedule(row, specs, further) for row in rows if row[_UID] not in apart]
     targets = {spec.target for spec in specs.values()}
     targets |= {revision.spec.target for revisions in further.revisions.values() for revision in revisions}
     jobs = sort_out(partial(job_of, project), job_rows(session, project, targets))
-    return due_batch(now, schedules, illegible, *jobs)
+    return due_batch(now, schedules, unreadable, *jobs)
 
 
-def _specs(rows: Sequence[Row]) -> tuple[dict[str, ScheduleSpec], list[Illegible]]:
-    """What the rows say, by their documents: schedules that say the same share one specification."""
-    try:
-        return {document: decode_schedule_spec(document) for document in {row[_SPEC] for row in rows}}, []
-    except UNREADABLE:
-        pass
-    specs: dict[str, ScheduleSpec] = {}
-    illegible: list[Illegible] = []
-    for row in rows:
-        uid, schedule_id, document = row[_UID], row[_ID], row[_SPEC]
-        try:
-            specs[document] = legible(decode_schedule_spec, document, "schedule", schedule_id)
-        except RowUnreadable as error:
-            illegible.append(Illegible(uid, schedule_id, error))
-    return specs, illegible
-
-
-def _further(session: Session, rows: Sequence[Row], illegible: list[Illegible]) -> _Further:
-    """What cannot be read of it is added to `illegible`."""
+def _further(session: Session, rows: Sequence[Row], unreadable: list[Unreadable]) -> _Further:
+    """What cannot be read of it is added to `unreadable`."""
     pauses = edits.pauses(session, [row[_UID] for row in rows if row[_HAS_PAUSES]])
     planned = edits.planned_ticks(session, [row[_UID] for row in rows if row[_HAS_PLANNED]])
-    edited = {row[_UID]: row for row in rows if _needs_older(row, planned.get(row[_UID], ()))}
+    edited = {row[_UID]: row[_ID] for row in rows if _needs_older(row, planned)}
     revisions: dict[ScheduleUid, list[Revision]] = {}
-    known = {one.uid for one in illegible}
+    known = {one.uid for one in unreadable}
     for uid, found in edits.by_uid(session, "revisions", edited).items():
         revisions[uid], errors = sort_out(revision_of, found)
         if errors and uid not in known:
-            _, schedule_id, *_ = edited[uid]
-            illegible.append(Illegible(uid, schedule_id, errors[0].place_in(uid, schedule_id)))
+            unreadable.append(Unreadable(uid, edited[uid], errors[0].place_in(uid, edited[uid])))
     return _Further(revisions, pauses, planned)
 
 
-def _needs_older(row: Row, planned: Sequence[PlannedTick]) -> bool:
+def _needs_older(row: Row, planned: Mapping[ScheduleUid, Sequence[PlannedTick]]) -> bool:
     """Whether moments that are not decided yet belong to an earlier revision."""
-    _, _, _, _, number, opened_at, _, settled_until, *_ = row
-    return bool(settled_until < opened_at) or any(tick.revision != number for tick in planned)
+    if row[_SETTLED_UNTIL] < row[_OPENED_AT]:
+        return True
+    return row[_HAS_PLANNED] and any(tick.revision != row[_NUMBER] for tick in planned[row[_UID]])
 
 
 def _due_schedule(row: Row, specs: Mapping[str, ScheduleSpec], further: _Further) -> DueSchedule:
@@ -99,8 +82,8 @@ def _due_schedule(row: Row, specs: Mapping[str, ScheduleSpec], further: _Further
         tuple(revisions[uid]) if uid in revisions else (Revision(number, opened_at, specs[spec]),),
         settled_until,
         in_flight,
-        tuple(pauses.get(uid, ())),
-        tuple(planned.get(uid, ())),
+        tuple(pauses[uid]) if uid in pauses else (),
+        tuple(planned[uid]) if uid in planned else (),
         behind_since,
     )
 

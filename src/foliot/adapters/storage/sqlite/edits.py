@@ -20,6 +20,7 @@ from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.connection import Session
 from foliot.adapters.storage.sqlite.events import add_event
 from foliot.adapters.storage.sqlite.ticks import add_ticks
+from foliot.adapters.storage.starts import starts
 from foliot.domain import edit
 from foliot.domain.cron import tzdata_version
 from foliot.domain.events import EventKind
@@ -60,26 +61,30 @@ def schedules_of_jobs(session: Session, project: str, job_ids: Collection[JobId]
 
 def put(tx: Transaction, project: str, schedules: Sequence[NewSchedule], now: Instant) -> list[Schedule]:
     """Create or edit each, in order; equal specifications change nothing."""
-    stored, mended = named(tx, project, [schedule_id for _, schedule_id, _ in schedules])
-    known = {schedule.id: schedule for schedule in stored}
+    stored = named(tx, project, [schedule_id for _, schedule_id, _ in schedules])
+    lost = stored.lost
+    delete(tx, lost, now)
+    known = {schedule.id: schedule for schedule in stored.schedules if schedule.uid not in stored.errors}
     created: dict[ScheduleUid, Schedule] = {}
     edited: dict[ScheduleUid, Schedule] = {}
     answers = []
+    start = starts(schedules, now)
     for uid, schedule_id, given in schedules:
-        spec = as_stored_schedule(given)
         schedule = known.get(schedule_id)
         if schedule is None:
-            schedule = created[uid] = edit.create(uid, schedule_id, project, spec, now)
-        elif not edit.is_same_rule(schedule, spec):
+            schedule = created[uid] = start(given, schedule_id).create(uid, schedule_id, project)
+        elif not edit.is_same_rule(schedule, spec := as_stored_schedule(given)):
             schedule = edited[schedule.uid] = _edit(tx, schedule, spec, now)
-        elif schedule.uid in mended and schedule.uid not in edited:
+        elif schedule.uid in stored.mended and schedule.uid not in edited:
             schedule = edited[schedule.uid] = edit.renew(schedule, now)
         known[schedule_id] = schedule
         answers.append(schedule)
     _create(tx, created.values())
     _change(tx, edited.values())
     add_event(tx, now, EventKind.SCHEDULE_CHANGED, about_schedules((created | edited).values()))
-    return answers
+    # What was paused is so again.
+    paused = {one.id: one for one in pause(tx, [known[one.id] for one in lost if one.paused_at], now, paused=True)}
+    return [paused.get(one.id, one) for one in answers] if paused else answers
 
 
 def pause(tx: Transaction, schedules: Iterable[Schedule], now: Instant, *, paused: bool) -> list[Schedule]:
@@ -154,9 +159,12 @@ def _edit(tx: Transaction, schedule: Schedule, spec: ScheduleSpec, now: Instant)
 
 
 def _create(tx: Transaction, schedules: Collection[Schedule]) -> None:
+    if not schedules:
+        return
     _announce(tx, schedules)
+    newest = tx.value(SQL["newest_schedule"])
     tx.run_many(SQL["create_schedules"], [_new_row(schedule) for schedule in schedules])
-    tx.run_many(SQL["add_revisions"], [_revision_row(schedule) for schedule in schedules])
+    tx.run(SQL["begin_revisions"], (newest, tzdata_version()))
 
 
 def _change(tx: Transaction, schedules: Collection[Schedule]) -> None:
@@ -172,7 +180,7 @@ def _announce(tx: Transaction, schedules: Iterable[Schedule]) -> None:
 
 
 def _new_row(schedule: Schedule) -> tuple[Any, ...]:
-    spec, now = schedule.revision.spec, schedule.created_at
+    _, now, spec = schedule.revision
     who = (schedule.uid, schedule.id, schedule.project, spec.target)
     return (*who, now, encode(spec), schedule.next_run_at, schedule.wake_at)
 

@@ -1,10 +1,18 @@
 """The verbs about executions."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import groupby
 
 from foliot.adapters.storage.documents import encode_names
-from foliot.adapters.storage.execution_rows import execution_of, note_of, state_of, step_facts_of, unsettled_of
+from foliot.adapters.storage.execution_rows import (
+    execution_of,
+    note_of,
+    shown_state_of,
+    sight_of,
+    state_of,
+    step_facts_of,
+)
+from foliot.adapters.storage.rows import Row
 from foliot.adapters.storage.sqlite.access import Access
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.connection import Session
@@ -58,23 +66,28 @@ class SqliteExecutions:
         return await self._reader.read(look)
 
     async def get(self, run_ids: Collection[RunId]) -> dict[RunId, Execution]:
-        return await self._reader.read(lambda session: _get(session, run_ids))
+        return await self._reader.read(lambda session: _found(execution_of, session, run_ids))
+
+    async def look(self, run_ids: Collection[RunId]) -> dict[RunId, Execution]:
+        return await self._reader.read(lambda session: _found(sight_of, session, run_ids))
 
     async def steps(self, run_id: RunId) -> list[StepRecord]:
         def look(session: Session) -> list[StepRecord]:
             runs = {step: (Status(status), *why) for step, status, *why in session.rows(SQL["step_runs"], (run_id,))}
-            states = _states(session, run_id, None)
-            return [StepRecord(name, state, *runs.get(name, ())) for name, state in states.items()]
+            states = [(step, shown_state_of(step, rest)) for step, *rest in session.rows(SQL["all_states"], (run_id,))]
+            return [StepRecord(name, state, *runs.get(name, ())) for name, state in states]
 
         return await self._reader.read(look)
 
-    async def active(self, *, workflow_id: str | None = None, limit: int = 100) -> list[Execution]:
+    async def active(
+        self, *, workflow_id: str | None = None, after: RunId | None = None, limit: int = 100
+    ) -> list[Execution]:
         def look(session: Session) -> list[Execution]:
             if workflow_id is None:
-                rows = session.rows(SQL["active_executions"], (limit,))
+                rows = session.rows(SQL["active_executions"], (after or "", limit))
             else:
-                rows = session.rows(SQL["active_of_workflow"], (self._project, workflow_id, limit))
-            return list(_get(session, [run_id for (run_id,) in rows]).values())
+                rows = session.rows(SQL["active_of_workflow"], (self._project, workflow_id, after or "", limit))
+            return list(_found(sight_of, session, [run_id for (run_id,) in rows]).values())
 
         return await self._reader.read(look)
 
@@ -86,7 +99,7 @@ def _unsettled(session: Session, limit: int, now: Instant) -> list[Unsettled]:
     rows = session.rows(SQL["notes_of"], (encode_names(roots),))
     notes = {root: [note_of(row[1:]) for row in group] for root, group in groupby(rows, key=lambda row: row[0])}
     found = session.rows(SQL["get_executions"], (encode_names(roots),))
-    return [unsettled_of(row, notes.get(row[0], []), now) for row in found]
+    return [Unsettled(sight_of(row), notes.get(row[0], []), now) for row in found]
 
 
 def _states(session: Session, run_id: RunId, steps: Collection[str] | None) -> dict[str, StepState]:
@@ -97,7 +110,7 @@ def _states(session: Session, run_id: RunId, steps: Collection[str] | None) -> d
     return {step: state_of(step, rest) for step, *rest in rows}
 
 
-def _get(session: Session, run_ids: Collection[RunId]) -> dict[RunId, Execution]:
+def _found(make: Callable[[Row], Execution], session: Session, run_ids: Collection[RunId]) -> dict[RunId, Execution]:
     """Oldest first."""
     rows = session.rows(SQL["get_executions"], (encode_names(run_ids),))
-    return {execution.run_id: execution for execution in map(execution_of, rows)}
+    return {execution.run_id: execution for execution in map(make, rows)}

@@ -84,6 +84,12 @@ def get_jobs(session: Session, project: str, job_ids: Collection[JobId]) -> dict
     return {job.id: job for job in (job_of(project, row) for row in job_rows(session, project, job_ids))}
 
 
+def known_specs(session: Session, project: str, job_ids: Collection[JobId]) -> dict[JobId, JobSpec]:
+    """Those that can be read: whatever is put in the place of the others is another job."""
+    jobs, _ = sort_out(partial(job_of, project), job_rows(session, project, job_ids))
+    return {job.id: job.spec for job in jobs}
+
+
 def job_rows(session: Session, project: str, job_ids: Collection[JobId]) -> list[Row]:
     return session.rows(SQL["get_jobs"], (project, encode_names(job_ids)))
 
@@ -94,14 +100,14 @@ def put_jobs(tx: Transaction, project: str, jobs: Sequence[tuple[JobId, JobSpec]
     found, errors = sort_out(partial(job_of, project), rows)
     known = {job.id: job for job in found}
     # What cannot be read is another job in any case, and goes on counting its revisions.
-    illegible = {row[0]: row for row in rows if any(error.name == row[0] for error in errors)}
+    unreadable = {row[0]: row for row in rows if any(error.name == row[0] for error in errors)}
     changed: dict[JobId, Job] = {}
     answers = []
     for job_id, given in jobs:
         spec = as_stored_job(given)
         before = known.get(job_id)
-        if before is None and job_id in illegible:
-            _, _, revision, created_at, _ = illegible[job_id]
+        if before is None and job_id in unreadable:
+            _, _, revision, created_at, _ = unreadable[job_id]
             known[job_id] = Job(
                 id=job_id, project=project, spec=spec, revision=revision + 1, created_at=created_at, updated_at=now
             )

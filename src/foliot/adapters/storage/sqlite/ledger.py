@@ -4,9 +4,11 @@ from collections.abc import Iterable, Sequence
 
 from foliot.adapters.storage import notices
 from foliot.adapters.storage.documents import decode_schedule_spec, encode_names
+from foliot.adapters.storage.punctual import is_punctual
 from foliot.adapters.storage.sqlite import admission, cancels, creation, edits
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.events import add_event
+from foliot.adapters.storage.sqlite.punctual import save_punctual
 from foliot.adapters.storage.sqlite.ticks import SQL
 from foliot.adapters.storage.sqlite.trouble import UNSTORABLE
 from foliot.domain.events import EventKind
@@ -56,6 +58,13 @@ def _saves(tx: Transaction, project: str, firings: Sequence[Firing], now: Instan
 
 def _save(tx: Transaction, project: str, firings: Sequence[Firing], now: Instant) -> None:
     _advance(tx, firings)
+    are_punctual = all(is_punctual(firing) and firing.runs[0].due_at <= now for firing in firings)
+    save = save_punctual if are_punctual else save_any
+    save(tx, project, firings, now)
+
+
+def save_any(tx: Transaction, project: str, firings: Sequence[Firing], now: Instant) -> None:
+    """Save ticks and runs of whatever was decided. The schedules are moved on already."""
     _cancel_running(tx, [firing for firing in firings if firing.cancels_running], now)
     _replace_planned(tx, firings)
     _add_ticks(tx, firings, now)

@@ -10,6 +10,7 @@ from typing import Final, TypeVar
 import apsw
 
 from foliot.adapters.storage.sqlite.connection import Row, Session, Values, connect
+from foliot.adapters.storage.sqlite.fetching import fetch_all
 from foliot.adapters.storage.sqlite.line import Line
 from foliot.adapters.storage.sqlite.trouble import translate, translated
 from foliot.errors import Unstorable
@@ -42,12 +43,12 @@ class Reader:
         """One row by one step into an index: quicker than any hop to a thread."""
         try:
             with self._here as connection:
-                row: Row | None = connection.execute(sql, values).fetchone()
+                found = fetch_all(connection, sql, values)
         except apsw.Error as error:
             raise translate(error, self._path) from error
         except UnicodeEncodeError as error:
             raise Unstorable(error) from error
-        return row
+        return found[0] if found else None
 
     async def close(self) -> None:
         if self._threads is not None:

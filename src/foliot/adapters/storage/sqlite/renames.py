@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from foliot.adapters.storage.documents import decode_schedule_spec, encode, encode_names
+from foliot.adapters.storage.documents import encode_names
 from foliot.adapters.storage.notices import renamed_jobs
 from foliot.adapters.storage.queries import load_queries
+from foliot.adapters.storage.references import schedule_document
 from foliot.adapters.storage.sqlite import admission
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.events import add_event
@@ -15,7 +16,7 @@ from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
 from foliot.domain.limits import job_limit
-from foliot.domain.rename import Rename, aside, limit_prefix, possible_renames, renamed_schedule_id, renamed_spec
+from foliot.domain.rename import Rename, aside, limit_prefix, possible_renames, renamed_schedule_id
 
 SQL: Final = load_queries(Path(__file__).parent / "sql" / "renames.sql")
 _JOBS: Final = load_queries(Path(__file__).parent / "sql" / "jobs.sql")
@@ -63,7 +64,7 @@ def _rename_schedules(tx: Transaction, project: str, one: Rename, now: Instant) 
     changed: list[list[Any]] = []
     for uid, schedule_id, spec, is_deleted in tx.rows(SQL["schedules_of_job"], (project, one.old)):
         name = _free_name(tx, project, ScheduleId(schedule_id), one, is_deleted=bool(is_deleted))
-        document = encode(renamed_spec(decode_schedule_spec(spec), ScheduleId(schedule_id), one))
+        document = schedule_document(spec, schedule_id, one)
         version = tx.value(SQL["rename_schedule"], (uid, name, one.new, document, now))
         _rename_revisions(tx, uid, ScheduleId(schedule_id), one)
         if name != schedule_id:
@@ -82,7 +83,7 @@ def _free_name(tx: Transaction, project: str, schedule_id: ScheduleId, one: Rena
 
 def _rename_revisions(tx: Transaction, uid: ScheduleUid, schedule_id: ScheduleId, one: Rename) -> None:
     rows = [
-        (encode(renamed_spec(decode_schedule_spec(spec), schedule_id, one)), uid, number)
+        (schedule_document(spec, schedule_id, one), uid, number)
         for number, spec in tx.rows(SQL["revision_specs"], (uid,))
     ]
     tx.run_many(SQL["rename_revision"], rows)

@@ -103,13 +103,13 @@ class SqliteRuns:
         while True:
             wanted = limit - len(found)
             if only is None:
-                granted, illegible = claims.claim_next(tx, self._project, worker_id, queues, wanted, tx.now(at))
+                granted, unreadable = claims.claim_next(tx, self._project, worker_id, queues, wanted, tx.now(at))
             else:
-                granted, illegible = claims.claim_named(tx, self._project, worker_id, queues, wanted, only, tx.now(at))
+                granted, unreadable = claims.claim_named(tx, self._project, worker_id, queues, wanted, only, tx.now(at))
             found += granted
-            if not illegible:
+            if not unreadable:
                 return found
-            save_finishes(tx, illegible, tx.now(at))
+            save_finishes(tx, unreadable, tx.now(at))
 
     async def cancel(self, run_ids: Collection[RunId], *, at: Instant | None = None) -> dict[RunId, CancelAnswer]:
         def work(tx: Transaction) -> dict[RunId, CancelAnswer]:

@@ -37,7 +37,9 @@ class SqliteSchedules:
         self, schedule_ids: Collection[ScheduleId], *, paused: bool, at: Instant | None = None
     ) -> list[Schedule]:
         def work(tx: Transaction) -> list[Schedule]:
-            return edits.pause(tx, self._named(tx, schedule_ids), tx.now(at), paused=paused)
+            found = {schedule.id: schedule for schedule in edits.named(tx, self._project, schedule_ids).sure}
+            wanted = [found[schedule_id] for schedule_id in dict.fromkeys(schedule_ids) if schedule_id in found]
+            return edits.pause(tx, wanted, tx.now(at), paused=paused)
 
         return await self._writer.submit("pause", work)
 

@@ -38,7 +38,13 @@ def open_file(
             _create_file(path)
         elif not path.exists():
             raise StorageMissing(f"at {path}")
-        connection = connect(path, synchronous=synchronous, cache_kib=cache_kib)
+        _check_names(path)
+        try:
+            connection = connect(path, synchronous=synchronous, cache_kib=cache_kib)
+        except apsw.ReadOnlyError as error:
+            if create:
+                raise
+            raise _unserved(path) from error
         try:
             _check_owner(connection, path)
             if not create:
@@ -54,6 +60,7 @@ def open_file(
 def open_any_version(path: Path) -> apsw.Connection:
     """A connection to a file of ours as it is: it is not changed, and nothing is asked of its tables."""
     with translated(path):
+        _check_names(path)
         connection = connect(path, synchronous="FULL", cache_kib=_SMALL_CACHE_KIB)
         try:
             _check_owner(connection, path)
@@ -69,6 +76,30 @@ def _create_file(path: Path) -> None:
     if path.is_dir():
         raise StorageUnavailable(f"{path} is a directory", hint="Name a file inside it.")
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+
+
+def _check_names(path: Path) -> None:
+    """Refuse one of several names of a file, unless it is the one in use.
+
+    What was written last is in a log that is named after the file. Under another name it would not be found, and a
+    second log would be made: whoever saves theirs last ruins the file.
+    """
+    if path.stat().st_nlink > 1 and not Path(f"{path}-wal").exists():
+        raise StorageUnavailable(
+            f"the database {path} has a second name, which would ruin it",
+            hint="Stop all processes, remove one of the two (find them with: find DIRECTORY -samefile FILE), and make "
+            "it a symbolic link, with: ln -s. Copies are made with: foliot backup",
+        )
+
+
+def _unserved(path: Path) -> StorageUnavailable:
+    # Opened as immutable it could be read. But nothing says that nobody begins to write meanwhile, and then the answer
+    # would be wrong.
+    return StorageUnavailable(
+        f"the database {path} cannot be looked at by a user who may not write it, unless somebody serves it",
+        hint="SQLite has to write beside the file. Look while a server runs, as a user who may write to file and "
+        "directory, or at a copy of your own.",
+    )
 
 
 def _check_owner(connection: apsw.Connection, path: Path) -> None:

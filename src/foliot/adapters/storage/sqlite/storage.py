@@ -23,7 +23,7 @@ from foliot.adapters.storage.sqlite.workers import SqliteWorkers
 from foliot.adapters.storage.sqlite.workflows import SqliteWorkflows
 from foliot.adapters.storage.sqlite.writer import InlineWriter, ThreadWriter, Writer
 from foliot.domain.job import DEFAULT_PROJECT
-from foliot.errors import StorageCorrupt
+from foliot.errors import StorageCorrupt, StorageUnavailable
 from foliot.ports.clock import Clock
 from foliot.ports.storage import Topic
 
@@ -47,6 +47,7 @@ class SqliteStorage:
         self._access = access
         self._bell = bell
         self._is_open = True
+        self.clock = access.clock
         self.jobs = SqliteJobs(access)
         self.schedules = SqliteSchedules(access)
         self.runs = SqliteRuns(access)
@@ -95,7 +96,14 @@ class SqliteStorage:
 
 def _real(path: Path) -> Path:
     """The log file and the bell stand beside the file itself, not beside a link to it."""
-    return path.resolve()
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError) as error:  # a RuntimeError: links that lead to one another
+        reason = "the current directory is gone" if isinstance(error, FileNotFoundError) else error
+        raise StorageUnavailable(
+            f"the database {path} could not be found: {reason}",
+            hint="Name the file with its whole path, which begins with a slash.",
+        ) from error
 
 
 class _Files(NamedTuple):

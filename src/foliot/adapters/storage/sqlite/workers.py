@@ -15,6 +15,7 @@ from foliot.adapters.storage.sqlite.finishes import finish
 from foliot.domain.ids import Token, WorkerId
 from foliot.domain.instant import Instant, Millis
 from foliot.domain.lease import Claim, Finish, Renewal, Worker, WorkerState
+from foliot.domain.payload import UNREADABLE
 from foliot.domain.run import GivenBack
 
 SQL: Final = load_queries(Path(__file__).parent / "sql" / "workers.sql")
@@ -87,5 +88,13 @@ def _leased(row: Row) -> tuple[Claim, Instant | None]:
 
 def _state(row: Row) -> WorkerState:
     worker_id, name, queues, slots, registered_at, seen_at, is_alive, running = row
-    worker = Worker(worker_id, name, decode_names(queues), slots)
+    worker = Worker(worker_id, name, _queues(queues), slots)
     return WorkerState(worker, registered_at, seen_at, bool(is_alive), running)
+
+
+def _queues(document: str) -> tuple[str, ...]:
+    """Only shown: the worker itself knows what it takes from."""
+    try:
+        return decode_names(document)
+    except UNREADABLE:
+        return ("unreadable",)

@@ -1,29 +1,35 @@
 """The verbs about workflows: versions are added and never changed."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from foliot.adapters.storage.documents import encode, encode_names
-from foliot.adapters.storage.execution_rows import as_stored_workflow, jobs_behind, version_of
-from foliot.adapters.storage.notices import about_workflows
+from foliot.adapters.storage.execution_rows import (
+    Named,
+    as_stored_workflow,
+    behind_of,
+    jobs_behind,
+    newest_of,
+    version_of,
+)
+from foliot.adapters.storage.notices import about_workflows, deleted_workflows
 from foliot.adapters.storage.queries import load_queries
 from foliot.adapters.storage.sqlite import edits
 from foliot.adapters.storage.sqlite.access import Access
 from foliot.adapters.storage.sqlite.cancels import cancel
 from foliot.adapters.storage.sqlite.committer import Transaction
-from foliot.adapters.storage.sqlite.connection import Session
+from foliot.adapters.storage.sqlite.connection import Row, Session
 from foliot.adapters.storage.sqlite.endings import watch
 from foliot.adapters.storage.sqlite.events import add_event
-from foliot.adapters.storage.sqlite.jobs import delete_jobs, get_jobs, put_jobs
+from foliot.adapters.storage.sqlite.jobs import delete_jobs, job_rows, known_specs, put_jobs
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
 from foliot.domain.job import inherited, watched_by
-from foliot.domain.workflow.jobs import is_part_of_workflow
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.ports.definitions import Deployment
-from foliot.ports.executions import WorkflowVersion
+from foliot.ports.executions import Behind, WorkflowVersion
 
 SQL: Final = load_queries(Path(__file__).parent / "sql" / "workflows.sql")
 
@@ -54,6 +60,13 @@ class SqliteWorkflows:
 
         return await self._writer.submit("delete_workflows", work)
 
+    async def behind(self, workflow_id: str) -> Behind:
+        def look(session: Session) -> Behind:
+            rows = session.rows(SQL["living_versions"], (self._project, encode_names([workflow_id])))
+            return _behind(session, self._project, rows)
+
+        return await self._reader.read(look)
+
     async def get(self, wanted: Collection[tuple[str, int | None]]) -> dict[tuple[str, int | None], WorkflowVersion]:
         def look(session: Session) -> dict[tuple[str, int | None], WorkflowVersion]:
             named = encode([key for key in wanted if key[1] is not None])
@@ -70,7 +83,7 @@ class SqliteWorkflows:
         def look(session: Session) -> list[WorkflowVersion]:
             ids = [row[0] for row in session.rows(SQL["page_workflows"], (self._project, after or "", limit))]
             found = _newest(session, self._project, ids)
-            return [found[workflow_id] for workflow_id in ids]
+            return [found[workflow_id] for workflow_id in ids if workflow_id in found]
 
         return await self._reader.read(look)
 
@@ -86,7 +99,7 @@ class SqliteWorkflows:
 def _put(
     tx: Transaction, project: str, workflows: Mapping[str, WorkflowSpec], now: Instant
 ) -> dict[str, WorkflowVersion]:
-    known = _newest(tx, project, workflows)
+    known = newest_of(_newest_rows(tx, project, workflows))
     # Those of workflows that were deleted as well: a number is given once.
     numbers: dict[str, int] = dict(tx.rows(SQL["last_numbers"], (project, encode_names(workflows))))
     added: dict[str, WorkflowVersion] = {}
@@ -103,8 +116,8 @@ def _put(
 def _deploy(tx: Transaction, project: str, deployment: Deployment, now: Instant) -> dict[str, WorkflowVersion]:
     versions = _put(tx, project, deployment.workflows, now)
     behind = jobs_behind(versions.values())
-    known = get_jobs(tx, project, behind)
-    jobs = [(name, inherited(spec, known[name].spec if name in known else None)) for name, spec in behind.items()]
+    known = known_specs(tx, project, behind)
+    jobs = [(name, inherited(spec, known.get(name))) for name, spec in behind.items()]
     put_jobs(tx, project, jobs, now)
     watch(tx, project, watched_by(behind))
     edits.put(tx, project, deployment.schedules, now)
@@ -115,17 +128,25 @@ def _deploy(tx: Transaction, project: str, deployment: Deployment, now: Instant)
 
 def _delete(tx: Transaction, project: str, workflow_ids: Collection[str], now: Instant) -> list[str]:
     names = encode_names(workflow_ids)
-    versions = [version_of(row) for row in tx.rows(SQL["living_versions"], (project, names))]
-    behind = get_jobs(tx, project, jobs_behind(versions))
-    gone = delete_jobs(tx, project, [name for name, job in behind.items() if is_part_of_workflow(job.spec)], now)
+    versions = tx.rows(SQL["living_versions"], (project, names))
+    gone = delete_jobs(tx, project, sorted(_behind(tx, project, versions).jobs), now)
     runs = tx.rows(SQL["unstarted_apart"], (project, encode_names(gone)))
     cancel(tx, [RunId(run_id) for (run_id,) in runs], now)
     tx.run(SQL["delete_versions"], (now, project, names))
-    newest = {version.workflow_id: version for version in versions}
-    add_event(tx, now, EventKind.WORKFLOW_DELETED, about_workflows(newest.values()))
+    newest = {workflow_id: version for workflow_id, version, *_ in versions}
+    add_event(tx, now, EventKind.WORKFLOW_DELETED, deleted_workflows(newest))
     return [workflow_id for workflow_id in dict.fromkeys(workflow_ids) if workflow_id in newest]
 
 
+def _behind(session: Session, project: str, versions: Sequence[Row]) -> Behind:
+    named = Named.by(versions)
+    guessed = [name for (name,) in session.rows(SQL["jobs_under"], (project, encode_names(named.unreadable)))]
+    return behind_of(project, job_rows(session, project, named.jobs.union(guessed)), named)
+
+
 def _newest(session: Session, project: str, workflow_ids: Iterable[str]) -> dict[str, WorkflowVersion]:
-    rows = session.rows(SQL["newest_versions"], (project, encode_names(workflow_ids)))
-    return {found.workflow_id: found for found in map(version_of, rows)}
+    return {found.workflow_id: found for found in map(version_of, _newest_rows(session, project, workflow_ids))}
+
+
+def _newest_rows(session: Session, project: str, workflow_ids: Iterable[str]) -> list[Row]:
+    return session.rows(SQL["newest_versions"], (project, encode_names(workflow_ids)))

@@ -1,9 +1,11 @@
 """foliot workflows delete: a workflow that is not needed any more."""
 
+from contextlib import suppress
 from pathlib import Path
 
 import click
 
+from foliot.errors import RowUnreadable
 from foliot.interfaces.cli.deleting import deleting, force_option
 from foliot.interfaces.cli.each import do_each
 from foliot.interfaces.cli.ids import complete_ids
@@ -26,5 +28,6 @@ def command(workflows: tuple[str, ...], force: bool, storage: str | None, config
 
 
 async def _delete(services: Services, name: str, force: bool) -> None:
-    await find_workflow(services, name)
+    with suppress(RowUnreadable):
+        await find_workflow(services, name)
     await services.dependencies.remove_jobs(await services.workflows.delete(name, force=force))

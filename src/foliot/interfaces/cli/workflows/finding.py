@@ -6,6 +6,7 @@ from foliot.domain.workflow.jobs import GRAPH
 from foliot.errors import FoliotError, InvalidInput, NotFound, suggest
 from foliot.interfaces.cli.references import find_run
 from foliot.ports.executions import WorkflowVersion
+from foliot.service.paging import workflow_id_of
 from foliot.wiring import Services
 
 
@@ -25,7 +26,7 @@ async def find_execution(services: Services, text: str) -> Run:
     run = await find_run(services, text)
     if run.root is not None:
         raise InvalidInput(f"run {run.id} is a {run.role} of execution {run.root}", hint="Name the execution.")
-    if await services.storage.executions.get([run.id]):
+    if await services.storage.executions.look([run.id]):
         return run
     jobs = await services.storage.jobs.get([run.job_id])
     if run.job_id in jobs and jobs[run.job_id].spec.kind == GRAPH:
@@ -36,7 +37,7 @@ async def find_execution(services: Services, text: str) -> Run:
 
 
 async def _no_workflow(services: Services, name: str) -> NotFound:
-    known = [one.workflow_id for one in await services.workflows.page(limit=1_000)]
+    known = [workflow_id_of(one) for one in await services.workflows.page(limit=1_000)]
     is_job = bool(await services.storage.jobs.get([JobId(name)]))
     hint = f"It is a job: foliot show {name}" if is_job else "List workflows with: foliot workflows"
     return NotFound("workflow", name, hint=suggest(name, known, otherwise=hint))

@@ -1,6 +1,6 @@
 """What it means to be a storage: every promise of `foliot.ports.storage` as a test.
 
-An adapter's own test file gives three fixtures (`LegibilityContract` asks for one more) and names the suites:
+An adapter's own test file gives three fixtures (`UnreadableContract` asks for one more) and names the suites:
 
     @pytest.fixture
     def clock() -> VirtualClock: ...
@@ -30,7 +30,6 @@ from foliot.testing.conformance.storage.gates import AnswerContract, GateContrac
 from foliot.testing.conformance.storage.jobs import JobContract
 from foliot.testing.conformance.storage.keeping import KeepingContract
 from foliot.testing.conformance.storage.ledger import LedgerContract
-from foliot.testing.conformance.storage.legibility import LegibilityContract
 from foliot.testing.conformance.storage.limits import LimitContract
 from foliot.testing.conformance.storage.logs import LogContract
 from foliot.testing.conformance.storage.marks import MarkContract
@@ -42,6 +41,8 @@ from foliot.testing.conformance.storage.runs import RunContract
 from foliot.testing.conformance.storage.schedules import ScheduleContract
 from foliot.testing.conformance.storage.settling import SettleContract
 from foliot.testing.conformance.storage.signals import SignalContract
+from foliot.testing.conformance.storage.unreadable import UnreadableContract
+from foliot.testing.conformance.storage.unreadable_workflows import UnreadableWorkflowContract
 from foliot.testing.conformance.storage.upkeep import LeaderContract, UpkeepContract
 from foliot.testing.conformance.storage.workers import LeaseContract
 from foliot.testing.conformance.storage.workflows import WorkflowContract
@@ -63,7 +64,6 @@ __all__ = [
     "LeaderContract",
     "LeaseContract",
     "LedgerContract",
-    "LegibilityContract",
     "LimitContract",
     "LogContract",
     "LogEndContract",
@@ -80,6 +80,8 @@ __all__ = [
     "SettlementContract",
     "SightContract",
     "SignalContract",
+    "UnreadableContract",
+    "UnreadableWorkflowContract",
     "UpkeepContract",
     "WorkflowContract",
 ]

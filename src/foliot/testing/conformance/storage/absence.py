@@ -75,6 +75,7 @@ class AbsenceContract(Contract):
         assert await workflows.get([(NUL, None), ("etl", None)]) == {("etl", None): etl}
         assert await workflows.get([(NUL, 1), ("etl", 1), ("etl", 2)]) == {("etl", 1): etl}
         assert await workflows.paused_steps(NUL) == set()
+        assert await workflows.behind(NUL) == (set(), set())
 
     async def test_no_execution_does(self, scene: Scene) -> None:
         known = await opened(scene)

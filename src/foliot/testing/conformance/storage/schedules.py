@@ -9,7 +9,7 @@ from foliot.domain.job import DEFAULT_PROJECT
 from foliot.domain.run import Status
 from foliot.domain.schedule import Pause
 from foliot.domain.tick import TickOutcome, TickReason
-from foliot.testing.builders import NIGHTLY, REPORT, a_schedule, every, manual, once
+from foliot.testing.builders import NIGHTLY, REPORT, a_schedule, cron, every, manual, once
 from foliot.testing.conformance.storage.scene import Contract, Scene
 
 STRANGER = ScheduleId("stranger")
@@ -26,6 +26,22 @@ class ScheduleContract(Contract):
 
         assert put == edit.create(new.uid, new.id, DEFAULT_PROJECT, new.spec, scene.now)
         assert await scene.stored() == put
+
+    @pytest.mark.proves("R4-17", "R4-18")
+    async def test_schedules_that_share_what_they_say_begin_each_for_itself(self, scene: Scene) -> None:
+        older = await scene.schedule(every(30), schedule_id="older")
+        specs = [every(60, payload={"a": 1}), cron("H * * * *"), manual(), every(60, payload={"a": 2})]
+        new = [a_schedule(spec, schedule_id=f"s{n}-{i}") for n in range(3) for i, spec in enumerate(specs)]
+
+        put = await scene.storage.schedules.put(new, at=scene.now)
+
+        alone = [edit.create(one.uid, one.id, DEFAULT_PROJECT, one.spec, scene.now) for one in new]
+        assert put == alone == [*(await scene.storage.schedules.get([one.id for one in new])).values()]
+        assert len({one.next_run_at for one in put}) == 5
+        ledgers = await scene.storage.schedules.ledgers()
+        assert {ledger.schedule.id: [*ledger.revisions] for ledger in ledgers} == {
+            one.id: [one.revision] for one in [older, *put]
+        }
 
     @pytest.mark.proves("R4-61")
     async def test_a_schedule_with_a_start_is_planned_from_there(self, scene: Scene) -> None:

@@ -104,11 +104,11 @@ JOIN foliot.executions known ON known.run_id = asked.run_id JOIN foliot.runs run
 ORDER BY known.run_id;
 
 -- name: active_executions
-SELECT run_id FROM foliot.executions WHERE ended_at IS NULL ORDER BY run_id LIMIT $1;
+SELECT run_id FROM foliot.executions WHERE ended_at IS NULL AND run_id > $1 ORDER BY run_id LIMIT $2;
 
 -- name: active_of_workflow
-SELECT run_id FROM foliot.executions WHERE project = $1 AND workflow_id = $2 AND ended_at IS NULL
-ORDER BY project, workflow_id, run_id LIMIT $3;
+SELECT run_id FROM foliot.executions WHERE project = $1 AND workflow_id = $2 AND ended_at IS NULL AND run_id > $3
+ORDER BY project, workflow_id, run_id LIMIT $4;
 
 -- name: notes_of
 SELECT notes.root_id, notes.run_id, CASE WHEN notes.run_id <> notes.root_id THEN run.item END, run.status,

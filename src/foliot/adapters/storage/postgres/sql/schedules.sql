@@ -14,11 +14,12 @@ SELECT {schedule_columns} FROM foliot.schedules
 WHERE uid = ANY (ARRAY({uids_of_ids})) AND coalesce(deleted_at, 0) = 0 ORDER BY uid FOR NO KEY UPDATE;
 
 -- name: create_schedules
--- With their first revisions. Whatever begins at one moment has all but these columns in common.
+-- With their first revisions. Whatever begins at one moment has all but these columns in common, and often those too.
 WITH created AS (
     INSERT INTO foliot.schedules (project, version, revision, enabled, opened_at, created_at, updated_at, settled_until,
                                   uid, id, job_id, spec, next_run_at, wake_at)
-    SELECT $1, 1, 1, true, $2, $2, $2, $2, new.*
+    SELECT $1, 1, 1, true, $2, $2, $2, $2, new.uid, new.id, coalesce(new.job_id, $10::text),
+           coalesce(new.spec, $11::text), coalesce(new.next_run_at, $12::bigint), coalesce(new.wake_at, $13::bigint)
     FROM unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::bigint[])
          AS new (uid, id, job_id, spec, next_run_at, wake_at)
     ORDER BY new.id

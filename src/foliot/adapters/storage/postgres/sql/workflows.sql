@@ -17,6 +17,15 @@ WHERE project = $1 AND id = ANY ((SELECT $2::text[])::text[]) AND deleted_at IS 
 UPDATE foliot.workflows SET deleted_at = $3
 WHERE project = $1 AND id = ANY ((SELECT $2::text[])::text[]) AND deleted_at IS NULL;
 
+-- name: jobs_under
+-- What is named as these workflows and their steps are; of `a` and `a.b` the longer has the better right to `a.b.c`.
+SELECT jobs.id FROM unnest((SELECT $2::text[])) AS named (id)
+JOIN foliot.jobs ON jobs.project = $1 AND (jobs.id = named.id OR starts_with(jobs.id, named.id || '.'))
+WHERE NOT EXISTS (
+    SELECT FROM foliot.workflows longer
+    WHERE longer.project = $1 AND longer.deleted_at IS NULL AND length(longer.id) > length(named.id)
+      AND (jobs.id = longer.id OR starts_with(jobs.id, longer.id || '.')));
+
 -- name: unstarted_apart
 -- Runs of jobs that have not started, without those that are parts of something that goes on.
 SELECT run.id FROM foliot.runs run

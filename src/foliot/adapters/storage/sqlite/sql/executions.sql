@@ -64,10 +64,11 @@ FROM json_each(?) j CROSS JOIN executions e ON e.run_id = j.value CROSS JOIN run
 ORDER BY e.run_id
 
 -- name: active_executions
-SELECT run_id FROM executions WHERE ended_at IS NULL ORDER BY run_id LIMIT ?
+SELECT run_id FROM executions WHERE ended_at IS NULL AND run_id > ? ORDER BY run_id LIMIT ?
 
 -- name: active_of_workflow
-SELECT run_id FROM executions WHERE project = ? AND workflow_id = ? AND ended_at IS NULL ORDER BY run_id LIMIT ?
+SELECT run_id FROM executions WHERE project = ? AND workflow_id = ? AND ended_at IS NULL AND run_id > ?
+ORDER BY run_id LIMIT ?
 
 -- name: notes_of
 SELECT n.root_id, n.run_id, CASE WHEN n.run_id <> n.root_id THEN r.item END, r.status, r.exit_code, o.body

@@ -31,6 +31,30 @@ INSERT INTO ticks (
     uid, scheduled_for, until, count, outcome, reason, fire_at, revision, run_id, into_tick, key, decided_at
 ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
+-- name: newest_run
+SELECT coalesce(max(rowid), 0) FROM runs
+
+-- name: create_punctual_runs
+INSERT INTO runs (
+    id, project, job_id, queue, priority, trigger, status, due_at, created_at, attempt, lost, payload, schedule_uid,
+    schedule_id, scheduled_for, tick_key
+) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'scheduled', ?7, ?8, 0, 0, ?9, ?10, ?11, ?12, ?13)
+
+-- name: add_punctual_ticks
+-- Of the runs that were just created: rows are numbered in the order they are added.
+INSERT INTO ticks (
+    uid, scheduled_for, until, count, outcome, reason, fire_at, revision, run_id, into_tick, key, decided_at
+)
+SELECT schedule_uid, scheduled_for, scheduled_for, 1, 'ran', ?2, scheduled_for, ?3, id, NULL, tick_key, ?4
+FROM runs WHERE rowid > ?1
+
+-- name: hold_punctual_runs
+INSERT INTO holds (key, is_admitted, rank, run_id)
+SELECT ?2 || schedule_uid, 1, scheduled_for, id FROM runs WHERE rowid > ?1
+
+-- name: ready_punctual_runs
+INSERT INTO ready (queue, rank, run_id) SELECT queue, due_at - priority * ?2, id FROM runs WHERE rowid > ?1
+
 -- name: runs_in_flight
 SELECT run_id FROM holds WHERE key = ?
 

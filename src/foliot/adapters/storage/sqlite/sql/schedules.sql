@@ -36,6 +36,14 @@ INSERT INTO schedules (
     next_run_at, wake_at
 ) VALUES (?1, ?2, ?3, 1, ?4, 1, ?5, ?6, 1, ?5, ?5, ?5, ?7, ?8)
 
+-- name: newest_schedule
+SELECT coalesce(max(rowid), 0) FROM schedules
+
+-- name: begin_revisions
+-- The first ones of the schedules that this transaction has created: rows are numbered in the order they are added.
+INSERT INTO revisions (uid, number, opened_at, spec, tzdata)
+SELECT uid, revision, opened_at, spec, ?2 FROM schedules WHERE rowid > ?1
+
 -- name: change_schedules
 UPDATE schedules SET
     version = ?2, job_id = ?3, revision = ?4, opened_at = ?5, spec = ?6, enabled = ?7, paused_at = ?8, updated_at = ?9,

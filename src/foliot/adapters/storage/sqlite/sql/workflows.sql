@@ -15,6 +15,16 @@ WHERE project = ? AND id IN (SELECT value FROM json_each(?)) AND deleted_at IS N
 UPDATE workflows SET deleted_at = ?
 WHERE project = ? AND id IN (SELECT value FROM json_each(?)) AND deleted_at IS NULL
 
+-- name: jobs_under
+-- What is named as these workflows and their steps are; of `a` and `a.b` the longer has the better right to `a.b.c`. What
+-- begins with a name and a dot comes before that name and a slash.
+SELECT j.id FROM json_each(?2) named CROSS JOIN jobs j
+ON j.project = ?1 AND j.id >= named.value AND j.id < named.value || '/'
+WHERE (j.id = named.value OR j.id >= named.value || '.') AND NOT EXISTS (
+    SELECT 1 FROM workflows w
+    WHERE w.project = ?1 AND w.id >= named.value || '.' AND w.id <= j.id AND w.deleted_at IS NULL
+        AND (j.id = w.id OR substr(j.id, 1, length(w.id) + 1) = w.id || '.'))
+
 -- name: unstarted_apart
 -- Runs of jobs that have not started, without those that are parts of something that goes on.
 SELECT r.id FROM (

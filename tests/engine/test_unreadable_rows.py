@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+from unittest.mock import AsyncMock
 
 import apsw
 import pytest
@@ -9,7 +11,7 @@ import pytest
 from foliot.domain.gate.spec import Gate, WindowKind
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import MINUTE, SECOND
-from foliot.domain.job import JobSpec
+from foliot.domain.job import JobSpec, Options
 from foliot.domain.outcome import Reason
 from foliot.domain.run import Run, Status
 from foliot.domain.schedule import Catchup, Overlap
@@ -60,7 +62,7 @@ async def test_a_schedule_that_cannot_be_read_stops_no_other_and_is_told_of_once
 
     assert len(await rig.runs(of_schedule("sound"))) == 5
     assert await rig.runs(of_schedule("bad")) == []
-    assert told(caplog, "schedule_not_readable") == 1
+    assert told(caplog, "schedule_unreadable") == 1
 
 
 async def test_the_scheduler_rests_while_nothing_but_that_is_due(rig: Rig, spoil: Spoil) -> None:
@@ -113,7 +115,7 @@ async def test_mended_it_fires_again_as_its_catch_up_policy_says(
 
     spoil("UPDATE schedules SET spec = '{oops'")
     await rig.fire(MINUTE)
-    assert told(caplog, "schedule_not_readable") == 2
+    assert told(caplog, "schedule_unreadable") == 2
 
 
 async def test_schedules_of_a_job_that_cannot_be_read_wait_until_it_is_put_again(rig: Rig, spoil: Spoil) -> None:
@@ -146,7 +148,7 @@ async def trouble(rig: Rig, run_id: RunId) -> tuple[Status, str | None, str]:
         "overrides = CAST('{oops' AS BLOB)",
         "overrides = CAST('[]' AS BLOB)",
         """overrides = CAST('{"spec": 5}' AS BLOB)""",
-        f"""overrides = CAST('{{"a": {"[" * 9_000}{"]" * 9_000}}}' AS BLOB)""",
+        f"""overrides = CAST('{{"a": {"[" * 100_000}{"]" * 100_000}}}' AS BLOB)""",
     ],
 )
 async def test_a_run_that_cannot_be_read_fails_and_the_others_are_carried_out(
@@ -224,11 +226,11 @@ async def test_what_a_vanished_worker_held_is_freed_whatever_cannot_be_read_of_i
 # -- executions and gates
 
 
-async def deploy(rig: Rig, *names: str) -> None:
+async def deploy(rig: Rig, *names: str, **fields: Any) -> None:
     """Workflows of two steps, one after the other."""
     await rig.job(REPORT)
     steps = Step(name="first", job=REPORT), Step(name="second", job=REPORT, after=(Edge(parent="first"),))
-    await rig.storage.workflows.deploy(Deployment({name: WorkflowSpec(steps=steps) for name in names}, (), ()))
+    await rig.storage.workflows.deploy(Deployment({name: WorkflowSpec(steps=steps, **fields) for name in names}))
 
 
 async def go_on(rig: Rig) -> None:
@@ -279,6 +281,73 @@ async def test_those_that_nobody_can_settle_do_not_take_the_places_of_others(
     assert {await rig.status(run_id) for run_id in bad} == {Status.RUNNING}
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "executions SET params = '{oops'",
+        "executions SET jobs = '5'",
+        "executions SET params = CAST(x'ff' AS TEXT)",
+        "steps SET blockers = '{oops'",
+        "workflows SET spec = '{oops'",
+    ],
+)
+async def test_one_that_nobody_can_settle_is_cancelled_with_what_is_under_way(
+    rig: Rig, storage: Storage, spoil: Spoil, damage: str
+) -> None:
+    await deploy(rig, "etl")
+    bad = await rig.enqueue("etl")
+    rig.stage.answer = None
+    await rig.claim()
+    await rig.claim()
+    spoil(f"UPDATE {damage}")
+    newcomer = Rig(storage, rig.clock)  # one that has not read it before
+
+    await storage.runs.cancel([bad])
+    await newcomer.worker.settler.round()
+    assert await rig.status(bad) is Status.CANCELLING
+    await rig.claim()
+    await rig.save()
+    await newcomer.worker.settler.round()
+
+    assert await rig.status(bad) is Status.CANCELLED
+    assert len(rig.stage.cancelled) == 1
+    assert [step.state.result for step in await storage.executions.steps(bad)] == ["failure", "skipped"]
+
+
+async def test_one_whose_time_is_up_ends_as_well(rig: Rig, spoil: Spoil) -> None:
+    await deploy(rig, "etl", options=Options(timeout=MINUTE))
+    bad = await rig.enqueue("etl")
+    await rig.claim()
+    await rig.work()
+    spoil("UPDATE executions SET jobs = '5'")
+
+    await go_on(rig)
+    assert await rig.status(bad) is Status.RUNNING
+    rig.clock.advance(MINUTE)
+    await go_on(rig)
+
+    assert await rig.status(bad) is Status.TIMEOUT
+
+
+async def test_whatever_else_goes_wrong_is_no_reason_to_give_one_up(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    await deploy(rig, "etl", options=Options(timeout=MINUTE))
+    run_id = await rig.enqueue("etl")
+    await rig.claim()
+    await rig.work()
+    rig.clock.advance(MINUTE)
+
+    with monkeypatch.context() as trouble:
+        trouble.setattr(rig.worker.settler, "_settle", AsyncMock(side_effect=MemoryError))
+        await go_on(rig)
+    assert await rig.status(run_id) is Status.RUNNING
+    assert told(caplog, "execution_not_settled") == 1
+    await go_on(rig)
+
+    assert await rig.status(run_id) is Status.TIMEOUT
+
+
 @pytest.mark.parametrize(("column", "document"), [("payload", "{oops"), ("overrides", '{"start": 5}')])
 async def test_an_execution_whose_beginning_cannot_be_read_fails(
     rig: Rig, spoil: Spoil, column: str, document: str
@@ -302,7 +371,7 @@ async def test_a_workflow_that_cannot_be_read_fails_alone(rig: Rig, spoil: Spoil
 
     await go_on(rig)
 
-    kind = {"workflows": "workflow 'bad version 1'", "jobs": "job 'bad'"}[table]
+    kind = {"workflows": "version 1 of workflow 'bad'", "jobs": "job 'bad'"}[table]
     assert await trouble(rig, bad) == (Status.FAILED, Reason.LAUNCH_FAILED, f"the row of {kind} cannot be read")
     assert await rig.status(sound) is Status.SUCCESS
 
@@ -311,7 +380,7 @@ async def test_a_workflow_that_cannot_be_read_fails_alone(rig: Rig, spoil: Spoil
     ("damage", "row"),
     [
         ("UPDATE executions SET jobs = '5'", "execution '{}'"),
-        ("UPDATE workflows SET spec = '5'", "workflow 'etl version 1'"),
+        ("UPDATE workflows SET spec = '5'", "version 1 of workflow 'etl'"),
     ],
 )
 async def test_a_step_of_an_execution_that_cannot_be_read_fails_and_says_why(

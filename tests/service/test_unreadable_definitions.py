@@ -98,7 +98,7 @@ async def test_an_upsert_of_a_schedule_mends_it(services: Services, scene: Scene
     await services.registrar.put_schedules(given)
 
     [view] = await services.overview.schedules()
-    assert view.readable
+    assert not view.unreadable
 
 
 async def test_one_that_nobody_declares_is_named_to_who_asks_for_it(services: Services, spoil: Spoil) -> None:

@@ -1,0 +1,283 @@
+"""Versions and executions that something else has written, and names that change around them."""
+
+from collections.abc import AsyncIterator, Callable
+
+import pytest
+
+from foliot.domain.gate.spec import Gate
+from foliot.domain.ids import JobId, RunId, ScheduleUid
+from foliot.domain.instant import MINUTE
+from foliot.domain.lease import CancelAnswer
+from foliot.domain.run import Ended, Status
+from foliot.domain.workflow.conditions import Result
+from foliot.domain.workflow.execution import Execution, Settlement
+from foliot.domain.workflow.spec import Step, WorkflowSpec
+from foliot.errors import RowUnreadable
+from foliot.ports.definitions import Deployment
+from foliot.ports.storage import Storage
+from foliot.testing.builders import NIGHTLY, REPORT, a_run, every
+from foliot.testing.clock import VirtualClock
+from foliot.testing.conformance.storage.passages import ETL, opened, part_of, settle, unsettled
+from foliot.testing.conformance.storage.scene import Contract, Scene
+from foliot.testing.conformance.storage.workflows import a_workflow, put
+
+Spoil = Callable[..., None]
+GARBAGE = ("{oops", "[]", '{"steps": 7}', "")
+
+
+class UnreadableWorkflowContract(Contract):
+    """Besides the fixtures of all suites this one asks for `spoil`."""
+
+    @pytest.fixture
+    async def scene(self, storage: Storage, clock: VirtualClock) -> AsyncIterator[Scene]:
+        """What must always hold cannot be looked at while rows cannot be read."""
+        yield Scene(storage, clock)  # noqa: PT022 - as the one that it stands in for
+
+    # -- versions
+
+    @pytest.mark.parametrize("document", GARBAGE)
+    async def test_who_puts_a_workflow_again_adds_a_version_that_can_be_read(
+        self, scene: Scene, spoil: Spoil, document: str
+    ) -> None:
+        spec = a_workflow("extract")
+        await put(scene, spec)
+        spoil("workflows", "id = 'etl'", spec=document)
+
+        again = await put(scene, spec)
+
+        assert again.version == 2
+        assert (await scene.storage.workflows.get([("etl", None)]))["etl", None] == again
+        with pytest.raises(RowUnreadable, match="the row of version 1 of workflow 'etl' cannot be read"):
+            await scene.storage.workflows.get([("etl", 1)])
+
+    async def test_who_deploys_it_mends_its_jobs_as_well_and_others_come_along(
+        self, scene: Scene, spoil: Spoil
+    ) -> None:
+        both = Deployment({"etl": a_workflow("extract"), "other": a_workflow("load")})
+        await scene.storage.workflows.deploy(both, at=scene.now)
+        spoil("workflows", "id = 'etl'", spec="{oops")
+        spoil("jobs", "id IN ('etl', 'etl.extract')", spec="{oops")
+
+        versions = await scene.storage.workflows.deploy(both, at=scene.now)
+
+        assert {name: known.version for name, known in versions.items()} == {"etl": 2, "other": 1}
+        jobs = await scene.storage.jobs.get([ETL, JobId("etl.extract")])
+        assert jobs[ETL].spec.spec == {"version": 2}
+
+    async def test_a_page_names_the_workflow_that_cannot_be_read(self, scene: Scene, spoil: Spoil) -> None:
+        for name in ("a", "b", "c"):
+            await put(scene, a_workflow("extract"), name)
+        spoil("workflows", "id = 'b'", spec="{oops")
+        page = scene.storage.workflows.page
+
+        with pytest.raises(RowUnreadable) as caught:
+            await page()
+
+        assert caught.value.name == "b"
+        assert [known.workflow_id for known in (*await page(limit=1), *await page(after="b"))] == ["a", "c"]
+
+    async def test_deleted_it_takes_the_jobs_along_that_are_named_after_its_steps(
+        self, scene: Scene, spoil: Spoil
+    ) -> None:
+        specs = {"etl": a_workflow("extract", "load.x"), "etl.load": a_workflow("y"), "etlx": a_workflow("z")}
+        await scene.storage.workflows.deploy(Deployment(specs), at=scene.now)
+        await scene.job("etl.own", source="api")
+        [waiting] = await scene.create(a_run(job_id=ETL, due_at=scene.after(MINUTE)))
+        spoil("workflows", "id = 'etl'", spec="{oops")
+        spoil("jobs", "id = 'etl'", spec="{oops")
+
+        assert await scene.storage.workflows.behind("etl") == ({"etl", "etl.extract"}, set())
+        assert await scene.storage.workflows.delete(["etl"], at=scene.now) == ["etl"]
+
+        # Of `etl` and `etl.load` the longer has the better right to `etl.load.x`.
+        left = {job.id for job in await scene.storage.jobs.page()}
+        assert left == {"etl.own", "etl.load", "etl.load.x", "etl.load.y", "etlx", "etlx.z"}
+        assert await scene.status(waiting) is Status.CANCELLED
+        assert [known.workflow_id for known in await scene.storage.workflows.page()] == ["etl.load", "etlx"]
+
+    async def test_a_job_that_only_has_such_a_name_and_cannot_be_read_stays(self, scene: Scene, spoil: Spoil) -> None:
+        await scene.storage.workflows.deploy(Deployment({"etl": a_workflow("extract", "load")}), at=scene.now)
+        await scene.job("etl.own", source="api")
+        spoil("workflows", "id = 'etl'", spec="{oops")
+        spoil("jobs", "id IN ('etl.load', 'etl.own')", spec="{oops")
+
+        behind = await scene.storage.workflows.behind("etl")
+        await scene.storage.workflows.delete(["etl"], at=scene.now)
+
+        assert behind == ({"etl", "etl.extract"}, {"etl.load", "etl.own"})
+        assert await scene.storage.jobs.get([ETL, JobId("etl.extract")]) == {}
+        for name in ("etl.load", "etl.own"):
+            with pytest.raises(RowUnreadable):
+                await scene.storage.jobs.get([JobId(name)])
+
+    async def test_one_that_a_version_names_goes_though_it_cannot_be_read(self, scene: Scene, spoil: Spoil) -> None:
+        await scene.storage.workflows.deploy(Deployment({"etl": a_workflow("extract")}), at=scene.now)
+        spoil("jobs", "id = 'etl.extract'", spec="{oops")
+
+        assert await scene.storage.workflows.behind("etl") == ({"etl", "etl.extract"}, set())
+        await scene.storage.workflows.delete(["etl"], at=scene.now)
+
+        assert await scene.storage.jobs.page() == []
+        assert await scene.storage.workflows.behind("etl") == (set(), set())
+
+    # -- executions
+
+    @pytest.mark.parametrize("column", ["params", "jobs"])
+    @pytest.mark.parametrize("document", ["{oops", "[]", "7"])
+    async def test_an_execution_that_cannot_be_read_is_shown_with_the_rest_of_its_row(
+        self, scene: Scene, spoil: Spoil, column: str, document: str
+    ) -> None:
+        before = await opened(scene, params={"day": "today"})
+        sound = await opened(scene)
+        spoil("executions", f"run_id = '{before.run_id}'", **{column: document})
+        executions = scene.storage.executions
+
+        seen, _ = (await executions.look([before.run_id, sound.run_id])).values()
+
+        assert seen._replace(error=None) == before._replace(params={}, jobs={})
+        assert seen.error is not None
+        assert seen.error.message.startswith(f"the row of execution '{before.run_id}' cannot be read")
+        assert [one.run_id for one in await executions.active()] == [before.run_id, sound.run_id]
+        with pytest.raises(RowUnreadable):
+            await executions.get([before.run_id, sound.run_id])
+
+    async def test_it_can_be_cancelled_and_settled_to_its_end(self, scene: Scene, spoil: Spoil) -> None:
+        execution = await opened(scene)
+        spoil("executions", f"run_id = '{execution.run_id}'", params="{oops", jobs="{oops")
+
+        assert await scene.cancel(execution.run_id) == [CancelAnswer.REQUESTED]
+        [one] = await unsettled(scene)
+        assert one.is_to_end
+        assert await self.ended(scene, one.execution)
+
+        assert await scene.status(execution.run_id) is Status.CANCELLED
+        assert await scene.storage.executions.active() == []
+
+    async def test_a_step_that_cannot_be_read_is_shown_with_what_is_left_of_it(
+        self, scene: Scene, spoil: Spoil
+    ) -> None:
+        execution = await opened(scene)
+        run_id = await part_of(scene, execution)
+        spoil("steps", f"run_id = '{execution.run_id}' AND step = 'extract'", blockers="{oops")
+        executions = scene.storage.executions
+
+        first, second = await executions.steps(execution.run_id)
+
+        assert (first.name, first.state.run_id, first.status) == ("extract", run_id, Status.QUEUED)
+        assert first.state.reason.startswith("the row of step 'extract' cannot be read")
+        assert (second.name, second.state.reason) == ("load", "")
+        with pytest.raises(RowUnreadable):
+            await executions.states(execution.run_id)
+
+    async def test_steps_are_shown_although_one_of_their_runs_cannot_be_read(self, scene: Scene, spoil: Spoil) -> None:
+        execution = await opened(scene)
+        spoil("runs", f"id = '{await part_of(scene, execution)}'", payload="{oops")
+
+        steps = await scene.storage.executions.steps(execution.run_id)
+
+        assert [step.status for step in steps] == [Status.QUEUED, None]
+
+    async def test_active_ones_are_read_on_from_where_a_page_ended(self, scene: Scene) -> None:
+        ids = [(await opened(scene)).run_id for _ in range(3)]
+        other = (await opened(scene, a_run(job_id=JobId("other")))).run_id
+        active = scene.storage.executions.active
+
+        assert [one.run_id for one in await active(limit=2)] == ids[:2]
+        assert [one.run_id for one in await active(after=ids[1])] == [ids[2], other]
+        assert [one.run_id for one in await active(workflow_id="etl", after=ids[0])] == ids[1:]
+
+    # -- names
+
+    async def test_a_job_is_renamed_although_its_schedule_cannot_be_read(self, scene: Scene, spoil: Spoil) -> None:
+        bad = await scene.schedule(every(60), schedule_id=f"{REPORT}:bad")
+        await scene.schedule(every(60), schedule_id=f"{REPORT}:good")
+        spoil("schedules", f"uid = '{bad.uid}'", spec="{oops")
+        spoil("revisions", f"uid = '{bad.uid}'", spec="{oops")
+
+        assert await self.rename(scene) == {REPORT: "new"}
+
+        found = await scene.storage.schedules.page(job_id=JobId("new"))
+        assert [(one.id, one.revision.spec.job_id) for one in found] == [("new:bad", None), ("new:good", "new")]
+
+    @pytest.mark.parametrize("table", ["jobs", "workflows", "executions"])
+    async def test_nor_does_anything_else_that_may_name_it_keep_it_from_that(
+        self, scene: Scene, spoil: Spoil, table: str
+    ) -> None:
+        await scene.job(REPORT)
+        named = WorkflowSpec(steps=(Step(name="only", job=REPORT),))
+        for name in ("bad", "good"):
+            await scene.job(f"{name}-gate", gate=Gate(depends_on=(REPORT,)))
+            await put(scene, named, name)
+        execution = await opened(scene)
+        where, column = _place_of(table, execution.run_id)
+        spoil(table, where, **{column: f'{{oops "{REPORT}"'})
+
+        assert await self.rename(scene) == {REPORT: "new"}
+
+        gate = (await scene.storage.jobs.get([JobId("good-gate")]))[JobId("good-gate")].spec.gate
+        assert gate is not None
+        assert gate.depends_on == ("new",)
+        assert (await scene.storage.workflows.get([("good", 1)]))["good", 1].spec.steps[0].job == "new"
+
+    # -- schedules of which no copy can be read
+
+    async def test_a_schedule_whose_rule_is_nowhere_to_be_read_is_shown_and_deleted(
+        self, scene: Scene, spoil: Spoil
+    ) -> None:
+        await self.lost(scene, spoil)
+        schedules = scene.storage.schedules
+
+        assert [(one.id, one.is_unreadable) for one in await schedules.page()] == [(NIGHTLY, True), ("other", False)]
+        with pytest.raises(RowUnreadable, match=f"the row of schedule '{NIGHTLY}' cannot be read"):
+            await scene.pause(paused=True)
+        assert await schedules.delete([NIGHTLY], at=scene.now) == [NIGHTLY]
+
+        assert [one.id for one in await schedules.page()] == ["other"]
+
+    @pytest.mark.parametrize("is_paused", [False, True])
+    async def test_declared_anew_another_takes_its_place_and_is_paused_if_it_was(
+        self, scene: Scene, spoil: Spoil, is_paused: bool
+    ) -> None:
+        await scene.schedule(every(60))
+        await scene.fire_after(MINUTE)
+        if is_paused:
+            await scene.pause(paused=True)
+        uid = await self.lost(scene, spoil)
+        scene.clock.advance(MINUTE)
+
+        put = await scene.schedule(every(60))
+
+        assert put.uid != uid
+        assert (put.created_at, put.paused_at is not None) == (scene.now, is_paused)
+        assert await scene.stored() == put
+        assert len(await scene.fire_after(MINUTE)) == (1 if is_paused else 2)
+        assert len(await scene.ticks(uid)) == 1
+
+    async def test_a_job_with_such_a_schedule_is_deleted_with_it(self, scene: Scene, spoil: Spoil) -> None:
+        await self.lost(scene, spoil)
+
+        assert await scene.storage.jobs.delete([REPORT], at=scene.now) == [REPORT]
+
+        assert await scene.storage.schedules.page() == []
+
+    # -- what cases are made of
+
+    async def lost(self, scene: Scene, spoil: Spoil) -> ScheduleUid:
+        uid = (await scene.schedule(every(60))).uid
+        await scene.schedule(every(60), schedule_id="other")
+        spoil("schedules", f"uid = '{uid}'", spec="{oops")
+        spoil("revisions", f"uid = '{uid}'", spec="{oops")
+        return uid
+
+    async def rename(self, scene: Scene) -> dict[JobId, JobId]:
+        return await scene.storage.jobs.rename({REPORT: JobId("new")}, at=scene.now)
+
+    async def ended(self, scene: Scene, execution: Execution) -> list[RunId]:
+        steps = await scene.storage.executions.steps(execution.run_id)
+        changed = {step.name: step.state._replace(result=Result.SKIPPED) for step in steps}
+        return await settle(scene, Settlement(execution, (), changed, {}, ended=Ended(Status.CANCELLED)))
+
+
+def _place_of(table: str, run_id: RunId) -> tuple[str, str]:
+    places = {"jobs": ("id = 'bad-gate'", "spec"), "workflows": ("id = 'bad'", "spec")}
+    return places.get(table, (f"run_id = '{run_id}'", "jobs"))

@@ -1,0 +1,112 @@
+"""All who use a PostgreSQL database go by the server's clock, however wrong their own is."""
+
+import pytest
+
+from foliot.adapters.clock import SystemClock
+from foliot.adapters.storage.postgres.server_clock import ServerClock
+from foliot.domain.ids import JobId, first_id_at
+from foliot.domain.instant import DAY, HOUR, MINUTE, SECOND, Instant, Millis
+from foliot.domain.job import JobSpec
+from foliot.domain.run import Status
+from foliot.service.desk import Request
+from foliot.testing.clock import VirtualClock
+from foliot.wiring import open_services
+
+SERVER = Instant(1_000_000_000)
+
+
+class WrongClock(SystemClock):
+    """Somebody has set the wall clock of this machine, and not well."""
+
+    def __init__(self, error: Millis) -> None:
+        super().__init__()
+        self._error = error
+
+    def now(self) -> Instant:
+        return Instant(super().now() + self._error)
+
+
+def _id_in(span: Millis | int) -> str:
+    return first_id_at(Instant(SystemClock().now() + span))
+
+
+@pytest.mark.proves("L3")
+@pytest.mark.parametrize("error", [HOUR, -HOUR, SECOND])
+async def test_a_run_that_is_asked_for_now_is_ready_now(dsn: str, error: Millis) -> None:
+    services = await open_services(dsn, WrongClock(error))
+    await services.registrar.put_jobs({JobId("noop"): JobSpec(kind="shell", spec={"command": "true"})})
+
+    [first] = await services.desk.enqueue("noop", Request())
+    [second] = await services.desk.enqueue("noop", Request(delay=0, dedupe_key="k"))
+    [delayed] = await services.desk.enqueue("noop", Request(delay=60))
+    runs = await services.storage.runs.get([first.run_id, second.run_id, delayed.run_id])
+    await services.close()
+
+    assert [runs[one.run_id].status for one in (first, second, delayed)] == [
+        Status.QUEUED,
+        Status.QUEUED,
+        Status.SCHEDULED,
+    ]
+    assert abs(runs[delayed.run_id].due_at - SystemClock().now()) < 2 * MINUTE
+    assert _id_in(-MINUTE) < first.run_id < _id_in(MINUTE)
+
+
+def test_before_the_first_answer_the_own_clock_is_believed() -> None:
+    own = VirtualClock()
+
+    assert ServerClock(own).now() == own.now()
+
+
+def test_the_clock_goes_on_between_two_answers_and_is_never_ahead() -> None:
+    own = VirtualClock()
+    clock = ServerClock(own)
+
+    clock.learn(SERVER, asked=own.elapsed())
+    own.advance(MINUTE)
+
+    assert SERVER + MINUTE - 2 <= clock.now() <= SERVER + MINUTE
+
+
+def test_the_first_answer_takes_the_place_of_the_own_guess() -> None:
+    own = VirtualClock()
+    clock = ServerClock(own)
+    server = Instant(own.now() - 8)
+
+    asked = own.elapsed()
+    own.advance(20)
+    clock.learn(Instant(server + 10), asked)
+
+    assert clock.now() <= server + 20
+
+
+def test_a_slow_answer_makes_nothing_worse() -> None:
+    own = VirtualClock()
+    clock = ServerClock(own)
+    clock.learn(SERVER, asked=own.elapsed())
+
+    asked = own.elapsed()
+    own.advance(HOUR)
+    clock.learn(SERVER, asked)
+
+    assert SERVER + HOUR - 2 <= clock.now() <= SERVER + HOUR
+
+
+@pytest.mark.parametrize("step", [DAY, -DAY])
+def test_when_the_servers_clock_is_set_the_newest_answer_counts(step: Millis) -> None:
+    own = VirtualClock()
+    clock = ServerClock(own)
+    clock.learn(SERVER, asked=own.elapsed())
+
+    clock.learn(Instant(SERVER + step), asked=own.elapsed())
+
+    assert SERVER + step - 2 <= clock.now() <= SERVER + step
+
+
+def test_when_the_own_wall_is_set_nothing_changes() -> None:
+    own = VirtualClock()
+    clock = ServerClock(own)
+    clock.learn(SERVER, asked=own.elapsed())
+
+    own.step(-DAY)
+
+    assert SERVER - 2 <= clock.now() <= SERVER

@@ -1,0 +1,156 @@
+"""A worker that others have found dead although its own clock says that it lives: the clock of the storage was set."""
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+import apsw
+import pytest
+
+from foliot.domain.ids import RunId
+from foliot.domain.instant import SECOND
+from foliot.domain.outcome import Failure, Reason, Success
+from foliot.domain.retry import Retry
+from foliot.domain.run import Status
+from foliot.errors import StorageUnavailable
+from tests.engine.rig import Rig
+
+BY_SIGTERM = Failure("killed by SIGTERM", Reason.SIGNAL, 143)
+IN_SHELL = Failure("exit code 143", Reason.EXIT_CODE, 143)
+Declare = Callable[[], None]
+
+
+@pytest.fixture
+def found_dead(tmp_path: Path) -> Declare:
+    """What a reaper does first, as a clock that was set forward tells it to."""
+
+    def declare() -> None:
+        connection = apsw.Connection(str(tmp_path / "engine.db"))
+        connection.execute("UPDATE workers SET deadline = 0")
+        assert connection.changes()
+        connection.close()
+
+    return declare
+
+
+async def begin(rig: Rig) -> RunId:
+    await rig.job("report", retry=Retry(retries=3))
+    rig.stage.answer = None
+    run_id = await rig.enqueue("report")
+    await rig.claim()
+    rig.clock.advance(SECOND)
+    return run_id
+
+
+@pytest.mark.parametrize("outcome", [BY_SIGTERM, IN_SHELL])
+async def test_what_a_signal_has_ended_is_left_to_whoever_found_it_dead(
+    rig: Rig, found_dead: Declare, outcome: Failure
+) -> None:
+    run_id = await begin(rig)
+    found_dead()
+
+    rig.stage.end(run_id, outcome)
+    await rig.save()
+    await rig.save()
+    assert (await rig.run(run_id)).status is Status.RUNNING
+    await rig.reaper.round()
+
+    run = await rig.run(run_id)
+    assert (run.lost, run.reason) == (1, Reason.LEASE_LOST)
+
+
+async def test_it_comes_back_as_another_worker_soon(rig: Rig, found_dead: Declare) -> None:
+    run_id = await begin(rig)
+    before = rig.membership.worker
+    found_dead()
+
+    rig.stage.end(run_id, BY_SIGTERM)
+    await rig.save()
+    assert rig.membership.wake.is_set()
+    await rig.membership.round()
+
+    assert rig.membership.worker not in (None, before)
+
+
+@pytest.mark.parametrize("outcome", [BY_SIGTERM, Failure("exit code 1", Reason.EXIT_CODE, 1)])
+async def test_one_that_lives_saves_its_failures(rig: Rig, outcome: Failure) -> None:
+    run_id = await begin(rig)
+
+    rig.stage.end(run_id, outcome)
+    await rig.save()
+    await rig.save()
+
+    run = await rig.run(run_id)
+    assert (run.lost, run.reason, run.exit_code) == (0, outcome.reason, outcome.exit_code)
+
+
+@pytest.mark.parametrize(
+    "outcome", [Success(), Failure("exit code 1", Reason.EXIT_CODE, 1), Failure("500", Reason.HTTP_STATUS, 500)]
+)
+async def test_only_a_signal_asks_the_storage(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch, outcome: Success | Failure
+) -> None:
+    run_id = await begin(rig)
+    monkeypatch.setattr(rig.membership, "is_confirmed", None)
+
+    rig.stage.end(run_id, outcome)
+    await rig.save()
+    await rig.save()
+
+    assert (await rig.run(run_id)).status is not Status.RUNNING
+
+
+async def test_a_lease_is_not_given_back_while_the_storage_is_asked(rig: Rig) -> None:
+    run_id = await begin(rig)
+    [token] = rig.consumer.held
+    listed: list[int] = []
+    confirm = rig.membership.is_confirmed
+
+    async def noting() -> bool:
+        listed.extend(rig.consumer.held)
+        return await confirm()
+
+    rig.membership.is_confirmed = noting  # type: ignore[method-assign]
+    rig.stage.end(run_id, BY_SIGTERM)
+    await rig.save()
+
+    assert listed == [token]
+
+
+async def test_where_the_storage_cannot_be_asked_its_own_clock_counts(
+    rig: Rig, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await begin(rig)
+
+    async def away(*_: object) -> None:
+        raise StorageUnavailable("the database is away")
+
+    monkeypatch.setattr(rig.storage.workers, "renew", away)
+
+    with caplog.at_level(logging.ERROR):
+        assert await rig.membership.is_confirmed()
+    assert [record.message for record in caplog.records] == ["worker_not_confirmed"]
+
+
+async def test_where_the_storage_says_nothing_for_too_long_it_is_taken_for_dead(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await begin(rig)
+
+    async def silent(*_: object) -> None:
+        rig.clock.advance(2 * rig.settings.lease)
+        raise StorageUnavailable("no answer in all this time")
+
+    monkeypatch.setattr(rig.storage.workers, "renew", silent)
+
+    assert not await rig.membership.is_confirmed()
+
+
+async def test_a_confirmation_counts_as_a_renewal(rig: Rig) -> None:
+    await begin(rig)
+    rig.clock.advance(rig.settings.lease // 2)
+    assert await rig.membership.is_confirmed()
+
+    rig.clock.advance(rig.settings.lease // 2 + SECOND)
+
+    assert not rig.membership.has_run_out

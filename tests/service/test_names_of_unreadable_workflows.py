@@ -1,0 +1,205 @@
+"""A workflow that cannot be read still has its names: what is called so is neither taken from it nor from others."""
+
+import logging
+from collections.abc import AsyncIterator, Callable, Collection, Iterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import apsw
+import pytest
+
+from foliot.adapters.storage.postgres import open_postgres
+from foliot.adapters.storage.sqlite import SqliteStorage
+from foliot.domain.gate.spec import Gate
+from foliot.domain.ids import JobId
+from foliot.domain.job import Job, JobSpec
+from foliot.domain.workflow.spec import Step, WorkflowSpec
+from foliot.errors import InvalidJob, InvalidWorkflow, RowUnreadable
+from foliot.ports.storage import Storage
+from foliot.service.paging import found_with_errors, known_jobs, page_of_jobs
+from foliot.testing.clock import VirtualClock
+from foliot.wiring import Services
+from tests.adapters.storage.postgres.fresh import fresh_database
+
+Spoil = Callable[[str, str], None]
+SHELL = JobSpec(kind="shell", spec={"command": "true"}, source="api")
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str, Callable[[str], object]]]:
+    """Where it is, and what writes behind the back of the storage."""
+    if request.param == "sqlite":
+        path = str(tmp_path / "service.db")
+        yield path, lambda sql: apsw.Connection(path).execute(sql).fetchall()
+    else:
+        with fresh_database() as (server, name):
+            yield server.dsn(name), lambda sql: server.sql(sql.replace("UPDATE ", "UPDATE foliot."), database=name)
+
+
+@pytest.fixture
+async def storage(database: tuple[str, object], clock: VirtualClock) -> AsyncIterator[Storage]:
+    where, _ = database
+    async with AsyncExitStack() as stack:
+        if where.startswith("postgres"):
+            yield await stack.enter_async_context(await open_postgres(where))
+        else:
+            opened = await SqliteStorage.open(Path(where), clock=clock, inline=True, synchronous="NORMAL")
+            stack.push_async_callback(opened.close)
+            yield opened
+
+
+@pytest.fixture
+def spoil(database: tuple[str, Callable[[str], object]]) -> Spoil:
+    def write(table: str, name: str) -> None:
+        assert database[1](f"UPDATE {table} SET spec = '{{oops' WHERE id = '{name}' RETURNING id")
+
+    return write
+
+
+def flow(*steps: str, command: str = "true") -> WorkflowSpec:
+    definition = JobSpec(kind="shell", spec={"command": command})
+    return WorkflowSpec(steps=tuple(Step(name=name, definition=definition) for name in steps), source="api")
+
+
+async def names(services: Services) -> set[str]:
+    """Of all jobs that are stored."""
+    page = await page_of_jobs(services.storage, None, 100)
+    return {job.name if isinstance(job, RowUnreadable) else job.id for job in page}
+
+
+async def gate_on(services: Services, name: str) -> None:
+    watching = JobSpec(kind="shell", spec={"command": "true"}, gate=Gate(depends_on=(JobId(name),)))
+    await services.registrar.put_jobs({JobId("x"): watching})
+
+
+# -- deleted
+
+
+async def test_it_stays_as_long_as_a_gate_looks_at_one_of_its_steps(services: Services, spoil: Spoil) -> None:
+    await services.workflows.register({"etl": flow("extract")})
+    await gate_on(services, "etl.extract")
+    spoil("workflows", "etl")
+
+    with pytest.raises(InvalidJob, match=r'job "etl\.extract" is needed by x'):
+        await services.workflows.delete("etl", force=True)
+
+    assert await names(services) == {"etl", "etl.extract", "x"}
+
+
+async def test_so_does_one_of_which_a_former_version_cannot_be_read(services: Services, spoil: Spoil) -> None:
+    await services.workflows.register({"etl": flow("extract")})
+    await gate_on(services, "etl.extract")
+    spoil("workflows", "etl")
+    await services.workflows.register({"etl": flow("load")})
+
+    with pytest.raises(InvalidJob, match=r'job "etl\.extract" is needed by x'):
+        await services.workflows.delete("etl")
+
+
+async def test_the_names_of_its_steps_come_back_so_that_their_edges_go_as_well(
+    services: Services, spoil: Spoil
+) -> None:
+    await services.workflows.register({"etl": flow("extract")})
+    await services.registrar.put_jobs({JobId("after"): SHELL})
+    await services.dependencies.add("after", "etl.extract")
+    spoil("workflows", "etl")
+
+    gone = await services.workflows.delete("etl", force=True)
+    await services.dependencies.remove_jobs(gone)
+
+    assert gone == {"etl", "etl.extract"}
+    assert await services.dependencies.of("after") == []
+
+
+async def test_a_job_that_cannot_be_read_and_may_be_anyones_is_left_and_named(
+    services: Services, spoil: Spoil, caplog: pytest.LogCaptureFixture
+) -> None:
+    await services.workflows.register({"etl": flow("extract")})
+    await services.registrar.put_jobs({JobId("etl.mine"): SHELL})
+    spoil("workflows", "etl")
+    spoil("jobs", "etl")
+    spoil("jobs", "etl.mine")
+
+    with caplog.at_level(logging.WARNING):
+        assert await services.workflows.delete("etl", force=True) == {"etl", "etl.extract"}
+
+    assert await names(services) == {"etl.mine"}
+    [left] = [record for record in caplog.records if record.message == "job_left_behind"]
+    assert (vars(left)["job"], vars(left)["workflow"]) == ("etl.mine", "etl")
+
+
+# -- deployed beside
+
+
+@pytest.mark.parametrize(("first", "second"), [(("etl", "a.b"), ("etl.a", "b")), (("etl.a", "b"), ("etl", "a.b"))])
+async def test_the_name_of_its_step_is_taken(
+    services: Services, spoil: Spoil, first: tuple[str, str], second: tuple[str, str]
+) -> None:
+    await services.workflows.register({first[0]: flow(first[1])})
+    spoil("workflows", first[0])
+
+    of_it = f'has the name of a step of workflow "{first[0]}", which cannot be read: "etl.a.b"'
+    with pytest.raises(InvalidWorkflow, match=of_it):
+        await services.workflows.register({second[0]: flow(second[1], command="false")})
+
+    [job] = (await services.storage.jobs.get([JobId("etl.a.b")])).values()
+    assert job.spec.spec["command"] == "true"
+
+
+async def test_so_is_that_of_a_step_of_a_former_version(services: Services, spoil: Spoil) -> None:
+    await services.workflows.register({"etl": flow("a.b")})
+    spoil("workflows", "etl")
+    await services.workflows.register({"etl": flow("other")})
+
+    with pytest.raises(InvalidWorkflow, match="which cannot be read"):
+        await services.workflows.register({"etl.a": flow("b")})
+
+
+async def test_names_that_nothing_bears_are_free_beside_it(services: Services, spoil: Spoil) -> None:
+    await services.workflows.register({"etl": flow("a.b")})
+    spoil("workflows", "etl")
+
+    await services.workflows.register({"etl.a": flow("c")})
+
+    assert await names(services) == {"etl", "etl.a.b", "etl.a", "etl.a.c"}
+
+
+async def test_what_another_has_had_it_keeps(services: Services, spoil: Spoil) -> None:
+    await services.workflows.register({"etl": flow("x"), "etl.a": flow("b", "c")})
+    await services.workflows.register({"etl.a": flow("c")})
+    spoil("workflows", "etl")
+
+    again = await services.workflows.register({"etl.a": flow("b", "c", "d")})
+
+    assert again["etl.a"].version == 3
+
+
+async def test_where_neither_can_be_read_both_are_mended(services: Services, spoil: Spoil) -> None:
+    both = {"etl": flow("x"), "etl.a": flow("b")}
+    await services.workflows.register(both)
+    spoil("workflows", "etl")
+    spoil("workflows", "etl.a")
+
+    versions = [(await services.workflows.register({name: both[name]}))[name].version for name in ("etl.a", "etl")]
+
+    assert versions == [2, 2]
+
+
+# -- many
+
+
+async def test_one_row_among_many_is_found_by_halves(services: Services, spoil: Spoil) -> None:
+    wanted = [JobId(f"job-{number:03}") for number in range(256)]
+    await services.registrar.put_jobs(dict.fromkeys(wanted, SHELL))
+    spoil("jobs", "job-100")
+    asked: list[int] = []
+
+    async def get(names: Collection[JobId]) -> dict[JobId, Job]:
+        asked.append(len(names))
+        return await services.storage.jobs.get(names)
+
+    found = await found_with_errors(get, wanted)
+
+    assert [name for name, job in found.items() if isinstance(job, RowUnreadable)] == ["job-100"]
+    assert (len(found), len(asked)) == (256, 1 + 2 * 8)
+    assert len(await known_jobs(services.storage, wanted)) == 255

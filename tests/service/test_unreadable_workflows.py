@@ -1,0 +1,268 @@
+"""Workflows and executions that something else has written over: the others are shown and applied."""
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from foliot.domain.deployment import Declared
+from foliot.domain.ids import JobId, ScheduleId
+from foliot.domain.instant import Instant
+from foliot.domain.job import JobSpec
+from foliot.domain.run import Status
+from foliot.domain.workflow.dependencies import EDGES
+from foliot.domain.workflow.spec import Step, WorkflowSpec
+from foliot.errors import InvalidRun, RowUnreadable
+from foliot.ports.storage import Storage
+from foliot.service.paging import workflow_id_of
+from foliot.service.verify import verify_rows
+from foliot.testing.builders import a_run, every
+from foliot.testing.conformance.storage.passages import opened
+from foliot.testing.conformance.storage.scene import Scene
+from foliot.wiring import Services
+
+Spoil = Callable[[str], None]
+SHELL = JobSpec(kind="shell", spec={"command": "true"}, source="file")
+
+
+@pytest.fixture
+def spoil(storage: Storage, tmp_path: Path) -> Spoil:
+    """Writes behind the back of the storage."""
+
+    def write(sql: str) -> None:
+        connection = apsw.Connection(str(tmp_path / "service.db"))
+        connection.execute(sql)
+        assert connection.changes()
+        connection.close()
+
+    return write
+
+
+def a_graph(**fields: Any) -> WorkflowSpec:
+    step = Step(name="only", definition=JobSpec(kind="shell", spec={"command": "true"}))
+    return WorkflowSpec(**{"steps": (step,), "source": "file", **fields})
+
+
+def declared(*names: str, **fields: Any) -> Declared:
+    schedules = {ScheduleId(f"{name}:s"): every(60, job_id=None, workflow_id=name, source="file") for name in names}
+    return Declared(jobs={JobId("job"): SHELL}, workflows=dict.fromkeys(names, a_graph(**fields)), schedules=schedules)
+
+
+async def versions(services: Services) -> dict[str, int | None]:
+    page = await services.workflows.page()
+    return {workflow_id_of(one): None if isinstance(one, RowUnreadable) else one.version for one in page}
+
+
+# -- workflows
+
+
+@pytest.mark.parametrize("bad", ["a", "b", "c", "ab", "bc", "abc"])
+async def test_workflows_are_listed_with_those_that_cannot_be_read(services: Services, spoil: Spoil, bad: str) -> None:
+    await services.deployer.apply(declared(*"abc"))
+    spoil(f"UPDATE workflows SET spec = '{{oops' WHERE '{bad}' LIKE '%' || id || '%'")
+
+    assert await versions(services) == {name: None if name in bad else 1 for name in "abc"}
+
+
+@pytest.mark.parametrize("damage", ["'{oops'", "CAST(x'ff' AS TEXT)"])
+async def test_who_declares_it_again_mends_it_and_the_others_come_along(
+    services: Services, spoil: Spoil, damage: str
+) -> None:
+    await services.deployer.apply(declared(*"ab"))
+    spoil(f"UPDATE workflows SET spec = {damage} WHERE id = 'a'")
+
+    changes = await services.deployer.apply(declared(*"abc"))
+
+    assert set(changes.workflows_to_put) == {"a", "c"}
+    assert await versions(services) == {"a": 2, "b": 1, "c": 1}
+
+
+async def test_others_are_declared_while_nobody_declares_it(services: Services, spoil: Spoil) -> None:
+    await services.deployer.apply(declared(*"ab"))
+    spoil("UPDATE workflows SET spec = '{oops' WHERE id = 'a'")
+
+    await services.deployer.apply(declared("b", description="other"))
+
+    assert await versions(services) == {"a": None, "b": 2}
+
+
+async def test_a_document_is_deployed_over_it(services: Services, spoil: Spoil) -> None:
+    schedules = {ScheduleId("a:s"): every(60, job_id=None, workflow_id="a", source="workflow")}
+    await services.workflows.deploy("a", a_graph(source="api"), schedules)
+    spoil("UPDATE workflows SET spec = '{oops'")
+    spoil("UPDATE schedules SET spec = '{oops'")
+    spoil("UPDATE revisions SET spec = '{oops'")
+
+    deployed = await services.workflows.deploy("a", a_graph(source="api"), schedules)
+
+    assert (deployed.version, deployed.schedules) == (2, ["a:s"])
+
+
+async def test_a_job_is_deleted_although_a_workflow_cannot_be_read(
+    services: Services, spoil: Spoil, caplog: pytest.LogCaptureFixture
+) -> None:
+    await services.deployer.apply(declared("a"))
+    spoil("UPDATE workflows SET spec = '{oops'")
+
+    with caplog.at_level(logging.WARNING):
+        await services.registrar.delete_job("job", force=True)
+
+    assert JobId("job") not in {job.id for job in await services.storage.jobs.page()}
+    assert [record.message for record in caplog.records] == ["workflow_unreadable"]
+
+
+async def test_a_job_is_deleted_although_edges_cannot_be_read(services: Services, spoil: Spoil) -> None:
+    await services.registrar.put_jobs({JobId(name): SHELL for name in "ab"})
+    await services.dependencies.add("a", "b")
+    spoil(f"UPDATE workflows SET spec = '{{oops' WHERE id = '{EDGES}'")
+
+    await services.dependencies.remove_jobs([JobId("a")])
+
+    with pytest.raises(RowUnreadable):
+        await services.dependencies.add("b", "a")
+
+
+async def test_it_is_deleted_by_force_alone_with_the_jobs_of_its_steps(services: Services, spoil: Spoil) -> None:
+    await services.deployer.apply(declared("a"))
+    spoil("UPDATE workflows SET spec = '{oops'")
+
+    with pytest.raises(RowUnreadable):
+        await services.workflows.delete("a")
+    await services.workflows.delete("a", force=True)
+
+    assert await versions(services) == {}
+    assert [job.id for job in await services.storage.jobs.page()] == ["job"]
+    assert await services.storage.schedules.page() == []
+
+
+async def test_one_is_deleted_although_a_former_version_of_it_cannot_be_read(services: Services, spoil: Spoil) -> None:
+    await services.deployer.apply(declared("a"))
+    await services.deployer.apply(declared("a", description="other"))
+    spoil("UPDATE workflows SET spec = '{oops' WHERE version = 1")
+
+    await services.workflows.delete("a", force=True)
+
+    assert await versions(services) == {}
+
+
+# -- executions
+
+
+@pytest.mark.parametrize("damage", ["params = '{oops'", "jobs = '7'", "params = CAST(x'ff' AS TEXT)"])
+async def test_an_execution_that_cannot_be_read_is_shown_and_says_so(
+    services: Services, scene: Scene, spoil: Spoil, damage: str
+) -> None:
+    bad, sound = await opened(scene), await opened(scene)
+    spoil(f"UPDATE executions SET {damage} WHERE run_id = '{bad.run_id}'")
+
+    first, second = await services.executions.active()
+
+    assert (first.id, first.status, first.version) == (bad.run_id, Status.RUNNING, 1)
+    assert first.error is not None
+    assert first.error.startswith(f"the row of execution '{bad.run_id}' cannot be read")
+    assert [step.name for step in first.steps] == ["extract", "load"]
+    assert (second.id, second.error) == (sound.run_id, None)
+
+
+async def test_no_edge_is_taken_from_under_one_that_may_walk_along_it(
+    services: Services, scene: Scene, spoil: Spoil
+) -> None:
+    await services.registrar.put_jobs({JobId(name): SHELL for name in "ab"})
+    await services.dependencies.add("a", "b")
+    [led] = [one for one in await versions(services) if one != EDGES]
+    execution = await opened(scene, a_run(job_id=JobId(led)))
+    spoil("UPDATE executions SET jobs = '7'")
+
+    with pytest.raises(InvalidRun, match="is under way") as caught:
+        await services.dependencies.remove("a", "b")
+
+    assert execution.run_id in caught.value.hint
+
+
+# -- schedules
+
+
+@pytest.mark.parametrize("is_paused", [False, True])
+async def test_a_schedule_of_which_no_copy_can_be_read_is_declared_anew(
+    services: Services, scene: Scene, spoil: Spoil, is_paused: bool
+) -> None:
+    await services.deployer.apply(declared("a"))
+    if is_paused:
+        await services.registrar.pause_schedule("a:s", True)
+    spoil("UPDATE schedules SET spec = '{oops'")
+    spoil("UPDATE revisions SET spec = '{oops'")
+    [before] = await services.overview.schedules()
+
+    await services.deployer.apply(declared("a"))
+
+    [after] = await services.overview.schedules()
+    assert (before.unreadable, after.unreadable) == (True, False)
+    assert (after.workflow_id, after.paused) == ("a", is_paused)
+
+
+@pytest.mark.parametrize("paused", [None, False, True])
+async def test_an_upsert_replaces_it(services: Services, spoil: Spoil, paused: bool | None) -> None:
+    given: dict[str, Any] = {"job_id": "job", "cron_expr": "* * * * *"}
+    await services.registrar.put_jobs({JobId("job"): SHELL})
+    await services.registrar.upsert_schedule("s", **given)
+    spoil("UPDATE schedules SET spec = '{oops'")
+    spoil("UPDATE revisions SET spec = '{oops'")
+
+    await services.registrar.upsert_schedule("s", paused=paused, **given)
+
+    [view] = await services.overview.schedules()
+    assert (view.unreadable, view.paused) == (False, bool(paused))
+
+
+async def test_it_is_deleted_by_its_name(services: Services, spoil: Spoil) -> None:
+    await services.deployer.apply(declared("a"))
+    spoil("UPDATE schedules SET spec = '{oops'")
+    spoil("UPDATE revisions SET spec = '{oops'")
+
+    await services.registrar.delete_schedule("a:s")
+
+    assert await services.overview.schedules() == []
+
+
+# -- verify
+
+
+@pytest.mark.parametrize(
+    ("damage", "row"),
+    [
+        ("jobs SET spec = '{oops' WHERE id = 'job'", "job 'job'"),
+        ("workflows SET spec = '{oops'", "version 1 of workflow 'etl'"),
+        ("executions SET jobs = '7'", "execution '"),
+        ("steps SET blockers = '{oops' WHERE step = 'load'", "step 'load'"),
+    ],
+)
+async def test_verify_names_each_row_that_cannot_be_read_once(
+    services: Services, scene: Scene, spoil: Spoil, damage: str, row: str
+) -> None:
+    await services.deployer.apply(declared("etl"))
+    for _ in range(2):
+        await opened(scene)
+    spoil(f"UPDATE {damage}")
+
+    found = [report.findings[0].row async for report in verify_rows(services.storage, Instant(0))]
+
+    assert len(found) == (2 if "execution" in row else 1)
+    assert all(message is not None and message.startswith(f"the row of {row}") for message in found)
+
+
+async def test_a_former_version_counts_as_long_as_an_execution_goes_through_it(
+    services: Services, scene: Scene, spoil: Spoil
+) -> None:
+    await services.deployer.apply(declared("etl"))
+    await services.deployer.apply(declared("etl", description="other"))
+    spoil("UPDATE workflows SET spec = '{oops' WHERE version = 1")
+    assert [report async for report in verify_rows(services.storage, Instant(0))] == []
+
+    await opened(scene)
+
+    [report] = [report async for report in verify_rows(services.storage, Instant(0))]
+    assert report.schedule_id is None
+    assert not report.is_sound
