@@ -6,6 +6,7 @@ Adapters are imported when they are asked for: a program that uses SQLite never 
 import os
 import secrets
 import socket
+import sys
 import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -67,8 +68,18 @@ BACKUPS: Final[Mapping[str, Adapter]] = {"sqlite": Adapter("foliot.adapters.stor
 OpenStorage = Callable[..., Awaitable[Storage]]
 
 _LOADING: Final = threading.Lock()
-# A child that is forked amid an import finds the module locked for ever.
-os.register_at_fork(before=_LOADING.acquire, after_in_parent=_LOADING.release, after_in_child=_LOADING.release)
+_LINE: Final = "foliot.adapters.storage.sqlite.line"
+
+
+def _before_fork() -> None:
+    """A child that is forked amid an import finds the module locked for ever. And a module that was loaded while we
+    waited here has come too late for what it wants to be done before a fork."""
+    _LOADING.acquire()
+    if late := sys.modules.get(_LINE):
+        late.before_fork()
+
+
+os.register_at_fork(before=_before_fork, after_in_parent=_LOADING.release, after_in_child=_LOADING.release)
 BackUp = Callable[[str, Path, Callable[[int, int], None]], Awaitable[list[Path]]]
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from foliot.adapters.storage.sqlite.line import Line
+from foliot import wiring
+from foliot.adapters.storage.sqlite.line import Line, after_fork
 from foliot.errors import StorageUnavailable
 
 
@@ -34,6 +35,21 @@ def test_who_needs_it_after_a_fork_connects_again(line: Line) -> None:
         connection.execute("SELECT 1")
     with line as again:
         assert again.execute("SELECT n FROM numbers").fetchall() == [(1,)]
+
+
+def test_a_line_that_came_while_a_fork_was_beginning_is_cut_as_well(line: Line) -> None:
+    with line as connection:
+        connection.execute("SELECT 1")
+
+    # What ours asks for when it has waited until all was loaded; the module itself came too late to be asked.
+    wiring._before_fork()
+    wiring._LOADING.release()
+    after_fork()
+
+    with pytest.raises(apsw.ConnectionClosedError):
+        connection.execute("SELECT 1")
+    with line as again:
+        assert again.execute("SELECT 1").fetchall() == [(1,)]
 
 
 def test_a_fork_waits_for_who_uses_it(line: Line) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from subprocess import PIPE, Popen
 from typing import Any
 
+import apsw
 import pytest
 
 from foliot.adapters.storage.sqlite import schema
@@ -65,6 +66,29 @@ def test_processes_that_start_at_once_migrate_once(tmp_path: Path) -> None:
     migrate(tmp_path / "alone.db", schema.MAIN)
     assert complaints == [""] * 6
     assert shape(path) == shape(tmp_path / "alone.db")
+
+
+@pytest.mark.proves("M2")
+def test_who_comes_while_another_changes_the_mode_of_a_new_file_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "foliot.db"
+    path.touch()
+    other = apsw.Connection(str(path))
+    other.execute("BEGIN EXCLUSIVE")
+    naps: list[int] = []
+
+    def wait(asked: int) -> bool:
+        naps.append(asked)
+        if len(naps) == 3:
+            other.execute("COMMIT")
+        return True
+
+    monkeypatch.setattr(schema, "wait_for_lock", wait)
+    connection = apsw.Connection(str(path))
+    schema._keep_log_ahead(connection, path)
+
+    assert (naps, connection.pragma("journal_mode")) == ([0, 1, 2], "wal")
 
 
 @pytest.mark.proves("T1")

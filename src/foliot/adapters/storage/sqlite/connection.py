@@ -80,7 +80,7 @@ def connect(path: Path, *, synchronous: str, cache_kib: int) -> apsw.Connection:
     # No mutex: whoever opens a connection sees to it that one thread at a time uses it, and a lock a call is dear.
     flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOMUTEX
     connection = apsw.Connection(str(path), flags=flags, statementcachesize=STATEMENTS_KEPT)
-    connection.set_busy_handler(_wait_for_lock)
+    connection.set_busy_handler(wait_for_lock)
     connection.pragma("synchronous", synchronous)
     connection.pragma("cache_size", -cache_kib)
     connection.pragma("temp_store", "memory")
@@ -89,7 +89,7 @@ def connect(path: Path, *, synchronous: str, cache_kib: int) -> apsw.Connection:
     return connection
 
 
-def _wait_for_lock(asked: int) -> bool:
+def wait_for_lock(asked: int) -> bool:
     """Ask again soon: SQLite's own waiting grows to 100 ms, while the lock is free for 1 ms between two commits."""
     if asked > _PATIENCE:
         return False

@@ -30,8 +30,7 @@ class Line:
         self._again = again or connect
         self._connection: apsw.Connection | None = None
         self._turn = threading.Lock()
-        with _FORKING:
-            _LINES.add(self)
+        _FORK.include(self)
 
     @classmethod
     def open(cls, connect: Connect, *, again: Connect) -> Self:
@@ -82,23 +81,41 @@ def _refuse() -> apsw.Connection:
     raise StorageUnavailable("the storage is closed", hint="Open it again.")
 
 
-_FORKING: Final = threading.Lock()
-_LINES: Final[WeakSet[Line]] = WeakSet()
-_CUT: Final[list[Line]] = []
+class _Fork:
+    """A fork under way in one thread: all others stay off every line until it is over."""
+
+    def __init__(self) -> None:
+        self._turn = threading.Lock()
+        self._thread: int | None = None
+        self._lines: WeakSet[Line] = WeakSet()
+        self._cut: list[Line] = []
+
+    def include(self, line: Line) -> None:
+        """A new one comes into being before a fork or after it."""
+        with self._turn:
+            self._lines.add(line)
+
+    def begin(self) -> None:
+        """Asked again by the same thread, it has begun already."""
+        if self._thread == threading.get_ident():
+            return
+        self._turn.acquire()
+        self._thread = threading.get_ident()
+        for line in list(self._lines):
+            line.cut()
+            self._cut.append(line)
+
+    def end(self) -> None:
+        """In both processes: the thread that forked holds every lock in either."""
+        if self._thread != threading.get_ident():
+            return  # this module was loaded by another thread while the fork was beginning
+        while self._cut:
+            self._cut.pop().mend()
+        self._thread = None
+        self._turn.release()
 
 
-def _before_fork() -> None:
-    _FORKING.acquire()
-    for line in list(_LINES):
-        line.cut()
-        _CUT.append(line)
-
-
-def _after_fork() -> None:
-    """In both processes: the thread that forked holds every lock in either."""
-    while _CUT:
-        _CUT.pop().mend()
-    _FORKING.release()
-
-
-os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
+_FORK: Final = _Fork()
+before_fork: Final = _FORK.begin
+after_fork: Final = _FORK.end
+os.register_at_fork(before=before_fork, after_in_parent=after_fork, after_in_child=after_fork)

@@ -12,7 +12,7 @@ from typing import Final
 import apsw
 
 from foliot.adapters.storage.queries import load_migrations
-from foliot.adapters.storage.sqlite.connection import connect
+from foliot.adapters.storage.sqlite.connection import connect, wait_for_lock
 from foliot.adapters.storage.sqlite.trouble import translated
 from foliot.errors import SchemaTooNew, SchemaTooOld, StorageCorrupt, StorageMissing, StorageUnavailable
 
@@ -124,7 +124,7 @@ def _check_version(connection: apsw.Connection, path: Path, newest: int) -> None
 
 
 def _keep_log_ahead(connection: apsw.Connection, path: Path) -> None:
-    mode = connection.pragma("journal_mode", "wal")
+    mode = _changed_mode(connection)
     if mode != "wal":
         raise StorageUnavailable(
             f"the database {path} cannot use a write-ahead log",
@@ -132,6 +132,19 @@ def _keep_log_ahead(connection: apsw.Connection, path: Path) -> None:
         )
     connection.pragma("wal_autocheckpoint", _WAL_PAGES)
     connection.pragma("journal_size_limit", _WAL_LEFTOVER)
+
+
+def _changed_mode(connection: apsw.Connection) -> str:
+    """Of several processes that make one file at once, one changes its mode. SQLite tells the others that it is locked,
+    without asking how long they would wait."""
+    asked = 0
+    while True:
+        try:
+            return str(connection.pragma("journal_mode", "wal"))
+        except apsw.BusyError:
+            if not wait_for_lock(asked):
+                raise
+        asked += 1
 
 
 def _migrate(connection: apsw.Connection, path: Path, migrations: Mapping[int, str]) -> None:
