@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from foliot.adapters.storage.documents import decode_schedule_spec, read_column
+from foliot.adapters.storage.rows import Row, revision_of, sort_out
 from foliot.domain.firing import DueSchedule
 from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
 from foliot.domain.job import Job
 from foliot.domain.payload import UNREADABLE
-from foliot.domain.schedule import ScheduleSpec
+from foliot.domain.schedule import Revision, ScheduleSpec
 from foliot.errors import RowUnreadable
 from foliot.ports.schedules import DueBatch, Unreadable
 
@@ -33,6 +34,19 @@ def _read_one_by_one(written: Iterable[Written]) -> tuple[dict[str, ScheduleSpec
         except RowUnreadable as error:
             unreadable.append(Unreadable(uid, schedule_id, error.place_in(uid, schedule_id)))
     return specs, unreadable
+
+
+def read_revisions(
+    found: Mapping[ScheduleUid, Sequence[Row]], names: Mapping[ScheduleUid, ScheduleId], unreadable: list[Unreadable]
+) -> dict[ScheduleUid, list[Revision]]:
+    """Revisions of schedules, which `names` has. Whose cannot be read is added to `unreadable`, unless it is there."""
+    known = {one.uid for one in unreadable}
+    revisions: dict[ScheduleUid, list[Revision]] = {}
+    for uid, rows in found.items():
+        revisions[uid], errors = sort_out(revision_of, rows)
+        if errors and uid not in known:
+            unreadable.append(Unreadable(uid, names[uid], errors[0].place_in(uid, names[uid])))
+    return revisions
 
 
 def due_batch(

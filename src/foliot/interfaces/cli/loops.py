@@ -25,14 +25,19 @@ def run_on(choice: EventLoop, main: Callable[[], Coroutine[Any, Any, None]]) -> 
         task = loop.create_task(main())
         task.add_done_callback(_stop_loop)
         while not task.done():
-            try:
-                loop.run_forever()
-            except EarlyStop:
-                raise
-            except (SystemExit, KeyboardInterrupt) as error:
-                if not task.done():
-                    log.error("exit_ignored", extra={"error": repr(error), "hint": _HINT})
+            _run_until_it_ends(loop, task)
         task.result()
+
+
+def _run_until_it_ends(loop: asyncio.AbstractEventLoop, main: asyncio.Task[None]) -> None:
+    """Run until somebody ends the loop."""
+    try:
+        loop.run_forever()
+    except EarlyStop:
+        raise
+    except (SystemExit, KeyboardInterrupt) as error:
+        if not main.done():
+            log.error("exit_ignored", extra={"error": repr(error), "hint": _HINT})
 
 
 def _stop_loop(main: asyncio.Task[None]) -> None:

@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from foliot.adapters.storage.due_batch import due_batch, read_specs
+from foliot.adapters.storage.due_batch import due_batch, read_revisions, read_specs
 from foliot.adapters.storage.postgres.arrays import by_uid, columns
 from foliot.adapters.storage.postgres.database import Database
-from foliot.adapters.storage.rows import job_of, pause_of, planned_of, revision_of, sort_out
+from foliot.adapters.storage.rows import job_of, pause_of, planned_of, sort_out
 from foliot.domain.firing import DueSchedule
-from foliot.domain.ids import ScheduleUid
+from foliot.domain.ids import ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
 from foliot.domain.limits import OVERLAP_PREFIX, overlap_key
 from foliot.domain.schedule import Revision, ScheduleSpec
@@ -25,7 +25,7 @@ _Found = Mapping[str, Sequence[Any]]
 class _Further(NamedTuple):
     """What only few schedules have, by uid."""
 
-    revisions: Mapping[str, Sequence[Revision]]
+    revisions: Mapping[ScheduleUid, Sequence[Revision]]
     pauses: _Found
     planned: _Found
     in_flight: Mapping[str, int]
@@ -81,7 +81,7 @@ def _first_open(row: Any, planned: _Found) -> Instant:
 
 async def _earlier_revisions(
     database: Database, rows: Sequence[Any], planned: _Found, unreadable: list[Unreadable]
-) -> dict[str, list[Revision]]:
+) -> dict[ScheduleUid, list[Revision]]:
     """All ruling revisions of schedules for which the current one is not enough."""
     asked = []
     for uid, _, _, number, opened_at, _, _, settled_until, _ in rows:
@@ -90,11 +90,6 @@ async def _earlier_revisions(
             asked.append((uid, settled_until, oldest))
     if not asked:
         return {}
-    names = {row["uid"]: row["id"] for row in rows}
-    apart = {one.uid for one in unreadable}
-    revisions: dict[str, list[Revision]] = {}
-    for uid, found in by_uid(await database.rows("revisions_since", *columns(asked))).items():
-        revisions[uid], errors = sort_out(revision_of, found)
-        if errors and uid not in apart:
-            unreadable.append(Unreadable(ScheduleUid(uid), names[uid], errors[0].place_in(uid, names[uid])))
-    return revisions
+    found = by_uid(await database.rows("revisions_since", *columns(asked)))
+    names = {ScheduleUid(row["uid"]): ScheduleId(row["id"]) for row in rows}
+    return read_revisions({ScheduleUid(uid): older for uid, older in found.items()}, names, unreadable)

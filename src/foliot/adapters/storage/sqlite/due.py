@@ -5,8 +5,8 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from foliot.adapters.storage.documents import encode_names
-from foliot.adapters.storage.due_batch import due_batch, read_specs
-from foliot.adapters.storage.rows import job_of, ledger_of, revision_of, sort_out
+from foliot.adapters.storage.due_batch import due_batch, read_revisions, read_specs
+from foliot.adapters.storage.rows import job_of, ledger_of, sort_out
 from foliot.adapters.storage.sqlite import edits
 from foliot.adapters.storage.sqlite.connection import Row, Session
 from foliot.adapters.storage.sqlite.jobs import job_rows
@@ -55,12 +55,7 @@ def _further(session: Session, rows: Sequence[Row], unreadable: list[Unreadable]
     pauses = edits.pauses(session, [row[_UID] for row in rows if row[_HAS_PAUSES]])
     planned = edits.planned_ticks(session, [row[_UID] for row in rows if row[_HAS_PLANNED]])
     edited = {row[_UID]: row[_ID] for row in rows if _needs_older(row, planned)}
-    revisions: dict[ScheduleUid, list[Revision]] = {}
-    known = {one.uid for one in unreadable}
-    for uid, found in edits.by_uid(session, "revisions", edited).items():
-        revisions[uid], errors = sort_out(revision_of, found)
-        if errors and uid not in known:
-            unreadable.append(Unreadable(uid, edited[uid], errors[0].place_in(uid, edited[uid])))
+    revisions = read_revisions(edits.by_uid(session, "revisions", edited), edited, unreadable)
     return _Further(revisions, pauses, planned)
 
 
