@@ -73,11 +73,11 @@ def same(value: str, count: int) -> str:
 
 
 HOT: dict[str, Any] = {
-    "claim_runs": lambda n: ("'w'", "'default'", str(n), "NULL"),
-    "claim_runs_of_queues": lambda n: ("'w'", "'{default,other}'", str(n), "NULL"),
+    "claim_runs": lambda n: ("'w'", "'default'", str(n), "NULL", "10", "'1'"),
+    "claim_runs_of_queues": lambda n: ("'w'", "'{default,other}'", str(n), "NULL", "'{10,-1}'", "'{1,1}'"),
     "claim_named_runs": lambda n: ("'w'", "'{default}'", str(n), "NULL", ids(n)),
     "end_successes": lambda n: ("'w'", "0", "true", "NULL", numbers(n), ids(n)),
-    "exchange_runs": lambda n: ("'w'", "0", str(n), "NULL", numbers(n), ids(n), "'default'"),
+    "exchange_runs": lambda n: ("'w'", "0", str(n), "NULL", numbers(n), ids(n), "'default'", "10", "'1'"),
     "end_leases": lambda n: (numbers(n), ids(n), same("w", n)),
     "lock_runs_of_jobs": lambda n: (ids(n), same("report", n), numbers(n), "'default'"),
     "end_runs": lambda n: (

@@ -124,7 +124,7 @@ class Database:
 
     def __init__(self, dsn: Dsn, pool: "asyncpg.Pool[Any]", bell: Bell, faults: Faults, clock: ServerClock) -> None:
         self.dsn = dsn
-        self._clock = clock
+        self.clock = clock
         self._pool = pool
         self._bell = bell
         self._faults = faults
@@ -158,9 +158,9 @@ class Database:
     async def now(self, at: Instant | None) -> Instant:
         if at is not None:
             return at
-        asked = self._clock.elapsed()
+        asked = self.clock.elapsed()
         said = Instant(await self.value("now"))
-        self._clock.learn(said, asked)
+        self.clock.learn(said, asked)
         return said
 
     async def write(
@@ -188,7 +188,7 @@ class Database:
 
     async def _once(self, verb: str, work: Work[T], doubtful: list[T | None], is_alone: bool) -> T:
         async with self._pool.acquire() as connection:
-            transaction = Transaction(connection, self.dsn.schema, self._clock, is_repeat=bool(doubtful))
+            transaction = Transaction(connection, self.dsn.schema, self.clock, is_repeat=bool(doubtful))
             do = self._at_once if is_alone else self._in_transaction
             answer = await do(verb, transaction, work, doubtful)
         self._faults(f"{verb}.after_commit")

@@ -14,6 +14,7 @@ from foliot.adapters.storage.documents import storable
 from foliot.adapters.storage.postgres.arrays import columns
 from foliot.adapters.storage.postgres.database import Transaction
 from foliot.adapters.storage.postgres.endings import follow_finished, follow_parts
+from foliot.adapters.storage.postgres.front import Front
 from foliot.adapters.storage.postgres.placing import Standing, place, put_ready
 from foliot.adapters.storage.rows import Row
 from foliot.adapters.storage.verdicts import Held, Sorted, is_repeated, sort_finishes
@@ -57,12 +58,13 @@ async def finish_bare(transaction: Transaction, finishes: Sequence[Finish], at: 
 
 
 async def exchange_bare(
-    transaction: Transaction, finishes: Sequence[Finish], queue: str, limit: int, at: Instant | None
+    transaction: Transaction, finishes: Sequence[Finish], queue: str, front: Front, limit: int, at: Instant | None
 ) -> tuple[list[Token], list[Row]]:
     """Save bare successes and claim runs for their worker, in one statement: stale tokens, and rows of claims."""
     worker_id, exit_code, tokens, run_ids = _in_common(finishes)
-    values = worker_id, exit_code, limit, at, tokens, run_ids, queue
-    rows = await transaction.rows("exchange_runs", *values)
+    with front.looking([queue], limit) as [behind]:
+        values = worker_id, exit_code, limit, at, tokens, run_ids, queue, *behind
+        rows = await transaction.rows("exchange_runs", *values)
     *_, saved = rows[0]
     granted = [row for row in rows if row[0] is not None]
     return ([] if saved == len(finishes) else await _stale(transaction, finishes)), granted

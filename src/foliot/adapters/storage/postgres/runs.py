@@ -11,6 +11,7 @@ from foliot.adapters.storage.postgres.cancelling import cancel_runs
 from foliot.adapters.storage.postgres.creating import are_plain, create_plain_runs, create_runs
 from foliot.adapters.storage.postgres.database import Database, Transaction, divide, merge_lists
 from foliot.adapters.storage.postgres.finishing import are_bare, exchange_bare, finish_bare, finish_runs
+from foliot.adapters.storage.postgres.front import Front, Place
 from foliot.adapters.storage.postgres.gathering import Gathering
 from foliot.adapters.storage.postgres.marking import mark_runs
 from foliot.adapters.storage.postgres.placing import Standing, place
@@ -36,6 +37,7 @@ class PostgresRuns:
         self._database = database
         self._admission = admission
         self._project = project
+        self._front = Front(database.clock)
         self._creating = Gathering[NewRun, Created](partial(self._create_all, at=None), key=lambda run: run.id)
 
     # -- coming into being
@@ -102,10 +104,15 @@ class PostgresRuns:
     ) -> list[Claim]:
         if limit <= 0 or not queues or (only is not None and not only):
             return []
-        query, *values = _claim_query(list(dict.fromkeys(queues)), only)
+        wanted = list(dict.fromkeys(queues))
 
         async def work(transaction: Transaction) -> list[Row]:
-            return await transaction.rows(query, worker_id, values[0], limit - len(claims), at, *values[1:])
+            missing = limit - len(claims)
+            if only is not None:
+                return await transaction.rows("claim_named_runs", worker_id, wanted, missing, at, list(only))
+            with self._front.looking(wanted, limit) as places:
+                query, asked, *behind = _claim_query(wanted, places)
+                return await transaction.rows(query, worker_id, asked, missing, at, *behind)
 
         claims: list[Claim] = []
         while True:
@@ -115,7 +122,7 @@ class PostgresRuns:
             granted, unreadable = sort_claims(rows)
             claims += granted
             if not unreadable:
-                return _in_order(claims)
+                return _in_order(claims) if only is not None else self._reached(claims)
             await self.finish(unreadable, at=at)
 
     async def finish(self, finishes: Sequence[Finish], *, at: Instant | None = None) -> list[Token]:
@@ -149,13 +156,18 @@ class PostgresRuns:
 
     async def _exchange_bare(self, finishes: Sequence[Finish], queue: str, limit: int, at: Instant | None) -> Exchanged:
         """The short way. As a claim is, it is not repeated where its answer was lost."""
-        work = partial(exchange_bare, finishes=finishes, queue=queue, limit=limit, at=at)
+        work = partial(exchange_bare, finishes=finishes, queue=queue, front=self._front, limit=limit, at=at)
         stale, rows = await self._database.write("exchange", work, is_single=True, is_repeatable=False)
         claims, unreadable = sort_claims(rows)
         if unreadable:
             await self.finish(unreadable, at=at)
             claims += await self.claim(finishes[0].claim.worker_id, [queue], len(unreadable), at=at)
-        return Exchanged(stale, _in_order(claims))
+        return Exchanged(stale, self._reached(claims))
+
+    def _reached(self, claims: Iterable[Claim]) -> list[Claim]:
+        ordered = _in_order(claims)
+        self._front.reached(ordered)
+        return ordered
 
     async def _finish_bare(self, finishes: Sequence[Finish], at: Instant | None) -> list[Token]:
         """The short way. Should one of them be bad data, nothing is saved."""
@@ -274,10 +286,6 @@ class PostgresRuns:
         return [attempt_of(row) for row in await self._database.rows("attempts", run_id)]
 
 
-def _in_order(claims: Iterable[Claim]) -> list[Claim]:
-    return sorted(claims, key=lambda claim: (rank(claim.due_at, claim.priority), claim.run_id))
-
-
 def _answer(asked: RunId, owner: RunId, new: Collection[RunId]) -> Created:
     return Created(owner, is_new=owner == asked and asked in new)
 
@@ -313,12 +321,16 @@ async def _turned(transaction: Transaction, run_ids: list[RunId]) -> list[Any]:
     return await transaction.rows("passed_runs", run_ids)
 
 
-def _claim_query(queues: list[str], only: Collection[RunId] | None) -> tuple[str, object] | tuple[str, object, object]:
-    if only is not None:
-        return "claim_named_runs", queues, list(only)
+def _claim_query(queues: list[str], places: Sequence[Place]) -> tuple[Any, ...]:
+    """The name of a statement, and how it wants the queues and their places."""
     if len(queues) == 1:
-        return "claim_runs", queues[0]
-    return "claim_runs_of_queues", queues
+        return "claim_runs", queues[0], *places[0]
+    ranks, run_ids = zip(*places, strict=True)
+    return "claim_runs_of_queues", queues, list(ranks), list(run_ids)
+
+
+def _in_order(claims: Iterable[Claim]) -> list[Claim]:
+    return sorted(claims, key=lambda claim: (rank(claim.due_at, claim.priority), claim.run_id))
 
 
 def _merge_cancels(

@@ -113,12 +113,13 @@ noted AS (
 )
 
 -- name: claim_runs
--- One queue: rows come from the front of the index, locked ones are passed by.
+-- One queue: rows come from the front of the index, or from behind a place in it; locked ones are passed by.
 -- ARRAY(...) is evaluated once: as a plain IN (... LIMIT n) the planner may run it again and claim more than n.
 WITH {living_worker},
 picked AS (
     DELETE FROM foliot.ready WHERE ctid = ANY (ARRAY(
-        SELECT ctid FROM foliot.ready WHERE queue = $2::text ORDER BY rank, run_id
+        SELECT ctid FROM foliot.ready WHERE queue = $2::text AND (rank, run_id) > ($5::bigint, $6::text)
+        ORDER BY rank, run_id
         LIMIT coalesce((SELECT free FROM room), 0) FOR UPDATE SKIP LOCKED))
     RETURNING run_id
 ),
@@ -131,8 +132,11 @@ WITH {living_worker},
 picked AS (
     DELETE FROM foliot.ready WHERE ctid = ANY (ARRAY(
         SELECT candidate.ctid
-        FROM unnest((SELECT $2::text[])) AS wanted (queue), LATERAL (
-            SELECT ctid, rank, run_id FROM foliot.ready WHERE ready.queue = wanted.queue ORDER BY rank, run_id
+        FROM unnest((SELECT $2::text[]), (SELECT $5::bigint[]), (SELECT $6::text[])) AS wanted (queue, rank, run_id),
+        LATERAL (
+            SELECT ctid, rank, run_id FROM foliot.ready
+            WHERE ready.queue = wanted.queue AND (ready.rank, ready.run_id) > (wanted.rank, wanted.run_id)
+            ORDER BY rank, run_id
             LIMIT coalesce((SELECT free FROM room), 0) FOR UPDATE SKIP LOCKED) AS candidate
         ORDER BY candidate.rank, candidate.run_id LIMIT $3))
     RETURNING run_id
@@ -202,7 +206,8 @@ WITH {living_worker},
 successes_noted AS ({successes_noted}),
 picked AS (
     DELETE FROM foliot.ready WHERE ctid = ANY (ARRAY(
-        SELECT ctid FROM foliot.ready WHERE queue = $7::text ORDER BY rank, run_id
+        SELECT ctid FROM foliot.ready WHERE queue = $7::text AND (rank, run_id) > ($8::bigint, $9::text)
+        ORDER BY rank, run_id
         LIMIT coalesce((SELECT free FROM room), 0) FOR UPDATE SKIP LOCKED))
     RETURNING run_id
 ),

@@ -1,0 +1,63 @@
+"""Where to look for the runs that are next.
+
+What was claimed lies dead at the front of a queue's index until vacuum has removed it, and one old snapshot, perhaps
+that of a backup, keeps vacuum from it for hours. Every look from the very front passes by all of it. So when looks
+keep being slow, claims go on where the last one ended, for ten times as long as such a look took. What comes in before
+that place meanwhile, a run of a higher priority for example, waits for so long.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Final
+
+from foliot.domain.instant import SECOND, Millis
+from foliot.domain.lease import Claim
+from foliot.domain.run import rank
+from foliot.ports.clock import Clock
+
+Place = tuple[int, str]
+"""A rank and the id of a run: what is next stands behind it."""
+
+VERY_FRONT: Final[Place] = -(2**63), ""
+_SLOW: Final = Millis(20)
+"""What no look should take, beside a moment for its runs."""
+_RUNS_A_MILLISECOND: Final = 20
+_PATIENCE: Final = 3
+"""How many slow looks in a row tell more than that the machine is busy."""
+_REST: Final = 10
+_LONGEST_REST: Final = Millis(10 * SECOND)
+
+
+class Front:
+    """What a process knows about the front of the queues that it claims from."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._reached: dict[str, Place] = {}
+        self._slow_looks = 0
+        self._rests_until = Millis(0)
+
+    @contextmanager
+    def looking(self, queues: Sequence[str], limit: int) -> Iterator[list[Place]]:
+        """Behind which place of each queue to look, for whoever does it under this."""
+        began = self._clock.elapsed()
+        is_whole = began >= self._rests_until
+        yield [VERY_FRONT if is_whole else self._reached.get(queue, VERY_FRONT) for queue in queues]
+        if is_whole:
+            self._judge(self._clock.elapsed() - began, limit)
+
+    def _judge(self, took: int, limit: int) -> None:
+        is_slow = took > _SLOW + limit // _RUNS_A_MILLISECOND
+        self._slow_looks = self._slow_looks + 1 if is_slow else 0
+        if self._slow_looks >= _PATIENCE:
+            self._rests_until = Millis(self._clock.elapsed() + min(_REST * took, _LONGEST_REST))
+
+    def reached(self, claims: Sequence[Claim]) -> None:
+        """These were found, in this order."""
+        last = {claim.queue: claim for claim in claims}
+        self._reached |= {queue: _place_of(claim) for queue, claim in last.items()}
+
+
+def _place_of(claim: Claim) -> Place:
+    """Not behind the present: a low priority ranks as if it were due in the future, and all others stand before it."""
+    return min(rank(claim.due_at, claim.priority), claim.started_at), claim.run_id
