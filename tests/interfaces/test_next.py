@@ -18,7 +18,7 @@ def test_it_says_in_words_and_in_times_when_an_expression_fires(call: Call, star
     ]
 
 
-def test_json_is_for_programs(call: Call) -> None:
+def test_programs_are_told_moments_in_utc(call: Call) -> None:
     [answer] = call("next", "@hourly", "--from", "2026-01-01T00:30:00", "-n", "1", "--json").objects
 
     assert answer["next"] == ["2026-01-01T01:00:00Z"]
@@ -32,6 +32,13 @@ def test_a_fault_is_pointed_at_and_the_exit_code_is_2(call: Call) -> None:
     assert err.splitlines()[:2] == ["  0 25 * * *", "    ^"]
 
 
+def test_of_a_long_expression_what_stands_around_the_fault_is_shown(call: Call) -> None:
+    _, _, err = call("next", "0," * 200 + "x * * * *")
+
+    line, caret, *_ = err.splitlines()
+    assert (line.index("x"), len(line) < 80) == (caret.index("^"), True)
+
+
 @pytest.mark.proves("R4-58")
 @pytest.mark.parametrize("zone", ["Europe/Berlim", "../../etc/passwd", "Europe/Ber\x07lin", ""])
 def test_a_zone_that_does_not_exist_is_refused(call: Call, zone: str) -> None:
@@ -43,7 +50,7 @@ def test_a_zone_that_does_not_exist_is_refused(call: Call, zone: str) -> None:
 
 
 @pytest.mark.parametrize("wrong", [["--from", "tomorrow"], ["-n", "0"], ["--dst", "never"]])
-def test_a_wrong_call(call: Call, wrong: list[str]) -> None:
+def test_a_wrong_call_is_refused_with_2(call: Call, wrong: list[str]) -> None:
     code, out, err = call("next", "@hourly", *wrong)
 
     assert (code, out) == (2, "")

@@ -8,6 +8,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from foliot import cron
+from foliot.domain.cron import Zone
+from foliot.domain.cron.zones import Segment
 from tests.domain.cron import oracle
 
 
@@ -187,3 +189,54 @@ def test_a_time_that_only_ever_falls_into_gaps_has_no_next_fire_when_gaps_are_sk
 
     assert compiled.next_epoch(1_767_225_600) is None
     assert compiled.previous_epoch(1_767_225_600) is not None
+
+
+def test_a_fire_before_a_rule_that_always_skips_it_is_found_from_any_later_year() -> None:
+    compiled = cron.compile("0 2 * 3 SUN#2", "America/New_York", dst="skip")
+
+    # The clock has been put forward on the second Sunday of March since 2007.
+    assert compiled.previous(datetime(9999, 1, 1, tzinfo=UTC)) == datetime(2006, 3, 12, 7, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(("expression", "dst"), [("0 30 2 9 3 ? {}", "skip"), ("0 ?/30 2 9 3 ? {}", "vixie")])
+def test_years_that_a_gap_spares_are_found_among_those_it_does_not(expression: str, dst: cron.Dst) -> None:
+    sundays = "2110,2121,2127"
+    start = datetime(2105, 1, 1, tzinfo=UTC)
+
+    spared = cron.compile(expression.format(f"{sundays},2128"), "America/New_York", dst=dst).next(start)
+    never = cron.compile(expression.format(sundays), "America/New_York", dst=dst).next(start)
+
+    assert spared is not None
+    assert (spared.date().isoformat(), never) == ("2128-03-09", None)
+
+
+@pytest.mark.parametrize("zone", ["Pacific/Auckland", "America/New_York"])
+@pytest.mark.parametrize(("expression", "day"), [("0 0 0 1 1 ? 2110", 1), ("59 59 23 31 12 ? 2110,9999", 365)])
+def test_new_year_of_a_distant_year_is_found_on_either_side_of_the_earth(zone: str, expression: str, day: int) -> None:
+    compiled = cron.compile(expression, zone)
+
+    found = compiled.next(datetime(2105, 1, 1, tzinfo=UTC))
+
+    assert found is not None
+    assert (found.year, found.timetuple().tm_yday) == (2110, day)
+    assert compiled.previous(found + timedelta(seconds=1)) == found
+
+
+@pytest.mark.proves("Z41")
+@pytest.mark.parametrize("expression", ["0 2 * 3 SUN#2", "0 0 2 * 3 SUN#2 2007-9999", "0 */7 2 ? 3 SUN#2 2007-9999"])
+def test_what_is_always_in_a_gap_is_not_looked_for_in_every_year(
+    expression: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    segment = Zone.segment
+
+    def counted(zone: Zone, moment: int) -> Segment:
+        asked.append(moment)
+        return segment(zone, moment)
+
+    monkeypatch.setattr(Zone, "segment", counted)
+    compiled = cron.compile(expression, "America/New_York", dst="skip")
+
+    assert compiled.next_epoch(2_000_000_000) is None
+    assert compiled.previous_epoch(253_000_000_000) in {None, 1_142_146_800}
+    assert len(asked) < 1_000

@@ -65,13 +65,17 @@ FAULTS = [
     ("* * * * MO", 8, "'MO' is not a day-of-week"),
     ("* * * * JAN", 8, "'JAN' is not a day-of-week"),
     ("* * * MON *", 6, "'MON' is not a month"),
-    ("* MON * * *", 2, "'MON' is not a hour"),
+    ("* MON * * *", 2, "'MON' is not an hour"),
     ("L * * * *", 0, "'L' is not a minute"),
     ("* * * L *", 6, "'L' is not a month"),
-    ("* * L-31 * *", 6, "31 days before its last"),
+    ("* * L-31 * *", 6, "'L-31' is before the first day of every month"),
     ("* * LL * *", 4, "'LL' is not a day-of-month"),
     ("* * L-W * *", 4, "'L-W' is not a day-of-month"),
-    ("* * 10-L * *", 7, "'L' is not a day-of-month"),
+    ("* * 10-L * *", 7, "'L' stands alone or in a list, not in a range or with a step"),
+    ("* * L/2 * *", 4, "'L' stands alone"),
+    ("* * LW/2 * *", 4, "'LW' stands alone"),
+    ("* * 1,15W-20 * *", 6, "'15W' stands alone"),
+    ("* * L-3/2 * *", 4, "'L' stands alone"),
     ("* * W * *", 4, "'W' is not a day-of-month"),
     ("* * 0W * *", 4, "day-of-month '0'"),
     ("* * 32W * *", 4, "day-of-month '32'"),
@@ -79,7 +83,10 @@ FAULTS = [
     ("* * *W * *", 4, "'*W' is not a day-of-month"),
     ("* * 5L * *", 4, "'5L' is not a day-of-month"),
     ("* * * * L", 8, "L alone"),
-    ("* * * * LL", 8, "'L' is not a day-of-week"),
+    ("* * * * LL", 8, "'L' cannot be counted inside a month"),
+    ("* * * * L/2", 8, "'L/2' cannot be counted inside a month"),
+    ("* * * * SUN,5L-6", 12, "'5L-6' cannot be counted inside a month"),
+    ("* * * * 5L#1", 8, "'5L' cannot be counted inside a month"),
     ("* * * * 8L", 8, "day-of-week '8'"),
     ("* * * * *L", 8, "'*' cannot be counted inside a month"),
     ("* * * * 5#0", 10, "'0' does not say which weekday"),
@@ -91,7 +98,7 @@ FAULTS = [
     ("* * * * #2", 8, "a value is missing in the day-of-week field"),
     ("* * * * *#2", 8, "'*' cannot be counted inside a month"),
     ("* * * * MON-FRI/2L", 8, "'MON-FRI/2' cannot be counted inside a month"),
-    ("* * * * 1-5L/2", 10, "'5L' is not a day-of-week"),
+    ("* * * * 1-5L/2", 8, "'1-5L/2' cannot be counted inside a month"),
     ("* * * * 5W", 8, "'5W' is not a day-of-week"),
     ("0 0 30 2 *", 4, "never matches"),
     ("0 0 31 4,6,9,11 *", 4, "never matches"),
@@ -151,7 +158,14 @@ def test_a_fault_is_placed_and_explained(expression: str, position: int, message
         ("@dayly", 'Did you mean "@daily"?'),
         ("TZ=Europe/Berln * * * * *", 'Did you mean "Europe/Berlin"?'),
         ("75 * * * *", "The minute field holds numbers from 0 to 59."),
+        (
+            "0 9 ? 3 * 2030",
+            "The day-of-week field holds numbers from 0 to 7"
+            " or names (SUN, MON, TUE, WED, THU, FRI, SAT), and 5L and 5#2."
+            " A year is the last of 7 fields, the first of which is the second.",
+        ),
         ("*/90 * * * *", "There are 60 values: write a step from 1 to 60."),
+        ("* * 1-L * *", "Write L, L-3, LW or 15W, lists of them as 1W,15W,L, and ranges and steps with numbers."),
     ],
 )
 def test_the_hint_says_what_would_be_right(expression: str, hint: str) -> None:
@@ -171,10 +185,13 @@ def test_a_long_expression_is_refused_unread(expression: str) -> None:
 
 
 @pytest.mark.proves("Z41")
-@pytest.mark.parametrize("value", ["9" * 500, "x" * 500, "*/" + "9" * 500, "{" * 500])
-def test_a_message_shows_only_a_little_of_what_was_written(value: str) -> None:
+@pytest.mark.parametrize(
+    "value", ["9" * 500, "x" * 500, "*/" + "9" * 500, "{" * 500, "L-" + "9" * 480, "9" * 480 + "W/2"]
+)
+@pytest.mark.parametrize("field", ["{} * * * *", "* * {} * *", "* * * * {}"])
+def test_a_message_shows_only_a_little_of_what_was_written(field: str, value: str) -> None:
     with pytest.raises(cron.InvalidCron) as caught:
-        cron.compile(f"{value} * * * *")
+        cron.compile(field.format(value))
 
     assert len(caught.value.message) < 120
 

@@ -60,7 +60,9 @@ def test_h_may_stand_in_a_list_and_in_small_letters() -> None:
 @pytest.mark.parametrize(
     ("expression", "position", "message"),
     [
-        ("H(0-29)/40 * * * *", 8, "step '40' is larger"),
+        ("H(0-29)/40 * * * *", 8, "step '40' is larger than what H draws from"),
+        ("H/61 * * * *", 2, "step '61' is larger than the minute field"),
+        ("0 0 H/29 * *", 6, "step '29' is larger than what H draws from"),
         ("H( * * * *", 0, "'H(' cannot be hashed"),
         ("H(5) * * * *", 0, "'H(5)' cannot be hashed"),
         ("H(0-60) * * * *", 4, "minute '60' is outside 0-59"),

@@ -44,7 +44,7 @@ def ours(expression: str, start: datetime) -> list[datetime]:
 @pytest.mark.proves("R4-70")
 @settings(max_examples=150)
 @given(plain, starts)
-def test_cronsim_agrees(expression: str, start: datetime) -> None:
+def test_cronsim_finds_the_same_moments(expression: str, start: datetime) -> None:
     theirs = CronSim(expression, start)
 
     found = [fire for fire in ours(expression, start) if fire > start]

@@ -124,8 +124,11 @@ def test_an_expression_that_is_no_text_is_refused(expression: Any) -> None:
     assert refused.value.hint
 
 
-@pytest.mark.parametrize(("name", "value"), [("tz", ZoneInfo("Asia/Tokyo")), ("tz", 1), ("tz", ["UTC"]), ("key", 7)])
-def test_a_zone_and_a_key_are_named_by_text(name: str, value: Any) -> None:
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("tz", ZoneInfo("Asia/Tokyo")), ("tz", 1), ("tz", ["UTC"]), ("key", 7), ("dst", []), ("dom_dow", {})],
+)
+def test_zones_keys_and_rules_are_named_by_text(name: str, value: Any) -> None:
     with pytest.raises(InvalidInput, match=f"{name} must be text, not "):
         cron.compile("H 3 * * *", **{name: value})
 

@@ -100,3 +100,12 @@ def package_file(path: str) -> bytes:
 def test_what_is_no_zone_file_is_not_read_as_one(data: bytes) -> None:
     with pytest.raises(ValueError, match="not a TZif file"):
         tzif.read(data)
+
+
+def test_no_yearly_rule_changes_the_clock_around_new_year() -> None:
+    # So that the fires of a year depend on the kind of that year alone.
+    for name in sorted(known_zones()):
+        data = get_data("tzdata", f"zoneinfo/{name}")
+        assert data is not None
+        for moment, _ in posixtz.read(tzif.read(data).rule).changes(2101, 2130):
+            assert 3 < datetime.fromtimestamp(moment, UTC).timetuple().tm_yday < 362, name

@@ -46,7 +46,7 @@ def compile(  # noqa: A001 - read as cron.compile, like re.compile
     `tz` is the zone of the wall clock: UTC when neither it nor the expression names one. `key` is what `H` is hashed
     from, `anchor` the moment from which `@every` counts. Equal calls give the same object back.
     """
-    _check_text(expr, tz, key)
+    _check_text(expr, tz=tz, dst=dst, dom_dow=dom_dow, key=key)
     # What an expression does not use must not keep equal schedules from sharing one object.
     key = key if is_hashed(expr) else None
     start = 0 if anchor is None or reading.EVERY not in expr.lower() else ceil(anchor)
@@ -73,12 +73,12 @@ def _compile(expression: str, tz: str | None, dst: Dst, dom_dow: DomDow, key: st
     return _wall_clock(expression, place, _Columns.of(words.fields), dst, dom_dow, key)
 
 
-def _check_text(expr: object, tz: object, key: object) -> None:
+def _check_text(expr: object, **others: object) -> None:
     if not isinstance(expr, str):
         raise InvalidCron(
             f"an expression is text, not {type(expr).__name__}", expression="", hint='Write it in quotes: "0 3 * * *".'
         )
-    for name, value in (("tz", tz), ("key", key)):
+    for name, value in others.items():
         if value is not None and not isinstance(value, str):
             raise InvalidInput(
                 f"{name} must be text, not {type(value).__name__}", hint="Give its name in quotes.", field=name

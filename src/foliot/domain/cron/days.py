@@ -94,6 +94,16 @@ class Days:
         rest = bits & ((2 << (day - start)) - 1)
         return start + _highest(rest) if rest else self._last_before(_year_of(day))
 
+    def one_year_of_each_kind(self, day: int) -> Iterable[int]:
+        """Of the years that it may match in, from the year of that day on, the first of each kind."""
+        found: dict[int, int] = {}
+        first, years = _year_of(day), self.years
+        for number in range(first, date.max.year + 1) if years is None else years[bisect_left(years, first) :]:
+            found.setdefault(year(number).kind, number)
+            if len(found) == KINDS:
+                break
+        return found.values()
+
     def _look_at(self, day: int) -> tuple[int, int, int]:
         number = _year_of(day)
         start, kind = year(number)

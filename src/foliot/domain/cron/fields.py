@@ -34,6 +34,7 @@ class Field:
     wraps: bool = True
     special: str = ""
     """What else the field may hold, for hints."""
+    article: str = "a"
 
     @property
     def size(self) -> int:
@@ -50,7 +51,7 @@ class Field:
 
 SECOND: Final = Field("second", 0, 59)
 MINUTE: Final = Field("minute", 0, 59)
-HOUR: Final = Field("hour", 0, 23)
+HOUR: Final = Field("hour", 0, 23, article="an")
 DAY_OF_MONTH: Final = Field("day-of-month", 1, 31, hash_high=28, special="L, L-3, LW and 15W")
 MONTH: Final = Field("month", 1, 12, names={name: number for number, name in enumerate(MONTH_NAMES, 1)})
 DAY_OF_WEEK: Final = Field(
@@ -135,7 +136,9 @@ def _written(text: Span, kind: Field) -> int:
         return _named(text, kind)
     value = int(text.text)
     if not kind.low <= value <= kind.limit:
-        raise text.fault(f"{kind.name} {text} is outside {kind.low}-{kind.limit}", _may_hold(kind))
+        # Others have 6 fields with the year last and no second.
+        year = " A year is the last of 7 fields, the first of which is the second." if value in YEAR.every else ""
+        raise text.fault(f"{kind.name} {text} is outside {kind.low}-{kind.limit}", f"{_may_hold(kind)}{year}")
     return value
 
 
@@ -147,7 +150,7 @@ def _named(text: Span, kind: Field) -> int:
         raise text.fault(f"a value is missing in the {kind.name} field", _may_hold(kind))
     if len(name) >= _LONG_NAME and name[:3] in kind.names and name.isalpha():
         raise text.fault(f"{text} is not a {kind.name}", f'Names have three letters: write "{name[:3]}".')
-    raise text.fault(f"{text} is not a {kind.name}", _may_hold(kind))
+    raise text.fault(f"{text} is not {kind.article} {kind.name}", _may_hold(kind))
 
 
 def _may_hold(kind: Field) -> str:
@@ -167,8 +170,9 @@ def _stride(step: Span | None, size: int, kind: Field) -> int:
     if not stride:
         raise step.fault("a step of 0 never arrives", f"Write a step from 1 to {size}.")
     if stride > size:
+        stepped = f"the {kind.name} field" if size == kind.size else "what H draws from"
         raise step.fault(
-            f"the step {step} is larger than the {kind.name} field",
+            f"the step {step} is larger than {stepped}",
             f"There are {size} values: write a step from 1 to {size}.",
         )
     return stride

@@ -14,6 +14,8 @@ from foliot.domain.cron.fields import DAY_OF_MONTH, items, number, numbers
 from foliot.domain.cron.span import Span
 
 _FROM_LAST: Final = re.compile(r"[Ll](?:-([0-9]+))?([Ww])?")
+_PIECE: Final = re.compile(r"[^-/]+")
+_SPECIAL: Final = re.compile(r"[Ll][Ww]?|[0-9]+[Ww]")
 _SUNDAY: Final = 0
 _SATURDAY: Final = 6
 _FURTHEST: Final = 30
@@ -65,6 +67,7 @@ def month_days(text: Span, key: str | None) -> MonthDays:
         elif item.text[-1] in "Ww" and len(item.text) > 1:
             workdays.add(_workday(item))
         else:
+            _check_pieces(item)
             days.update(numbers(item, DAY_OF_MONTH, key))
     return MonthDays(*(tuple(sorted(part)) for part in parts))
 
@@ -72,7 +75,7 @@ def month_days(text: Span, key: str | None) -> MonthDays:
 def _distance(item: Span, written: str | None) -> int:
     back = int(written or 0)
     if back > _FURTHEST:
-        raise item.cut(2).fault(f"no month has a day {back} days before its last", f"Write L-1 to L-{_FURTHEST}.")
+        raise item.cut(2).fault(f"{item} is before the first day of every month", f"Write L-1 to L-{_FURTHEST}.")
     return back
 
 
@@ -83,3 +86,14 @@ def _workday(item: Span) -> int:
             f"{item} is not a day-of-month", "W follows one day: write 15W, LW or L-3W, and lists as 1W,15W."
         )
     return number(day, DAY_OF_MONTH)
+
+
+def _check_pieces(item: Span) -> None:
+    """Refuse L and W in a range or with a step, where other programs disagree on what they mean."""
+    for piece in _PIECE.finditer(item.text):
+        if piece[0] != item.text and _SPECIAL.fullmatch(piece[0]):
+            part = item.cut(*piece.span())
+            raise part.fault(
+                f"{part} stands alone or in a list, not in a range or with a step",
+                "Write L, L-3, LW or 15W, lists of them as 1W,15W,L, and ranges and steps with numbers.",
+            )

@@ -16,12 +16,12 @@ from foliot.domain.cron.compiled import Cron
 from foliot.domain.cron.describe import describe
 from foliot.domain.cron.pattern import DAY, Pattern
 from foliot.domain.cron.times import HOUR
-from foliot.domain.cron.years import CYCLE
+from foliot.domain.cron.years import year
 from foliot.domain.cron.zones import MADE_GOOD_BELOW, Segment, Zone
 
 
 class WallClock(Cron):
-    __slots__ = ("_fires_often", "_first_pass_only", "_hour", "_makes_good", "pattern")
+    __slots__ = ("_fires_often", "_first_pass_only", "_hour", "_lasting", "_makes_good", "pattern")
 
     _hour: tuple[int, int, tuple[int, ...]]
     """Of an hour that was asked about: where it begins, its last fire, and all its fires as seconds of the hour. Who
@@ -43,6 +43,7 @@ class WallClock(Cron):
         self._first_pass_only = first_pass_only
         self._fires_often = len(pattern.times.in_hour) > 1
         self._hour = (0, 0, ())
+        self._lasting: bool | None = None
 
     def next_epoch(self, after: int) -> int | None:
         begin, last, seconds = self._hour
@@ -67,8 +68,14 @@ class WallClock(Cron):
             self._hour = (begin, begin + seconds[-1], seconds)
 
     def _first_from(self, moment: int) -> int | None:
-        moment = max(moment, self.zone.first)
-        last = self._search_until(moment)
+        zone = self.zone
+        fire = self._first_between(max(moment, zone.first), zone.regular_from)
+        if fire is None and self._lasts():
+            fire = self._first_between(max(moment, zone.regular_from), zone.last)
+        return fire
+
+    def _first_between(self, moment: int, last: int) -> int | None:
+        """The first fire of the segments that begin between two moments, or hold the first of them."""
         while moment <= last:
             segment = self.zone.segment(moment)
             fire = self._first_in(segment, moment)
@@ -78,11 +85,23 @@ class WallClock(Cron):
             moment = max(segment.end, self.pattern.first(segment.end - DAY) - DAY)
         return None
 
-    def _search_until(self, moment: int) -> int:
-        """Where to give up: the calendar repeats every 400 years, and so does a zone that follows its last rule."""
-        if self.pattern.days.years is not None:
-            return self.zone.last
-        return min(self.zone.last, max(moment, self.zone.regular_from) + CYCLE * DAY)
+    def _lasts(self) -> bool:
+        """Whether it ever fires where only the yearly rule of the zone holds, without a search of thousands of years.
+
+        There, years of one kind are alike: no rule changes the clock around New Year. What one of them has in a gap,
+        they all have.
+        """
+        if self._lasting is None:
+            days, zone = self.pattern.days, self.zone
+            self._lasting = not zone.changes_yearly or any(
+                self._fires_in(number) for number in days.one_year_of_each_kind(zone.regular_from // DAY)
+            )
+        return self._lasting
+
+    def _fires_in(self, number: int) -> bool:
+        # Where it is New Year first, that is on the last day of the old year in UTC.
+        begin, end = year(number).start * DAY - DAY, year(number + 1).start * DAY
+        return self._first_between(begin, min(end, self.zone.last)) is not None
 
     def _first_in(self, segment: Segment, moment: int) -> int | None:
         if moment == segment.start and self._fires_after_gap(segment):
@@ -94,6 +113,8 @@ class WallClock(Cron):
     def previous_epoch(self, before: int) -> int | None:
         zone = self.zone
         moment = min(before - 1, zone.last)
+        if moment > zone.regular_from and not self._lasts():
+            moment = zone.regular_from
         while moment >= zone.first:
             segment = zone.segment(moment)
             fire = self._last_in(segment, moment)

@@ -8,6 +8,7 @@
 Sunday is 0 or 7.
 """
 
+import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
@@ -18,6 +19,7 @@ LAST: Final = 0
 """Stands where a number from 1 to 5 says which Friday of the month is meant. It is 0 so that [which - 1] is [-1]."""
 
 _MOST: Final = 5
+_INSIDE: Final = re.compile(r"[Ll][-/]")
 _HINT: Final = "Write 5#2 for the second Friday of the month, 5L or FRI#L for the last, MON-FRIL for a range."
 
 
@@ -62,6 +64,8 @@ def _which(item: Span) -> tuple[Span, int | None]:
     base, which = item.partition("#")
     if which is not None:
         return base, _ordinal(which)
+    if _INSIDE.search(item.text):
+        raise item.fault(f"{item} cannot be counted inside a month", _HINT)
     if item.text in {"L", "l"}:
         raise item.fault("L alone is not a day-of-week", f"Write SAT for Saturday. {_HINT}")
     if item.text[-1] in "Ll":
@@ -81,6 +85,6 @@ def _ordinal(which: Span) -> int:
 
 def _plain(base: Span) -> Sequence[int]:
     """One weekday or a range of them: what L and # may be put on."""
-    if not set(base.text).isdisjoint("*?/()"):
+    if not set(base.text).isdisjoint("*?/()Ll"):
         raise base.fault(f"{base} cannot be counted inside a month", _HINT)
     return between(base, DAY_OF_WEEK) if "-" in base.text else [number(base, DAY_OF_WEEK)]

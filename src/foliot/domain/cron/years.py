@@ -9,8 +9,6 @@ from functools import cache
 from typing import Final, NamedTuple
 
 KINDS: Final = 14
-CYCLE: Final = 146_097
-"""Days in 400 years, after which dates and weekdays meet again as before."""
 
 EPOCH_ORDINAL: Final = date(1970, 1, 1).toordinal()
 FIRST_DAY: Final = date.min.toordinal() - EPOCH_ORDINAL

@@ -82,6 +82,11 @@ class Zone:
         self.current = _NOTHING_YET
         self.shown = (EPOCH, 0)
 
+    @property
+    def changes_yearly(self) -> bool:
+        """Whether its last rule puts the clock forward and back every year."""
+        return bool(self._rule.switches)
+
     def segment(self, moment: int) -> Segment:
         """The segment that holds a moment between `first` and `last`."""
         current = self.current

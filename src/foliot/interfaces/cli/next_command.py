@@ -1,6 +1,7 @@
 """foliot next: when does this expression fire?"""
 
 from datetime import UTC, datetime
+from typing import Final
 
 import click
 
@@ -10,6 +11,9 @@ from foliot.interfaces.cli.moments import read_moment
 from foliot.interfaces.cli.options import json_option
 from foliot.interfaces.cli.speaking import say, tell, tell_json, warn
 from foliot.interfaces.cli.text import shown
+
+_AROUND: Final = 60
+"""Characters that are shown on either side of a fault."""
 
 
 @click.command("next")
@@ -28,7 +32,7 @@ def command(
     try:
         compiled = cron.compile(expression, tz, dst=dst, key=key, anchor=now)
     except InvalidCron as error:
-        say(f"  {shown(error.expression[:200])}\n  {' ' * len(shown(error.expression[: error.position]))}^")
+        _point_at(error.expression, error.position)
         raise
     fires = compiled.between(now, datetime.max.replace(tzinfo=UTC), count)
     if as_json:
@@ -42,3 +46,10 @@ def command(
         tell(f"  {fire:%a %Y-%m-%d %H:%M:%S %z} {fire.tzname()}")
     if not fires:
         tell("  never by itself")
+
+
+def _point_at(expression: str, position: int) -> None:
+    """Show the fault where it is, with what stands around it."""
+    start = max(0, position - _AROUND)
+    before, after = shown(expression[start:position]), shown(expression[position : position + _AROUND])
+    say(f"  {before}{after}\n  {' ' * len(before)}^")
