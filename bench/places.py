@@ -11,6 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+import psycopg
+
 from bench.processes import Family
 from foliot.testing.postgres import PostgresServer
 
@@ -19,6 +21,15 @@ class Database(Enum):
     NONE = auto()
     SQLITE = auto()
     POSTGRES = auto()
+
+
+@contextmanager
+def old_snapshot(place: str) -> Iterator[None]:
+    """Somebody looks at a PostgreSQL database as it is now, as a backup does: nothing can be vacuumed meanwhile."""
+    with psycopg.connect(place) as session:
+        session.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        session.execute("SELECT 1")
+        yield
 
 
 class Places:
