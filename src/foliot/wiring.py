@@ -22,6 +22,7 @@ from foliot.adapters.runners.function import Handler
 from foliot.adapters.runners.http import HttpRunner
 from foliot.adapters.runners.isolated.calling import IsolatedCalls
 from foliot.adapters.runners.launch import LaunchRunner
+from foliot.adapters.runners.process.descriptors import A_RUN, OURS, raise_limit
 from foliot.adapters.runners.python import PythonRunner
 from foliot.adapters.runners.shell import ShellRunner, sweep_processes
 from foliot.domain.allowance import ANYTHING, Allowance
@@ -217,6 +218,21 @@ def build_runners(
         "launch": LaunchRunner(launcher),
         APPROVAL_KIND: ApprovalRunner(),
     }
+
+
+class Descriptors(NamedTuple):
+    """Files that this process may have open at once."""
+
+    allowed: int
+    wanted: int
+    slots: int
+    """Runs that fit into what is allowed."""
+
+
+def take_descriptors(slots: int) -> Descriptors:
+    """Allow this process as many as the system does; what its jobs start may have no more than before."""
+    allowed = raise_limit()
+    return Descriptors(allowed, OURS + A_RUN * slots, max(allowed - OURS, 0) // A_RUN)
 
 
 def node_label() -> str:

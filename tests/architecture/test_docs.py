@@ -29,6 +29,16 @@ def test_every_link_of_the_page_leads_somewhere(page: str) -> None:
     assert [link for link in sorted(links) if not (here / link).exists()] == []
 
 
+def test_every_page_can_be_reached() -> None:
+    linked = {
+        ((ROOT / page).parent / found["path"]).resolve()
+        for page in PAGES
+        for found in LINK.finditer((ROOT / page).read_text())
+    }
+
+    assert [page for page in PAGES if page != "README.md" and ROOT / page not in linked] == []
+
+
 @pytest.mark.proves("Z53")
 def test_every_dependency_has_its_line() -> None:
     rows = re.findall(r"^\| `([^`]+)`", (ROOT / "docs/design/dependencies.md").read_text(), re.MULTILINE)

@@ -25,7 +25,7 @@ def test_a_job_that_wants_more_is_refused_where_it_says_so(loaded: Loader, job: 
 
 
 @pytest.mark.proves("Z44", "Z56")
-def test_so_is_a_step(loaded: Loader) -> None:
+def test_a_step_that_wants_more_is_refused_as_well(loaded: Loader) -> None:
     [error] = loaded(
         f'{LISTS}[[workflows]]\nid = "etl"\n[[workflows.steps]]\nname = "a"\nkind = "python"\ncall = "os:system"'
     ).errors

@@ -43,6 +43,13 @@ def test_a_directory_that_is_not_there_yet_is_watched_for(loaded: Loader, tmp_pa
     assert configuration.watched == (tmp_path,)
 
 
+def test_files_in_which_nothing_is_written_are_named(good: Good, tmp_path: Path) -> None:
+    included = {"jobs.d/a.toml": " \n\t\n", "jobs.d/b.toml": "# nothing\n", "jobs.d/c.toml": "\ufeff"}
+
+    assert good(INCLUDE, included).blank == (tmp_path / "jobs.d/a.toml", tmp_path / "jobs.d/c.toml")
+    assert good("").blank == (tmp_path / "foliot.toml",)
+
+
 def test_included_files_may_include(good: Good) -> None:
     declared = good(
         'include = ["a/a.toml"]', {"a/a.toml": 'include = ["b/*.toml"]\n' + a_job("a"), "a/b/b.toml": a_job("b")}

@@ -16,7 +16,7 @@ def test_what_is_on_the_lists_passes(user: str | None, call: str | None) -> None
 
 @pytest.mark.proves("Z56")
 @pytest.mark.parametrize("call", ["os:system", "shopping:sell", "lib:run", "lib.task:run", "x.shop:sell"])
-def test_other_modules_do_not(call: str) -> None:
+def test_modules_that_are_not_on_the_list_are_refused(call: str) -> None:
     with pytest.raises(InvalidJob, match=f"may not call module '{call.partition(':')[0]}'") as refused:
         LISTED.check(call=call)
 
@@ -26,7 +26,7 @@ def test_other_modules_do_not(call: str) -> None:
 
 @pytest.mark.proves("Z44")
 @pytest.mark.parametrize("user", ["root", "Backup", "", "backup2"])
-def test_other_users_do_not(user: str) -> None:
+def test_users_that_are_not_on_the_list_are_refused(user: str) -> None:
     with pytest.raises(InvalidJob, match="may not run as user") as refused:
         LISTED.check(user=user)
 

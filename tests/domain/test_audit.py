@@ -152,3 +152,12 @@ def test_what_is_called_paused_must_lie_in_a_pause_and_what_lies_in_one_must_be_
 
 def test_only_the_span_that_was_asked_for_is_judged() -> None:
     assert audit(TIMETABLE, [ran(3)], (), after=at(2), until=at(3)) == []
+
+
+@pytest.mark.proves("T15")
+def test_a_moment_that_two_revisions_rule_is_planned_twice() -> None:
+    revisions = [Revision(number, at(opened), every(60, anchor=START)) for number, opened in ((1, 0), (2, 2), (3, 1))]
+
+    found = faults(*(ran(minute) for minute in range(1, 6)), timetable=TIMETABLE._replace(revisions=revisions))
+
+    assert found == [Finding(Fault.MISCOUNTED, at(2), at(2), -1)]

@@ -1,16 +1,20 @@
 """The judge knows what policies, jitter, retention and backlogs can bring about, and what they cannot."""
 
-from typing import Any
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from foliot.domain.audit import Account, Fault, Launched, judge
+from foliot.domain.audit import Account, Fault, Finding, Judge, Launched, Page
 from foliot.domain.edit import create
 from foliot.domain.ids import JobId, RunId, ScheduleUid
 from foliot.domain.instant import HOUR, MINUTE, SECOND, Instant, Millis, later
 from foliot.domain.run import Tick
-from foliot.domain.schedule import Catchup, Overlap, Revision, ScheduleSpec
+from foliot.domain.schedule import Catchup, Overlap, Revision, Schedule, ScheduleSpec
 from foliot.domain.tick import JitterMode, PlannedTick, TickOutcome, TickReason, TickRecord, tick_key
 from foliot.domain.timetable import Timetable
 from foliot.testing.builders import NIGHTLY, REPORT, a_tick, every
@@ -36,9 +40,40 @@ def a_run_of(minute: int, job_id: str = REPORT, *, took: int = SECOND) -> Launch
     return Launched(run_id(minute), JobId(job_id), tick, None if took < 0 else later(at(minute), took))
 
 
+class Told(NamedTuple):
+    """An account with all its rows and runs."""
+
+    schedule: Schedule
+    deleted_at: Instant | None
+    timetable: Timetable
+    planned: Sequence[PlannedTick]
+    ticks: Sequence[TickRecord]
+    keys: Mapping[Instant, str]
+    runs: Mapping[RunId, Launched]
+    after: Instant
+    now: Instant
+
+
+def judge(told: Told, size: int = 100) -> list[Finding]:
+    """What is found when it is read in pages of this size."""
+    account = Account(told.schedule, told.deleted_at, told.timetable, told.planned, told.after, told.now)
+    named = Counter(tick.run_id for tick in told.ticks if tick.run_id is not None)
+    judge = Judge(account, [run_id for run_id, times in named.items() if times > 1])
+    rows = {tick.scheduled_for: tick for tick in told.ticks}
+    runs = sorted(told.runs.values(), reverse=True)
+    for start in range(0, len(runs), size):
+        judge.see_runs(runs[start : start + size], rows)
+    for start in range(0, len(told.ticks), size):
+        ticks = told.ticks[start : start + size]
+        own = {tick.run_id for tick in ticks}
+        page = Page(ticks, dict(told.keys), {run.id: run for run in runs if run.id in own})
+        judge.read(page)
+    return judge.verdict()
+
+
 def an_account(
     *ticks: TickRecord, spec: ScheduleSpec | None = None, runs: list[Launched] | None = None, **fields: Any
-) -> Account:
+) -> Told:
     """What a scheduler would have left behind after these ticks; each that ran has its run."""
     spec = spec or every(60, anchor=START)
     settled_until = max([START, *(tick.until for tick in ticks)])
@@ -64,10 +99,10 @@ def an_account(
         "after": START,
         "now": settled_until,
     }
-    return Account(**{**known, **fields})
+    return Told(**{**known, **fields})
 
 
-def faults(account: Account) -> list[Fault]:
+def faults(account: Told) -> list[Fault]:
     return [finding.fault for finding in judge(account)]
 
 
@@ -95,6 +130,8 @@ DISABLED = (TickOutcome.SKIPPED, TickReason.DISABLED)
 SUPERSEDED = (TickOutcome.CANCELLED, TickReason.SUPERSEDED)
 DELETED = (TickOutcome.CANCELLED, TickReason.DELETED)
 FAILED = (TickOutcome.FAILED, TickReason.LAUNCH_FAILED)
+COALESCED = (TickOutcome.COALESCED, TickReason.CAUGHT_UP)
+RAN = (TickOutcome.RAN, TickReason.ON_TIME)
 AGED = {"catchup": Catchup.ALL, "catchup_max_age": HOUR}
 
 
@@ -163,6 +200,14 @@ def test_the_tick_that_a_coalesced_one_leads_to_was_offered(target: TickRecord, 
     found = faults(an_account(coalesced(1, at(2)), target, ran(3), spec=spec))
 
     assert (Fault.LEADS_NOWHERE not in found) is is_sound
+
+
+def test_the_last_row_of_all_can_be_what_a_coalesced_one_leads_to() -> None:
+    missed = a_tick(at(2), *MISSED)
+
+    found = faults(an_account(coalesced(1, at(2)), missed, spec=every(60, anchor=START, catchup=Catchup.ONCE)))
+
+    assert Fault.LEADS_NOWHERE in found
 
 
 @pytest.mark.proves("T9")
@@ -330,3 +375,70 @@ def test_a_range_belongs_to_one_revision() -> None:
     edited = replace(account.schedule, revision=revisions[-1])
 
     assert faults(account._replace(schedule=edited, timetable=Timetable(NIGHTLY, revisions))) == [Fault.OTHER_REVISION]
+
+
+# -- page by page
+
+
+@st.composite
+def confused(draw: st.DrawFn) -> Told:
+    """A ledger in which every row says what it likes."""
+    minutes = draw(st.lists(st.integers(1, 30), unique=True, max_size=20).map(sorted))
+    rows = [draw(a_row(minute)) for minute in minutes]
+    runs = draw(
+        st.lists(st.builds(a_launch, st.integers(0, 31), st.integers(0, 31), st.booleans(), st.integers(-1, 9)))
+    )
+    spec = every(60, anchor=START, catchup=draw(st.sampled_from(Catchup)))
+    known = {run.id: run for run in runs}
+    planned = [PlannedTick(at(minute), at(minute), 1) for minute in draw(st.sets(st.integers(1, 33), max_size=3))]
+    return an_account(*rows, spec=spec, runs=[*known.values()], planned=planned)
+
+
+@st.composite
+def a_row(draw: st.DrawFn, minute: int) -> TickRecord:
+    outcome, reason = draw(st.sampled_from([MISSED, TOO_OLD, OVERLAP, COALESCED, RAN, RAN, RAN]))
+    until = at(minute + draw(st.sampled_from([0, 0, 0, 1, 3])))
+    return a_tick(
+        at(minute),
+        outcome,
+        reason,
+        until=until,
+        count=draw(st.integers(1, 3)),
+        run_id=run_id(draw(st.integers(0, 31))) if outcome is TickOutcome.RAN else None,
+        into=at(draw(st.integers(1, 32))) if outcome is TickOutcome.COALESCED else None,
+    )
+
+
+def a_launch(number: int, minute: int, is_led: bool, took: int) -> Launched:
+    run = a_run_of(minute, "after:report" if is_led else REPORT, took=took * MINUTE)
+    return run._replace(id=run_id(number))
+
+
+@pytest.mark.proves("T2", "T3", "T4")
+@given(confused(), st.integers(1, 7))
+def test_how_many_rows_a_page_has_changes_nothing(told: Told, size: int) -> None:
+    assert judge(told, size) == judge(told)
+
+
+@pytest.mark.proves("T4")
+@given(confused())
+def test_who_looks_at_all_runs_at_once_finds_the_same_ones_missing(told: Told) -> None:
+    found = [finding.run_id for finding in judge(told) if finding.fault is Fault.RUN_MISSING]
+
+    assert sorted(map(str, found)) == sorted(missing_by_hand(told))
+
+
+def missing_by_hand(told: Told) -> list[str]:
+    """Gone, and an older run of the job it must have been of was over before its tick fired."""
+    kept = sorted(run for run in told.runs.values() if run.tick)
+    first = {tick.run_id: tick for tick in reversed(told.ticks) if tick.outcome is TickOutcome.RAN}
+    missing: list[str] = []
+    for name, tick in first.items():
+        older = [run for run in kept if run.id < str(name)]
+        younger = [run for run in kept if run.id > str(name)]
+        if name in told.runs or not older or (younger and younger[0].job_id != older[-1].job_id):
+            continue
+        ends = [run.finished_at for run in older if run.job_id == older[-1].job_id and run.finished_at is not None]
+        if any(end <= tick.fire_at for end in ends):
+            missing.append(str(name))
+    return missing

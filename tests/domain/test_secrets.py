@@ -63,7 +63,7 @@ def test_names_that_sound_like_a_secret(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["key", "max_tokens", "concurrency_key", "author", "secretary", "keyboard", "", "42"])
-def test_names_that_do_not(name: str) -> None:
+def test_other_names_do_not_sound_like_secrets(name: str) -> None:
     assert not sounds_secret(name)
 
 

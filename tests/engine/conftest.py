@@ -1,6 +1,6 @@
 """What the tests of the engine share: a clock, a storage on it, the duties of one process, and an application."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -10,12 +10,11 @@ from foliot.adapters.queue.memory import MemoryQueue
 from foliot.adapters.storage.sqlite import SqliteStorage
 from foliot.ports.storage import Storage
 from foliot.testing.clock import VirtualClock
+from foliot.testing.conformance.storage.scene import Another
 from foliot.testing.inline import InlineEngine
 from foliot.testing.simulation.faults import Faults
 from tests.engine.rig import Rig
 from tests.engine.town import Town
-
-Another = Callable[[], Awaitable[Storage]]
 
 
 @pytest.fixture

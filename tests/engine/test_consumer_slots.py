@@ -14,8 +14,8 @@ from foliot.ports.runs import Exchanged
 from foliot.ports.storage import Storage
 from foliot.testing.builders import a_claim, succeeded
 from foliot.testing.clock import VirtualClock
+from foliot.testing.conformance.storage.scene import Another
 from foliot.testing.simulation.faults import Faults, Hiccup
-from tests.engine.conftest import Another
 from tests.engine.ease import ease
 from tests.engine.rig import LEASE, Rig
 

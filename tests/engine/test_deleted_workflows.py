@@ -15,11 +15,6 @@ FLOW = {"id": "etl", "steps": [{"name": "extract", "command": "true"}]}
 
 
 @pytest.fixture
-def app() -> Foliot:
-    return Foliot()
-
-
-@pytest.fixture
 async def engine(app: Foliot) -> AsyncIterator[InlineEngine]:
     async with InlineEngine(app) as engine:
         await app.deploy_workflow(FLOW)

@@ -14,7 +14,7 @@ from foliot.engine.loop import AT_ONCE
 from foliot.ports.storage import Storage
 from foliot.testing.builders import every
 from foliot.testing.clock import VirtualClock
-from tests.engine.conftest import Another
+from foliot.testing.conformance.storage.scene import Another
 from tests.engine.rig import Rig
 
 

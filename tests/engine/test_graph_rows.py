@@ -102,7 +102,9 @@ def flow_of(*steps: str, **options: Any) -> Workflow:
 
 @pytest.mark.proves("R2-48", "R2-60")
 @pytest.mark.parametrize(("result", "condition", "fires"), CELLS)
-async def test_the_twelve_cells(field: Field, engine: InlineEngine, result: str, condition: str, fires: bool) -> None:
+async def test_each_condition_fires_on_its_own_results_and_no_other(
+    field: Field, engine: InlineEngine, result: str, condition: str, fires: bool
+) -> None:
     """a comes to `success`, or fails; b, which wants success, shows what a skipped parent does."""
     field.diary.failing = set() if result == "success" else {"a"}
     parent = "b" if result == "skipped" else "a"
@@ -114,14 +116,14 @@ async def test_the_twelve_cells(field: Field, engine: InlineEngine, result: str,
     assert ("c" in field.ran) is fires
 
 
-async def test_b_after_a(field: Field, engine: InlineEngine) -> None:
+async def test_a_dependent_job_runs_after_its_parent(field: Field, engine: InlineEngine) -> None:
     await field.wire("b a")
     await engine.advance(HOUR)
 
     assert field.ran == "ab"
 
 
-async def test_a_chain_of_three(field: Field, engine: InlineEngine) -> None:
+async def test_a_chain_of_three_runs_in_order(field: Field, engine: InlineEngine) -> None:
     await field.wire("b a", "c b")
     await engine.advance(HOUR)
 
@@ -148,7 +150,7 @@ async def test_a_skip_is_passed_on(field: Field, engine: InlineEngine) -> None:
     assert (await field.latest()).results == {"a": "failure", "b": "skipped", "c": "success", "d": "skipped"}
 
 
-async def test_a_diamond(field: Field, engine: InlineEngine) -> None:
+async def test_a_diamond_runs_each_once_and_its_end_last(field: Field, engine: InlineEngine) -> None:
     await field.wire("b a", "c a", "d b", "d c")
     await engine.advance(HOUR)
 

@@ -9,6 +9,7 @@ from foliot.engine import janitor as janitor_module
 from foliot.engine.janitor import Janitor
 from foliot.engine.loop import AT_ONCE
 from foliot.ports.storage import Storage
+from foliot.ports.upkeep import Pruned
 from foliot.testing.builders import retention
 from tests.engine.ease import ease
 from tests.engine.rig import Rig
@@ -44,6 +45,18 @@ async def test_more_than_a_batch_is_removed_at_once(
     await janitor.round()
 
     assert await rig.runs() == []
+
+
+async def test_a_piece_in_which_nothing_was_too_old_ends_no_session(rig: Rig, storage: Storage) -> None:
+    pieces = iter([Pruned(0, 0, 0, 0, 0, 0, is_more=True), Pruned(0, 0, 0, 0, 0, 0)])
+
+    async def prune(*_: object, **__: object) -> Pruned:
+        return next(pieces)
+
+    storage.upkeep.prune = prune  # type: ignore[method-assign]
+    janitor = Janitor(storage, rig.clock, "janitor", A_DAY)
+
+    assert [await janitor.round(), await janitor.round()] == [AT_ONCE, 10 * SECOND]
 
 
 @pytest.mark.proves("L6")

@@ -9,7 +9,7 @@ from foliot.domain.retry import Retry
 from foliot.domain.run import Status
 from foliot.ports.storage import Storage
 from foliot.testing.clock import VirtualClock
-from tests.engine.conftest import Another
+from foliot.testing.conformance.storage.scene import Another
 from tests.engine.ease import ease
 from tests.engine.rig import LEASE, Rig
 

@@ -24,11 +24,6 @@ RENAMED = Declared(workflows={"new": FLOW}, renames={JobId("old"): JobId("new")}
 
 
 @pytest.fixture
-def app() -> Foliot:
-    return Foliot()
-
-
-@pytest.fixture
 async def engine(app: Foliot) -> AsyncIterator[InlineEngine]:
     async with InlineEngine(app) as engine:
         await (await app.open()).deployer.apply(Declared(workflows={"old": FLOW}))

@@ -104,6 +104,20 @@ async def test_edges_ask_about_what_was_carried_as_well(app: Foliot, engine: Inl
     assert sorted(diary.ran) == ["load", "report", "tell"]
 
 
+async def test_one_with_nothing_left_to_run_is_over_at_once(diary: Diary) -> None:
+    app, short = Foliot(), Workflow("etl")
+    short.step("extract", diary.step("extract"))
+    short.step("load", diary.step("load")).after("extract")
+    app.workflow(short)
+
+    async with InlineEngine(app) as engine:
+        after = await app.mark_step(await fail(app, engine), "load")
+        await engine.run_until_idle()
+
+        assert (await app.run(after)).status == "success"
+        assert [len(await app.runs(job=f"etl.{name}")) for name in ("extract", "load")] == [1, 1]
+
+
 async def test_without_anything_to_ask_for_nothing_is_carried(app: Foliot, engine: InlineEngine) -> None:
     before = await fail(app, engine)
     everything = await app.rerun_workflow(before, "extract")

@@ -18,8 +18,8 @@ from foliot.engine.loop import AT_ONCE
 from foliot.ports.storage import Storage
 from foliot.testing.builders import NIGHTLY, REPORT, cron, every, once
 from foliot.testing.clock import START, VirtualClock
+from foliot.testing.conformance.storage.scene import Another
 from foliot.testing.simulation.faults import Crash, Faults
-from tests.engine.conftest import Another
 from tests.engine.rig import Rig
 
 

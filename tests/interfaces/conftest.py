@@ -91,9 +91,7 @@ def shop(filled: Path, elsewhere: Path) -> Path:
 
     Runs, oldest first: report succeeded, broken failed on its second try, report waits, report was cancelled.
     """
-    for file in filled.iterdir():
-        if file.is_file():
-            shutil.copy(file, elsewhere)
+    copy_files(filled, elsewhere)
     return elsewhere
 
 
@@ -126,10 +124,14 @@ def plant(flowing: Path, elsewhere: Path) -> Path:
     Executions: of etl one in which extract failed, alarm took that up and load was skipped; of release one that waits
     for an answer; of later one that has not begun. Runs of digest, a gate over good and bad: one skipped.
     """
-    for file in flowing.iterdir():
-        if file.is_file():
-            shutil.copy(file, elsewhere)
+    copy_files(flowing, elsewhere)
     return elsewhere
+
+
+def copy_files(source: Path, target: Path) -> None:
+    for file in source.iterdir():
+        if file.is_file():
+            shutil.copy(file, target)
 
 
 async def flow(url: str) -> None:

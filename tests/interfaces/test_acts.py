@@ -97,7 +97,7 @@ def test_pausing_and_resuming_a_schedule_or_all_of_a_job(call: Call, shop: Path)
         ("reprot", "error: no job or schedule is named 'reprot'\n  Did you mean \"report\"?"),
     ],
 )
-def test_what_cannot_be_paused(call: Call, shop: Path, name: str, said: str) -> None:
+def test_what_cannot_be_paused_is_said(call: Call, shop: Path, name: str, said: str) -> None:
     code, out, err = call("pause", name)
 
     assert (code, out) == (1, "")

@@ -15,7 +15,7 @@ def test_it_says_which_files_it_made(call: Call, shop: Path) -> None:
     assert out.splitlines() == [f"{name}  {size} bytes" for name, size in sizes.items()]
 
 
-def test_the_same_for_programs(call: Call, shop: Path) -> None:
+def test_programs_are_told_the_files_as_an_object(call: Call, shop: Path) -> None:
     [done] = call("backup", "saved.db", "--json").objects
 
     assert done["storage"] == "sqlite:///foliot.db"

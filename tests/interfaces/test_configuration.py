@@ -47,13 +47,13 @@ class TestInit:
         assert call("init", "--force").code == 0
         assert file.read_text() == STARTER
 
-    def test_elsewhere(self, call: Call, elsewhere: Path) -> None:
+    def test_it_is_written_where_it_is_told_to(self, call: Call, elsewhere: Path) -> None:
         _, _, err = call("init", "etc/jobs.toml")
 
         assert "foliot serve --config etc/jobs.toml" in err
         assert call("check", "etc/jobs.toml").code == 0
 
-    def test_where_nothing_can_be_written(self, call: Call, file: Path) -> None:
+    def test_that_nothing_can_be_written_is_an_error(self, call: Call, file: Path) -> None:
         code, _, err = call("init", "foliot.toml/x.toml")
 
         assert code == 1
@@ -61,7 +61,7 @@ class TestInit:
 
 
 class TestCheck:
-    def test_a_file_without_errors(self, call: Call, file: Path) -> None:
+    def test_a_file_without_errors_is_counted(self, call: Call, file: Path) -> None:
         assert call("check") == (0, "foliot.toml: 2 jobs, 1 schedule, no errors\n", "")
 
     def test_workflows_are_counted_where_there_are_some(self, call: Call, file: Path) -> None:
@@ -87,7 +87,7 @@ class TestCheck:
         assert (code, out) == (0, "foliot.toml: 2 jobs, 1 schedule, no errors, 1 warning\n")
         assert err.startswith("foliot.toml:13: warning: server.port: ")
 
-    def test_problems_as_objects(self, call: Call, file: Path) -> None:
+    def test_programs_get_problems_as_objects(self, call: Call, file: Path) -> None:
         file.write_text(TWO_JOBS.replace("0 3", "0 33"))
 
         called = call("check", "--json")
@@ -96,7 +96,7 @@ class TestCheck:
         assert called.code == 1
         assert (problem["severity"], problem["line"], problem["key"]) == ("error", 5, "jobs[1].schedule")
 
-    def test_no_file_at_all(self, call: Call) -> None:
+    def test_a_file_that_is_not_there_is_an_error(self, call: Call) -> None:
         assert call("check").code == 1
         assert call("check", "nowhere.toml").code == 2
 

@@ -78,7 +78,7 @@ def test_a_workflow_goes_with_its_schedules_and_the_jobs_of_its_steps(call: Call
     assert statuses(call, "flow") == ["cancelled"]
 
 
-def test_for_programs(call: Call, owned: Path) -> None:
+def test_programs_are_told_what_went_along(call: Call, owned: Path) -> None:
     flow = {"id": "flow", "schedules": ["flow:daily"], "done": "deleted"}
 
     assert call("workflows", "delete", "flow", "--json").objects == [flow]

@@ -63,7 +63,7 @@ def test_every_command_has_help_and_every_option_says_what_it_means(call: Call, 
     assert [option.name for option in options if not option.help] == []
 
 
-def test_the_version(call: Call) -> None:
+def test_the_version_is_told(call: Call) -> None:
     assert call("--version") == (0, f"foliot, version {foliot.__version__}\n", "")
 
 

@@ -5,14 +5,21 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from foliot import Foliot
-from foliot.interfaces.cli.log_lines import cut
+from foliot.adapters.storage.sqlite import SqliteStorage
+from foliot.domain.logs import Closing, closing_line
+from foliot.interfaces.cli.log_lines import TextPrinter, cut
 from foliot.service.logs import LogView
+from foliot.testing.builders import a_chunk, given_back, succeeded
+from foliot.testing.clock import VirtualClock
+from foliot.testing.conformance.storage.scene import Scene
 from tests.interfaces.conftest import Call
 from tests.interfaces.serving import outcome, served
 from tests.interfaces.terminal import on_terminal
 
+COMPLETE = closing_line(Closing())
 AT = datetime(2026, 7, 1, 12, tzinfo=UTC)
 
 
@@ -34,7 +41,7 @@ def test_the_attempts_of_a_run_one_after_the_other(call: Call, shop: Path) -> No
     assert call("logs", "broken@last", "--attempt", "3").out == ""
 
 
-def test_standard_output_alone(call: Call, shop: Path) -> None:
+def test_standard_output_can_be_had_alone(call: Call, shop: Path) -> None:
     [run] = call("runs", "--status", "success", "--json").objects
 
     assert call("logs", run["id"], "--stdout") == (0, "one\ntwo\n", "")
@@ -84,7 +91,9 @@ def test_pieces_as_objects_and_then_the_end(call: Call, shop: Path) -> None:
 
 
 @pytest.mark.parametrize(("count", "out"), [(0, ""), (1, "try\n"), (2, "try\ntry\n"), (99, "try\ntry\n")])
-def test_the_last_lines(call: Call, shop: Path, count: int, out: str) -> None:
+def test_only_the_last_lines_are_printed_where_so_many_are_asked_for(
+    call: Call, shop: Path, count: int, out: str
+) -> None:
     assert call("logs", "broken@last", "--tail", str(count)).out == out
     assert call("logs", "broken@last", "-f", "--tail", str(count)).out == out
 
@@ -124,3 +133,43 @@ async def print_trouble(url: str) -> None:
     app.shell("trouble", r"printf '\033[31mred\033]0;title\007\033[2J\rover\n'")
     async with served(app):
         await outcome(app, "trouble")
+
+
+@pytest.mark.proves("S10")
+def test_an_attempt_that_was_given_back_is_told_apart_from_the_one_that_began_again(call: Call, tmp_path: Path) -> None:
+    asyncio.run(stop_amid_a_run(tmp_path / "foliot.db"))
+    given_back = "attempt 1 was given back when its worker stopped, and began again\n"
+
+    for more in ([], ["--attempt", "1"], ["-f"], ["--tail", "9"]):
+        assert call("logs", "@last", *more) == (0, "first half\nsecond start\n", given_back)
+    first, note, second, _ = call("logs", "@last", "--json").objects
+    assert [piece["attempt"] for piece in (first, note, second)] == [1, 1, 1]
+    assert (note["stream"], note["text"]) == ("meta", given_back)
+    assert first["token"] == note["token"] < second["token"]
+    assert call("logs", "@last", "--stdout").out == "second start\n"
+    assert "attempt    1, 1 given back when a worker stopped\n" in call("show", "@last").out
+    assert call("show", "@last", "--json").objects[0]["given_back"] == 1
+
+
+@pytest.mark.proves("S10")
+def test_a_line_that_was_cut_off_does_not_go_on_in_the_next_start(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    printer = TextPrinter(timestamps=True)
+
+    for token, data in ((1, b"half"), (2, b"whole\n")):
+        printer.piece(replace(view(data), cursor=(token, 0)))
+
+    stamps = [line.split()[-1] for line in capfdbinary.readouterr().out.splitlines()]
+    assert stamps == [b"half", b"whole"]
+
+
+async def stop_amid_a_run(path: Path) -> None:
+    clock = VirtualClock()
+    storage = await SqliteStorage.open(path, clock=clock, inline=True, synchronous="NORMAL")
+    scene = Scene(storage, clock)
+    first = await scene.start()
+    await storage.logs.append([a_chunk(first, 0, b"first half\n"), a_chunk(first, 1, COMPLETE, "meta")])
+    await scene.finish(given_back(first))
+    [second] = await scene.claim()
+    await storage.logs.append([a_chunk(second, 0, b"second start\n"), a_chunk(second, 1, COMPLETE, "meta")])
+    await scene.finish(succeeded(second))
+    await storage.close()

@@ -7,7 +7,7 @@ import apsw
 from tests.interfaces.conftest import Call
 
 
-def test_it_creates_the_database(call: Call, elsewhere: Path) -> None:
+def test_a_database_that_is_not_there_is_created(call: Call, elsewhere: Path) -> None:
     assert call("migrate") == (0, "sqlite:///foliot.db is up to date\n", "")
     assert (elsewhere / "foliot.db").exists()
     assert call("runs") == (0, "", "no runs\n")

@@ -26,7 +26,7 @@ NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
         ("999999999w", timedelta.max),
     ],
 )
-def test_a_length_of_time(text: str, length: timedelta) -> None:
+def test_a_length_of_time_has_units(text: str, length: timedelta) -> None:
     assert read_span(text) == length
 
 
@@ -36,7 +36,7 @@ def test_what_is_no_length_of_time_is_refused(text: str) -> None:
         read_span(text)
 
 
-def test_a_while_ago() -> None:
+def test_the_past_is_named_by_a_length_or_a_moment() -> None:
     assert read_ago("24h", NOON) == NOON - timedelta(days=1)
     assert read_ago("2026-06-30T12:00Z", NOON) == NOON - timedelta(days=1)
     assert read_ago("999999999w", NOON) == datetime.min.replace(tzinfo=UTC)

@@ -4,27 +4,78 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 
 import pytest
 from watchfiles import Change
 
-from foliot.config import Configuration, load
+from foliot.config import Configuration, Loaded, load
 from foliot.domain.ids import JobId
 from foliot.domain.instant import Instant
-from foliot.interfaces.cli.reloading import Reloader, fingerprint, may_concern
+from foliot.errors import FoliotError
+from foliot.interfaces.cli import reloading
+from foliot.interfaces.cli.reloading import Reloader, emptied_since, fingerprint, may_concern
+from foliot.testing.clock import VirtualClock
 from foliot.wiring import Services, open_services
 
 NOW = Instant(time.time_ns() // 1_000_000)
 JOB = '[[jobs]]\nid = "report"\ncommand = "true"\n'
+KEPT = JOB.replace("report", "kept")
+MORE = JOB.replace("report", "more")
 
 
 @pytest.fixture
-async def services(shop: Path) -> AsyncIterator[Services]:
-    opened = await open_services(f"sqlite:///{shop}/foliot.db")
+def clock() -> VirtualClock:
+    return VirtualClock(NOW)
+
+
+@pytest.fixture
+async def services(shop: Path, clock: VirtualClock) -> AsyncIterator[Services]:
+    opened = await open_services(f"sqlite:///{shop}/foliot.db", clock)
     yield opened
     await opened.close()
+
+
+class Site:
+    """A configuration that has been applied, and a server's reloader for it."""
+
+    def __init__(self, file: Path, services: Services, clock: VirtualClock) -> None:
+        self.file = file
+        self._services = services
+        self._clock = clock
+        self._reloader: Reloader | None = None
+
+    async def begin(self) -> None:
+        configuration = read(self.file)
+        await self._services.deployer.apply(configuration.declared)
+        self._reloader = Reloader(self.file, self._services, configuration, fingerprint(configuration))
+
+    async def reload(self, during_the_wait: Iterable[str] = ()) -> None:
+        """Reload. Each time it waits for the file to be at rest, the next of these is written into it."""
+        assert self._reloader
+        texts, reloading = iter(during_the_wait), asyncio.create_task(self._reloader.reload())
+        while not reloading.done():
+            if self._clock.waiting:
+                if text := next(texts, None):
+                    self.file.write_text(text)
+                self._clock.advance(1_000)
+            await asyncio.sleep(0.001)
+        await reloading
+
+    async def jobs(self) -> dict[str, bool]:
+        """The jobs of this file, and whether they are enabled."""
+        found = await self._services.storage.jobs.get([JobId("kept"), JobId("more")])
+        return {name: job.spec.enabled for name, job in found.items()}
+
+
+@pytest.fixture
+async def site(shop: Path, services: Services, clock: VirtualClock, caplog: pytest.LogCaptureFixture) -> Site:
+    caplog.set_level(logging.INFO, "foliot")
+    site = Site(shop / "foliot.toml", services, clock)
+    site.file.write_text(KEPT)
+    await site.begin()
+    return site
 
 
 def read(path: Path) -> Configuration:
@@ -76,7 +127,7 @@ class TestFingerprint:
 
 
 async def test_what_cannot_be_applied_does_not_end_the_server(
-    services: Services, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    services: Services, clock: VirtualClock, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The job belongs to the application that filled the shop; then the file is one that can be applied."""
     file = tmp_path / "foliot.toml"
@@ -86,10 +137,10 @@ async def test_what_cannot_be_applied_does_not_end_the_server(
     running = asyncio.create_task(reloader.run())
 
     reloader.request()
-    await logged(caplog, "configuration_not_applied")
+    await logged(caplog, clock, "configuration_not_applied")
     file.write_text(JOB.replace("report", "own"))
     reloader.request()
-    await logged(caplog, "configuration_applied")
+    await logged(caplog, clock, "configuration_applied")
     running.cancel()
 
     [refusal] = [record for record in caplog.records if record.message == "configuration_not_applied"]
@@ -97,7 +148,7 @@ async def test_what_cannot_be_applied_does_not_end_the_server(
 
 
 async def test_of_many_changes_the_first_are_named(
-    tmp_path: Path, services: Services, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, services: Services, clock: VirtualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     file = tmp_path / "foliot.toml"
     file.write_text("".join(JOB.replace("report", f"own-{number:02}") for number in range(30)))
@@ -105,7 +156,7 @@ async def test_of_many_changes_the_first_are_named(
     running = asyncio.create_task((reloader := Reloader(file, services, Configuration(), frozenset())).run())
 
     reloader.request()
-    await logged(caplog, "configuration_applied")
+    await logged(caplog, clock, "configuration_applied")
     running.cancel()
 
     [record] = [record for record in caplog.records if record.message == "configuration_applied"]
@@ -114,24 +165,126 @@ async def test_of_many_changes_the_first_are_named(
     assert last.endswith(" more")
 
 
-async def test_a_file_that_was_emptied_disables_nothing(
-    shop: Path, services: Services, caplog: pytest.LogCaptureFixture
+async def test_a_file_that_was_emptied_disables_nothing(site: Site, caplog: pytest.LogCaptureFixture) -> None:
+    site.file.write_text("\n")
+
+    await site.reload()
+
+    assert await site.jobs() == {"kept": True}
+    assert events(caplog) == ["configuration_refused"]
+
+
+async def test_a_file_that_is_filled_just_after_it_was_read_empty_is_read_again(
+    site: Site, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    file = shop / "foliot.toml"
-    file.write_text(JOB.replace("report", "kept"))
-    configuration = read(file)
-    await services.deployer.apply(configuration.declared)
-    file.write_text("\n")
+    """What is judged is what was parsed, not what stands there a moment later."""
 
-    await Reloader(file, services, configuration, fingerprint(configuration)).reload()
+    def read_before_it_is_filled(path: Path) -> Loaded:
+        loaded = load(path, {}, NOW)
+        path.write_text(KEPT + MORE)
+        monkeypatch.undo()
+        return loaded
 
-    jobs = await services.storage.jobs.get([JobId("kept")])
-    assert jobs[JobId("kept")].spec.enabled
-    assert "configuration_refused" in caplog.text
+    monkeypatch.setattr(reloading, "read_config", read_before_it_is_filled)
+    site.file.write_text("")
+
+    await site.reload()
+
+    assert await site.jobs() == {"kept": True, "more": True}
+    assert events(caplog) == ["configuration_applied"]
+
+
+async def test_a_file_that_is_still_being_written_is_read_when_it_is_at_rest(
+    site: Site, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A half that ends between two jobs is sound TOML, and so is an empty file."""
+    site.file.write_text("")
+
+    await site.reload(during_the_wait=[MORE, MORE + KEPT])
+
+    assert await site.jobs() == {"kept": True, "more": True}
+    assert events(caplog) == ["configuration_applied"]
+
+
+async def test_half_a_file_that_is_no_toml_yet_is_no_error_either(site: Site, caplog: pytest.LogCaptureFixture) -> None:
+    site.file.write_text(KEPT[:-3])
+
+    await site.reload(during_the_wait=[KEPT])
+
+    assert events(caplog) == ["configuration_unchanged"]
+
+
+async def test_included_files_are_waited_for_as_well(site: Site, caplog: pytest.LogCaptureFixture) -> None:
+    (place := site.file.parent / "jobs.d").mkdir()
+    (place / "more.toml").write_text(MORE)
+    site.file.write_text(f'include = ["jobs.d/*.toml"]\n{KEPT}')
+
+    await site.reload()
+    (place / "more.toml").write_text("")
+    await site.reload()
+
+    assert await site.jobs() == {"kept": True, "more": True}
+    assert events(caplog) == ["configuration_applied", "configuration_refused"]
+    assert "jobs.d/more.toml is empty" in vars(caplog.records[-1])["problem"]
+
+
+async def test_an_included_file_that_changes_while_it_is_read_for_the_first_time_is_read_again(
+    site: Site, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (place := site.file.parent / "jobs.d").mkdir()
+    (place / "more.toml").write_text("")
+    site.file.write_text(f'include = ["jobs.d/*.toml"]\n{KEPT}')
+
+    def read_before_it_is_filled(path: Path) -> Loaded:
+        loaded = load(path, {}, NOW)
+        (place / "more.toml").write_text(MORE)
+        monkeypatch.undo()
+        return loaded
+
+    monkeypatch.setattr(reloading, "read_config", read_before_it_is_filled)
+    await site.reload()
+
+    assert await site.jobs() == {"kept": True, "more": True}
+    assert events(caplog) == ["configuration_applied"]
+
+
+async def test_a_file_that_never_comes_to_rest_is_given_up(site: Site) -> None:
+    endless = (f"{MORE}# {'x' * number}\n" for number in range(1_000))
+
+    with pytest.raises(FoliotError, match="the files do not stop changing"):
+        await site.reload(during_the_wait=endless)
+
+    assert await site.jobs() == {"kept": True}
+
+
+@pytest.mark.parametrize(
+    ("before", "blank_before", "after", "blank_after", "emptied"),
+    [
+        ("main a", "", "main a", "a", "a"),
+        ("main a", "", "main", "main", "main"),
+        ("main", "main", "main", "main", "main"),
+        ("main a", "a", "main a", "a", None),
+        ("main", "", "main a", "a", None),
+        ("main a", "", "main", "", None),
+    ],
+    ids=["include", "main", "main_always", "empty_before", "new_and_empty", "deleted"],
+)
+def test_what_counts_as_emptied(
+    before: str, blank_before: str, after: str, blank_after: str, emptied: str | None
+) -> None:
+    assert emptied_since(made_of(before, blank_before), made_of(after, blank_after)) == (emptied and Path(emptied))
+
+
+def made_of(files: str, blank: str) -> Configuration:
+    return Configuration(files=tuple(map(Path, files.split())), blank=tuple(map(Path, blank.split())))
+
+
+def events(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [record.message for record in caplog.records if record.message.startswith("configuration_")]
 
 
 async def test_a_closed_database_does_not_end_the_server_either(
-    services: Services, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    services: Services, clock: VirtualClock, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "foliot.toml").write_text(JOB)
     reloader = Reloader(tmp_path / "foliot.toml", services, Configuration(), frozenset())
@@ -139,13 +292,14 @@ async def test_a_closed_database_does_not_end_the_server_either(
     await services.close()
 
     reloader.request()
-    await logged(caplog, "configuration_not_applied")
+    await logged(caplog, clock, "configuration_not_applied")
 
     assert not running.done()
     running.cancel()
 
 
-async def logged(caplog: pytest.LogCaptureFixture, event: str) -> None:
+async def logged(caplog: pytest.LogCaptureFixture, clock: VirtualClock, event: str) -> None:
     async with asyncio.timeout(30):
         while event not in [record.message for record in caplog.records]:
+            clock.advance(100)
             await asyncio.sleep(0.01)

@@ -1,12 +1,15 @@
 """foliot serve and foliot worker: what is wrong with a call is said before anything runs."""
 
+import resource
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from foliot.interfaces.cli import main
+from foliot import wiring
+from foliot.adapters.runners.process import descriptors
+from foliot.interfaces.cli import main, serving
 
 COMMANDS = ["serve", "worker"]
 
@@ -171,3 +174,81 @@ def test_an_option_that_makes_no_sense(capsys: pytest.CaptureFixture[str], comma
 
     assert code == 2
     assert f"Invalid value for '{wrong[0]}'" in err
+
+
+@pytest.fixture
+def target(here: Path) -> str:
+    """An application with nothing in it."""
+    (here / "shop_app.py").write_text("from foliot import Foliot\napp = Foliot()\n")
+    return "shop_app:app"
+
+
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("can't start new thread")], ids=repr)
+@pytest.mark.usefixtures("as_many_descriptors_as_ever")
+def test_too_little_memory_is_one_clear_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, target: str, error: Exception
+) -> None:
+    def starve(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(serving, "run_on", starve)
+
+    code, err = run(capsys, "serve", target)
+
+    assert code == 1
+    assert err.startswith("error: the system gives this process too little: ")
+    assert "Traceback" not in err
+
+
+@pytest.mark.usefixtures("as_many_descriptors_as_ever")
+def test_another_error_is_not_taken_for_a_want_of_memory(monkeypatch: pytest.MonkeyPatch, target: str) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("dictionary changed size during iteration")
+
+    monkeypatch.setattr(serving, "run_on", fail)
+
+    with pytest.raises(RuntimeError, match="changed size"):
+        main(["serve", target])
+
+
+@pytest.fixture
+def as_many_descriptors_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wiring, "raise_limit", lambda: 256)
+
+
+@pytest.mark.parametrize(
+    ("slots", "roles", "is_told"), [("49", "worker", False), ("50", "worker", True), ("50", "scheduler", False)]
+)
+@pytest.mark.usefixtures("as_many_descriptors_as_ever")
+def test_slots_for_which_there_are_too_few_descriptors_are_told_at_the_start(
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    target: str,
+    slots: str,
+    roles: str,
+    is_told: bool,
+) -> None:
+    monkeypatch.setattr(serving, "run_on", lambda *_: None)
+
+    code, err = run(capfd, "serve", target, "--slots", slots, "--roles", roles)
+
+    assert code == 0
+    assert ("few_descriptors" in err) == is_told
+    assert ("Allow 260 open files (ulimit -Hn, LimitNOFILE= of systemd), or use --slots 49." in err) == is_told
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_server_takes_all_the_descriptors_that_it_may_have(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, target: str, command: str
+) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    monkeypatch.setattr(serving, "run_on", lambda *_: None)
+    monkeypatch.setattr(descriptors, "_usual", None)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
+    try:
+        run(capsys, command, target)
+        taken = resource.getrlimit(resource.RLIMIT_NOFILE)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+    assert taken == (min(hard, 1 << 20), hard)

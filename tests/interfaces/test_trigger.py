@@ -20,7 +20,7 @@ def test_it_prints_the_id_of_the_new_run(call: Call, shop: Path) -> None:
     assert (run["job_id"], run["trigger"], run["status"]) == ("report", "cli", "queued")
 
 
-def test_payload_priority_and_json(call: Call, shop: Path) -> None:
+def test_payload_and_priority_are_those_of_the_run(call: Call, shop: Path) -> None:
     [answer] = call("trigger", "report", "--payload", '{"n": [1]}', "--priority", "7", "--json").objects
 
     run = newest(call)
@@ -28,7 +28,7 @@ def test_payload_priority_and_json(call: Call, shop: Path) -> None:
     assert (run["input_payload"], run["priority"]) == ({"n": [1]}, 7)
 
 
-def test_a_payload_from_a_file(call: Call, shop: Path) -> None:
+def test_a_payload_may_come_from_a_file(call: Call, shop: Path) -> None:
     (shop / "payload.json").write_text("[1, 2]")
 
     call("trigger", "report", "--payload", "@payload.json")
@@ -45,7 +45,7 @@ def test_a_payload_from_a_file(call: Call, shop: Path) -> None:
         ("[" * 100_000, "--payload is nested too deep"),
     ],
 )
-def test_a_payload_that_cannot_be_read(call: Call, shop: Path, payload: str, said: str) -> None:
+def test_a_payload_that_cannot_be_read_starts_nothing(call: Call, shop: Path, payload: str, said: str) -> None:
     code, out, err = call("trigger", "report", "--payload", payload)
 
     assert (code, out) == (2, "")
@@ -56,7 +56,7 @@ def test_a_payload_that_cannot_be_read(call: Call, shop: Path, payload: str, sai
 @pytest.mark.parametrize(
     ("when", "least"), [(["--delay", "2h"], timedelta(hours=2)), (["--at", "2100-01-01"], timedelta(days=9_000))]
 )
-def test_later(call: Call, shop: Path, when: list[str], least: timedelta) -> None:
+def test_a_run_for_later_waits_until_it_is_due(call: Call, shop: Path, when: list[str], least: timedelta) -> None:
     call("trigger", "report", *when)
 
     run = newest(call)

@@ -24,8 +24,9 @@ def write(sql: str) -> None:
         ("UPDATE schedules SET spec = '{oops'", ["show nightly"], "schedule 'nightly' "),
         ("UPDATE workflows SET spec = '{oops'", ["workflows show etl"], "version 1 of workflow 'etl' "),
         ("UPDATE jobs SET spec = CAST(x'ff' AS TEXT)", ["show good", "trigger good"], "job "),
-        (f"UPDATE runs SET payload = {OOPS}", ["runs", "show good@last", "retry bad@last"], "run "),
-        (f"INSERT INTO outputs SELECT id, {OOPS} FROM runs", ["runs", "top --once", "jobs"], "run "),
+        (f"UPDATE runs SET payload = {OOPS}", ["retry bad@last", "mark bad@last"], "run "),
+        (f"UPDATE runs SET overrides = {OOPS}", ["retry bad@last"], "run "),
+        ("UPDATE runs SET finished_at = 9000000000000000000 WHERE job_id = 'bad'", ["retry bad@last"], "run "),
     ],
 )
 def test_a_row_that_cannot_be_read_is_named(call: Call, plant: Path, sql: str, commands: list[str], row: str) -> None:
@@ -36,6 +37,130 @@ def test_a_row_that_cannot_be_read_is_named(call: Call, plant: Path, sql: str, c
         assert (code, out) == (1, "")
         assert err.startswith(f"error: the row of {row}")
         assert "Restore this row from a backup" in err
+
+
+RUNS = [
+    f"UPDATE runs SET payload = {OOPS} WHERE %s",
+    f"UPDATE runs SET overrides = {OOPS} WHERE %s",
+    "UPDATE runs SET limits = '{oops' WHERE %s",
+    "UPDATE runs SET created_at = -9000000000000000000 WHERE %s",
+    "PRAGMA ignore_check_constraints = 1; UPDATE runs SET status = 'lost' WHERE %s",
+    "PRAGMA ignore_check_constraints = 1; UPDATE runs SET status = CAST(x'ff' AS TEXT) WHERE %s",
+    "UPDATE runs SET finished_at = 9000000000000000000 WHERE finished_at IS NOT NULL AND %s",
+    f"INSERT INTO outputs SELECT id, {OOPS} FROM runs WHERE %s",
+]
+OPEN = RUNS[:6]
+"""What may be wrong with a run that is not over."""
+
+
+@pytest.mark.parametrize("sql", RUNS)
+@pytest.mark.parametrize(
+    "command", ["runs", "jobs --all", "top --once", "show good@last", "show etl@last", "show good"]
+)
+def test_runs_that_cannot_be_read_stop_no_command(call: Call, plant: Path, command: str, sql: str) -> None:
+    write(sql % "true")
+
+    code, out, err = call(*command.split())
+
+    assert (code, err) == (0, "")
+    assert "unreadable" in out
+
+
+@pytest.mark.parametrize("sql", RUNS)
+def test_a_run_is_listed_and_named_by_verify_and_the_others_are_as_they_were(call: Call, plant: Path, sql: str) -> None:
+    before = {run["id"]: run for run in call("runs", "--json").objects}
+    [bad] = [run["id"] for run in call("runs", "--json", "--job", "bad").objects]
+    write(sql % f"id = '{bad}'")
+
+    after = {run["id"]: run for run in call("runs", "--json").objects}
+    verified = call("verify")
+
+    told = after.pop(bad)
+    assert told["unreadable"]
+    assert told["error_message"].startswith(f"the row of run '{bad}' cannot be read: ")
+    before.pop(bad)
+    assert after == before
+    [line] = [line for line in verified.out.splitlines() if line.startswith("unreadable: ")]
+    assert line.startswith(f"unreadable: {told['error_message']}; ")
+    assert verified.code == 1
+
+
+def test_it_is_shown_with_what_is_wrong_and_what_to_do(call: Call, plant: Path) -> None:
+    write(f"UPDATE runs SET payload = {OOPS} WHERE job_id IN ('bad', 'later')")
+
+    over, waiting = call("show", "bad@last").out, call("show", "later@last").out
+    document = call("show", "bad@last", "--json").objects[0]
+
+    assert "error      the row of run " in over
+    assert "restore that from a backup, or start another one with: foliot trigger bad" in over
+    assert "end it with: foliot cancel " in waiting
+    assert (document["status"], document["unreadable"], document["input_payload"]) == ("failed", True, None)
+
+
+@pytest.mark.parametrize("sql", OPEN)
+def test_one_that_waits_is_cancelled(call: Call, plant: Path, sql: str) -> None:
+    write(sql % "job_id = 'later'")
+
+    code, out, err = call("cancel", "later@last")
+
+    assert (code, err) == (0, "")
+    assert out.endswith("cancelled before it started\n")
+    assert call("runs", "--job", "later", "--json").objects[0]["status"] == "cancelled"
+
+
+def test_what_a_kept_step_gave_back_is_not_carried_along_if_nobody_can_read_it(call: Call, plant: Path) -> None:
+    [execution] = call("runs", "--job", "etl", "--json").objects
+    write(f"INSERT INTO outputs SELECT id, {OOPS} FROM runs WHERE job_id = 'etl.extract'")
+
+    code, out, err = call("workflows", "rerun", execution["id"], "alarm")
+
+    assert (code, out) == (1, "")
+    assert err.startswith("error: the row of run ")
+
+
+def test_a_tick_or_an_attempt_that_cannot_be_read_is_shown_as_such(call: Call, shop: Path) -> None:
+    write("UPDATE attempts SET finished_at = 9000000000000000000")
+    write("INSERT INTO ticks SELECT uid, 1, 1, 1, 'skipped', 'fate', 1, 1, NULL, NULL, '', 1 FROM schedules")
+
+    code, out, err = call("show", "broken@last")
+    assert (code, err) == (0, "")
+    assert "unreadable" in out
+
+    code, out, err = call("show", "report-often")
+    assert (code, err) == (0, "")
+    assert "unreadable" in out
+
+
+def test_a_worker_that_cannot_be_read_stops_no_command(call: Call, shop: Path) -> None:
+    write("INSERT INTO workers VALUES ('w', 'w', '[]', -1, 9000000000000000000, 0, '', 0)")
+
+    code, out, err = call("top", "--once")
+
+    assert (code, err) == (0, "")
+    assert "unreadable" in out
+
+
+def test_a_number_that_everything_depends_on_is_named(call: Call, shop: Path) -> None:
+    write("INSERT INTO meta VALUES ('revision_floor', -1) ON CONFLICT DO NOTHING")
+    write("PRAGMA writable_schema = 1; UPDATE sqlite_schema SET sql = replace(sql, ', STRICT', '') WHERE name = 'meta'")
+    write("UPDATE meta SET value = 'oops'")
+    Path("foliot.toml").write_text('[[jobs]]\nid = "new"\ncommand = "true"\n')
+
+    code, _, err = call("reload")
+
+    assert code == 1
+    assert err.startswith("error: the row of setting 'revision_floor' cannot be read: ")
+
+
+def test_what_the_library_warns_of_is_said_in_a_line_and_once(call: Call, plant: Path) -> None:
+    write("UPDATE jobs SET spec = '{oops' WHERE id = 'good'")
+    Path("foliot.toml").write_text('[[jobs]]\nid = "new"\ncommand = "true"\n')
+
+    code, _, err = call("plan")
+
+    assert code == 0
+    assert err.splitlines()[0].startswith("warning: the row of job 'good' cannot be read: ")
+    assert err.count("good") == 1
 
 
 def test_a_list_shows_it_among_the_others(call: Call, plant: Path) -> None:

@@ -32,14 +32,16 @@ class TestStarting:
             (["--params", '{"n": 2, "day": "x"}', "--param", "n=[3]"], {"n": [3], "day": "x"}),
         ],
     )
-    def test_parameters(self, call: Call, plant: Path, given: list[str], params: dict[str, object]) -> None:
+    def test_parameters_are_given_one_by_one_or_as_json(
+        self, call: Call, plant: Path, given: list[str], params: dict[str, object]
+    ) -> None:
         [answer] = call("workflows", "start", "etl", "--json", *given).objects
 
         run = newest(call, "etl")
         assert answer == {"run_id": run["id"]}
         assert run["input_payload"] == params
 
-    def test_parameters_from_a_file(self, call: Call, plant: Path) -> None:
+    def test_parameters_may_come_from_a_file(self, call: Call, plant: Path) -> None:
         (plant / "params.json").write_text('{"n": 5}')
 
         call("workflows", "start", "etl", "--params", "@params.json")
@@ -80,7 +82,7 @@ class TestStarting:
         assert err.startswith(said)
 
     @pytest.mark.usefixtures("operator")
-    def test_waiting_for_the_end(self, call: Call) -> None:
+    def test_who_waits_is_told_the_end(self, call: Call) -> None:
         code, out, err = call("workflows", "start", "later", "--wait")
 
         assert (code, len(out.strip()), err) == (0, 26, "success\n")
@@ -111,7 +113,7 @@ class TestTriggering:
         assert err.startswith(said)
 
     @pytest.mark.usefixtures("operator")
-    def test_waiting_for_the_end(self, call: Call) -> None:
+    def test_who_waits_is_told_the_end(self, call: Call) -> None:
         assert call("trigger", "later", "--wait").code == 0
 
 
@@ -138,7 +140,7 @@ class TestRepeating:
             (["good@last"], 2, "error: run "),
         ],
     )
-    def test_what_cannot_be_repeated(self, call: Call, wrong: list[str], code: int, said: str) -> None:
+    def test_what_cannot_be_repeated_is_refused(self, call: Call, wrong: list[str], code: int, said: str) -> None:
         ended, out, err = call("workflows", "rerun", *wrong)
 
         assert (ended, out) == (code, "")
@@ -171,7 +173,7 @@ class TestAnswering:
         assert asked["status"] == status
         assert "Ann" in f"{asked['output_payload']} {asked['error_message']}"
 
-    def test_as_an_object(self, call: Call, plant: Path) -> None:
+    def test_programs_are_told_the_answer_as_an_object(self, call: Call, plant: Path) -> None:
         [done] = call("workflows", "approve", "release@last", "ask", "--json").objects
 
         assert done == {
@@ -192,7 +194,9 @@ class TestAnswering:
         ],
     )
     @pytest.mark.parametrize("word", ["approve", "reject"])
-    def test_a_wrong_answer(self, call: Call, plant: Path, word: str, wrong: list[str], code: int, said: str) -> None:
+    def test_a_wrong_answer_leaves_the_question_open(
+        self, call: Call, plant: Path, word: str, wrong: list[str], code: int, said: str
+    ) -> None:
         ended, out, err = call("workflows", word, *wrong)
 
         assert (ended, out) == (code, "")
@@ -222,7 +226,9 @@ class TestPausing:
         ("wrong", "said"),
         [(["elt", "load"], 'Did you mean "etl"?'), (["etl", "lod"], 'Did you mean "load"?')],
     )
-    def test_what_does_not_exist(self, call: Call, plant: Path, word: str, wrong: list[str], said: str) -> None:
+    def test_a_step_that_does_not_exist_has_a_near_match(
+        self, call: Call, plant: Path, word: str, wrong: list[str], said: str
+    ) -> None:
         code, out, err = call("workflows", word, *wrong)
 
         assert (code, out) == (1, "")

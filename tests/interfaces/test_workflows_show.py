@@ -48,7 +48,7 @@ class TestTheList:
         assert later[5:] == ["queued", "-"]
         assert release[5:] == ["running", "-"]
 
-    def test_as_objects(self, call: Call, plant: Path) -> None:
+    def test_programs_get_one_object_for_each(self, call: Call, plant: Path) -> None:
         etl, later, release = call("workflows", "--json").objects
 
         assert (etl["id"], etl["steps"], etl["params"]) == ("etl", 6, {"day": "today", "n": 1})
@@ -144,7 +144,7 @@ class TestThePicture:
         assert quiet["document"]["steps"][0]["env"] == {"TOKEN": "***"}
         assert etl["document"] is None
 
-    def test_as_one_object(self, call: Call, plant: Path) -> None:
+    def test_programs_get_the_whole_workflow_as_one_object(self, call: Call, plant: Path) -> None:
         [shown] = call("workflows", "show", "etl", "--json").objects
         [same] = call("workflows", "show", "etl", "--format", "json").objects
 
@@ -168,7 +168,9 @@ class TestThePicture:
             ("dot", 'digraph "etl version 1" {', '    s0 -> s2 [label="failure, exit code 3"];'),
         ],
     )
-    def test_for_other_programs(self, call: Call, plant: Path, form: str, first: str, arrow: str) -> None:
+    def test_it_can_be_drawn_by_other_programs(
+        self, call: Call, plant: Path, form: str, first: str, arrow: str
+    ) -> None:
         code, out, err = call("workflows", "show", "etl", "--format", form)
 
         assert (code, err) == (0, "")

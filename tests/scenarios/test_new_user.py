@@ -94,7 +94,7 @@ def test_an_included_file_that_appears_is_read(place: Place) -> None:
         assert server.saw("configuration_applied", 2)["changes"] == "created loud"
 
 
-def test_a_signal_is_enough(place: Place) -> None:
+def test_a_signal_applies_a_changed_file(place: Place) -> None:
     place.file.write_text(QUIET)
 
     with place.serve() as server:
@@ -105,7 +105,7 @@ def test_a_signal_is_enough(place: Place) -> None:
         assert jobs(place) == {"quiet": "disabled", "loud": "on"}
 
 
-def test_so_is_a_command(place: Place) -> None:
+def test_a_command_applies_a_changed_file(place: Place) -> None:
     place.file.write_text(QUIET)
 
     with place.serve():

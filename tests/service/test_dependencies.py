@@ -81,7 +81,7 @@ async def test_an_edge_that_closes_a_cycle_is_refused(app: Foliot, engine: Inlin
 
 
 @pytest.mark.proves("R2-18", "R2-20")
-async def test_what_does_not_exist(app: Foliot, engine: InlineEngine) -> None:
+async def test_jobs_and_conditions_that_do_not_exist_are_refused(app: Foliot, engine: InlineEngine) -> None:
     with pytest.raises(NotFound):
         await app.add_dependency("nobody", "a")
     with pytest.raises(NotFound):

@@ -8,7 +8,7 @@ import pytest
 from foliot.domain.ids import Token
 from foliot.domain.instant import DAY, HOUR
 from foliot.domain.lease import Claim, Finish
-from foliot.domain.logs import Closing, LogEnd, LogState, Stream, closing_line, cut_line
+from foliot.domain.logs import Closing, LogEnd, LogState, Stream, closing_line, cut_line, given_back_line
 from foliot.domain.outcome import Reason
 from foliot.domain.run import Ended, Status
 from foliot.errors import (
@@ -19,7 +19,8 @@ from foliot.errors import (
     OutputTruncated,
     OutputUnfinished,
 )
-from foliot.service.logs import LOOK_EVERY, LogView
+from foliot.service.logs import LogView
+from foliot.service.presence import LOOK_EVERY
 from foliot.testing.builders import a_chunk, a_run, failed, given_back, lost, retention, succeeded, to_retry
 from foliot.testing.clock import VirtualClock
 from foliot.testing.conformance.storage.scene import Scene
@@ -92,7 +93,13 @@ async def test_following_goes_on_through_all_attempts_until_the_run_is_over(
     assert end == LogEnd(LogState.COMPLETE)
 
 
-async def test_an_attempt_that_was_given_back_has_the_number_of_the_next(services: Services, scene: Scene) -> None:
+GIVEN_BACK = (1, given_back_line(1))
+
+
+@pytest.mark.proves("S10")
+async def test_an_attempt_that_was_given_back_has_the_number_of_the_next_and_is_set_apart_from_it(
+    services: Services, scene: Scene
+) -> None:
     first = await scene.start()
     await write(scene, first, b"interrupted\n")
     await scene.finish(given_back(first))
@@ -103,8 +110,78 @@ async def test_an_attempt_that_was_given_back_has_the_number_of_the_next(service
     await write(scene, third, b"third\n")
 
     pieces, _ = await collect(services.logs.read(first.run_id))
+    tail = await services.logs.tail(first.run_id)
 
-    assert pieces == [(1, b"interrupted\n"), (1, b"again\n"), (2, b"third\n")]
+    assert pieces == [(1, b"interrupted\n"), GIVEN_BACK, (1, b"again\n"), (2, b"third\n")]
+    assert [(piece.attempt, piece.data) for piece in tail.pieces] == pieces
+    assert [piece.token for piece in tail.pieces] == [first.token, first.token, second.token, third.token]
+    assert await services.logs.given_back(await scene.run(first.run_id)) == 1
+
+
+@pytest.mark.proves("S10")
+async def test_who_follows_is_told_once_when_an_attempt_was_given_back_and_begins_again(
+    services: Services, scene: Scene, clock: VirtualClock
+) -> None:
+    first = await scene.start()
+    await write(scene, first, b"interrupted\n")
+    following = asyncio.create_task(collect(services.logs.follow(first.run_id)))
+    await ease()
+
+    await scene.finish(given_back(first))
+    for second in await scene.claim():
+        clock.advance(LOOK_EVERY)
+        await ease()
+        await write(scene, second, b"again\n")
+        await scene.finish(succeeded(second))
+    clock.advance(LOOK_EVERY)
+
+    pieces, _ = await following
+    assert pieces == [(1, b"interrupted\n"), GIVEN_BACK, (1, b"again\n")]
+
+
+@pytest.mark.proves("S10")
+async def test_so_is_one_that_prints_nothing_when_it_begins_again(services: Services, scene: Scene) -> None:
+    first = await scene.start()
+    await write(scene, first, b"interrupted\n")
+    await scene.finish(given_back(first))
+    queued, _ = await collect(services.logs.read(first.run_id))
+    [second] = await scene.claim()
+    running, _ = await collect(services.logs.read(first.run_id))
+    await scene.finish(succeeded(second))
+
+    over, _ = await collect(services.logs.read(first.run_id))
+    rest, _ = await collect(services.logs.read(first.run_id, after=(first.token, 0)))
+    none, _ = await collect(services.logs.read(first.run_id, after=(first.token, (1 << 63) - 1)))
+
+    assert queued == [(1, b"interrupted\n")]
+    assert running == over == [(1, b"interrupted\n"), GIVEN_BACK]
+    assert (rest, none) == ([GIVEN_BACK], [])
+
+
+@pytest.mark.proves("S10")
+async def test_one_that_is_cancelled_before_it_begins_again_never_did(services: Services, scene: Scene) -> None:
+    first = await scene.start()
+    await write(scene, first, b"interrupted\n")
+    await scene.finish(given_back(first))
+    await scene.cancel(first.run_id)
+
+    pieces, _ = await collect(services.logs.read(first.run_id))
+
+    assert pieces == [(1, b"interrupted\n"), (1, given_back_line(1, began_again=False))]
+
+
+async def test_one_that_failed_and_is_cancelled_before_its_next_try_was_not_given_back(
+    services: Services, scene: Scene, clock: VirtualClock
+) -> None:
+    first = await scene.start()
+    await write(scene, first, b"failed\n")
+    following = asyncio.create_task(collect(services.logs.follow(first.run_id)))
+    await ease()
+    await scene.finish(to_retry(first, HOUR))
+    await scene.cancel(first.run_id)
+    clock.advance(LOOK_EVERY)
+
+    assert (await following)[0] == [(1, b"failed\n")]
 
 
 async def test_reading_goes_on_behind_a_piece_that_was_seen(services: Services, scene: Scene) -> None:

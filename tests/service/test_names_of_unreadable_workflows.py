@@ -185,6 +185,49 @@ async def test_where_neither_can_be_read_both_are_mended(services: Services, spo
     assert versions == [2, 2]
 
 
+@pytest.mark.parametrize("document", ['{"kind": "shell", "source": "api", "options": 7}', "{oops"])
+async def test_a_job_that_cannot_be_read_and_may_be_anyones_is_not_overwritten(
+    services: Services, database: tuple[str, Callable[[str], object]], spoil: Spoil, document: str
+) -> None:
+    await services.workflows.register({"etl": flow("extract")})
+    await services.registrar.put_jobs({JobId("etl.mine"): SHELL})
+    spoil("workflows", "etl")
+    database[1](f"UPDATE jobs SET spec = '{document}' WHERE id = 'etl.mine' RETURNING id")
+
+    of_it = r'has the name of a job that cannot be read and may be anybody\'s: "etl\.mine"'
+    with pytest.raises(InvalidWorkflow, match=of_it):
+        await services.workflows.register({"etl": flow("mine")})
+
+    with pytest.raises(RowUnreadable):
+        await services.storage.jobs.get([JobId("etl.mine")])
+
+
+async def test_nor_is_it_where_the_workflow_can_be_read_or_is_new(services: Services, spoil: Spoil) -> None:
+    await services.workflows.register({"etl": flow("extract")})
+    await services.registrar.put_jobs({JobId("etl.mine"): SHELL, JobId("new"): SHELL})
+    spoil("jobs", "etl.mine")
+    spoil("jobs", "new")
+
+    for name in ("etl", "new"):
+        with pytest.raises(InvalidWorkflow, match="a job that cannot be read and may be anybody's"):
+            await services.workflows.register({name: flow("mine")})
+
+
+@pytest.mark.parametrize("document", ['{"kind": "shell", "source": "workflow", "options": 7}', "{oops"])
+async def test_a_step_that_is_known_to_be_one_is_mended(
+    services: Services, database: tuple[str, Callable[[str], object]], spoil: Spoil, document: str
+) -> None:
+    await services.workflows.register({"etl": flow("extract")})
+    if document != "{oops":
+        spoil("workflows", "etl")
+    database[1](f"UPDATE jobs SET spec = '{document}' WHERE id = 'etl.extract' RETURNING id")
+
+    await services.workflows.register({"etl": flow("extract", command="false")})
+
+    [job] = (await services.storage.jobs.get([JobId("etl.extract")])).values()
+    assert job.spec.spec["command"] == "false"
+
+
 # -- many
 
 

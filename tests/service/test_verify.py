@@ -1,5 +1,7 @@
 """`verify` finds what is wrong with a ledger, and calls nothing wrong that is not."""
 
+import gc
+import tracemalloc
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -13,9 +15,10 @@ from foliot.domain.audit import Fault
 from foliot.domain.ids import RunId, ScheduleId
 from foliot.domain.instant import HOUR, MINUTE, SECOND, Instant, later
 from foliot.domain.schedule import Overlap
+from foliot.domain.tick import tick_key
 from foliot.service import verify as verifying
 from foliot.service.verify import Report, verify
-from foliot.testing.builders import every, retention, succeeded
+from foliot.testing.builders import NIGHTLY, every, retention, succeeded
 from foliot.testing.clock import START, VirtualClock
 from foliot.testing.conformance.storage.scene import Scene
 
@@ -134,10 +137,88 @@ async def test_what_is_wrong_on_a_later_page_is_found(
     assert [finding.fault for finding in (await report(scene)).findings] == [fault]
 
 
+@pytest.mark.proves("T12")
+@pytest.mark.parametrize("size", [1, 2, 200])
+async def test_older_runs_tell_that_one_is_missing_however_many_are_read_at_once(
+    scene: Scene, path: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    monkeypatch.setattr(verifying, "_RUNS", size)
+    await scene.schedule(every(60, overlap=Overlap.ALLOW))
+    await work(scene, 1)
+    await scene.fire_after(MINUTE)
+    [_under_way] = await scene.claim()
+    [gone] = await work(scene, 1)
+    tamper(path, "DELETE FROM runs WHERE id = ?", gone)
+
+    found = await report(scene, since=later(START, 2 * MINUTE + 1))
+
+    assert [(finding.fault, finding.run_id) for finding in found.findings] == [(Fault.RUN_MISSING, gone)]
+
+
+@pytest.mark.parametrize("are_runs_kept", [True, False])
+async def test_a_longer_ledger_takes_no_more_memory(
+    scene: Scene, path: Path, monkeypatch: pytest.MonkeyPatch, are_runs_kept: bool
+) -> None:
+    for size in ("_ROWS", "_RUNS"):
+        monkeypatch.setattr(verifying, size, 100)
+    await scene.schedule(every(1))
+    await scene.fire_after(SECOND)
+    await scene.finish(*[succeeded(claim) for claim in await scene.claim()])
+
+    peaks = [await peak_of_a_look(scene, path, ticks, are_runs_kept) for ticks in (2_000, 4_000, 20_000)]
+
+    assert peaks[2] < 1.5 * peaks[1]
+
+
+async def peak_of_a_look(scene: Scene, path: Path, ticks: int, are_runs_kept: bool) -> int:
+    """How many bytes it takes at most. The first look of all makes what later ones find."""
+    lengthen(path, ticks, are_runs_kept)
+    gc.collect()
+    tracemalloc.start()
+    found = await report(scene)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (found.ticks, found.findings) == (ticks, [])
+    return peak
+
+
+def key_of(*moment: Any) -> str:
+    return tick_key(NIGHTLY, *moment)
+
+
+def lengthen(path: Path, ticks: int, are_runs_kept: bool) -> None:
+    """Let a schedule have fired each second so many times."""
+    connection = apsw.Connection(str(path))
+    connection.create_scalar_function("key_of", key_of, 1)
+    connection.execute(
+        "WITH RECURSIVE numbers (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM numbers WHERE value < ?2)"
+        " INSERT OR IGNORE INTO ticks SELECT uid, moment, moment, 1, 'ran', 'on_time', moment, 1,"
+        " printf('7%025d', value), NULL, key_of(moment), moment"
+        " FROM (SELECT uid, value, ?1 + value * 1000 AS moment FROM schedules, numbers)",
+        (START, ticks),
+    )
+    if are_runs_kept:
+        connection.execute(
+            "INSERT OR IGNORE INTO runs (id, project, job_id, queue, priority, trigger, status, due_at, created_at,"
+            " finished_at, attempt, lost, schedule_uid, schedule_id, scheduled_for, tick_key)"
+            " SELECT t.run_id, project, job_id, queue, priority, trigger, status, t.fire_at, t.fire_at, t.fire_at,"
+            " attempt, lost, t.uid, schedule_id, t.scheduled_for, t.key"
+            " FROM ticks t, (SELECT * FROM runs ORDER BY id LIMIT 1) WHERE t.run_id > '7'"
+        )
+    else:
+        connection.execute("DELETE FROM runs")
+    until = START + ticks * SECOND
+    connection.execute(
+        "UPDATE schedules SET settled_until = ?1, last_scheduled_at = ?1, next_run_at = ?2, wake_at = ?2",
+        (until, until + SECOND),
+    )
+    connection.close()
+
+
 # -- what is not wrong
 
 
-@pytest.mark.parametrize("verb", ["ledgers", "ticks", "tick_keys", "due"])
+@pytest.mark.parametrize("verb", ["ledgers", "ticks", "tick_keys", "shared_runs", "due"])
 async def test_what_is_settled_while_one_looks_is_no_fault(scene: Scene, verb: str) -> None:
     await scene.schedule(every(60))
     await work(scene, 3)

@@ -12,6 +12,7 @@ from foliot.domain.lease import Claim, Finish
 from foliot.domain.run import Run
 from foliot.domain.tick import TickOutcome, TickReason
 from foliot.ports.runs import Depth
+from foliot.ports.schedules import TickSight
 from foliot.service.views import RunView, as_json, view_attempt, view_job, view_run, view_tick
 from foliot.testing.builders import REPORT, a_run, every, failed, lost, some_runs, succeeded, to_retry
 from foliot.testing.clock import START
@@ -110,7 +111,7 @@ async def test_ticks_are_seen_with_their_run(scene: Scene) -> None:
     schedule = await scene.schedule(every(60))
     [run_id] = await scene.fire_after(MINUTE)
 
-    [view] = [view_tick(tick) for tick in await scene.ticks(schedule.uid)]
+    [view] = [view_tick(TickSight(tick)) for tick in await scene.ticks(schedule.uid)]
 
     assert (view.outcome, view.reason, view.run_id) == (TickOutcome.RAN, TickReason.ON_TIME, run_id)
     assert view.scheduled_for == view.until == view.fire_at == AT_START + timedelta(minutes=1)

@@ -163,15 +163,20 @@ async def test_a_job_that_was_probably_meant_is_named(app: Foliot, services: Ser
     assert (problem.key, problem.hint) == ("$.steps[0]", 'Did you mean "report"?')
 
 
-async def test_what_an_application_owns_is_not_taken_from_it(services: Services) -> None:
+@pytest.fixture
+async def owner(services: Services) -> Foliot:
+    """An application that defines the workflow itself."""
     app = Foliot()
     flow = Workflow("etl")
     flow.step("extract", shell="true")
     app.workflow(flow)
     await app.open(services)
+    return app
 
+
+async def test_what_an_application_owns_is_not_taken_from_it(owner: Foliot, services: Services) -> None:
     with pytest.raises(OwnedElsewhere, match='workflow "etl" is defined in the application'):
-        await app.deploy_workflow(document("0 3 * * *"))
+        await owner.deploy_workflow(document("0 3 * * *"))
 
     assert await stored(services) == (1, {})
 
@@ -266,15 +271,9 @@ async def test_what_something_else_depends_on_is_not_deleted(app: Foliot, servic
     assert await services.workflows.page() == []
 
 
-async def test_a_workflow_of_an_application_is_not_deleted(services: Services) -> None:
-    app = Foliot()
-    flow = Workflow("etl")
-    flow.step("extract", shell="true")
-    app.workflow(flow)
-    await app.open(services)
-
+async def test_a_workflow_of_an_application_is_not_deleted(owner: Foliot) -> None:
     with pytest.raises(OwnedElsewhere, match='workflow "etl" is defined in the application'):
-        await app.delete_workflow("etl")
+        await owner.delete_workflow("etl")
 
 
 async def test_a_workflow_is_not_deleted_as_if_it_were_a_job(app: Foliot) -> None:

@@ -33,6 +33,7 @@ class Files(NamedTuple):
 
     documents: tuple[Document, ...]
     paths: tuple[Path, ...]
+    blank: tuple[Path, ...]
     directories: tuple[Path, ...]
 
 
@@ -40,7 +41,8 @@ def read_files(path: Path, reading: Reading) -> Files:
     """Read a file and what it includes, each file once. What cannot be read is a problem."""
     search = _Search(reading)
     search.read(path, Place(str(path)))
-    return Files(tuple(search.documents), tuple(search.paths), tuple(sorted(search.directories)))
+    blank, directories = tuple(search.blank), tuple(sorted(search.directories))
+    return Files(tuple(search.documents), tuple(search.paths), blank, directories)
 
 
 class _Search:
@@ -51,6 +53,7 @@ class _Search:
         self._seen: set[Path] = set()
         self.documents: list[Document] = []
         self.paths: list[Path] = []
+        self.blank: list[Path] = []
         self.directories: set[Path] = set()
 
     def read(self, path: Path, asked_from: Place, depth: int = 0) -> None:
@@ -68,6 +71,8 @@ class _Search:
         except InvalidInput as error:
             self._reading.refuse(asked_from, error)
             return
+        if not text.strip():
+            self.blank.append(path)
         document = parse(text, path, self._reading.problems)
         if document is not None:
             self.documents.append(document)

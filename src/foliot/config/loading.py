@@ -23,7 +23,7 @@ from foliot.domain.defaults import DEFAULT_STORAGE
 from foliot.domain.instant import Instant
 from foliot.errors import InvalidInput, Place
 
-_NOTHING: Final = Files((), (), ())
+_NOTHING: Final = Files((), (), (), ())
 
 
 def load(path: Path | None, environ: Mapping[str, str], now: Instant) -> Loaded:
@@ -69,6 +69,7 @@ def _configuration(files: Files, reading: Reading) -> Configuration:
         outbound=outbound_settings(fields["outbound"], server, reading),
         declared=read_declared(sources, reading),
         files=files.paths,
+        blank=files.blank,
         watched=files.directories,
     )
 

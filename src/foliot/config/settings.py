@@ -92,6 +92,8 @@ class Configuration(Struct, frozen=True, kw_only=True):
     declared: Declared = Declared()
     files: tuple[Path, ...] = ()
     """Every file that was read, the main one first."""
+    blank: tuple[Path, ...] = ()
+    """Those of them in which nothing was written when they were read."""
     watched: tuple[Path, ...] = ()
     """The directories in which files may appear that an include would find."""
 

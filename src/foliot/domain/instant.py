@@ -16,6 +16,8 @@ MINUTE: Final = Millis(60_000)
 HOUR: Final = Millis(3_600_000)
 DAY: Final = Millis(86_400_000)
 
+EARLIEST: Final = Instant(-62_135_596_800_000)
+"""The first moment of the year 1, where datetime begins."""
 LATEST: Final = Instant(253_402_300_799_000)
 """The last second of the year 9999, where datetime ends."""
 

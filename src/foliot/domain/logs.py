@@ -66,6 +66,12 @@ def cut_line(attempt: int) -> bytes:
     return f"attempt {attempt} was cut off: its worker vanished, and with it what it had not handed over\n".encode()
 
 
+def given_back_line(attempt: int, *, began_again: bool = True) -> bytes:
+    """What stands between two starts of one attempt: its worker was told to stop while it was at work."""
+    what_then = "began again" if began_again else "never began again"
+    return f"attempt {attempt} was given back when its worker stopped, and {what_then}\n".encode()
+
+
 def read_closing(chunk: LogChunk) -> Closing | None:
     """What a chunk says about the end of its attempt's log, if it is a closing line."""
     if chunk.stream != "meta":

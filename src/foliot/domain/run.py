@@ -37,7 +37,7 @@ from foliot.domain.outcome import (
     TimedOut,
 )
 from foliot.domain.secrets import public_error
-from foliot.errors import InvalidInput, suggest
+from foliot.errors import InvalidInput, RowUnreadable, suggest
 
 
 class Status(StrEnum):
@@ -126,7 +126,7 @@ class Tick(NamedTuple):
 
 
 class NewRun(Struct, frozen=True, gc=False):
-    """A run to be created. `limits` and `options` hold what its job said at that moment."""
+    """A run to be created. `options` hold what its job says at that moment, and `overrides` what was given for it."""
 
     id: RunId
     job_id: JobId
@@ -180,10 +180,13 @@ class Run(NamedTuple):
     item: str | None = None
     scheduled_for: Instant | None = None
     """The planned moment that it was made for, with a tick of ours or without."""
+    unreadable: RowUnreadable | None = None
+    """What is wrong with its row, if something other than Foliot has written it. The rest of the run is what can be
+    told of it: it may be shown and ended, and nobody goes by it otherwise."""
 
 
 class AttemptRecord(NamedTuple):
-    """One finished try."""
+    """One finished try. The status of one that cannot be read is `unreadable`, and its error says why."""
 
     run_id: RunId
     number: int

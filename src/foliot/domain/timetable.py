@@ -65,6 +65,15 @@ class Timetable(NamedTuple):
                 return moment
         return None
 
+    def following(self, after: Instant, limit: int) -> list[Instant]:
+        """The next planned moments, paused or not."""
+        moments: list[Instant] = []
+        for stretch in self._reigns(after, LATEST):
+            moments += stretch.rule.between(stretch.first, stretch.last, limit - len(moments))
+            if len(moments) == limit:
+                break
+        return moments
+
     def upcoming(self, after: Instant, limit: int) -> list[Instant]:
         """The next planned moments that are not paused."""
         moments: list[Instant] = []

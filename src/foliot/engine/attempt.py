@@ -140,7 +140,7 @@ def _variables_of_step(claim: Claim) -> Mapping[str, str]:
 
 
 def describe_exception(error: BaseException) -> str:
-    """The traceback, as people know it, cut in the middle of nothing: its end says what happened."""
+    """The traceback as people know it. Of a long one the beginning is left out: its end says what happened."""
     text = "".join(traceback.format_exception(error)).strip()
     return text[-8_000:]
 

@@ -15,9 +15,10 @@ from foliot.ports.storage import Storage
 
 
 class Guide:
-    """`known` are states of steps that are at hand; the others are read when they are asked for.
+    """Leads one execution from the steps that have resolved to all that follows from them.
 
-    `before` is the execution whose steps have left something behind: a new one that repeats it is not stored yet.
+    `known` are the states of steps that are at hand; the others are read when they are asked for. `before` is where
+    steps have left something behind: the execution itself, or, of a new one that is not stored yet, the one it repeats.
     """
 
     def __init__(

@@ -76,7 +76,7 @@ class Janitor:
             return _ASK_AGAIN
         if pruned.total:
             log.info("pruned", extra=pruned._asdict())
-        if max(pruned) >= BATCH:
+        if pruned.is_more:
             return AT_ONCE
         self._rest = _EVERY
         return _RENEW

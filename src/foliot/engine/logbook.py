@@ -49,7 +49,7 @@ class LogBook:
 
     @cached_property
     def home(self) -> tuple[asyncio.AbstractEventLoop, int]:
-        """The loop that saves and its thread, as whoever opens the first log finds them: asking is a system call."""
+        """The loop that saves, and its thread. Looked up with the first log and kept: each look is a system call."""
         return asyncio.get_running_loop(), get_ident()
 
     def open(self, claim: Claim) -> "RunLog":

@@ -74,24 +74,36 @@ class Opener:
         plan = await self._plans.get(job.id, start.version, job.revision)
         if plan is None:
             return None
+        params = read_params(plan.spec, decode_payload(claim.payload))
+        jobs = await self._named_jobs(plan)
+        states = await self._states(plan, start)
         execution = Execution(
             run_id=claim.run_id,
             workflow_id=job.id,
             version=start.version,
             state=0,
-            unresolved=len(plan.steps),
-            params=read_params(plan.spec, decode_payload(claim.payload)),
-            jobs=await self._named_jobs(plan),
+            unresolved=sum(state.result is None for state in states.values()),
+            params=params,
+            jobs=jobs,
             tick=claim.tick,
             opened_at=claim.started_at,
             deadline=None if options.timeout is None else later(claim.started_at, options.timeout),
             revision=job.revision,
             scheduled_for=claim.scheduled_for,
         )
-        states = await self._states(plan, start)
-        execution = execution._replace(unresolved=sum(state.result is None for state in states.values()))
+        return await self._begun(claim, plan, execution, states, start.rerun_of)
+
+    async def _begun(
+        self,
+        claim: Claim,
+        plan: Plan,
+        execution: Execution,
+        states: Mapping[str, StepState],
+        rerun_of: RunId | None,
+    ) -> Opening:
+        """What follows at once: the runs of the first steps, or the end where nothing is to be run."""
         passage = Passage(plan, execution, lambda: RunId(self._ids.make(claim.started_at)), claim.started_at)
-        guide = Guide(self._storage, plan, execution, passage, states, start.rerun_of)
+        guide = Guide(self._storage, plan, execution, passage, states, rerun_of)
         await guide.tell(await guide.take(begin(plan.graph, states)))
         return Opening(claim, execution, {**states, **passage.changed}, passage.runs, await guide.ending())
 

@@ -6,7 +6,11 @@ import sys
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from foliot.interfaces.line_writer import LineWriter
+
 _STANDARD: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+_STANDARD_ERROR: Final = 2
+_UNREAD: Final = "standard error was not read fast enough, or could not be written"
 
 
 class JsonFormatter(logging.Formatter):
@@ -17,7 +21,7 @@ class JsonFormatter(logging.Formatter):
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "event": record.getMessage(),
-            **_extra(record),
+            **facts_of(record),
         }
         if record.exc_info:
             event["error"] = self.formatException(record.exc_info)
@@ -29,20 +33,52 @@ class TextFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         at = datetime.fromtimestamp(record.created).astimezone()
-        values = " ".join(f"{name}={_shown(value)}" for name, value in _extra(record).items())
+        values = " ".join(f"{name}={_shown(value)}" for name, value in facts_of(record).items())
         line = f"{at:%H:%M:%S} {record.levelname.lower():7} {record.getMessage()} {values}".rstrip()
         return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
 
 
-def configure_logging(style: str, level: str) -> None:
-    """Log to standard error: JSON, text, or (auto) text only where a person is watching."""
+class LineHandler(logging.Handler):
+    """Says each event in a line, and waits for nobody to read it."""
+
+    def __init__(self, formatter: logging.Formatter, descriptor: int, encoding: str) -> None:
+        super().__init__()
+        self.setFormatter(formatter)
+        self.lines = LineWriter(descriptor, self._confess, encoding=encoding)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            self.lines.put(self.format(record))
+        except Exception:
+            # Somebody logs what cannot be formatted. The original would print this to the stream, and might wait there.
+            self.lines.put(self._said(logging.ERROR, "line_not_formatted", exc_info=sys.exc_info()))
+
+    def flush(self) -> None:
+        """Wait for the last lines, for a bounded time. The interpreter does so when it ends."""
+        self.lines.flush()
+
+    def _confess(self, count: int) -> str:
+        return self._said(logging.WARNING, "log_lines_dropped", count=count, hint=_UNREAD)
+
+    def _said(self, level: int, event: str, **facts: Any) -> str:
+        named = {"levelno": level, "levelname": logging.getLevelName(level), "msg": event}
+        return self.format(logging.makeLogRecord({**named, **facts}))
+
+
+def configure_logging(style: str, level: str) -> LineWriter:
+    """Log to standard error: JSON, text, or (auto) text only where a person is watching.
+
+    What comes back writes other lines to the same place, in order.
+    """
     is_text = style == "text" or (style == "auto" and sys.stderr.isatty())
-    handler = logging.StreamHandler()
-    handler.setFormatter(TextFormatter() if is_text else JsonFormatter())
+    formatter = TextFormatter() if is_text else JsonFormatter()
+    handler = LineHandler(formatter, _STANDARD_ERROR, sys.stderr.encoding)
     logging.basicConfig(handlers=[handler], level=level.upper(), force=True)
+    return handler.lines
 
 
-def _extra(record: logging.LogRecord) -> dict[str, Any]:
+def facts_of(record: logging.LogRecord) -> dict[str, Any]:
+    """What an event says besides its name."""
     return {name: value for name, value in vars(record).items() if name not in _STANDARD}
 
 

@@ -12,6 +12,7 @@ class JobStore(Protocol):
     async def put(self, jobs: Sequence[tuple[JobId, JobSpec]], *, at: Instant | None = None) -> list[Job]:
         """Create or replace definitions. Saving what is already there changes nothing, not even `updated_at`.
 
+        Of two definitions of one job the last counts, and is the answer to both.
         One that cannot be read is replaced as well: its revision goes on rising.
         """
         ...

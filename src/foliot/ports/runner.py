@@ -50,6 +50,7 @@ class Attempt(Struct, frozen=True, gc=False):
 
     @property
     def planned(self) -> Instant | None:
+        """The moment that its run was planned for; None where nobody has planned it."""
         return self.scheduled_for if self.tick is None else self.tick.scheduled_for
 
 

@@ -187,7 +187,7 @@ class RunStore(Protocol):
         """What gates have decided about these runs, as JSON (`domain.gate.decision.Decision`)."""
         ...
 
-    # -- being looked at
+    # -- being looked at: one that cannot be read comes with its error (`Run.unreadable`), and stops none of the others
 
     async def get(self, run_ids: Collection[RunId]) -> dict[RunId, Run]: ...
 
@@ -198,7 +198,7 @@ class RunStore(Protocol):
         ...
 
     async def overrides(self, run_id: RunId) -> bytes | None:
-        """The options that were given for this run alone, as JSON."""
+        """The options that were given for this run alone, as JSON. Raises `RowUnreadable` if they are none."""
         ...
 
     async def depth(self, limit: int) -> Depth:
@@ -206,5 +206,5 @@ class RunStore(Protocol):
         ...
 
     async def attempts(self, run_id: RunId) -> list[AttemptRecord]:
-        """Every finished attempt, in order, the last one included."""
+        """Every finished attempt, in order, the last one included. The status of one that cannot be read says so."""
         ...

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from foliot.domain.firing import DueSchedule, Firing
-from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
+from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
 from foliot.domain.job import Job
 from foliot.domain.schedule import Pause, Revision, Schedule
@@ -44,6 +44,14 @@ class Ledger(NamedTuple):
     revisions: Sequence[Revision]
     pauses: Sequence[Pause]
     planned: Sequence[PlannedTick]
+
+
+class TickSight(NamedTuple):
+    """A row of the ledger as people are shown it."""
+
+    record: TickRecord
+    error: RowUnreadable | None = None
+    """Why the row cannot be read; the record is what can be told all the same."""
 
 
 class ScheduleStore(Protocol):
@@ -111,8 +119,12 @@ class ScheduleStore(Protocol):
         """The idempotency keys that stand in the ledger for single moments in (after, until], in order."""
         ...
 
-    async def latest_ticks(self, uid: ScheduleUid, *, limit: int) -> list[TickRecord]:
-        """The newest ledger rows, newest first."""
+    async def shared_runs(self, uid: ScheduleUid, *, after: Instant) -> list[RunId]:
+        """The runs that more than one ledger row names, of those that begin after `after`."""
+        ...
+
+    async def latest_ticks(self, uid: ScheduleUid, *, limit: int) -> list[TickSight]:
+        """The newest ledger rows, newest first, to be shown."""
         ...
 
     async def ledgers(

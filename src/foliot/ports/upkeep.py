@@ -19,16 +19,20 @@ class Retention(NamedTuple):
 
 
 class Pruned(NamedTuple):
+    """How much of each kind was removed."""
+
     runs: int
     logs: int
     ticks: int
     events: int
     schedules: int
     dedupe: int
+    is_more: bool = False
+    """Whether something was left, or not yet looked at: then the next call goes on there."""
 
     @property
     def total(self) -> int:
-        return sum(self)
+        return self.runs + self.logs + self.ticks + self.events + self.schedules + self.dedupe
 
 
 class Upkeep(Protocol):
@@ -44,7 +48,8 @@ class Upkeep(Protocol):
         """Remove up to `limit` of each kind of what is older than it must be kept. None: the epoch is not current.
 
         Never removes a run that is not terminal, nor a tick of a schedule that is younger than its catch-up horizon.
-        An execution goes with all its parts, and none of them goes before it is over.
+        An execution goes with all its parts, and none of them goes before it is over. Whoever calls until there is no
+        more has gone through everything once.
         """
         ...
 

@@ -9,6 +9,7 @@ same set at once end with the same.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -107,9 +108,7 @@ class Deployer:
     async def _ledgers(
         self, schedule_ids: Sequence[ScheduleId], after: ScheduleUid | None
     ) -> list[Ledger | RowUnreadable]:
-        async def read(since: ScheduleUid | None, most: int) -> Sequence[Ledger]:
-            return await self._storage.schedules.ledgers(ids=schedule_ids, after=since, limit=most)
-
+        read = partial(self._storage.schedules.ledgers, ids=schedule_ids)
         return await page_with_errors(read, _uid, after, PAGE)
 
 

@@ -16,7 +16,7 @@ from foliot.domain.payload import encode_payload
 from foliot.domain.run import AttemptRecord, NewRun, Run
 from foliot.domain.workflow.spec import PART_SOURCE
 from foliot.domain.workflow.template import has_template
-from foliot.errors import InvalidRun, NotFound
+from foliot.errors import InvalidRun, NotFound, RowUnreadable
 from foliot.ports.clock import Clock
 from foliot.ports.runs import Created, RunFilter
 from foliot.ports.storage import Storage
@@ -74,6 +74,8 @@ class Desk:
     async def retry(self, run_id: str) -> RunId:
         """Run again what is over: a new run with the payload and the options of that one, and its job as it is now."""
         run = await self.get(run_id)
+        if run.unreadable is not None:
+            raise _unrepeatable(run, run.unreadable)
         if not run.status.is_terminal:
             raise InvalidRun(f"run {run_id} is {run.status}, not over", hint=f"Cancel it with: foliot cancel {run_id}")
         job = await self._registrar.job(run.job_id)
@@ -94,8 +96,11 @@ class Desk:
         return again.id
 
     async def mark(self, run_id: str) -> Marked:
-        """Let a run count as a success. One that is under way is refused."""
-        asked = RunId(run_id)
+        """Let a run count as a success. One that is under way is refused, and one that is over and cannot be read: what
+        stands for it would be like it."""
+        asked = (run := await self.get(run_id)).id
+        if run.unreadable is not None and run.status.is_terminal:
+            raise _unrepeatable(run, run.unreadable)
         marked = (await self._storage.runs.mark({asked: RunId(self._ids.make(self._clock.now()))}))[asked]
         if marked.answer is MarkAnswer.NOT_FOUND:
             raise NotFound("run", run_id)
@@ -150,6 +155,12 @@ class Desk:
             )
             for run_id, payload in zip(self._ids.batch(now, len(payloads)), payloads, strict=True)
         ]
+
+
+def _unrepeatable(run: Run, error: RowUnreadable) -> RowUnreadable:
+    """Nobody knows what it was given."""
+    error.hint = f"{error.hint} Or start another one with: foliot trigger {run.job_id}"
+    return error
 
 
 def _refuse_templates(job: Job) -> None:

@@ -107,6 +107,9 @@ class Executions:
             return {}
         found = await self._storage.executions.facts(run_id, asked)
         stored = await self._storage.runs.get([facts.run_id for facts in found.values() if facts.run_id is not None])
+        for run in stored.values():
+            if run.unreadable is not None:
+                raise run.unreadable
         return keep(before.id, found, kept_in(await self._storage.runs.overrides(run_id)), stored)
 
     async def mark_step(self, execution_id: str, step: str) -> RunId:
@@ -194,9 +197,15 @@ def _view(execution: Execution, run: Run, steps: Sequence[StepRecord]) -> Execut
         scheduled_for=None if execution.planned is None else to_datetime(execution.planned),
         started_at=to_datetime(execution.opened_at),
         finished_at=None if run.finished_at is None else to_datetime(run.finished_at),
-        error=run.error or (None if execution.error is None else execution.error.message),
+        error=_trouble(execution, run) or run.error,
         steps=[_view_step(step) for step in steps],
     )
+
+
+def _trouble(execution: Execution, run: Run) -> str | None:
+    """Which row of it cannot be read. Of one that is over its own error says more than what it was given."""
+    error = run.unreadable or (None if run.error else execution.error)
+    return None if error is None else error.message
 
 
 def _view_step(step: StepRecord) -> StepView:

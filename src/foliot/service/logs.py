@@ -11,18 +11,29 @@ from typing import Final, NamedTuple
 import msgspec
 
 from foliot.domain.ids import RunId, Token
-from foliot.domain.instant import Millis, to_datetime
-from foliot.domain.logs import LogChunk, LogEnd, LogState, Stream, cut_line, judge_log, read_closing
+from foliot.domain.instant import Instant, to_datetime
+from foliot.domain.logs import (
+    LogChunk,
+    LogEnd,
+    LogState,
+    Stream,
+    cut_line,
+    given_back_line,
+    judge_log,
+    read_closing,
+)
 from foliot.domain.outcome import Reason
 from foliot.domain.run import BEGUN, AttemptRecord, Run
 from foliot.errors import NotFound, OutputLost, OutputPruned, OutputTruncated, OutputUnavailable, OutputUnfinished
 from foliot.ports.clock import Clock
 from foliot.ports.storage import Storage
+from foliot.service.presence import LOOK_EVERY
 
-LOOK_EVERY: Final = Millis(250)
 _PAGE: Final = 1_000
 _BEHIND: Final = (1 << 63) - 1
 """Behind all that an attempt printed."""
+_NEVER: Final = Token(_BEHIND)
+"""Of a start that there will not be."""
 _REFUSALS: Final[Mapping[LogState, tuple[type[OutputUnavailable], str, str]]] = {
     LogState.TRUNCATED: (
         OutputTruncated,
@@ -49,6 +60,11 @@ class LogView(msgspec.Struct, frozen=True, kw_only=True):
     cursor: Cursor
     is_closing: bool = False
     """Whether it is the line by which Foliot ends the log of an attempt."""
+
+    @property
+    def token(self) -> int:
+        """Which start it is of: an attempt that was given back begins again under its number, with another token."""
+        return self.cursor[0]
 
     @property
     def text(self) -> str:
@@ -78,7 +94,7 @@ class Logs:
         run = await self._run(run_id)
         pieces = Pieces(self._storage, run.id, after)
         while True:
-            async for piece in pieces.new():
+            async for piece in pieces.new(run):
                 yield piece
             if run.status.is_terminal:
                 break
@@ -94,7 +110,7 @@ class Logs:
     async def read(self, run_id: str, after: Cursor | None = None) -> AsyncIterator[LogView | LogEnd]:
         """What the run printed so far; the last item says how the log ends, `open` where more may come."""
         run = await self._run(run_id)
-        async for piece in Pieces(self._storage, run.id, after).new():
+        async for piece in Pieces(self._storage, run.id, after).new(run):
             yield piece
         yield await self._end(run)
 
@@ -104,7 +120,20 @@ class Logs:
         chunks = await self._storage.logs.tail(run.id, limit=pieces)
         numbers = _Numbers(await self._storage.runs.attempts(run.id))
         first = (chunks[0].token, chunks[0].seq - 1) if chunks else None
-        return LogTail([*_views(chunks, numbers, first)], await self._end(run))
+        views = [*_views(chunks, numbers, first)]
+        last = views[-1].cursor if views else None
+        return LogTail([*views, *numbers.cuts_before(run, last)], await self._end(run))
+
+    async def given_back(self, run: Run) -> int:
+        """How many starts of the run were given back, of those that printed anything."""
+        known = {record.token for record in await self._storage.runs.attempts(run.id)}
+        if run.status in BEGUN and run.token is not None:
+            known.add(run.token)
+        count, after = 0, None
+        while found := await self._storage.logs.read(run.id, after=after, limit=1):
+            after = found[0].token, _BEHIND
+            count += found[0].token not in known
+        return count
 
     async def raw_stdout(self, run_id: str, attempt: int | None = None) -> bytes:
         """What one attempt, the last one unless said otherwise, wrote to its standard output: every byte, or an error.
@@ -169,15 +198,26 @@ class Pieces:
         self._known: set[Token] = set()
         self._numbers = _Numbers(())
 
-    async def new(self) -> AsyncIterator[LogView]:
+    async def new(self, run: Run) -> AsyncIterator[LogView]:
+        """`run` is the run as it was, shortly before."""
         while chunks := await self._storage.logs.read(self._run_id, after=self._after, limit=_PAGE):
-            tokens = {chunk.token for chunk in chunks}
-            if not tokens <= self._known:
-                self._known |= tokens
-                self._numbers = _Numbers(await self._storage.runs.attempts(self._run_id))
+            await self._learn({chunk.token for chunk in chunks})
             for piece in _views(chunks, self._numbers, self._after):
-                self._after = Token(piece.cursor[0]), piece.cursor[1]
-                yield piece
+                yield self._passed(piece)
+        if self._after is not None and run.token != self._after[0] and (run.token or run.status.is_terminal):
+            await self._learn({run.token or _NEVER})
+            for piece in self._numbers.cuts_before(run, self._after):
+                yield self._passed(piece)
+
+    async def _learn(self, tokens: set[Token]) -> None:
+        """Who has a later token has begun when all before were over: what is on record of those will not change."""
+        if not tokens <= self._known:
+            self._known |= tokens
+            self._numbers = _Numbers(await self._storage.runs.attempts(self._run_id))
+
+    def _passed(self, piece: LogView) -> LogView:
+        self._after = Token(piece.cursor[0]), piece.cursor[1]
+        return piece
 
 
 class _Numbers:
@@ -187,31 +227,46 @@ class _Numbers:
         self._tokens = [record.token for record in records]
         self._lost = [record for record in records if record.reason == Reason.LEASE_LOST]
 
-    def lost_between(self, after: Cursor | None, token: Token) -> list[AttemptRecord]:
-        """Attempts before that of the token whose worker vanished, from a place in the log on."""
-        return [one for one in self._lost if one.token < token and (after is None or (one.token, _BEHIND) > after)]
+    def cuts_before(self, run: Run, after: Cursor | None) -> Iterator[LogView]:
+        """What was cut off since a place in the log, whether or not the start that followed has printed anything."""
+        if after is None:
+            return
+        if run.token is not None:
+            yield from self.cuts(run.id, after, run.token, run.started_at or run.created_at)
+        elif run.finished_at is not None and self._was_given_back(after):
+            attempt = self.of(Token(after[0]))
+            yield _cut(run.id, after[0], attempt, run.finished_at, given_back_line(attempt, began_again=False))
+
+    def cuts(self, run_id: RunId, after: Cursor | None, token: Token, at: Instant) -> Iterator[LogView]:
+        """A line for each start between a place in the log and that of the token, which began at `at`, that was cut
+        off: given back, or its worker vanished."""
+        if after is not None and after[0] < token and self._was_given_back(after):
+            attempt = self.of(Token(after[0]))
+            yield _cut(run_id, after[0], attempt, at, given_back_line(attempt))
+        for one in self._lost:
+            if one.token < token and (after is None or (one.token, _BEHIND) > after):
+                attempt = self.of(one.token)
+                yield _cut(run_id, one.token, attempt, one.finished_at, cut_line(attempt))
+
+    def _was_given_back(self, place: Cursor) -> bool:
+        """Whether the start that printed there was, which is over; and nobody has said so yet."""
+        return place[1] < _BEHIND and place[0] not in self._tokens
 
     def of(self, token: Token) -> int:
         return 1 + sum(known < token for known in self._tokens)
 
 
 def _views(chunks: Sequence[LogChunk], numbers: _Numbers, after: Cursor | None) -> Iterator[LogView]:
-    """Chunks as pieces, and between two attempts a line where the log of the first was cut off."""
+    """Chunks as pieces, and between two starts a line where the first was cut off."""
     for chunk in chunks:
-        for record in numbers.lost_between(after, chunk.token):
-            yield _cut(record, numbers.of(record.token))
+        yield from numbers.cuts(chunk.run_id, after, chunk.token, chunk.at)
         after = chunk.token, chunk.seq
         yield _view(chunk, numbers.of(chunk.token))
 
 
-def _cut(record: AttemptRecord, attempt: int) -> LogView:
+def _cut(run_id: RunId, token: int, attempt: int, at: Instant, line: bytes) -> LogView:
     return LogView(
-        run_id=record.run_id,
-        attempt=attempt,
-        at=to_datetime(record.finished_at),
-        stream="meta",
-        data=cut_line(attempt),
-        cursor=(record.token, _BEHIND),
+        run_id=run_id, attempt=attempt, at=to_datetime(at), stream="meta", data=line, cursor=(token, _BEHIND)
     )
 
 

@@ -76,8 +76,8 @@ class Overview:
     async def ticks(self, schedule: Schedule, limit: int = 100) -> list[TickView]:
         """The newest rows of a schedule's ledger, newest first, each with where its run stands."""
         ticks = await self._storage.schedules.latest_ticks(schedule.uid, limit=limit)
-        runs = await self._storage.runs.get([tick.run_id for tick in ticks if tick.run_id is not None])
-        return [view_tick(tick, None if tick.run_id is None else runs.get(tick.run_id)) for tick in ticks]
+        runs = await self._storage.runs.get([tick.run_id for tick, _ in ticks if tick.run_id is not None])
+        return [view_tick(tick, None if tick.record.run_id is None else runs.get(tick.record.run_id)) for tick in ticks]
 
     async def depth(self, limit: int = MOST_COUNTED) -> Depth:
         """How many runs are running, queued and scheduled, each counted up to `limit`."""

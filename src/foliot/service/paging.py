@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
-from typing import Final, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from foliot.domain.ids import JobId
 from foliot.domain.job import Job
@@ -17,6 +17,8 @@ PAGE: Final = 1_000
 
 Item = TypeVar("Item")
 Key = TypeVar("Key")
+Key_contra = TypeVar("Key_contra", contravariant=True)
+Page_co = TypeVar("Page_co", covariant=True)
 
 
 async def each_of(
@@ -33,15 +35,21 @@ async def each_of(
         after = key(page[-1])
 
 
+class Pages(Protocol[Key_contra, Page_co]):
+    """What hands out items in pages: those after a key, not more than the limit."""
+
+    def __call__(self, *, after: Key_contra | None, limit: int) -> Awaitable[Page_co]: ...
+
+
 async def page_with_errors(
-    read: Callable[[Key | None, int], Awaitable[Sequence[Item]]],
+    read: Pages[Key, Sequence[Item]],
     key: Callable[[Item | RowUnreadable], Key],
     after: Key | None,
     limit: int,
 ) -> list[Item | RowUnreadable]:
     """A page, with an error in the place of each item that cannot be read: it is halved until that stands alone."""
     try:
-        return [*await read(after, limit)]
+        return [*await read(after=after, limit=limit)]
     except RowUnreadable as error:
         if limit == 1:
             return [error]
@@ -54,24 +62,16 @@ async def page_with_errors(
 
 async def page_of_jobs(storage: Storage, after: JobId | None, limit: int) -> list[Job | RowUnreadable]:
     """Jobs by id, with an error in the place of each that cannot be read."""
-
-    async def read(since: JobId | None, most: int) -> Sequence[Job]:
-        return await storage.jobs.page(after=since, limit=most)
-
-    return await page_with_errors(read, job_id_of, after, limit)
+    return await page_with_errors(storage.jobs.page, job_id_of, after, limit)
 
 
 def job_id_of(job: Job | RowUnreadable) -> JobId:
     return JobId(job.name) if isinstance(job, RowUnreadable) else job.id
 
 
-async def stored_jobs(storage: Storage) -> AsyncIterator[Job]:
+def stored_jobs(storage: Storage) -> AsyncIterator[Job]:
     """All that can be read. One that cannot is told of, and keeps nobody from working with the others."""
-    async for job in each_of(lambda after: page_of_jobs(storage, after, PAGE), job_id_of):
-        if isinstance(job, RowUnreadable):
-            log.warning("job_unreadable", extra={"job": job.name, "error": job.message})
-        else:
-            yield job
+    return _telling("job_unreadable", "job", each_of(lambda after: page_of_jobs(storage, after, PAGE), job_id_of))
 
 
 async def known_jobs(storage: Storage, job_ids: Collection[JobId]) -> dict[JobId, Job]:
@@ -89,24 +89,28 @@ def stored_schedules(storage: Storage, job_id: JobId | None = None) -> AsyncIter
 
 async def page_of_workflows(storage: Storage, after: str | None, limit: int) -> list[WorkflowVersion | RowUnreadable]:
     """The newest version of each workflow, by id, with an error in the place of each that cannot be read."""
-
-    async def read(since: str | None, most: int) -> Sequence[WorkflowVersion]:
-        return await storage.workflows.page(after=since, limit=most)
-
-    return await page_with_errors(read, workflow_id_of, after, limit)
+    return await page_with_errors(storage.workflows.page, workflow_id_of, after, limit)
 
 
 def workflow_id_of(version: WorkflowVersion | RowUnreadable) -> str:
     return version.name if isinstance(version, RowUnreadable) else version.workflow_id
 
 
-async def stored_workflows(storage: Storage) -> AsyncIterator[WorkflowVersion]:
+def stored_workflows(storage: Storage) -> AsyncIterator[WorkflowVersion]:
     """The newest version of each, as far as they can be read. One that cannot is told of, as with jobs."""
-    async for version in each_of(lambda after: page_of_workflows(storage, after, PAGE), workflow_id_of):
-        if isinstance(version, RowUnreadable):
-            log.warning("workflow_unreadable", extra={"workflow": version.name, "error": version.message})
+    return _telling(
+        "workflow_unreadable",
+        "workflow",
+        each_of(lambda after: page_of_workflows(storage, after, PAGE), workflow_id_of),
+    )
+
+
+async def _telling(event: str, kind: str, items: AsyncIterator[Item | RowUnreadable]) -> AsyncIterator[Item]:
+    async for item in items:
+        if isinstance(item, RowUnreadable):
+            log.warning(event, extra={kind: item.name, "error": item.message})
         else:
-            yield version
+            yield item
 
 
 async def known_versions(

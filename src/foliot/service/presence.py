@@ -15,6 +15,7 @@ from foliot.ports.runs import RunFilter
 from foliot.ports.storage import Storage
 
 LOOK_EVERY: Final = Millis(250)
+"""For whoever waits until runs print something or end."""
 _MOST: Final = 10_000
 
 

@@ -1,13 +1,12 @@
 """Registers jobs and schedules: checks everything, then stores it, or stores nothing."""
 
 import logging
-from collections.abc import AsyncIterator, Collection, Iterable, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from typing import Any, Final, NamedTuple
 
-from foliot.domain.deployment import OWNERS
 from foliot.domain.edit import is_same_rule
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import IdSource, JobId, ScheduleId, ScheduleUid
@@ -18,10 +17,11 @@ from foliot.domain.payload import encode_payload
 from foliot.domain.schedule import Schedule, ScheduleSpec, canonical, why_over
 from foliot.domain.sharing import once_each
 from foliot.domain.workflow.spec import GRAPH
-from foliot.errors import InvalidInput, InvalidJob, InvalidSchedule, NotFound, OwnedElsewhere, RowUnreadable
+from foliot.errors import InvalidInput, InvalidJob, InvalidSchedule, NotFound, RowUnreadable
 from foliot.ports.clock import Clock
 from foliot.ports.definitions import NewSchedule
 from foliot.ports.storage import Storage
+from foliot.service.ownership import refuse_foreign, refuse_owned
 from foliot.service.paging import (
     job_id_of,
     known_jobs,
@@ -35,8 +35,6 @@ from foliot.service.views import ScheduleView, moment, view_ledger
 log = logging.getLogger(__name__)
 
 _SUGGESTIONS: Final = 1_000
-_FORGETFUL: Final = ("file", "app")
-"""Owners whose definitions may be gone without a word."""
 
 
 class Upserted(NamedTuple):
@@ -80,10 +78,8 @@ class Registrar:
 
     async def _check_gates(self, jobs: Mapping[JobId, JobSpec], coming: Collection[JobId]) -> None:
         """A job may depend on those that exist, or are put together with it."""
-        named = {name for spec in jobs.values() if spec.gate is not None for name in spec.gate.depends_on} - set(coming)
-        missing = sorted(named - (await self._storage.jobs.get(named)).keys()) if named else []
-        if missing:
-            raise await self.no_job(missing[0])
+        named = {name for spec in jobs.values() if spec.gate is not None for name in spec.gate.depends_on}
+        await self._refuse_missing(named.difference(coming))
 
     async def upsert_schedule(
         self, schedule_id: str | None = None, *, paused: bool | None = None, **fields: Any
@@ -93,18 +89,7 @@ class Registrar:
         One that is paused stays so unless `paused` says otherwise. To pause and to change are two writes, in the order
         in which nothing fires in between that should not; only a new one exists for an instant before it is paused.
         """
-        if schedule_id is not None and not isinstance(schedule_id, str):
-            raise InvalidSchedule(
-                f"schedule_id must be text, not {type(schedule_id).__name__}",
-                hint="Write it in quotes, or leave it out to be given one.",
-                field="schedule_id",
-            )
-        if paused is not None and not isinstance(paused, bool):
-            raise InvalidSchedule(
-                f"paused must be true or false, not {paused!r}",
-                hint="Leave it out to keep it as it is.",
-                field="paused",
-            )
+        _check_kinds(schedule_id, paused)
         chosen = ScheduleId(schedule_id or self._ids.make(self._clock.now()))
         prepared = await self.prepare_schedules({chosen: read_schedule(fields)})
         if paused:
@@ -264,7 +249,9 @@ class Registrar:
 
     async def _check_jobs(self, specs: Mapping[ScheduleId, ScheduleSpec]) -> None:
         """A schedule may name a workflow that is deployed later, but no job that is not there."""
-        named = {spec.job_id for spec in specs.values() if spec.job_id is not None}
+        await self._refuse_missing({spec.job_id for spec in specs.values() if spec.job_id is not None})
+
+    async def _refuse_missing(self, named: set[JobId]) -> None:
         missing = sorted(named - (await self._storage.jobs.get(named)).keys()) if named else []
         if missing:
             raise await self.no_job(missing[0])
@@ -282,13 +269,20 @@ def check_job(job_id: JobId, spec: JobSpec) -> None:
         raise
 
 
-def refuse_foreign(what: str, changes: Iterable[tuple[str, str, str]]) -> None:
-    """Refuse changes (id, owner, who wants it) of what somebody else owns: all of them at once."""
-    refused = [(name, OWNERS[owner]) for name, owner, source in changes if owner in OWNERS and owner != source]
-    if refused:
-        places = ", ".join(dict.fromkeys(place for _, place in refused))
-        facts = "; ".join(f'{what} "{name}" is defined {place}' for name, place in refused)
-        raise OwnedElsewhere(facts, hint=f"Change it where it is defined: {places}. Pausing is always possible.")
+def _check_kinds(schedule_id: object, paused: object) -> None:
+    """Refuse what somebody gives who is not held to our types."""
+    if schedule_id is not None and not isinstance(schedule_id, str):
+        raise InvalidSchedule(
+            f"schedule_id must be text, not {type(schedule_id).__name__}",
+            hint="Write it in quotes, or leave it out to be given one.",
+            field="schedule_id",
+        )
+    if paused is not None and not isinstance(paused, bool):
+        raise InvalidSchedule(
+            f"paused must be true or false, not {paused!r}",
+            hint="Leave it out to keep it as it is.",
+            field="paused",
+        )
 
 
 def _check_deletion(job: Job, *, force: bool) -> None:
@@ -298,16 +292,6 @@ def _check_deletion(job: Job, *, force: bool) -> None:
             f'"{job.id}" is a workflow',
             hint="Delete it, steps and all, with delete_workflow or: foliot workflows delete",
             field="job_id",
-        )
-
-
-def refuse_owned(what: str, name: str, owner: str, *, force: bool) -> None:
-    """Refuse to delete what a file or an application defines. Nobody else can tell whether it still does: `force` says
-    that it does not. Should it after all, it comes back from there."""
-    if owner in OWNERS and not (force and owner in _FORGETFUL):
-        left_over = f" If the {what} is gone from there: --force, in code force=True." if owner in _FORGETFUL else ""
-        raise OwnedElsewhere(
-            f'{what} "{name}" is defined {OWNERS[owner]}', hint=f"Remove it where it is defined.{left_over}"
         )
 
 

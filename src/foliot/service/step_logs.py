@@ -11,7 +11,8 @@ from foliot.domain.ids import RunId
 from foliot.ports.clock import Clock
 from foliot.ports.runs import RunFilter
 from foliot.ports.storage import Storage
-from foliot.service.logs import LOOK_EVERY, LogView, Pieces
+from foliot.service.logs import LogView, Pieces
+from foliot.service.presence import LOOK_EVERY
 
 _PAGE: Final = 500
 
@@ -53,7 +54,7 @@ class StepLogs:
         for run_id in sorted(self._open):
             step, pieces = self._open[run_id]
             if run_id in runs and runs[run_id].started_at is not None:
-                async for piece in pieces.new():
+                async for piece in pieces.new(runs[run_id]):
                     yield StepPiece(step, piece)
             if run_id not in runs or runs[run_id].status.is_terminal:
                 del self._open[run_id]

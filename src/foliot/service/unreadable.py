@@ -1,4 +1,4 @@
-"""Rows that cannot be read and belong to no ledger: jobs, workflows, and executions that are not over.
+"""Rows that cannot be read and belong to no ledger: jobs, workflows, executions that are not over, and runs.
 
 Whoever lists them sees them, each in its place; here they are all, for `verify`.
 """
@@ -6,32 +6,48 @@ Whoever lists them sees them, each in its place; here they are all, for `verify`
 from collections.abc import AsyncIterator, Sequence
 from typing import Final
 
+from foliot.domain.ids import RunId, first_id_at
+from foliot.domain.instant import Instant
+from foliot.domain.run import Run, Status
 from foliot.domain.workflow.execution import Execution
 from foliot.errors import RowUnreadable
+from foliot.ports.runs import RunFilter
 from foliot.ports.storage import Storage
 from foliot.service.paging import PAGE, each_of, job_id_of, page_of_jobs, page_of_workflows, workflow_id_of
 
 _EXECUTIONS: Final = 200
+_OPEN: Final = tuple(status for status in Status if not status.is_terminal)
 
 
-async def unreadable_rows(storage: Storage) -> AsyncIterator[RowUnreadable]:
-    """Each once, whatever depends on it."""
+async def unreadable_rows(storage: Storage, since: Instant) -> AsyncIterator[RowUnreadable]:
+    """Each once, whatever depends on it; of runs those that are not over, and those that were made after `since`."""
+    told: set[str] = set()
+    for rows in (_jobs(storage), _workflows(storage), _executions(storage), _runs(storage, since)):
+        async for error in rows:
+            if error.message not in told:
+                told.add(error.message)
+                yield error
+
+
+async def _jobs(storage: Storage) -> AsyncIterator[RowUnreadable]:
     async for job in each_of(lambda after: page_of_jobs(storage, after, PAGE), job_id_of):
         if isinstance(job, RowUnreadable):
             yield job
-    told: set[str] = set()
+
+
+async def _workflows(storage: Storage) -> AsyncIterator[RowUnreadable]:
     async for version in each_of(lambda after: page_of_workflows(storage, after, PAGE), workflow_id_of):
         if isinstance(version, RowUnreadable):
-            told.add(version.message)
             yield version
+
+
+async def _executions(storage: Storage) -> AsyncIterator[RowUnreadable]:
     executions = each_of(
         lambda after: storage.executions.active(after=after, limit=_EXECUTIONS), lambda execution: execution.run_id
     )
     async for execution in executions:
         for error in await _trouble(storage, execution):
-            if error.message not in told:
-                told.add(error.message)
-                yield error
+            yield error
 
 
 async def _trouble(storage: Storage, execution: Execution) -> Sequence[RowUnreadable]:
@@ -46,3 +62,22 @@ async def _trouble(storage: Storage, execution: Execution) -> Sequence[RowUnread
     except RowUnreadable as error:
         found.append(error)
     return found
+
+
+async def _runs(storage: Storage, since: Instant) -> AsyncIterator[RowUnreadable]:
+    oldest = RunId(first_id_at(since))
+    async for run in _newest_first(storage, RunFilter(limit=PAGE)):
+        if run.id < oldest:
+            break
+        if run.unreadable is not None:
+            yield run.unreadable
+    for status in _OPEN:
+        async for run in _newest_first(storage, RunFilter(status=status, before=oldest, limit=PAGE)):
+            if run.unreadable is not None:
+                yield run.unreadable
+
+
+def _newest_first(storage: Storage, only: RunFilter) -> AsyncIterator[Run]:
+    return each_of(
+        lambda before: storage.runs.page(only if before is None else only._replace(before=before)), lambda run: run.id
+    )

@@ -1,14 +1,14 @@
 """Checks the ledger of every schedule against what was planned, and against the runs that were made.
 
-Everything is read in pages, and nothing that is older than asked for. Others may be at work meanwhile: what seems wrong
-is looked at a second time, and only what is still wrong then is told.
+Everything is read in pages, which are judged and let go, and nothing that is older than asked for: how much memory it
+takes does not depend on how long a ledger is. Others may be at work meanwhile: what seems wrong is looked at a second
+time, and only what is still wrong then is told.
 """
 
-from collections.abc import AsyncIterator, Collection, Sequence
-from functools import partial
-from typing import NamedTuple
+from collections.abc import AsyncIterator, Collection, Iterable, Sequence
+from typing import Final, NamedTuple
 
-from foliot.domain.audit import Account, Fault, Finding, Launched, judge
+from foliot.domain.audit import Account, Fault, Finding, Judge, Launched, Page
 from foliot.domain.ids import RunId, ScheduleId, ScheduleUid
 from foliot.domain.instant import LATEST, Instant
 from foliot.domain.run import Run
@@ -20,10 +20,12 @@ from foliot.ports.schedules import Ledger
 from foliot.ports.storage import Storage
 from foliot.service.unreadable import unreadable_rows
 
-_PAGE = 200
-_ROWS = 10_000
-_RUNS = 200
-_OF_RUNS = ("run", "execution")
+_PAGE: int = 200
+_ROWS: int = 1_000
+_RUNS: int = 200
+_OLDER: Final = 200
+"""So many runs from before the time that is looked at tell what retention has left."""
+_OF_RUNS: Final = ("run", "execution")
 
 
 class Report(NamedTuple):
@@ -56,8 +58,8 @@ async def verify(storage: Storage, since: Instant) -> AsyncIterator[Report]:
 
 
 async def verify_rows(storage: Storage, since: Instant) -> AsyncIterator[Report]:
-    """A report about each row that cannot be read and belongs to no schedule."""
-    async for error in unreadable_rows(storage):
+    """A report about each row that cannot be read and belongs to no ledger."""
+    async for error in unreadable_rows(storage, since):
         yield Report(None, 0, [_unreadable(error, since, since)])
 
 
@@ -115,8 +117,8 @@ async def _look(storage: Storage, sight: _Sight | _Blur, since: Instant) -> Repo
     if not sight.ledger.revisions:
         return Report(schedule.id, 0, [Finding(Fault.WRONG_RULE, schedule.created_at, schedule.settled_until, 1)])
     try:
-        account = await _account(storage, sight, since)
-        return Report(schedule.id, sum(tick.count for tick in account.settled), judge(account))
+        judge = await _judge(storage, sight, since)
+        return Report(schedule.id, judge.ticks, judge.verdict())
     except (RowUnreadable, InvalidInput, ValueError) as error:
         return Report(schedule.id, 0, [_unreadable(error, since, schedule.settled_until)])
 
@@ -127,50 +129,59 @@ def _unreadable(error: Exception, first: Instant, last: Instant) -> Finding:
     return Finding(Fault.UNREADABLE, first, last, 1, run_id, fact)
 
 
+async def _judge(storage: Storage, sight: _Sight, since: Instant) -> Judge:
+    """One that has seen everything."""
+    account = await _account(storage, sight, since)
+    uid = account.schedule.uid
+    judge = Judge(account, await storage.schedules.shared_runs(uid, after=account.after))
+    async for runs in _runs(storage, account):
+        launched = [_launched(run) for run in runs]
+        judge.see_runs(launched, await _rows_of(storage, uid, launched))
+    async for ticks in _pages(storage, uid, account.after):
+        judge.read(await _page_of(storage, uid, ticks))
+    return judge
+
+
 async def _account(storage: Storage, sight: _Sight, since: Instant) -> Account:
     ledger, now = sight
     schedule, deleted_at, revisions, pauses, planned = ledger
     after = Instant(max(since, (schedule.ledger_from or 0) - 1))
-    ticks = await _ticks(storage, schedule.uid, after)
-    if ticks:
+    if begun := await _begun(storage, schedule.uid, after):
         # A range is checked as a whole, so its first moments are looked at as well.
-        after = min(after, Instant(ticks[0].scheduled_for - 1))
-    return Account(
-        schedule,
-        deleted_at,
-        Timetable(schedule.id, revisions, pauses),
-        planned,
-        ticks,
-        keys=await _keys(storage, schedule.uid, after),
-        runs=await _runs(storage, ledger, ticks, after),
-        after=after,
-        now=now,
-        has_older=await _has_older(storage, ledger, since),
-    )
+        after = Instant(begun.scheduled_for - 1)
+    timetable = Timetable(schedule.id, revisions, pauses)
+    has_older = await _has_older(storage, ledger, since)
+    return Account(schedule, deleted_at, timetable, planned, after, now, has_older)
 
 
-async def _ticks(storage: Storage, uid: ScheduleUid, after: Instant) -> list[TickRecord]:
-    """The rows that reach beyond `after`, each once, in order."""
-    read = partial(storage.schedules.ticks, uid)
+async def _begun(storage: Storage, uid: ScheduleUid, moment: Instant) -> TickRecord | None:
+    """The row that began by that moment and goes on behind it."""
     # Reading on from a moment leaves out the row that begins there, though it may be a range that goes on.
-    begun = await read(after=Instant(after - 1), until=after, limit=2)
-    rows = {row.scheduled_for: row for row in begun if row.until > after}
-    page = await read(after=after, until=LATEST, limit=_ROWS)
-    rows |= {row.scheduled_for: row for row in page}
-    while len(page) == _ROWS:
-        page = await read(after=page[-1].scheduled_for, until=LATEST, limit=_ROWS)
-        rows |= {row.scheduled_for: row for row in page}
-    return list(rows.values())
+    rows = await storage.schedules.ticks(uid, after=Instant(moment - 1), until=moment, limit=2)
+    rows += await storage.schedules.ticks(uid, after=moment, until=LATEST, limit=1)
+    return next((row for row in rows if row.scheduled_for <= moment < row.until), None)
 
 
-async def _keys(storage: Storage, uid: ScheduleUid, after: Instant) -> dict[Instant, str]:
-    read = partial(storage.schedules.tick_keys, uid, until=LATEST, limit=_ROWS)
-    page = await read(after=after)
-    keys = dict(page)
-    while len(page) == _ROWS:
-        page = await read(after=page[-1][0])
-        keys |= page
-    return keys
+async def _pages(storage: Storage, uid: ScheduleUid, after: Instant) -> AsyncIterator[list[TickRecord]]:
+    """The rows that begin behind `after`, each once, in order."""
+    place = after
+    while page := await storage.schedules.ticks(uid, after=place, until=LATEST, limit=_ROWS):
+        if ticks := [tick for tick in page if tick.scheduled_for > after]:
+            yield ticks
+        if len(page) < _ROWS:
+            break
+        place = page[-1].scheduled_for
+
+
+async def _page_of(storage: Storage, uid: ScheduleUid, ticks: Sequence[TickRecord]) -> Page:
+    first, last = ticks[0].scheduled_for, ticks[-1].scheduled_for
+    keys = await storage.schedules.tick_keys(uid, after=Instant(first - 1), until=last, limit=len(ticks))
+    named = [tick.run_id for tick in ticks if tick.run_id is not None]
+    runs: dict[RunId, Launched] = {}
+    for start in range(0, len(named), _RUNS):
+        found = await storage.runs.get(named[start : start + _RUNS])
+        runs |= {run_id: _launched(run) for run_id, run in found.items()}
+    return Page(ticks, dict(keys), runs)
 
 
 async def _has_older(storage: Storage, ledger: Ledger, since: Instant) -> bool:
@@ -182,23 +193,46 @@ async def _has_older(storage: Storage, ledger: Ledger, since: Instant) -> bool:
     return any(row.until < begins for row in rows)
 
 
-async def _runs(
-    storage: Storage, ledger: Ledger, ticks: Collection[TickRecord], after: Instant
-) -> dict[RunId, Launched]:
-    """The runs of the schedule, newest first, back to one that is older than `after`; and all that ticks name."""
-    runs: dict[RunId, Launched] = {}
-    early = max(revision.spec.early for revision in ledger.revisions)
-    only = RunFilter(schedule_id=ledger.schedule.id, limit=_RUNS)
-    while page := await storage.runs.page(only):
-        runs |= _launched(page)
-        if len(page) < _RUNS or page[-1].created_at < after - early:
+async def _runs(storage: Storage, account: Account) -> AsyncIterator[list[Run]]:
+    """The runs of the schedule, newest first, and a few that are older than what is looked at."""
+    oldest = account.after - max(revision.spec.early for revision in account.timetable.revisions)
+    older = _OLDER
+    only = RunFilter(schedule_id=account.schedule.id, limit=_RUNS)
+    while older > 0 and (page := await storage.runs.page(only)):
+        yield _within(page, oldest, older)
+        older -= sum(run.created_at < oldest for run in page)
+        if len(page) < _RUNS:
             break
         only = only._replace(before=page[-1].id)
-    others = [tick.run_id for tick in ticks if tick.run_id is not None and tick.run_id not in runs]
-    for start in range(0, len(others), _RUNS):
-        runs |= _launched((await storage.runs.get(others[start : start + _RUNS])).values())
-    return runs
 
 
-def _launched(runs: Collection[Run]) -> dict[RunId, Launched]:
-    return {run.id: Launched(run.id, run.job_id, run.tick, run.finished_at) for run in runs}
+def _within(runs: Iterable[Run], oldest: int, older: int) -> list[Run]:
+    """Those up to the last of so many that are older."""
+    kept: list[Run] = []
+    for run in runs:
+        older -= run.created_at < oldest
+        if older < 0:
+            break
+        kept.append(run)
+    return kept
+
+
+async def _rows_of(storage: Storage, uid: ScheduleUid, runs: Collection[Launched]) -> dict[Instant, TickRecord]:
+    """The rows that begin at the moments of these runs; others may be among them.
+
+    The moments mostly follow each other, so that one look finds the rows of many.
+    """
+    moments = sorted({run.tick.scheduled_for for run in runs if run.tick is not None and run.tick.uid == uid})
+    rows: dict[Instant, TickRecord] = {}
+    while moments:
+        first, last = Instant(moments[0] - 1), moments[-1]
+        page = await storage.schedules.ticks(uid, after=first, until=last, limit=len(moments) + 1)
+        rows |= {row.scheduled_for: row for row in page}
+        if len(page) <= len(moments):
+            break
+        moments = [moment for moment in moments if moment > page[-1].scheduled_for]
+    return rows
+
+
+def _launched(run: Run) -> Launched:
+    return Launched(run.id, run.job_id, run.tick, run.finished_at)

@@ -1,4 +1,4 @@
-"""What people and programs see: the same names in Python, on the command line and over HTTP.
+"""What people and programs see: the same names in Python and on the command line.
 
 Moments are aware datetimes in UTC, spans are seconds, statuses and reasons are words. Nothing in a view is internal:
 no token, no revision of a lease, no uid.
@@ -17,10 +17,10 @@ from foliot.domain.lease import WorkerState
 from foliot.domain.run import BEGUN, AttemptRecord, Run, Status
 from foliot.domain.schedule import Schedule, ScheduleType
 from foliot.domain.secrets import public_document, public_spec
-from foliot.domain.tick import TickOutcome, TickReason, TickRecord
+from foliot.domain.tick import TickOutcome, TickReason
 from foliot.domain.timetable import Timetable
 from foliot.errors import RowUnreadable
-from foliot.ports.schedules import Ledger
+from foliot.ports.schedules import Ledger, TickSight
 
 PREVIEW: Final = 5
 """Fire times that are shown of a schedule."""
@@ -68,6 +68,9 @@ class RunView(msgspec.Struct, frozen=True, kw_only=True):
     """What it is there: a step."""
     item: str | None
     """Under which name."""
+    unreadable: bool = False
+    """Something other than Foliot has written its row: `error_message` says what is wrong with it, and the other fields
+    what can be told all the same."""
 
 
 class AttemptView(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,6 +104,8 @@ class TickView(msgspec.Struct, frozen=True, kw_only=True):
     """Where its run stands. None: it has none, or that is forgotten."""
     coalesced_into: datetime | None
     """The moment whose run stands for this one as well."""
+    unreadable: bool = False
+    """Something other than Foliot has written its row: the other fields are what can be told all the same."""
 
 
 class JobView(msgspec.Struct, frozen=True, kw_only=True):
@@ -151,7 +156,7 @@ class ScheduleView(msgspec.Struct, frozen=True, kw_only=True):
     created_at: datetime
     updated_at: datetime
     preview: list[datetime]
-    """The next fire times as they are planned now, in the schedule's zone's instants, UTC."""
+    """The next fire times by its current rule."""
     unreadable: bool = False
     """Something else has written its row, and it does not fire until that is mended."""
 
@@ -178,6 +183,7 @@ def view_run(run: Run) -> RunView:
     planned_at = run.due_at if tick is None else tick.scheduled_for
     # How its last attempt ended is no longer news when the next one is under way.
     is_under_way = run.status in BEGUN
+    trouble = None if run.unreadable is None else run.unreadable.message
     return RunView(
         id=run.id,
         job_id=run.job_id,
@@ -194,7 +200,7 @@ def view_run(run: Run) -> RunView:
         lost=run.lost,
         input_payload=run.payload,
         output_payload=run.output,
-        error_message=None if is_under_way else run.error,
+        error_message=trouble or (None if is_under_way else run.error),
         exit_code=None if is_under_way else run.exit_code,
         trigger=run.trigger,
         queue=run.queue,
@@ -206,6 +212,7 @@ def view_run(run: Run) -> RunView:
         root=run.root,
         role=run.role,
         item=run.item,
+        unreadable=run.unreadable is not None,
     )
 
 
@@ -224,7 +231,8 @@ def view_attempt(record: AttemptRecord) -> AttemptView:
     )
 
 
-def view_tick(tick: TickRecord, run: Run | None = None) -> TickView:
+def view_tick(seen: TickSight, run: Run | None = None) -> TickView:
+    tick, error = seen
     return TickView(
         scheduled_for=to_datetime(tick.scheduled_for),
         until=to_datetime(tick.until),
@@ -235,6 +243,7 @@ def view_tick(tick: TickRecord, run: Run | None = None) -> TickView:
         run_id=tick.run_id,
         status=None if run is None else run.status,
         coalesced_into=moment(tick.into),
+        unreadable=error is not None,
     )
 
 

@@ -11,7 +11,7 @@ from foliot.domain.edit import is_same_rule
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.job import JobSpec
 from foliot.domain.schedule import Schedule, ScheduleSpec, canonical
-from foliot.domain.workflow.checking import check_workflow, names_around, names_borne, possible_rivals
+from foliot.domain.workflow.checking import check_workflow, names_around
 from foliot.domain.workflow.dependencies import EDGES
 from foliot.domain.workflow.jobs import GRAPH, PART_SOURCE, jobs_of_all
 from foliot.domain.workflow.spec import WorkflowSpec
@@ -19,21 +19,20 @@ from foliot.errors import InvalidSchedule, NotFound, RowUnreadable
 from foliot.ports.definitions import Deployment
 from foliot.ports.executions import WorkflowVersion
 from foliot.ports.storage import Storage
+from foliot.service.ownership import refuse_foreign, refuse_owned
 from foliot.service.paging import (
     known_jobs,
     page_of_jobs,
     page_of_workflows,
     stored_schedules,
-    versions_with_errors,
     workflow_id_of,
 )
-from foliot.service.registrar import Registrar, refuse_foreign, refuse_owned
+from foliot.service.registrar import Registrar
+from foliot.service.rivals import Rivals
 
 log = logging.getLogger(__name__)
 
 _SUGGESTIONS: Final = 1_000
-_Borne = Mapping[JobId, tuple[str, str]]
-"""Names with the workflow that bears them, and what of it does."""
 
 
 class Deployed(msgspec.Struct, frozen=True, kw_only=True):
@@ -116,11 +115,11 @@ class Workflows:
         """Refuse workflows that cannot be walked through. `declared` is what is to be stored with them."""
         around = declared or Declared(workflows=workflows)
         coming = around.jobs.keys() | jobs_of_all(around.workflows)
-        borne = _borne_by(around.workflows)
+        rivals = Rivals(self._storage, around.workflows)
         for workflow_id, spec in workflows.items():
             jobs = {**await self.jobs_named(names_around(workflow_id, spec), besides=coming), **around.jobs}
             refuse_foreign("workflow", _owners(workflow_id, spec, jobs))
-            taken = await self._taken(workflow_id, spec, borne)
+            taken = await rivals.taken(workflow_id, spec)
             check_workflow(workflow_id, spec, jobs, watchable=jobs.keys() | coming, taken=taken)
 
     async def jobs_named(self, names: Collection[JobId], besides: Collection[JobId] = ()) -> dict[JobId, JobSpec]:
@@ -133,58 +132,6 @@ class Workflows:
         # What is put in the place of one that cannot be read mends it.
         found |= await known_jobs(self._storage, set(names).intersection(besides))
         return {job_id: job.spec for job_id, job in found.items()}
-
-    async def _taken(self, workflow_id: str, spec: WorkflowSpec, borne: _Borne) -> dict[JobId, str]:
-        """Names that a workflow would get and that others bear: stored ones, or those that come with it.
-
-        Former versions count: their jobs are stored, and executions of them may be under way. What it has it keeps.
-        """
-        rivals = [(name, None) for name in possible_rivals(workflow_id, spec)]
-        found = await versions_with_errors(self._storage, [(workflow_id, None), *rivals])
-        own = found.pop((workflow_id, None), None)
-        new = {*names_borne(workflow_id, spec)}
-        if isinstance(own, WorkflowVersion):
-            new -= names_borne(workflow_id, own.spec).keys()
-        if not new:
-            return {}
-        coming = {name: borne[name] for name in new if name in borne}
-        others = {name: what for name, (owner, what) in coming.items() if owner != workflow_id}
-        unreadable = []
-        for (rival, _), newest in found.items():
-            for one in await self._versions(newest):
-                if isinstance(one, RowUnreadable):
-                    unreadable.append(rival)
-                else:
-                    others |= names_borne(rival, one.spec)
-        if unreadable:
-            others = await self._maybe_taken(new, unreadable, own) | others
-        return {name: what for name, what in others.items() if name in new}
-
-    async def _maybe_taken(
-        self, names: set[JobId], rivals: Collection[str], own: WorkflowVersion | RowUnreadable | None
-    ) -> dict[JobId, str]:
-        """Jobs of steps, none of `own`, that are named as those of rivals which cannot be read."""
-        if isinstance(own, RowUnreadable):
-            # They may as well be its own: it could never be mended.
-            return {}
-        former = [] if own is None else await self._versions(own)
-        readable = [one for one in former if not isinstance(one, RowUnreadable)]
-        had = {name for one in readable for name in names_borne(one.workflow_id, one.spec)}
-        stored = await known_jobs(self._storage, names - had)
-        parts = [name for name, job in stored.items() if job.spec.source == PART_SOURCE]
-        return {
-            name: f'a step of workflow "{rival[:64]}", which cannot be read'
-            for rival in sorted(rivals)
-            for name in parts
-            if name.startswith(f"{rival}.")
-        }
-
-    async def _versions(self, newest: WorkflowVersion | RowUnreadable) -> list[WorkflowVersion | RowUnreadable]:
-        """All versions of a workflow; that alone which cannot be read, if it is the newest."""
-        if isinstance(newest, RowUnreadable):
-            return [newest]
-        numbers = [(newest.workflow_id, number + 1) for number in range(newest.version)]
-        return [*(await versions_with_errors(self._storage, numbers)).values()]
 
     async def _refuse_taken(self, workflow_id: str, schedules: Mapping[ScheduleId, ScheduleSpec]) -> None:
         """A schedule of something else does not become one of this workflow's."""
@@ -232,15 +179,6 @@ def _came_with_it(schedule: Schedule) -> bool:
 
 def _is_stored(schedule_id: ScheduleId, spec: ScheduleSpec, stored: Mapping[ScheduleId, Schedule]) -> bool:
     return schedule_id in stored and is_same_rule(stored[schedule_id], canonical(spec, schedule_id))
-
-
-def _borne_by(workflows: Mapping[str, WorkflowSpec]) -> _Borne:
-    """The names of workflows that are stored together; of two that bear one, the first has it."""
-    borne: dict[JobId, tuple[str, str]] = {}
-    for workflow_id, spec in workflows.items():
-        for name, what in names_borne(workflow_id, spec).items():
-            borne.setdefault(name, (workflow_id, what))
-    return borne
 
 
 def _owners(workflow_id: str, spec: WorkflowSpec, jobs: Mapping[JobId, JobSpec]) -> Iterator[tuple[str, str, str]]:

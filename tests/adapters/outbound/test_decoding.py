@@ -1,6 +1,7 @@
 """Bodies are decompressed in small pieces, whatever they claim to be."""
 
 import gzip
+import random
 import tracemalloc
 import zlib
 
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foliot.adapters.outbound.decoding import PIECE, NotDecodable, decoder_for
+from foliot.adapters.outbound.decoding import PIECE, Inflate, NotDecodable, decoder_for
 
 DATA = b"The quick brown fox. " * 10_000
 
@@ -75,3 +76,35 @@ def test_a_bomb_of_100_megabytes_takes_no_more_memory_than_a_piece() -> None:
 
     assert total == 100 << 20
     assert peak < 2 << 20
+
+
+def test_a_body_in_very_many_parts_is_refused() -> None:
+    part = gzip.compress(b"a")
+    assert decoded("gzip", part * 1_000) == b"a" * 1_000
+    with pytest.raises(NotDecodable, match="more than 1,000 parts"):
+        decoded("gzip", part * 500, part * 501)
+
+
+def test_a_turn_is_given_after_every_part_and_every_16_kilobytes() -> None:
+    decoder = decoder_for("gzip")
+    assert decoder is not None
+    nothing, noise = gzip.compress(b""), gzip.compress(random.Random(7).randbytes(100_000))
+
+    assert list(decoder.feed(nothing * 900)) == [b""] * (900 + len(nothing) * 900 // 16_384)
+    assert max(map(len, decoder.feed(noise))) <= 17_000
+
+
+def test_what_is_left_behind_a_part_is_not_copied_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    fed: list[int] = []
+    inflate = Inflate._inflate
+
+    def counted(self: Inflate, data: bytes) -> bytes:
+        fed.append(len(data))
+        return inflate(self, data)
+
+    monkeypatch.setattr(Inflate, "_inflate", counted)
+    nothing = gzip.compress(b"")
+
+    decoded("gzip", nothing * 999 + gzip.compress(random.Random(7).randbytes(10 << 20)))
+
+    assert max(fed) <= 16_384

@@ -20,6 +20,8 @@ from tests.adapters.outbound.fetching import MOST, fetch
 from tests.adapters.outbound.servers import Names, Server, redirect, reply, resetting, saying
 from tests.adapters.runners.attempts import open_descriptors, until
 
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+
 
 @pytest.fixture
 async def server() -> AsyncIterator[Server]:
@@ -316,6 +318,37 @@ async def test_others_get_their_turn_between_the_pieces_of_a_bomb(server: Server
 
     assert len(seen) >= 64
     assert len(set(seen)) == len(seen)
+
+
+async def test_parts_that_hold_nothing_give_others_their_turn_as_well(server: Server) -> None:
+    server.answers["/"] = reply(200, gzip.compress(b"") * 900, content_encoding="gzip")
+    turns = 0
+
+    async def count() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    counting = asyncio.create_task(count())
+    assert await fetch(server.url()) == (200, b"")
+    counting.cancel()
+
+    assert turns >= 900
+
+
+async def test_a_server_may_say_some_times_that_it_is_about_to_answer(server: Server) -> None:
+    server.answers["/"] = CONTINUE * 25 + b"HTTP/1.1 103 Early Hints\r\n\r\n" * 25 + reply(200, b"at last")
+
+    assert await fetch(server.url()) == (200, b"at last")
+
+
+async def test_a_server_that_does_not_get_to_its_answer_is_left(server: Server) -> None:
+    server.answers["/"] = saying(CONTINUE * 10_000 + reply(200, b"at last"))
+
+    with pytest.raises(OutboundFailed, match=r"the server sent more than 50 interim answers \(1xx\) and no other"):
+        await fetch(server.url())
+    await asyncio.wait_for(server.is_left.wait(), 20)
 
 
 async def test_nothing_is_complained_about_in_the_log(server: Server, caplog: pytest.LogCaptureFixture) -> None:

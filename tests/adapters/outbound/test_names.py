@@ -11,7 +11,7 @@ from foliot.adapters.outbound import names
 from foliot.adapters.outbound.names import SystemNames
 
 
-async def test_the_system_is_asked() -> None:
+async def test_the_system_knows_its_own_name() -> None:
     found = await SystemNames()("localhost")
 
     assert ip_address("127.0.0.1") in found or ip_address("::1") in found

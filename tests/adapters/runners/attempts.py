@@ -6,6 +6,8 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import pytest
+
 from foliot.adapters.runners.shell import ShellRunner
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
@@ -16,6 +18,8 @@ from foliot.ports.runner import Attempt, LogSink, Runner
 
 FORKING = "(n=0; while [ $n -lt 200 ]; do sleep {word} & n=$((n+1)); done) & exec sleep {word}"
 """A command that forks until it may not; there is an end to it in case that it may."""
+
+only_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a job another user")
 
 _numbers = itertools.count(1)
 
@@ -81,6 +85,17 @@ async def output_of(command: str | None = None, **given: object) -> bytes:
     log = ListLog()
     await run(command, log=log, **given)
     return log.text("stdout")
+
+
+async def survive_fork_bomb(word: str, **given: object) -> int:
+    """Let a command fork until its limit of 20 processes holds it, and end its run. How many there were at most."""
+    running = asyncio.create_task(run(FORKING.format(word=word), limits={"processes": 20}, **given))
+    await until(lambda: len(living(word)) >= 15)
+    most = max(len(living(word)) for _ in range(50))
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    return most
 
 
 async def until(condition: Callable[[], object]) -> None:

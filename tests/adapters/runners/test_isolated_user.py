@@ -9,13 +9,12 @@ import sys
 import pytest
 
 from foliot.domain.outcome import Reason, Success
+from tests.adapters.runners.attempts import only_root
 from tests.adapters.runners.isolated_scene import Scene, scene
 
 __all__ = ["scene"]
 
 OTHER = "nobody"
-
-only_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a job another user")
 
 
 def may_start(program: str) -> bool:

@@ -19,13 +19,11 @@ from foliot.domain.ids import RunId
 from foliot.domain.outcome import Failure, Reason, Success
 from foliot.domain.payload import MAX_BYTES
 from foliot.errors import InvalidRun
-from tests.adapters.runners.attempts import ListLog, living, open_descriptors, output_of, run, unique, until
+from tests.adapters.runners.attempts import ListLog, living, only_root, open_descriptors, output_of, run, unique, until
 from tests.adapters.runners.test_output_printed import FULL, refused
 
 OTHER = "nobody"
 TAG = Tag("a-run", 1)
-
-only_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a job another user")
 
 
 @pytest.fixture(autouse=True)

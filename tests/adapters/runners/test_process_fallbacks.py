@@ -61,7 +61,7 @@ def without_proc(patch: pytest.MonkeyPatch) -> None:
     without_a_list_of_children(patch)
     without_marks(patch)
     patch.setattr(proctable, "_read", lambda _: b"")
-    patch.setattr(proctable, "_names_in", lambda _: [])
+    patch.setattr(proctable, "names_in", lambda _: [])
 
 
 def be_subreaper(wanted: bool) -> None:

@@ -1,7 +1,5 @@
 """What a shell attempt may use."""
 
-import asyncio
-import os
 import resource
 import signal
 import subprocess
@@ -13,14 +11,12 @@ from foliot.adapters.runners.process import bounds
 from foliot.adapters.runners.process.outcomes import outcome_of
 from foliot.domain.kinds.process import ProcessLimits
 from foliot.domain.outcome import Failure, Reason, Success
-from tests.adapters.runners.attempts import FORKING, ListLog, living, output_of, run, unique, until
+from tests.adapters.runners.attempts import ListLog, living, only_root, output_of, run, survive_fork_bomb, unique
 
 MIB = 1 << 20
 QUIET = "daemon"
 """A user that nobody else runs processes as: they would count."""
 SPINNING = "while :; do :; done"
-
-only_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a job another user")
 
 
 async def limits_of(name: str, **spec: object) -> list[str]:
@@ -131,15 +127,9 @@ async def test_no_more_files_can_be_opened_than_allowed() -> None:
 @pytest.mark.proves("Z45", "E1")
 async def test_a_fork_bomb_is_held_by_its_limit_and_ended_with_its_run() -> None:
     word = unique()
-    running = asyncio.create_task(run(FORKING.format(word=word), limits={"processes": 20}, user=QUIET))
-    await until(lambda: len(living(word)) >= 15)
 
-    most = max(len(living(word)) for _ in range(50))
-    running.cancel()
+    assert await survive_fork_bomb(word, user=QUIET) <= 20
 
-    with pytest.raises(asyncio.CancelledError):
-        await running
-    assert most <= 20
     assert living(word) == []
 
 

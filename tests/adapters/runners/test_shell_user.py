@@ -11,11 +11,9 @@ import pytest
 
 from foliot.adapters.runners.process import subreaper
 from foliot.domain.outcome import Failure, Reason, Success
-from tests.adapters.runners.attempts import ListLog, living, output_of, run, unique, until, zombies
+from tests.adapters.runners.attempts import ListLog, living, only_root, output_of, run, unique, until, zombies
 
 OTHER = "nobody"
-
-only_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a job another user")
 
 
 async def status_of(**spec: object) -> dict[str, list[str]]:

@@ -31,14 +31,21 @@ def dsn(database: tuple[PostgresServer, str], request: pytest.FixtureRequest) ->
     return server.dsn(name) + ("&pooler=transaction" if request.param == "pooled" else "")
 
 
+_UNCHECKED = """DO $$ DECLARE name text; BEGIN
+    FOR name IN SELECT conname FROM pg_constraint WHERE conrelid = 'foliot.{table}'::regclass AND contype = 'c' LOOP
+        EXECUTE 'ALTER TABLE foliot.{table} DROP CONSTRAINT ' || quote_ident(name);
+    END LOOP; END $$"""
+
+
 @pytest.fixture
 def spoil(database: tuple[PostgresServer, str]) -> Callable[..., None]:
     server, name = database
 
     def write(table: str, where: str, **documents: str) -> None:
         for column, document in documents.items():
+            server.sql(_UNCHECKED.format(table=table), database=name)
             changed = server.sql(
-                f"UPDATE foliot.{table} SET {column} = $garbage${document}$garbage$ WHERE {where} RETURNING 1",
+                f'UPDATE foliot.{table} SET "{column}" = $garbage${document}$garbage$ WHERE {where} RETURNING 1',
                 database=name,
             )
             assert changed
@@ -95,6 +102,10 @@ class TestFinishing(contracts.FinishContract):
 
 
 class TestUnreadable(contracts.UnreadableContract):
+    pass
+
+
+class TestUnreadableRuns(contracts.UnreadableRunContract):
     pass
 
 

@@ -67,7 +67,7 @@ def test_a_function_is_a_step() -> None:
         ({"agent": "Sum up"}, "agent", {"prompt": "Sum up"}),
     ],
 )
-def test_each_kind_of_work(work: dict[str, Any], kind: str, spec: dict[str, object]) -> None:
+def test_each_kind_of_work_becomes_a_definition(work: dict[str, Any], kind: str, spec: dict[str, object]) -> None:
     workflow = Workflow("etl")
     workflow.step("only", **work)
 

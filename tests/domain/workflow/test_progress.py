@@ -83,7 +83,7 @@ def workflows(draw: st.DrawFn) -> tuple[list[Step], dict[str, Result]]:
 @pytest.mark.proves("R2-05", "R2-07", "R2-08", "R2-09", "R2-10", "R2-48")
 @pytest.mark.parametrize("result", Result)
 @pytest.mark.parametrize("condition", Condition)
-def test_the_twelve_cells(result: Result, condition: Condition) -> None:
+def test_each_condition_fires_on_its_own_results_and_no_other(result: Result, condition: Condition) -> None:
     table = {
         SUCCESS: {"success", "complete"},
         FAILURE: {"failure", "complete"},

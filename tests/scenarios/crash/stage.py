@@ -16,6 +16,7 @@ from foliot.engine.reaper import Reaper
 from foliot.ports.runs import RunFilter
 from foliot.ports.storage import Storage
 from foliot.service.desk import Request
+from foliot.testing.invariants import read_books
 from foliot.testing.postgres import PostgresServer
 from foliot.wiring import Services
 from tests.scenarios.crash.effects import Effect, read_effects
@@ -178,6 +179,12 @@ class Stage:
         await self.until(are_over, "these runs are over")
         return await self.runs_of(run_ids)
 
+    async def more_ticks_than(self, count: int) -> None:
+        async def are_there() -> bool:
+            return await self.ticks() > count
+
+        await self.until(are_there, "schedules go on firing")
+
     async def _is_quiet(self) -> bool:
         return all(run.status.is_terminal for run in await self.runs())
 
@@ -185,6 +192,10 @@ class Stage:
 
     async def runs(self) -> list[Run]:
         return await self.storage.runs.page(RunFilter(limit=100_000))
+
+    async def ticks(self) -> int:
+        """How many rows the ledger has."""
+        return sum([len(book.ticks) async for book in read_books(self.storage)])
 
     async def runs_of(self, run_ids: Collection[str]) -> list[Run]:
         found = await self.storage.runs.get([RunId(run_id) for run_id in run_ids])

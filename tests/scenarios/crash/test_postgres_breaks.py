@@ -6,7 +6,6 @@ from collections.abc import Callable
 import pytest
 
 from foliot.domain.run import Status
-from foliot.testing.invariants import read_books
 from tests.scenarios.crash.judge import faults
 from tests.scenarios.crash.stage import Stage
 
@@ -56,9 +55,9 @@ async def _break(stage: Stage, *, times: int, how: Callable[[], None]) -> None:
     asked: list[str] = []
     for _ in range(times):
         asked += [run_id for job, count in SHARE.items() for run_id in await stage.enqueue(job, count)]
-        before = await _ticks(stage)
+        before = await stage.ticks()
         await asyncio.to_thread(how)
-        await _until_more_ticks(stage, before)
+        await stage.more_ticks_than(before)
         assert stage.server.sql(IDLE_IN_TRANSACTION.format(stage.database)) == "0"
 
     runs = await stage.over(asked)
@@ -66,14 +65,3 @@ async def _break(stage: Stage, *, times: int, how: Callable[[], None]) -> None:
 
     assert [node.returncode for node in nodes] == [None, None]
     assert {run.status for run in runs} == {Status.SUCCESS}
-
-
-async def _ticks(stage: Stage) -> int:
-    return sum([len(book.ticks) async for book in read_books(stage.storage)])
-
-
-async def _until_more_ticks(stage: Stage, before: int) -> None:
-    async def are_there() -> bool:
-        return await _ticks(stage) > before
-
-    await stage.until(are_there, "time goes on")

@@ -22,7 +22,7 @@ TERM = timedelta(seconds=20)
 async def test_over_a_hundred_ticks_each_has_one_row_while_the_process_is_killed_in_a_loop(stage: Stage) -> None:
     chance = a_chance()
     deaths = 0
-    while await _ticks(stage) < TICKS:
+    while await stage.ticks() < TICKS:
         process = stage.serve(plan="many")
         if deaths % 3:
             await stage.started(process)
@@ -52,8 +52,7 @@ async def test_two_schedulers_and_two_workers_fire_once_while_one_of_each_is_kil
         await stage.moment(chance, 1.5)
         for victim in victims:
             victim.kill()
-        before = await _ticks(stage)
-        await _more_ticks(stage, before)
+        await stage.more_ticks_than(await stage.ticks() + 1)
         schedulers[turn % 2], workers[turn % 2] = stage.scheduler(plan="few"), stage.worker()
     await stage.quiet()
 
@@ -77,19 +76,8 @@ async def test_when_the_leader_of_the_upkeep_stops_another_one_leads_before_its_
     assert _moment(latter) - _moment(*first.logged("node_stopped")) < TERM
 
 
-async def _ticks(stage: Stage) -> int:
-    return sum([len(book.ticks) async for book in read_books(stage.storage)])
-
-
 def _moment(event: dict[str, Any]) -> datetime:
     return datetime.fromisoformat(event["at"])
-
-
-async def _more_ticks(stage: Stage, before: int) -> None:
-    async def are_there() -> bool:
-        return await _ticks(stage) > before + 1
-
-    await stage.until(are_there, "the other one fires")
 
 
 async def _every_tick_ran(stage: Stage, schedule_id: str) -> bool:

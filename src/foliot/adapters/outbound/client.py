@@ -13,6 +13,7 @@ from yarl import URL
 
 from foliot.adapters.outbound.decoding import decoder_for
 from foliot.adapters.outbound.guard import CONNECT, Guard
+from foliot.adapters.outbound.interim import BoundedResponse
 from foliot.adapters.outbound.names import LookUp, SystemNames
 from foliot.adapters.outbound.sockets import Pinned, Sockets
 from foliot.adapters.outbound.trouble import KNOWN, describe
@@ -55,8 +56,9 @@ class Answer:
                 self.is_cut = True
                 return
             for piece in decoder.feed(data):
-                yield piece
-                # A kilobyte may stand for a megabyte: others must get their turn in between.
+                if piece:
+                    yield piece
+                # A kilobyte may stand for a megabyte, or for nothing: others must get their turn in between.
                 await asyncio.sleep(0)
         decoder.finish()
 
@@ -138,6 +140,7 @@ class Outbound:
             cookie_jar=DummyCookieJar(),
             trust_env=False,
             auto_decompress=False,
+            response_class=BoundedResponse,
             skip_auto_headers=("Content-Type", "User-Agent"),
             timeout=ClientTimeout(total=None, connect=self._connect),
         )

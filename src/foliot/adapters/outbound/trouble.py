@@ -15,6 +15,7 @@ from aiohttp import (
 )
 
 from foliot.adapters.outbound.decoding import NotDecodable
+from foliot.adapters.outbound.interim import TooManyInterim
 
 KNOWN = (ClientError, OSError, NotDecodable)
 """What a request raises when the other side, or the network, does not do its part."""
@@ -35,7 +36,7 @@ def describe(error: Exception, patience: float) -> str:
             return "the server's answer is not HTTP as it should be"
         case ClientPayloadError():
             return "the connection ended before the answer was complete"
-        case NotDecodable():
+        case NotDecodable() | TooManyInterim():
             return str(error)
         case OSError() if error.errno:
             return f"the connection broke: {_system_words(error)}"

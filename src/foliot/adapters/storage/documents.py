@@ -5,7 +5,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from foliot.domain.job import MAX_CAPACITY, JobSpec
+from foliot.domain.job import MAX_CAPACITY, JobSpec, Options, options_in
 from foliot.domain.limits import Limit
 from foliot.domain.payload import UNREADABLE
 from foliot.domain.schedule import ScheduleSpec
@@ -19,6 +19,7 @@ _JOB_SPEC: Final = msgspec.json.Decoder(JobSpec)
 _SCHEDULE_SPEC: Final = msgspec.json.Decoder(ScheduleSpec)
 _LIMITS: Final = msgspec.json.Decoder(list[Limit])
 _NAMES: Final = msgspec.json.Decoder(tuple[str, ...])
+_OVERRIDES: Final = msgspec.json.Decoder(dict[str, Any])
 _ANY: Final = msgspec.json.Decoder()
 
 
@@ -34,6 +35,20 @@ def read_column(read: Callable[[S], T], column: S, kind: str, name: object) -> T
         raise RowUnreadable(kind, name, error) from error
 
 
+def read_number(value: object, kind: str, name: str) -> int:
+    """What the one row of that name says, of which nothing goes on without."""
+    return read_column(_number, value, kind, name)
+
+
+def _number(value: object) -> int:
+    match value:
+        case None:
+            raise ValueError("it is missing")
+        case int() | str():
+            return int(value)
+    raise TypeError(f"{value!r} is no number")
+
+
 def decode(document: str | bytes | None) -> Any:
     """What a payload, an output or the items of an event say. No document is None."""
     return None if document is None else _ANY.decode(document)
@@ -45,6 +60,18 @@ def decode_job_spec(document: str) -> JobSpec:
 
 def decode_schedule_spec(document: str) -> ScheduleSpec:
     return _SCHEDULE_SPEC.decode(document)
+
+
+def check_overrides(document: str | bytes | None) -> None:
+    """Raise what tells that these were never given for a run."""
+    if document is not None:
+        msgspec.convert(options_in(_OVERRIDES.decode(document)), Options)
+
+
+def read_overrides(document: str | bytes | None, run_id: object) -> bytes | None:
+    """What was given for one run alone, as JSON, if it can be read."""
+    read_column(check_overrides, document, "run", run_id)
+    return document.encode() if isinstance(document, str) else document
 
 
 def encode_limits(limits: Sequence[Limit]) -> str | None:

@@ -1,52 +1,119 @@
 """What is due, and what of it cannot be read, whatever the database."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+from msgspec import Struct, ValidationError, convert
 
 from foliot.adapters.storage.documents import decode_schedule_spec, read_column
-from foliot.adapters.storage.rows import Row, revision_of, sort_out
+from foliot.adapters.storage.rows import Row, sort_out
+from foliot.adapters.storage.shapes import Moment, instant_of, read_row, written
 from foliot.domain.firing import DueSchedule
 from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
 from foliot.domain.job import Job
 from foliot.domain.payload import UNREADABLE
-from foliot.domain.schedule import Revision, ScheduleSpec
+from foliot.domain.schedule import Pause, Revision, ScheduleSpec
+from foliot.domain.tick import PlannedTick
 from foliot.errors import RowUnreadable
 from foliot.ports.schedules import DueBatch, Unreadable
 
-Written = tuple[ScheduleUid, ScheduleId, str]
-"""Whose document it is, and the document."""
+T = TypeVar("T")
 
 
-def read_specs(written: Sequence[Written]) -> tuple[dict[str, ScheduleSpec], list[Unreadable]]:
-    """What documents say: schedules that say the same share one specification."""
+class DueRow(Struct, array_like=True, frozen=True, gc=False):
+    """The row of a schedule, as far as it is needed to decide about its moments."""
+
+    uid: ScheduleUid
+    id: ScheduleId
+    version: int
+    created_at: Moment
+    number: int
+    opened_at: Moment
+    spec: Any
+    settled_until: Moment
+    behind_since: Moment | None
+
+
+class Further(NamedTuple):
+    """What only few schedules have, by uid."""
+
+    revisions: Mapping[ScheduleUid, Sequence[Revision]]
+    pauses: Mapping[ScheduleUid, Sequence[Pause]]
+    planned: Mapping[ScheduleUid, Sequence[PlannedTick]]
+
+
+def read_due(rows: Sequence[Row]) -> tuple[list[DueRow], list[Unreadable]]:
+    """The columns of `DueRow`."""
     try:
-        return {document: decode_schedule_spec(document) for document in {document for _, _, document in written}}, []
-    except UNREADABLE:
-        return _read_one_by_one(written)
-
-
-def _read_one_by_one(written: Iterable[Written]) -> tuple[dict[str, ScheduleSpec], list[Unreadable]]:
-    specs: dict[str, ScheduleSpec] = {}
-    unreadable: list[Unreadable] = []
-    for uid, schedule_id, document in written:
+        return convert([tuple(row) for row in rows], list[DueRow]), []
+    except ValidationError:
+        pass
+    known, unreadable = [], []
+    for row in rows:
         try:
-            specs[document] = read_column(decode_schedule_spec, document, "schedule", schedule_id)
+            known.append(read_row(DueRow, row, "schedule", row[1]))
         except RowUnreadable as error:
-            unreadable.append(Unreadable(uid, schedule_id, error.place_in(uid, schedule_id)))
-    return specs, unreadable
+            unreadable.append(_apart(written(row[0]), written(row[1]), error))
+    return known, unreadable
 
 
-def read_revisions(
-    found: Mapping[ScheduleUid, Sequence[Row]], names: Mapping[ScheduleUid, ScheduleId], unreadable: list[Unreadable]
-) -> dict[ScheduleUid, list[Revision]]:
-    """Revisions of schedules, which `names` has. Whose cannot be read is added to `unreadable`, unless it is there."""
-    known = {one.uid for one in unreadable}
-    revisions: dict[ScheduleUid, list[Revision]] = {}
+def read_specs(rows: Sequence[DueRow], unreadable: list[Unreadable]) -> dict[str, ScheduleSpec]:
+    """What documents say: schedules that say the same share one specification. Whose cannot be read is added to
+    `unreadable`."""
+    try:
+        return {document: decode_schedule_spec(document) for document in {row.spec for row in rows}}
+    except UNREADABLE:
+        return _read_one_by_one(rows, unreadable)
+
+
+def _read_one_by_one(rows: Iterable[DueRow], unreadable: list[Unreadable]) -> dict[str, ScheduleSpec]:
+    specs: dict[str, ScheduleSpec] = {}
+    for row in rows:
+        try:
+            specs[row.spec] = read_column(decode_schedule_spec, row.spec, "schedule", row.id)
+        except RowUnreadable as error:
+            unreadable.append(_apart(row.uid, row.id, error))
+    return specs
+
+
+def read_belongings(
+    make: Callable[[Row], T],
+    found: Mapping[Any, Sequence[Row]],
+    names: Mapping[ScheduleUid, ScheduleId],
+    unreadable: list[Unreadable],
+) -> dict[ScheduleUid, list[T]]:
+    """What belongs to schedules, which `names` has. Whose cannot be read is added to `unreadable`, unless it is
+    there."""
+    apart = {one.uid for one in unreadable}
+    belongings: dict[ScheduleUid, list[T]] = {}
     for uid, rows in found.items():
-        revisions[uid], errors = sort_out(revision_of, rows)
-        if errors and uid not in known:
-            unreadable.append(Unreadable(uid, names[uid], errors[0].place_in(uid, names[uid])))
-    return revisions
+        belongings[uid], errors = sort_out(make, rows)
+        if errors and uid not in apart:
+            unreadable.append(_apart(uid, names[uid], errors[0]))
+    return belongings
+
+
+def _apart(uid: str, schedule_id: str, error: RowUnreadable) -> Unreadable:
+    return Unreadable(ScheduleUid(uid), ScheduleId(schedule_id), error.place_in(uid, schedule_id))
+
+
+def due_schedule(row: DueRow, specs: Mapping[str, ScheduleSpec], further: Further, in_flight: int) -> DueSchedule:
+    uid = row.uid
+    revisions, pauses, planned = further
+    return DueSchedule(
+        uid,
+        row.id,
+        row.version,
+        Instant(row.created_at),
+        # The schedule has a copy of its current revision, which is all that most need.
+        tuple(revisions[uid]) if uid in revisions else (Revision(row.number, Instant(row.opened_at), specs[row.spec]),),
+        Instant(row.settled_until),
+        in_flight,
+        tuple(pauses[uid]) if uid in pauses else (),
+        tuple(planned[uid]) if uid in planned else (),
+        instant_of(row.behind_since),
+    )
 
 
 def due_batch(

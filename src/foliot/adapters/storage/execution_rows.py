@@ -5,17 +5,20 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 import msgspec
+from msgspec import Struct
 
 from foliot.adapters.storage.documents import decode_names, encode, encode_names, read_column, storable
 from foliot.adapters.storage.rows import Row, job_of, sort_out
-from foliot.domain.ids import JobId, RunId
+from foliot.adapters.storage.shapes import Count, Moment, instant_of, read_row, sight, tick_in
+from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
 from foliot.domain.job import JobSpec
-from foliot.domain.run import Status, Tick
+from foliot.domain.payload import UNREADABLE
+from foliot.domain.run import Status
 from foliot.domain.workflow.conditions import Result
-from foliot.domain.workflow.execution import Execution, Note, StepFacts
+from foliot.domain.workflow.execution import Execution, Note, StepFacts, StepRecord
 from foliot.domain.workflow.facts import Facts
-from foliot.domain.workflow.jobs import is_part_of_workflow, jobs_of
+from foliot.domain.workflow.jobs import PART_SOURCE, is_part_of_workflow, jobs_of
 from foliot.domain.workflow.progress import StepState
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.errors import RowUnreadable
@@ -74,43 +77,75 @@ class Named(NamedTuple):
 
 
 def behind_of(project: str, rows: Sequence[Row], named: Named) -> Behind:
-    """Those of the jobs that go with their workflows. One that cannot be read goes if a version names it: a name that
-    only looks like that of a step may be anybody's."""
+    """Those of the jobs that go with their workflows. One that cannot be read goes if a version names it, or its
+    document says so: a name that only looks like that of a step may be anybody's."""
     jobs, errors = sort_out(partial(job_of, project), rows)
     unreadable = {JobId(error.name) for error in errors}
     parts = {job.id for job in jobs if is_part_of_workflow(job.spec)}
-    return Behind(parts | (unreadable & named.jobs), unreadable - named.jobs)
+    known = named.jobs | ({row[0] for row in rows if _is_called_part(row[1])} if unreadable else set())
+    return Behind(parts | (unreadable & known), unreadable - known)
+
+
+def _is_called_part(document: Any) -> bool:
+    """Whether a definition, of which the rest may be what only another version knows, is called a part of a
+    workflow."""
+    try:
+        found = msgspec.json.decode(document, type=dict[str, Any])
+    except UNREADABLE:
+        return False
+    return found.get("source") == PART_SOURCE
+
+
+class ExecutionRow(Struct, array_like=True, frozen=True, gc=False):
+    run_id: RunId
+    workflow_id: str
+    version: int
+    state: int
+    unresolved: Count
+    params: Any
+    jobs: Any
+    schedule_uid: ScheduleUid | None
+    schedule_id: ScheduleId | None
+    scheduled_for: Moment | None
+    tick_key: str | None
+    opened_at: Moment
+    deadline: Moment | None
+    cancel_at: Moment | None
+    is_ending: bool | int
+    revision: int | None
 
 
 def execution_of(row: Row) -> Execution:
-    """run_id, workflow_id, version, state, unresolved, params, jobs, schedule_uid, schedule_id, scheduled_for,
-    tick_key, opened_at, deadline, cancel_at, is_ending, revision"""
-    run_id, workflow_id, version, state, unresolved, params, jobs, uid, schedule_id, moment, key, *rest = row
-    opened_at, deadline, cancel_at, is_ending, revision = rest
-    return Execution(
-        run_id,
-        workflow_id,
-        version,
-        state,
-        unresolved,
-        read_column(_PARAMS.decode, params, "execution", run_id),
-        read_column(_JOBS.decode, jobs, "execution", run_id),
-        None if uid is None else Tick(uid, schedule_id, Instant(moment), key),
-        opened_at,
-        deadline,
-        cancel_at,
-        bool(is_ending),
-        revision,
-        moment,
-    )
+    """The columns of `ExecutionRow`."""
+    return _execution(read_row(ExecutionRow, row, "execution", row[0]))
 
 
 def sight_of(row: Row) -> Execution:
-    """The same; of an execution that cannot be read, what is not a document."""
+    """The same; of an execution that cannot be read, what is left of it."""
     try:
         return execution_of(row)
     except RowUnreadable as error:
-        return execution_of((*row[:5], "{}", "{}", *row[7:]))._replace(error=error)
+        known, _ = sight(ExecutionRow, (*row[:5], "{}", "{}", None, *row[8:]), "execution", row[0])
+        return _execution(known)._replace(error=error)
+
+
+def _execution(row: ExecutionRow) -> Execution:
+    return Execution(
+        row.run_id,
+        row.workflow_id,
+        row.version,
+        row.state,
+        row.unresolved,
+        read_column(_PARAMS.decode, row.params, "execution", row.run_id),
+        read_column(_JOBS.decode, row.jobs, "execution", row.run_id),
+        read_column(tick_in, row, "execution", row.run_id),
+        Instant(row.opened_at),
+        instant_of(row.deadline),
+        instant_of(row.cancel_at),
+        bool(row.is_ending),
+        row.revision,
+        instant_of(row.scheduled_for),
+    )
 
 
 def execution_row(project: str, execution: Execution, unresolved: int, cancel_at: Instant | None) -> Row:
@@ -146,6 +181,22 @@ def shown_state_of(name: str, row: Row) -> StepState:
         return StepState(waiting, (), known, run_id, error.message)
 
 
+class StepRunRow(Struct, array_like=True, frozen=True):
+    """Of the run of a step; `status` as people see it."""
+
+    status: Status | None
+    reason: str | None
+    error: str | None
+
+
+def record_of(name: str, state: StepState, run: Row | None) -> StepRecord:
+    """A step, with the columns of `StepRunRow` where it has a run."""
+    if run is None:
+        return StepRecord(name, state)
+    known, error = sight(StepRunRow, run, "run", state.run_id)
+    return StepRecord(name, state, known.status, known.reason, known.error if error is None else error.message)
+
+
 def state_row(state: StepState) -> Row:
     """waiting, blockers, result, step_run_id, reason"""
     blockers = encode_names(state.blockers) if state.blockers else None
@@ -158,14 +209,20 @@ def note_of(row: Row) -> Note:
     run_id, item, status, exit_code, output = row
     if item is None:
         return Note(run_id)
-    return Note(run_id, item, Status(status), facts_of(exit_code, output))
+    return Note(run_id, item, _ended(status), facts_of(exit_code, output))
+
+
+def _ended(status: object) -> Status:
+    """How the run of a step has ended. What cannot be read is no success: the others go on without it."""
+    return next((known for known in Status if known == status), Status.FAILED)
 
 
 def step_facts_of(row: Row) -> StepFacts:
     """result, step_run_id, exit_code, output"""
     result, run_id, exit_code, output = row
     known = None if run_id is None else RunId(run_id)
-    return StepFacts(None if result is None else Result(result), known, facts_of(exit_code, output))
+    came_to = None if result is None else read_column(Result, result, "step of run", run_id)
+    return StepFacts(came_to, known, facts_of(exit_code, output))
 
 
 def facts_of(exit_code: int | None, output: Any) -> Facts:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from foliot.adapters.storage.documents import (
@@ -13,23 +14,23 @@ from foliot.adapters.storage.documents import (
     limit_keys,
     read_column,
 )
+from foliot.adapters.storage.shapes import Count, Moment, instant_of, read_row, sight, written
 from foliot.adapters.storage.verdicts import end_unreadable
 from foliot.domain.events import Event, EventKind
-from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
+from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid, WorkerId
 from foliot.domain.instant import Instant
 from foliot.domain.job import Job
-from foliot.domain.lease import Claim, Finish
+from foliot.domain.lease import Claim, Finish, Worker, WorkerState
 from foliot.domain.limits import Limit
-from foliot.domain.run import AttemptRecord, Run, Status, Tick
+from foliot.domain.run import Tick
 from foliot.domain.schedule import Pause, Revision, Schedule, ScheduleSpec, ScheduleType
 from foliot.domain.tick import PlannedTick, TickOutcome, TickReason, TickRecord
 from foliot.errors import RowUnreadable
-from foliot.ports.schedules import Ledger
+from foliot.ports.schedules import Ledger, TickSight
 
 Row = Sequence[Any]
 T = TypeVar("T")
 
-_STATUS: Final = {status.value: status for status in Status}
 SOME_LIMIT: Final = encode_limits([Limit("?", 1)])
 """Stands for limits that cannot be read: their run may hold places, and is to give them back."""
 _NO_RULE: Final = ScheduleSpec(type=ScheduleType.MANUAL, source="")
@@ -52,30 +53,71 @@ def sort_out(make: Callable[[Row], T], rows: Sequence[Row]) -> tuple[list[T], li
     return read, errors
 
 
+class JobRow(Struct, array_like=True, frozen=True, gc=False):
+    id: JobId
+    spec: Any
+    revision: int
+    created_at: Moment
+    updated_at: Moment
+
+
 def job_of(project: str, row: Row) -> Job:
-    """id, spec, revision, created_at, updated_at"""
-    job_id, spec, revision, created_at, updated_at = row
+    """The columns of `JobRow`."""
+    known = read_row(JobRow, row, "job", row[0])
     return Job(
-        id=JobId(job_id),
+        id=known.id,
         project=project,
-        spec=read_column(decode_job_spec, spec, "job", job_id),
-        revision=revision,
-        created_at=created_at,
-        updated_at=updated_at,
+        spec=read_column(decode_job_spec, known.spec, "job", known.id),
+        revision=known.revision,
+        created_at=Instant(known.created_at),
+        updated_at=Instant(known.updated_at),
     )
 
 
+class ScheduleRow(Struct, array_like=True, frozen=True, gc=False):
+    uid: ScheduleUid
+    id: ScheduleId
+    version: int
+    revision: int
+    opened_at: Moment
+    spec: Any
+    enabled: bool | int
+    paused_at: Moment | None
+    created_at: Moment
+    updated_at: Moment
+    settled_until: Moment
+    next_run_at: Moment | None
+    wake_at: int | None
+    last_scheduled_at: Moment | None
+    behind_since: Moment | None
+    ledger_from: Moment | None
+
+
 def schedule_of(project: str, row: Row) -> Schedule:
-    """uid, id, version, revision, opened_at, spec, enabled, paused_at, created_at, updated_at, settled_until,
-    next_run_at, wake_at, last_scheduled_at, behind_since, ledger_from"""
-    _, schedule_id, _, number, opened_at, spec, *_ = row
-    spec = read_column(decode_schedule_spec, spec, "schedule", schedule_id)
-    return _schedule(project, row, Revision(number, opened_at, spec))
+    """The columns of `ScheduleRow`."""
+    known = read_row(ScheduleRow, row, "schedule", row[1])
+    spec = read_column(decode_schedule_spec, known.spec, "schedule", known.id)
+    return _schedule(project, known, Revision(known.revision, Instant(known.opened_at), spec))
 
 
-def _schedule(project: str, row: Row, revision: Revision) -> Schedule:
-    uid, schedule_id, version, _, _, _, enabled, *rest = row
-    return Schedule(uid, ScheduleId(schedule_id), project, version, revision, bool(enabled), *rest)
+def _schedule(project: str, row: ScheduleRow, revision: Revision) -> Schedule:
+    return Schedule(
+        row.uid,
+        row.id,
+        project,
+        row.version,
+        revision,
+        bool(row.enabled),
+        instant_of(row.paused_at),
+        Instant(row.created_at),
+        Instant(row.updated_at),
+        Instant(row.settled_until),
+        instant_of(row.next_run_at),
+        instant_of(row.wake_at),
+        instant_of(row.last_scheduled_at),
+        instant_of(row.behind_since),
+        instant_of(row.ledger_from),
+    )
 
 
 class StoredSchedules(NamedTuple):
@@ -84,7 +126,8 @@ class StoredSchedules(NamedTuple):
     schedules: Sequence[Schedule]
     mended: Collection[ScheduleUid] = ()
     errors: Mapping[ScheduleUid, RowUnreadable] = {}
-    """Of those whose rule is nowhere to be read. They can be shown and deleted, and another may take their place."""
+    """Of those whose rule is nowhere to be read, or whose row says nonsense besides it. They can be shown and deleted,
+    and another may take their place."""
 
     @property
     def lost(self) -> list[Schedule]:
@@ -112,19 +155,27 @@ def mended_schedules(project: str, rows: Iterable[Row], revisions: Mapping[Any, 
         try:
             schedules.append(schedule_of(project, row))
         except RowUnreadable as error:
-            uid, number = row[0], row[3]
-            copied = sort_out(revision_of, [one for one in revisions.get(uid, ()) if one[0] == number])[0]
-            mended.append(uid)
-            if not copied:
-                errors[uid] = error.place_in(uid, row[1])
-            schedules.append(_schedule(project, row, copied[0] if copied else Revision(number, row[4], _NO_RULE)))
+            known, beside = sight(ScheduleRow, row, "schedule", row[1])
+            copied = sort_out(revision_of, [one for one in revisions.get(row[0], ()) if one[0] == known.revision])[0]
+            mended.append(known.uid)
+            if beside is not None or not copied:
+                errors[known.uid] = error.place_in(known.uid, known.id)
+            nothing = Revision(known.revision, Instant(known.opened_at), _NO_RULE)
+            schedules.append(_schedule(project, known, copied[0] if copied else nothing))
     return StoredSchedules(schedules, mended, errors)
 
 
+class RevisionRow(Struct, array_like=True, frozen=True, gc=False):
+    number: int
+    opened_at: Moment
+    spec: Any
+
+
 def revision_of(row: Row) -> Revision:
-    """number, opened_at, spec"""
-    number, opened_at, spec = row
-    return Revision(number, opened_at, read_column(decode_schedule_spec, spec, "revision", number))
+    """The columns of `RevisionRow`."""
+    known = read_row(RevisionRow, row, "revision", row[0])
+    spec = read_column(decode_schedule_spec, known.spec, "revision", known.number)
+    return Revision(known.number, Instant(known.opened_at), spec)
 
 
 def ledger_of(
@@ -139,43 +190,95 @@ def ledger_of(
     try:
         schedule = schedule_of(project, row)
         ruling = [revision_of(one) for one in revisions]
+        rests, ahead = [pause_of(one) for one in pauses], [planned_of(one) for one in planned]
     except RowUnreadable as error:
-        raise error.place_in(row[0], row[1]) from error.__cause__
-    return Ledger(schedule, deleted_at, ruling, [pause_of(one) for one in pauses], [planned_of(one) for one in planned])
+        raise error.place_in(written(row[0]), written(row[1])) from error.__cause__
+    return Ledger(schedule, deleted_at, ruling, rests, ahead)
+
+
+class PauseRow(Struct, array_like=True, frozen=True, gc=False):
+    since: Moment
+    until: Moment | None
 
 
 def pause_of(row: Row) -> Pause:
-    """since, until"""
-    return Pause(*row)
+    """The columns of `PauseRow`."""
+    known = read_row(PauseRow, row, "pause", row[0])
+    return Pause(Instant(known.since), instant_of(known.until))
+
+
+class PlannedRow(Struct, array_like=True, frozen=True, gc=False):
+    scheduled_for: Moment
+    fire_at: Moment
+    revision: int
 
 
 def planned_of(row: Row) -> PlannedTick:
-    """scheduled_for, fire_at, revision"""
-    return PlannedTick(*row)
+    """The columns of `PlannedRow`."""
+    known = read_row(PlannedRow, row, "planned tick", row[0])
+    return PlannedTick(Instant(known.scheduled_for), Instant(known.fire_at), known.revision)
+
+
+class TickRow(Struct, array_like=True, frozen=True, gc=False):
+    scheduled_for: Moment
+    until: Moment
+    count: Count
+    outcome: TickOutcome
+    reason: TickReason
+    fire_at: Moment
+    revision: int
+    run_id: RunId | None
+    into_tick: Moment | None
 
 
 def tick_of(row: Row) -> TickRecord:
-    """scheduled_for, until, count, outcome, reason, fire_at, revision, run_id, into_tick"""
-    scheduled_for, until, count, outcome, reason, *rest = row
-    ending = (
-        read_column(TickOutcome, outcome, "tick", scheduled_for),
-        read_column(TickReason, reason, "tick", scheduled_for),
-    )
-    return TickRecord(scheduled_for, until, count, *ending, *rest)
+    """The columns of `TickRow`."""
+    return _tick(read_row(TickRow, row, "tick", row[0]))
 
 
-def run_of(project: str, row: Row) -> Run:
-    """id, job_id, status as people see it, reason, queue, priority, trigger, schedule_uid, schedule_id,
-    scheduled_for, tick_key, payload, output, due_at, created_at, started_at, finished_at, attempt, lost,
-    exit_code, error, worker_id, token, root_id, role, item"""
-    run_id, job_id, status, reason, queue, priority, trigger, uid, schedule_id, moment, key, payload, output, *rest = (
-        row
+def tick_sight_of(row: Row) -> TickSight:
+    """The same, for people."""
+    known, error = sight(TickRow, row, "tick", row[0])
+    record = _tick(known)
+    if error is not None:
+        # Where one of these is what cannot be read, nothing stands for it yet.
+        outcome, reason = record.outcome or TickOutcome.FAILED, record.reason or TickReason.LAUNCH_FAILED
+        record = record._replace(outcome=outcome, reason=reason)
+    return TickSight(record, error)
+
+
+def _tick(row: TickRow) -> TickRecord:
+    return TickRecord(
+        Instant(row.scheduled_for),
+        Instant(row.until),
+        row.count,
+        row.outcome,
+        row.reason,
+        Instant(row.fire_at),
+        row.revision,
+        row.run_id,
+        instant_of(row.into_tick),
     )
-    tick = None if uid is None else Tick(uid, schedule_id, Instant(moment), key)
-    shown = _STATUS.get(status) or read_column(Status, status, "run", run_id)
-    what = run_id, project, job_id, shown, reason, queue, priority, trigger, tick
-    given, gave = read_column(decode, payload, "run", run_id), read_column(decode, output, "run", run_id)
-    return Run._make((*what, given, gave, *rest, moment))
+
+
+class WorkerRow(Struct, array_like=True, frozen=True, gc=False):
+    id: WorkerId
+    name: str
+    queues: Any
+    slots: Count
+    registered_at: Moment
+    seen_at: Moment
+    is_alive: bool | int | None
+    running: Count
+
+
+def worker_of(row: Row, queues: Sequence[str]) -> WorkerState:
+    """The columns of `WorkerRow`, and the queues that it names. Only shown: the worker itself knows who it is."""
+    known, error = sight(WorkerRow, row, "worker", row[0])
+    name = known.name if error is None else "unreadable"
+    worker = Worker(known.id, name, tuple(queues), known.slots)
+    is_alive = bool(known.is_alive)
+    return WorkerState(worker, Instant(known.registered_at), Instant(known.seen_at), is_alive, known.running)
 
 
 def claim_of(row: Row) -> Claim:
@@ -205,11 +308,6 @@ def sort_claims(rows: Sequence[Row]) -> tuple[list[Claim], list[Finish]]:
         return claims, []
     leases = {row[0]: row for row in rows}
     return claims, [end_unreadable(lease_of(leases[error.name]), error) for error in errors]
-
-
-def attempt_of(row: Row) -> AttemptRecord:
-    """run_id, number, token, worker_id, started_at, finished_at, status, reason, exit_code, error"""
-    return AttemptRecord(*row)
 
 
 def event_of(row: Row) -> Event:

@@ -1,7 +1,7 @@
 """Does the ledger tell the truth? Everything that can be known from outside is computed anew and compared.
 
     finding     what can be wrong
-    account     all that is known of one schedule's ledger
+    account     all that is known of one schedule's ledger, page by page
     moments     the rows against the timetable: no moment without a row, none twice, none invented
     rows        what each row says beside its moments: outcome, reason, revision, key, when it fired
     launches    ticks against the runs that were made for them
@@ -11,9 +11,9 @@
 Who changes a database by hand changes one of these; the others then do not fit any more.
 """
 
-from foliot.domain.audit.account import Account, Launched
+from foliot.domain.audit.account import Account, Launched, Page
 from foliot.domain.audit.finding import Fault, Finding
-from foliot.domain.audit.judging import judge
+from foliot.domain.audit.judging import Judge
 from foliot.domain.audit.moments import audit
 
-__all__ = ["Account", "Fault", "Finding", "Launched", "audit", "judge"]
+__all__ = ["Account", "Fault", "Finding", "Judge", "Launched", "Page", "audit"]

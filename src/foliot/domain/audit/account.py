@@ -1,4 +1,4 @@
-"""All that is known of one schedule's ledger, to be judged at once."""
+"""All that is known of one schedule's ledger: the frame at once, the rows and the runs page by page."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -21,27 +21,28 @@ class Launched(NamedTuple):
 
 
 class Account(NamedTuple):
-    """A schedule and its rows after `after`, in order. `now` is a moment at which it was so."""
+    """A schedule of which the rows after `after` are judged. `now` is a moment at which it was so."""
 
     schedule: Schedule
     deleted_at: Instant | None
     timetable: Timetable
     planned: Sequence[PlannedTick]
-    ticks: Sequence[TickRecord]
-    keys: Mapping[Instant, str]
-    """Of rows for one moment, as they are stored."""
-    runs: Mapping[RunId, Launched]
-    """Those that ticks name, and those that say they are the schedule's; older ones may be among them."""
     after: Instant
     now: Instant
     has_older: bool = False
     """Whether there is a row that retention is said to have removed."""
 
     @property
-    def settled(self) -> list[TickRecord]:
-        return [tick for tick in self.ticks if tick.scheduled_for <= self.schedule.settled_until]
-
-    @property
     def was_renamed(self) -> bool:
         """Its ticks may have keys of a name that nobody remembers."""
         return any(revision.spec.seed for revision in self.timetable.revisions)
+
+
+class Page(NamedTuple):
+    """Some rows of the ledger, in order, and what is said about them elsewhere."""
+
+    ticks: Sequence[TickRecord]
+    keys: Mapping[Instant, str]
+    """Of rows for one moment, as they are stored."""
+    runs: Mapping[RunId, Launched]
+    """Those that the rows name, as far as they are kept."""

@@ -4,13 +4,17 @@ The expected moments are computed anew from revisions and pauses and compared wi
 range row is compared by its count and its ends, so that checking costs as little as the ledger is long.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections import deque
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import Final, NamedTuple
 
 from foliot.domain.audit.finding import Fault, Finding
 from foliot.domain.instant import LATEST, Instant
 from foliot.domain.tick import PlannedTick, TickOutcome, TickReason, TickRecord
 from foliot.domain.timetable import Timetable
+
+_BATCH: Final = 512
 
 
 class _Entry(NamedTuple):
@@ -30,32 +34,82 @@ def audit(
     until: Instant,
 ) -> list[Finding]:
     """Compare the rows in (after, until] with what was planned there."""
+    moments = Moments(timetable, planned, after=after)
     findings: list[Finding] = []
-    cursor = after
-    for entry in _entries(ticks, planned):
-        if entry.first <= cursor:
-            findings.append(Finding(Fault.DOUBLED, entry.first, min(entry.last, cursor), entry.count))
-        findings += _gap(timetable, cursor, Instant(entry.first - 1))
-        findings += _check_entry(timetable, entry)
-        cursor = max(cursor, entry.last)
-    return findings + _gap(timetable, cursor, until)
+    for tick in sorted(ticks, key=lambda tick: (tick.scheduled_for, tick.until)):
+        findings += moments.enter(tick)
+    return findings + moments.end(until)
 
 
-def beyond(ticks: Iterable[TickRecord], planned: Iterable[PlannedTick], settled_until: Instant) -> Iterator[Finding]:
-    """Rows that no firing can have written, for whoever writes one moves the watermark with it."""
-    for entry in _entries(ticks, planned):
-        if entry.last > settled_until:
-            yield Finding(Fault.BEYOND_WATERMARK, entry.first, entry.last, entry.count)
+class Moments:
+    """The walk. It remembers up to where all is compared, and which planned ticks are still ahead."""
+
+    def __init__(self, timetable: Timetable, planned: Iterable[PlannedTick], *, after: Instant) -> None:
+        self._timetable = timetable
+        self._cursor = after
+        self._waiting = deque(sorted(tick.scheduled_for for tick in planned))
+        self._coming = _Coming(timetable) if _is_in_order(timetable) else None
+
+    def enter(self, tick: TickRecord) -> list[Finding]:
+        """Compare the row that follows."""
+        findings: list[Finding] = []
+        while self._waiting and (self._waiting[0], self._waiting[0]) < (tick.scheduled_for, tick.until):
+            findings += self._enter_waiting()
+        return findings + self._enter(_Entry(tick.scheduled_for, tick.until, tick.count, tick))
+
+    def end(self, until: Instant) -> list[Finding]:
+        """Compare what is left, up to and with `until`."""
+        findings: list[Finding] = []
+        while self._waiting:
+            findings += self._enter_waiting()
+        return findings + _gap(self._timetable, self._cursor, until)
+
+    def _enter_waiting(self) -> list[Finding]:
+        moment = self._waiting.popleft()
+        return self._enter(_Entry(moment, moment, 1, None))
+
+    def _enter(self, entry: _Entry) -> list[Finding]:
+        first, last, count, tick = entry
+        cursor, self._cursor = self._cursor, max(self._cursor, last)
+        if first == last and count == 1 and self._coming is not None and self._coming.after(cursor) == first:
+            return [] if tick is None else _check_pause(self._timetable, tick)
+        findings = _gap(self._timetable, cursor, Instant(first - 1)) + _check_entry(self._timetable, entry)
+        return findings if first > cursor else [Finding(Fault.DOUBLED, first, min(last, cursor), count), *findings]
+
+
+class _Coming:
+    """Which planned moment follows, asked from the past to the future: computed by the batch, the longer the better
+    the last one served."""
+
+    def __init__(self, timetable: Timetable) -> None:
+        self._timetable = timetable
+        self._moments: list[Instant] = []
+        self._next = 0
+        self._size = 1
+
+    def after(self, moment: Instant) -> Instant | None:
+        if not self._moments or self._moments[-1] <= moment:
+            is_served = bool(self._moments) and self._moments[-1] == moment
+            self._size = min(2 * self._size, _BATCH) if is_served else 1
+            self._moments = self._timetable.following(moment, self._size)
+            self._next = 0
+        while self._next < len(self._moments) and self._moments[self._next] <= moment:
+            self._next += 1
+        return self._moments[self._next] if self._moments else None
+
+
+def _is_in_order(timetable: Timetable) -> bool:
+    """Whether no two revisions rule one moment. Who changes a database by hand can bring that about."""
+    return all(one.opened_at <= two.opened_at for one, two in pairwise(timetable.revisions))
+
+
+def is_beyond(first: Instant, last: Instant, count: int, settled_until: Instant) -> list[Finding]:
+    """A row that no firing can have written, for whoever writes one moves the watermark with it."""
+    return [Finding(Fault.BEYOND_WATERMARK, first, last, count)] if last > settled_until else []
 
 
 def is_planned(timetable: Timetable, moment: Instant) -> bool:
     return _count(timetable, Instant(moment - 1), moment) == 1
-
-
-def _entries(ticks: Iterable[TickRecord], planned: Iterable[PlannedTick]) -> Sequence[_Entry]:
-    settled = [_Entry(tick.scheduled_for, tick.until, tick.count, tick) for tick in ticks]
-    waiting = [_Entry(tick.scheduled_for, tick.scheduled_for, 1, None) for tick in planned]
-    return sorted(settled + waiting, key=lambda entry: (entry.first, entry.last))
 
 
 def _gap(timetable: Timetable, after: Instant, until: Instant) -> list[Finding]:

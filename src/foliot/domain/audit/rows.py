@@ -4,8 +4,8 @@ Outcome and reason must be such as the policies of the ruling revision give; jit
 a coalesced tick names the later one that was to run for it.
 """
 
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from heapq import heappop, heappush
 from typing import Final
 
 from foliot.domain.audit.account import Account
@@ -20,34 +20,68 @@ _COUNTED: Final = frozenset({TickOutcome.MISSED, TickOutcome.COALESCED})
 """Outcomes of moments that were counted and not visited: they may be ranges, and have no jitter. So may pauses."""
 
 
-def check_rows(account: Account) -> Iterator[Finding]:
-    starts = [tick.scheduled_for for tick in account.ticks]
-    for tick in account.ticks:
-        for fault in _faults(account, tick, starts):
-            yield Finding(fault, tick.scheduled_for, tick.until, tick.count)
-    for planned in account.planned:
-        moment, given, number = planned
+class Rows:
+    """Looks at each row by itself, and at a coalesced one when the row is there that it leads to."""
+
+    def __init__(self, account: Account) -> None:
+        self._account = account
+        self._was_renamed = account.was_renamed
+        self._leading: list[tuple[Instant, TickRecord]] = []
+        """A heap of rows whose target is still to come, the earliest target first."""
+        self._before: TickRecord | None = None
+
+    def check(self, tick: TickRecord, key: str | None) -> Iterator[Finding]:
+        """`key` is the one that is stored with it."""
+        yield from self._arrive(tick.scheduled_for)
+        self._before = tick
+        for fault in self._faults(tick, key):
+            yield _found(fault, tick)
+        if (tick.outcome is TickOutcome.COALESCED) != (tick.into is not None):
+            yield _found(Fault.LEADS_NOWHERE, tick)
+        elif tick.into is not None:
+            yield from self._lead(tick, tick.into)
+
+    def end(self) -> Iterator[Finding]:
+        yield from self._arrive(None)
+        for moment, given, number in self._account.planned:
+            revision = self._account.timetable.revision_at(moment)
+            if number != revision.number:
+                yield Finding(Fault.OTHER_REVISION, moment, moment, 1)
+            if not _is_timely(self._account.timetable, moment, given, revision.spec):
+                yield Finding(Fault.MISTIMED, moment, moment, 1)
+
+    def _faults(self, tick: TickRecord, key: str | None) -> Iterator[Fault]:
+        account, moment = self._account, tick.scheduled_for
         revision = account.timetable.revision_at(moment)
-        if number != revision.number:
-            yield Finding(Fault.OTHER_REVISION, moment, moment, 1)
-        if not _is_timely(account.timetable, moment, given, revision.spec):
-            yield Finding(Fault.MISTIMED, moment, moment, 1)
+        if tick.revision != revision.number or account.timetable.revision_at(tick.until) is not revision:
+            yield Fault.OTHER_REVISION
+        if not _is_possible(account, tick, revision.spec):
+            yield Fault.IMPOSSIBLE
+        is_counted = _is_counted(tick) and tick.fire_at == moment
+        if not is_counted and not _is_timely(account.timetable, moment, tick.fire_at, revision.spec):
+            yield Fault.MISTIMED
+        if key is not None and not self._was_renamed and key != tick_key(account.schedule.id, moment):
+            yield Fault.WRONG_KEY
+
+    def _lead(self, tick: TickRecord, into: Instant) -> Iterator[Finding]:
+        """A later tick was to run in its stead: a planned moment, decided already or the next to be."""
+        if into <= tick.until or not is_planned(self._account.timetable, into):
+            yield _found(Fault.LEADS_NOWHERE, tick)
+        elif into <= self._account.schedule.settled_until:
+            heappush(self._leading, (into, tick))
+        elif self._account.schedule.behind_since is None:
+            yield _found(Fault.LEADS_NOWHERE, tick)
+
+    def _arrive(self, moment: Instant | None) -> Iterator[Finding]:
+        """The row that was read before is the target of all who lead to a moment before this one."""
+        while self._leading and (moment is None or self._leading[0][0] < moment):
+            into, tick = heappop(self._leading)
+            if self._before is not None and not _was_offered(self._before, into):
+                yield _found(Fault.LEADS_NOWHERE, tick)
 
 
-def _faults(account: Account, tick: TickRecord, starts: Sequence[Instant]) -> Iterator[Fault]:
-    moment = tick.scheduled_for
-    revision = account.timetable.revision_at(moment)
-    if tick.revision != revision.number or account.timetable.revision_at(tick.until) is not revision:
-        yield Fault.OTHER_REVISION
-    if not _is_possible(account, tick, revision.spec):
-        yield Fault.IMPOSSIBLE
-    is_counted = _is_counted(tick) and tick.fire_at == moment
-    if not is_counted and not _is_timely(account.timetable, moment, tick.fire_at, revision.spec):
-        yield Fault.MISTIMED
-    if not account.was_renamed and account.keys.get(moment) not in (None, tick_key(account.schedule.id, moment)):
-        yield Fault.WRONG_KEY
-    if (tick.outcome is TickOutcome.COALESCED) != (tick.into is not None) or not _leads_on(account, tick, starts):
-        yield Fault.LEADS_NOWHERE
+def _found(fault: Fault, tick: TickRecord) -> Finding:
+    return Finding(fault, tick.scheduled_for, tick.until, tick.count)
 
 
 def _is_counted(tick: TickRecord) -> bool:
@@ -81,15 +115,11 @@ def _is_timely(timetable: Timetable, moment: Instant, given: Instant, spec: Sche
     return given == expected or (spec.catchup is Catchup.SPREAD and given > moment)
 
 
-def _leads_on(account: Account, tick: TickRecord, starts: Sequence[Instant]) -> bool:
-    """Whether a later tick was offered in its stead. That one may have coalesced again, or been skipped since."""
-    into = tick.into
-    if into is None:
-        return True
-    if into <= tick.until or not is_planned(account.timetable, into):
-        return False
-    if into > account.schedule.settled_until:
-        return account.schedule.behind_since is not None
-    target = account.ticks[bisect_right(starts, into) - 1]
-    # One that has no row is planned still, or is found where rows are missing.
-    return target.until < into or (target.outcome is not TickOutcome.MISSED and target.reason is not TickReason.PAUSED)
+def _was_offered(target: TickRecord, moment: Instant) -> bool:
+    """Whether that moment may have run for others. It may have coalesced again, or been skipped since.
+
+    One that has no row is planned still, or is found where rows are missing.
+    """
+    return target.until < moment or (
+        target.outcome is not TickOutcome.MISSED and target.reason is not TickReason.PAUSED
+    )

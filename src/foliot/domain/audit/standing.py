@@ -9,14 +9,44 @@ from foliot.domain.audit.finding import Fault, Finding
 from foliot.domain.audit.moments import is_planned
 from foliot.domain.instant import MINUTE, Instant
 from foliot.domain.schedule import Pause, Schedule
-from foliot.domain.tick import TickOutcome
+from foliot.domain.tick import TickOutcome, TickRecord
 from foliot.domain.timetable import Timetable
 
 _LONGEST_TICK: Final = MINUTE
 """Who is behind is looked at again after one tick of the scheduler, and none is longer than this."""
 
 
-def check_standing(account: Account) -> Iterator[Finding]:
+class Standing:
+    """Notes which rows ran, and then looks at the schedule."""
+
+    def __init__(self, account: Account) -> None:
+        self._account = account
+        self._has_run = False
+        self._has_last = False
+
+    def note(self, tick: TickRecord) -> None:
+        if tick.outcome is TickOutcome.RAN:
+            self._has_run = True
+            self._has_last |= tick.scheduled_for == self._account.schedule.last_scheduled_at
+
+    def end(self) -> Iterator[Finding]:
+        schedule = self._account.schedule
+        yield from _check_row(self._account)
+        if not self._is_last_known():
+            yield _at(Fault.WRONG_LAST, schedule.last_scheduled_at or schedule.settled_until)
+        if self._account.deleted_at is None:
+            yield from _check_coming(self._account)
+        else:
+            yield from _check_waking(self._account, following=None)
+
+    def _is_last_known(self) -> bool:
+        last = self._account.schedule.last_scheduled_at
+        if last is None:
+            return not self._has_run
+        return last <= self._account.after or self._has_last
+
+
+def _check_row(account: Account) -> Iterator[Finding]:
     schedule, timetable = account.schedule, account.timetable
     settled_until = schedule.settled_until
     if not _is_ruled(schedule, timetable):
@@ -27,12 +57,6 @@ def check_standing(account: Account) -> Iterator[Finding]:
         yield _at(Fault.WRONG_WATERMARK, settled_until)
     if schedule.ledger_from is not None and (account.has_older or schedule.ledger_from > settled_until + 1):
         yield _at(Fault.WRONG_START, schedule.ledger_from)
-    if not _is_last_known(account):
-        yield _at(Fault.WRONG_LAST, schedule.last_scheduled_at or settled_until)
-    if account.deleted_at is None:
-        yield from _check_coming(account)
-    else:
-        yield from _check_waking(account, following=None)
 
 
 def _check_coming(account: Account) -> Iterator[Finding]:
@@ -86,14 +110,6 @@ def _is_ruled(schedule: Schedule, timetable: Timetable) -> bool:
 def _is_pause_known(schedule: Schedule, timetable: Timetable) -> bool:
     under_way = [pause for pause in timetable.pauses if pause.until is None]
     return under_way == ([] if schedule.paused_at is None else [Pause(schedule.paused_at, None)])
-
-
-def _is_last_known(account: Account) -> bool:
-    ran = {tick.scheduled_for for tick in account.ticks if tick.outcome is TickOutcome.RAN}
-    last = account.schedule.last_scheduled_at
-    if last is None:
-        return not ran
-    return last <= account.after or last in ran
 
 
 def _at(fault: Fault, moment: Instant) -> Finding:

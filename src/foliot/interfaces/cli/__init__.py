@@ -54,6 +54,7 @@ _SECTIONS: Final = {
     },
 }
 _SERVING: Final = ("serve", "worker")
+_STARVED: Final = "Allow it more memory and threads: see ulimit -v and -u, or MemoryMax= and TasksMax= of systemd."
 
 
 @click.group(cls=lazy_group(__name__, _SECTIONS), context_settings={"help_option_names": ["-h", "--help"]})
@@ -92,7 +93,17 @@ def _run(arguments: list[str]) -> NoReturn:
             raise
         complain("the current directory does not exist any more", "Go to one that does, with: cd")
         sys.exit(1)
+    except (MemoryError, RuntimeError) as error:
+        if not _is_starved(error):
+            raise
+        complain(f"the system gives this process too little: {str(error) or 'no memory is left'}", _STARVED)
+        sys.exit(1)
     sys.exit(answer if isinstance(answer, int) else 0)
+
+
+def _is_starved(error: Exception) -> bool:
+    """Whether memory or threads are wanting; for the latter Python has no type of its own."""
+    return isinstance(error, MemoryError) or str(error) == "can't start new thread"
 
 
 def _is_somewhere() -> bool:

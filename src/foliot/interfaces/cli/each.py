@@ -5,7 +5,7 @@ from pathlib import Path
 
 from foliot.errors import FoliotError
 from foliot.interfaces.cli.place import ask
-from foliot.interfaces.cli.speaking import complain, surely, tell, tell_json
+from foliot.interfaces.cli.speaking import complain, tell_done
 from foliot.interfaces.cli.text import shown
 from foliot.wiring import Services
 
@@ -30,9 +30,5 @@ async def _do(services: Services, name: str, deed: Deed, as_json: bool) -> int:
         complain(error.message, error.hint)
         return 1
     text = shown(done["text"])
-    with surely(text):
-        if as_json:
-            tell_json({key: value for key, value in done.items() if key != "text"})
-        else:
-            tell(text)
+    tell_done(text, {key: value for key, value in done.items() if key != "text"}, as_json=as_json)
     return 0

@@ -9,7 +9,7 @@ from foliot.domain.workflow.conditions import Result, is_met
 from foliot.domain.workflow.drawing import edge_words
 from foliot.domain.workflow.graph import Graph, graph_of
 from foliot.domain.workflow.spec import Edge, Step
-from foliot.errors import RowUnreadable
+from foliot.errors import NotFound, RowUnreadable
 from foliot.interfaces.cli.text import counted
 from foliot.interfaces.cli.waits import waits_of
 from foliot.interfaces.cli.why import REASONS
@@ -135,7 +135,7 @@ async def _version(services: Services, view: ExecutionView) -> tuple[Sequence[St
     is_over = Status(view.status).is_terminal
     try:
         version = await services.workflows.get(view.workflow_id, view.version)
-    except RowUnreadable as error:
+    except (NotFound, RowUnreadable) as error:
         return [Step(name=step.name) for step in view.steps], error.message
     return version.spec.steps, "" if is_over else view.error or ""
 

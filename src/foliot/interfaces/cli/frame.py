@@ -96,10 +96,10 @@ class Frame(NamedTuple):
         return execution.run_id, name, self._since(to_datetime(execution.opened_at)), left
 
     def _runs(self, run: RunView) -> Sequence[object]:
-        return run.id, run.job_id, self._since(run.started_at), run.attempt
+        return run.id, run.job_id, "unreadable" if run.unreadable else self._since(run.started_at), run.attempt
 
     def _waits(self, run: RunView) -> Sequence[object]:
-        return run.id, run.job_id, self._since(run.due_at), run.queue
+        return run.id, run.job_id, "unreadable" if run.unreadable else self._since(run.due_at), run.queue
 
     def _next(self, schedule: ScheduleView) -> Sequence[object]:
         at = schedule.next_run_at

@@ -9,16 +9,15 @@ from foliot.domain.secrets import public_url
 from foliot.engine.node import Role, Settings
 from foliot.interfaces.cli.configuration import contents
 from foliot.interfaces.cli.deployment_lines import all_changes
-from foliot.interfaces.cli.speaking import say
 from foliot.interfaces.cli.table import aligned, moment
 from foliot.interfaces.cli.text import shown
 from foliot.wiring import Services
 
 
-async def greet(
-    services: Services, settings: Settings, *, path: Path | None, storage: str | None, changes: Changes | None
-) -> None:
-    """Say what is served, from where, and what to do next."""
+async def greeting(
+    services: Services, settings: Settings, path: Path | None, storage: str | None, changes: Changes | None
+) -> list[str]:
+    """What is served, from where, and what to do next."""
     lines = [("roles", f"{', '.join(settings.roles)}{_work(settings)}")]
     if storage is not None:
         lines.insert(0, ("storage", public_url(storage)))
@@ -26,10 +25,11 @@ async def greet(
         lines.insert(0, ("configuration", f"{path}{'' if changes is None else _said(changes)}"))
     coming = await services.overview.upcoming(1)
     lines += [("next", f"{schedule.schedule_id} at {moment(schedule.next_run_at)}") for schedule in coming]
-    say(f"Foliot {foliot.__version__}")
-    for line in aligned([("", name, shown(value)) for name, value in lines]):
-        say(line)
-    say("Ctrl-C stops. From another terminal: foliot top, foliot runs, foliot reload")
+    return [
+        f"Foliot {foliot.__version__}",
+        *aligned([("", name, shown(value)) for name, value in lines]),
+        "Ctrl-C stops. From another terminal: foliot top, foliot runs, foliot reload",
+    ]
 
 
 def _work(settings: Settings) -> str:

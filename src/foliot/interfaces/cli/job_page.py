@@ -45,27 +45,28 @@ class JobPage(NamedTuple):
         }
 
     def print(self) -> None:
-        job = self.job
-        print_fields(
-            [
-                ("job", job.id),
-                ("name", job.name or None),
-                ("description", job.description or None),
-                ("state", job_state(job, self.schedules)),
-                ("kind", job.kind),
-                *((f"  {name}", plain(value)) for name, value in job.spec.items()),
-                ("payload", None if job.payload_template is None else json_line(job.payload_template)),
-                *((name, option_words(name, value)) for name, value in job.options.items()),
-                ("gate", None if self.dependencies is None else self.dependencies.words),
-                ("tags", ", ".join(job.tags) or None),
-                ("owner", job.owner or None),
-                ("from", f"{job.source}, revision {job.revision}, changed {moment(job.updated_at)}"),
-                ("drawing", f"foliot workflows show {job.id}" if job.kind == GRAPH else None),
-            ]
-        )
+        print_fields(self._facts())
         if self.dependencies is not None:
             print_section("Dependencies", DEPENDENCY_COLUMNS, [*self.dependencies.rows()])
         for schedule in self.schedules:
             tell()
             print_fields(schedule_fields(schedule))
         print_section("Last runs", RUN_COLUMNS, [run_row(run) for run in self.runs])
+
+    def _facts(self) -> list[tuple[str, object]]:
+        job = self.job
+        return [
+            ("job", job.id),
+            ("name", job.name or None),
+            ("description", job.description or None),
+            ("state", job_state(job, self.schedules)),
+            ("kind", job.kind),
+            *((f"  {name}", plain(value)) for name, value in job.spec.items()),
+            ("payload", None if job.payload_template is None else json_line(job.payload_template)),
+            *((name, option_words(name, value)) for name, value in job.options.items()),
+            ("gate", None if self.dependencies is None else self.dependencies.words),
+            ("tags", ", ".join(job.tags) or None),
+            ("owner", job.owner or None),
+            ("from", f"{job.source}, revision {job.revision}, changed {moment(job.updated_at)}"),
+            ("drawing", f"foliot workflows show {job.id}" if job.kind == GRAPH else None),
+        ]

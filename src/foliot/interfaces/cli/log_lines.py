@@ -37,7 +37,17 @@ def end_in_words(end: LogEnd) -> str:
 
 
 def piece_object(piece: LogView) -> dict[str, Any]:
-    return {"attempt": piece.attempt, "at": piece.at, "stream": piece.stream, "text": piece.text}
+    return {
+        "attempt": piece.attempt,
+        "token": piece.token,
+        "at": piece.at,
+        "stream": piece.stream,
+        "text": piece.text,
+    }
+
+
+def end_object(end: LogEnd) -> dict[str, Any]:
+    return {"end": end.state, "seen": end.seen, "stored": end.stored}
 
 
 class Printer(Protocol):
@@ -54,7 +64,7 @@ class JsonPrinter:
             tell_json(piece_object(piece))
 
     def end(self, end: LogEnd) -> None:
-        tell_json({"end": end.state, "seen": end.seen, "stored": end.stored})
+        tell_json(end_object(end))
 
 
 class TextPrinter:
@@ -75,7 +85,7 @@ class TextPrinter:
         if piece.stream == "meta":
             self._note(piece)
             return
-        source = (piece.attempt, piece.stream)
+        source = (piece.token, piece.stream)
         data = self._cleaned(source, piece.data) if self._is_terminal else piece.data
         self._write(self._stamped(source, piece, data) if self._timestamps else data)
         if data:

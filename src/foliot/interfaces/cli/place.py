@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from foliot.domain.defaults import DEFAULT_STORAGE
+from foliot.interfaces.cli.asides import said_aside
 from foliot.interfaces.cli.config_file import find_config
 from foliot.wiring import Services, open_services
 
@@ -41,8 +42,9 @@ async def _ask(url: str, question: Question[Answer]) -> Answer:
 
 @asynccontextmanager
 async def opened(url: str, *, create: bool = False) -> AsyncIterator[Services]:
-    services = await open_services(url, create=create)
-    try:
-        yield services
-    finally:
-        await services.close()
+    with said_aside():
+        services = await open_services(url, create=create)
+        try:
+            yield services
+        finally:
+            await services.close()

@@ -6,6 +6,7 @@ from foliot.domain.ids import ID_LENGTH, JobId, RunId, is_id
 from foliot.domain.run import Run
 from foliot.errors import FoliotError, InvalidInput, NotFound, suggest
 from foliot.ports.runs import RunFilter
+from foliot.service.paging import job_id_of, page_of_jobs
 from foliot.wiring import Services
 
 LAST: Final = "@last"
@@ -57,8 +58,8 @@ async def _ending(services: Services, word: str) -> list[Run]:
 
 async def nothing(services: Services, name: str, kinds: str) -> FoliotError:
     """Nothing is named so; what was probably meant may be a job or a schedule."""
-    jobs = await services.storage.jobs.page(limit=_RECENT)
+    jobs = await page_of_jobs(services.storage, None, _RECENT)
     schedules = await services.storage.schedules.page(limit=_RECENT)
-    known = [*(job.id for job in jobs), *(schedule.id for schedule in schedules)]
+    known = [*map(job_id_of, jobs), *(schedule.id for schedule in schedules)]
     hint = suggest(name, known, otherwise="List what there is with: foliot jobs, foliot schedules, foliot runs")
     return FoliotError(f"no {kinds} is named {name[:128]!a}", hint=hint)

@@ -1,8 +1,8 @@
 """Applying the configuration again while a server runs: on a signal, or when a file changes.
 
 SIGHUP ----+
-           +--> wanted --> load --> apply, as a difference     a wrong file changes nothing
-watcher ---+
+           +--> wanted --> quiet --> load --> the same still? --> apply, as a difference
+watcher ---+         ^_________________________|                  a wrong file changes nothing
 """
 
 import asyncio
@@ -13,8 +13,9 @@ from typing import Final
 
 from watchfiles import Change, awatch
 
-from foliot.config import Configuration, Problem, Severity
+from foliot.config import Configuration, Loaded, Problem, Severity
 from foliot.domain.deployment import Action, Changes
+from foliot.domain.instant import Millis
 from foliot.errors import FoliotError
 from foliot.interfaces.cli.configuration import read_config
 from foliot.interfaces.cli.deployment_lines import all_changes
@@ -24,14 +25,16 @@ log = logging.getLogger("foliot")
 
 Fingerprint = frozenset[tuple[str, int, int, int]]
 
-_QUIET_MS: Final = 100
-"""A file is read when nothing has changed for so long: programs write a file in several steps."""
+_STEP_MS: Final = 100
+"""Changes that come closer together are told as one."""
+_QUIET: Final = Millis(200)
+"""Files are read when nothing has changed for so long: programs empty a file before they write it, in several steps."""
+_LOOKS: Final = 50
+"""So often a file may be changing still; then the server goes on with what it has."""
 _LINKED: Final = "..data"
 """What is exchanged when a mounted directory of a container platform gets new files."""
 _LOOK_EVERY_MS: Final = 2_000
 """Not every file system tells of its changes, and none tells of those from before it was asked."""
-_BLANK_BELOW: Final = 1_000
-"""Bytes that may all be white space; more of it is somebody's joke."""
 _NAMED: Final = 20
 """So many changes are named in the log."""
 _SETTLED: Final = ("server", "storage", "queue", "retention", "outbound")
@@ -68,18 +71,32 @@ class Reloader:
 
     async def reload(self) -> None:
         """Read and apply. When something is wrong in the files, all stays as it is."""
-        loaded = await asyncio.to_thread(read_config, self._path)
+        loaded, seen = await self._read_at_rest()
         log_problems(loaded.problems)
         if loaded.configuration is None:
             log.error("configuration_refused", extra={"errors": len(loaded.errors), "hint": "nothing was changed"})
             return
-        if await asyncio.to_thread(_is_blank, self._path):
-            # Some programs empty a file before they write it: that must not disable every job.
-            hint = 'nothing was changed; write "jobs = []" if there are to be none'
-            log.error("configuration_refused", extra={"problem": "the file is empty", "hint": hint})
+        if emptied := emptied_since(self._configuration, loaded.configuration):
+            # Some programs empty a file long before they write it: that must not disable every job.
+            hint = 'nothing was changed; write "jobs = []" if it is to have none'
+            log.error("configuration_refused", extra={"problem": f"{emptied} is empty", "hint": hint})
             return
         log_changes(await self._services.deployer.apply(loaded.configuration.declared))
+        self._seen = seen
         self._replace(loaded.configuration)
+
+    async def _read_at_rest(self) -> tuple[Loaded, Fingerprint]:
+        """What the files say, and what they were like: for a moment before, and while they were read."""
+        known = self._configuration
+        for _ in range(_LOOKS):
+            before = await asyncio.to_thread(fingerprint, known)
+            await self._services.clock.wait(asyncio.Event(), _QUIET)
+            loaded = await asyncio.to_thread(read_config, self._path)
+            # Which files there are may have changed as well: then they are looked at once more, all of them.
+            known = loaded.configuration or known
+            if await asyncio.to_thread(fingerprint, known) == before:
+                return loaded, before
+        raise FoliotError("the files do not stop changing", hint="Nothing was changed. The next change is looked at.")
 
     def _replace(self, configuration: Configuration) -> None:
         before, self._configuration = self._configuration, configuration
@@ -98,7 +115,7 @@ class Reloader:
             changes = awatch(
                 *places,
                 watch_filter=may_concern,
-                step=_QUIET_MS,
+                step=_STEP_MS,
                 stop_event=self._moved,
                 recursive=False,
                 rust_timeout=_LOOK_EVERY_MS,
@@ -119,8 +136,10 @@ def may_concern(change: Change, path: str) -> bool:
     return Path(path).suffix == ".toml" or Path(path).name == _LINKED
 
 
-def _is_blank(file: Path) -> bool:
-    return file.stat().st_size < _BLANK_BELOW and not file.read_bytes().strip()
+def emptied_since(before: Configuration, after: Configuration) -> Path | None:
+    """A file that had something in it, or the main one, and has nothing now. What is gone altogether was deleted."""
+    filled = set(before.files) - set(before.blank) | set(after.files[:1])
+    return next((file for file in after.blank if file in filled), None)
 
 
 def fingerprint(configuration: Configuration) -> Fingerprint:

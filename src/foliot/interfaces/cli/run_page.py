@@ -40,6 +40,8 @@ class RunPage(NamedTuple):
     run: RunView
     attempts: list[AttemptView]
     log: LogEnd
+    given_back: int
+    """How many starts were ended because their worker stopped, of those that printed anything."""
     why: str
     execution: Told | None
     """What it is, or what it is a step of."""
@@ -54,11 +56,13 @@ class RunPage(NamedTuple):
         told = await Told.gather(services, run.root or run.id)
         step = run.item if run.root is not None else None
         decision = await decision_of(services, run.id)
-        because = _why_execution(view, told, step) or (await waits_of(services, [run.id])).get(run.id)
+        because = None if view.unreadable else _why_execution(view, told, step)
+        because = because or (await waits_of(services, [run.id])).get(run.id)
         if not because:
             job = (await known_jobs(services.storage, [run.job_id])).get(run.job_id)
             because = why(view, view_job(job) if job else None, await services.overview.workers())
-        return cls(view, attempts, end, because, told, step, decision)
+        given_back = await services.logs.given_back(run)
+        return cls(view, attempts, end, given_back, because, told, step, decision)
 
     def document(self) -> dict[str, Any]:
         told = self.execution
@@ -68,6 +72,7 @@ class RunPage(NamedTuple):
             **as_json(self.run),
             "why": self.why,
             "attempts": [as_json(attempt) for attempt in self.attempts],
+            "given_back": self.given_back,
             "log": {"state": self.log.state, "seen": self.log.seen, "stored": self.log.stored},
             "part_of": part if self.step is not None else None,
             "execution": told.document() if told is not None and self.step is None else None,
@@ -101,7 +106,7 @@ class RunPage(NamedTuple):
             ("started", _known(run.started_at, moment)),
             ("finished", _known(run.finished_at, moment)),
             ("took", _known(run.duration, span)),
-            ("attempt", None if is_execution else f"{run.attempt}{f', {run.lost} lost' if run.lost else ''}"),
+            ("attempt", None if is_execution else self._attempt_words()),
             ("queue", f"{run.queue}, priority {run.priority}"),
             ("worker", run.worker_id),
             ("payload", _known(run.input_payload, _document_words)),
@@ -109,6 +114,11 @@ class RunPage(NamedTuple):
             ("key", run.idempotency_key),
             ("log", None if is_execution else f"{end_in_words(self.log)}; print it with: foliot logs {run.id}"),
         ]
+
+    def _attempt_words(self) -> str:
+        lost = f", {self.run.lost} lost" if self.run.lost else ""
+        given_back = f", {self.given_back} given back when a worker stopped" if self.given_back else ""
+        return f"{self.run.attempt}{lost}{given_back}"
 
     def _part_fields(self) -> list[tuple[str, object]]:
         if self.execution is None:

@@ -10,7 +10,7 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -23,14 +23,15 @@ from foliot.domain.outbound import OutboundPolicy
 from foliot.engine.node import Node, Role, Settings
 from foliot.interfaces.cli.config_file import require_config
 from foliot.interfaces.cli.configuration import read_config, sound
-from foliot.interfaces.cli.greeting import greet
+from foliot.interfaces.cli.greeting import greeting
 from foliot.interfaces.cli.loops import run_on
 from foliot.interfaces.cli.reloading import Fingerprint, Reloader, fingerprint, log_changes, log_problems
 from foliot.interfaces.cli.settings import settings_of
 from foliot.interfaces.cli.signals import EARLY, STOPS
 from foliot.interfaces.cli.target import load_app
+from foliot.interfaces.line_writer import LineWriter
 from foliot.interfaces.logs import configure_logging
-from foliot.wiring import Reach, Services, open_services
+from foliot.wiring import Reach, Services, open_services, take_descriptors
 
 log = logging.getLogger("foliot")
 
@@ -69,18 +70,36 @@ def run_node(target: str | None, config: Path | None, roles: Sequence[Role], *, 
     said = sound(path, loaded)
     seen = fingerprint(said)
     settings = settings_of(said, options, roles)
-    configure_logging(options["log_format"] or said.server.log_format, options["log_level"] or said.server.log_level)
+    lines = configure_logging(
+        options["log_format"] or said.server.log_format, options["log_level"] or said.server.log_level
+    )
     log_problems(loaded.problems)
+    _take_descriptors(settings)
     storage = options["storage"]
     if path is not None:
         # The environment speaks for a configuration, not over what the code of an application says.
         storage = storage or os.environ.get("FOLIOT_STORAGE") or said.storage
     app = Foliot(storage) if target is None else load_app(target)
     served = Served(app, storage, path, said, seen)
-    run_on(options["loop"] or said.server.loop, partial(_serve, served, settings, applies=applies))
+    try:
+        run_on(options["loop"] or said.server.loop, partial(_serve, served, settings, lines, applies=applies))
+    finally:
+        # Before whatever is said about its end.
+        lines.flush()
 
 
-async def _serve(served: Served, settings: Settings, *, applies: bool) -> None:
+def _take_descriptors(settings: Settings) -> None:
+    """As many as there are; and say at once if those are too few for the slots."""
+    found = take_descriptors(settings.slots)
+    if Role.WORKER in settings.roles and found.allowed < found.wanted:
+        hint = (
+            f"Allow {found.wanted} open files (ulimit -Hn, LimitNOFILE= of systemd), or use --slots "
+            f"{max(found.slots, 1)}. Runs that find none free wait for others to end."
+        )
+        log.warning("few_descriptors", extra={"allowed": found.allowed, "slots": settings.slots, "hint": hint})
+
+
+async def _serve(served: Served, settings: Settings, lines: LineWriter, *, applies: bool) -> None:
     stop = _on_signal()
     services = await served.app.open(None if served.storage is None else await open_services(served.storage))
     async with served.app:
@@ -94,7 +113,8 @@ async def _serve(served: Served, settings: Settings, *, applies: bool) -> None:
             _calm_collector()
             log.info("node_started", extra={"label": settings.label, "roles": list(settings.roles), "pid": os.getpid()})
             if sys.stderr.isatty():
-                await greet(services, settings, path=served.path, storage=served.storage, changes=changes)
+                for line in await greeting(services, settings, served.path, served.storage, changes):
+                    lines.put(line)
             await stop.wait()
         await _stop(node)
     if node.abandoned:
@@ -114,6 +134,13 @@ async def _reloading(served: Served, services: Services, *, applies: bool) -> As
     if EARLY.take_reload():
         reloader.request()
     duties = [reloader.run(), *([reloader.watch()] if served.configuration.server.watch else [])]
+    async with _beside(duties):
+        yield
+
+
+@asynccontextmanager
+async def _beside(duties: Sequence[Coroutine[Any, Any, None]]) -> AsyncIterator[None]:
+    """What goes on at the same time, and ends with the block."""
     tasks = [asyncio.create_task(duty) for duty in duties]
     try:
         yield
@@ -162,4 +189,9 @@ async def _stop(node: Node) -> None:
 def _end_at_the_next_signal() -> None:
     loop = asyncio.get_running_loop()
     for number in STOPS:
-        loop.add_signal_handler(number, os._exit, 130)
+        loop.add_signal_handler(number, _end_at_once)
+
+
+def _end_at_once() -> None:
+    logging.shutdown()
+    os._exit(130)

@@ -41,6 +41,15 @@ def surely(text: str) -> Iterator[None]:
         raise
 
 
+def tell_done(text: str, facts: Any, *, as_json: bool) -> None:
+    """What has been done: as text for people, or as facts for programs."""
+    with surely(text):
+        if as_json:
+            tell_json(facts)
+        else:
+            tell(text)
+
+
 def _line(value: Any) -> str:
     return json.dumps(value, default=_plain)
 

@@ -10,7 +10,7 @@ from foliot.domain.logs import LogEnd, LogState
 from foliot.domain.run import Run
 from foliot.domain.workflow.jobs import GRAPH
 from foliot.errors import StorageUnavailable
-from foliot.interfaces.cli.log_lines import TextPrinter, end_in_words, piece_object, print_log
+from foliot.interfaces.cli.log_lines import TextPrinter, end_in_words, end_object, piece_object, print_log
 from foliot.interfaces.cli.speaking import say, tell_json
 from foliot.interfaces.cli.table import is_terminal, moment
 from foliot.interfaces.cli.text import Cleaner, shown
@@ -25,7 +25,7 @@ _LONGEST_LINE: Final = 1 << 16
 _RESET: Final = b"\x1b[0m"
 
 Source = tuple[str, int, str]
-"""Run, attempt and stream: what has lines of its own."""
+"""Run, start (its token) and stream: what has lines of its own."""
 
 
 class StepPrinter(Protocol):
@@ -42,7 +42,7 @@ class StepJsonPrinter:
             tell_json({"step": step, "run_id": piece.run_id, **piece_object(piece)})
 
     def end(self, end: LogEnd) -> None:
-        tell_json({"end": end.state, "seen": end.seen, "stored": end.stored})
+        tell_json(end_object(end))
 
 
 class StepTextPrinter:
@@ -65,8 +65,17 @@ class StepTextPrinter:
             say(f"{label}foliot: attempt {piece.attempt}")
         if piece.stream == "meta":
             self._note(label, piece)
-            return
-        source = (piece.run_id, piece.attempt, piece.stream)
+        else:
+            self._add(label, piece)
+
+    def end(self, end: LogEnd) -> None:
+        self._end_lines(list(self._rests))
+        if end.state is not LogState.COMPLETE:
+            say(f"foliot: the log is {end_in_words(end)}")
+
+    def _add(self, label: str, piece: LogView) -> None:
+        """Print the lines that have ended with this piece, and keep the one that goes on."""
+        source = (piece.run_id, piece.token, piece.stream)
         stamp = f"{moment(piece.at)} {piece.stream} " if self._timestamps else ""
         data = self._cleaned(source, piece.data) if self._is_terminal else piece.data
         before, rest = self._rests.pop(source, (label + stamp, b""))
@@ -79,14 +88,9 @@ class StepTextPrinter:
         elif rest:
             self._rests[source] = before, rest
 
-    def end(self, end: LogEnd) -> None:
-        self._end_lines(list(self._rests))
-        if end.state is not LogState.COMPLETE:
-            say(f"foliot: the log is {end_in_words(end)}")
-
     def _note(self, label: str, piece: LogView) -> None:
         """What Foliot wrote into the log of the step. Its last word ends the attempt, and with it its last line."""
-        self._end_lines([source for source in self._rests if source[:2] == (piece.run_id, piece.attempt)])
+        self._end_lines([source for source in self._rests if source[:2] == (piece.run_id, piece.token)])
         if not piece.is_closing:
             say(label + Cleaner().feed(piece.data, final=True).rstrip())
 

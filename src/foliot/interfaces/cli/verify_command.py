@@ -20,7 +20,8 @@ from foliot.service.verify import Report, verify, verify_rows
 from foliot.wiring import Services
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MEND = "declare it again, or restore it from a backup; an execution can also be cancelled"
+_MEND = "declare it again, or restore it from a backup"
+_MEND_RUN = "restore it from a backup, or, if it is not over, cancel it"
 
 
 @click.command("verify")
@@ -77,7 +78,7 @@ def _print(report: Report, as_json: bool) -> None:
     for finding in report.findings:
         what, advice = WORDS[finding.fault]
         if report.schedule_id is None:
-            tell(f"{finding.fault}: {shown(finding.row or '')}; {_MEND}")
+            tell(f"{finding.fault}: {shown(finding.row or '')}; {_MEND if finding.run_id is None else _MEND_RUN}")
         else:
             tell(f"{shown(report.schedule_id)}: {finding.fault}, {_where(finding)}: {what}; {advice}")
 

@@ -2,7 +2,7 @@
 
 from foliot.domain.ids import RunId
 from foliot.domain.run import Run, Status
-from foliot.interfaces.cli.speaking import say, surely, tell, tell_json, warn
+from foliot.interfaces.cli.speaking import say, surely, tell, tell_done, tell_json, warn
 from foliot.interfaces.cli.step_lines import follow_run
 from foliot.interfaces.cli.text import shown
 from foliot.interfaces.cli.words import last_line, status
@@ -13,8 +13,7 @@ from foliot.wiring import Services
 async def see_through(services: Services, run_id: RunId, *, wait: bool, follow: bool, is_json: bool) -> int:
     """Tell the id of a run that was started, and its end to whoever waits for it. The exit code."""
     if not (wait or follow):
-        with surely(run_id):
-            tell_json({"run_id": run_id}) if is_json else tell(run_id)
+        tell_done(run_id, {"run_id": run_id}, as_json=is_json)
         return 0
     with surely(run_id):
         (say if follow or is_json else tell)(run_id)

@@ -65,7 +65,7 @@ def _step(run: Run, execution: Execution, plans: Mapping[tuple[str, int | None],
 
 def _asks_gate(run: RunView, job: Job | None) -> str:
     """A gate is asked once, before the first try; a run that it has let pass is queued."""
-    if job is None or job.spec.gate is None or run.attempt or run.status is not Status.SCHEDULED:
+    if run.unreadable or job is None or job.spec.gate is None or run.attempt or run.status is not Status.SCHEDULED:
         return ""
     return waits_for_gate(run, job.spec.gate)
 

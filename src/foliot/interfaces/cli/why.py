@@ -47,6 +47,8 @@ class Crowd(NamedTuple):
 
 
 def why(run: RunView, job: JobView | None, workers: Sequence[WorkerView], crowd: Crowd | None = None) -> str:
+    if run.unreadable:
+        return _why_unreadable(run)
     match run.status:
         case Status.SCHEDULED if run.attempt:
             return f"attempt {run.attempt} did not succeed; it is tried again at {moment(run.due_at)}"
@@ -62,6 +64,15 @@ def why(run: RunView, job: JobView | None, workers: Sequence[WorkerView], crowd:
             return "its worker has been told to end it"
         case _:
             return _why_over(run, job)
+
+
+def _why_unreadable(run: RunView) -> str:
+    """What to do about it: the error says what is wrong."""
+    instead = f"start another one with: foliot trigger {run.job_id}"
+    if run.status.is_terminal:
+        return f"something other than Foliot has written its row; restore that from a backup, or {instead}"
+    ends = f"end it with: foliot cancel {run.id}, and {instead}"
+    return f"something other than Foliot has written its row; restore that from a backup, or {ends}"
 
 
 def _why_queued(run: RunView, job: JobView | None, workers: Sequence[WorkerView], crowd: Crowd | None) -> str:

@@ -41,13 +41,16 @@ def due(run: RunView) -> str:
 
 
 def status(run: RunView) -> str:
+    if run.unreadable:
+        return "unreadable"
     return f"{run.status} ({run.reason})" if run.reason and run.reason != run.status else str(run.status)
 
 
 def tick_row(tick: TickView) -> Sequence[object]:
     planned = moment(tick.scheduled_for)
     many = f" to {moment(tick.until)} ({tick.count})" if tick.count > 1 else ""
-    return f"{planned}{many}", f"{tick.outcome} ({tick.reason})", tick.run_id or "-", tick.status or "-"
+    outcome = "unreadable" if tick.unreadable else f"{tick.outcome} ({tick.reason})"
+    return f"{planned}{many}", outcome, tick.run_id or "-", tick.status or "-"
 
 
 def rule(schedule: ScheduleView) -> str:

@@ -20,6 +20,7 @@ from foliot.testing.clock import START, VirtualClock
 from foliot.testing.conformance.storage.scene import Scene
 
 SLOW = 100
+LONG_AGO = START - HOUR
 QUEUES = ["default"]
 
 
@@ -39,7 +40,7 @@ def clock() -> VirtualClock:
 @pytest.fixture
 def front(clock: VirtualClock) -> Front:
     front = Front(clock)
-    front.reached([a_claim(run_id=RunId("a"))])
+    front.reached([a_claim(run_id=RunId("a"), due_at=LONG_AGO)])
     return front
 
 
@@ -77,21 +78,21 @@ def test_even_after_some_that_were_slow(front: Front, clock: VirtualClock, takes
 
 def test_after_slow_looks_they_go_on_where_the_last_one_ended(front: Front, clock: VirtualClock) -> None:
     look_slowly(front, clock)
-    assert look(front, clock, takes=5, queues=["other", "default"]) == [VERY_FRONT, (START, "a")]
+    assert look(front, clock, takes=5, queues=["other", "default"]) == [VERY_FRONT, (LONG_AGO, "a")]
 
 
 def test_for_ten_times_as_long_as_the_last_of_them_took(front: Front, clock: VirtualClock) -> None:
     look_slowly(front, clock)
     clock.advance(10 * SLOW - 1)
     before = look(front, clock, takes=1)
-    assert (before, look(front, clock, takes=1)) == ([(START, "a")], [VERY_FRONT])
+    assert (before, look(front, clock, takes=1)) == ([(LONG_AGO, "a")], [VERY_FRONT])
 
 
 def test_one_slow_look_more_and_they_do_so_again(front: Front, clock: VirtualClock) -> None:
     look_slowly(front, clock)
     clock.advance(10 * SLOW)
     look(front, clock, takes=SLOW)
-    assert look(front, clock, takes=1) == [(START, "a")]
+    assert look(front, clock, takes=1) == [(LONG_AGO, "a")]
 
 
 def test_but_never_for_long(front: Front, clock: VirtualClock) -> None:
@@ -100,11 +101,12 @@ def test_but_never_for_long(front: Front, clock: VirtualClock) -> None:
     assert look(front, clock, takes=1) == [VERY_FRONT]
 
 
-def test_a_run_of_a_low_priority_hides_nothing_that_is_due(clock: VirtualClock) -> None:
+@pytest.mark.parametrize("priority", [0, -5])
+def test_what_becomes_ready_with_others_is_hidden_by_none_of_them(clock: VirtualClock, priority: int) -> None:
     front = Front(clock)
-    front.reached([a_claim(run_id=RunId("a"), priority=-5)])
+    front.reached([a_claim(run_id=RunId("a"), priority=priority, due_at=START)])
     look_slowly(front, clock)
-    assert look(front, clock, takes=1) == [(START, "a")]
+    assert look(front, clock, takes=1) == [(START - 5 * SECOND, "a")]
 
 
 @pytest.mark.parametrize("queues", [["default"], ["default", "other"]])

@@ -144,6 +144,32 @@ async def test_who_trusts_nobody_learns_where_certificates_are_looked_for(
     assert "sslrootcert" in refusal.value.hint
 
 
+async def test_a_server_without_tls_is_told_from_one_that_is_not_there() -> None:
+    async def decline(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readexactly(8)
+        writer.write(b"N")
+        writers.append(writer)
+
+    writers: list[asyncio.StreamWriter] = []
+    async with await asyncio.start_server(decline, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        with pytest.raises(StorageUnavailable, match="does not speak TLS, which sslmode asks for") as refusal:
+            await open_postgres(f"postgresql://foliot@127.0.0.1:{port}/orders?sslmode=require")
+    for writer in writers:
+        writer.close()
+
+    assert "ssl = on" in refusal.value.hint
+
+
+async def test_a_server_that_turns_us_away_is_given_the_word(dsn: str, server: PostgresServer, database: str) -> None:
+    server.sql(f'ALTER DATABASE "{database}" SET session_preload_libraries = nowhere')
+
+    with pytest.raises(StorageUnavailable, match='refused the connection: could not access file "nowhere"') as refusal:
+        await open_postgres(dsn)
+
+    assert "report" not in refusal.value.hint
+
+
 async def test_no_host_of_the_wanted_kind_is_said_so(dsn: str) -> None:
     with pytest.raises(StorageUnavailable, match="is what target_session_attrs asks for"):
         await open_postgres(f"{dsn}&target_session_attrs=standby")

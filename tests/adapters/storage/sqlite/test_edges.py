@@ -1,28 +1,17 @@
 """What only shows when somebody edits, pauses, reboots or takes over at the wrong moment."""
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from foliot.adapters.storage.sqlite import SqliteStorage
 from foliot.domain.instant import DAY, HOUR, MINUTE, later
+from foliot.errors import RowUnreadable
 from foliot.testing.builders import LEASE, NIGHTLY, a_run, a_schedule, a_worker, every, fire, retention, succeeded
 from foliot.testing.clock import START, VirtualClock
 from foliot.testing.conformance.storage import passages
 from foliot.testing.conformance.storage.scene import Scene
 from tests.adapters.storage.sqlite.files import opened, rows
-
-
-@pytest.fixture
-def clock() -> VirtualClock:
-    return VirtualClock()
-
-
-@pytest.fixture
-async def storage(tmp_path: Path, clock: VirtualClock) -> AsyncIterator[SqliteStorage]:
-    async with opened(tmp_path / "foliot.db", clock=clock) as storage:
-        yield storage
 
 
 @pytest.mark.proves("T2", "T15")
@@ -100,3 +89,15 @@ async def test_an_execution_that_is_over_leaves_no_note_behind(
     await passages.settle(scene, passages.the_end(execution))
 
     assert rows(tmp_path / "foliot.db", "SELECT * FROM notes") == []
+
+
+async def test_a_counter_that_is_gone_is_named(storage: SqliteStorage, clock: VirtualClock, tmp_path: Path) -> None:
+    scene = Scene(storage, clock)
+    await scene.create(a_run())
+    rows(tmp_path / "foliot.db", "UPDATE counters SET name = 'other'")
+
+    with pytest.raises(RowUnreadable, match="the row of counter 'token' cannot be read: it is missing"):
+        await scene.claim()
+
+    rows(tmp_path / "foliot.db", "UPDATE counters SET name = 'token'")
+    assert len(await scene.claim()) == 1

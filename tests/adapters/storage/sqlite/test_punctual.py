@@ -22,11 +22,6 @@ TABLES = ("schedules", "ticks", "runs", "ready", "later", "holds", "planned", "e
 
 
 @pytest.fixture
-def clock() -> VirtualClock:
-    return VirtualClock()
-
-
-@pytest.fixture
 async def storages(tmp_path: Path, clock: VirtualClock) -> AsyncIterator[list[SqliteStorage]]:
     """Two of them: one for the short way, one for the long way."""
     paths = [tmp_path / name for name in ("short.db", "long.db")]

@@ -61,6 +61,24 @@ def test_no_query_walks_through_what_is_large(connection: apsw.Connection, name:
     assert [step for step in steps if walks(step, sql)] == [] or name in IN_ORDER_UP_TO_A_LIMIT | WHEN_A_JOB_IS_RENAMED
 
 
+@pytest.mark.parametrize(
+    ("job_id", "schedule_id", "found_by"),
+    [
+        (None, None, "(status=? AND id<?)"),
+        (JobId("a"), None, "(project=? AND job_id=? AND status=? AND id<?)"),
+        (None, ScheduleId("b"), "(project=? AND schedule_id=? AND status=? AND id<?)"),
+    ],
+)
+def test_runs_that_ended_in_a_rare_way_are_found_without_the_others(
+    connection: apsw.Connection, job_id: JobId | None, schedule_id: ScheduleId | None, found_by: str
+) -> None:
+    sql = page_query(RunFilter(job_id, schedule_id, Status.TIMEOUT))
+    info = apsw.ext.query_info(connection, sql, explain_query_plan=True)
+    assert info.query_plan is not None
+
+    assert next(details(info.query_plan)).endswith(found_by)
+
+
 def test_a_walk_would_be_noticed(connection: apsw.Connection) -> None:
     for sql in ("SELECT * FROM runs r WHERE r.status = 'success'", "SELECT * FROM runs WHERE project = ? ORDER BY id"):
         plan = apsw.ext.query_info(connection, sql, explain_query_plan=True).query_plan

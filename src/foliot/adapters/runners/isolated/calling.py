@@ -4,6 +4,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -57,20 +58,8 @@ class IsolatedCalls:
             return refusal(error, NOT_EXECUTABLE)
         except (TypeError, ValueError) as error:
             return Failure(f"the payload cannot be written as JSON: {error}", Reason.PAYLOAD, retryable=False)
-        call = _Call(self._spares, *self._launches(spec, account, attempt))
-        tag = Tag(attempt.run_id, attempt.number)
-        try:
-            outcome = await run_process(
-                call.launch,
-                tag,
-                attempt.log,
-                grace=spec.grace,
-                output_cap=spec.output_cap,
-                start=call.starter(tag, order),
-            )
-            return _judge(outcome, call.answer())
-        finally:
-            call.close()
+        with closing(_Call(self._spares, *self._launches(spec, account, attempt))) as call:
+            return await _carry_out(call, spec, attempt, order)
 
     async def close(self) -> None:
         await self._spares.close()
@@ -101,6 +90,19 @@ class IsolatedCalls:
             context=_calling(attempt),
             is_memory_limited=spec.limits.memory is not None,
         )
+
+
+async def _carry_out(call: "_Call", spec: PythonSpec, attempt: Attempt, order: bytes) -> Success | Failure:
+    tag = Tag(attempt.run_id, attempt.number)
+    outcome = await run_process(
+        call.launch,
+        tag,
+        attempt.log,
+        grace=spec.grace,
+        output_cap=spec.output_cap,
+        start=call.starter(tag, order),
+    )
+    return _judge(outcome, call.answer())
 
 
 class _Call:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from foliot.adapters.runners.isolated.interpreter import Interpreter
+from foliot.adapters.runners.process.descriptors import leave_some
 from foliot.adapters.runners.process.launch import Launch
 from foliot.adapters.runners.process.patience import Patience
 from foliot.adapters.runners.process.proctable import Tag
@@ -101,6 +102,7 @@ class Spares:
         for shelf in self._shelves:
             while len(shelf.ready) < shelf.wanted and count < self._most:
                 try:
+                    leave_some()
                     interpreter = _start(shelf.launch)
                 except (OSError, ValueError) as error:
                     # A call that needs one says what is wrong, to those whom it concerns.

@@ -12,12 +12,13 @@ from foliot.adapters.runners.process.launch import NOT_EXECUTABLE, Launch
 from foliot.adapters.runners.process.outbox import VARIABLE, Outbox
 from foliot.adapters.runners.process.patience import Patience
 from foliot.adapters.runners.process.proctable import Tag
-from foliot.adapters.runners.process.running import run_process
+from foliot.adapters.runners.process.room import room
+from foliot.adapters.runners.process.running import run_process, tell_wait
 from foliot.adapters.runners.refusal import refusal
 from foliot.domain.kinds.process import CommandSpec
 from foliot.domain.outcome import Failure, Reason, Success
 from foliot.errors import InvalidJob
-from foliot.ports.runner import Attempt
+from foliot.ports.runner import Attempt, LogSink
 
 _REMOVAL_LIMIT: Final = 10.0
 """Seconds after which nobody waits for a removal any more. It goes on."""
@@ -46,17 +47,17 @@ async def run_command(
         case "none":
             return await run(launch)
         case "file":
-            return await _run_with_outbox(run, launch, tag)
+            return await _run_with_outbox(run, launch, tag, attempt.log)
         case mode:
             capture = Capture(mode)
             return await with_output(await run(launch, capture=capture), capture.read)
 
 
 async def _run_with_outbox(
-    run: Callable[[Launch], Awaitable[Success | Failure]], launch: Launch, tag: Tag
+    run: Callable[[Launch], Awaitable[Success | Failure]], launch: Launch, tag: Tag, log: LogSink
 ) -> Success | Failure:
     try:
-        outbox = Outbox.make(tag, launch.account)
+        outbox = await room().start(lambda: Outbox.make(tag, launch.account), partial(tell_wait, log))
     except OSError as error:
         fault = (error.strerror or str(error)).lower()
         return Failure(f"could not make the file for the output: {fault}", Reason.LAUNCH_FAILED)

@@ -21,7 +21,8 @@ NOT_FOUND: Final = 127
 CAN_POSIX_SPAWN: Final = hasattr(os, "posix_spawn") and hasattr(os, "pidfd_open")
 """posix_spawn with a new session; where pidfds are missing, so may be that."""
 
-_PASSING: Final = frozenset({errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE})
+_WANTS: Final = frozenset({errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE})
+"""Processes, memory or descriptors are wanting: they come back."""
 _MISSING: Final = frozenset({errno.ENOENT, errno.ENOTDIR})
 _DEFAULTS: Final = tuple(set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP})
 
@@ -53,6 +54,10 @@ class Launch(NamedTuple):
         return self.working_dir is None and self.umask is None and (self.account is None or self.account.is_ours)
 
 
+class CutOff(OSError):
+    """The program has begun, and was killed because nobody could have waited for it."""
+
+
 def spawn(launch: Launch, streams: Streams, group: Group | None = None) -> int:
     """Start it in a session of its own and return its pid. Nobody else will reap it.
 
@@ -71,12 +76,17 @@ def spawn(launch: Launch, streams: Streams, group: Group | None = None) -> int:
     return _popen(launch, program, words, streams)
 
 
+def is_want(error: OSError) -> bool:
+    """Whether nothing has begun for want of what the end of another process may give back."""
+    return error.errno in _WANTS and not isinstance(error, CutOff)
+
+
 def refusal(error: OSError | ValueError, launch: Launch) -> Failure:
     """How an attempt ends whose program could not be started."""
     if isinstance(error, ValueError):
         return Failure(f"cannot start: {error}", Reason.LAUNCH_FAILED, NOT_EXECUTABLE, retryable=False)
     text = (error.strerror or str(error)).lower()
-    if error.errno in _PASSING:
+    if error.errno in _WANTS:
         return Failure(f"could not start a process: {text}", Reason.LAUNCH_FAILED)
     code = NOT_FOUND if error.errno in _MISSING else NOT_EXECUTABLE
     if launch.working_dir is not None and error.filename == launch.working_dir:

@@ -39,7 +39,9 @@ class Output:
         try:
             for stream in ("stdout", "stderr"):
                 self._pipes.append(Pipe(stream, self))
-            started = spawn(self._pipes[0].write_end, self._pipes[1].write_end)
+            for pipe in self._pipes:
+                pipe.watch()
+            return spawn(self._pipes[0].write_end, self._pipes[1].write_end)
         except BaseException:
             for pipe in self._pipes:
                 pipe.close()
@@ -47,9 +49,6 @@ class Output:
         finally:
             for pipe in self._pipes:
                 os.close(pipe.write_end)
-        for pipe in self._pipes:
-            pipe.watch()
-        return started
 
     def take(self, stream: Stream, data: bytes) -> None:
         if self._capture is not None and stream == "stdout":

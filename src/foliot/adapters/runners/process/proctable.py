@@ -84,16 +84,16 @@ def has_members(group: int) -> bool:
 
 
 def _all_pids() -> list[int]:
-    return [int(name) for name in _names_in("/proc") if name.isdigit()]
+    return [int(name) for name in names_in("/proc") if name.isdigit()]
 
 
 def _children_of(pid: int) -> list[int]:
     """A child belongs to the thread that started it, so all threads are asked."""
-    tasks = _names_in(f"/proc/{pid}/task")
+    tasks = names_in(f"/proc/{pid}/task")
     return [int(child) for task in tasks for child in _read(f"/proc/{pid}/task/{task}/children").split()]
 
 
-def _names_in(directory: str) -> list[str]:
+def names_in(directory: str) -> list[str]:
     with suppress(OSError), os.scandir(directory) as entries:
         return [entry.name for entry in entries]
     return []

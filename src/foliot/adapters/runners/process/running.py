@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Callable
+from functools import partial
 from typing import Final, NamedTuple
 
 from foliot.adapters.runners.capture import Capture
@@ -11,11 +12,12 @@ from foliot.adapters.runners.process.bounds import GO
 from foliot.adapters.runners.process.ending import end_tree, is_cleared
 from foliot.adapters.runners.process.feeding import Feed
 from foliot.adapters.runners.process.groups import Group, make_group
-from foliot.adapters.runners.process.launch import Launch, Streams, refusal
+from foliot.adapters.runners.process.launch import CutOff, Launch, Streams, refusal
 from foliot.adapters.runners.process.outcomes import outcome_of
 from foliot.adapters.runners.process.output import Output
 from foliot.adapters.runners.process.patience import Patience
 from foliot.adapters.runners.process.proctable import Tag
+from foliot.adapters.runners.process.room import room
 from foliot.adapters.runners.process.subreaper import Head, subreaper
 from foliot.adapters.runners.process.waiting import Watch, watch
 from foliot.domain.kinds.process import GRACE, OUTPUT_CAP
@@ -58,24 +60,37 @@ async def run_process(
     The environment of `launch` must contain the variables of `tag`. `capture` is given all of stdout. With `start`,
     that starts the program, or finds one that has been started before, and sets its limits.
     """
-    output = Output(log, output_cap, capture)
 
-    def begin(stdout: int, stderr: int) -> _Started:
+    def begin() -> tuple[Output, _Started]:
+        output = Output(log, output_cap, capture)
+        return output, output.attach(attached)
+
+    def attached(stdout: int, stderr: int) -> _Started:
         return _start(launch, tag, stdout, stderr) if start is None else _Started(*start(stdout, stderr), None)
 
     try:
-        started = output.attach(begin)
+        output, started = await room().start(begin, partial(tell_wait, log))
     except (OSError, ValueError) as error:
         return refusal(error, launch)
-    if warning := _warning(launch, started.head):
-        log.write("meta", f"{warning}\n".encode())
+    with room().taken():
+        if warning := _warning(launch, started.head):
+            log.write("meta", f"{warning}\n".encode())
+        return await _see_through(launch, started, output, grace)
+
+
+def tell_wait(log: LogSink, error: OSError) -> None:
+    """Say in the log of a run why it does not begin."""
+    log.write("meta", f"waits for another run to end: {(error.strerror or str(error)).lower()}\n".encode())
+
+
+async def _see_through(launch: Launch, started: _Started, output: Output, grace: float) -> Success | Failure:
     rounds = _Rounds(started.head)
     try:
         await started.ending.ended
     finally:
         rounds.stop()
         ended = await _clear(started, output, grace)
-    await log.drain()
+    await output.log.drain()
     return outcome_of(ended.status, launch.limits, is_out_of_memory=ended.is_out_of_memory)
 
 
@@ -117,10 +132,12 @@ def _watch(head: Head) -> Watch:
         if head.group is not None:
             head.group.add(head.pid)
         return watch(head.pid)
-    except BaseException:
+    except BaseException as error:
         os.killpg(head.pid, signal.SIGKILL)
         subreaper().forget(head, was_reaped=False)
-        raise
+        if head.group is None and isinstance(error, OSError):
+            raise CutOff(error.errno, error.strerror) from error
+        raise  # it still waits for its line to go on
 
 
 def _warning(launch: Launch, head: Head) -> str | None:

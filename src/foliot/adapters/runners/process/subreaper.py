@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from foliot.adapters.runners.process import proctable
 from foliot.adapters.runners.process.bounds import without_core_dumps
-from foliot.adapters.runners.process.descriptors import seal_descriptors
+from foliot.adapters.runners.process.descriptors import seal_descriptors, with_usual_limit
 from foliot.adapters.runners.process.groups import Group
 from foliot.adapters.runners.process.launch import Launch, Streams, spawn
 from foliot.adapters.runners.process.marks import Mark, Marks
@@ -61,7 +61,7 @@ class Subreaper:
         mark = self._marks.make()
         with self._lock:  # between the spawn and the entry another thread would take it for an orphan
             with self._marks.worn(mark), without_core_dumps():
-                pid = spawn(launch, streams, group)
+                pid = with_usual_limit(lambda: spawn(launch, streams, group), max(filter(None, streams)))
             self._heads[pid] = Head(pid, mark, tag, group)
             return self._heads[pid]
 

@@ -6,90 +6,72 @@ version, and the decision made from it will not be saved; so no transaction is n
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
 
-from foliot.adapters.storage.due_batch import due_batch, read_revisions, read_specs
+from foliot.adapters.storage.due_batch import (
+    DueRow,
+    Further,
+    due_batch,
+    due_schedule,
+    read_belongings,
+    read_due,
+    read_specs,
+)
 from foliot.adapters.storage.postgres.arrays import by_uid, columns
 from foliot.adapters.storage.postgres.database import Database
-from foliot.adapters.storage.rows import job_of, pause_of, planned_of, sort_out
-from foliot.domain.firing import DueSchedule
-from foliot.domain.ids import ScheduleId, ScheduleUid
+from foliot.adapters.storage.rows import job_of, pause_of, planned_of, revision_of, sort_out
+from foliot.domain.ids import ScheduleUid
 from foliot.domain.instant import Instant
 from foliot.domain.limits import OVERLAP_PREFIX, overlap_key
-from foliot.domain.schedule import Revision, ScheduleSpec
+from foliot.domain.schedule import Revision
+from foliot.domain.tick import PlannedTick
 from foliot.ports.schedules import DueBatch, Unreadable
 
-_Found = Mapping[str, Sequence[Any]]
-
-
-class _Further(NamedTuple):
-    """What only few schedules have, by uid."""
-
-    revisions: Mapping[ScheduleUid, Sequence[Revision]]
-    pauses: _Found
-    planned: _Found
-    in_flight: Mapping[str, int]
+_Planned = Mapping[ScheduleUid, Sequence[PlannedTick]]
 
 
 async def due_schedules(database: Database, project: str, limit: int, at: Instant | None) -> DueBatch:
     now = await database.now(at)
-    rows = await database.rows("due_schedules", now, limit)
-    if not rows:
+    found = await database.rows("due_schedules", now, limit)
+    if not found:
         return DueBatch(now, [], {})
-    specs, unreadable = read_specs([(row["uid"], row["id"], row["spec"]) for row in rows])
+    rows, unreadable = read_due(found)
+    specs = read_specs(rows, unreadable)
     further = await _further(database, rows, unreadable)
+    holds = await database.rows("count_in_flight", [overlap_key(row.uid) for row in rows])
+    in_flight = {key.removeprefix(OVERLAP_PREFIX): runs for key, runs in holds}
     apart = {one.uid for one in unreadable}
-    schedules = [_due_schedule(row, specs, further) for row in rows if row["uid"] not in apart]
+    schedules = [due_schedule(row, specs, further, in_flight.get(row.uid, 0)) for row in rows if row.uid not in apart]
     job_ids = {revision.spec.target for schedule in schedules for revision in schedule.revisions}
-    found = await database.rows("get_jobs", project, list(job_ids))
-    return due_batch(now, schedules, unreadable, *sort_out(partial(job_of, project), found))
+    jobs = await database.rows("get_jobs", project, list(job_ids))
+    return due_batch(now, schedules, unreadable, *sort_out(partial(job_of, project), jobs))
 
 
-def _due_schedule(row: Any, specs: Mapping[str, ScheduleSpec], further: _Further) -> DueSchedule:
-    uid, schedule_id, version, number, opened_at, spec, created_at, settled_until, behind_since = row
-    revisions, pauses, planned, in_flight = further
-    return DueSchedule(
-        uid,
-        schedule_id,
-        version,
-        created_at,
-        # The schedule has a copy of its current revision, which is all that most need.
-        tuple(revisions[uid]) if uid in revisions else (Revision(number, opened_at, specs[spec]),),
-        settled_until,
-        in_flight.get(uid, 0),
-        tuple(map(pause_of, pauses[uid])) if uid in pauses else (),
-        tuple(map(planned_of, planned[uid])) if uid in planned else (),
-        behind_since,
-    )
-
-
-async def _further(database: Database, rows: Sequence[Any], unreadable: list[Unreadable]) -> _Further:
+async def _further(database: Database, rows: Sequence[DueRow], unreadable: list[Unreadable]) -> Further:
     """What cannot be read of it is added to `unreadable`."""
-    uids = [row["uid"] for row in rows]
-    planned = by_uid(await database.rows("planned_ticks", uids))
-    pauses = by_uid(await database.rows("pauses_since", uids, [_first_open(row, planned) for row in rows]))
-    revisions = await _earlier_revisions(database, rows, planned, unreadable)
-    holds = await database.rows("count_in_flight", [overlap_key(uid) for uid in uids])
-    return _Further(revisions, pauses, planned, {key.removeprefix(OVERLAP_PREFIX): runs for key, runs in holds})
+    names = {row.uid: row.id for row in rows}
+    ahead = by_uid(await database.rows("planned_ticks", list(names)))
+    planned = read_belongings(planned_of, ahead, names, unreadable)
+    since = [_first_open(row, planned) for row in rows]
+    resting = by_uid(await database.rows("pauses_since", list(names), since))
+    pauses = read_belongings(pause_of, resting, names, unreadable)
+    return Further(await _earlier_revisions(database, rows, planned, unreadable), pauses, planned)
 
 
-def _first_open(row: Any, planned: _Found) -> Instant:
+def _first_open(row: DueRow, planned: _Planned) -> int:
     """The first moment that is not decided yet."""
-    uid, settled_until = row["uid"], Instant(row["settled_until"])
-    return min([settled_until, *(found[0] for found in planned[uid])]) if uid in planned else settled_until
+    return min([row.settled_until, *(tick.scheduled_for for tick in planned.get(row.uid, ()))])
 
 
 async def _earlier_revisions(
-    database: Database, rows: Sequence[Any], planned: _Found, unreadable: list[Unreadable]
+    database: Database, rows: Sequence[DueRow], planned: _Planned, unreadable: list[Unreadable]
 ) -> dict[ScheduleUid, list[Revision]]:
     """All ruling revisions of schedules for which the current one is not enough."""
     asked = []
-    for uid, _, _, number, opened_at, _, _, settled_until, _ in rows:
-        oldest = min([number, *(found[2] for found in planned[uid])]) if uid in planned else number
-        if opened_at > settled_until or oldest < number:
-            asked.append((uid, settled_until, oldest))
+    for row in rows:
+        oldest = min([row.number, *(tick.revision for tick in planned.get(row.uid, ()))])
+        if row.opened_at > row.settled_until or oldest < row.number:
+            asked.append((row.uid, row.settled_until, oldest))
     if not asked:
         return {}
     found = by_uid(await database.rows("revisions_since", *columns(asked)))
-    names = {ScheduleUid(row["uid"]): ScheduleId(row["id"]) for row in rows}
-    return read_revisions({ScheduleUid(uid): older for uid, older in found.items()}, names, unreadable)
+    return read_belongings(revision_of, found, {row.uid: row.id for row in rows}, unreadable)

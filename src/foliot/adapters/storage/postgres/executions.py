@@ -3,11 +3,11 @@
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from itertools import groupby
-from typing import Any
 
 from foliot.adapters.storage.execution_rows import (
     execution_of,
     note_of,
+    record_of,
     shown_state_of,
     sight_of,
     state_of,
@@ -22,7 +22,6 @@ from foliot.adapters.storage.verdicts import unopened
 from foliot.domain.ids import JobId, RunId, Token
 from foliot.domain.instant import Instant
 from foliot.domain.limits import job_limit
-from foliot.domain.run import Status
 from foliot.domain.workflow.execution import Execution, Opening, Settlement, StepFacts, StepRecord, Unsettled
 from foliot.domain.workflow.progress import StepState
 
@@ -121,8 +120,9 @@ class PostgresExecutions:
         rows = await self._database.rows("all_states", run_id)
         states = {row[0]: shown_state_of(row[0], row[1:]) for row in rows}
         run_ids = [state.run_id for state in states.values() if state.run_id is not None]
-        runs = {row["id"]: row for row in await self._database.rows("get_runs", run_ids)} if run_ids else {}
-        return [_record(name, state, runs.get(state.run_id)) for name, state in states.items()]
+        found = await self._database.rows("get_runs", run_ids) if run_ids else []
+        runs = {row["id"]: (row["status"], row["reason"], row["error"]) for row in found}
+        return [record_of(name, state, runs.get(state.run_id)) for name, state in states.items()]
 
     async def active(
         self, *, workflow_id: str | None = None, after: RunId | None = None, limit: int = 100
@@ -132,9 +132,3 @@ class PostgresExecutions:
         else:
             rows = await self._database.rows("active_of_workflow", self._project, workflow_id, after or "", limit)
         return list((await self.look([row[0] for row in rows])).values())
-
-
-def _record(name: str, state: StepState, run: Any) -> StepRecord:
-    if run is None:
-        return StepRecord(name, state)
-    return StepRecord(name, state, Status(run[2]), run["reason"], run["error"])

@@ -2,8 +2,8 @@
 
 What was claimed lies dead at the front of a queue's index until vacuum has removed it, and one old snapshot, perhaps
 that of a backup, keeps vacuum from it for hours. Every look from the very front passes by all of it. So when looks
-keep being slow, claims go on where the last one ended, for ten times as long as such a look took. What comes in before
-that place meanwhile, a run of a higher priority for example, waits for so long.
+keep being slow, for this or another reason, claims go on where the last one ended, for ten times as long as such a look
+took. What comes in before that place meanwhile, a run of a higher priority for example, waits for so long.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,6 +26,8 @@ _PATIENCE: Final = 3
 """How many slow looks in a row tell more than that the machine is busy."""
 _REST: Final = 10
 _LONGEST_REST: Final = Millis(10 * SECOND)
+_LATE: Final = Millis(5 * SECOND)
+"""Runs do not become ready in the order of their ranks: by so much one may be behind the others."""
 
 
 class Front:
@@ -59,5 +61,6 @@ class Front:
 
 
 def _place_of(claim: Claim) -> Place:
-    """Not behind the present: a low priority ranks as if it were due in the future, and all others stand before it."""
-    return min(rank(claim.due_at, claim.priority), claim.started_at), claim.run_id
+    """Well before the present, where all stand that become ready now, and before a low priority, which ranks as if it
+    were due in the future."""
+    return min(rank(claim.due_at, claim.priority), claim.started_at - _LATE), claim.run_id

@@ -21,6 +21,8 @@ from foliot.errors import RowUnreadable
 
 
 class PostgresJobs:
+    """Fills `ports.jobs.JobStore`."""
+
     def __init__(self, database: Database, admission: Admission, project: str) -> None:
         self._database = database
         self._admission = admission

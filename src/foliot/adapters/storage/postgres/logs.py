@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 
+from foliot.adapters.storage.log_rows import chunks_of, kept_from
 from foliot.adapters.storage.postgres.arrays import columns
 from foliot.adapters.storage.postgres.database import Database, Transaction, divide
 from foliot.domain.ids import RunId, Token
@@ -11,6 +12,8 @@ from foliot.domain.logs import LogChunk
 
 
 class PostgresLogs:
+    """Fills `ports.logs.LogStore`."""
+
     def __init__(self, database: Database) -> None:
         self._database = database
 
@@ -27,14 +30,13 @@ class PostgresLogs:
         self, run_id: RunId, *, after: tuple[Token, int] | None = None, limit: int = 1_000
     ) -> list[LogChunk]:
         token, seq = after or (-1, -1)
-        return [LogChunk(*row) for row in await self._database.rows("read_logs", run_id, token, seq, limit)]
+        return chunks_of(await self._database.rows("read_logs", run_id, token, seq, limit))
 
     async def tail(self, run_id: RunId, *, limit: int) -> list[LogChunk]:
-        return [LogChunk(*row) for row in reversed(await self._database.rows("last_logs", run_id, limit))]
+        return chunks_of(reversed(await self._database.rows("last_logs", run_id, limit)))
 
     async def kept_from(self) -> Instant | None:
-        moment: str | None = await self._database.value("logs_kept_from")
-        return None if moment is None else Instant(int(moment))
+        return kept_from(await self._database.value("logs_kept_from"))
 
 
 async def _append(transaction: Transaction, *, chunks: Sequence[LogChunk]) -> list[tuple[Token, int]]:

@@ -9,19 +9,25 @@ from foliot.domain.ids import first_id_at
 from foliot.domain.instant import Instant, Millis
 from foliot.ports.upkeep import Pruned, Retention
 
-_SCHEDULES_A_ROUND: Final = 2_000
-_JOBS_A_ROUND: Final = 50
+_SCHEDULES_A_PIECE: Final = 2_000
+_JOBS_A_PIECE: Final = 200
 _LEFT_BY_RUNS: Final = ("outputs", "attempts", "logs", "executions", "steps", "notes", "endings", "decisions")
 
 
 class Pruner:
-    """Goes round the schedules and the jobs, a few with each call, and remembers where it stopped."""
+    """Goes round the schedules, the jobs and the workflows, a few with each call, and remembers where it stopped.
+
+    A way that has come to its end, None, waits for the others: so each is gone once until there is no more.
+    """
 
     def __init__(self, project: str) -> None:
         self._project = project
-        self._last_schedule = ""
-        self._last_job = ""
-        self._last_workflow = ""
+        self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        self._last_schedule: str | None = ""
+        self._last_job: str | None = ""
+        self._last_workflow: str | None = ""
 
     async def prune(
         self, transaction: Transaction, *, retention: Retention, epoch: int, limit: int, at: Instant | None
@@ -29,10 +35,11 @@ class Pruner:
         if await transaction.value("current_epoch") != epoch:
             return None
         now = await transaction.now(at)
+        self._pass_by_what_is_kept(retention)
         runs, keys = await self._prune_runs(transaction, retention, now, limit)
         ticks, schedules = await self._prune_ledgers(transaction, retention.ticks_age, now, limit)
         await _prune_limits(transaction, limit)
-        return Pruned(
+        pruned = Pruned(
             runs=runs,
             logs=await _prune_logs(transaction, retention.logs_age, now, limit),
             ticks=ticks,
@@ -40,11 +47,24 @@ class Pruner:
             schedules=schedules,
             dedupe=keys + len(await transaction.rows("prune_keys", now, limit)),
         )
+        is_over = self._last_schedule is self._last_job is self._last_workflow is None and max(pruned) < limit
+        if is_over:
+            self._begin_anew()
+        return pruned._replace(is_more=not is_over)
+
+    def _pass_by_what_is_kept(self, retention: Retention) -> None:
+        if retention.ticks_age is None:
+            self._last_schedule = None
+        if retention.runs_per_job is None:
+            self._last_job = None
+        if retention.executions_per_workflow is None:
+            self._last_workflow = None
 
     async def _prune_runs(
         self, transaction: Transaction, retention: Retention, now: Instant, limit: int
     ) -> tuple[int, int]:
         """Runs that are too old, then those that are too many; and the keys that went with them."""
+        stood = self._last_job, self._last_workflow
         doomed: list[str] = []
         if retention.runs_age is not None:
             cut = now - retention.runs_age
@@ -60,47 +80,50 @@ class Pruner:
             old = await transaction.column("old_executions", first_id_at(Instant(cut)), cut, limit - len(doomed))
             doomed = list(dict.fromkeys([*doomed, *old]))
         doomed = await _with_parts(transaction, doomed, limit)
+        if len(doomed) >= limit:
+            # Parts may have taken the place of what was found: it is looked for again.
+            self._last_job, self._last_workflow = stood
         deleted = await transaction.column("delete_runs", doomed) if doomed else []
         return len(deleted), await _forget_runs(transaction, deleted)
 
     async def _surplus(self, transaction: Transaction, kept: int, limit: int) -> list[str]:
-        rows = await transaction.rows("surplus_runs", self._project, self._last_job, kept, limit, _JOBS_A_ROUND)
+        if self._last_job is None:
+            return []
+        rows = await transaction.rows("surplus_runs", self._project, self._last_job, kept, limit, _JOBS_A_PIECE)
         surplus = [row["id"] for row in rows if row["id"] is not None]
-        jobs = list(dict.fromkeys(row["job_id"] for row in rows))
-        is_cut = len(surplus) >= limit
-        # A job whose surplus was cut off is looked at again; after the last job it begins with the first.
-        self._last_job = self._last_job if is_cut else jobs[-1] if len(jobs) == _JOBS_A_ROUND else ""
+        jobs = {row["job_id"] for row in rows}
+        if len(surplus) < limit:  # else what was cut off is looked at again
+            self._last_job = max(jobs) if len(jobs) == _JOBS_A_PIECE else None
         return surplus[:limit]
 
     async def _surplus_executions(self, transaction: Transaction, kept: int, limit: int) -> list[str]:
-        values = (self._project, self._last_workflow, kept, limit, _JOBS_A_ROUND)
+        if self._last_workflow is None:
+            return []
+        values = (self._project, self._last_workflow, kept, limit, _JOBS_A_PIECE)
         rows = await transaction.rows("surplus_executions", *values)
         surplus = [row["run_id"] for row in rows if row["run_id"] is not None]
-        workflows = list(dict.fromkeys(row["workflow_id"] for row in rows))
-        is_cut = len(surplus) >= limit
-        self._last_workflow = (
-            self._last_workflow if is_cut else workflows[-1] if len(workflows) == _JOBS_A_ROUND else ""
-        )
+        workflows = {row["workflow_id"] for row in rows}
+        if len(surplus) < limit:
+            self._last_workflow = max(workflows) if len(workflows) == _JOBS_A_PIECE else None
         return surplus[:limit]
 
     async def _prune_ledgers(
         self, transaction: Transaction, age: Millis | None, now: Instant, limit: int
     ) -> tuple[int, int]:
-        if age is None:
+        if age is None or self._last_schedule is None:
             return 0, 0
-        rows = await transaction.rows("next_ledgers", self._last_schedule, _SCHEDULES_A_ROUND)
-        if not rows:
-            self._last_schedule = ""
-            return 0, 0
+        size = min(limit, _SCHEDULES_A_PIECE)
+        rows = await transaction.rows("next_ledgers", self._last_schedule, size, now - age)
         uids = [row["uid"] for row in rows]
-        removed = await transaction.rows("prune_ticks", uids, [_cut(row, now, age) for row in rows], limit)
+        cuts = {row["uid"]: _cut(row, now, age) for row in rows if row["has_old_ticks"]}
+        removed = await transaction.rows("prune_ticks", list(cuts), list(cuts.values()), limit) if cuts else []
         begins: dict[str, int] = {}
         for uid, until in removed:
             begins[uid] = max(begins.get(uid, 0), until + 1)
         if begins:
             await transaction.run("begin_ledgers", list(begins), list(begins.values()))
         if len(removed) < limit:
-            self._last_schedule = uids[-1] if len(uids) == _SCHEDULES_A_ROUND else ""
+            self._last_schedule = uids[-1] if len(uids) == size else None
         return len(removed), await _forget_schedules(transaction, uids, now - age, limit)
 
 

@@ -5,6 +5,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
+from foliot.adapters.storage.documents import read_overrides
 from foliot.adapters.storage.postgres import endings, gates
 from foliot.adapters.storage.postgres.admission import Admission
 from foliot.adapters.storage.postgres.cancelling import cancel_runs
@@ -15,7 +16,8 @@ from foliot.adapters.storage.postgres.front import Front, Place
 from foliot.adapters.storage.postgres.gathering import Gathering
 from foliot.adapters.storage.postgres.marking import mark_runs
 from foliot.adapters.storage.postgres.placing import Standing, place
-from foliot.adapters.storage.rows import Row, attempt_of, run_of, sort_claims
+from foliot.adapters.storage.rows import Row, sort_claims
+from foliot.adapters.storage.run_rows import attempt_of, run_of
 from foliot.adapters.storage.verdicts import refused
 from foliot.domain.gate.decision import End, Gated, Passed, Postponed, Sight
 from foliot.domain.ids import JobId, RunId, Token, WorkerId
@@ -275,8 +277,7 @@ class PostgresRuns:
         return {run.job_id: run for run in found.values()}
 
     async def overrides(self, run_id: RunId) -> bytes | None:
-        found: str | None = await self._database.value("overrides", run_id)
-        return None if found is None else found.encode()
+        return read_overrides(await self._database.value("overrides", run_id), run_id)
 
     async def depth(self, limit: int) -> Depth:
         [(running, queued, scheduled)] = await self._database.rows("depth", limit)
@@ -358,8 +359,9 @@ def _merge_marks(
 def _page_query(only: RunFilter) -> str:
     if only.status is not None and not only.status.is_terminal:
         return "page_live"
+    is_trouble = only.status in _TROUBLE
     if only.schedule_id is not None:
-        return "page_schedule"
+        return "page_schedule_trouble" if is_trouble else "page_schedule"
     if only.job_id is not None:
-        return "page_job"
-    return "page_trouble" if only.status in _TROUBLE else "page_project"
+        return "page_job_trouble" if is_trouble else "page_job"
+    return "page_trouble" if is_trouble else "page_project"

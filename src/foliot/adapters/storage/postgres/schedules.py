@@ -25,19 +25,20 @@ from foliot.adapters.storage.rows import (
     revision_of,
     schedule_of,
     tick_of,
+    tick_sight_of,
 )
 from foliot.adapters.storage.starts import starts
 from foliot.domain import edit
 from foliot.domain.cron import tzdata_version
 from foliot.domain.events import EventKind
 from foliot.domain.firing import Firing
-from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
+from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
 from foliot.domain.schedule import Revision, Schedule
 from foliot.domain.tick import TickRecord
 from foliot.errors import RowUnreadable, Unstorable
 from foliot.ports.definitions import NewSchedule
-from foliot.ports.schedules import DueBatch, Ledger
+from foliot.ports.schedules import DueBatch, Ledger, TickSight
 from foliot.ports.storage import Topic
 
 _SIDE_BY_SIDE: Final = 3
@@ -45,6 +46,8 @@ _SIDE_BY_SIDE: Final = 3
 
 
 class PostgresSchedules:
+    """Fills `ports.schedules.ScheduleStore`."""
+
     def __init__(self, database: Database, admission: Admission, project: str) -> None:
         self._database = database
         self._admission = admission
@@ -153,8 +156,11 @@ class PostgresSchedules:
     ) -> list[tuple[Instant, str]]:
         return [(moment, key) for moment, key in await self._database.rows("tick_keys", uid, after, until, limit)]
 
-    async def latest_ticks(self, uid: ScheduleUid, *, limit: int) -> list[TickRecord]:
-        return [tick_of(row) for row in await self._database.rows("latest_ticks", uid, limit)]
+    async def shared_runs(self, uid: ScheduleUid, *, after: Instant) -> list[RunId]:
+        return [RunId(run_id) for (run_id,) in await self._database.rows("shared_runs", uid, after)]
+
+    async def latest_ticks(self, uid: ScheduleUid, *, limit: int) -> list[TickSight]:
+        return [tick_sight_of(row) for row in await self._database.rows("latest_ticks", uid, limit)]
 
     async def ledgers(
         self, *, after: ScheduleUid | None = None, limit: int = 100, ids: Collection[ScheduleId] | None = None

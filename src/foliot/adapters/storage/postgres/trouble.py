@@ -142,6 +142,18 @@ _MEANINGS: Final = (
     ),
 )
 """The first that fits is the one."""
+_NO_TLS: Final = _Meaning(
+    (),
+    StorageUnavailable,
+    "{server} does not speak TLS, which sslmode asks for",
+    "Turn it on there (ssl = on in postgresql.conf). On a network that you trust, write sslmode=prefer.",
+)
+_TURNED_AWAY: Final = _Meaning(
+    (),
+    StorageUnavailable,
+    "{server} refused the connection: {reason}",
+    "Correct the settings of the server, of this database or of this user. The log of the server says more.",
+)
 _UNFORESEEN: Final = _Meaning((), StorageError, "{server} refused a statement: {reason}", "Please report this.")
 
 
@@ -155,8 +167,20 @@ def is_retryable(error: BaseException) -> bool:
 
 def translate(error: BaseException, server: str) -> StorageError:
     """The error that says what happened, and what to do. `server` names host and database, never a password."""
-    meaning = next((one for one in _MEANINGS if isinstance(error, one.kinds)), _UNFORESEEN)
+    meaning = _NO_TLS if _is_without_tls(error) else _meaning(error)
     return meaning.error(meaning.fact.format(server=server, reason=_reason(error)), hint=meaning.hint)
+
+
+def _meaning(error: BaseException) -> _Meaning:
+    # What the server calls fatal ends a session, and one that was open has ended in a way that is foreseen.
+    is_fatal = isinstance(error, asyncpg.PostgresError) and error.severity_en == "FATAL"
+    otherwise = _TURNED_AWAY if is_fatal else _UNFORESEEN
+    return next((one for one in _MEANINGS if isinstance(error, one.kinds)), otherwise)
+
+
+def _is_without_tls(error: BaseException) -> bool:
+    """The driver has no type for it."""
+    return isinstance(error, ConnectionError) and "rejected SSL upgrade" in str(error)
 
 
 def _reason(error: BaseException) -> str:

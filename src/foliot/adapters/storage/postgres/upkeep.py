@@ -16,6 +16,8 @@ _PAUSE: Final = 0.01
 
 
 class PostgresUpkeep:
+    """Fills `ports.upkeep.Upkeep`."""
+
     def __init__(self, database: Database, vital: Database, project: str) -> None:
         self._database = database
         self._vital = vital

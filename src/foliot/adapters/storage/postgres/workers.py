@@ -7,7 +7,7 @@ from foliot.adapters.storage.postgres.admission import Admission
 from foliot.adapters.storage.postgres.database import Database, Transaction
 from foliot.adapters.storage.postgres.finishing import finish_runs
 from foliot.adapters.storage.postgres.impossible import is_possible
-from foliot.adapters.storage.rows import lease_of
+from foliot.adapters.storage.rows import lease_of, worker_of
 from foliot.domain.ids import Token, WorkerId
 from foliot.domain.instant import Instant, Millis
 from foliot.domain.lease import Claim, Finish, Renewal, Worker, WorkerState
@@ -15,7 +15,10 @@ from foliot.domain.run import GivenBack
 
 
 class PostgresWorkers:
-    """`vital` has connections that nobody else uses: a renewal must not wait behind a full pool."""
+    """Fills `ports.workers.WorkerStore`.
+
+    `vital` has connections that nobody else uses: a renewal must not wait behind a full pool.
+    """
 
     def __init__(self, database: Database, vital: Database, admission: Admission) -> None:
         self._database = database
@@ -57,16 +60,7 @@ class PostgresWorkers:
         return len(removed)
 
     async def all(self, *, at: Instant | None = None) -> list[WorkerState]:
-        return [
-            WorkerState(
-                Worker(row["id"], row["name"], tuple(row["queues"]), row["slots"]),
-                row["registered_at"],
-                row["seen_at"],
-                row["is_alive"],
-                row["running"],
-            )
-            for row in await self._database.rows("all_workers", at)
-        ]
+        return [worker_of(row, row["queues"]) for row in await self._database.rows("all_workers", at)]
 
 
 async def _renew(

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from foliot.adapters.storage import notices
-from foliot.adapters.storage.documents import encode_names, limit_keys, read_column
+from foliot.adapters.storage.documents import encode_names, limit_keys, read_column, read_number
 from foliot.adapters.storage.queries import load_queries
 from foliot.adapters.storage.rows import SOME_LIMIT, lease_of
 from foliot.adapters.storage.sqlite.committer import Transaction
@@ -26,6 +26,15 @@ _RANK, _RUN_ID, _QUEUE, _JOB_ID = range(4)
 _LIMITS: Final = 11
 
 
+class Wish(NamedTuple):
+    """Who wants how many runs of which queues; those that are named, or whatever is next."""
+
+    worker_id: WorkerId
+    queues: Sequence[str]
+    limit: int
+    only: Collection[RunId] | None = None
+
+
 class Granted(NamedTuple):
     """Claims, and the ends of those that nobody can carry out, for their rows cannot be read."""
 
@@ -38,10 +47,15 @@ def is_alive(tx: Transaction, worker_id: WorkerId) -> bool:
     return bool(tx.value(SQL["is_alive"], (tx.clock.boot_id, tx.clock.elapsed(), worker_id)))
 
 
-def claim_next(
-    tx: Transaction, project: str, worker_id: WorkerId, queues: Sequence[str], limit: int, now: Instant
-) -> Granted:
-    """Lease the first runs of the queues together, in rank order."""
+def claim(tx: Transaction, project: str, wish: Wish, now: Instant) -> Granted:
+    """Lease runs that are ready, as many as are wished for at most."""
+    rows = _take_next(tx, wish) if wish.only is None else _take_named(tx, wish, wish.only)
+    return _grant(tx, project, wish.worker_id, rows, now)
+
+
+def _take_next(tx: Transaction, wish: Wish) -> Sequence[Row]:
+    """The first runs of the queues together, in rank order."""
+    queues, limit = wish.queues, wish.limit
     rows = [row for queue in dict.fromkeys(queues) for row in tx.rows(SQL["pick_ready"], (queue, limit))]
     if len(queues) > 1:
         rows = sorted(rows, key=lambda row: row[:2])[:limit]
@@ -49,23 +63,15 @@ def claim_next(
     last = {row[_QUEUE]: row for row in rows}
     for queue, row in last.items():
         tx.run(SQL["take_ready"], (queue, row[_RANK], row[_RUN_ID]))
-    return _grant(tx, project, worker_id, rows, now)
+    return rows
 
 
-def claim_named(
-    tx: Transaction,
-    project: str,
-    worker_id: WorkerId,
-    queues: Sequence[str],
-    limit: int,
-    only: Collection[RunId],
-    now: Instant,
-) -> Granted:
-    """Lease those of the named runs that are ready."""
-    values = (encode_names(set(only)), PRIORITY_STEP, encode_names(queues), limit)
+def _take_named(tx: Transaction, wish: Wish, only: Collection[RunId]) -> Sequence[Row]:
+    """Those of the named runs that are ready."""
+    values = (encode_names(set(only)), PRIORITY_STEP, encode_names(wish.queues), wish.limit)
     rows = tx.rows(SQL["pick_named"], values)
     tx.run_many(SQL["take_named"], [row[:3] for row in rows])
-    return _grant(tx, project, worker_id, rows, now)
+    return rows
 
 
 def expired_claims(session: Session, clock: Clock, limit: int) -> list[Claim]:
@@ -77,7 +83,7 @@ def expired_claims(session: Session, clock: Clock, limit: int) -> list[Claim]:
 def _grant(tx: Transaction, project: str, worker_id: WorkerId, rows: Sequence[Row], now: Instant) -> Granted:
     if not rows:
         return Granted([], [])
-    last_token: int = tx.value(SQL["take_tokens"], (len(rows),))
+    last_token = read_number(tx.value(SQL["take_tokens"], (len(rows),)), "counter", "token")
     job_ids = encode_names({row[_JOB_ID] for row in rows})
     revisions: dict[str, int] = dict(tx.rows(SQL["job_revisions"], (project, job_ids)))
     first_token = last_token - len(rows) + 1

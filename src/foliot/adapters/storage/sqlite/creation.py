@@ -121,8 +121,8 @@ def place(tx: Transaction, entries: Iterable[Entry], now: Instant) -> set[str]:
             limited.append(entry.run_id)
         else:
             ready.append((entry.queue, rank(entry.due_at, entry.priority), entry.run_id))
-    _put_later(tx, later)
-    _put_gated(tx, gated)
+    _put_until_due(tx, SQL["put_later"], later, SQL["next_due"], Topic.LATER)
+    _put_until_due(tx, SQL["put_gated"], gated, SQL["next_gated"], Topic.GATES)
     put_ready(tx, ready)
     return admission.ask_places(tx, limited)
 
@@ -133,19 +133,13 @@ def put_ready(tx: Transaction, rows: Sequence[tuple[str, int, RunId]]) -> None:
         tx.ring(Topic.RUNS)
 
 
-def _put_later(tx: Transaction, rows: Sequence[tuple[Instant, RunId]]) -> None:
+def _put_until_due(
+    tx: Transaction, put: str, rows: Sequence[tuple[Instant, RunId]], next_due: str, topic: Topic
+) -> None:
+    """Let runs wait for their moment; ring if one is due earlier than all that wait there already."""
     if not rows:
         return
-    next_due = tx.value(SQL["next_due"])
-    if next_due is None or min(rows)[0] < next_due:
-        tx.ring(Topic.LATER)
-    tx.run_many(SQL["put_later"], rows)
-
-
-def _put_gated(tx: Transaction, rows: Sequence[tuple[Instant, RunId]]) -> None:
-    if not rows:
-        return
-    next_due = tx.value(SQL["next_gated"])
-    if next_due is None or min(rows)[0] < next_due:
-        tx.ring(Topic.GATES)
-    tx.run_many(SQL["put_gated"], rows)
+    earliest = tx.value(next_due)
+    if earliest is None or min(rows)[0] < earliest:
+        tx.ring(topic)
+    tx.run_many(put, rows)

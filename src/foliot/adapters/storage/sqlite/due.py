@@ -2,85 +2,67 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Final
 
 from foliot.adapters.storage.documents import encode_names
-from foliot.adapters.storage.due_batch import due_batch, read_revisions, read_specs
-from foliot.adapters.storage.rows import job_of, ledger_of, sort_out
+from foliot.adapters.storage.due_batch import (
+    DueRow,
+    Further,
+    due_batch,
+    due_schedule,
+    read_belongings,
+    read_due,
+    read_specs,
+)
+from foliot.adapters.storage.rows import job_of, ledger_of, pause_of, planned_of, revision_of, sort_out
 from foliot.adapters.storage.sqlite import edits
 from foliot.adapters.storage.sqlite.connection import Row, Session
 from foliot.adapters.storage.sqlite.jobs import job_rows
 from foliot.adapters.storage.sqlite.ticks import SQL
-from foliot.domain.firing import DueSchedule
 from foliot.domain.ids import ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
 from foliot.domain.limits import OVERLAP_PREFIX
-from foliot.domain.schedule import Pause, Revision, ScheduleSpec
 from foliot.domain.tick import PlannedTick
 from foliot.ports.schedules import DueBatch, Ledger, Unreadable
 
-_UID: Final = 0
-_ID: Final = 1
-_NUMBER: Final = 4
-_OPENED_AT: Final = 5
-_SPEC: Final = 6
-_SETTLED_UNTIL: Final = 7
-_HAS_PAUSES: Final = -2
-_HAS_PLANNED: Final = -1
-
-
-class _Further(NamedTuple):
-    """What only few schedules have, by uid."""
-
-    revisions: Mapping[ScheduleUid, Sequence[Revision]]
-    pauses: Mapping[ScheduleUid, Sequence[Pause]]
-    planned: Mapping[ScheduleUid, Sequence[PlannedTick]]
+_OWN: Final = 9
+"""How many columns are the schedule's own."""
+_IN_FLIGHT, _HAS_PAUSES, _HAS_PLANNED = range(3)
 
 
 def due(session: Session, project: str, limit: int, now: Instant) -> DueBatch:
     """Most schedules need one row; what only a few have is fetched for those."""
-    rows = session.rows(SQL["due_schedules"], (OVERLAP_PREFIX, now, limit))
-    specs, unreadable = read_specs([(row[_UID], row[_ID], row[_SPEC]) for row in rows])
-    further = _further(session, rows, unreadable)
+    found = session.rows(SQL["due_schedules"], (OVERLAP_PREFIX, now, limit))
+    rows, unreadable = read_due([row[:_OWN] for row in found])
+    beside = {row[0]: row[_OWN:] for row in found}
+    specs = read_specs(rows, unreadable)
+    further = _further(session, rows, beside, unreadable)
     apart = {one.uid for one in unreadable}
-    schedules = [_due_schedule(row, specs, further) for row in rows if row[_UID] not in apart]
+    schedules = [due_schedule(row, specs, further, beside[row.uid][_IN_FLIGHT]) for row in rows if row.uid not in apart]
     targets = {spec.target for spec in specs.values()}
     targets |= {revision.spec.target for revisions in further.revisions.values() for revision in revisions}
     jobs = sort_out(partial(job_of, project), job_rows(session, project, targets))
     return due_batch(now, schedules, unreadable, *jobs)
 
 
-def _further(session: Session, rows: Sequence[Row], unreadable: list[Unreadable]) -> _Further:
+def _further(
+    session: Session, rows: Sequence[DueRow], beside: Mapping[ScheduleUid, Row], unreadable: list[Unreadable]
+) -> Further:
     """What cannot be read of it is added to `unreadable`."""
-    pauses = edits.pauses(session, [row[_UID] for row in rows if row[_HAS_PAUSES]])
-    planned = edits.planned_ticks(session, [row[_UID] for row in rows if row[_HAS_PLANNED]])
-    edited = {row[_UID]: row[_ID] for row in rows if _needs_older(row, planned)}
-    revisions = read_revisions(edits.by_uid(session, "revisions", edited), edited, unreadable)
-    return _Further(revisions, pauses, planned)
+    resting = {row.uid: row.id for row in rows if beside[row.uid][_HAS_PAUSES]}
+    ahead = {row.uid: row.id for row in rows if beside[row.uid][_HAS_PLANNED]}
+    pauses = read_belongings(pause_of, edits.by_uid(session, "pauses", resting), resting, unreadable)
+    planned = read_belongings(planned_of, edits.by_uid(session, "planned", ahead), ahead, unreadable)
+    edited = {row.uid: row.id for row in rows if _needs_older(row, planned)}
+    revisions = read_belongings(revision_of, edits.by_uid(session, "revisions", edited), edited, unreadable)
+    return Further(revisions, pauses, planned)
 
 
-def _needs_older(row: Row, planned: Mapping[ScheduleUid, Sequence[PlannedTick]]) -> bool:
+def _needs_older(row: DueRow, planned: Mapping[ScheduleUid, Sequence[PlannedTick]]) -> bool:
     """Whether moments that are not decided yet belong to an earlier revision."""
-    if row[_SETTLED_UNTIL] < row[_OPENED_AT]:
+    if row.settled_until < row.opened_at:
         return True
-    return row[_HAS_PLANNED] and any(tick.revision != row[_NUMBER] for tick in planned[row[_UID]])
-
-
-def _due_schedule(row: Row, specs: Mapping[str, ScheduleSpec], further: _Further) -> DueSchedule:
-    uid, schedule_id, version, created_at, number, opened_at, spec, settled_until, behind_since, in_flight, *_ = row
-    revisions, pauses, planned = further
-    return DueSchedule(
-        uid,
-        schedule_id,
-        version,
-        created_at,
-        tuple(revisions[uid]) if uid in revisions else (Revision(number, opened_at, specs[spec]),),
-        settled_until,
-        in_flight,
-        tuple(pauses[uid]) if uid in pauses else (),
-        tuple(planned[uid]) if uid in planned else (),
-        behind_since,
-    )
+    return any(tick.revision != row.number for tick in planned.get(row.uid, ()))
 
 
 def ledgers(

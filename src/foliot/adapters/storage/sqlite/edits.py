@@ -11,7 +11,6 @@ from foliot.adapters.storage.rows import (
     Row,
     StoredSchedules,
     mended_schedules,
-    pause_of,
     planned_of,
     revision_of,
     schedule_of,
@@ -26,7 +25,7 @@ from foliot.domain.cron import tzdata_version
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
-from foliot.domain.schedule import Pause, Revision, Schedule, ScheduleSpec
+from foliot.domain.schedule import Revision, Schedule, ScheduleSpec
 from foliot.domain.tick import PlannedTick
 from foliot.errors import RowUnreadable
 from foliot.ports.definitions import NewSchedule
@@ -126,10 +125,6 @@ def clear_planned(tx: Transaction, uids: Collection[ScheduleUid]) -> None:
 
 def revisions(session: Session, uids: Collection[ScheduleUid]) -> dict[ScheduleUid, list[Revision]]:
     return _made(revision_of, by_uid(session, "revisions", uids))
-
-
-def pauses(session: Session, uids: Collection[ScheduleUid]) -> dict[ScheduleUid, list[Pause]]:
-    return _made(pause_of, by_uid(session, "pauses", uids))
 
 
 def planned_ticks(session: Session, uids: Collection[ScheduleUid]) -> dict[ScheduleUid, list[PlannedTick]]:

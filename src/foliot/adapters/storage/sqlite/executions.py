@@ -7,6 +7,7 @@ from foliot.adapters.storage.documents import encode_names
 from foliot.adapters.storage.execution_rows import (
     execution_of,
     note_of,
+    record_of,
     shown_state_of,
     sight_of,
     state_of,
@@ -20,7 +21,6 @@ from foliot.adapters.storage.sqlite.settlements import SQL, open_all, settle_all
 from foliot.domain.ids import JobId, RunId, Token
 from foliot.domain.instant import Instant
 from foliot.domain.limits import job_limit
-from foliot.domain.run import Status
 from foliot.domain.workflow.execution import Execution, Opening, Settlement, StepFacts, StepRecord, Unsettled
 from foliot.domain.workflow.progress import StepState
 
@@ -73,9 +73,9 @@ class SqliteExecutions:
 
     async def steps(self, run_id: RunId) -> list[StepRecord]:
         def look(session: Session) -> list[StepRecord]:
-            runs = {step: (Status(status), *why) for step, status, *why in session.rows(SQL["step_runs"], (run_id,))}
+            runs = {step: run for step, *run in session.rows(SQL["step_runs"], (run_id,))}
             states = [(step, shown_state_of(step, rest)) for step, *rest in session.rows(SQL["all_states"], (run_id,))]
-            return [StepRecord(name, state, *runs.get(name, ())) for name, state in states]
+            return [record_of(name, state, runs.get(name)) for name, state in states]
 
         return await self._reader.read(look)
 

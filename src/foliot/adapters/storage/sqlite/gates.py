@@ -33,17 +33,16 @@ def pass_gates(tx: Transaction, passed: Sequence[Passed], postponed: Sequence[Po
     mine = [one for one in passed if tx.run(creation.SQL["leave_gated"], (one.run_id,))]
     tx.run_many(SQL["add_decisions"], [(run_id, msgspec.json.encode(decision)) for run_id, decision in mine])
     _let_pass(tx, [run_id for run_id, decision in mine if declined(decision) is None], now)
-    endings = {run_id: declined(decision) for run_id, decision in mine}
-    end_unstarted(tx, {run_id: ended for run_id, ended in endings.items() if ended is not None}, now)
+    ends = {run_id: ended for run_id, decision in mine if (ended := declined(decision)) is not None}
+    _end_unstarted(tx, ends, cancels.give_up_places(tx, ends), now)
     waiting = [run_id for run_id, until in postponed if tx.run(SQL["postpone"], (until, run_id))]
     return [one.run_id for one in mine] + waiting
 
 
-def end_unstarted(tx: Transaction, endings: Mapping[RunId, Ended], now: Instant) -> None:
-    """End runs that stand somewhere and have not started: they give up their places, and who waits is told."""
+def _end_unstarted(tx: Transaction, endings: Mapping[RunId, Ended], keys: set[str], now: Instant) -> None:
+    """End runs that have not started and stand nowhere any more. Who waits is told, also for the places they had."""
     if not endings:
         return
-    keys = cancels.take_unstarted(tx, endings)
     told = []
     for run_id, ended in endings.items():
         values = (ended.status, ended.reason, now, ended.exit_code, storable(ended.error), run_id)
@@ -59,7 +58,8 @@ def answer(tx: Transaction, answers: Mapping[RunId, Ended], now: Instant) -> lis
     """End those of the runs that have not started as somebody says."""
     rows = tx.rows(creation.SQL["cancel_candidates"], (encode_names(answers),))
     open_ids = [RunId(run_id) for run_id, is_over, is_under_way, *_ in rows if not is_over and not is_under_way]
-    end_unstarted(tx, {run_id: answers[run_id] for run_id in open_ids}, now)
+    ends = {run_id: answers[run_id] for run_id in open_ids}
+    _end_unstarted(tx, ends, cancels.take_unstarted(tx, ends), now)
     return open_ids
 
 

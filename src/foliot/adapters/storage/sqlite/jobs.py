@@ -1,17 +1,16 @@
 """The verbs about jobs."""
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
 
-from msgspec.structs import replace
-
-from foliot.adapters.storage.documents import as_stored_job, encode, encode_names
+from foliot.adapters.storage.documents import as_stored_job, encode, encode_names, read_number
 from foliot.adapters.storage.notices import about_jobs, deleted_jobs
 from foliot.adapters.storage.queries import load_queries
-from foliot.adapters.storage.rows import job_of, sort_out
+from foliot.adapters.storage.rows import JobRow, job_of, sort_out
+from foliot.adapters.storage.shapes import sight
 from foliot.adapters.storage.sqlite import cancels, edits
 from foliot.adapters.storage.sqlite.access import Access
 from foliot.adapters.storage.sqlite.committer import Transaction
@@ -95,41 +94,41 @@ def job_rows(session: Session, project: str, job_ids: Collection[JobId]) -> list
 
 
 def put_jobs(tx: Transaction, project: str, jobs: Sequence[tuple[JobId, JobSpec]], now: Instant) -> list[Job]:
-    """Create or change jobs; one that is stored just so keeps its revision."""
+    """Create or change jobs; one that is stored just so keeps its revision. Of two for one job the last counts."""
     rows = job_rows(tx, project, [job_id for job_id, _ in jobs])
-    found, errors = sort_out(partial(job_of, project), rows)
-    known = {job.id: job for job in found}
+    readable, _ = sort_out(partial(job_of, project), rows)
+    known = {job.id: job for job in readable}
     # What cannot be read is another job in any case, and goes on counting its revisions.
-    unreadable = {row[0]: row for row in rows if any(error.name == row[0] for error in errors)}
+    counted: dict[JobId, tuple[int, Instant]] = {row[0]: _counted(tx, row, now) for row in rows}
     changed: dict[JobId, Job] = {}
-    answers = []
-    for job_id, given in jobs:
+    for job_id, given in dict(jobs).items():
         spec = as_stored_job(given)
-        before = known.get(job_id)
-        if before is None and job_id in unreadable:
-            _, _, revision, created_at, _ = unreadable[job_id]
-            known[job_id] = Job(
-                id=job_id, project=project, spec=spec, revision=revision + 1, created_at=created_at, updated_at=now
+        if job_id not in known or known[job_id].spec != spec:
+            last, created_at = counted.get(job_id) or (_revision_floor(tx), now)
+            known[job_id] = changed[job_id] = Job(
+                id=job_id, project=project, spec=spec, revision=last + 1, created_at=created_at, updated_at=now
             )
-        elif before is None:
-            first = _first_revision(tx)
-            known[job_id] = Job(id=job_id, project=project, spec=spec, revision=first, created_at=now, updated_at=now)
-        elif before.spec != spec:
-            known[job_id] = replace(before, spec=spec, revision=before.revision + 1, updated_at=now)
-        if known[job_id] is not before:
-            changed[job_id] = known[job_id]
-        answers.append(known[job_id])
-    rows = [
-        (project, job.id, encode(job.spec), job.revision, job.created_at, job.updated_at) for job in changed.values()
-    ]
-    tx.run_many(SQL["put_jobs"], rows)
+    _save(tx, changed.values())
     add_event(tx, now, EventKind.JOB_CHANGED, about_jobs(changed.values()))
-    return answers
+    return [known[job_id] for job_id, _ in jobs]
 
 
-def _first_revision(tx: Transaction) -> int:
-    """Higher than that of any job that is gone: whoever remembers one of the same id sees that this is another."""
-    return int(tx.value(SQL["revision_floor"]) or 0) + 1
+def _counted(tx: Transaction, row: Row, now: Instant) -> tuple[int, Instant]:
+    """The last revision of a job and when it was created, as far as they can be read."""
+    known, error = sight(JobRow, row, "job", row[0])
+    if error is not None:
+        return max(known.revision, _revision_floor(tx)), now
+    return known.revision, Instant(known.created_at)
+
+
+def _revision_floor(tx: Transaction) -> int:
+    """The highest of any job that is gone: whoever remembers one of the same id sees that a new one is another."""
+    return read_number(tx.value(SQL["revision_floor"]) or 0, "setting", "revision_floor")
+
+
+def _save(tx: Transaction, jobs: Iterable[Job]) -> None:
+    rows = [(job.project, job.id, encode(job.spec), job.revision, job.created_at, job.updated_at) for job in jobs]
+    tx.run_many(SQL["put_jobs"], rows)
 
 
 def delete_jobs(tx: Transaction, project: str, job_ids: Collection[JobId], now: Instant) -> dict[JobId, int]:

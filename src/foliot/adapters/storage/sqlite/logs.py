@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from foliot.adapters.storage.documents import encode, encode_names
+from foliot.adapters.storage.log_rows import chunks_of, kept_from
 from foliot.adapters.storage.queries import load_queries
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.connection import Row, Session
@@ -40,7 +41,8 @@ class SqliteLogs:
         self._open_file = open_file
         self._opened: LogFile | None = None
         self._opening = asyncio.Lock()
-        self._walked = 0
+        self._walked: int | None = 0
+        """How far pruning has come. None: to the end."""
 
     async def append(self, chunks: Sequence[LogChunk]) -> list[Token]:
         tokens = {chunk.token for chunk in chunks}
@@ -55,14 +57,13 @@ class SqliteLogs:
         self, run_id: RunId, *, after: tuple[Token, int] | None = None, limit: int = 1_000
     ) -> list[LogChunk]:
         values = (run_id, *(after or _BEFORE_ALL), limit)
-        return [LogChunk(*row) for row in await self._rows(SQL["read_chunks"], values)]
+        return chunks_of(await self._rows(SQL["read_chunks"], values))
 
     async def tail(self, run_id: RunId, *, limit: int) -> list[LogChunk]:
-        return [LogChunk(*row) for row in reversed(await self._rows(SQL["last_chunks"], (run_id, limit)))]
+        return chunks_of(reversed(await self._rows(SQL["last_chunks"], (run_id, limit))))
 
     async def kept_from(self) -> Instant | None:
-        moment: Instant | None = await self._main.read(lambda session: session.value(SQL["logs_kept_from"]))
-        return moment
+        return kept_from(await self._main.read(lambda session: session.value(SQL["logs_kept_from"])))
 
     async def prune(self, removed: Collection[RunId], before: Instant | None, limit: int) -> int:
         """Remove the chunks of removed runs, and up to `limit` older than `before` of runs that are over."""
@@ -74,11 +75,20 @@ class SqliteLogs:
 
         return await (await self._file()).writer.submit("prune_logs", work)
 
+    @property
+    def is_half_walked(self) -> bool:
+        return bool(self._walked)
+
+    def walk_anew(self) -> None:
+        self._walked = 0
+
     async def _old_chunks(self, before: Instant, limit: int) -> list[int]:
         """Chunks are walked in the order they were written; the next call goes on where this one ends."""
+        if self._walked is None:
+            return []
         values = (self._walked, limit)
         rows = await (await self._file()).reader.read(lambda session: session.rows(SQL["walk_chunks"], values))
-        self._walked = rows[-1][0] if len(rows) == limit and rows[-1][2] < before else 0
+        self._walked = rows[-1][0] if len(rows) == limit and rows[-1][2] < before else None
         old = [(rowid, run_id) for rowid, run_id, at in rows if at < before]
         run_ids = encode_names({run_id for _, run_id in old})
         unfinished = await self._main.read(

@@ -37,14 +37,37 @@ class Finds(NamedTuple):
 
 @dataclass
 class Walk:
-    """How far the rounds through history have come."""
+    """How far a round through history has come. None: to the end."""
 
-    run: int = 0
-    job: str = ""
-    workflow: str = ""
-    schedule: str = ""
+    run: int | None = 0
+    job: str | None = ""
+    workflow: str | None = ""
+    schedule: str | None = ""
+
+    @property
+    def is_over(self) -> bool:
+        return all(place is None for place in (self.run, self.job, self.workflow, self.schedule))
 
     def find(self, session: Session, project: str, retention: Retention, now: Instant, limit: int) -> Finds:
+        self._pass_by_what_is_kept(retention)
+        runs = self._find_runs(session, project, retention, now, limit)
+        empty = [uid for (uid,) in session.rows(SQL["empty_schedules"], (limit,))]
+        age = retention.ticks_age
+        ledgers = [] if age is None else list(self._old_ledgers(session, age, now, limit))
+        return Finds(runs, empty, ledgers)
+
+    def _pass_by_what_is_kept(self, retention: Retention) -> None:
+        if retention.runs_age is None:
+            self.run = None
+        if retention.runs_per_job is None:
+            self.job = None
+        if retention.executions_per_workflow is None:
+            self.workflow = None
+        if retention.ticks_age is None:
+            self.schedule = None
+
+    def _find_runs(self, session: Session, project: str, retention: Retention, now: Instant, limit: int) -> list[RunId]:
+        stood = self.run, self.job, self.workflow
         runs: dict[RunId, None] = {}
         if retention.runs_age is not None:
             runs.update(dict.fromkeys(self._old_runs(session, Instant(now - retention.runs_age), limit)))
@@ -57,14 +80,17 @@ class Walk:
         if retention.executions_age is not None:
             cut = Instant(now - retention.executions_age)
             runs.update(dict.fromkeys(_old_executions(session, cut, limit - len(runs))))
-        empty = [uid for (uid,) in session.rows(SQL["empty_schedules"], (limit,))]
-        age = retention.ticks_age
-        ledgers = [] if age is None else list(self._old_ledgers(session, age, now, limit))
-        return Finds(_with_parts(session, list(runs), limit), empty, ledgers)
+        found = _with_parts(session, list(runs), limit)
+        if len(found) >= limit:
+            # Parts may have taken the place of what was found: it is looked for again.
+            self.run, self.job, self.workflow = stood
+        return found
 
     def _old_runs(self, session: Session, before: Instant, limit: int) -> list[RunId]:
         found: list[RunId] = []
         for _ in range(_MAX_STRIDES):
+            if self.run is None:
+                break
             rows = session.rows(SQL["walk_runs"], (self.run, _STRIDE))
             for rowid, run_id, _, finished_at, is_needed in rows:
                 self.run = rowid
@@ -73,16 +99,17 @@ class Walk:
                 if len(found) == limit:
                     return found
             if len(rows) < _STRIDE or rows[-1][2] >= before:
-                self.run = 0
-                break
+                self.run = None
         return found
 
     def _surplus_runs(self, session: Session, project: str, keep: int, limit: int) -> list[RunId]:
         found: list[RunId] = []
         for _ in range(_STRIDE):
+            if self.job is None or len(found) >= limit:
+                break
             job_id = session.value(SQL["next_job"], (project, self.job))
-            if job_id is None or len(found) >= limit:
-                self.job = self.job if job_id is not None else ""
+            if job_id is None:
+                self.job = None
                 break
             if session.value(SQL["count_runs"], (project, job_id, keep + 1)) > keep:
                 rows = session.rows(SQL["surplus_runs"], (project, job_id, keep, limit - len(found)))
@@ -94,9 +121,11 @@ class Walk:
     def _surplus_executions(self, session: Session, project: str, keep: int, limit: int) -> list[RunId]:
         found: list[RunId] = []
         for _ in range(_STRIDE):
+            if self.workflow is None or len(found) >= limit:
+                break
             workflow_id = session.value(SQL["next_workflow"], (project, self.workflow))
-            if workflow_id is None or len(found) >= limit:
-                self.workflow = self.workflow if workflow_id is not None else ""
+            if workflow_id is None:
+                self.workflow = None
                 break
             rows = session.rows(SQL["surplus_executions"], (project, workflow_id, keep, limit - len(found)))
             found += [run_id for (run_id,) in rows]
@@ -107,13 +136,21 @@ class Walk:
     def _old_ledgers(
         self, session: Session, age: Millis, now: Instant, limit: int
     ) -> Iterator[tuple[ScheduleUid, Instant]]:
-        rows = session.rows(SQL["walk_schedules"], (self.schedule, max(limit, _STRIDE)))
+        """A schedule whose ticks are too many for one piece is looked at again."""
+        if self.schedule is None:
+            return
+        rows = session.rows(SQL["walk_schedules"], (self.schedule, limit))
+        room = limit
         for uid, spec, settled_until in rows:
-            self.schedule = uid
             if session.value(SQL["has_old_ticks"], (uid, now - age)):
-                yield uid, removable_before(spec, settled_until, now, age)
-        if len(rows) < max(limit, _STRIDE):
-            self.schedule = ""
+                before = removable_before(spec, settled_until, now, age)
+                room -= session.value(SQL["count_old_ticks"], (uid, before, room))
+                yield uid, before
+            if room == 0:
+                return
+            self.schedule = uid
+        if len(rows) < limit:
+            self.schedule = None
 
 
 def _old_executions(session: Session, before: Instant, limit: int) -> list[RunId]:

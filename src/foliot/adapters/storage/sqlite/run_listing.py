@@ -4,9 +4,10 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Final
 
+from foliot.adapters.storage import documents
 from foliot.adapters.storage.documents import encode_names
 from foliot.adapters.storage.queries import load_queries
-from foliot.adapters.storage.rows import attempt_of, run_of
+from foliot.adapters.storage.run_rows import attempt_of, run_of
 from foliot.adapters.storage.sqlite.connection import Session
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.run import AttemptRecord, Run, Status
@@ -41,8 +42,7 @@ def latest_runs(session: Session, project: str, job_ids: Collection[JobId]) -> d
 
 
 def read_overrides(session: Session, run_id: RunId) -> bytes | None:
-    found: bytes | None = session.value(LIVE["overrides"], (run_id,))
-    return found
+    return documents.read_overrides(session.value(LIVE["overrides"], (run_id,)), run_id)
 
 
 def count_live(session: Session, limit: int) -> Depth:

@@ -5,6 +5,7 @@ from typing import Final
 
 from foliot.adapters.storage.sqlite import admission, cancels, claims, creation, endings, gates, run_listing
 from foliot.adapters.storage.sqlite.access import Access
+from foliot.adapters.storage.sqlite.claims import Wish
 from foliot.adapters.storage.sqlite.committer import Bulk, Transaction
 from foliot.adapters.storage.sqlite.finishes import finish as save_finishes
 from foliot.adapters.storage.sqlite.marks import mark_runs
@@ -59,7 +60,7 @@ class SqliteRuns:
         at: Instant | None = None,
     ) -> list[Claim]:
         def work(tx: Transaction) -> list[Claim]:
-            return self._claim(tx, worker_id, queues, limit, only, at)
+            return self._claim(tx, Wish(worker_id, queues, limit, only), at)
 
         return await self._writer.submit("claim", work)
 
@@ -84,28 +85,18 @@ class SqliteRuns:
 
         def work(tx: Transaction) -> Exchanged:
             stale = save_finishes(tx, finishes, tx.now(at))
-            return Exchanged(stale, self._claim(tx, worker_id, queues, limit, only, at))
+            return Exchanged(stale, self._claim(tx, Wish(worker_id, queues, limit, only), at))
 
         return await self._writer.submit("exchange", work)
 
-    def _claim(
-        self,
-        tx: Transaction,
-        worker_id: WorkerId,
-        queues: Sequence[str],
-        limit: int,
-        only: Collection[RunId] | None,
-        at: Instant | None,
-    ) -> list[Claim]:
-        if limit <= 0 or not claims.is_alive(tx, worker_id):
+    def _claim(self, tx: Transaction, wish: Wish, at: Instant | None) -> list[Claim]:
+        """What cannot be read ends at once, and others are claimed in its place."""
+        if wish.limit <= 0 or not claims.is_alive(tx, wish.worker_id):
             return []
         found: list[Claim] = []
         while True:
-            wanted = limit - len(found)
-            if only is None:
-                granted, unreadable = claims.claim_next(tx, self._project, worker_id, queues, wanted, tx.now(at))
-            else:
-                granted, unreadable = claims.claim_named(tx, self._project, worker_id, queues, wanted, only, tx.now(at))
+            rest = wish._replace(limit=wish.limit - len(found))
+            granted, unreadable = claims.claim(tx, self._project, rest, tx.now(at))
             found += granted
             if not unreadable:
                 return found

@@ -10,12 +10,12 @@ from foliot.adapters.storage.sqlite.access import Access
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.connection import Session
 from foliot.domain.firing import Firing
-from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
+from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
 from foliot.domain.schedule import Schedule
 from foliot.domain.tick import TickRecord
 from foliot.ports.definitions import NewSchedule
-from foliot.ports.schedules import DueBatch, Ledger
+from foliot.ports.schedules import DueBatch, Ledger, TickSight
 
 _NEXT_WAKE: Final = edits.SQL["next_wake"]
 _NEXT_WAKE_BESIDES: Final = edits.SQL["next_wake_besides"]
@@ -100,7 +100,10 @@ class SqliteSchedules:
     ) -> list[tuple[Instant, str]]:
         return await self._reader.read(lambda session: ticks.read_tick_keys(session, uid, after, until, limit))
 
-    async def latest_ticks(self, uid: ScheduleUid, *, limit: int) -> list[TickRecord]:
+    async def shared_runs(self, uid: ScheduleUid, *, after: Instant) -> list[RunId]:
+        return await self._reader.read(lambda session: ticks.read_shared_runs(session, uid, after))
+
+    async def latest_ticks(self, uid: ScheduleUid, *, limit: int) -> list[TickSight]:
         return await self._reader.read(lambda session: ticks.read_latest_ticks(session, uid, limit))
 
     async def ledgers(

@@ -5,7 +5,8 @@ scripts. All that are missing are applied in one immediate transaction, so two p
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -22,7 +23,6 @@ _SCRIPTS: Final = Path(__file__).parent / "migrations"
 MAIN: Final = load_migrations(_SCRIPTS / "main")
 LOGS: Final = load_migrations(_SCRIPTS / "logs")
 _SMALL_CACHE_KIB: Final = 1_024
-_WAL_PAGES: Final = 4_000
 _WAL_LEFTOVER: Final = 64 * 1024 * 1024
 
 
@@ -45,15 +45,12 @@ def open_file(
             if create:
                 raise
             raise _unserved(path) from error
-        try:
+        with _closed_on_error(connection):
             _check_owner(connection, path)
             if not create:
                 _check_version(connection, path, max(migrations))
             _keep_log_ahead(connection, path)
             _migrate(connection, path, migrations)
-        except BaseException:
-            connection.close()
-            raise
     return connection
 
 
@@ -62,12 +59,18 @@ def open_any_version(path: Path) -> apsw.Connection:
     with translated(path):
         _check_names(path)
         connection = connect(path, synchronous="FULL", cache_kib=_SMALL_CACHE_KIB)
-        try:
+        with _closed_on_error(connection):
             _check_owner(connection, path)
-        except BaseException:
-            connection.close()
-            raise
     return connection
+
+
+@contextmanager
+def _closed_on_error(connection: apsw.Connection) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        connection.close()
+        raise
 
 
 def _create_file(path: Path) -> None:
@@ -130,7 +133,6 @@ def _keep_log_ahead(connection: apsw.Connection, path: Path) -> None:
             f"the database {path} cannot use a write-ahead log",
             hint="Put the file on a local disk: network file systems lack what it needs.",
         )
-    connection.pragma("wal_autocheckpoint", _WAL_PAGES)
     connection.pragma("journal_size_limit", _WAL_LEFTOVER)
 
 

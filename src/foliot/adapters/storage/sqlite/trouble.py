@@ -37,7 +37,11 @@ def translate(error: apsw.Error, path: Path) -> StorageError:
     for kind, fact, hint in _HINTS:
         if isinstance(error, kind) or (is_full and kind is apsw.FullError):
             return StorageUnavailable(f"the database {path} {fact}", hint=hint)
-    return StorageError(f"the database {path} refused a statement: {error}", hint="Please report this.")
+    return StorageError(
+        f"the database {path} refused a statement: {error}",
+        hint="Something other than Foliot may have changed it: foliot verify names the rows that cannot be read. "
+        "If there are none, please report this.",
+    )
 
 
 def _is_full(directory: Path) -> bool:

@@ -49,10 +49,18 @@ class SqliteUpkeep:
         # Logs go first: after a crash in between, a run without a log is better than a log that nobody removes.
         logs = await self._prune_logs(finds, retention, now, limit)
         pruned = await self._writer.submit("prune", work)
-        return pruned and pruned._replace(logs=logs)
+        return pruned and self._with_more(pruned._replace(logs=logs), limit)
 
     async def events(self, *, after: int, limit: int) -> list[Event]:
         return await self._reader.read(lambda session: read_events(session, after, limit))
+
+    def _with_more(self, pruned: Pruned, limit: int) -> Pruned:
+        """A walk that has come to its end waits for the others: so each is gone once until there is no more."""
+        is_more = not self._walk.is_over or self._logs.is_half_walked or max(pruned) >= limit
+        if not is_more:
+            self._walk = Walk()
+            self._logs.walk_anew()
+        return pruned._replace(is_more=is_more)
 
     async def _prune_logs(self, finds: Finds, retention: Retention, now: Instant, limit: int) -> int:
         before = None if retention.logs_age is None else Instant(now - retention.logs_age)

@@ -6,7 +6,7 @@ from typing import Final
 
 from foliot.adapters.storage.documents import decode_names, encode_names
 from foliot.adapters.storage.queries import load_queries
-from foliot.adapters.storage.rows import lease_of
+from foliot.adapters.storage.rows import lease_of, worker_of
 from foliot.adapters.storage.sqlite import claims
 from foliot.adapters.storage.sqlite.access import Access
 from foliot.adapters.storage.sqlite.committer import Transaction
@@ -19,6 +19,7 @@ from foliot.domain.payload import UNREADABLE
 from foliot.domain.run import GivenBack
 
 SQL: Final = load_queries(Path(__file__).parent / "sql" / "workers.sql")
+_QUEUES: Final = 2
 
 
 class SqliteWorkers:
@@ -58,7 +59,7 @@ class SqliteWorkers:
     async def all(self, *, at: Instant | None = None) -> list[WorkerState]:
         def look(session: Session) -> list[WorkerState]:
             rows = session.rows(SQL["all_workers"], (self._clock.boot_id, self._clock.elapsed()))
-            return [_state(row) for row in rows]
+            return [worker_of(row, _queues(row[_QUEUES])) for row in rows]
 
         return await self._reader.read(look)
 
@@ -84,12 +85,6 @@ def _renew(
 def _leased(row: Row) -> tuple[Claim, Instant | None]:
     *claim, cancel_at = row
     return lease_of(claim), cancel_at
-
-
-def _state(row: Row) -> WorkerState:
-    worker_id, name, queues, slots, registered_at, seen_at, is_alive, running = row
-    worker = Worker(worker_id, name, _queues(queues), slots)
-    return WorkerState(worker, registered_at, seen_at, bool(is_alive), running)
 
 
 def _queues(document: str) -> tuple[str, ...]:

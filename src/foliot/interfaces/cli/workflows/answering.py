@@ -9,7 +9,7 @@ from foliot.interfaces.cli.ids import complete_ids
 from foliot.interfaces.cli.options import json_option, storage_options
 from foliot.interfaces.cli.place import ask
 from foliot.interfaces.cli.references import NAMING
-from foliot.interfaces.cli.speaking import tell, tell_json
+from foliot.interfaces.cli.speaking import tell_done
 from foliot.interfaces.cli.text import shown
 from foliot.interfaces.cli.workflows.finding import find_execution
 from foliot.wiring import Services
@@ -38,10 +38,8 @@ def answering(name: str, line: str, *, approve: bool) -> click.Command:
 
         run_id = ask(storage, config, answer)
         word = "approved" if approve else "rejected"
-        if as_json:
-            tell_json({"execution_id": run_id, "step": step, "answer": word, "by": by})
-        else:
-            tell(shown(f"{word} {step} of {run_id}"))
+        facts = {"execution_id": run_id, "step": step, "answer": word, "by": by}
+        tell_done(shown(f"{word} {step} of {run_id}"), facts, as_json=as_json)
 
     return command
 

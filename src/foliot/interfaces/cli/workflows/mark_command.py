@@ -8,7 +8,7 @@ from foliot.interfaces.cli.ids import complete_ids
 from foliot.interfaces.cli.options import json_option, storage_options
 from foliot.interfaces.cli.place import ask
 from foliot.interfaces.cli.references import NAMING
-from foliot.interfaces.cli.speaking import surely, tell, tell_json
+from foliot.interfaces.cli.speaking import tell_done
 from foliot.interfaces.cli.workflows.finding import find_execution
 from foliot.wiring import Services
 
@@ -29,8 +29,4 @@ def command(execution: str, step: str, storage: str | None, config: Path | None,
         return {"run_id": await services.executions.mark_step(run.id, step), "marked_in": run.id, "step": step}
 
     done = ask(storage, config, mark)
-    with surely(done["run_id"]):
-        if as_json:
-            tell_json(done)
-        else:
-            tell(done["run_id"])
+    tell_done(done["run_id"], done, as_json=as_json)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from foliot.interfaces.cli.place import ask
-from foliot.interfaces.cli.speaking import tell, tell_json
+from foliot.interfaces.cli.speaking import tell_done
 from foliot.interfaces.cli.workflows.finding import find_workflow
 from foliot.wiring import Services
 
@@ -17,7 +17,4 @@ def pause(storage: str | None, config: Path | None, workflow: str, step: str, *,
 
     ask(storage, config, do)
     word = "paused" if paused else "resumed"
-    if as_json:
-        tell_json({"id": workflow, "step": step, "done": word})
-    else:
-        tell(f"{word} {step} of {workflow}")
+    tell_done(f"{word} {step} of {workflow}", {"id": workflow, "step": step, "done": word}, as_json=as_json)

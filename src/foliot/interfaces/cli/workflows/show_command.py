@@ -1,86 +1,22 @@
 """foliot workflows show: a workflow as a picture."""
 
-import shutil
-import sys
-from collections.abc import Mapping
+from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final
 
 import click
-import msgspec
 
-from foliot.config.workflow_writing import public_workflow, write_workflow
-from foliot.domain.ids import JobId, ScheduleId
-from foliot.domain.run import Run
-from foliot.domain.schedule import ScheduleSpec
-from foliot.domain.secrets import public_document
-from foliot.domain.workflow.drawing import Drawing, drawing_of, edge_words
-from foliot.domain.workflow.spec import Edge, Step
-from foliot.errors import InvalidInput, InvalidWorkflow
-from foliot.interfaces.cli.execution_words import Told
-from foliot.interfaces.cli.graph.canvas import Pen
-from foliot.interfaces.cli.graph.outline import outline
-from foliot.interfaces.cli.graph.picture import Caption, draw
+from foliot.errors import InvalidInput
 from foliot.interfaces.cli.ids import complete_ids
 from foliot.interfaces.cli.options import json_option, storage_options
 from foliot.interfaces.cli.place import ask
 from foliot.interfaces.cli.references import NAMING
-from foliot.interfaces.cli.speaking import say, tell, tell_json
-from foliot.interfaces.cli.table import Column, console, is_terminal, print_fields, print_table, style_of
-from foliot.interfaces.cli.words import json_line
-from foliot.interfaces.cli.workflows.finding import find_execution, find_workflow
+from foliot.interfaces.cli.speaking import tell, tell_json
+from foliot.interfaces.cli.workflows.page import WorkflowPage
 from foliot.interfaces.diagrams import dot, mermaid
-from foliot.ports.executions import WorkflowVersion
-from foliot.wiring import Services
 
 FORMATS: Final = ("text", "mermaid", "dot", "json")
-_PIPE_WIDTH: Final = 120
-_WAITS: Final = (Column("WAITS", is_whole=True), Column("WHY", stays=True))
-_NO_STATES: Final[Mapping[str, str]] = {}
-
-
-class Shown(NamedTuple):
-    workflow: WorkflowVersion
-    told: Told | None
-    paused: frozenset[str]
-    latest: Run | None
-    """The newest run of the workflow, whether it is shown or not."""
-    schedules: Mapping[ScheduleId, ScheduleSpec]
-    """Those that were defined with it."""
-
-    @property
-    def drawing(self) -> Drawing:
-        return drawing_of(self.workflow.spec.steps)
-
-    @property
-    def title(self) -> str:
-        return f"{self.workflow.workflow_id} version {self.workflow.version}"
-
-    @property
-    def states(self) -> Mapping[str, str]:
-        return _NO_STATES if self.told is None else self.told.states
-
-    def document(self) -> dict[str, Any]:
-        workflow_id, version, spec, _ = self.workflow
-        layers = {name: number for number, layer in enumerate(self.drawing.layers, start=1) for name in layer}
-        return {
-            "type": "workflow",
-            "id": workflow_id,
-            "version": version,
-            "description": spec.description,
-            "params": public_document(spec.params),
-            "steps": [_step_object(step, layers[step.name], step.name in self.paused) for step in spec.steps],
-            "execution": None if self.told is None else self.told.document(),
-            "document": self._definition(),
-        }
-
-    def _definition(self) -> dict[str, Any] | None:
-        """The document that the workflow can be deployed from; None where a function is a step, which none can say."""
-        try:
-            spec = self.workflow.spec.as_written
-            return public_workflow(write_workflow(self.workflow.workflow_id, spec, self.schedules))
-        except InvalidWorkflow:
-            return None
 
 
 @click.command("show", epilog=NAMING)
@@ -103,129 +39,18 @@ def command(
     if as_json and form not in (None, "json"):
         raise InvalidInput(f"--json and --format {form} are two answers to one question", hint="Give one of them.")
 
-    async def look(services: Services) -> Shown:
-        return await _look(services, workflow, version, execution)
-
-    shown = ask(storage, config, look)
+    page = ask(storage, config, partial(WorkflowPage.gather, name=workflow, version=version, execution=execution))
     match "json" if as_json else form:
         case "json":
-            tell_json(shown.document())
+            tell_json(page.document())
         case "mermaid":
-            _tell_all(mermaid(shown.title, shown.drawing, shown.states))
+            _tell_all(mermaid(page.title, page.drawing, page.states))
         case "dot":
-            _tell_all(dot(shown.title, shown.drawing, shown.states))
+            _tell_all(dot(page.title, page.drawing, page.states))
         case _:
-            _print(shown)
+            page.print()
 
 
-async def _look(services: Services, name: str, version: int | None, execution: str | None) -> Shown:
-    newest = await find_workflow(services, name)
-    told = None if execution is None else await _named(services, execution, name, version)
-    latest = (await services.storage.runs.latest([JobId(name)])).get(JobId(name))
-    chosen = told.view.version if told is not None else version
-    workflow = newest if chosen is None else await find_workflow(services, name, chosen)
-    if told is None and latest is not None:
-        told = await Told.gather(services, latest.id)
-    if told is not None and told.view.version != workflow.version:
-        told = None
-    paused = frozenset(await services.storage.workflows.paused_steps(name))
-    return Shown(workflow, told, paused, latest, await services.workflows.own_schedules(name))
-
-
-async def _named(services: Services, text: str, workflow_id: str, version: int | None) -> Told:
-    run = await find_execution(services, text)
-    told = await Told.gather(services, run.id)
-    assert told is not None
-    view = told.view
-    if view.workflow_id != workflow_id:
-        raise InvalidInput(
-            f'run {view.id} is an execution of "{view.workflow_id}"',
-            hint=f"Write: foliot workflows show {view.workflow_id} --execution {view.id}",
-        )
-    if version not in (None, view.version):
-        raise InvalidInput(
-            f"execution {view.id} went through version {view.version}, not {version}", hint="Leave --version out."
-        )
-    return told
-
-
-def _step_object(step: Step, layer: int, is_paused: bool) -> dict[str, Any]:
-    return {
-        "name": step.name,
-        "layer": layer,
-        "kind": "approval" if step.approval else "job" if step.definition is None else step.definition.kind,
-        "job": step.job,
-        "is_final": step.is_final,
-        "is_paused": is_paused,
-        "after": [_edge_object(edge) for edge in step.after],
-    }
-
-
-def _edge_object(edge: Edge) -> dict[str, Any]:
-    test = None if edge.test is None else msgspec.to_builtins(edge.test)
-    return {"step": edge.parent, "when": sorted(edge.when), "test": test, "words": edge_words(edge) or "success"}
-
-
-# -- text
-
-
-def _tell_all(lines: Any) -> None:
+def _tell_all(lines: Iterable[str]) -> None:
     for line in lines:
         tell(line)
-
-
-def _print(shown: Shown) -> None:
-    spec, told, latest = shown.workflow.spec, shown.told, shown.latest
-    given = None if told is None or told.view.params == spec.params else told.view.params
-    print_fields(
-        [
-            ("workflow", shown.title),
-            ("description", spec.description or None),
-            ("params", json_line(public_document(spec.params)) if spec.params else None),
-            ("execution", None if told is None else f"{told.view.id} {told.view.status}"),
-            ("given", None if given is None else json_line(public_document(given))),
-            ("why", None if told is None else told.why()),
-        ]
-    )
-    tell()
-    _print_graph(shown)
-    if told is not None and told.waits:
-        tell()
-        print_table(_WAITS, told.waits.items())
-    if told is None and latest is not None:
-        say(f"the newest execution, {latest.id}, is not in the picture: see foliot show {latest.id}")
-
-
-def _print_graph(shown: Shown) -> None:
-    captions = {step.name: _caption(shown, step) for step in shown.workflow.spec.steps}
-    width = shutil.get_terminal_size().columns if is_terminal() else _PIPE_WIDTH
-    drawing = shown.drawing
-    lines = draw(drawing, captions, Pen.for_encoding(sys.stdout.encoding), width) or outline(drawing, captions)
-    if is_terminal():
-        _print_rich(lines)
-        return
-    for line in lines:
-        tell("".join(piece.text for piece in line))
-
-
-def _caption(shown: Shown, step: Step) -> Caption:
-    marks = [
-        word
-        for word, is_so in (
-            ("approval", step.approval is not None),
-            ("final", step.is_final),
-            ("paused", step.name in shown.paused),
-        )
-        if is_so
-    ]
-    title = f"{step.name} ({', '.join(marks)})" if marks else step.name
-    state = shown.states.get(step.name, "")
-    return Caption([title, state] if state else [title], style_of(state))
-
-
-def _print_rich(lines: Any) -> None:
-    from rich.text import Text
-
-    printer = console()
-    for line in lines:
-        printer.print(Text.assemble(*((piece.text, piece.style) for piece in line)), soft_wrap=True)

@@ -28,7 +28,7 @@ class AbsenceContract(Contract):
         assert await jobs.get([JobId(NUL), REPORT]) == {REPORT: job}
         assert await jobs.delete([JobId(NUL), REPORT], at=scene.now) == [REPORT]
 
-    async def test_no_schedule_does(self, scene: Scene) -> None:
+    async def test_no_schedule_has_an_id_with_a_nul(self, scene: Scene) -> None:
         nightly = await scene.schedule()
         schedules, nul = scene.storage.schedules, ScheduleId(NUL)
 
@@ -38,14 +38,15 @@ class AbsenceContract(Contract):
         assert [one.id for one in await schedules.pause([nul, NIGHTLY], paused=True, at=scene.now)] == [NIGHTLY]
         assert await schedules.delete([nul, NIGHTLY], at=scene.now) == [NIGHTLY]
 
-    async def test_no_ledger_does(self, scene: Scene) -> None:
+    async def test_no_ledger_has_a_uid_with_a_nul(self, scene: Scene) -> None:
         schedules, uid = scene.storage.schedules, ScheduleUid(NUL)
 
         assert await schedules.ticks(uid, after=Instant(0), until=LATEST, limit=1) == []
         assert await schedules.tick_keys(uid, after=Instant(0), until=LATEST, limit=1) == []
+        assert await schedules.shared_runs(uid, after=Instant(0)) == []
         assert await schedules.latest_ticks(uid, limit=1) == []
 
-    async def test_no_run_does(self, scene: Scene) -> None:
+    async def test_no_run_has_an_id_with_a_nul(self, scene: Scene) -> None:
         [known] = await scene.create(a_run())
         runs, nul = scene.storage.runs, RunId(NUL)
 
@@ -68,7 +69,7 @@ class AbsenceContract(Contract):
         assert await runs.sights([nul], after=Instant(0), until=scene.now) == {nul: Sight(None)}
         assert await runs.latest_end(nul, [Status.SUCCESS], until=scene.now) is None
 
-    async def test_no_workflow_does(self, scene: Scene) -> None:
+    async def test_no_workflow_has_an_id_with_a_nul(self, scene: Scene) -> None:
         etl = await put(scene, a_workflow("extract"))
         workflows = scene.storage.workflows
 
@@ -77,7 +78,7 @@ class AbsenceContract(Contract):
         assert await workflows.paused_steps(NUL) == set()
         assert await workflows.behind(NUL) == (set(), set())
 
-    async def test_no_execution_does(self, scene: Scene) -> None:
+    async def test_no_execution_has_an_id_with_a_nul(self, scene: Scene) -> None:
         known = await opened(scene)
         executions, nul = scene.storage.executions, RunId(NUL)
 
@@ -89,13 +90,13 @@ class AbsenceContract(Contract):
         assert await executions.active(workflow_id=NUL) == []
         assert await executions.busy([JobId(NUL)]) == set()
 
-    async def test_no_worker_does(self, scene: Scene) -> None:
+    async def test_no_worker_has_an_id_with_a_nul(self, scene: Scene) -> None:
         nul = WorkerId(NUL)
         await scene.storage.workers.retire(nul)
 
         assert await scene.storage.workers.renew(nul, None, LEASE, at=scene.now) is None
 
-    async def test_no_log_does(self, scene: Scene) -> None:
+    async def test_no_log_is_of_a_run_with_a_nul(self, scene: Scene) -> None:
         assert await scene.storage.logs.read(RunId(NUL)) == []
         assert await scene.storage.logs.tail(RunId(NUL), limit=1) == []
 

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable
 from itertools import chain
 
 import pytest
@@ -13,19 +12,16 @@ from foliot.domain.instant import MINUTE
 from foliot.domain.lease import CancelAnswer
 from foliot.domain.run import Status
 from foliot.domain.schedule import Overlap
-from foliot.ports.storage import Storage
 from foliot.testing.builders import LEASE, REPORT, a_run, an_id, every, failed, fire, some_runs, succeeded
 from foliot.testing.clock import VirtualClock
-from foliot.testing.conformance.storage.scene import Contract, Scene
-
-Opener = Callable[[], Awaitable[Storage]]
+from foliot.testing.conformance.storage.scene import Another, Contract, Scene
 
 
 class ConcurrencyContract(Contract):
     """Every storage passes these, unchanged. Each user has a storage object, and so connections, of its own."""
 
     @pytest.fixture
-    async def scenes(self, scene: Scene, another: Opener, clock: VirtualClock) -> list[Scene]:
+    async def scenes(self, scene: Scene, another: Another, clock: VirtualClock) -> list[Scene]:
         return [scene, Scene(await another(), clock), Scene(await another(), clock)]
 
     async def test_what_one_has_saved_the_other_sees(self, scenes: list[Scene]) -> None:

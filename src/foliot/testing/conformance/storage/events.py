@@ -39,7 +39,7 @@ class EventContract(Contract):
         assert numbers == sorted(set(numbers))
         assert [item[0] for event in (*page, *rest) for item in event.items] == runs
 
-    async def test_nothing_happened_yet(self, scene: Scene) -> None:
+    async def test_a_new_storage_has_no_events(self, scene: Scene) -> None:
         assert await scene.storage.upkeep.events(after=0, limit=100) == []
 
     async def test_a_batch_is_one_event(self, scene: Scene) -> None:

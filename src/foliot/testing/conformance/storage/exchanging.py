@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 
 import pytest
 
@@ -16,10 +16,8 @@ from foliot.ports.storage import Storage
 from foliot.testing.builders import LEASE, a_claim, a_run, failed, some_runs, succeeded
 from foliot.testing.clock import VirtualClock
 from foliot.testing.conformance.storage.finishing import FinishContract
-from foliot.testing.conformance.storage.scene import Scene
+from foliot.testing.conformance.storage.scene import Another, Scene
 from foliot.testing.invariants import check_invariants
-
-Opener = Callable[[], Awaitable[Storage]]
 
 
 class ExchangingScene(Scene):
@@ -189,7 +187,7 @@ class ExchangeContract(FinishContract):
 
     @pytest.mark.proves("L1", "L2", "S2")
     async def test_many_that_exchange_never_share_a_run(
-        self, scene: ExchangingScene, another: Opener, clock: VirtualClock
+        self, scene: ExchangingScene, another: Another, clock: VirtualClock
     ) -> None:
         runs = await scene.create(*some_runs(200))
         scenes = [scene, ExchangingScene(await another(), clock), ExchangingScene(await another(), clock)]

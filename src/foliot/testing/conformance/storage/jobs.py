@@ -26,6 +26,15 @@ class JobContract(Contract):
         assert put.created_at == put.updated_at == scene.now
         assert await scene.storage.jobs.get([REPORT]) == {REPORT: put}
 
+    async def test_of_two_definitions_of_a_job_in_one_call_the_last_counts(self, scene: Scene) -> None:
+        given = [(REPORT, a_job_spec(priority=5)), (REPORT, a_job_spec(priority=6))]
+
+        first, last = await scene.storage.jobs.put(given, at=scene.now)
+
+        assert first == last == (await scene.storage.jobs.get([REPORT]))[REPORT]
+        assert (last.spec.options.priority, last.revision) == (6, 1)
+        assert await scene.storage.jobs.put(given, at=scene.now) == [last, last]
+
     @pytest.mark.proves("R1-11")
     async def test_putting_what_is_there_changes_nothing(self, scene: Scene) -> None:
         before = await scene.job(priority=5)

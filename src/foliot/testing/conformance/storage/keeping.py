@@ -8,6 +8,7 @@ from foliot.domain.instant import DAY, HOUR, Instant
 from foliot.domain.run import Status
 from foliot.domain.workflow.execution import Execution
 from foliot.ports.runs import RunFilter
+from foliot.ports.upkeep import Retention
 from foliot.testing.builders import REPORT, a_chunk, a_run, retention, succeeded
 from foliot.testing.conformance.storage.gates import SKIP
 from foliot.testing.conformance.storage.passages import (
@@ -103,6 +104,22 @@ class KeepingContract(Contract):
 
         assert (max(pieces), sum(pieces)) == (1, 5)
         assert await scene.storage.executions.get([run_id, inner]) == {}
+        assert await scene.storage.runs.page(RunFilter()) == []
+
+    @pytest.mark.parametrize(
+        "kept", [retention(runs_age=HOUR), retention(runs_per_job=0), retention(executions_per_workflow=0)]
+    )
+    async def test_whoever_prunes_until_there_is_no_more_leaves_nothing_of_large_executions(
+        self, scene: Scene, kept: Retention
+    ) -> None:
+        for workflow_id in ("etl", "other"):
+            await over(scene, workflow_id)
+        await nested(scene)
+        scene.clock.advance(DAY)
+
+        pieces = await scene.prune_to_the_end(kept, limit=2)
+
+        assert sum(piece.runs for piece in pieces) == 7
         assert await scene.storage.runs.page(RunFilter()) == []
 
     async def test_decisions_and_ends_go_with_their_runs(self, scene: Scene) -> None:

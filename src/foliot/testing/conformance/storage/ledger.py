@@ -1,6 +1,7 @@
 """Reading what was decided: what a storage promises about ticks and ledgers."""
 
 import pytest
+from msgspec.structs import replace
 
 from foliot.domain.audit import audit
 from foliot.domain.ids import ScheduleId, ScheduleUid
@@ -8,7 +9,9 @@ from foliot.domain.instant import HOUR, LATEST, MINUTE, SECOND, Instant, later
 from foliot.domain.schedule import Catchup, Overlap
 from foliot.domain.tick import TickOutcome, tick_key
 from foliot.domain.timetable import Timetable
+from foliot.ports.storage import Storage
 from foliot.testing.builders import every
+from foliot.testing.clock import VirtualClock
 from foliot.testing.conformance.storage.scene import Contract, Scene
 
 
@@ -55,6 +58,22 @@ class LedgerContract(Contract):
         assert len(page) == 2
         assert [*page, *rest, *none] == [(moment, tick_key(name, moment)) for moment in moments]
 
+    @pytest.mark.proves("T4")
+    async def test_a_run_that_two_rows_name_is_found(self, storage: Storage, clock: VirtualClock) -> None:
+        scene = Scene(storage, clock)  # one that does not ask whether all is well in the end
+        schedule = await scene.schedule(every(60, catchup=Catchup.ALL, overlap=Overlap.ALLOW))
+        scene.clock.advance(4 * MINUTE + 30 * SECOND)
+        [firing] = await scene.decide()
+        first, second, *rest = firing.ticks
+        ticks = [first, second._replace(run_id=first.run_id), *rest]
+        await scene.settle(replace(firing, ticks=ticks))
+
+        shared = scene.storage.schedules.shared_runs
+
+        assert await shared(schedule.uid, after=Instant(0)) == [first.run_id]
+        assert await shared(schedule.uid, after=first.scheduled_for) == []
+        assert await shared(ScheduleUid("other"), after=Instant(0)) == []
+
     async def test_a_range_is_found_by_its_first_moment(self, scene: Scene) -> None:
         uid, first = await a_range(scene)
 
@@ -99,7 +118,7 @@ class LedgerContract(Contract):
     async def test_the_newest_ticks_come_first(self, scene: Scene) -> None:
         uid, moments = await six_ticks(scene)
 
-        latest = await scene.storage.schedules.latest_ticks(uid, limit=2)
+        latest = [seen.record for seen in await scene.storage.schedules.latest_ticks(uid, limit=2)]
 
         assert [tick.scheduled_for for tick in latest] == [moments[5], moments[4]]
 

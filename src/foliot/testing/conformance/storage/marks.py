@@ -1,7 +1,6 @@
 """Success by hand: what a storage promises about mark."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 
 import pytest
 
@@ -12,11 +11,8 @@ from foliot.domain.mark import MarkAnswer, Marked
 from foliot.domain.outcome import Reason
 from foliot.domain.run import Status
 from foliot.domain.schedule import Overlap
-from foliot.ports.storage import Storage
 from foliot.testing.builders import REPORT, a_run, a_run_id, every, failed, succeeded, to_retry
-from foliot.testing.conformance.storage.scene import Contract, Scene
-
-Another = Callable[[], Awaitable[Storage]]
+from foliot.testing.conformance.storage.scene import Another, Contract, Scene
 
 
 async def mark(scene: Scene, run_id: RunId, stand_in: RunId | None = None) -> Marked:
@@ -141,7 +137,7 @@ class MarkContract(Contract):
 
         assert [claim.run_id for claim in await scene.claim()] == [second]
 
-    async def test_its_schedule_goes_on(self, scene: Scene) -> None:
+    async def test_the_schedule_of_a_marked_run_goes_on(self, scene: Scene) -> None:
         await scene.schedule(every(60, overlap=Overlap.QUEUE))
         [first] = await scene.fire_after(MINUTE)
         [second] = await scene.fire_after(MINUTE)
@@ -152,7 +148,7 @@ class MarkContract(Contract):
         assert await scene.ready() == [second]
 
     @pytest.mark.proves("S4")
-    async def test_it_is_an_event(self, scene: Scene) -> None:
+    async def test_a_mark_is_told_as_the_end_of_a_run(self, scene: Scene) -> None:
         claim = await scene.start()
         await scene.finish(failed(claim))
         [queued] = await scene.create(a_run())

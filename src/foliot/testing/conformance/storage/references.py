@@ -1,7 +1,6 @@
 """A job gets another id: what a storage promises about all who name it."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -19,7 +18,6 @@ from foliot.domain.workflow.jobs import jobs_of
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.ports.definitions import Deployment
 from foliot.ports.runs import RunFilter
-from foliot.ports.storage import Storage
 from foliot.testing.builders import REPORT, a_job_spec, a_run
 from foliot.testing.conformance.storage.passages import (
     ETL,
@@ -31,9 +29,7 @@ from foliot.testing.conformance.storage.passages import (
     stored,
     the_end,
 )
-from foliot.testing.conformance.storage.scene import Contract, Scene
-
-Another = Callable[[], Awaitable[Storage]]
+from foliot.testing.conformance.storage.scene import Another, Contract, Scene
 
 A, B, C, DIGEST, OTHER = map(JobId, ("a", "b", "c", "digest", "report2"))
 

@@ -1,7 +1,7 @@
 """A job gets another id: what a storage promises about everything that bears its name."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from functools import partial
 
 import pytest
@@ -14,11 +14,8 @@ from foliot.domain.lease import Finish
 from foliot.domain.run import Status
 from foliot.domain.tick import JitterMode, TickOutcome
 from foliot.ports.runs import RunFilter
-from foliot.ports.storage import Storage
 from foliot.testing.builders import REPORT, a_run, a_schedule, cron, every, failed, lost, succeeded, to_retry
-from foliot.testing.conformance.storage.scene import Contract, Scene
-
-Another = Callable[[], Awaitable[Storage]]
+from foliot.testing.conformance.storage.scene import Another, Contract, Scene
 
 DIGEST = JobId("digest")
 RENAME = {REPORT: DIGEST}
@@ -327,7 +324,7 @@ class RenameContract(Contract):
         await scene.finish(succeeded(running))
         assert [claim.limit_keys for claim in await scene.claim()] == [("job:report2",)]
 
-    async def test_it_is_an_event(self, scene: Scene) -> None:
+    async def test_a_rename_is_one_event_for_each_thing_that_it_changes(self, scene: Scene) -> None:
         schedule = await scene.schedule(every(60), schedule_id="report:default")
 
         await rename(scene)

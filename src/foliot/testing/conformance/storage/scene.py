@@ -1,6 +1,6 @@
 """A storage and a clock with the steps that most cases begin with. Every verb happens at the clock's now."""
 
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from typing import Any, ClassVar
 
 import pytest
@@ -23,6 +23,8 @@ from foliot.testing.clock import VirtualClock
 from foliot.testing.invariants import check_invariants
 
 ANY_TIME = 1_000
+Another = Callable[[], Awaitable[Storage]]
+"""What the fixture `another` is: it opens the same database once more, as another process would."""
 
 
 class Scene:
@@ -153,6 +155,14 @@ class Scene:
         pruned = await self.storage.upkeep.prune(retention, epoch=epoch, limit=limit, at=self.now)
         assert pruned is not None
         return pruned
+
+    async def prune_to_the_end(self, retention: Retention, *, limit: int) -> list[Pruned]:
+        """Prune until there is no more; no case has a hundred pieces to be removed."""
+        pieces = [await self.prune(retention, limit=limit)]
+        while pieces[-1].is_more:
+            assert len(pieces) < 100
+            pieces.append(await self.prune(retention, limit=limit))
+        return pieces
 
     async def items(self, kind: EventKind) -> list[list[Any]]:
         """The items of all events of a kind, in order."""

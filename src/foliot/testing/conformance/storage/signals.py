@@ -34,6 +34,14 @@ class SignalContract(Contract):
 
         await heard(signal)
 
+    async def test_a_run_that_is_due_before_all_that_wait_wakes_the_dispatcher(self, scene: Scene) -> None:
+        await scene.create(a_run(due_at=scene.after(2 * MINUTE)))
+        signal = cleared(scene.storage, Topic.LATER)
+
+        await scene.create(a_run(due_at=scene.after(MINUTE)))
+
+        await heard(signal)
+
     async def test_a_retry_for_later_wakes_the_dispatcher(self, scene: Scene) -> None:
         claim = await scene.start()
         signal = cleared(scene.storage, Topic.LATER)

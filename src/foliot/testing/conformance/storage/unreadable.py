@@ -238,6 +238,15 @@ class UnreadableContract(Contract):
         assert [claim.run_id for claim in claims] == [sound]
         await self.has_ended(scene, bad)
 
+    async def test_no_more_are_claimed_in_its_place_than_were_asked_for(self, scene: Scene, spoil: Spoil) -> None:
+        first, bad, *_ = await scene.create(a_run(), limited(scene.now), a_run(), a_run())
+        spoil("runs", f"id = '{bad}'", limits="{oops")
+
+        claims = await scene.claim(2)
+
+        assert [claim.run_id for claim in claims][:1] == [first]
+        assert len(claims) == 2
+
     @pytest.mark.parametrize("document", NO_LIMITS)
     async def test_one_that_is_for_later_keeps_no_other_from_being_released(
         self, scene: Scene, spoil: Spoil, document: str

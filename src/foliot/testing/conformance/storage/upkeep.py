@@ -136,6 +136,50 @@ class UpkeepContract(Contract):
 
         assert counts == [2, 1, 0]
 
+    async def test_whoever_prunes_until_there_is_no_more_leaves_nothing_too_old(self, scene: Scene) -> None:
+        schedules = [await scene.schedule(every(60, overlap=Overlap.ALLOW), schedule_id=f"s{n}") for n in range(7)]
+        for _ in range(3):
+            await scene.fire_after(MINUTE)
+        scene.clock.advance(DAY)
+
+        pieces = await scene.prune_to_the_end(retention(ticks_age=HOUR), limit=2)
+
+        assert sum(piece.ticks for piece in pieces) == 21
+        assert all([await scene.ticks(schedule.uid) == [] for schedule in schedules])
+
+    async def test_a_piece_in_which_nothing_was_too_old_is_not_the_end(self, scene: Scene) -> None:
+        for number in range(6):
+            await scene.schedule(every(DAY // SECOND), schedule_id=f"daily-{number}")
+        await scene.schedule(every(60, overlap=Overlap.ALLOW))
+        await scene.fire_after(MINUTE)
+        scene.clock.advance(HOUR)
+
+        pieces = await scene.prune_to_the_end(retention(ticks_age=MINUTE), limit=2)
+
+        assert sum(piece.ticks for piece in pieces) == 1
+
+    async def test_runs_that_are_both_too_old_and_too_many_hide_no_others(self, scene: Scene) -> None:
+        for _ in range(3):
+            await finished(scene)
+        scene.clock.advance(DAY)
+        for _ in range(6):
+            await finished(scene)
+
+        pieces = await scene.prune_to_the_end(retention(runs_age=HOUR, runs_per_job=1), limit=5)
+
+        assert sum(piece.runs for piece in pieces) == 8
+
+    async def test_whoever_prunes_until_there_is_no_more_has_seen_every_job(self, scene: Scene) -> None:
+        for number in range(5):
+            for _ in range(3):
+                await finished(scene, job_id=f"job-{number}")
+        scene.clock.advance(SECOND)
+
+        pieces = await scene.prune_to_the_end(retention(runs_per_job=1, runs_age=DAY), limit=3)
+
+        assert sum(piece.runs for piece in pieces) == 10
+        assert not (await scene.prune(retention(runs_per_job=1, runs_age=DAY), limit=3)).is_more
+
     async def test_a_dedupe_key_is_free_when_its_run_has_been_removed(self, scene: Scene) -> None:
         first = await scene.start(a_run(dedupe_key="order-1"))
         await scene.finish(succeeded(first))
@@ -164,6 +208,13 @@ class UpkeepContract(Contract):
         assert await scene.storage.logs.read(old.run_id) == []
         assert len(await scene.storage.logs.read(young.run_id)) == 1
         assert await scene.status(old.run_id) is Status.SUCCESS
+
+    async def test_logs_that_grow_old_later_are_removed_later(self, scene: Scene) -> None:
+        for _ in range(3):
+            await finished(scene)
+            scene.clock.advance(DAY)
+
+            assert (await scene.prune(retention(logs_age=HOUR))).logs == 1
 
     async def test_the_log_of_a_run_that_is_not_over_is_kept(self, scene: Scene) -> None:
         running = await scene.start()

@@ -67,7 +67,7 @@ UPDATE foliot.executions SET ended_at = $2 WHERE run_id = ANY ((SELECT $1::text[
 
 -- name: end_execution_runs
 UPDATE foliot.runs SET
-    status = ended.status, is_trouble = ended.status <> 'success',
+    status = ended.status, trouble = nullif(ended.status, 'success'),
     finished_at = greatest($1, runs.created_at, runs.started_at),
     reason = ended.reason, exit_code = ended.exit_code, error = ended.error
 FROM unnest((SELECT $2::text[]), (SELECT $3::text[]), (SELECT $4::text[]), (SELECT $5::int[]), (SELECT $6::text[]))

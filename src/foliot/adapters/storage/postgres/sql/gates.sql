@@ -27,7 +27,7 @@ WHERE run.id = ANY ((SELECT $1::text[])::text[])
 
 -- name: end_unstarted
 UPDATE foliot.runs SET
-    status = ended.status, is_trouble = ended.status <> 'success', finished_at = greatest($1, runs.created_at),
+    status = ended.status, trouble = nullif(ended.status, 'success'), finished_at = greatest($1, runs.created_at),
     reason = ended.reason, exit_code = ended.exit_code, error = ended.error
 FROM unnest((SELECT $2::text[]), (SELECT $3::text[]), (SELECT $4::text[]), (SELECT $5::int[]), (SELECT $6::text[]))
      AS ended (id, status, reason, exit_code, error)

@@ -231,7 +231,7 @@ WHERE attempt.run_id = ANY ((SELECT $1::text[])::text[]) AND attempt.token = ANY
 
 -- name: end_runs
 UPDATE foliot.runs SET
-    status = ended.status, is_trouble = ended.status <> 'success', finished_at = greatest($1, ended.started_at),
+    status = ended.status, trouble = nullif(ended.status, 'success'), finished_at = greatest($1, ended.started_at),
     reason = ended.reason, error = ended.error, exit_code = ended.exit_code,
     worker_id = ended.worker_id, token = ended.token, attempt = ended.attempt, started_at = ended.started_at,
     lost = runs.lost + ended.lost
@@ -283,7 +283,7 @@ SELECT id, status FROM foliot.runs WHERE id = ANY ((SELECT $1::text[])::text[]);
 
 -- name: end_cancelled
 UPDATE foliot.runs SET
-    status = 'cancelled', is_trouble = true, reason = 'cancelled', finished_at = greatest($2, created_at)
+    status = 'cancelled', trouble = 'cancelled', reason = 'cancelled', finished_at = greatest($2, created_at)
 WHERE id = ANY ((SELECT $1::text[])::text[])
 RETURNING id, attempt;
 
@@ -305,45 +305,66 @@ SELECT run.id, run.job_id,
             WHEN (SELECT true FROM foliot.holds WHERE holds.run_id = run.id AND NOT is_admitted LIMIT 1) THEN 'queued'
             ELSE coalesce((SELECT CASE WHEN cancel_at IS NULL THEN 'running' ELSE 'cancelling' END
                            FROM foliot.executions WHERE executions.run_id = run.id AND ended_at IS NULL),
-                          'scheduled') END,
+                          'scheduled') END AS status,
        run.reason, run.queue, run.priority, run.trigger,
        run.schedule_uid, run.schedule_id, run.scheduled_for, run.tick_key, run.payload,
        (SELECT body FROM foliot.outputs WHERE outputs.run_id = run.id),
        run.due_at, run.created_at, coalesce(lease.started_at, run.started_at), run.finished_at,
        coalesce(lease.attempt, run.attempt), run.lost, run.exit_code, run.error,
-       coalesce(lease.worker_id, run.worker_id), coalesce(lease.token, run.token), run.root_id, run.role, run.item
+       coalesce(lease.worker_id, run.worker_id), coalesce(lease.token, run.token), run.root_id, run.role, run.item,
+       run.overrides, run.limits
 FROM foliot.runs run
 LEFT JOIN foliot.leases lease ON lease.run_id = run.id
 WHERE run.id = ANY ((SELECT $1::text[])::text[]);
 
 -- name: page_project
+-- The pages have the same parameters, whatever they need. A page begins below an id, or below '~', which is above all.
+-- Where a page is of something, ANY in its first condition leaves but one index that gives its order: for `=`, the
+-- index of all ids would do, and lead through all runs to those that are asked for.
 SELECT id FROM foliot.runs
-WHERE project = $1 AND ($2::text IS NULL OR id < $2) AND ($6::text IS NULL OR status = $6)
+WHERE project = $1 AND id < coalesce($2::text, '~') AND ($6::text IS NULL OR status = $6)
   AND ($4::text IS NULL OR job_id = $4) AND $5::text IS NULL
 ORDER BY id DESC LIMIT $3;
 
 -- name: page_job
+-- Of any status, or successes: no index may name those. They are mostly near, and retention bounds the others.
 SELECT id FROM foliot.runs
-WHERE project = $1 AND job_id = $4 AND ($2::text IS NULL OR id < $2) AND ($6::text IS NULL OR status = $6)
-  AND $5::text IS NULL
+WHERE project = ANY ((SELECT ARRAY[$1])::text[]) AND job_id = $4 AND id < coalesce($2::text, '~')
+  AND ($6::text IS NULL OR status = $6) AND $5::text IS NULL
 ORDER BY project DESC, job_id DESC, id DESC LIMIT $3;
 
+-- name: known_uids
+-- A schedule that was deleted and created again has several.
+SELECT uid FROM foliot.schedules WHERE project = $1 AND id = $5 AND deleted_at IS NULL
+UNION ALL SELECT uid FROM foliot.schedules WHERE project = $1 AND id = $5 AND deleted_at IS NOT NULL
+
 -- name: page_schedule
--- A schedule that was deleted and created again has several uids.
-SELECT found.id
-FROM (SELECT uid FROM foliot.schedules WHERE project = $1 AND id = $5 AND deleted_at IS NULL
-      UNION ALL SELECT uid FROM foliot.schedules WHERE project = $1 AND id = $5 AND deleted_at IS NOT NULL) AS known,
-    LATERAL (SELECT id FROM foliot.runs
-             WHERE schedule_uid = known.uid AND ($2::text IS NULL OR id < $2)
-               AND ($4::text IS NULL OR job_id = $4) AND ($6::text IS NULL OR status = $6)
-             ORDER BY schedule_uid DESC, id DESC LIMIT $3) AS found
+SELECT found.id FROM ({known_uids}) AS known, LATERAL (
+    SELECT id FROM foliot.runs
+    WHERE schedule_uid = ANY (ARRAY[known.uid]) AND id < coalesce($2::text, '~')
+      AND ($4::text IS NULL OR job_id = $4) AND ($6::text IS NULL OR status = $6)
+    ORDER BY schedule_uid DESC, id DESC LIMIT $3) AS found
 ORDER BY found.id DESC LIMIT $3;
 
 -- name: page_trouble
 SELECT id FROM foliot.runs
-WHERE project = $1 AND is_trouble AND ($2::text IS NULL OR id < $2) AND status = $6
-  AND ($4::text IS NULL OR job_id = $4) AND ($5::text IS NULL OR schedule_id = $5)
-ORDER BY project DESC, id DESC LIMIT $3;
+WHERE project = ANY ((SELECT ARRAY[$1])::text[]) AND trouble = $6 AND id < coalesce($2::text, '~')
+  AND $4::text IS NULL AND $5::text IS NULL
+ORDER BY project DESC, trouble DESC, id DESC LIMIT $3;
+
+-- name: page_job_trouble
+SELECT id FROM foliot.runs
+WHERE project = ANY ((SELECT ARRAY[$1])::text[]) AND job_id = $4 AND trouble = $6
+  AND id < coalesce($2::text, '~') AND $5::text IS NULL
+ORDER BY project DESC, job_id DESC, trouble DESC, id DESC LIMIT $3;
+
+-- name: page_schedule_trouble
+SELECT found.id FROM ({known_uids}) AS known, LATERAL (
+    SELECT id FROM foliot.runs
+    WHERE schedule_uid = ANY (ARRAY[known.uid]) AND trouble = $6 AND id < coalesce($2::text, '~')
+      AND ($4::text IS NULL OR job_id = $4)
+    ORDER BY schedule_uid DESC, trouble DESC, id DESC LIMIT $3) AS found
+ORDER BY found.id DESC LIMIT $3;
 
 -- name: page_live
 -- Runs that are not over are found through the small tables that say where they stand.

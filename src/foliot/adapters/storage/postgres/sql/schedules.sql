@@ -74,7 +74,7 @@ WHERE project = $1 AND job_id = $4 AND deleted_at IS NULL AND ($2::text IS NULL 
 ORDER BY id LIMIT $3;
 
 -- name: due_schedules
-SELECT uid, id, version, revision, opened_at, spec, created_at, settled_until, behind_since
+SELECT uid, id, version, created_at, revision, opened_at, spec, settled_until, behind_since
 FROM foliot.schedules WHERE wake_at <= $1 ORDER BY wake_at LIMIT $2;
 
 -- name: planned_ticks
@@ -217,6 +217,10 @@ ORDER BY scheduled_for LIMIT $4;
 -- name: tick_keys
 SELECT scheduled_for, key FROM foliot.ticks
 WHERE uid = $1 AND scheduled_for > $2 AND scheduled_for <= $3 AND key IS NOT NULL ORDER BY uid, scheduled_for LIMIT $4;
+
+-- name: shared_runs
+SELECT run_id FROM foliot.ticks WHERE uid = $1 AND scheduled_for > $2 AND run_id IS NOT NULL
+GROUP BY run_id HAVING count(*) > 1;
 
 -- name: latest_ticks
 SELECT scheduled_for, "until", count, outcome, reason, fire_at, revision, run_id, into_tick

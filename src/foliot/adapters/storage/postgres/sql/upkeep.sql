@@ -37,7 +37,8 @@ SELECT id FROM foliot.runs WHERE id < $1 AND status <> 'scheduled' AND finished_
 ORDER BY id LIMIT $3;
 
 -- name: surplus_runs
--- The next few jobs, and their terminal runs beyond the newest ones. A job without surplus comes back with no run.
+-- The next few jobs, and their terminal runs beyond the newest ones. A job without surplus comes back with no run: as
+-- many rows as there may be runs and jobs hold at least that many runs, or else everything.
 SELECT job.job_id, surplus.id
 FROM (WITH RECURSIVE listed AS (
           (SELECT project, job_id, 1 AS nth FROM foliot.runs WHERE project = $1 AND job_id > $2
@@ -57,7 +58,7 @@ LEFT JOIN LATERAL (
                       WHERE newest.project = job.project AND newest.job_id = job.job_id
                       ORDER BY newest.project DESC, newest.job_id DESC, newest.id DESC OFFSET $3 LIMIT 1)
     ORDER BY runs.project, runs.job_id, runs.id LIMIT $4) AS surplus ON true
-ORDER BY job.job_id, surplus.id;
+LIMIT $4 + $5;
 
 -- name: surplus_executions
 -- As above, for executions.
@@ -81,7 +82,7 @@ LEFT JOIN LATERAL (
                            ORDER BY newest.project DESC, newest.workflow_id DESC, newest.run_id DESC
                            OFFSET $3 LIMIT 1)
     ORDER BY known.project, known.workflow_id, known.run_id LIMIT $4) AS surplus ON true
-ORDER BY workflow.workflow_id, surplus.run_id;
+LIMIT $4 + $5;
 
 -- name: old_executions
 SELECT run_id FROM foliot.executions WHERE run_id < $1 AND ended_at < $2 ORDER BY run_id LIMIT $3;
@@ -139,7 +140,8 @@ RETURNING 1;
 
 -- name: next_ledgers
 SELECT uid, spec, settled_until,
-       deleted_at IS NOT NULL OR (NOT enabled AND next_run_at IS NULL AND wake_at IS NULL) AS is_over
+       deleted_at IS NOT NULL OR (NOT enabled AND next_run_at IS NULL AND wake_at IS NULL) AS is_over,
+       (SELECT true FROM foliot.ticks WHERE ticks.uid = schedules.uid AND scheduled_for < $3 LIMIT 1) AS has_old_ticks
 FROM foliot.schedules WHERE uid > $1 ORDER BY uid LIMIT $2;
 
 -- name: prune_ticks

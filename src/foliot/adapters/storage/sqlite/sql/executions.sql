@@ -38,7 +38,8 @@ DELETE FROM notes WHERE root_id = ?
 UPDATE executions SET ended_at = ? WHERE run_id = ?
 
 -- name: end_execution_run
-UPDATE runs SET status = ?, reason = ?, finished_at = max(?, started_at, created_at), exit_code = ?, error = ?
+UPDATE runs
+SET status = ?, reason = ?, finished_at = max(?, coalesce(started_at, 0), coalesce(created_at, 0)), exit_code = ?, error = ?
 WHERE id = ? RETURNING attempt
 
 -- name: roots_with_notes

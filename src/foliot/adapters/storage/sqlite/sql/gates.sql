@@ -16,7 +16,8 @@ SELECT
 FROM runs r WHERE r.id IN (SELECT value FROM json_each(?))
 
 -- name: end_unstarted
-UPDATE runs SET status = ?, reason = ?, finished_at = max(?, created_at), exit_code = ?, error = ? WHERE id = ?
+UPDATE runs SET status = ?, reason = ?, finished_at = max(?, coalesce(created_at, 0)), exit_code = ?, error = ?
+WHERE id = ?
 RETURNING attempt
 
 -- name: add_decisions

@@ -11,7 +11,8 @@ SELECT id, spec, revision, created_at, updated_at FROM jobs WHERE project = ? AN
 -- name: put_jobs
 INSERT INTO jobs (project, id, spec, revision, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (project, id)
-DO UPDATE SET spec = excluded.spec, revision = excluded.revision, updated_at = excluded.updated_at
+DO UPDATE SET
+    spec = excluded.spec, revision = excluded.revision, created_at = excluded.created_at, updated_at = excluded.updated_at
 
 -- name: revision_floor
 SELECT value FROM meta WHERE key = 'revision_floor'

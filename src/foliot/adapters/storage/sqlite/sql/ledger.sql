@@ -73,6 +73,9 @@ ORDER BY scheduled_for LIMIT ?4
 SELECT scheduled_for, key FROM ticks
 WHERE uid = ? AND scheduled_for > ? AND scheduled_for <= ? AND key IS NOT NULL ORDER BY scheduled_for LIMIT ?
 
+-- name: shared_runs
+SELECT run_id FROM ticks WHERE uid = ? AND scheduled_for > ? AND run_id IS NOT NULL GROUP BY run_id HAVING count(*) > 1
+
 -- name: latest_ticks
 SELECT scheduled_for, until, count, outcome, reason, fire_at, revision, run_id, into_tick FROM ticks
 WHERE uid = ? ORDER BY scheduled_for DESC LIMIT ?

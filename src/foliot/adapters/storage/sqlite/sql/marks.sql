@@ -5,7 +5,7 @@ WHERE r.id IN (SELECT value FROM json_each(?))
 
 -- name: mark_unstarted
 UPDATE runs
-SET status = 'success', reason = 'marked', finished_at = max(?, created_at), exit_code = NULL, error = NULL
+SET status = 'success', reason = 'marked', finished_at = max(?, coalesce(created_at, 0)), exit_code = NULL, error = NULL
 WHERE id = ?
 
 -- name: stand_in

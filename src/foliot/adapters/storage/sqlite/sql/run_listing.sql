@@ -2,7 +2,8 @@
 SELECT
     id, job_id, shown_status, reason, queue, priority, trigger, schedule_uid, schedule_id, scheduled_for, tick_key,
     payload, output, due_at, created_at, started_at, finished_at, attempt, lost, exit_code, error, worker_id, token,
-    root_id, role, item
+    root_id, role, item,
+    (SELECT overrides FROM runs r WHERE r.id = shown_runs.id), (SELECT limits FROM runs r WHERE r.id = shown_runs.id)
 FROM shown_runs WHERE +project = ? AND id IN (SELECT value FROM json_each(?))
 
 -- name: page_runs
@@ -11,7 +12,8 @@ FROM shown_runs WHERE +project = ? AND id IN (SELECT value FROM json_each(?))
 SELECT
     id, job_id, shown_status, reason, queue, priority, trigger, schedule_uid, schedule_id, scheduled_for, tick_key,
     payload, output, due_at, created_at, started_at, finished_at, attempt, lost, exit_code, error, worker_id, token,
-    root_id, role, item
+    root_id, role, item,
+    (SELECT overrides FROM runs r WHERE r.id = shown_runs.id), (SELECT limits FROM runs r WHERE r.id = shown_runs.id)
 FROM shown_runs WHERE +project = :project AND id < :before
 
 -- name: newest_first

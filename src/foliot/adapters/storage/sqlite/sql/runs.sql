@@ -48,9 +48,9 @@ DELETE FROM later WHERE (due_at, run_id) <= (?, ?)
 SELECT run_id FROM ready WHERE queue = ? ORDER BY rank, run_id LIMIT ?
 
 -- name: cancel_candidates
--- An execution under way has no worker, but runs.
+-- An execution under way has no worker, but runs. Status and end say the same, unless somebody has changed the row.
 SELECT
-    r.id, r.finished_at IS NOT NULL, coalesce(l.run_id, e.run_id) IS NOT NULL,
+    r.id, r.finished_at IS NOT NULL AND r.status IS NOT 'scheduled', coalesce(l.run_id, e.run_id) IS NOT NULL,
     coalesce(l.cancel_at, e.cancel_at) IS NOT NULL, r.attempt
 FROM runs r LEFT JOIN leases l ON l.run_id = r.id LEFT JOIN executions e ON e.run_id = r.id AND e.ended_at IS NULL
 WHERE r.id IN (SELECT value FROM json_each(?))
@@ -63,7 +63,7 @@ UPDATE leases SET cancel_at = ? WHERE run_id = ? AND cancel_at IS NULL
 UPDATE executions SET cancel_at = ?, state = state + 1 WHERE run_id = ? AND cancel_at IS NULL AND ended_at IS NULL
 
 -- name: cancel_unstarted
-UPDATE runs SET status = 'cancelled', reason = 'cancelled', finished_at = max(?, created_at) WHERE id = ?
+UPDATE runs SET status = 'cancelled', reason = 'cancelled', finished_at = max(?, coalesce(created_at, 0)) WHERE id = ?
 
 -- name: leave_later
 DELETE FROM later WHERE due_at = (SELECT due_at FROM runs WHERE id = ?1) AND run_id = ?1
@@ -71,6 +71,16 @@ DELETE FROM later WHERE due_at = (SELECT due_at FROM runs WHERE id = ?1) AND run
 -- name: leave_ready
 DELETE FROM ready
 WHERE (queue, rank, run_id) = (SELECT queue, due_at - priority * ?2, id FROM runs WHERE id = ?1)
+
+-- name: waits_for_place
+SELECT 1 FROM holds WHERE run_id = ? AND NOT is_admitted LIMIT 1
+
+-- name: leave_later_anywhere
+-- Through all of them: for runs that are not where their rows say.
+DELETE FROM later WHERE run_id IN (SELECT value FROM json_each(?))
+
+-- name: leave_ready_anywhere
+DELETE FROM ready WHERE run_id IN (SELECT value FROM json_each(?))
 
 -- name: unstarted_runs_of_jobs
 -- By way of the tables of what is not over: a job's history may be long.

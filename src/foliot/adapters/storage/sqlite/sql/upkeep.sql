@@ -115,6 +115,10 @@ RETURNING until
 -- name: has_old_ticks
 SELECT 1 FROM ticks WHERE uid = ? AND scheduled_for < ? LIMIT 1
 
+-- name: count_old_ticks
+-- Counts no further than it has to.
+SELECT count(*) FROM (SELECT 1 FROM ticks WHERE uid = ?1 AND scheduled_for < ?2 AND until < ?2 LIMIT ?3)
+
 -- name: ledger_begins
 UPDATE schedules SET ledger_from = ? WHERE uid = ?
 

@@ -1,0 +1,245 @@
+"""Executions of workflows go on and end: what a storage promises about settling them."""
+
+import asyncio
+
+import pytest
+
+from foliot.domain.events import EventKind
+from foliot.domain.ids import JobId
+from foliot.domain.instant import MINUTE
+from foliot.domain.lease import CancelAnswer
+from foliot.domain.mark import MarkAnswer
+from foliot.domain.outcome import Reason
+from foliot.domain.run import Ended, Status
+from foliot.domain.workflow.conditions import Result
+from foliot.domain.workflow.execution import Note
+from foliot.domain.workflow.progress import StepState
+from foliot.ports.runs import RunFilter
+from foliot.testing.builders import (
+    a_run,
+    a_run_id,
+    failed,
+    succeeded,
+)
+from foliot.testing.conformance.storage.passages import (
+    ETL,
+    a_part,
+    a_settlement,
+    an_opening,
+    begun,
+    noted,
+    opened,
+    part_of,
+    settle,
+    stored,
+    the_end,
+    unsettled,
+)
+from foliot.testing.conformance.storage.scene import Another, Contract, Scene
+
+
+class SettlementContract(Contract):
+    """Every storage passes these, unchanged."""
+
+    @pytest.mark.proves("D2", "D6")
+    async def test_what_follows_is_saved_as_a_whole(self, scene: Scene) -> None:
+        execution = await opened(scene)
+        claim = await begun(scene, execution)
+        await scene.finish(succeeded(claim))
+        load = a_part(execution.run_id, "load")
+        changed = {
+            "extract": StepState(0, result=Result.SUCCESS, run_id=claim.run_id),
+            "load": StepState(0, run_id=load.id),
+        }
+
+        settlement = a_settlement(execution, notes=[claim.run_id], changed=changed, runs={"load": load})
+        assert await settle(scene, settlement) == [execution.run_id]
+
+        assert await scene.storage.executions.states(execution.run_id) == changed
+        after = await stored(scene, execution.run_id)
+        assert (after.state, after.unresolved) == (execution.state + 1, 1)
+        assert await unsettled(scene) == []
+        assert load.id in await scene.ready()
+        assert [load.id, load.job_id] in await scene.items(EventKind.RUNS_CREATED)
+
+    @pytest.mark.proves("D6")
+    async def test_what_was_decided_on_another_state_changes_nothing(self, scene: Scene) -> None:
+        execution = await opened(scene)
+        claim = await begun(scene, execution)
+        await settle(scene, a_settlement(execution))
+        await scene.finish(succeeded(claim))
+        before = await scene.storage.executions.states(execution.run_id)
+
+        late = the_end(execution)._replace(notes=(claim.run_id,), runs={"load": a_part(execution.run_id, "load")})
+
+        assert await settle(scene, late) == []
+        assert await scene.storage.executions.states(execution.run_id) == before
+        assert await noted(scene) == [("extract", Status.SUCCESS)]
+        assert len(await scene.storage.runs.page(RunFilter(root=execution.run_id))) == 1
+        assert await scene.items(EventKind.EXECUTIONS_ENDED) == []
+
+    @pytest.mark.proves("D5", "D6")
+    async def test_of_many_that_settle_at_once_one_wins(self, scene: Scene, another: Another) -> None:
+        execution = await opened(scene)
+        scenes = [scene, Scene(await another(), scene.clock), Scene(await another(), scene.clock)]
+        settlements = [a_settlement(execution, runs={"load": a_part(execution.run_id, "load")}) for _ in scenes]
+
+        saved = await asyncio.gather(*(settle(one, own) for one, own in zip(scenes, settlements, strict=True)))
+
+        assert sorted(map(len, saved)) == [0, 0, 1]
+        parts = await scene.storage.runs.page(RunFilter(root=execution.run_id))
+        [winner] = [own.runs["load"].id for own, ids in zip(settlements, saved, strict=True) if ids]
+        assert {run.id for run in parts if run.item == "load"} == {winner}
+
+    async def test_of_two_in_one_batch_the_first_counts(self, scene: Scene) -> None:
+        execution = await opened(scene)
+        first, second = (a_part(execution.run_id, "load") for _ in range(2))
+        settlements = [a_settlement(execution, runs={"load": run}) for run in (first, second)]
+
+        assert await settle(scene, *settlements) == [execution.run_id]
+
+        assert list(await scene.storage.runs.get([first.id, second.id])) == [first.id]
+
+    async def test_a_note_that_came_later_stays(self, scene: Scene) -> None:
+        claim = await scene.start(a_run(job_id=ETL))
+        runs = {name: a_part(claim.run_id, name) for name in ("a", "b")}
+        await scene.storage.executions.open([an_opening(claim, steps=("a", "b"), runs=runs)], at=scene.now)
+        execution = await stored(scene, claim.run_id)
+        first, second = await scene.claim()
+        await scene.finish(succeeded(first), failed(second))
+
+        changed = {"a": StepState(0, result=Result.SUCCESS, run_id=first.run_id)}
+        await settle(scene, a_settlement(execution, notes=[first.run_id], changed=changed))
+
+        assert await noted(scene) == [("b", Status.FAILED)]
+
+    async def test_one_that_cannot_be_stored_fails_no_other(self, scene: Scene) -> None:
+        good, bad = await opened(scene), await opened(scene)
+        [taken] = await scene.create(a_run())
+        broken = the_end(bad)._replace(runs={"load": a_part(bad.run_id, "load", id=taken)}, ended=None)
+
+        assert await settle(scene, broken, the_end(good)) == [good.run_id]
+
+        assert await stored(scene, bad.run_id) == bad
+        assert await scene.statuses(good.run_id, bad.run_id) == [Status.SUCCESS, Status.RUNNING]
+
+    @pytest.mark.proves("R2-44", "D5", "S4")
+    async def test_the_end_is_told_once_and_the_run_is_over(self, scene: Scene) -> None:
+        execution = await opened(scene)
+        await scene.finish(succeeded(await begun(scene, execution)))
+        scene.clock.advance(MINUTE)
+        ended = Ended(Status.FAILED, Reason.STEP_FAILED, "failed: load", output=b"[1]")
+
+        assert await settle(scene, the_end(execution, ended)) == [execution.run_id]
+        assert await settle(scene, the_end(execution, ended)) == []
+
+        run = await scene.run(execution.run_id)
+        assert (run.status, run.reason, run.error, run.output) == (Status.FAILED, "step_failed", "failed: load", [1])
+        assert (run.finished_at, run.attempt) == (scene.now, 1)
+        assert await scene.items(EventKind.EXECUTIONS_ENDED) == [[execution.run_id, ETL, Status.FAILED]]
+        assert [execution.run_id, Status.FAILED, 1] in await scene.items(EventKind.RUNS_ENDED)
+        assert [record.number for record in await scene.storage.runs.attempts(execution.run_id)] == [1]
+
+    async def test_an_execution_that_is_over_can_still_be_looked_at(self, scene: Scene) -> None:
+        execution = await opened(scene)
+
+        await settle(scene, the_end(execution))
+
+        assert (await stored(scene, execution.run_id)).unresolved == 0
+        steps = await scene.storage.executions.steps(execution.run_id)
+        assert [(step.name, step.state.result) for step in steps] == [("extract", "success"), ("load", "success")]
+
+    async def test_a_cancelled_part_ends_at_once_or_is_asked_to(self, scene: Scene) -> None:
+        names = ("waits", "runs")
+        claim = await scene.start(a_run(job_id=ETL))
+        runs = {name: a_part(claim.run_id, name) for name in names}
+        await scene.storage.executions.open([an_opening(claim, steps=names, runs=runs)], at=scene.now)
+        await scene.claim(only=[runs["runs"].id])
+        execution = await stored(scene, claim.run_id)
+
+        await settle(scene, a_settlement(execution, cancels=[run.id for run in runs.values()]))
+
+        ids = [runs[name].id for name in names]
+        assert await scene.statuses(*ids) == [Status.CANCELLED, Status.CANCELLING]
+        assert await noted(scene) == [("waits", Status.CANCELLED)]
+
+    @pytest.mark.proves("S5")
+    async def test_a_cancel_is_noted_and_then_pending(self, scene: Scene) -> None:
+        execution = await opened(scene)
+
+        assert await scene.cancel(execution.run_id) == [CancelAnswer.REQUESTED]
+        assert await scene.cancel(execution.run_id) == [CancelAnswer.PENDING]
+
+        assert await scene.status(execution.run_id) is Status.CANCELLING
+        [one] = await unsettled(scene)
+        assert (one.execution.cancel_at, one.notes) == (scene.now, [Note(execution.run_id)])
+        assert await scene.items(EventKind.RUNS_CANCEL_REQUESTED) == [[execution.run_id]]
+
+    @pytest.mark.proves("S5")
+    async def test_a_cancel_goes_before_what_was_decided_without_it(self, scene: Scene) -> None:
+        execution = await opened(scene)
+        await scene.cancel(execution.run_id)
+
+        assert await settle(scene, the_end(execution)) == []
+        [one] = await unsettled(scene)
+        await settle(scene, the_end(one.execution, Ended(Status.CANCELLED, Reason.CANCELLED)))
+
+        assert await scene.status(execution.run_id) is Status.CANCELLED
+        assert await scene.cancel(execution.run_id) == [CancelAnswer.TERMINAL]
+        assert await unsettled(scene) == []
+
+    async def test_an_execution_under_way_is_not_marked(self, scene: Scene) -> None:
+        execution = await opened(scene)
+
+        answers = await scene.storage.runs.mark({execution.run_id: a_run_id()}, at=scene.now)
+
+        assert answers[execution.run_id].answer is MarkAnswer.RUNNING
+        assert await scene.storage.runs.answer({execution.run_id: Ended(Status.SUCCESS)}, at=scene.now) == []
+
+    @pytest.mark.proves("D7")
+    async def test_deleting_its_job_lets_an_execution_go_on(self, scene: Scene) -> None:
+        await scene.job(ETL)
+        execution = await opened(scene, a_run(job_id=ETL, max_concurrent=1))
+
+        await scene.storage.jobs.delete([ETL], at=scene.now)
+
+        assert await scene.status(execution.run_id) is Status.RUNNING
+        assert await unsettled(scene) == []
+
+    async def test_what_was_decided_under_a_former_name_is_not_saved(self, scene: Scene) -> None:
+        await scene.job(ETL)
+        execution, claim = await opened(scene), await scene.start(a_run(job_id=ETL))
+        opening, settlement = (
+            an_opening(claim),
+            a_settlement(execution, runs={"load": a_part(execution.run_id, "load")}),
+        )
+
+        await scene.storage.jobs.rename({ETL: JobId("elt")}, at=scene.now)
+
+        assert await scene.storage.executions.open([opening], at=scene.now) == [claim.token]
+        assert await settle(scene, settlement) == []
+        assert await scene.storage.runs.page(RunFilter(job_id=JobId("etl.load"))) == []
+        renamed = an_opening(claim, workflow_id=JobId("elt"))
+        assert await scene.storage.executions.open([renamed], at=scene.now) == []
+        assert await settle(scene, a_settlement(await stored(scene, execution.run_id))) == [execution.run_id]
+
+    async def test_a_renamed_job_keeps_its_executions(self, scene: Scene) -> None:
+        await scene.job(ETL)
+        execution = await opened(scene)
+
+        await scene.storage.jobs.rename({ETL: JobId("elt")}, at=scene.now)
+
+        assert (await stored(scene, execution.run_id)).workflow_id == "elt"
+
+    async def test_questions_of_a_renamed_workflow_come_along(self, scene: Scene) -> None:
+        await scene.job(ETL)
+        await scene.job("etl.load")
+        execution = await opened(scene, steps=("extract",))
+        [own, other] = await scene.create(
+            a_part(execution.run_id, "load"), a_run(job_id=JobId("etl.extract"), due_at=scene.after(MINUTE))
+        )
+
+        await scene.storage.jobs.rename({ETL: JobId("elt")}, at=scene.now)
+
+        names = {one: (await scene.run(one)).job_id for one in (await part_of(scene, execution), own, other)}
+        assert list(names.values()) == ["elt.extract", "etl.load", "etl.extract"]

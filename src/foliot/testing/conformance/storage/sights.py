@@ -1,0 +1,196 @@
+"""How jobs ended lately: what a storage shows to a gate that looks at them."""
+
+import asyncio
+
+import pytest
+
+from foliot.domain.gate.decision import End, Sight
+from foliot.domain.ids import JobId
+from foliot.domain.instant import MINUTE, SECOND, Instant
+from foliot.domain.outcome import Reason
+from foliot.domain.run import Ended, Status
+from foliot.testing.builders import REPORT, a_run, a_run_id, failed, succeeded, to_retry
+from foliot.testing.conformance.storage.gates import FAIL, SKIP, decide
+from foliot.testing.conformance.storage.passages import opened, settle, the_end
+from foliot.testing.conformance.storage.scene import Another, Contract, Scene
+
+
+class SightContract(Contract):
+    """Every storage passes these, unchanged."""
+
+    @pytest.mark.proves("D10")
+    async def test_the_latest_end_inside_the_window_is_seen(self, scene: Scene) -> None:
+        await watch(scene)
+        ends = []
+        for _ in range(3):
+            scene.clock.advance(SECOND)
+            ends.append(await ended(scene))
+
+        for end in ends:
+            assert await sight(scene, until=end.finished_at) == Sight(end)
+        assert await sight(scene, after=ends[0].finished_at, until=ends[1].finished_at) == Sight(ends[1])
+        assert await sight(scene, after=ends[2].finished_at) == Sight(None)
+        assert await sight(scene, until=Instant(ends[0].finished_at - 1)) == Sight(None)
+
+    @pytest.mark.proves("D10")
+    async def test_the_end_counts_and_not_the_start(self, scene: Scene) -> None:
+        await watch(scene)
+        early, late = await scene.start(), await scene.start()
+        await scene.finish(failed(late))
+        scene.clock.advance(SECOND)
+        await scene.finish(succeeded(early))
+
+        assert (await sight(scene)).end == End(early.run_id, Status.SUCCESS, scene.now)
+
+    async def test_ends_before_the_watch_are_seen(self, scene: Scene) -> None:
+        old = await ended(scene)
+        assert await sight(scene) == Sight(None)
+
+        for _ in range(2):
+            await watch(scene)
+
+        assert await sight(scene) == Sight(old)
+
+    async def test_each_job_is_seen_for_itself(self, scene: Scene) -> None:
+        await watch(scene, "a", "b")
+        end = await ended(scene, "a")
+        await ended(scene, "c")
+
+        found = await scene.storage.runs.sights([JobId("a"), JobId("b"), JobId("c")], after=Instant(0), until=scene.now)
+
+        assert found == {"a": Sight(end), "b": Sight(None), "c": Sight(None)}
+
+    async def test_whatever_ends_a_run_its_end_is_seen(self, scene: Scene) -> None:
+        await watch(scene, REPORT, "etl")
+
+        async def seen(job_id: str = REPORT) -> Status | None:
+            end = (await sight(scene, job_id)).end
+            scene.clock.advance(SECOND)
+            return None if end is None else end.status
+
+        await scene.finish(succeeded(await scene.start()))
+        assert await seen() is Status.SUCCESS
+        await scene.finish(failed(await scene.start()))
+        assert await seen() is Status.FAILED
+        await scene.finish(succeeded(await scene.start(), b"1"))
+        assert await seen() is Status.SUCCESS
+        [run_id] = await scene.create(a_run())
+        await scene.cancel(run_id)
+        assert await seen() is Status.CANCELLED
+        await scene.storage.runs.mark({run_id: a_run_id()}, at=scene.now)
+        assert await seen() is Status.SUCCESS
+        [run_id] = await scene.create(a_run(is_gated=True))
+        await decide(scene, run_id, SKIP)
+        assert await seen() is Status.SKIPPED
+        [run_id] = await scene.create(a_run())
+        await scene.storage.runs.mark({run_id: a_run_id()}, at=scene.now)
+        assert await seen() is Status.SUCCESS
+        [run_id] = await scene.create(a_run())
+        await scene.storage.runs.answer({run_id: Ended(Status.FAILED, Reason.REJECTED)}, at=scene.now)
+        assert await seen() is Status.FAILED
+        await settle(scene, the_end(await opened(scene)))
+        assert await seen("etl") is Status.SUCCESS
+
+    async def test_a_run_that_is_due_or_begun_is_expected(self, scene: Scene) -> None:
+        await scene.create(a_run(due_at=scene.after(MINUTE)))
+        assert not (await sight(scene)).is_expected
+
+        claim = await scene.start()
+        assert (await sight(scene)).is_expected
+        await scene.finish(to_retry(claim, MINUTE))
+        assert (await sight(scene)).is_expected
+        await scene.cancel(claim.run_id)
+
+        assert not (await sight(scene)).is_expected
+
+    async def test_an_execution_is_expected_until_it_ends(self, scene: Scene) -> None:
+        execution = await opened(scene)
+        assert (await sight(scene, "etl")).is_expected
+
+        await settle(scene, the_end(execution))
+
+        assert not (await sight(scene, "etl")).is_expected
+
+    async def test_the_latest_end_of_a_status_is_found(self, scene: Scene) -> None:
+        await watch(scene)
+        success = await ended(scene)
+        scene.clock.advance(SECOND)
+        failure = await ended(scene, status=Status.FAILED)
+        runs = scene.storage.runs
+
+        assert await runs.latest_end(REPORT, [Status.SUCCESS, Status.PARTIAL], until=scene.now) == success
+        assert await runs.latest_end(REPORT, [Status.SUCCESS, Status.FAILED], until=scene.now) == failure
+        assert await runs.latest_end(REPORT, [Status.FAILED], until=success.finished_at) is None
+
+    async def test_the_latest_end_for_a_reason_is_found(self, scene: Scene) -> None:
+        await watch(scene)
+        [run_id] = await scene.create(a_run(is_gated=True))
+        await decide(scene, run_id, FAIL)
+        declined_at = scene.now
+        scene.clock.advance(SECOND)
+        await ended(scene, status=Status.FAILED)
+        statuses, because = [Status.SKIPPED, Status.FAILED], [Reason.DEP_MISSING, Reason.DEP_FAILED]
+
+        found = await scene.storage.runs.latest_end(REPORT, statuses, reasons=because, until=scene.now)
+
+        assert found == End(run_id, Status.FAILED, declined_at)
+
+    async def test_neither_other_jobs_nor_other_statuses_are_taken_for_what_was_asked(self, scene: Scene) -> None:
+        """Names that sort right before and after what is asked for."""
+        neighbours = [JobId("repor"), JobId("reports"), JobId("a"), JobId("z")]
+        await scene.storage.runs.watch([REPORT, *neighbours])
+        for job_id in neighbours:
+            await ended(scene, job_id, status=Status.SUCCESS)
+            [gated] = await scene.create(a_run(job_id=job_id, is_gated=True))
+            await decide(scene, gated, SKIP)
+        await ended(scene, status=Status.FAILED)
+        scene.clock.advance(SECOND)
+        runs, because = scene.storage.runs, [Reason.DEP_MISSING, Reason.DEP_FAILED]
+
+        for status in (Status.SUCCESS, Status.SKIPPED, Status.CANCELLED, Status.TIMEOUT):
+            assert await runs.latest_end(REPORT, [status], until=scene.now) is None
+            assert await runs.latest_end(REPORT, [status], reasons=because, until=scene.now) is None
+        assert await runs.latest_end(REPORT, [Status.FAILED], reasons=because, until=scene.now) is None
+
+    async def test_a_renamed_job_keeps_its_ends(self, scene: Scene) -> None:
+        await scene.job()
+        await watch(scene)
+        running = await scene.start()
+        end = await ended(scene)
+        await scene.storage.jobs.rename({REPORT: JobId("account")}, at=scene.now)
+        assert (await sight(scene, "account")).end == end
+        scene.clock.advance(SECOND)
+
+        await scene.finish(failed(running))
+
+        assert (await sight(scene, "account")).end == End(running.run_id, Status.FAILED, scene.now)
+
+    async def test_no_end_is_lost_while_a_watch_begins(self, scene: Scene, another: Another) -> None:
+        other = Scene(await another(), scene.clock)
+        jobs = [f"job-{number}" for number in range(10)]
+        claims = [await scene.start(a_run(job_id=JobId(job_id))) for job_id in jobs]
+
+        await asyncio.gather(
+            *(scene.finish(succeeded(claim)) for claim in claims), *(watch(other, job) for job in jobs)
+        )
+
+        for job_id, claim in zip(jobs, claims, strict=True):
+            assert await sight(scene, job_id) == Sight(End(claim.run_id, Status.SUCCESS, scene.now))
+
+
+async def watch(scene: Scene, *job_ids: str) -> None:
+    await scene.storage.runs.watch([JobId(job_id) for job_id in job_ids or (REPORT,)])
+
+
+async def sight(
+    scene: Scene, job_id: str = REPORT, *, after: Instant | None = None, until: Instant | None = None
+) -> Sight:
+    found = await scene.storage.runs.sights([JobId(job_id)], after=after or Instant(0), until=until or scene.now)
+    return found[JobId(job_id)]
+
+
+async def ended(scene: Scene, job_id: str = REPORT, status: Status = Status.SUCCESS) -> End:
+    """A run that has just ended."""
+    claim = await scene.start(a_run(job_id=JobId(job_id)))
+    await scene.finish(succeeded(claim) if status is Status.SUCCESS else failed(claim))
+    return End(claim.run_id, status, scene.now)

@@ -1,0 +1,271 @@
+"""Runs, and what belongs to them, that something else has written: they are shown and ended, and stop nobody."""
+
+from collections.abc import AsyncIterator, Callable
+from typing import Final
+
+import pytest
+
+from foliot.domain.ids import JobId, RunId
+from foliot.domain.instant import LATEST, MINUTE, Instant
+from foliot.domain.lease import CancelAnswer
+from foliot.domain.run import Run, Status
+from foliot.errors import RowUnreadable
+from foliot.ports.runs import RunFilter
+from foliot.ports.storage import Storage
+from foliot.testing.builders import NIGHTLY, REPORT, a_chunk, a_run, cancelled, every, succeeded, to_retry
+from foliot.testing.clock import VirtualClock
+from foliot.testing.conformance.storage.passages import begun, noted, opened
+from foliot.testing.conformance.storage.scene import Contract, Scene
+
+Spoil = Callable[..., None]
+
+FAR: Final = str(LATEST + 1)
+DAMAGES: Final = (
+    *(("payload", "{oops"), ("overrides", "{oops"), ("overrides", '{"retry": 7}'), ("limits", "{oops")),
+    *(("limits", "7"), ("status", "lost"), ("created_at", FAR), ("due_at", FAR), ("started_at", f"-{FAR}")),
+    *(("attempt", "-1"), ("scheduled_for", FAR), ("schedule_uid", "nobody")),
+)
+"""Columns with what nobody can read in them."""
+
+
+class UnreadableRunContract(Contract):
+    """Besides the fixtures of all suites this one asks for `spoil`, which is kept from nothing by constraints."""
+
+    @pytest.fixture
+    async def scene(self, storage: Storage, clock: VirtualClock) -> AsyncIterator[Scene]:
+        """What must always hold cannot be looked at while rows cannot be read."""
+        yield Scene(storage, clock)  # noqa: PT022 - as the one that it stands in for
+
+    # -- shown
+
+    @pytest.mark.parametrize(("column", "value"), DAMAGES)
+    async def test_a_run_that_cannot_be_read_is_listed_as_such_among_the_others(
+        self, scene: Scene, spoil: Spoil, column: str, value: str
+    ) -> None:
+        first, bad, last = await scene.create(*(a_run(payload=b'{"week": 7}') for _ in range(3)))
+        sound = await self.listed(scene)
+        spoil("runs", f"id = '{bad}'", **{column: value})
+
+        runs = await self.listed(scene)
+
+        assert list(runs) == [last, bad, first]
+        assert (runs[first], runs[last]) == (sound[first], sound[last])
+        self.is_unreadable(runs[bad])
+        self.is_unreadable((await scene.storage.runs.get([bad, last]))[bad])
+
+    async def test_so_is_one_whose_output_cannot_be_read(self, scene: Scene, spoil: Spoil) -> None:
+        claim = await scene.start()
+        await scene.finish(succeeded(claim, b"[1]"))
+        spoil("outputs", f"run_id = '{claim.run_id}'", body="{oops")
+
+        run = await scene.run(claim.run_id)
+
+        self.is_unreadable(run)
+        assert (run.status, run.output) == (Status.SUCCESS, None)
+
+    async def test_it_is_the_latest_of_its_job_all_the_same(self, scene: Scene, spoil: Spoil) -> None:
+        [bad] = await scene.create(a_run())
+        [sound] = await scene.create(a_run(job_id=JobId("sound")))
+        spoil("runs", f"id = '{bad}'", payload="{oops")
+
+        latest = await scene.storage.runs.latest([REPORT, JobId("sound")])
+
+        self.is_unreadable(latest[REPORT])
+        assert latest[JobId("sound")].id == sound
+
+    async def test_what_can_be_told_of_it_is_told(self, scene: Scene, spoil: Spoil) -> None:
+        claim = await scene.start(a_run(payload=b'{"week": 7}'))
+        before = await scene.run(claim.run_id)
+        spoil("runs", f"id = '{claim.run_id}'", created_at=FAR)
+
+        run = await scene.run(claim.run_id)
+
+        assert run == before._replace(created_at=Instant(0), unreadable=run.unreadable)
+        assert run.unreadable is not None
+        assert "created_at" in run.unreadable.message
+
+    async def test_whether_it_is_over_is_told_by_its_end(self, scene: Scene, spoil: Spoil) -> None:
+        claim = await scene.start()
+        await scene.finish(succeeded(claim))
+        [waiting] = await scene.create(a_run())
+        spoil("runs", "attempt >= 0", status="lost")
+
+        runs = await scene.storage.runs.get([claim.run_id, waiting])
+
+        assert runs[claim.run_id].status.is_terminal
+        assert not runs[waiting].status.is_terminal
+
+    async def test_nobody_is_given_options_that_cannot_be_read(self, scene: Scene, spoil: Spoil) -> None:
+        [run_id] = await scene.create(a_run(overrides=b'{"priority": 3}'))
+        assert await scene.storage.runs.overrides(run_id) == b'{"priority": 3}'
+        spoil("runs", f"id = '{run_id}'", overrides="{oops")
+
+        with pytest.raises(RowUnreadable, match=f"the row of run '{run_id}' cannot be read"):
+            await scene.storage.runs.overrides(run_id)
+
+    async def test_an_attempt_that_cannot_be_read_is_listed_among_the_others(self, scene: Scene, spoil: Spoil) -> None:
+        first = await scene.start()
+        await scene.finish(to_retry(first))
+        [second] = await scene.claim()
+        await scene.finish(succeeded(second))
+        spoil("attempts", f"run_id = '{first.run_id}'", finished_at=FAR)
+
+        bad, sound = await scene.storage.runs.attempts(first.run_id)
+
+        assert (bad.number, bad.status, bad.reason) == (1, "unreadable", None)
+        assert str(bad.error).startswith(f"the row of attempt '1 of {first.run_id}' cannot be read: finished_at")
+        assert (sound.number, sound.status) == (2, Status.SUCCESS)
+
+    async def test_a_piece_of_a_log_that_cannot_be_read_says_so_between_the_others(
+        self, scene: Scene, spoil: Spoil
+    ) -> None:
+        claim = await scene.start()
+        await scene.storage.logs.append([a_chunk(claim, seq) for seq in range(3)])
+        spoil("log_chunks", f"run_id = '{claim.run_id}' AND seq = 1", at=FAR)
+
+        chunks = await scene.storage.logs.read(claim.run_id)
+
+        assert [(chunk.seq, chunk.stream) for chunk in chunks] == [(0, "stdout"), (1, "meta"), (2, "stdout")]
+        assert b"the row of log chunk '1' cannot be read" in chunks[1].data
+        assert chunks[1:] == await scene.storage.logs.tail(claim.run_id, limit=2)
+
+    async def test_a_tick_that_cannot_be_read_is_shown_among_the_others(self, scene: Scene, spoil: Spoil) -> None:
+        schedule = await scene.schedule(every(60))
+        for _ in range(3):
+            await scene.fire_after(MINUTE)
+        moments = [tick.scheduled_for for tick in await scene.ticks(schedule.uid)]
+        spoil("ticks", f"scheduled_for = {moments[1]}", reason="fate")
+
+        seen = await scene.storage.schedules.latest_ticks(schedule.uid, limit=9)
+
+        assert [tick.record.scheduled_for for tick in seen] == moments[::-1]
+        assert [tick.error is None for tick in seen] == [True, False, True]
+
+    # -- ended
+
+    @pytest.mark.parametrize(("column", "value"), [*DAMAGES, ("queue", "elsewhere"), ("priority", "7")])
+    async def test_one_that_has_not_started_is_cancelled_and_never_starts(
+        self, scene: Scene, spoil: Spoil, column: str, value: str
+    ) -> None:
+        bad, later, sound = await scene.create(a_run(), a_run(due_at=scene.after(MINUTE)), a_run())
+        spoil("runs", f"id IN ('{bad}', '{later}')", **{column: value})
+
+        assert await scene.cancel(bad, later) == [CancelAnswer.CANCELLED] * 2
+
+        scene.clock.advance(2 * MINUTE)
+        await scene.release()
+        assert [claim.run_id for claim in await scene.claim()] == [sound]
+        assert await scene.statuses(bad, later) == [Status.CANCELLED] * 2
+
+    async def test_so_is_one_that_stands_elsewhere_beside_one_that_holds_a_place(
+        self, scene: Scene, spoil: Spoil
+    ) -> None:
+        limited, moved = await scene.create(a_run(max_concurrent=1), a_run())
+        spoil("runs", f"id = '{moved}'", priority="7")
+
+        await scene.cancel(limited, moved)
+
+        assert await scene.ready() == []
+
+    @pytest.mark.parametrize(("column", "value"), DAMAGES)
+    async def test_one_that_is_under_way_is_told_to_end_and_ends(
+        self, scene: Scene, spoil: Spoil, column: str, value: str
+    ) -> None:
+        claim = await scene.start()
+        spoil("runs", f"id = '{claim.run_id}'", **{column: value})
+
+        assert await scene.cancel(claim.run_id) == [CancelAnswer.REQUESTED]
+        assert await scene.cancel(claim.run_id) == [CancelAnswer.PENDING]
+        assert await scene.finish(cancelled(claim)) == []
+
+        assert await scene.status(claim.run_id) is Status.CANCELLED
+
+    async def test_one_that_is_over_stays_so(self, scene: Scene, spoil: Spoil) -> None:
+        claim = await scene.start()
+        await scene.finish(succeeded(claim))
+        spoil("runs", f"id = '{claim.run_id}'", status="lost")
+
+        assert await scene.cancel(claim.run_id) == [CancelAnswer.TERMINAL]
+
+    # -- steps
+
+    async def test_a_step_is_shown_although_its_run_cannot_be_read(self, scene: Scene, spoil: Spoil) -> None:
+        execution = await opened(scene)
+        claim = await begun(scene, execution)
+        await scene.finish(succeeded(claim))
+        spoil("runs", f"id = '{claim.run_id}'", status="lost")
+
+        step = next(step for step in await scene.storage.executions.steps(execution.run_id) if step.status is None)
+
+        assert (step.name, step.state.run_id) == ("extract", claim.run_id)
+        assert str(step.error).startswith(f"the row of run '{claim.run_id}' cannot be read")
+
+    async def test_its_execution_goes_on_as_if_it_had_failed(self, scene: Scene, spoil: Spoil) -> None:
+        claims = [await begun(scene, await opened(scene)) for _ in range(2)]
+        await scene.finish(*map(succeeded, claims))
+        spoil("runs", f"id = '{claims[0].run_id}'", status="lost")
+
+        assert sorted(await noted(scene)) == [("extract", Status.FAILED), ("extract", Status.SUCCESS)]
+
+    # -- schedules and jobs, whose numbers nobody can read
+
+    @pytest.mark.parametrize("column", ["settled_until", "created_at", "opened_at", "behind_since"])
+    async def test_a_schedule_with_a_moment_that_no_calendar_has_is_set_apart(
+        self, scene: Scene, spoil: Spoil, column: str
+    ) -> None:
+        await scene.schedule(every(60))
+        await scene.schedule(every(60), schedule_id="other")
+        spoil("schedules", f"id = '{NIGHTLY}'", **{column: FAR})
+        scene.clock.advance(MINUTE)
+
+        due = await scene.due()
+
+        assert [schedule.id for schedule in due.schedules] == ["other"]
+        assert [one.id for one in due.unreadable] == [NIGHTLY]
+        shown = {one.id: one.is_unreadable for one in await scene.storage.schedules.page()}
+        assert shown == {NIGHTLY: True, "other": False}
+
+    async def test_so_is_one_with_such_a_pause(self, scene: Scene, spoil: Spoil) -> None:
+        for name in (NIGHTLY, "other"):
+            schedule = await scene.schedule(every(60), schedule_id=name)
+            await scene.pause(paused=True, schedule_id=schedule.id)
+            scene.clock.advance(1)
+            await scene.pause(paused=False, schedule_id=schedule.id)
+        spoil("pauses", f"uid = '{(await scene.stored()).uid}'", until=FAR)
+        scene.clock.advance(MINUTE)
+
+        due = await scene.due()
+
+        assert [schedule.id for schedule in due.schedules] == ["other"]
+        assert [one.error.schedule_id for one in due.unreadable] == [NIGHTLY]
+
+    async def test_another_takes_its_place(self, scene: Scene, spoil: Spoil) -> None:
+        await scene.schedule(every(60))
+        spoil("schedules", f"id = '{NIGHTLY}'", settled_until=FAR)
+
+        await scene.schedule(every(60))
+
+        assert len(await scene.fire_after(MINUTE)) == 1
+
+    async def test_a_job_that_was_created_when_no_calendar_says_is_mended_by_declaring_it(
+        self, scene: Scene, spoil: Spoil
+    ) -> None:
+        await scene.job("bad")
+        spoil("jobs", "id = 'bad'", created_at=FAR)
+        with pytest.raises(RowUnreadable, match="the row of job 'bad' cannot be read: created_at"):
+            await scene.storage.jobs.page()
+
+        after = await scene.job("bad")
+
+        assert (await scene.storage.jobs.page())[0] == after
+        assert after.created_at == scene.now
+
+    # -- looking
+
+    async def listed(self, scene: Scene) -> dict[RunId, Run]:
+        """All runs, newest first."""
+        return {run.id: run for run in await scene.storage.runs.page(RunFilter())}
+
+    def is_unreadable(self, run: Run) -> None:
+        assert run.unreadable is not None
+        assert run.unreadable.message.startswith(f"the row of run '{run.id}' cannot be read")

@@ -1,0 +1,204 @@
+"""Descriptors: the worker takes what it can get, its programs get what is usual, and a want of them is waited for."""
+
+import asyncio
+import json
+import os
+import resource
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import pytest
+
+from foliot.adapters.runners.isolated import IsolatedCalls, Spares
+from foliot.adapters.runners.process import Launch, descriptors
+from foliot.domain.outcome import Failure, Reason, Success
+from tests.adapters.runners.attempts import ListLog, an_attempt, living, open_descriptors, output_of, run, unique, until
+
+USUAL = 256
+
+
+@pytest.fixture
+def raised(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    """A worker that was started with a limit of 256 and has taken what it could get."""
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    monkeypatch.setattr(descriptors, "_usual", None)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (USUAL, limits[1]))
+    yield descriptors.raise_limit()
+    resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+
+def soft_limit(pid: int = 0) -> int:
+    return resource.prlimit(pid, resource.RLIMIT_NOFILE)[0]
+
+
+def test_a_worker_may_open_as_many_files_as_the_system_allows(raised: int) -> None:
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+
+    assert soft_limit() == raised == min(hard, 1 << 20)
+
+
+def test_what_was_usual_is_remembered_when_the_limit_is_raised_twice(raised: int) -> None:
+    resource.setrlimit(resource.RLIMIT_NOFILE, (raised - 1, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+
+    assert descriptors.raise_limit() == raised
+    assert descriptors._usual == USUAL
+
+
+@pytest.mark.parametrize("way", [{}, {"working_dir": "/"}, {"umask": 0o77}, {"limits": {"cpu_sec": 9}}], ids=str)
+async def test_what_a_job_starts_gets_the_limit_that_is_usual(raised: int, way: dict[str, Any]) -> None:
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+
+    assert await output_of("ulimit -Sn; ulimit -Hn", **way) == f"{USUAL}\n{hard}\n".encode()
+    assert soft_limit() == raised
+
+
+async def test_a_job_may_ask_for_more_than_is_usual(raised: int) -> None:
+    assert await output_of("ulimit -Sn", limits={"files": USUAL + 1}) == f"{USUAL + 1}\n".encode()
+
+
+async def test_an_isolated_function_gets_the_limit_that_is_usual(raised: int) -> None:
+    calls = IsolatedCalls()
+    outcome = await calls.run(an_attempt(call="resource:getrlimit", payload=resource.RLIMIT_NOFILE))
+    await calls.close()
+
+    assert isinstance(outcome, Success), outcome
+    assert outcome.output is not None
+    assert json.loads(outcome.output)[0] == USUAL
+
+
+async def test_beyond_the_usual_number_programs_start_and_get_the_limit_all_the_same(raised: int) -> None:
+    word = unique()
+    with many_open(USUAL):
+        running = asyncio.create_task(run(argv=["sleep", word]))
+        await until(lambda: [soft_limit(pid) for pid in living(word)] == [USUAL])
+        assert soft_limit() == raised
+        running.cancel()
+        with suppress(asyncio.CancelledError):
+            await running
+
+
+async def test_more_runs_than_there_are_descriptors_wait_for_each_other() -> None:
+    await run("true")
+    before = open_descriptors()
+    log = ListLog()
+    with few_free(40):
+        outcomes = await asyncio.gather(*[run("sleep 0.05", log=log) for _ in range(40)])
+
+    assert outcomes == [Success(exit_code=0)] * 40
+    assert b"waits for another run to end: too many open files\n" in log.text("meta")
+    assert open_descriptors() == before
+
+
+async def test_while_runs_are_under_way_some_descriptors_are_left_to_the_worker() -> None:
+    await run("true")
+    with few_free(40):
+        running = [asyncio.create_task(run("sleep 600")) for _ in range(20)]
+        for _ in range(5):
+            await asyncio.sleep(0)
+        with many_open(12):
+            pass
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+
+
+async def test_no_interpreter_is_started_ahead_with_the_last_descriptors(caplog: pytest.LogCaptureFixture) -> None:
+    await run("true")
+    spares = Spares()
+    with few_free(16):
+        assert spares.take(Launch(("sleep", "600"), {})) is None
+        await until(lambda: "spare_not_started" in caplog.text)
+        with many_open(16):
+            pass
+    await spares.close()
+
+
+async def test_a_run_that_waits_for_descriptors_can_be_cancelled() -> None:
+    word, log = unique(), ListLog()
+    first = asyncio.create_task(run(f"exec sleep {word}"))
+    await until(lambda: living(word))
+    with few_free(3):
+        second = asyncio.create_task(run("true", log=log))
+        await until(lambda: b"waits for" in log.text("meta"))
+        second.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await second
+    assert not first.done()
+    first.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await first
+
+
+async def test_a_file_for_the_output_is_waited_for_as_well() -> None:
+    word, log = unique(), ListLog()
+    first = asyncio.create_task(run(f"exec sleep {word}"))
+    await until(lambda: living(word))
+    with few_free(0):
+        second = asyncio.create_task(run("true", log=log, output="file"))
+        await until(lambda: b"waits for" in log.text("meta"))
+    assert await second == Success(exit_code=0)
+    first.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await first
+
+
+async def test_a_program_that_has_begun_is_not_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither a descriptor nor a thread is there to wait for it: it is killed, and that is an end."""
+    word = unique()
+    other = asyncio.create_task(run(f"exec sleep {word}"))
+    await until(lambda: living(word))
+    starts: list[str] = []
+    spawn = os.posix_spawn
+
+    def counted(program: str, *words: Any, **how: Any) -> int:
+        starts.append(program)
+        return spawn(program, *words, **how)
+
+    monkeypatch.setattr(os, "posix_spawn", counted)
+    monkeypatch.delattr(os, "pidfd_open")
+    monkeypatch.setattr(threading.Thread, "start", no_thread)
+
+    outcome = await run("true")
+
+    assert isinstance(outcome, Failure)
+    assert outcome.reason is Reason.LAUNCH_FAILED
+    assert len(starts) == 1
+    monkeypatch.undo()
+    other.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await other
+
+
+def no_thread(_self: threading.Thread) -> None:
+    raise RuntimeError("can't start new thread")
+
+
+@contextmanager
+def many_open(count: int) -> Iterator[None]:
+    opened = [os.open(os.devnull, os.O_RDONLY) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for descriptor in opened:
+            os.close(descriptor)
+
+
+@contextmanager
+def few_free(count: int) -> Iterator[None]:
+    """Lets this process open so many more."""
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (1024, limits[1]))
+    taken = []
+    try:
+        with suppress(OSError):
+            while True:
+                taken.append(os.open(os.devnull, os.O_RDONLY))
+        for _ in range(count):
+            os.close(taken.pop())
+        yield
+    finally:
+        for descriptor in taken:
+            os.close(descriptor)
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)

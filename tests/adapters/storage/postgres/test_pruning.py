@@ -1,0 +1,42 @@
+"""Removing history a piece at a time: a piece ends where it is full, and the next one goes on there."""
+
+import pytest
+
+from foliot.adapters.storage.postgres import pruning
+from foliot.testing.builders import retention
+from foliot.testing.conformance.storage.scene import Scene
+from foliot.testing.postgres import PostgresServer
+
+_RUNS = """
+INSERT INTO foliot.runs (id, project, job_id, queue, priority, trigger, status, due_at, created_at, finished_at,
+                         root_id)
+SELECT {id}, 'default', {job}, 'default', 0, 'api', 'success', 1, 1, 1, {root} FROM generate_series(1, {count}) AS n;
+"""
+_EXECUTION = """
+INSERT INTO foliot.executions (run_id, project, workflow_id, version, state, unresolved, params, jobs, opened_at,
+                               is_ending, ended_at)
+VALUES ('whole', 'default', 'etl', 1, 1, 0, '{}', '{}', 1, false, 1);
+"""
+
+
+async def test_jobs_are_gone_through_a_few_at_a_time(
+    scene: Scene, server: PostgresServer, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pruning, "_JOBS_A_PIECE", 2)
+    server.sql(_RUNS.format(id="n", job="'job-' || n % 5", root="NULL", count=20), database=database)
+
+    pieces = await scene.prune_to_the_end(retention(runs_per_job=1), limit=100)
+
+    assert [piece.runs for piece in pieces] == [6, 6, 3]
+
+
+async def test_a_piece_full_of_parts_does_not_forget_their_execution(
+    scene: Scene, server: PostgresServer, database: str
+) -> None:
+    server.sql(_EXECUTION, database=database)
+    server.sql(_RUNS.format(id="'whole'", job="'etl'", root="NULL", count=1), database=database)
+    server.sql(_RUNS.format(id="n", job="'step'", root="'whole'", count=3), database=database)
+
+    pieces = await scene.prune_to_the_end(retention(executions_per_workflow=0), limit=2)
+
+    assert sum(piece.runs for piece in pieces) == 4

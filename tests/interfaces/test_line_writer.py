@@ -1,0 +1,166 @@
+"""Lines that are written by a thread: in order, whole, and never waited for."""
+
+import fcntl
+import os
+import resource
+import select
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from foliot.interfaces.line_writer import LineWriter
+
+
+class Pipe:
+    """A pipe of one page, read only when the test reads it."""
+
+    def __init__(self) -> None:
+        self.ours, self.theirs = os.pipe()
+        fcntl.fcntl(self.theirs, fcntl.F_SETPIPE_SZ, 4096)
+        self._filled = 0
+
+    def fill(self) -> None:
+        """From now on whoever writes waits."""
+        os.set_blocking(self.theirs, False)
+        with suppress(BlockingIOError):
+            while True:
+                self._filled += os.write(self.theirs, b".")
+        os.set_blocking(self.theirs, True)
+
+    def lines(self, last: str) -> list[str]:
+        """What was written besides the filling, up to a line."""
+        read = b""
+        while not read.endswith(f"{last}\n".encode()):
+            assert select.select([self.ours], [], [], 30)[0], f"nothing more comes after {read!r}"
+            read += os.read(self.ours, 65_536)
+        filled, self._filled = self._filled, 0
+        return read[filled:].decode().splitlines()
+
+    def close(self) -> None:
+        os.close(self.ours)
+        os.close(self.theirs)
+
+
+@pytest.fixture
+def pipe() -> Iterator[Pipe]:
+    pipe = Pipe()
+    yield pipe
+    pipe.close()
+
+
+def confession(count: int) -> str:
+    return f"dropped {count} lines"
+
+
+def test_lines_come_in_their_order(pipe: Pipe) -> None:
+    writer = LineWriter(pipe.theirs, confession)
+
+    for number in range(50):
+        writer.put(f"line {number}")
+    writer.flush()
+
+    assert pipe.lines("line 49") == [f"line {number}" for number in range(50)]
+
+
+def test_nobody_waits_for_a_reader_and_what_was_dropped_is_told_in_its_place(pipe: Pipe) -> None:
+    writer = LineWriter(pipe.theirs, confession, most=60, patience=0.01)
+    pipe.fill()
+
+    for number in range(100):
+        writer.put(f"{number:06}")
+    writer.flush()
+    said = pipe.lines("lines")
+
+    kept = len(said) - 1
+    assert 10 <= kept <= 20
+    assert said == [*(f"{number:06}" for number in range(kept)), confession(100 - kept)]
+
+
+def test_when_there_is_room_again_lines_are_taken_again(pipe: Pipe) -> None:
+    writer = LineWriter(pipe.theirs, confession, most=10, patience=0.01)
+    pipe.fill()
+    for _ in range(100):
+        writer.put("too much")
+    writer.flush()
+    pipe.lines("lines")
+
+    writer.put("again")
+
+    assert pipe.lines("again")[-1] == "again"
+
+
+def test_what_the_thread_has_taken_is_not_yet_written(pipe: Pipe) -> None:
+    writer = LineWriter(pipe.theirs, confession, patience=0.01)
+    pipe.fill()
+    writer.put("on its way")
+    while writer._lines:
+        time.sleep(0.001)
+
+    assert not writer.flush()
+
+    assert pipe.lines("on its way") == ["on its way"]
+
+
+def test_whoever_took_nothing_is_not_waited_for_twice(pipe: Pipe) -> None:
+    """The interpreter flushes and closes; with such a patience a second wait would not end in time."""
+    writer = LineWriter(pipe.theirs, confession, patience=0.01)
+    pipe.fill()
+    writer.put("stuck")
+    assert not writer.flush()
+
+    writer._patience = 10_000.0
+    assert not writer.flush()
+
+    assert pipe.lines("stuck") == ["stuck"]
+
+
+def test_a_stream_that_does_not_block_is_waited_for_by_the_thread(pipe: Pipe) -> None:
+    writer = LineWriter(pipe.theirs, confession, patience=0.05)
+    pipe.fill()
+    os.set_blocking(pipe.theirs, False)
+
+    writer.put("after all")
+    assert not writer.flush()
+
+    assert pipe.lines("after all") == ["after all"]
+
+
+def test_what_a_full_disk_refused_is_told_when_there_is_room(pipe: Pipe) -> None:
+    target = os.open("/dev/full", os.O_WRONLY)
+    writer = LineWriter(target, confession)
+    writer.put("lost")
+    writer.put("lost as well")
+    writer.flush()
+
+    os.dup2(pipe.theirs, target)
+    writer.put("kept")
+
+    assert pipe.lines("kept") == [confession(2), "kept"]
+    os.close(target)
+
+
+def test_a_line_that_was_cut_spoils_no_other(tmp_path: Path) -> None:
+    file = os.open(tmp_path / "log", os.O_WRONLY | os.O_CREAT)
+    writer = LineWriter(file, confession)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (5, before[1]))
+    try:
+        writer.put("too long")
+        writer.flush()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+    writer.put("whole")
+    writer.flush()
+
+    assert (tmp_path / "log").read_text().splitlines() == ["too l", confession(1), "whole"]
+    os.close(file)
+
+
+def test_characters_that_the_locale_lacks_are_escaped(pipe: Pipe) -> None:
+    LineWriter(pipe.theirs, confession, encoding="ascii").put("größer")
+
+    assert pipe.lines("er") == [r"gr\xf6\xdfer"]

@@ -1,0 +1,100 @@
+"""The log of a server: one line per event, whatever happens to those who read it."""
+
+import json
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from foliot.interfaces.logs import JsonFormatter, LineHandler, TextFormatter
+
+FORKING = """
+import logging, os
+from foliot.interfaces.logs import configure_logging
+configure_logging("json", "info")
+logging.info("before")
+if not os.fork():
+    logging.info("in_the_child")
+    os._exit(0)
+os.wait()
+logging.info("after")
+"""
+
+
+class Log:
+    def __init__(self, formatter: logging.Formatter) -> None:
+        self._ours, self.theirs = os.pipe()
+        self.handler = LineHandler(formatter, self.theirs, "utf-8")
+        self.logger = logging.Logger("test")
+        self.logger.addHandler(self.handler)
+
+    def text(self) -> str:
+        self.handler.flush()
+        return os.read(self._ours, 65_536).decode()
+
+    def objects(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.text().splitlines()]
+
+    def close(self) -> None:
+        os.close(self._ours)
+        os.close(self.theirs)
+
+
+@pytest.fixture
+def log() -> Iterator[Log]:
+    log = Log(JsonFormatter())
+    yield log
+    log.close()
+
+
+def test_an_event_is_one_object_with_its_facts_and_its_error(log: Log) -> None:
+    try:
+        raise ValueError("two\nlines")
+    except ValueError:
+        log.logger.exception("it_failed", extra={"run": "r1"})
+
+    [event] = log.objects()
+    assert (event["level"], event["event"], event["run"]) == ("error", "it_failed", "r1")
+    assert event["error"].endswith("ValueError: two\nlines")
+
+
+def test_facts_are_those_of_the_moment_at_which_they_were_logged(log: Log) -> None:
+    roles = ["worker"]
+    log.logger.info("started", extra={"roles": roles})
+    roles.clear()
+
+    assert log.objects()[0]["roles"] == ["worker"]
+
+
+@pytest.mark.parametrize("formatter", [JsonFormatter(), TextFormatter()])
+def test_dropped_lines_are_told_as_an_event(formatter: logging.Formatter) -> None:
+    log = Log(formatter)
+    log.handler.lines.put(log.handler.lines._confess(7))
+
+    said = log.text()
+
+    assert all(word in said for word in ("log_lines_dropped", "warning", "count", "7", "standard error"))
+    log.close()
+
+
+def test_what_cannot_be_formatted_is_told_and_stops_nothing(log: Log) -> None:
+    log.logger.info("%d", "no number")
+    log.logger.info("next")
+
+    failed, after = log.objects()
+    assert failed["event"] == "line_not_formatted"
+    assert "TypeError: %d format" in failed["error"]
+    assert after["event"] == "next"
+
+
+def test_a_child_that_was_forked_logs_too_and_an_ordinary_end_loses_nothing() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FORKING], capture_output=True, text=True, check=True, timeout=60
+    )
+
+    events = [json.loads(line)["event"] for line in ended.stderr.splitlines()]
+    assert sorted(events) == ["after", "before", "in_the_child"]

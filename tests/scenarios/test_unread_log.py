@@ -1,0 +1,50 @@
+"""A server whose log nobody reads goes on with its work, and ends when it is told to."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from tests.scenarios.server import PATIENCE, Place, command, environment, until
+
+JOB = '[[jobs]]\nid = "often"\ncommand = "true"\nevery = "1s"\n'
+
+
+@pytest.fixture
+def full_pipe() -> Iterator[int]:
+    """Whoever writes into it waits."""
+    ours, theirs = os.pipe()
+    os.set_blocking(theirs, False)
+    with suppress(BlockingIOError):
+        while True:
+            os.write(theirs, b".")
+    os.set_blocking(theirs, True)
+    yield theirs
+    os.close(ours)
+    os.close(theirs)
+
+
+def test_work_goes_on_and_a_signal_ends_it(tmp_path: Path, full_pipe: int) -> None:
+    place = Place(tmp_path)
+    place.file.write_text(JOB)
+
+    server = subprocess.Popen(
+        command("serve"), cwd=tmp_path, env=environment(), stdin=subprocess.DEVNULL, stdout=full_pipe, stderr=full_pipe
+    )
+    try:
+        until((tmp_path / "foliot.db").exists, lambda: "it has not begun")
+        until(lambda: len(succeeded(place)) >= 2, lambda: "nothing was done")
+        server.send_signal(signal.SIGTERM)
+
+        assert server.wait(PATIENCE) == 0
+    finally:
+        server.kill()
+        server.wait()
+
+
+def succeeded(place: Place) -> list[str]:
+    return [run["id"] for run in place.objects("runs", "--status", "success")]

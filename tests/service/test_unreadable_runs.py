@@ -1,0 +1,118 @@
+"""Runs that something else has written over: nobody repeats what cannot be read, and `verify` names it."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import apsw
+import pytest
+
+from foliot.domain.ids import RunId
+from foliot.domain.instant import DAY, Instant
+from foliot.domain.lease import CancelAnswer
+from foliot.domain.mark import MarkAnswer
+from foliot.errors import RowUnreadable
+from foliot.ports.runs import RunFilter
+from foliot.ports.storage import Storage
+from foliot.service.desk import Request
+from foliot.service.verify import verify_rows
+from foliot.service.views import as_json, view_run
+from foliot.testing.builders import REPORT, a_run, failed
+from foliot.testing.conformance.storage.scene import Scene
+from foliot.wiring import Services
+
+Spoil = Callable[[RunId], None]
+
+
+@pytest.fixture
+def spoil(storage: Storage, tmp_path: Path) -> Spoil:
+    """Writes over the payload of a run, behind the back of the storage."""
+
+    def write(run_id: RunId) -> None:
+        connection = apsw.Connection(str(tmp_path / "service.db"))
+        connection.execute("UPDATE runs SET payload = CAST('{oops' AS BLOB) WHERE id = ?", (run_id,))
+        assert connection.changes()
+        connection.close()
+
+    return write
+
+
+async def ended(scene: Scene) -> RunId:
+    await scene.job(REPORT)
+    claim = await scene.start(a_run(payload=b"[1]"))
+    await scene.finish(failed(claim))
+    return claim.run_id
+
+
+async def named(services: Services, since: Instant) -> list[RunId | None]:
+    return [report.findings[0].run_id async for report in verify_rows(services.storage, since)]
+
+
+async def test_it_is_not_repeated_and_whoever_asks_is_told_what_to_do(
+    services: Services, scene: Scene, spoil: Spoil
+) -> None:
+    run_id = await ended(scene)
+    spoil(run_id)
+
+    with pytest.raises(RowUnreadable, match=f"the row of run '{run_id}' cannot be read") as refused:
+        await services.desk.retry(run_id)
+
+    assert refused.value.hint.endswith(f"Or start another one with: foliot trigger {REPORT}")
+    assert len(await services.storage.runs.page(RunFilter())) == 1
+
+
+async def test_no_success_stands_for_one_that_is_over(services: Services, scene: Scene, spoil: Spoil) -> None:
+    run_id = await ended(scene)
+    spoil(run_id)
+
+    with pytest.raises(RowUnreadable):
+        await services.desk.mark(run_id)
+
+    assert len(await services.storage.runs.page(RunFilter())) == 1
+
+
+async def test_one_that_waits_is_marked_or_cancelled(services: Services, scene: Scene, spoil: Spoil) -> None:
+    first, second = await scene.create(a_run(), a_run())
+    spoil(first)
+    spoil(second)
+
+    assert (await services.desk.mark(first)).answer is MarkAnswer.MARKED
+    assert await services.desk.cancel(second) is CancelAnswer.CANCELLED
+
+
+async def test_programs_see_that_it_cannot_be_read_and_why(services: Services, scene: Scene, spoil: Spoil) -> None:
+    run_id = await ended(scene)
+    assert not view_run(await services.desk.get(run_id)).unreadable
+    spoil(run_id)
+
+    seen = as_json(view_run(await services.desk.get(run_id)))
+
+    assert (seen["unreadable"], seen["status"], seen["input_payload"]) == (True, "failed", None)
+    assert seen["error_message"].startswith(f"the row of run '{run_id}' cannot be read")
+
+
+async def test_a_job_is_listed_with_its_latest_run_although_that_cannot_be_read(
+    services: Services, scene: Scene, spoil: Spoil
+) -> None:
+    spoil(await ended(scene))
+    await scene.job("other")
+
+    latest = {job.id: job.latest_run for job in await services.overview.jobs()}
+
+    bad, nothing = latest[REPORT], latest["other"]
+    assert bad is not None
+    assert (bad.unreadable, nothing) == (True, None)
+
+
+async def test_verify_names_those_that_are_not_over_and_those_made_since(
+    services: Services, scene: Scene, spoil: Spoil
+) -> None:
+    await scene.job(REPORT)
+    old, waiting = [await services.desk.trigger(REPORT, Request()) for _ in range(2)]
+    await scene.finish(failed((await scene.claim(1))[0]))
+    scene.clock.advance(2 * DAY)
+    new = await services.desk.trigger(REPORT, Request())
+    for run_id in (old, waiting, new):
+        spoil(run_id)
+
+    assert await named(services, scene.after(-DAY)) == [new, waiting]
+    assert await named(services, Instant(0)) == [new, waiting, old]
