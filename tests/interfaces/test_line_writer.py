@@ -5,7 +5,7 @@ import os
 import resource
 import select
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -102,6 +102,27 @@ def test_what_the_thread_has_taken_is_not_yet_written(pipe: Pipe) -> None:
     assert not writer.flush()
 
     assert pipe.lines("on its way") == ["on its way"]
+
+
+def test_whoever_takes_lines_slowly_is_waited_for(pipe: Pipe, monkeypatch: pytest.MonkeyPatch) -> None:
+    writer = LineWriter(pipe.theirs, confession)
+    pipe.fill()
+    writer.put("slowly")
+    while writer._is_idle:
+        time.sleep(0.001)
+    wait_for, waits = writer._news.wait_for, []
+
+    def lose_patience_while_a_line_is_taken(is_done: Callable[[], bool], timeout: float | None = None) -> bool:
+        waits.append(timeout)
+        if len(waits) > 1:
+            return wait_for(is_done, timeout)
+        os.read(pipe.ours, 65_536)
+        while not writer._written:
+            time.sleep(0.001)
+        return False
+
+    monkeypatch.setattr(writer._news, "wait_for", lose_patience_while_a_line_is_taken)
+    assert writer.flush()
 
 
 def test_whoever_took_nothing_is_not_waited_for_twice(pipe: Pipe) -> None:

@@ -350,6 +350,8 @@ LIES = (
     Lie("a revision has no such minute", by_cron, change("spec = replace(spec, '* * * * *', '99 * * * *')",
         table="revisions"), (Fault.UNREADABLE,)),
     Lie("a payload is no document", ran, change_run("payload = CAST('{oops' AS DOCUMENT)"), (Fault.UNREADABLE,)),
+    Lie("a run names a moment that no calendar has", ran, change_run("scheduled_for = 9000000000000000"),
+        (Fault.UNREADABLE,)),
     Lie("a tick is called cancelled with its schedule", skipped,
         change("outcome = 'cancelled', reason = 'deleted'", 3), (Fault.IMPOSSIBLE,)),
     Lie("a tick is called superseded", skipped, change("outcome = 'cancelled', reason = 'superseded'", 3),

@@ -9,13 +9,15 @@ import os
 import select
 import threading
 from collections.abc import Callable
+from time import monotonic
 from typing import Final
 from weakref import WeakSet
 
 _MOST: Final = 4 << 20
 """Characters that wait to be written. Of further lines only the number is kept."""
 _PATIENCE: Final = 2.0
-"""Seconds for which the end of a process waits for its last lines."""
+"""Seconds for which the end of a process waits for one more of its last lines to be taken."""
+_LONGEST_FLUSH: Final = 10.0
 
 
 class LineWriter:
@@ -42,6 +44,7 @@ class LineWriter:
         self._lines: list[str] = []
         self._size = 0
         self._dropped = 0
+        self._written = 0
         self._is_idle = True
         self._is_stuck = False
         self._is_torn = False
@@ -64,11 +67,16 @@ class LineWriter:
             self._news.notify_all()
 
     def flush(self) -> bool:
-        """Whether all is written. It is waited for, but not long; and no second time for who took nothing meanwhile."""
+        """Whether all is written. It is waited for as long as lines are taken, but not long; and no second time for
+        who took nothing meanwhile."""
+        until = monotonic() + _LONGEST_FLUSH
         with self._news:
-            is_done = self._news.wait_for(self._is_done, 0 if self._is_stuck else self._patience)
-            self._is_stuck = not is_done
-            return is_done
+            while not self._is_stuck:
+                before = self._written
+                if self._news.wait_for(self._is_done, self._patience):
+                    return True
+                self._is_stuck = self._written == before or monotonic() > until
+            return self._is_done()
 
     def forked(self) -> None:
         """Be the writer of a child that has no thread for it, and may end without another word: it writes itself."""
@@ -115,6 +123,7 @@ class LineWriter:
             self._is_torn |= len(data) < len(whole)
             return False
         self._is_torn = False
+        self._written += 1
         return True
 
     def _send(self, data: bytes) -> int:

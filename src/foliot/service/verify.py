@@ -235,4 +235,4 @@ async def _rows_of(storage: Storage, uid: ScheduleUid, runs: Collection[Launched
 
 
 def _launched(run: Run) -> Launched:
-    return Launched(run.id, run.job_id, run.tick, run.finished_at)
+    return Launched(run.id, run.job_id, run.tick, run.finished_at, run.unreadable is None)

@@ -18,6 +18,7 @@ class Launched(NamedTuple):
     job_id: JobId
     tick: Tick | None
     finished_at: Instant | None
+    is_readable: bool = True
 
 
 class Account(NamedTuple):
