@@ -6,6 +6,7 @@ from foliot.adapters.storage.postgres import pruning
 from foliot.testing.builders import retention
 from foliot.testing.conformance.storage.scene import Scene
 from foliot.testing.postgres import PostgresServer
+from tests.adapters.storage.postgres.faults import Faults
 
 _RUNS = """
 INSERT INTO foliot.runs (id, project, job_id, queue, priority, trigger, status, due_at, created_at, finished_at,
@@ -40,3 +41,18 @@ async def test_a_piece_full_of_parts_does_not_forget_their_execution(
     pieces = await scene.prune_to_the_end(retention(executions_per_workflow=0), limit=2)
 
     assert sum(piece.runs for piece in pieces) == 4
+
+
+async def test_a_piece_that_was_not_committed_is_gone_through_again(
+    scene: Scene, server: PostgresServer, database: str, monkeypatch: pytest.MonkeyPatch, faults: Faults
+) -> None:
+    monkeypatch.setattr(pruning, "_JOBS_A_PIECE", 2)
+    server.sql(_RUNS.format(id="n", job="'job-' || n % 5", root="NULL", count=20), database=database)
+
+    def cut() -> None:
+        raise ConnectionError("the server is gone")
+
+    faults.plant("prune.before_commit", cut)
+    pieces = await scene.prune_to_the_end(retention(runs_per_job=1), limit=100)
+
+    assert [piece.runs for piece in pieces] == [6, 6, 3]

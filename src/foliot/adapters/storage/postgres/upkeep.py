@@ -1,10 +1,10 @@
 """Leadership and events of a PostgreSQL storage; what is removed, and when, is in `pruning`."""
 
 import asyncio
-from functools import partial
+from copy import copy
 from typing import Final
 
-from foliot.adapters.storage.postgres.database import Database
+from foliot.adapters.storage.postgres.database import Database, Transaction
 from foliot.adapters.storage.postgres.pruning import Pruner
 from foliot.adapters.storage.rows import event_of
 from foliot.domain.events import Event
@@ -33,8 +33,13 @@ class PostgresUpkeep:
         await self._vital.write("resign", lambda transaction: transaction.run("resign", holder))
 
     async def prune(self, retention: Retention, *, epoch: int, limit: int, at: Instant | None = None) -> Pruned | None:
-        work = partial(self._pruner.prune, retention=retention, epoch=epoch, limit=limit, at=at)
-        return await self._database.write("prune", work)
+        async def work(transaction: Transaction) -> tuple[Pruner, Pruned | None]:
+            pruner = copy(self._pruner)
+            return pruner, await pruner.prune(transaction, retention=retention, epoch=epoch, limit=limit, at=at)
+
+        # Only what is committed has been gone through.
+        self._pruner, pruned = await self._database.write("prune", work)
+        return pruned
 
     async def events(self, *, after: int, limit: int) -> list[Event]:
         """What is held back by a transaction under way is mostly free in a moment: a short wait spares a round."""
