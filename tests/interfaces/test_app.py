@@ -5,7 +5,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 
@@ -187,6 +187,30 @@ async def test_a_run_for_later_waits(app: Foliot) -> None:
 
     assert run.status is Status.SCHEDULED
     assert run.due_at == at
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"cron": "61 * * * *"}, "61"),
+        ({"cron": "61 * * * *", "timezone": "Europe/Berlin"}, "61"),
+        ({"cron": "@daily", "timezone": "Europe/Berln"}, "Berln"),
+        (
+            {"every": 60, "start_at": datetime(2031, 1, 1, tzinfo=UTC), "end_at": datetime(2030, 1, 1, tzinfo=UTC)},
+            "end_at",
+        ),
+    ],
+)
+def test_a_schedule_that_cannot_be_kept_is_refused_where_it_is_declared(fields: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        Foliot().schedule("hourly", "report", **fields)
+
+
+def test_what_h_draws_for_a_schedule_decides_whether_it_can_be_kept() -> None:
+    app = Foliot()
+    app.schedule("c", "report", cron="0 0 31 H *")
+    with pytest.raises(InvalidInput, match="no month has such a day"):
+        app.schedule("a", "report", cron="0 0 31 H *")
 
 
 @pytest.mark.parametrize(

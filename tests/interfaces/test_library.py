@@ -289,7 +289,7 @@ async def test_one_chain_of_calls_is_a_workflow() -> None:
 
     async with InlineEngine(app) as engine:
         execution = await app.start_workflow(etl)
-        await engine.run_until_idle()
+        await engine.join()
         status = await app.workflow_status(execution)
 
     assert status is not None

@@ -49,7 +49,7 @@ def test_a_zone_that_does_not_exist_is_refused(call: Call, zone: str) -> None:
     assert "\x07" not in err
 
 
-@pytest.mark.parametrize("wrong", [["--from", "tomorrow"], ["-n", "0"], ["--dst", "never"]])
+@pytest.mark.parametrize("wrong", [["--from", "tomorrow"], ["-n", "0"], ["--dst", "never"], ["--dom-dow", "xor"]])
 def test_a_wrong_call_is_refused_with_2(call: Call, wrong: list[str]) -> None:
     code, out, err = call("next", "@hourly", *wrong)
 
@@ -69,3 +69,32 @@ def test_what_is_probably_not_meant_is_said_beside_the_answer(call: Call) -> Non
 
     assert code == 0
     assert err.startswith("warning: ")
+
+
+@pytest.mark.parametrize(
+    ("rule", "words", "first"),
+    [
+        ("or", "at 00:00 on day 13 of the month or on Friday, UTC", "  Fri 2026-01-02 00:00:00 +0000 UTC"),
+        ("and", "at 00:00 on day 13 of the month if that is Friday, UTC", "  Fri 2026-02-13 00:00:00 +0000 UTC"),
+    ],
+)
+def test_the_day_rule_can_be_chosen(call: Call, rule: str, words: str, first: str) -> None:
+    code, out, err = call("next", "0 0 13 * FRI", "--dom-dow", rule, "--from", "2026-01-01T00:00Z")
+
+    assert (code, out.splitlines()[:2]) == (0, [words, first])
+    assert bool(err) == (rule == "or")
+
+
+@pytest.mark.proves("T13")
+@pytest.mark.parametrize(
+    ("dst", "first"),
+    [
+        ("vixie", "  Sun 2024-03-31 03:00:00 +0200 CEST"),
+        ("skip", "  Mon 2024-04-01 02:30:00 +0200 CEST"),
+        ("literal", "  Mon 2024-04-01 02:30:00 +0200 CEST"),
+    ],
+)
+def test_the_rule_for_clock_changes_can_be_chosen(call: Call, dst: str, first: str) -> None:
+    question = ("next", "30 2 * * *", "--tz", "Europe/Berlin", "--from", "2024-03-31T00:00Z")
+
+    assert call(*question, "--dst", dst).out.splitlines()[1] == first

@@ -63,6 +63,40 @@ def test_a_schedule_shows_its_next_five_moments_and_its_last_ticks(call: Call, s
     assert len(fields(out)["next"].split(", ")) == 5
 
 
+@pytest.mark.proves("R1-12")
+def test_a_schedule_says_its_rule_in_words_to_people_and_programs(call: Call, shop: Path) -> None:
+    [schedule] = call("show", "report-weekly", "--json").objects
+    said = fields(call("show", "report-weekly").out)
+
+    assert said["in words"] == schedule["description"] == "at 09:00 on Monday, Europe/Berlin"
+    assert "in words" not in fields(call("show", "report-often").out)
+
+
+@pytest.mark.proves("R1-12")
+def test_the_words_follow_the_day_rule_of_the_schedule(call: Call) -> None:
+    Path("foliot.toml").write_text('[[jobs]]\nid = "pay"\ncommand = "true"\ncron = "0 0 13 * FRI"\ndom_dow = "and"\n')
+    call("migrate")
+    call("reload")
+
+    said = fields(call("show", "pay:default").out)
+
+    assert said["in words"] == "at 00:00 on day 13 of the month if that is Friday, UTC"
+    assert all("-13 00:00" in moment for moment in said["next"].split(", "))
+
+
+@pytest.mark.proves("R1-12")
+def test_the_words_of_a_renamed_schedule_tell_the_time_at_which_it_fires(call: Call) -> None:
+    call("migrate")
+    for names in ('id = "report"', 'id = "digest"\nwas = "report"'):
+        Path("foliot.toml").write_text(f'[[jobs]]\n{names}\ncommand = "true"\ncron = "H 3 * * *"\n')
+        call("reload")
+
+    [schedule] = call("show", "digest:default", "--json").objects
+
+    assert schedule["description"] == "at 03:22 every day, UTC"
+    assert all(moment.endswith("T03:22:00Z") for moment in schedule["preview"])
+
+
 @pytest.mark.parametrize(
     ("name", "hint"),
     [

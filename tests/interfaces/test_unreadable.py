@@ -176,6 +176,24 @@ def test_a_list_shows_it_among_the_others(call: Call, plant: Path) -> None:
     assert "unreadable" in line.split()
 
 
+@pytest.mark.parametrize("rule", [("0 9 * * MON", "0 9 * * x"), ("Europe/Berlin", "Mars/Phobos")])
+@pytest.mark.parametrize("command", ["schedules", "jobs", "top --once", "show report-weekly", "show report"])
+def test_a_rule_that_cannot_be_understood_any_more_stops_no_command(
+    call: Call, shop: Path, command: str, rule: tuple[str, str]
+) -> None:
+    for table in ("schedules", "revisions"):
+        write(f"UPDATE {table} SET spec = replace(spec, '{rule[0]}', '{rule[1]}')")
+
+    code, out, err = call(*command.split())
+    [often, weekly] = call("schedules", "--json").objects
+
+    assert (code, err) == (0, "")
+    assert "report" in out
+    assert (often["unreadable"], often["state"], len(often["preview"])) == (False, "on", 5)
+    assert (weekly["unreadable"], weekly["state"], weekly["preview"]) == (True, "unreadable", [])
+    assert weekly["description"] is None
+
+
 @pytest.mark.parametrize("damage", ["'{oops'", "CAST(x'ff' AS TEXT)"])
 def test_so_does_the_list_of_workflows(call: Call, plant: Path, damage: str) -> None:
     write(f"UPDATE workflows SET spec = {damage} WHERE id = 'etl'")

@@ -10,11 +10,12 @@ from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.instant import MINUTE, SECOND, to_datetime
 from foliot.domain.lease import Claim, Finish
 from foliot.domain.run import Run
+from foliot.domain.schedule import ScheduleSpec
 from foliot.domain.tick import TickOutcome, TickReason
 from foliot.ports.runs import Depth
 from foliot.ports.schedules import TickSight
 from foliot.service.views import RunView, as_json, view_attempt, view_job, view_run, view_tick
-from foliot.testing.builders import REPORT, a_run, every, failed, lost, some_runs, succeeded, to_retry
+from foliot.testing.builders import REPORT, a_run, cron, every, failed, lost, manual, some_runs, succeeded, to_retry
 from foliot.testing.clock import START
 from foliot.testing.conformance.storage.scene import Scene
 from foliot.wiring import Services
@@ -171,6 +172,38 @@ async def test_what_comes_next_is_told_in_order(services: Services, scene: Scene
     [off] = [view for view in await services.overview.schedules() if view.paused]
     assert (off.schedule_id, off.preview) == ("off", [])
     assert [view.schedule_id for view in await services.overview.schedules(job_id="slow")] == ["slow"]
+
+
+@pytest.mark.proves("R1-12")
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        (cron("0 0 13 * FRI"), "at 00:00 on day 13 of the month or on Friday, UTC"),
+        (cron("0 0 13 * FRI", dom_dow="and"), "at 00:00 on day 13 of the month if that is Friday, UTC"),
+        (cron("H 3 * * *"), "at 03:27 every day, UTC"),
+        (cron("H 3 * * *", seed="report:default"), "at 03:22 every day, UTC"),
+        (cron("30 2 * * *", timezone="Europe/Berlin", dst="skip"), "at 02:30 every day, Europe/Berlin"),
+        (every(60), None),
+        (manual(), None),
+    ],
+)
+async def test_a_schedule_says_in_words_what_it_does(
+    services: Services, scene: Scene, spec: ScheduleSpec, words: str | None
+) -> None:
+    await scene.schedule(spec)
+
+    [listed] = await services.overview.schedules()
+    shown = await services.registrar.get_schedule("nightly")
+
+    assert listed.description == shown.description == as_json(shown)["description"] == words
+
+
+async def test_the_words_and_the_next_moments_of_a_renamed_schedule_agree(services: Services, scene: Scene) -> None:
+    await scene.schedule(cron("H 3 * * *", seed="report:default"))
+
+    [view] = await services.overview.schedules()
+
+    assert f"{view.preview[0]:at %H:%M}" in str(view.description)
 
 
 @pytest.mark.parametrize("finish", [lost, to_retry])

@@ -11,7 +11,7 @@ from foliot.domain.input.timing import Moment, Span
 from foliot.domain.job import JobSpec, Options, overlay
 from foliot.domain.kinds import KINDS
 from foliot.domain.kinds.http import read_command, read_statuses
-from foliot.domain.schedule import ScheduleSpec
+from foliot.domain.schedule import BEGINNING_OF_TIME, ScheduleSpec, check_schedule
 from foliot.domain.workflow.builder import StepBuilder, Workflow, whole_workflow
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.errors import InvalidJob, InvalidSchedule
@@ -128,7 +128,10 @@ class Declarations:
         if ScheduleId(id) in self._schedules:
             raise InvalidSchedule(f'schedule "{id}" is declared twice', hint="Give one of them another id.", field="id")
         rule = {"job_id": self._name(job), "cron_expr": cron, "interval": every, "at": at}
-        self._schedules[ScheduleId(id)] = read_schedule({**rule, **fields, "source": "app"})
+        spec = read_schedule({**rule, **fields, "source": "app"})
+        # One whose time is over is no mistake of the code that declares it.
+        check_schedule(spec, ScheduleId(id), BEGINNING_OF_TIME)
+        self._schedules[ScheduleId(id)] = spec
 
     @property
     def functions(self) -> Mapping[str, Callable[..., Any]]:

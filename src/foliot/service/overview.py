@@ -14,12 +14,12 @@ from foliot.ports.runs import Depth, RunFilter
 from foliot.ports.storage import Storage
 from foliot.service.paging import job_id_of, page_of_jobs
 from foliot.service.views import (
-    PREVIEW,
     JobView,
     RunView,
     ScheduleView,
     TickView,
     WorkerView,
+    preview_of,
     view_job,
     view_run,
     view_schedule,
@@ -96,4 +96,4 @@ def _preview(schedule: Schedule, now: Instant) -> Sequence[Instant]:
     cannot be read."""
     if schedule.paused_at is not None or not schedule.enabled or schedule.is_unreadable:
         return ()
-    return Timetable(schedule.id, (schedule.revision,)).upcoming(max(now, schedule.settled_until), PREVIEW)
+    return preview_of(Timetable(schedule.id, (schedule.revision,)), max(now, schedule.settled_until))

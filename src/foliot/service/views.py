@@ -10,16 +10,16 @@ from typing import Any, Final
 
 import msgspec
 
-from foliot.domain.ids import JobId
+from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.instant import SECOND, Instant, to_datetime
 from foliot.domain.job import DEFAULT_PROJECT, Job, JobSpec
 from foliot.domain.lease import WorkerState
 from foliot.domain.run import BEGUN, AttemptRecord, Run, Status
-from foliot.domain.schedule import Schedule, ScheduleType
+from foliot.domain.schedule import Schedule, ScheduleSpec, ScheduleType, compiled
 from foliot.domain.secrets import public_document, public_spec
 from foliot.domain.tick import TickOutcome, TickReason
 from foliot.domain.timetable import Timetable
-from foliot.errors import RowUnreadable
+from foliot.errors import InvalidInput, RowUnreadable
 from foliot.ports.schedules import Ledger, TickSight
 
 PREVIEW: Final = 5
@@ -157,8 +157,11 @@ class ScheduleView(msgspec.Struct, frozen=True, kw_only=True):
     updated_at: datetime
     preview: list[datetime]
     """The next fire times by its current rule."""
+    description: str | None
+    """Its cron expression in words. None: it has no such expression, or one that cannot be understood any more."""
     unreadable: bool = False
-    """Something else has written its row, and it does not fire until that is mended."""
+    """Something else has written its row, or its expression or zone cannot be understood any more: it does not fire
+    until that is mended."""
 
     @property
     def cron_expr(self) -> str | None:
@@ -289,12 +292,21 @@ def view_ledger(ledger: Ledger, now: Instant) -> ScheduleView:
     """A schedule with the times at which it would fire next, were it not paused."""
     # A moment that fired early, by its jitter, is over although it is still to come.
     after = max(now, ledger.schedule.settled_until)
-    upcoming = Timetable(ledger.schedule.id, ledger.revisions).upcoming(after, PREVIEW)
-    return view_schedule(ledger.schedule, upcoming)
+    return view_schedule(ledger.schedule, preview_of(Timetable(ledger.schedule.id, ledger.revisions), after))
+
+
+def preview_of(timetable: Timetable, after: Instant) -> Sequence[Instant]:
+    """The next fire times. A rule that cannot be understood has none, and keeps no other schedule from being shown."""
+    try:
+        return timetable.upcoming(after, PREVIEW)
+    except InvalidInput:
+        return ()
 
 
 def view_schedule(schedule: Schedule, preview: Sequence[Instant]) -> ScheduleView:
     spec = schedule.revision.spec
+    description = _in_words(spec, schedule.id)
+    is_understood = spec.type is not ScheduleType.CRON or description is not None
     return ScheduleView(
         schedule_id=schedule.id,
         schedule_type=spec.type,
@@ -316,8 +328,19 @@ def view_schedule(schedule: Schedule, preview: Sequence[Instant]) -> ScheduleVie
         created_at=to_datetime(schedule.created_at),
         updated_at=to_datetime(schedule.updated_at),
         preview=[to_datetime(planned) for planned in preview],
-        unreadable=schedule.is_unreadable,
+        description=description,
+        unreadable=schedule.is_unreadable or not is_understood,
     )
+
+
+def _in_words(spec: ScheduleSpec, schedule_id: ScheduleId) -> str | None:
+    """What was compiled for firing, in words: only that knows the day rule, and the name that H is drawn from."""
+    if spec.type is not ScheduleType.CRON:
+        return None
+    try:
+        return compiled(spec, schedule_id).describe()
+    except InvalidInput:
+        return None
 
 
 def view_worker(state: WorkerState) -> WorkerView:

@@ -45,6 +45,22 @@ DESCRIPTIONS = {
     "0 0 29 2 *": "at 00:00 on day 29 of the month in February",
     "0 0 * JAN-MAR,DEC *": "at 00:00 every day in January to March and December",
     "0 0 12 1 1 ? 2030,2031": "at 12:00 on day 1 of the month in January in 2030 and 2031",
+    "0 0 0 1 1 ? 2030-2040/2": "at 00:00 on day 1 of the month in January in 2030, 2032, 2034, 2036, 2038 and 2040",
+    "0 0 0 1 1 ? */3": "at 00:00 on day 1 of the month in January in every 3rd year from 1970",
+    "0 0 0 1 1 ? 2024/4": "at 00:00 on day 1 of the month in January in every 4th year from 2024",
+    "0 0 0 1 1 ? 2024-2099/4": "at 00:00 on day 1 of the month in January in every 4th year from 2024 to 2096",
+    "0 0 0 1 1 ? 1970/22": "at 00:00 on day 1 of the month in January in every 22nd year from 1970",
+    "0 0 0 1 1 ? 1970/111": "at 00:00 on day 1 of the month in January in every 111th year from 1970",
+    "0 0 0 1 1 ? */3,*/7": "at 00:00 on day 1 of the month in January in the years */3,*/7",
+    "0 0 0 1 1 ? 2000-2020,2030": "at 00:00 on day 1 of the month in January in 2000-2020 and 2030",
+    "0 0 1W,15W * *": "at 00:00 on the working days nearest days 1 and 15 of the month",
+    "0 0 L,L-1,L-2,L-3 * *": "at 00:00 on the last day and the days 1-3 days before the last of the month",
+    "0 0 LW,L-3W * *": (
+        "at 00:00 on the last working day and the working day nearest the day 3 days before the last of the month"
+    ),
+    "0 0 L-5W,L-9W * *": "at 00:00 on the working days nearest the days 5 and 9 days before the last of the month",
+    "0 0 * * MON#1,MON#3,FRIL": "at 00:00 on the 1st and 3rd Monday and the last Friday of the month",
+    "0 0 * * MON#L,MON#1": "at 00:00 on the 1st and last Monday of the month",
 }
 
 
@@ -73,6 +89,31 @@ def test_the_day_rule_is_in_the_words() -> None:
     )
 
 
+def test_years_that_are_quoted_are_those_of_an_expression_that_names_a_zone_too() -> None:
+    described = cron.compile("TZ=Asia/Tokyo  0 0 0 1 1 ? */3,*/7 ").describe()
+
+    assert described.endswith("in January in the years */3,*/7, Asia/Tokyo")
+
+
+LONGEST = [
+    "0 0 0 1 1 ? */2",
+    "0 0 0 1 1 ? */2,*/3,*/5",
+    "0 0 0 1 1 ? " + ",".join(map(str, range(1970, 2130, 2))),
+    "0 0 0 " + ",".join(f"{day}W" for day in range(1, 32)) + " * ?",
+    "0 0 0 " + ",".join(f"L-{day}W" for day in range(31)) + " * ?",
+    "0 0 0 " + ",".join(f"L-{day}" for day in range(31)) + " * ?",
+    "0 0 0 ? * " + ",".join(f"0-6#{which}" for which in "12345L"),
+    "1-59/2 1-59/2 1-23/2 1-31/2,L-1W,L-3W,L-5W,LW,L,1W,3W,5W 1-11/2 0-6#1,0-6#3,0-6#5 */7,*/9",
+]
+
+
+@pytest.mark.parametrize("expression", LONGEST)
+def test_no_list_is_longer_than_a_person_reads(expression: str) -> None:
+    described = cron.compile(expression, "America/Argentina/ComodRivadavia").describe()
+
+    assert len(described) < 900
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [
@@ -80,6 +121,7 @@ def test_the_day_rule_is_in_the_words() -> None:
         ("*/15 * * * *", "0,15,30,45 * * * *"),
         ("@weekly", "0 0 * * 7"),
         ("0 0 L * *", "0 0 L-0 * *"),
+        ("0 0 0 1 1 ? */3", "0 0 0 1 1 ? 1970-9998/3"),
     ],
 )
 def test_the_words_come_from_the_meaning_and_not_from_the_text(one: str, other: str) -> None:

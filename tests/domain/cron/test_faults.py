@@ -8,7 +8,8 @@ from foliot.errors import InvalidInput
 FAULTS = [
     ("", 0, "empty"),
     (" \t ", 0, "empty"),
-    ("TZ=UTC", 0, "empty"),
+    ("TZ=UTC", 6, "the expression after the zone 'UTC' is missing"),
+    (" CRON_TZ=Europe/Berlin  ", 22, "the expression after the zone 'Europe/Berlin' is missing"),
     ("* * * *", 6, "4 fields"),
     ("*", 0, "1 field"),
     ("* * * * * * * *", 14, "8 fields"),
@@ -34,7 +35,11 @@ FAULTS = [
     ("*/1/2 * * * *", 2, "step '1/2'"),
     ("*/-5 * * * *", 2, "step '-5'"),
     ("5--5 * * * *", 2, "'-5' is not a minute"),
-    ("-5 * * * *", 0, "a value is missing in the minute field"),
+    ("-5 * * * *", 0, "'-5' in the minute field begins with a sign"),
+    ("* * -1 * *", 4, "'-1' in the day-of-month field begins with a sign"),
+    ("* * 5,-5-7/2 * *", 6, "'-5-7' in the day-of-month field begins with a sign"),
+    ("- * * * *", 0, "a value is missing in the minute field"),
+    ("* * * * -MON", 8, "a value is missing in the day-of-week field"),
     ("5- * * * *", 2, "a value is missing in the minute field"),
     ("1-2-3 * * * *", 2, "'2-3' is not a minute"),
     ("+5 * * * *", 0, "'+5' is not a minute"),
@@ -104,11 +109,15 @@ FAULTS = [
     ("0 0 31 4,6,9,11 *", 4, "never matches"),
     ("0 0 L-30 2 *", 4, "never matches"),
     ("0 0 30W 2 ?", 4, "never matches"),
-    ("0 0 0 29 2 ? 2027", 6, "never matches"),
-    ("0 0 0 29 2 ? 1971/2", 6, "never matches"),
-    ("0 0 0 ? 2 MON#5 2045-2071", 6, "never matches"),
+    ("0 0 30 2 *", 4, "no month has such a day"),
+    ("0 0 0 30 2 ? 2028", 6, "no month has such a day"),
+    ("0 0 0 29 2 ? 2027", 13, "no year of '2027' has such a day"),
+    ("0 0 0 29 2 ? 2100", 13, "no year of '2100' has such a day"),
+    ("0 0 0 29 2 ? 1971/2", 13, "no year of '1971/2' has such a day"),
+    ("0 0 0 ? 2 MON#5 2045-2071", 16, "no year of '2045-2071' has such a day"),
     ("@fortnightly", 0, "macro '@fortnightly' does not exist"),
     ("@", 0, "macro '@' does not exist"),
+    ("@5minutes", 0, "macro '@5minutes' does not exist"),
     ("@daily *", 7, "nothing may follow the macro @daily"),
     ("@reboot 5", 8, "nothing may follow the macro @reboot"),
     ("@every", 0, "one span of time"),
@@ -130,6 +139,13 @@ FAULTS = [
     ("CRON_TZ= * * * * *", 8, "does not exist"),
     ("TZ=UTC TZ=UTC * * * *", 7, "'TZ=UTC' is not a minute"),
     ("tz=UTC * * * * *", 0, "'tz=UTC' is not a second"),
+    ("0 3 * * * Europe/Berlin", 10, "the zone 'Europe/Berlin' stands among the fields"),
+    ("0 3 * * * UTC", 10, "the zone 'UTC' stands among the fields"),
+    ("Europe/Berlin 0 3 * * *", 0, "the zone 'Europe/Berlin' stands among the fields"),
+    ("0 0 0 3 * * * America/Argentina/Salta", 14, "the zone 'America/Argentina/Salta' stands among"),
+    ("@daily Asia/Tokyo", 7, "the zone 'Asia/Tokyo' stands among the fields"),
+    ("0 3 * * * Europe/Berln", 10, "the zone 'Europe/Berln' stands among the fields"),
+    ("* * * * MON/TUE", 12, "step 'TUE'"),
     ("H * * * *", 0, "H needs a key"),
     ("${7*7} * * * *", 0, "'${7*7}' is not a minute"),
     ("{{7*7}} * * * *", 0, "'{{7*7}}' is not a minute"),
@@ -165,14 +181,35 @@ def test_a_fault_is_placed_and_explained(expression: str, position: int, message
             " A year is the last of 7 fields, the first of which is the second.",
         ),
         ("*/90 * * * *", "There are 60 values: write a step from 1 to 60."),
+        ("0 0 H/29 * *", "There are 28 values: write a step from 1 to 28."),
+        ("0 0 0 29 2 ? 2100", "Check the year against the day and the month: 29 February comes in leap years only."),
+        (
+            "* * -1 * *",
+            "The day-of-month field holds numbers from 1 to 31, and L, L-3, LW and 15W."
+            " Write L for the last day of the month, L-1 for the day before it.",
+        ),
+        ("-5 * * * *", "The minute field holds numbers from 0 to 59."),
+        ("0 3 * * * Europe/Berlin", "Write TZ=Europe/Berlin before the fields, or give it as the timezone."),
+        ("@5minutes", "Write @every 5m."),
+        ("@10s", "Write @every 10s."),
+        ("@every5m", "Write @every 5m."),
+        ("@every_2_hours", "Write @every 2h."),
+        ("@3days", "Write @every 3d."),
         ("* * 1-L * *", "Write L, L-3, LW or 15W, lists of them as 1W,15W,L, and ranges and steps with numbers."),
     ],
 )
 def test_the_hint_says_what_would_be_right(expression: str, hint: str) -> None:
     with pytest.raises(cron.InvalidCron) as caught:
-        cron.compile(expression)
+        cron.compile(expression, key="report")
 
     assert caught.value.hint == hint
+
+
+def test_a_span_of_months_is_not_taken_for_minutes() -> None:
+    with pytest.raises(cron.InvalidCron) as caught:
+        cron.compile("@5months")
+
+    assert "@every 5m" not in caught.value.hint
 
 
 @pytest.mark.proves("Z41")
@@ -214,3 +251,22 @@ def test_policies_are_checked() -> None:
 def test_the_day_rule_is_checked() -> None:
     with pytest.raises(InvalidInput, match="dom_dow 'xor' does not exist"):
         cron.compile("* * * * *", dom_dow="xor")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "Etc/GMT+1"])
+def test_a_reading_that_comes_after_the_end_of_the_calendar_never_matches(zone: str) -> None:
+    with pytest.raises(cron.InvalidCron, match="never matches: in UTC it is the year 10000 by then") as caught:
+        cron.compile("59 59 23 31 12 * 9999", zone)
+
+    assert (caught.value.position, caught.value.hint) == (17, "The last moment is 9999-12-31 23:59:59 UTC.")
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Tokyo"])
+def test_the_last_second_of_the_calendar_is_a_fire_where_it_comes_in_time(zone: str) -> None:
+    last = cron.compile("59 59 23 31 12 * 9999", zone)
+
+    assert last.next_epoch(0) == last.zone.last
+
+
+def test_what_comes_before_the_end_of_the_calendar_compiles() -> None:
+    assert cron.compile("59 59 18 31 12 * 9999", "America/New_York").next_epoch(0) == 253_402_300_799

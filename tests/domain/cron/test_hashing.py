@@ -66,7 +66,7 @@ def test_h_may_stand_in_a_list_and_in_small_letters() -> None:
         ("H( * * * *", 0, "'H(' cannot be hashed"),
         ("H(5) * * * *", 0, "'H(5)' cannot be hashed"),
         ("H(0-60) * * * *", 4, "minute '60' is outside 0-59"),
-        ("H(-5) * * * *", 2, "a value is missing"),
+        ("H(-5) * * * *", 2, "'-5' in the minute field begins with a sign"),
         ("H-5 * * * *", 0, "'H-5' cannot be hashed"),
         ("HH * * * *", 0, "'HH' cannot be hashed"),
         ("* * * * * * H", 12, "H cannot stand in the year field"),

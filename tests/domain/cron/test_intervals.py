@@ -83,6 +83,22 @@ def test_intervals_end_with_the_year_9999() -> None:
     assert compiled.count_epochs(last, 10**15) == 1
 
 
+@pytest.mark.parametrize("zone", ["America/New_York", "UTC", "Asia/Tokyo"])
+def test_intervals_begin_with_the_year_1_on_the_wall_and_in_utc(zone: str) -> None:
+    beginning = datetime(1, 1, 1, tzinfo=UTC)
+    compiled = cron.compile("@every 5s", zone, anchor=beginning)
+
+    first = compiled.next(beginning)
+
+    assert first is not None
+    assert first.utctimetuple().tm_year == first.year == 1
+    assert compiled.previous(first) is None
+    assert compiled.between(beginning, first, 9) == [first]
+    epoch = compiled.next_epoch(-(10**15))
+    assert epoch is not None
+    assert compiled.count_epochs(-(10**15), epoch + 10) == 3
+
+
 @pytest.mark.proves("R2-26")
 @pytest.mark.parametrize("expression", ["@triggered", "@manual", "@reboot", "TZ=Asia/Tokyo @Manual"])
 def test_manual_expressions_have_no_times(expression: str) -> None:

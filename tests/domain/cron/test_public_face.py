@@ -1,5 +1,6 @@
 """What library users rely on: aware datetimes in and out, and objects that are cheap to have many of."""
 
+import re
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -99,15 +100,34 @@ def test_naive_datetimes_are_refused(ask: str) -> None:
         getattr(cron.compile("* * * * *"), ask)(NOON.replace(tzinfo=None))
 
 
-def test_a_naive_anchor_is_refused() -> None:
+@pytest.mark.parametrize("expression", ["@every 1h", "0 3 * * *", "@manual"])
+def test_a_naive_anchor_is_refused_whether_it_counts_or_not(expression: str) -> None:
     with pytest.raises(ValueError, match="has no timezone"):
-        cron.compile("@every 1h", anchor=NOON.replace(tzinfo=None))
+        cron.compile(expression, anchor=NOON.replace(tzinfo=None))
 
 
-@pytest.mark.parametrize("ask", ["next", "previous"])
-def test_what_is_no_datetime_is_refused(ask: str) -> None:
-    with pytest.raises(TypeError, match="1767225600 is not a datetime"):
-        getattr(cron.compile("* * * * *"), ask)(1_767_225_600)
+NO_DATETIMES = [1_767_225_600, 1.5, None, "2026-01-01T00:00Z", timedelta(1), NOON.date(), NOON.timetz(), [], object()]
+
+
+@pytest.mark.parametrize("value", NO_DATETIMES, ids=lambda value: type(value).__name__)
+class TestWhatIsNoDatetime:
+    """The same TypeError, whoever is asked."""
+
+    @pytest.mark.parametrize("ask", ["next", "previous"])
+    def test_is_no_question(self, ask: str, value: Any) -> None:
+        with pytest.raises(TypeError, match=f"^{re.escape(repr(value))} is not a datetime$"):
+            getattr(cron.compile("* * * * *"), ask)(value)
+
+    def test_is_no_end_of_a_stretch(self, value: Any) -> None:
+        for start, end in ((value, NOON), (NOON, value)):
+            with pytest.raises(TypeError, match=f"^{re.escape(repr(value))} is not a datetime$"):
+                cron.compile("* * * * *").between(start, end, 9)
+
+    @pytest.mark.parametrize("expression", ["@every 1h", "0 3 * * *", "@manual"])
+    def test_is_no_anchor(self, expression: str, value: Any) -> None:
+        if value is not None:
+            with pytest.raises(TypeError, match=f"^{re.escape(repr(value))} is not a datetime$"):
+                cron.compile(expression, anchor=value)
 
 
 def test_every_argument_can_be_given_by_its_name() -> None:
@@ -131,6 +151,17 @@ def test_an_expression_that_is_no_text_is_refused(expression: Any) -> None:
 def test_zones_keys_and_rules_are_named_by_text(name: str, value: Any) -> None:
     with pytest.raises(InvalidInput, match=f"{name} must be text, not "):
         cron.compile("H 3 * * *", **{name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "hint"),
+    [("dst", None, "Choose one of vixie, skip, literal."), ("dom_dow", None, "Choose one of or, and.")],
+)
+def test_a_rule_that_is_named_is_not_none(name: str, value: Any, hint: str) -> None:
+    with pytest.raises(InvalidInput, match=f"{name} must be text, not None\n") as refused:
+        cron.compile("0 3 * * *", **{name: value})
+
+    assert (refused.value.field, refused.value.hint) == (name, hint)
 
 
 def test_utc_is_the_zone_when_none_is_named() -> None:

@@ -14,17 +14,20 @@ from foliot.domain.cron.interval import Interval
 from foliot.domain.cron.manual import Manual, Reboot
 from foliot.domain.cron.moments import ceil
 from foliot.domain.cron.monthdays import ANY_DAY, month_days
-from foliot.domain.cron.pattern import Pattern
+from foliot.domain.cron.pattern import DAY, Pattern
 from foliot.domain.cron.span import Span
 from foliot.domain.cron.times import Times, times
 from foliot.domain.cron.wallclock import WallClock
 from foliot.domain.cron.weekdays import ANY_WEEKDAY, week_days
+from foliot.domain.cron.years import year
 from foliot.domain.cron.zones import Zone, zone
 from foliot.errors import InvalidCron, InvalidInput, InvalidTimezone
 
 Dst = Literal["vixie", "skip", "literal"]
 DomDow = Literal["or", "and"]
 
+_DST: Final = get_args(Dst)
+_DOM_DOW: Final = get_args(DomDow)
 _HASHED: Final = re.compile(r"(?<![^ \t,])[Hh]")
 EITHER_DAY: Final = (
     "day-of-month and day-of-week are both restricted: a day matches when either of them does"
@@ -46,11 +49,19 @@ def compile(  # noqa: A001 - read as cron.compile, like re.compile
     `tz` is the zone of the wall clock: UTC when neither it nor the expression names one. `key` is what `H` is hashed
     from, `anchor` the moment from which `@every` counts. Equal calls give the same object back.
     """
-    _check_text(expr, tz=tz, dst=dst, dom_dow=dom_dow, key=key)
+    _check_text(expr, tz=tz, key=key)
+    _check_kind("dst", dst, _DST)
+    _check_kind("dom_dow", dom_dow, _DOM_DOW)
+    start = 0 if anchor is None else ceil(anchor)
     # What an expression does not use must not keep equal schedules from sharing one object.
     key = key if is_hashed(expr) else None
-    start = 0 if anchor is None or reading.EVERY not in expr.lower() else ceil(anchor)
+    start = start if start and reading.EVERY in expr.lower() else 0
     return _compile(expr, tz, dst, dom_dow, key, start)
+
+
+def zone_of(expr: str) -> str:
+    """The zone that the expression itself names, else UTC. Its fields may be anything."""
+    return _zone(reading.read(expr).zone, None).name
 
 
 def is_hashed(expr: str) -> bool:
@@ -60,8 +71,8 @@ def is_hashed(expr: str) -> bool:
 
 @lru_cache(maxsize=8_192)
 def _compile(expression: str, tz: str | None, dst: Dst, dom_dow: DomDow, key: str | None, anchor: int) -> Cron:
-    _check_choice("dst", dst, get_args(Dst))
-    _check_choice("dom_dow", dom_dow, get_args(DomDow))
+    _check_choice("dst", dst, _DST)
+    _check_choice("dom_dow", dom_dow, _DOM_DOW)
     words = reading.read(expression)
     place = _zone(words.zone, tz)
     if words.macro == reading.EVERY:
@@ -85,10 +96,19 @@ def _check_text(expr: object, **others: object) -> None:
             )
 
 
+def _check_kind(name: str, choice: object, choices: tuple[str, ...]) -> None:
+    if not isinstance(choice, str):
+        kind = None if choice is None else type(choice).__name__
+        raise InvalidInput(f"{name} must be text, not {kind}", hint=_choose(choices), field=name)
+
+
 def _check_choice(name: str, choice: str, choices: tuple[str, ...]) -> None:
     if choice not in choices:
-        hint = f"Choose one of {', '.join(choices)}."
-        raise InvalidInput(f"{name} {str(choice)[:32]!a} does not exist", hint=hint, field=name)
+        raise InvalidInput(f"{name} {choice[:32]!a} does not exist", hint=_choose(choices), field=name)
+
+
+def _choose(choices: tuple[str, ...]) -> str:
+    return f"Choose one of {', '.join(choices)}."
 
 
 def _zone(written: Span | None, tz: str | None) -> Zone:
@@ -136,6 +156,8 @@ def _wall_clock(
     either = columns.restricts_both_days() and dom_dow == "or"
     times_of_day = _times(columns, key)
     pattern = Pattern(_days(columns, key, either), times_of_day)
+    if columns.year is not None:
+        _check_in_time(pattern, place, columns.year)
     fixed = not columns.is_wildcard()
     return WallClock(
         expression,
@@ -161,8 +183,30 @@ def _days(columns: _Columns, key: str | None, either: bool) -> Days:
         by_month, by_week, either = ANY_DAY, ANY_WEEKDAY, False
     rule = days(by_month, months, by_week, years, either)
     if not rule.can_match():
-        raise columns.month_day.fault(
-            "the expression never matches: no month has such a day",
-            "Check the day-of-month against the month, the day-of-week and the year.",
-        )
+        raise _never(columns, is_for_the_years=days(by_month, months, by_week, None, either).can_match())
     return rule
+
+
+def _never(columns: _Columns, *, is_for_the_years: bool) -> InvalidCron:
+    if is_for_the_years and columns.year is not None:
+        return columns.year.fault(
+            f"the expression never matches: no year of {columns.year} has such a day",
+            "Check the year against the day and the month: 29 February comes in leap years only.",
+        )
+    return columns.month_day.fault(
+        "the expression never matches: no month has such a day",
+        "Check the day-of-month against the month and the day-of-week.",
+    )
+
+
+def _check_in_time(pattern: Pattern, place: Zone, years: Span) -> None:
+    """Refuse what only comes when the calendar has ended: west of Greenwich, on the last evening of 9999."""
+    numbers = pattern.days.years
+    if numbers is None or numbers[0] != YEAR.high:
+        return
+    last_reading = place.last + place.segment(place.last).offset
+    if pattern.first(year(YEAR.high).start * DAY) > last_reading:
+        raise years.fault(
+            "the expression never matches: in UTC it is the year 10000 by then",
+            "The last moment is 9999-12-31 23:59:59 UTC.",
+        )

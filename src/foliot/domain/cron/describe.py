@@ -2,17 +2,21 @@
 
     at 03:00   on Monday to Friday   in January   in 2030   , Europe/Berlin
 
-The parts are the time, the days, the months, the years and the zone; what is not restricted is not said.
+The parts are the time, the days, the months, the years and the zone; what is not restricted is not said. A list is
+drawn together and never cut short, so that what differs in meaning differs in words.
 """
 
+from itertools import groupby
 from typing import Final, NamedTuple
 
 from foliot.domain.cron.days import Days
+from foliot.domain.cron.fields import YEAR
 from foliot.domain.cron.monthdays import ANY_DAY, MonthDays
 from foliot.domain.cron.pattern import Pattern
+from foliot.domain.cron.reading import read
 from foliot.domain.cron.times import Times
 from foliot.domain.cron.weekdays import ANY_WEEKDAY, LAST, WeekDays
-from foliot.domain.cron.wording import listed, ordinal, ranges
+from foliot.domain.cron.wording import listed, ordinal, range_words, ranges
 
 _MONTHS: Final = (
     *("January", "February", "March", "April", "May", "June"),
@@ -20,16 +24,17 @@ _MONTHS: Final = (
 )
 _WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _MOST_TIMES: Final = 6
+_MOST_YEARS: Final = 6
 
 
-def describe(pattern: Pattern, zone: str) -> str:
-    """The pattern as one phrase."""
+def describe(pattern: Pattern, zone: str, expression: str) -> str:
+    """The pattern as one phrase. The expression is what it was compiled from."""
     few_times = pattern.times.per_day <= _MOST_TIMES
     words = (
         _few_times(pattern.times) if few_times else _many_times(pattern.times),
         _days(pattern.days) or ("every day" if few_times else ""),
         _months(pattern.days.months),
-        _years(pattern.days.years),
+        _years(pattern.days.years, expression),
     )
     return f"{' '.join(filter(None, words))}, {zone}"
 
@@ -95,32 +100,56 @@ def _month_days(month_days: MonthDays) -> str:
     words = []
     if month_days.days:
         words.append(f"day{'s' * (len(month_days.days) > 1)} {ranges(month_days.days)}")
-    words += [_before_last(back) for back in month_days.before_last]
-    words += [f"the working day nearest day {day}" for day in month_days.workdays]
-    words += [_workday_before_last(back) for back in month_days.workdays_before_last]
+    words += _from_last(month_days.before_last, "the last day", "")
+    if month_days.workdays:
+        many = "s" * (len(month_days.workdays) > 1)
+        words.append(f"the working day{many} nearest day{many} {ranges(month_days.workdays)}")
+    words += _from_last(month_days.workdays_before_last, "the last working day", "the working day{many} nearest ")
     return f"{listed(words)} of the month"
 
 
-def _before_last(back: int) -> str:
-    return f"the day {back} day{'s' * (back > 1)} before the last" if back else "the last day"
-
-
-def _workday_before_last(back: int) -> str:
-    return f"the working day nearest {_before_last(back)}" if back else "the last working day"
+def _from_last(backs: tuple[int, ...], last: str, lead: str) -> list[str]:
+    """Days that are counted from the end of the month: the last one by its name, the others together."""
+    earlier = [back for back in backs if back]
+    words = [last] * (0 in backs)
+    if earlier:
+        many, units = "s" * (len(earlier) > 1), "day" if earlier == [1] else "days"
+        words.append(f"{lead.format(many=many)}the day{many} {ranges(earlier)} {units} before the last")
+    return words
 
 
 def _week_days(week_days: WeekDays) -> str:
     # People's weeks begin on Monday, cron's on Sunday.
     from_monday = sorted((day - 1) % 7 for day in week_days.days)
     words = [ranges(from_monday, _WEEKDAYS.__getitem__, " to ")] if from_monday else []
-    for day, which in week_days.nth:
-        words.append(f"the {'last' if which == LAST else ordinal(which)} {_WEEKDAYS[day - 1]}")
+    for day, found in groupby(week_days.nth, lambda each: each[0]):
+        which = sorted((number for _, number in found), key=lambda number: (number == LAST, number))
+        words.append(f"the {listed([_which(number) for number in which])} {_WEEKDAYS[day - 1]}")
     return f"{listed(words)} of the month" if week_days.nth else listed(words)
+
+
+def _which(number: int) -> str:
+    return "last" if number == LAST else ordinal(number)
 
 
 def _months(months: tuple[int, ...]) -> str:
     return "" if len(months) == len(_MONTHS) else f"in {ranges(months, lambda month: _MONTHS[month - 1], ' to ')}"
 
 
-def _years(years: tuple[int, ...] | None) -> str:
-    return "" if years is None else f"in {ranges(years)}"
+def _years(years: tuple[int, ...] | None, expression: str) -> str:
+    if years is None:
+        return ""
+    words = range_words(years)
+    if len(words) <= _MOST_YEARS:
+        return f"in {listed(words)}"
+    # Thousands of years that no step joins are said best, and exactly, by whoever wrote them down.
+    return _stepped_years(years) or f"in the years {read(expression).fields[-1].text}"
+
+
+def _stepped_years(years: tuple[int, ...]) -> str:
+    """Every 3rd year from 1970 to 2030, where that is all of them. The end of the calendar is not said."""
+    first, step, last = years[0], years[1] - years[0], years[-1]
+    if years != tuple(range(first, last + 1, step)):
+        return ""
+    until = "" if last + step > YEAR.high else f" to {last}"
+    return f"in every {ordinal(step)} year from {first}{until}"

@@ -34,6 +34,8 @@ class Field:
     wraps: bool = True
     special: str = ""
     """What else the field may hold, for hints."""
+    from_end: str = ""
+    """How to count from the end, for whoever tries a minus sign."""
     article: str = "a"
 
     @property
@@ -52,7 +54,14 @@ class Field:
 SECOND: Final = Field("second", 0, 59)
 MINUTE: Final = Field("minute", 0, 59)
 HOUR: Final = Field("hour", 0, 23, article="an")
-DAY_OF_MONTH: Final = Field("day-of-month", 1, 31, hash_high=28, special="L, L-3, LW and 15W")
+DAY_OF_MONTH: Final = Field(
+    "day-of-month",
+    1,
+    31,
+    hash_high=28,
+    special="L, L-3, LW and 15W",
+    from_end=" Write L for the last day of the month, L-1 for the day before it.",
+)
 MONTH: Final = Field("month", 1, 12, names={name: number for number, name in enumerate(MONTH_NAMES, 1)})
 DAY_OF_WEEK: Final = Field(
     "day-of-week",
@@ -115,6 +124,8 @@ def between(text: Span, kind: Field, stride: int = 1) -> Sequence[int]:
     """The numbers of a range, over the end of the field and on from its start where need be."""
     left, right = text.partition("-")
     assert right is not None
+    if not left.text and right.text[:1].isdigit():
+        raise text.fault(f"{text} in the {kind.name} field begins with a sign", f"{_may_hold(kind)}{kind.from_end}")
     first, last = _written(left, kind), _written(right, kind)
     if first > last and not kind.wraps:
         raise text.fault(f"the {kind.name} range {text} runs backwards", "Write the smaller number first.")

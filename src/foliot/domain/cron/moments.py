@@ -19,10 +19,11 @@ def floor(moment: datetime) -> int:
 def ceil(moment: datetime) -> int:
     """The first whole second that is not before the moment."""
     try:
-        since = EPOCH - moment
+        # Not EPOCH - moment: that has an answer for a timedelta, too.
+        since = moment - EPOCH
     except TypeError:
         raise _no_moment(moment) from None
-    return -(since.days * _DAY + since.seconds)
+    return since.days * _DAY + since.seconds + (since.microseconds > 0)
 
 
 def _no_moment(value: object) -> Exception:

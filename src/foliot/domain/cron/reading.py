@@ -9,6 +9,7 @@ import re
 from typing import Final, NamedTuple
 
 from foliot.domain.cron.span import Span
+from foliot.domain.cron.zones import known_zones
 from foliot.errors import InvalidCron, suggest
 
 LONGEST: Final = 512
@@ -34,6 +35,11 @@ _KNOWN: Final = (*MACROS, EVERY, *sorted(_BARE))
 _WORD: Final = re.compile(r"[^ \t]+")
 _STRANGE: Final = re.compile(r"[^\t -~]")
 _ZONE_PREFIX: Final = re.compile(r"(?:CRON_)?TZ=")
+_LIKE_A_ZONE: Final = re.compile(r"[A-Za-z]{4,}/[A-Za-z][A-Za-z0-9_/+-]*")
+_LIKE_EVERY: Final = re.compile(
+    r"@(?:every[_-]?)?([0-9]{1,9})[_-]?(?:(s)(?:ec(?:ond)?s?)?|(m)(?:in(?:ute)?s?)?|(h)(?:(?:ou)?rs?)?|(d)(?:ays?)?)"
+)
+_LONGEST_SHOWN: Final = 64
 _FIELD_COUNTS: Final = {5, 6, 7}
 _FIELDS_HINT: Final = (
     "Write 5 fields (minute hour day-of-month month day-of-week), 6 with the second first, or 7 with the year last."
@@ -57,7 +63,8 @@ def read(expression: str) -> Words:
     if words and (prefix := _ZONE_PREFIX.match(words[0].text)):
         zone = words.pop(0).cut(prefix.end())
     if not words:
-        raise InvalidCron("the expression is empty", expression=expression, hint=_FIELDS_HINT)
+        raise _missing(expression, zone)
+    _check_no_zone(words)
     if words[0].text.startswith("@"):
         return _macro(zone, words)
     if len(words) not in _FIELD_COUNTS:
@@ -83,6 +90,23 @@ def _check_characters(expression: str) -> None:
         )
 
 
+def _missing(expression: str, zone: Span | None) -> InvalidCron:
+    if zone is None:
+        return InvalidCron("the expression is empty", expression=expression, hint=_FIELDS_HINT)
+    return zone.cut(len(zone.text)).fault(f"the expression after the zone {zone} is missing", _FIELDS_HINT)
+
+
+def _check_no_zone(words: list[Span]) -> None:
+    """Refuse a zone where others put it, at the end, before a field is blamed for it."""
+    known = known_zones()
+    for word in words:
+        if word.text in known or _LIKE_A_ZONE.fullmatch(word.text):
+            raise word.fault(
+                f"the zone {word} stands among the fields",
+                f"Write TZ={word.text[:_LONGEST_SHOWN]} before the fields, or give it as the timezone.",
+            )
+
+
 def _words(expression: str) -> list[Span]:
     return [Span(expression, word.start(), word[0]) for word in _WORD.finditer(expression)]
 
@@ -100,11 +124,17 @@ def _macro(zone: Span | None, words: list[Span]) -> Words:
     if name == EVERY:
         return Words(zone, [_only_span(word, rest)], EVERY)
     if name not in MACROS and name not in _BARE:
-        hint = suggest(name, _KNOWN, otherwise=f"There are {', '.join(_KNOWN)}.")
-        raise word.fault(f"the macro {word} does not exist", hint)
+        raise word.fault(f"the macro {word} does not exist", _macro_hint(name))
     if rest:
         raise rest[0].fault(f"nothing may follow the macro {name}", "Write the macro alone, or fields instead.")
     return Words(zone, [], name) if name in _BARE else Words(zone, _words(MACROS[name]))
+
+
+def _macro_hint(name: str) -> str:
+    if span := _LIKE_EVERY.fullmatch(name):
+        number, *units = filter(None, span.groups())
+        return f"Write {EVERY} {number}{units[0]}."
+    return suggest(name, _KNOWN, otherwise=f"There are {', '.join(_KNOWN)}.")
 
 
 def _only_span(every: Span, rest: list[Span]) -> Span:

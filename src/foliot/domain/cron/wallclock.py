@@ -157,4 +157,4 @@ class WallClock(Cron):
         return self.pattern.first(reading - segment.jump) < reading
 
     def describe(self) -> str:
-        return describe(self.pattern, self.timezone)
+        return describe(self.pattern, self.timezone, self.expression)

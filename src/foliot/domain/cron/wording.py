@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 _SHORTEST_RUN: Final = 3
+_ENDINGS: Final = {1: "st", 2: "nd", 3: "rd"}
 
 
 def listed(words: Sequence[str]) -> str:
@@ -13,13 +14,18 @@ def listed(words: Sequence[str]) -> str:
 
 def ranges(values: Sequence[int], name: Callable[[int], str] = str, to: str = "-") -> str:
     """1; 1 and 2; 1-3; 1-5, 8 and 10: values in order, those that follow one another drawn together."""
+    return listed(range_words(values, name, to))
+
+
+def range_words(values: Sequence[int], name: Callable[[int], str] = str, to: str = "-") -> list[str]:
+    """The same, word by word."""
     words: list[str] = []
     for run in _runs(values):
         if len(run) >= _SHORTEST_RUN:
             words.append(f"{name(run[0])}{to}{name(run[-1])}")
         else:
             words.extend(name(value) for value in run)
-    return listed(words)
+    return words
 
 
 def _runs(values: Sequence[int]) -> Iterator[list[int]]:
@@ -33,4 +39,5 @@ def _runs(values: Sequence[int]) -> Iterator[list[int]]:
 
 
 def ordinal(number: int) -> str:
-    return ("1st", "2nd", "3rd")[number - 1] if number <= 3 else f"{number}th"
+    is_teen = number // 10 % 10 == 1
+    return f"{number}{'th' if is_teen else _ENDINGS.get(number % 10, 'th')}"

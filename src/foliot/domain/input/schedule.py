@@ -87,7 +87,8 @@ def _timezone(timezone: str | None, kind: ScheduleType, expr: str) -> str:
     """The zone that was given, else the one the expression itself names, else UTC."""
     if timezone is not None:
         return text(timezone, "timezone", InvalidSchedule)
-    return cron.compile(expr, key="").timezone if kind is ScheduleType.CRON else "UTC"
+    # Not compiled: what H draws depends on the name of the schedule, and what it draws may be what makes it possible.
+    return cron.zone_of(expr) if kind is ScheduleType.CRON else "UTC"
 
 
 def _rule(cron_expr: str | None, interval: Span | None, at: Moment | None, manual: bool) -> tuple[ScheduleType, str]:

@@ -22,15 +22,28 @@ _AROUND: Final = 60
 @click.option("-n", "--count", default=5, show_default=True, type=click.IntRange(1, 10_000), help="How many.")
 @click.option("--from", "start", help="Look from this moment instead of now: 2026-03-29T00:00Z.")
 @click.option("--dst", default="vixie", type=click.Choice(["vixie", "skip", "literal"]), help="Rule for clock changes.")
+@click.option(
+    "--dom-dow",
+    default="or",
+    type=click.Choice(["or", "and"]),
+    help="Whether one or both of day-of-month and day-of-week must match.",
+)
 @click.option("--key", help="Name to hash H from.")
 @json_option("one object")
 def command(
-    expression: str, tz: str | None, count: int, start: str | None, dst: cron.Dst, key: str | None, as_json: bool
+    expression: str,
+    tz: str | None,
+    count: int,
+    start: str | None,
+    dst: cron.Dst,
+    dom_dow: cron.DomDow,
+    key: str | None,
+    as_json: bool,
 ) -> None:
     """Show what EXPRESSION means and when it fires next."""
     now = datetime.now(UTC) if start is None else read_moment(start)
     try:
-        compiled = cron.compile(expression, tz, dst=dst, key=key, anchor=now)
+        compiled = cron.compile(expression, tz, dst=dst, dom_dow=dom_dow, key=key, anchor=now)
     except InvalidCron as error:
         _point_at(error.expression, error.position)
         raise

@@ -3,7 +3,7 @@
 from typing import Any, Final, NamedTuple
 
 from foliot.interfaces.cli.table import Column, moment, print_fields, print_section
-from foliot.interfaces.cli.words import rule, rule_in_words, schedule_state, tick_row
+from foliot.interfaces.cli.words import rule, schedule_state, tick_row
 from foliot.service.views import ScheduleView, TickView, as_json
 from foliot.wiring import Services
 
@@ -31,14 +31,13 @@ class SchedulePage(NamedTuple):
 
 
 def schedule_fields(schedule: ScheduleView) -> list[tuple[str, object]]:
-    words = rule_in_words(schedule)
     window = f"{moment(schedule.start_at)} to {moment(schedule.end_at)}"
     coming = "" if not schedule.paused else "none while it is paused; else "
     return [
         ("schedule", schedule.schedule_id),
         ("job", schedule.job_id or schedule.workflow_id),
         ("rule", rule(schedule)),
-        ("in words", words if words != rule(schedule) else None),
+        ("in words", schedule.description),
         ("state", schedule_state(schedule)),
         ("policy", f"overlap {schedule.overlap_policy}, catch-up {schedule.catchup_policy}"),
         ("jitter", f"{schedule.jitter_ms}ms" if schedule.jitter_ms else None),

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from msgspec import convert
 
-from foliot import cron
 from foliot.domain.instant import LATEST, to_datetime
 from foliot.domain.retry import Retry
 from foliot.domain.schedule import ScheduleType
@@ -73,12 +72,6 @@ def whole_span(seconds: int) -> str:
         if seconds % length == 0:
             return f"{seconds // length}{unit}"
     return f"{seconds}s"
-
-
-def rule_in_words(schedule: ScheduleView) -> str:
-    if schedule.schedule_type != ScheduleType.CRON:
-        return rule(schedule)
-    return cron.compile(schedule.schedule_expr, schedule.timezone, key=schedule.schedule_id).describe()
 
 
 def schedule_state(schedule: ScheduleView) -> str:
