@@ -190,9 +190,7 @@ async def test_a_log_that_was_used_ends_with_a_closing_line(book: LogBook, shelf
 async def test_a_log_that_was_not_used_costs_nothing(book: LogBook, shelf: Shelf) -> None:
     log = book.open(a_claim())
 
-    log.seal()
-
-    assert not log.is_used
+    assert not log.seal()
     assert await book.round() is None
     assert shelf.chunks == []
 

@@ -70,8 +70,7 @@ class RunningAttempt:
             outcome = _no_runner(job.spec.runner, runners)
         else:
             outcome = await self._run(runner, job)
-        self.log.seal(is_lost=self.ending is Ending.LEASE_LOST)
-        if self.log.is_used:
+        if self.log.seal(is_lost=self.ending is Ending.LEASE_LOST):
             await self.log.saved()
         return outcome
 

@@ -186,21 +186,20 @@ class Consumer:
                 await self._sweep_former(claim)
             outcome = await self._work(running)
             # Asked while the attempt is in our books: what is not listed with a renewal is taken back.
-            is_lost = outcome is not None and await self._is_lost(running, outcome)
+            if isinstance(outcome, Failure) and await self._may_be_the_heirs_doing(outcome):
+                running.ending = Ending.LEASE_LOST
         finally:
             # Whatever happens, the slot is free again; a lease without an outcome is given back with the next renewal.
             del self._running[claim.token]
             # Woken before the finisher, a round of ours takes the outcome along.
             self.make_room()
-        if outcome is not None and not is_lost:
+        if outcome is not None and running.ending is not Ending.LEASE_LOST:
             self._save(claim, settle(claim, outcome, running.definition.options))
 
-    async def _is_lost(self, running: RunningAttempt, outcome: Outcome) -> bool:
+    async def _may_be_the_heirs_doing(self, outcome: Failure) -> bool:
         """Whoever takes this worker for dead ends the processes it left. What looks like a failure then may be their
         doing, and they will say that the attempt was lost."""
-        if running.ending is Ending.LEASE_LOST:
-            return True
-        if not isinstance(outcome, Failure) or outcome.exit_code is None:
+        if outcome.exit_code is None:
             return False
         return self._membership.has_run_out or (outcome.is_by_signal and not await self._membership.is_confirmed())
 

@@ -38,13 +38,14 @@ class Definition(Struct, frozen=True):
     job: Job | None
     options: Options
     error: RowUnreadable | None = None
+    timeout: Millis | None = None
+    """How long an attempt may take."""
 
-    @property
-    def timeout(self) -> Millis | None:
-        """How long an attempt may take; each kind of job has its own idea, where nobody has said it."""
-        if self.options.timeout is not None or self.job is None:
-            return self.options.timeout
-        return TIMEOUTS.get(self.job.spec.runner)
+
+def _defined(job: Job | None, options: Options, error: RowUnreadable | None = None) -> Definition:
+    """Each kind of job has its own idea of how long an attempt may take, where nobody has said it."""
+    usual = None if job is None else TIMEOUTS.get(job.spec.runner)
+    return Definition(job, options, error, usual if options.timeout is None else options.timeout)
 
 
 _GONE: Final = Definition(None, _DEFAULTS)
@@ -75,7 +76,7 @@ class Definitions:
             found, errors = await _read(self._storage.jobs.get, wanted)
             for job_id in wanted:
                 self._jobs.pop(job_id, None)
-            self._jobs.update((job_id, Definition(job, job.spec.options)) for job_id, job in found.items())
+            self._jobs.update((job_id, _defined(job, job.spec.options)) for job_id, job in found.items())
             self._jobs.update((job_id, Definition(None, _DEFAULTS, error)) for job_id, error in errors.items())
         await self._load_executions({claim.root for claim in claims if claim.root is not None})
 
@@ -127,7 +128,7 @@ class Definitions:
         if execution is None or plan is None:
             return Definition(None, _DEFAULTS, self._unreadable_executions.get(root))
         job = step_as_job(plan, execution, claim.item or "", claim.job_id)
-        return _GONE if job is None else Definition(job, job.spec.options)
+        return _GONE if job is None else _defined(job, job.spec.options)
 
     def _is_outdated(self, job_id: JobId, revision: int | None) -> bool:
         known = self._jobs.get(job_id, _GONE).job
@@ -140,7 +141,7 @@ def _overlaid(known: Definition, claim: Claim, overrides: bytes) -> Definition:
         job = _with_fields(known.job, given.get("spec"))
     except UNREADABLE as cause:
         return Definition(None, known.options, RowUnreadable("run", claim.run_id, cause))
-    return Definition(job, _with_options(claim, known.options, options_in(given)), known.error)
+    return _defined(job, _with_options(claim, known.options, options_in(given)), known.error)
 
 
 def _with_fields(job: Job | None, fields: Mapping[str, Any] | None) -> Job | None:

@@ -106,7 +106,7 @@ class LogBook:
         self._stale.discard(token)
 
 
-class RunLog(Struct, eq=False):
+class RunLog(Struct, eq=False, gc=False):
     """The log of one attempt, open from claim to finish. Threads may write to it as well."""
 
     _book: LogBook
@@ -119,10 +119,6 @@ class RunLog(Struct, eq=False):
     _truncation: Closing | None = None
     _is_dropping: bool = False
     _is_sealed: bool = False
-
-    @property
-    def is_used(self) -> bool:
-        return self._seq > 0
 
     def write(self, stream: Stream, data: bytes) -> None:
         loop, thread = self._home
@@ -158,11 +154,13 @@ class RunLog(Struct, eq=False):
             self._add("meta", b"the log store took nothing for 30 s: the rest of this output is dropped\n")
             self._is_dropping = True
 
-    def seal(self, *, is_lost: bool = False) -> None:
-        """Take nothing more. A log that was used says so, unless its attempt is not ours any more."""
-        if self.is_used and not self._is_sealed and not is_lost:
+    def seal(self, *, is_lost: bool = False) -> bool:
+        """Take nothing more. A log that was used says so, unless its attempt is not ours any more. Whether it was."""
+        is_used = self._seq > 0
+        if is_used and not self._is_sealed and not is_lost:
             self._add("meta", closing_line(self._closing()))
         self._is_sealed = True
+        return is_used
 
     def _closing(self) -> Closing:
         seen, stored = self._truncation or (self._printed, self._printed)

@@ -40,7 +40,7 @@ def clock() -> VirtualClock:
 @pytest.fixture
 def front(clock: VirtualClock) -> Front:
     front = Front(clock)
-    front.reached([a_claim(run_id=RunId("a"), due_at=LONG_AGO)])
+    front.reached([a_claim(run_id=RunId("a"), due_at=LONG_AGO)], limit=1)
     return front
 
 
@@ -63,6 +63,12 @@ def look(front: Front, clock: VirtualClock, *, takes: int, queues: list[str] = Q
 def look_slowly(front: Front, clock: VirtualClock, *, takes: int = SLOW) -> None:
     for _ in range(3):
         look(front, clock, takes=takes)
+
+
+def look_in_vain(front: Front, clock: VirtualClock, *, takes: int) -> None:
+    with front.looking(QUEUES, limit=10):
+        clock.advance(takes)
+        raise TimeoutError
 
 
 def test_claims_begin_at_the_very_front(front: Front, clock: VirtualClock) -> None:
@@ -104,9 +110,38 @@ def test_but_never_for_long(front: Front, clock: VirtualClock) -> None:
 @pytest.mark.parametrize("priority", [0, -5])
 def test_what_becomes_ready_with_others_is_hidden_by_none_of_them(clock: VirtualClock, priority: int) -> None:
     front = Front(clock)
-    front.reached([a_claim(run_id=RunId("a"), priority=priority, due_at=START)])
+    front.reached([a_claim(run_id=RunId("a"), priority=priority, due_at=START)], limit=1)
     look_slowly(front, clock)
-    assert look(front, clock, takes=1) == [(START - 5 * SECOND, "a")]
+    assert look(front, clock, takes=1) == [(START - 5 * SECOND, "")]
+
+
+def test_a_look_that_was_given_up_tells_enough(front: Front, clock: VirtualClock) -> None:
+    with pytest.raises(TimeoutError):
+        look_in_vain(front, clock, takes=60 * SECOND)
+    assert look(front, clock, takes=1) == [(LONG_AGO, "a")]
+
+
+def test_one_that_failed_at_once_tells_nothing(front: Front, clock: VirtualClock) -> None:
+    with pytest.raises(TimeoutError):
+        look_in_vain(front, clock, takes=0)
+    assert look(front, clock, takes=1) == [VERY_FRONT]
+
+
+@pytest.mark.parametrize(("found", "place"), [(1, VERY_FRONT), (2, (LONG_AGO, "a"))])
+def test_who_finds_less_than_he_asks_for_looks_from_the_front_again_soon(
+    front: Front, clock: VirtualClock, found: int, place: tuple[int, str]
+) -> None:
+    look_slowly(front, clock)
+    front.reached([a_claim(run_id=RunId("a"), due_at=LONG_AGO)] * found, limit=2)
+    clock.advance(SLOW)
+    assert look(front, clock, takes=1) == [place]
+
+
+def test_but_not_sooner_than_the_look_before_took(front: Front, clock: VirtualClock) -> None:
+    look_slowly(front, clock)
+    front.reached([], limit=2)
+    clock.advance(SLOW - 1)
+    assert look(front, clock, takes=1) == [(LONG_AGO, "a")]
 
 
 @pytest.mark.parametrize("queues", [["default"], ["default", "other"]])

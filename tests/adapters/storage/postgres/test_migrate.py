@@ -106,6 +106,23 @@ async def test_a_step_that_fails_leaves_nothing_behind(
     assert server.sql("SELECT count(*) FROM pg_namespace WHERE nspname = 'foliot'", database=name) == "0"
 
 
+@pytest.mark.proves("M2")
+async def test_a_step_may_take_longer_than_any_other_statement(
+    empty: tuple[PostgresServer, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, name = empty
+    slow = {1: migrations()[1] + "\nSELECT pg_sleep(0.3);"}
+    monkeypatch.setattr("foliot.adapters.storage.postgres.migrate.migrations", lambda _: slow)
+    connection = await asyncpg.connect(
+        server.dsn(name), command_timeout=0.2, server_settings={"statement_timeout": "200"}
+    )
+
+    reached = await migrate(connection, parse_dsn(server.dsn(name)))
+
+    await connection.close()
+    assert reached == 1
+
+
 async def test_two_schemas_in_one_database_do_not_know_each_other(dsn: str) -> None:
     async with await open_postgres(dsn) as one, await open_postgres(f"{dsn}&schema=other") as other:
         run = a_run()

@@ -43,7 +43,7 @@ def are_bare(finishes: Sequence[Finish]) -> bool:
     """Whether `finish_bare` will do: successes of one worker that say nothing, free no place, tell nobody."""
     worker_id, verdict = finishes[0].claim.worker_id, finishes[0].verdict
     return _is_plain(verdict) and all(
-        finish.verdict == verdict
+        (finish.verdict is verdict or finish.verdict == verdict)
         and (claim := finish.claim).worker_id == worker_id
         and claim.root is None
         and not _has_place(claim)

@@ -4,6 +4,7 @@ Each step is one transaction under a lock that ends with it, so that two nodes t
 other: the second one finds the work done. A database that is newer than this code is refused.
 """
 
+import logging
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -13,8 +14,13 @@ from foliot.adapters.storage.postgres.dsn import Dsn
 from foliot.adapters.storage.postgres.statements import in_schema, migrations
 from foliot.errors import SchemaTooNew, SchemaTooOld, StorageError, StorageMissing
 
+log = logging.getLogger(__name__)
+
 # In SQL_ASCII the server takes any bytes as they are, so UTF-8 as well.
 _ENCODINGS: Final = ("UTF8", "SQL_ASCII")
+_LONGEST_STEP: Final = 86_400.0
+"""Seconds. A step may go through a large table, and may have to wait until a backup has gone through it."""
+_PATIENT: Final = "SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0"
 _LOCK: Final = "SELECT pg_advisory_xact_lock(hashtextextended('foliot schema ' || $1, 0))"
 _HAS_META: Final = "SELECT EXISTS (SELECT FROM pg_catalog.pg_tables WHERE schemaname = $1 AND tablename = 'meta')"
 _VERSION: Final = "SELECT value::int FROM foliot.meta WHERE key = 'schema_version'"
@@ -48,6 +54,8 @@ async def migrate(connection: "asyncpg.Connection[Any]", place: Dsn) -> int:
     steps = migrations(schema)
     newest = max(steps)
     version = await _version(connection, schema)
+    if 0 < version < newest:
+        log.info("schema_upgrade", extra={"from": version, "to": newest})
     while version < newest:
         try:
             version = await _go_on(connection, schema, steps)
@@ -67,8 +75,8 @@ async def migrate(connection: "asyncpg.Connection[Any]", place: Dsn) -> int:
 async def _go_on(connection: "asyncpg.Connection[Any]", schema: str, steps: Mapping[int, str]) -> int:
     """One step further, unless somebody else has gone it meanwhile. The version that is reached."""
     async with connection.transaction():
-        await connection.execute("SET LOCAL lock_timeout = 0")
-        await connection.execute(_LOCK, schema)
+        await connection.execute(_PATIENT)
+        await connection.execute(_LOCK, schema, timeout=_LONGEST_STEP)
         version = await _version(connection, schema)
         if version < max(steps):
             version += 1
@@ -98,5 +106,5 @@ async def _version(connection: "asyncpg.Connection[Any]", schema: str) -> int:
 async def _step(connection: "asyncpg.Connection[Any]", schema: str, number: int, script: str) -> None:
     if number == 1:
         await connection.execute(f'CREATE SCHEMA IF NOT EXISTS "{schema}"')
-    await connection.execute(script)
+    await connection.execute(script, timeout=_LONGEST_STEP)
     await connection.execute(in_schema(_SET_VERSION, schema), str(number))

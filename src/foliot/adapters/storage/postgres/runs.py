@@ -124,7 +124,7 @@ class PostgresRuns:
             granted, unreadable = sort_claims(rows)
             claims += granted
             if not unreadable:
-                return _in_order(claims) if only is not None else self._reached(claims)
+                return _in_order(claims) if only is not None else self._reached(claims, limit)
             await self.finish(unreadable, at=at)
 
     async def finish(self, finishes: Sequence[Finish], *, at: Instant | None = None) -> list[Token]:
@@ -164,11 +164,11 @@ class PostgresRuns:
         if unreadable:
             await self.finish(unreadable, at=at)
             claims += await self.claim(finishes[0].claim.worker_id, [queue], len(unreadable), at=at)
-        return Exchanged(stale, self._reached(claims))
+        return Exchanged(stale, self._reached(claims, limit))
 
-    def _reached(self, claims: Iterable[Claim]) -> list[Claim]:
+    def _reached(self, claims: Iterable[Claim], limit: int) -> list[Claim]:
         ordered = _in_order(claims)
-        self._front.reached(ordered)
+        self._front.reached(ordered, limit)
         return ordered
 
     async def _finish_bare(self, finishes: Sequence[Finish], at: Instant | None) -> list[Token]:

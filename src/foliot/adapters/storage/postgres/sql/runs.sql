@@ -93,7 +93,7 @@ room AS MATERIALIZED (
 -- name: grant_leases
 granted AS MATERIALIZED (
     SELECT run.id AS run_id, nextval('foliot.lease_token') AS token, $1::text AS worker_id, run.job_id,
-           job.revision, run.attempt + 1 AS attempt, run.lost, run.queue, run.priority, run.due_at,
+           job.revision, least(run.attempt, 2147483646) + 1 AS attempt, run.lost, run.queue, run.priority, run.due_at,
            greatest((SELECT now FROM clock), run.created_at) AS started_at,
            convert_to(run.payload, 'UTF8'), convert_to(run.overrides, 'UTF8'),
            run.limits, run.schedule_uid, run.schedule_id, run.scheduled_for, run.tick_key,
@@ -108,7 +108,7 @@ leased AS (
 noted AS (
     INSERT INTO foliot.events (seq, at, kind, items)
     SELECT foliot.event_seq(pg_current_xact_id(), 0), (SELECT now FROM clock), 'runs.started',
-           '[' || string_agg('["' || run_id || '",' || attempt || ']', ',') || ']'
+           '[["' || string_agg(run_id || '",' || attempt, '],["') || ']]'
     FROM granted HAVING count(*) > 0
 )
 
@@ -160,11 +160,12 @@ SELECT * FROM granted;
 
 -- name: successes
 -- The fence and all that plain successes of one worker leave behind: the start and the number of an attempt are in its
--- lease. A token is granted once, so that two sets tell as much as pairs would, and are looked up in one go.
+-- lease. A token is granted once, so that two sets tell as much as pairs would: the runs are looked up in one go, and
+-- the tokens, as IS TRUE keeps the planner from joining them, in a hashed set. With ANY each would be compared with all.
 ended AS (
     DELETE FROM foliot.leases
-    WHERE run_id = ANY ((SELECT $6::text[])::text[]) AND token = ANY ((SELECT $5::bigint[])::bigint[])
-      AND worker_id = $1
+    WHERE run_id = ANY ((SELECT $6::text[])::text[]) AND worker_id = $1
+      AND (token IN (SELECT unnest((SELECT $5::bigint[])))) IS TRUE
     RETURNING token, run_id, attempt, started_at
 ),
 saved AS (
@@ -173,22 +174,22 @@ saved AS (
         reason = NULL, error = NULL, exit_code = $2,
         worker_id = $1, token = ended.token, attempt = ended.attempt, started_at = ended.started_at
     FROM ended WHERE runs.id = ended.run_id
-    RETURNING runs.token, runs.id AS run_id, runs.attempt, runs.project, runs.job_id, runs.finished_at
 ),
 kept AS (
     INSERT INTO foliot.endings (project, job_id, finished_at, run_id, status)
-    SELECT project, job_id, finished_at, run_id, 'success' FROM saved
-    -- The first condition is asked once: where nobody watches anything, the second one costs nothing.
+    SELECT run.project, run.job_id, greatest((SELECT now FROM clock), ended.started_at), run.id, 'success'
+    FROM ended JOIN foliot.runs run ON run.id = ended.run_id
+    -- The first condition is asked once: where nobody watches anything, the rest costs nothing.
     WHERE (SELECT true FROM foliot.watched LIMIT 1)
-      AND (SELECT true FROM foliot.watched WHERE watched.job_id = saved.job_id AND watched.project = saved.project)
+      AND (SELECT true FROM foliot.watched WHERE watched.job_id = run.job_id AND watched.project = run.project)
 )
 
 -- name: successes_noted
 -- The second event of its transaction, should a claim go along.
 INSERT INTO foliot.events (seq, at, kind, items)
 SELECT foliot.event_seq(pg_current_xact_id(), 1), (SELECT now FROM clock), 'runs.ended',
-       '[' || string_agg('["' || run_id || '","success",' || attempt || ']', ',') || ']'
-FROM saved HAVING count(*) > 0
+       '[["' || string_agg(run_id || '","success",' || attempt, '],["') || ']]'
+FROM ended HAVING count(*) > 0
 
 -- name: end_successes
 -- One row comes back, with the tokens that were current. With $3 the event is written too, as `notices.succeeded` has
@@ -196,7 +197,7 @@ FROM saved HAVING count(*) > 0
 WITH clock AS MATERIALIZED (SELECT coalesce($4::bigint, foliot.now_ms()) AS now),
 {successes},
 noted AS ({successes_noted} AND $3)
-SELECT (SELECT now FROM clock), coalesce(array_agg(token), '{}') FROM saved;
+SELECT (SELECT now FROM clock), coalesce(array_agg(token), '{}') FROM ended;
 
 -- name: exchange_runs
 -- Plain successes are saved and the next runs of one queue claimed, in one statement and so in one commit. The last
@@ -212,7 +213,7 @@ picked AS (
     RETURNING run_id
 ),
 {grant_leases}
-SELECT granted.*, (SELECT count(*) FROM saved) FROM (VALUES (1)) AS always (one) LEFT JOIN granted ON true;
+SELECT granted.*, (SELECT count(*) FROM ended) FROM (VALUES (1)) AS always (one) LEFT JOIN granted ON true;
 
 -- name: end_leases
 -- The fence: a token that is not current deletes nothing.
