@@ -6,7 +6,7 @@ import os
 import resource
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any
 
 import pytest
@@ -17,6 +17,7 @@ from foliot.domain.outcome import Failure, Reason, Success
 from tests.adapters.runners.attempts import ListLog, an_attempt, living, open_descriptors, output_of, run, unique, until
 
 USUAL = 256
+NOBODY = -1
 
 
 @pytest.fixture
@@ -79,6 +80,40 @@ async def test_beyond_the_usual_number_programs_start_and_get_the_limit_all_the_
             await running
 
 
+@pytest.mark.parametrize("holes", range(8))
+async def test_a_few_free_numbers_below_the_usual_one_are_not_taken_for_room(raised: int, holes: int) -> None:
+    """Runs that ended leave them. There are enough for the streams of another, and no more below the usual limit."""
+    await run("true")
+    with all_open_below(USUAL, but=holes):
+        assert await run("true", working_dir="/") == Success(exit_code=0)
+
+
+@pytest.mark.parametrize(("free", "worn"), [(31, False), (32, True)])
+def test_the_usual_limit_is_worn_only_while_other_threads_find_free_numbers_below_it(
+    raised: int, free: int, worn: bool
+) -> None:
+    with all_open_below(USUAL, but=free):
+        assert limit_at_the_start(highest=2) == (USUAL if worn else raised)
+
+
+def test_a_stream_beyond_the_usual_limit_is_given_under_ours(raised: int) -> None:
+    """The system would refuse it, however many numbers are free."""
+    assert limit_at_the_start(highest=USUAL - 1) == USUAL
+    assert limit_at_the_start(highest=USUAL) == raised
+
+
+def limit_at_the_start(highest: int) -> int:
+    """The limit of this process while it starts another that is given this descriptor."""
+    seen: list[int] = []
+
+    def start() -> int:
+        seen.append(soft_limit())
+        return NOBODY
+
+    descriptors.with_usual_limit(start, highest)
+    return seen[0]
+
+
 async def test_more_runs_than_there_are_descriptors_wait_for_each_other() -> None:
     await run("true")
     before = open_descriptors()
@@ -102,6 +137,28 @@ async def test_while_runs_are_under_way_some_descriptors_are_left_to_the_worker(
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
+
+
+@pytest.mark.parametrize(("free", "is_enough"), [(19, False), (20, True)])
+def test_what_is_left_is_counted_wherever_it_is(free: int, is_enough: bool) -> None:
+    """A run that ended leaves a hole low down; the lowest free number says nothing about how many there are."""
+    with few_free(free - 4) as taken:
+        for descriptor in taken[100:104]:
+            os.close(descriptor)
+        try:
+            with nullcontext() if is_enough else pytest.raises(OSError, match="Too many open files"):
+                descriptors.leave_some()
+        finally:
+            for descriptor in taken[100:104]:
+                os.dup2(taken[0], descriptor, inheritable=False)
+
+
+def test_looking_for_free_descriptors_takes_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another thread may want the last one just then."""
+    with few_free(20), monkeypatch.context() as patch:
+        for opener in ("dup", "dup2", "open", "pipe"):
+            patch.delattr(os, opener)
+        descriptors.leave_some()
 
 
 async def test_no_interpreter_is_started_ahead_with_the_last_descriptors(caplog: pytest.LogCaptureFixture) -> None:
@@ -186,7 +243,22 @@ def many_open(count: int) -> Iterator[None]:
 
 
 @contextmanager
-def few_free(count: int) -> Iterator[None]:
+def all_open_below(limit: int, *, but: int) -> Iterator[None]:
+    """Every number up to some above the limit is taken, except for a few low ones."""
+    opened: list[int] = []
+    while not opened or opened[-1] < limit + 50:
+        opened.append(os.open(os.devnull, os.O_RDONLY))
+    for descriptor in opened[10 : 10 + but]:
+        os.close(descriptor)
+    try:
+        yield
+    finally:
+        for descriptor in opened[:10] + opened[10 + but :]:
+            os.close(descriptor)
+
+
+@contextmanager
+def few_free(count: int) -> Iterator[list[int]]:
     """Lets this process open so many more."""
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (1024, limits[1]))
@@ -197,7 +269,7 @@ def few_free(count: int) -> Iterator[None]:
                 taken.append(os.open(os.devnull, os.O_RDONLY))
         for _ in range(count):
             os.close(taken.pop())
-        yield
+        yield taken
     finally:
         for descriptor in taken:
             os.close(descriptor)

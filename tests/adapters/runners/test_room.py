@@ -147,6 +147,60 @@ async def test_those_that_wait_begin_in_their_order_and_all_that_fit(room: Room)
         await settle()
 
 
+async def test_nobody_goes_past_those_that_wait(room: Room) -> None:
+    first, second = Launcher(OSError(errno.EMFILE, "none left")), Launcher()
+    told: list[OSError] = []
+    with room.taken():
+        waiting(room, first)
+        await settle()
+        late = waiting(room, second, told.append)
+        await settle()
+
+        assert second.tries == 0
+        assert [error.errno for error in told] == [errno.EMFILE]
+        first.error = None
+    await settle()
+    assert late.result() == "started"
+
+
+async def test_of_those_that_wait_only_the_first_tries_as_time_passes(room: Room, clock: VirtualClock) -> None:
+    first, second = Launcher(OSError(errno.EMFILE, "none left")), Launcher()
+    with room.taken():
+        launches = [waiting(room, first), waiting(room, second)]
+        for _ in range(3):
+            await settle()
+            clock.advance(SECOND)
+        await settle()
+
+        assert (first.tries, second.tries) == (4, 0)
+        first.error = None
+        clock.advance(SECOND)
+        await settle()
+        assert [launch.result() for launch in launches] == ["started"] * 2
+
+
+async def test_those_behind_the_first_wait_no_longer_than_ten_minutes_either(room: Room, clock: VirtualClock) -> None:
+    with room.taken():
+        launches = [waiting(room, Launcher(OSError(errno.EMFILE, "none left"))) for _ in range(3)]
+        for _ in range(10 * MINUTE // SECOND):
+            await settle()
+            clock.advance(SECOND)
+        await settle()
+
+        assert [str(launch.exception()) for launch in launches] == ["[Errno 24] none left"] * 3
+
+
+async def test_when_nothing_is_under_way_any_more_each_is_tried_once_more(room: Room) -> None:
+    launchers = [Launcher(OSError(errno.EMFILE, "none left")) for _ in range(3)]
+    with room.taken():
+        launches = [waiting(room, launcher) for launcher in launchers]
+        await settle()
+    await settle()
+
+    assert [str(launch.exception()) for launch in launches] == ["[Errno 24] none left"] * 3
+    assert [launcher.tries for launcher in launchers] == [2, 1, 1]
+
+
 async def test_the_wait_is_told_once(room: Room, clock: VirtualClock) -> None:
     told: list[OSError] = []
     with room.taken():

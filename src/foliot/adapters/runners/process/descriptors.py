@@ -3,6 +3,7 @@
 import errno
 import os
 import resource
+import select
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Final
@@ -19,7 +20,9 @@ _KEPT: Final = 16
 _MOST: Final = 1 << 20
 """More would be of no use to us, and there is code that goes through all numbers up to its limit."""
 _MARGIN: Final = 32
-"""Descriptors that other threads may open while we wear the limit of our children."""
+"""Descriptors that a start and other threads may open while we wear the limit of our children."""
+_WINDOW: Final = 32
+"""Numbers looked at by one system call; as many as are ever asked for."""
 
 _usual: int | None = None
 """The limit that we were started with, if we have another one by now."""
@@ -50,7 +53,7 @@ def with_usual_limit(start: Callable[[], int], highest: int) -> int:
     """
     if _usual is None:
         return start()
-    if highest + _MARGIN < _usual:
+    if highest < _usual and _are_free(_MARGIN, below=_usual):
         with _worn(_usual):
             return start()
     # Worn by us, the limit would now hit what other threads open, and the system takes no stream beyond it.
@@ -62,10 +65,8 @@ def with_usual_limit(start: Callable[[], int], highest: int) -> int:
 
 def leave_some() -> None:
     """OSError if one run more would leave the worker itself too few."""
-    probe = os.dup(2)
-    os.close(probe)
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    if limit != resource.RLIM_INFINITY and probe + A_RUN + _KEPT > limit:
+    if limit != resource.RLIM_INFINITY and not _are_free(A_RUN + _KEPT, below=limit):
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
 
@@ -82,6 +83,27 @@ def seal_descriptors() -> None:
         if int(name) > 2:
             with suppress(OSError):  # the descriptor by which the list was read is closed by now
                 os.set_inheritable(int(name), False)
+
+
+def _are_free(count: int, *, below: int) -> bool:
+    """Whether so many numbers below one are free. It takes none, as another thread may want the last of them.
+
+    It looks from above: numbers are given out from below, so most often the first look is enough. What runs have left
+    free further down counts as well.
+    """
+    found = 0
+    for end in range(below, 0, -_WINDOW):
+        found += _count_free(range(max(end - _WINDOW, 0), end))
+        if found >= count:
+            return True
+    return False
+
+
+def _count_free(numbers: range) -> int:
+    window = select.poll()
+    for number in numbers:
+        window.register(number, 0)
+    return sum(event == select.POLLNVAL for _, event in window.poll(0))
 
 
 @contextmanager

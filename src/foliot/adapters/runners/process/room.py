@@ -8,7 +8,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 from foliot.adapters.clock import SystemClock
@@ -24,13 +24,19 @@ _LOOK_EVERY: Final = SECOND
 """Others than our own runs may have made room."""
 
 
+class _Waiter(NamedTuple):
+    wake: asyncio.Event
+    want: OSError
+    """What was wanting when it came."""
+
+
 class Room:
     """The runs with processes under way, and those that wait to become one of them, in their order."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._under_way = 0
-        self._waiting: deque[asyncio.Event] = deque()
+        self._waiting: deque[_Waiter] = deque()
 
     @contextmanager
     def taken(self) -> Iterator[None]:
@@ -45,22 +51,29 @@ class Room:
     async def start(self, begin: Callable[[], T], on_wait: Callable[[OSError], None]) -> T:
         """Call `begin`, again and again while it raises that something is wanting which a run under way may give back.
 
-        Raises what `begin` raises otherwise, when nothing is under way, and after ten minutes. `on_wait` is told once.
+        While others wait it is called after them. Raises what `begin` raises otherwise, when nothing is under way, and
+        after ten minutes. `on_wait` is told once.
         """
-        try:
-            return self._begin(begin)
-        except OSError as error:
-            if not self._may_wait_for(error):
-                raise
-            on_wait(error)
-        with self._in_line() as wake:
-            return await self._start_later(begin, wake)
+        if self._waiting:
+            want = self._waiting[-1].want
+        else:
+            try:
+                return self._begin(begin)
+            except OSError as error:
+                if not self._may_wait_for(error):
+                    raise
+                want = OSError(error.errno, error.strerror)  # without the frames in which it was raised
+        on_wait(want)
+        with self._in_line(want) as waiter:
+            return await self._start_later(begin, waiter)
 
-    async def _start_later(self, begin: Callable[[], T], wake: asyncio.Event) -> T:
+    async def _start_later(self, begin: Callable[[], T], waiter: _Waiter) -> T:
         until = self._clock.elapsed() + _PATIENCE
         while True:
-            await self._clock.wait(wake, _LOOK_EVERY)
-            wake.clear()
+            await self._clock.wait(waiter.wake, _LOOK_EVERY)
+            waiter.wake.clear()
+            if self._waiting[0] is not waiter:
+                continue  # whoever is before it came earlier, and so gives up earlier
             try:
                 return self._begin(begin)
             except OSError as error:
@@ -76,19 +89,19 @@ class Room:
         return is_want(error) and self._under_way > 0
 
     @contextmanager
-    def _in_line(self) -> Iterator[asyncio.Event]:
-        wake = asyncio.Event()
-        self._waiting.append(wake)
+    def _in_line(self, want: OSError) -> Iterator[_Waiter]:
+        waiter = _Waiter(asyncio.Event(), want)
+        self._waiting.append(waiter)
         try:
-            yield wake
+            yield waiter
         finally:
-            self._waiting.remove(wake)
+            self._waiting.remove(waiter)
             # Several may have ended meanwhile, and who was woken may not need what there is.
             self._wake_next()
 
     def _wake_next(self) -> None:
         if self._waiting:
-            self._waiting[0].set()
+            self._waiting[0].wake.set()
 
 
 _rooms: Final[WeakKeyDictionary[asyncio.AbstractEventLoop, Room]] = WeakKeyDictionary()
