@@ -1,5 +1,6 @@
 """The main file and what it includes."""
 
+import errno
 import os
 from pathlib import Path
 
@@ -40,7 +41,14 @@ def test_a_directory_that_is_not_there_yet_is_watched_for(loaded: Loader, tmp_pa
     configuration = loaded(INCLUDE).configuration
 
     assert configuration is not None
-    assert configuration.watched == (tmp_path,)
+    assert configuration.watched == (tmp_path, tmp_path / "jobs.d")
+
+
+def test_where_a_pattern_looks_is_watched_as_a_pattern(loaded: Loader, tmp_path: Path) -> None:
+    configuration = loaded('include = ["jobs.d/**/*.toml", "*/jobs.toml"]').configuration
+
+    assert configuration is not None
+    assert set(configuration.watched) == {tmp_path, tmp_path / "jobs.d/**", tmp_path / "*"}
 
 
 def test_files_in_which_nothing_is_written_are_named(good: Good, tmp_path: Path) -> None:
@@ -159,6 +167,29 @@ def test_a_file_that_cannot_be_read_is_a_problem(loaded: Loader, tmp_path: Path)
     [error] = loaded(INCLUDE).errors
 
     assert (error.line, error.message.partition("could not be ")[2]) == (1, "read: Too many levels of symbolic links")
+
+
+def test_a_directory_that_cannot_be_listed_is_not_taken_for_an_empty_one(loaded: Loader, tmp_path: Path) -> None:
+    """Or whatever is defined there would be taken for deleted."""
+    (tmp_path / "jobs.d").symlink_to("jobs.d")
+
+    [error] = loaded(INCLUDE).errors
+
+    assert error.message.endswith("jobs.d' could not be read: Too many levels of symbolic links")
+    assert error.hint == "Give this user the right to list it, or leave it out of include."
+
+
+@pytest.mark.parametrize("call", ["open", "listdir"])
+def test_a_want_of_descriptors_is_no_fault_of_the_files(
+    loaded: Loader, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    def none_left(*_: object) -> None:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(os, call, none_left)
+
+    with pytest.raises(OSError, match="Too many open files"):
+        loaded(INCLUDE)
 
 
 def test_a_broken_link_is_a_problem(loaded: Loader, tmp_path: Path) -> None:

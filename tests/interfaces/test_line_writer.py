@@ -4,6 +4,7 @@ import fcntl
 import os
 import resource
 import select
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -38,6 +39,12 @@ class Pipe:
             read += os.read(self.ours, 65_536)
         filled, self._filled = self._filled, 0
         return read[filled:].decode().splitlines()
+
+    def read_until(self, is_enough: Callable[[], object]) -> None:
+        """Read no more than it takes."""
+        while not is_enough():
+            if select.select([self.ours], [], [], 0.001)[0]:
+                os.read(self.ours, 100)
 
     def close(self) -> None:
         os.close(self.ours)
@@ -134,6 +141,45 @@ def test_whoever_took_nothing_is_not_waited_for_twice(pipe: Pipe) -> None:
 
     writer._patience = 10_000.0
     assert not writer.flush()
+
+    assert pipe.lines("stuck") == ["stuck"]
+
+
+def test_whoever_reads_again_is_waited_for_again(pipe: Pipe) -> None:
+    """One line taken is enough of a sign, although many more are on their way."""
+    writer = LineWriter(pipe.theirs, confession, patience=0.01)
+    pipe.fill()
+    for number in range(3):
+        writer.put(f"{number}{'x' * 5_000}")
+    assert not writer.flush()
+
+    pipe.read_until(lambda: writer._written)
+    writer._patience = 10_000.0
+    threading.Thread(target=pipe.read_until, args=[writer._is_done]).start()
+
+    assert writer.flush()
+
+
+def test_whoever_was_slow_for_long_is_not_waited_for_again_before_it_took_all(pipe: Pipe) -> None:
+    """Lines are taken, one in a while: the second of two waits would not end in time."""
+    writer = LineWriter(pipe.theirs, confession, patience=10_000.0)
+    pipe.fill()
+    writer.put("slow")
+    writer.put("slowly")
+    assert not writer.flush(longest=0.01)
+
+    assert not writer.flush()
+
+    assert pipe.lines("slowly") == ["slow", "slowly"]
+    assert writer.flush()
+
+
+def test_who_is_in_a_hurry_waits_no_longer_than_it_says(pipe: Pipe) -> None:
+    writer = LineWriter(pipe.theirs, confession, patience=10_000.0)
+    pipe.fill()
+    writer.put("stuck")
+
+    assert not writer.flush(longest=0.01)
 
     assert pipe.lines("stuck") == ["stuck"]
 

@@ -14,8 +14,9 @@ from foliot.config import Configuration, Loaded, load
 from foliot.domain.ids import JobId
 from foliot.domain.instant import Instant
 from foliot.errors import FoliotError
-from foliot.interfaces.cli import reloading
-from foliot.interfaces.cli.reloading import Reloader, emptied_since, fingerprint, may_concern
+from foliot.interfaces.cli import at_rest
+from foliot.interfaces.cli.at_rest import Fingerprint, fingerprint, places_of
+from foliot.interfaces.cli.reloading import Reloader, emptied_since, may_concern
 from foliot.testing.clock import VirtualClock
 from foliot.wiring import Services, open_services
 
@@ -49,7 +50,7 @@ class Site:
     async def begin(self) -> None:
         configuration = read(self.file)
         await self._services.deployer.apply(configuration.declared)
-        self._reloader = Reloader(self.file, self._services, configuration, fingerprint(configuration))
+        self._reloader = Reloader(self.file, self._services, configuration, print_of(configuration))
 
     async def reload(self, during_the_wait: Iterable[str] = ()) -> None:
         """Reload. Each time it waits for the file to be at rest, the next of these is written into it."""
@@ -92,22 +93,26 @@ def test_a_database_beside_the_file_wakes_nobody(name: str, concerns: bool) -> N
     assert may_concern(Change.modified, f"/etc/foliot/{name}") is concerns
 
 
+def print_of(configuration: Configuration) -> Fingerprint:
+    return fingerprint(places_of(configuration))
+
+
 class TestFingerprint:
     def test_it_is_the_same_as_long_as_nothing_happens(self, tmp_path: Path) -> None:
         (tmp_path / "foliot.toml").write_text(JOB)
         configuration = read(tmp_path / "foliot.toml")
 
-        seen = fingerprint(configuration)
+        seen = print_of(configuration)
         (tmp_path / "foliot.db").touch()
 
-        assert fingerprint(configuration) == seen
+        assert print_of(configuration) == seen
 
     @pytest.mark.parametrize("deed", ["write", "touch", "exchange", "remove", "add"])
     def test_whatever_is_done_to_the_files_changes_it(self, tmp_path: Path, deed: str) -> None:
         file, other = tmp_path / "foliot.toml", tmp_path / "other.toml"
         file.write_text(JOB)
         configuration = read(file)
-        seen = fingerprint(configuration)
+        seen = print_of(configuration)
 
         match deed:
             case "write":
@@ -123,7 +128,7 @@ class TestFingerprint:
             case "add":
                 other.write_text("")
 
-        assert fingerprint(configuration) != seen
+        assert print_of(configuration) != seen
 
 
 async def test_what_cannot_be_applied_does_not_end_the_server(
@@ -185,7 +190,7 @@ async def test_a_file_that_is_filled_just_after_it_was_read_empty_is_read_again(
         monkeypatch.undo()
         return loaded
 
-    monkeypatch.setattr(reloading, "read_config", read_before_it_is_filled)
+    monkeypatch.setattr(at_rest, "read_config", read_before_it_is_filled)
     site.file.write_text("")
 
     await site.reload()
@@ -241,7 +246,7 @@ async def test_an_included_file_that_changes_while_it_is_read_for_the_first_time
         monkeypatch.undo()
         return loaded
 
-    monkeypatch.setattr(reloading, "read_config", read_before_it_is_filled)
+    monkeypatch.setattr(at_rest, "read_config", read_before_it_is_filled)
     await site.reload()
 
     assert await site.jobs() == {"kept": True, "more": True}

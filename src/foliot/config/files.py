@@ -3,19 +3,22 @@
 Only regular files are opened, so that a pipe or a device cannot make reading wait or do something.
 """
 
+import errno
 import glob
 import os
 import re
 import stat
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from foliot.config.document import Document, Node
+from foliot.config.patterns import matches
 from foliot.config.problems import Problems
 from foliot.config.readers import TEXTS
 from foliot.config.schema import Key, Reading, Schema
+from foliot.domain.instant import Instant
 from foliot.domain.payload import MAX_LEVELS, check_depth
 from foliot.errors import InvalidInput, Place
 
@@ -25,6 +28,8 @@ MAX_DEPTH: Final = 50
 _INCLUDES: Final = Schema(Key("include", TEXTS))
 _IN_LINE: Final = re.compile(r" \(at line (?P<line>\d+), column \d+\)$")
 _AT_END: Final = " (at end of document)"
+_PASSING: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
+"""What is wrong with this process or this machine, not with a file."""
 _UNREADABLE: Final = "Give this user the right to read it, or name another file."
 
 
@@ -35,6 +40,7 @@ class Files(NamedTuple):
     paths: tuple[Path, ...]
     blank: tuple[Path, ...]
     directories: tuple[Path, ...]
+    """As patterns: the directories in which an include looks, whether they are there or not."""
 
 
 def read_files(path: Path, reading: Reading) -> Files:
@@ -43,6 +49,14 @@ def read_files(path: Path, reading: Reading) -> Files:
     search.read(path, Place(str(path)))
     blank, directories = tuple(search.blank), tuple(sorted(search.directories))
     return Files(tuple(search.documents), tuple(search.paths), blank, directories)
+
+
+def find_files(path: Path, environ: Mapping[str, str]) -> Files:
+    """The same, where what is wrong is of no interest."""
+    try:
+        return read_files(path, Reading(environ, Problems(), Instant(0)))
+    except InvalidInput:
+        return Files((), (path,), (), (_literal(path.absolute().parent),))
 
 
 class _Search:
@@ -65,7 +79,7 @@ class _Search:
         if len(self._seen) > MAX_FILES or depth > MAX_DEPTH:
             raise InvalidInput("too many files include each other", hint="Use fewer, larger files.")
         self.paths.append(path)
-        self.directories.add(path.absolute().parent)
+        self.directories.add(_literal(path.absolute().parent))
         try:
             text = read_text(path)
         except InvalidInput as error:
@@ -86,13 +100,24 @@ class _Search:
             self._include(document, pattern, document.place(("include", number)), depth + 1)
 
     def _include(self, document: Document, pattern: str, place: Place, depth: int) -> None:
-        # Unlike Path.glob this passes over names that begin with a dot: what editors leave beside a file is not read.
-        matches = sorted(glob.iglob(pattern, root_dir=document.directory, recursive=True))  # noqa: PTH207 - see above
-        self.directories.add(_fixed_part(document.directory / pattern))
-        if not matches:
+        self.directories.add((_literal(document.directory) / pattern).parent)
+        try:
+            found = matches(pattern, document.directory)
+        except OSError as error:
+            self._unlisted(error, place)
+            return
+        if not found:
             self._nothing_found(pattern, place)
-        for match in matches:
+        for match in found:
             self.read(Path(document.name).parent / match, place, depth)
+
+    def _unlisted(self, error: OSError, place: Place) -> None:
+        # An error: if it were none, whatever is defined there would be taken for deleted.
+        if error.errno in _PASSING:
+            raise error
+        hint = "Give this user the right to list it, or leave it out of include."
+        message = f"directory {str(error.filename)[-128:]!a} could not be read: {error.strerror}"
+        self._reading.problems.error(place, message, hint)
 
     def _nothing_found(self, pattern: str, place: Place) -> None:
         if glob.has_magic(pattern):
@@ -104,22 +129,22 @@ class _Search:
             )
 
 
-def _fixed_part(pattern: Path) -> Path:
-    """The directory in which whatever a pattern finds lies, or will lie once it is there."""
-    part = pattern.parent
-    while glob.has_magic(str(part)) or not part.is_dir():
-        part = part.parent
-    return part
+def _literal(directory: Path) -> Path:
+    """A pattern for just this one."""
+    return Path(glob.escape(str(directory)))
 
 
 def read_text(path: Path) -> str:
-    """The text of a regular file of bounded size. InvalidInput says why it cannot be read."""
+    """The text of a regular file of bounded size. InvalidInput says why it cannot be read; OSError, that this process
+    has not what it takes just now."""
     shown = ascii(str(path)[-128:])
     try:
         content = _read_bytes(path)
     except FileNotFoundError:
         raise InvalidInput(f"file {shown} does not exist", hint="Write one with: foliot init") from None
     except OSError as error:
+        if error.errno in _PASSING:
+            raise
         raise InvalidInput(f"file {shown} could not be read: {error.strerror}", hint=_UNREADABLE) from None
     try:
         return content.decode("utf-8-sig")

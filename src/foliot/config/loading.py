@@ -29,7 +29,8 @@ _NOTHING: Final = Files((), (), (), ())
 def load(path: Path | None, environ: Mapping[str, str], now: Instant) -> Loaded:
     """Read the file and all that it includes; without a file, the environment alone.
 
-    Nothing is raised for what a file says or for one that cannot be read: the problems tell.
+    Nothing is raised for what a file says or for one that cannot be read: the problems tell. OSError: this process has
+    no descriptor or memory left to read any.
     """
     problems = Problems()
     reading = Reading(environ, problems, now)

@@ -95,7 +95,7 @@ class Configuration(Struct, frozen=True, kw_only=True):
     blank: tuple[Path, ...] = ()
     """Those of them in which nothing was written when they were read."""
     watched: tuple[Path, ...] = ()
-    """The directories in which files may appear that an include would find."""
+    """The directories in which files may appear that an include would find, as patterns."""
 
 
 class Loaded(NamedTuple):

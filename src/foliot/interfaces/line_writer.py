@@ -9,6 +9,7 @@ import os
 import select
 import threading
 from collections.abc import Callable
+from math import inf
 from time import monotonic
 from typing import Final
 from weakref import WeakSet
@@ -46,7 +47,10 @@ class LineWriter:
         self._dropped = 0
         self._written = 0
         self._is_idle = True
-        self._is_stuck = False
+        self._stuck_at: int | None = None
+        """How many lines were written when one more was waited for in vain."""
+        self._until = inf
+        """When nobody waits any longer for all of them to be written."""
         self._is_torn = False
         self._is_forked = False
         self._news = threading.Condition()
@@ -66,16 +70,16 @@ class LineWriter:
             self._size += len(line)
             self._news.notify_all()
 
-    def flush(self) -> bool:
-        """Whether all is written. It is waited for as long as lines are taken, but not long; and no second time for
-        who took nothing meanwhile."""
-        until = monotonic() + _LONGEST_FLUSH
+    def flush(self, longest: float = _LONGEST_FLUSH) -> bool:
+        """Whether all is written. It is waited for as long as lines are taken, for so many seconds at most; and not
+        again for who took nothing meanwhile, or was waited for so long and has not taken all."""
         with self._news:
-            while not self._is_stuck:
+            self._until = min(self._until, monotonic() + longest)
+            while self._written != self._stuck_at and (left := self._until - monotonic()) > 0:
                 before = self._written
-                if self._news.wait_for(self._is_done, self._patience):
+                if self._news.wait_for(self._is_done, min(self._patience, left)):
                     return True
-                self._is_stuck = self._written == before or monotonic() > until
+                self._stuck_at = before
             return self._is_done()
 
     def forked(self) -> None:
@@ -109,7 +113,7 @@ class LineWriter:
 
     def _rest(self) -> None:
         with self._news:
-            self._is_idle, self._is_stuck = True, False
+            self._is_idle, self._stuck_at, self._until = True, None, inf
             self._news.notify_all()
 
     def _write(self, line: str) -> bool:

@@ -1,40 +1,42 @@
 """Applying the configuration again while a server runs: on a signal, or when a file changes.
 
 SIGHUP ----+
-           +--> wanted --> quiet --> load --> the same still? --> apply, as a difference
-watcher ---+         ^_________________________|                  a wrong file changes nothing
+           +--> wanted --> read at rest --> apply, as a difference      a wrong file changes nothing
+watcher ---+      ^________ later _____________|                        a storage that fails is asked again
 """
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from watchfiles import Change, awatch
 
-from foliot.config import Configuration, Loaded, Problem, Severity
+from foliot.config import Configuration, Problem, Severity
 from foliot.domain.deployment import Action, Changes
-from foliot.domain.instant import Millis
-from foliot.errors import FoliotError
-from foliot.interfaces.cli.configuration import read_config
+from foliot.domain.instant import MINUTE, SECOND, Millis
+from foliot.errors import FoliotError, InvalidInput, NotFound, OwnedElsewhere
+from foliot.interfaces.cli.at_rest import QUIET, Fingerprint, directories, fingerprint, places_of, read_at_rest
 from foliot.interfaces.cli.deployment_lines import all_changes
 from foliot.wiring import Services
 
 log = logging.getLogger("foliot")
 
-Fingerprint = frozenset[tuple[str, int, int, int]]
-
 _STEP_MS: Final = 100
 """Changes that come closer together are told as one."""
-_QUIET: Final = Millis(200)
-"""Files are read when nothing has changed for so long: programs empty a file before they write it, in several steps."""
-_LOOKS: Final = 50
-"""So often a file may be changing still; then the server goes on with what it has."""
 _LINKED: Final = "..data"
 """What is exchanged when a mounted directory of a container platform gets new files."""
-_LOOK_EVERY_MS: Final = 2_000
+_LOOK_EVERY: Final = Millis(2 * SECOND)
 """Not every file system tells of its changes, and none tells of those from before it was asked."""
+_LONGEST_PAUSE: Final = MINUTE
+"""Between two tries to apply what could not be applied."""
+_IN_THE_FILES: Final = (InvalidInput, NotFound, OwnedElsewhere)
+"""What stays wrong until somebody writes them anew."""
+_UNWATCHED: Final = (
+    "The files are looked at every 2 seconds instead. Where watches or instances are used up, raise "
+    "fs.inotify.max_user_watches and fs.inotify.max_user_instances; where files are, LimitNOFILE= or ulimit -n."
+)
 _NAMED: Final = 20
 """So many changes are named in the log."""
 _SETTLED: Final = ("server", "storage", "queue", "retention", "outbound")
@@ -48,31 +50,51 @@ class Reloader:
         self._path = path
         self._services = services
         self._configuration = configuration
+        self._places = places_of(configuration)
         self._seen = seen
+        self._told: tuple[Problem, ...] = ()
+        """What has been said about the files since somebody asked."""
+        self._unwatched = ""
+        """Why changes are not told, if that has been said."""
         self._wanted = asyncio.Event()
         self._moved = asyncio.Event()
 
     def request(self) -> None:
         """Ask for a reload. Asking twice before it begins is asking once."""
+        self._told = ()
         self._wanted.set()
 
     async def run(self) -> None:
-        """Reload whenever it is asked for."""
+        """Reload whenever it is asked for, and again where it failed for a reason that may pass."""
+        failures = 0
         while True:
-            await self._wanted.wait()
+            await self._services.clock.wait(self._wanted, _pause(failures) if failures else None)
             self._wanted.clear()
-            try:
-                await self.reload()
-            except FoliotError as error:
-                log.error("configuration_not_applied", extra={"problem": error.message, "hint": error.hint})
-            except Exception:
-                # Nothing that a file or a database does may end a server that runs well on the definitions it has.
-                log.exception("configuration_not_applied")
+            failures = 0 if await self._is_done(failures + 1) else failures + 1
+
+    async def _is_done(self, tries: int) -> bool:
+        """Reload. False: it may work next time."""
+        later = {"again_in_ms": _pause(tries)}
+        try:
+            await self.reload()
+        except _IN_THE_FILES as error:
+            _log_failure(error)
+        except FoliotError as error:
+            _log_failure(error, **later)
+            return False
+        except Exception:
+            # Nothing that a file or a database does may end a server that runs well on the definitions it has.
+            log.exception("configuration_not_applied", extra=later)
+            return False
+        return True
 
     async def reload(self) -> None:
         """Read and apply. When something is wrong in the files, all stays as it is."""
-        loaded, seen = await self._read_at_rest()
-        log_problems(loaded.problems)
+        loaded, self._places, seen = await read_at_rest(self._path, places_of(self._configuration), self._rest)
+        self._remember(seen)
+        if loaded.problems != self._told:
+            log_problems(loaded.problems)
+            self._told = loaded.problems
         if loaded.configuration is None:
             log.error("configuration_refused", extra={"errors": len(loaded.errors), "hint": "nothing was changed"})
             return
@@ -82,53 +104,72 @@ class Reloader:
             log.error("configuration_refused", extra={"problem": f"{emptied} is empty", "hint": hint})
             return
         log_changes(await self._services.deployer.apply(loaded.configuration.declared))
-        self._seen = seen
         self._replace(loaded.configuration)
 
-    async def _read_at_rest(self) -> tuple[Loaded, Fingerprint]:
-        """What the files say, and what they were like: for a moment before, and while they were read."""
-        known = self._configuration
-        for _ in range(_LOOKS):
-            before = await asyncio.to_thread(fingerprint, known)
-            await self._services.clock.wait(asyncio.Event(), _QUIET)
-            loaded = await asyncio.to_thread(read_config, self._path)
-            # Which files there are may have changed as well: then they are looked at once more, all of them.
-            known = loaded.configuration or known
-            if await asyncio.to_thread(fingerprint, known) == before:
-                return loaded, before
-        raise FoliotError("the files do not stop changing", hint="Nothing was changed. The next change is looked at.")
+    async def _rest(self, seen: Fingerprint) -> None:
+        await self._services.clock.wait(asyncio.Event(), QUIET)
+        # Whoever has asked by now is answered by what is read from here on.
+        self._wanted.clear()
 
     def _replace(self, configuration: Configuration) -> None:
         before, self._configuration = self._configuration, configuration
         changed = [name for name in _SETTLED if getattr(before, name) != getattr(configuration, name)]
         if changed:
             log.warning("restart_needed", extra={"sections": ", ".join(changed)})
-        if directories(before) != directories(configuration):
-            self._moved.set()
 
     async def watch(self) -> None:
         """Ask for a reload whenever a file of the configuration changes, appears or goes."""
         logging.getLogger("watchfiles").setLevel(logging.WARNING)
         while True:
             self._moved.clear()
-            places = [place for place in directories(self._configuration) if place.is_dir()]
-            changes = awatch(
-                *places,
-                watch_filter=may_concern,
-                step=_STEP_MS,
-                stop_event=self._moved,
-                recursive=False,
-                rust_timeout=_LOOK_EVERY_MS,
-                yield_on_timeout=True,
-            )
-            async for _ in changes:
+            try:
                 await self._look()
+                async for _ in self._changes():
+                    self._unwatched = ""
+                    await self._look()
+            except Exception as error:
+                # Descriptors or watches are used up, or a directory has just gone. Looking needs no more than a moment
+                # in which that is not so.
+                self._tell_unwatched(error)
+                await self._services.clock.wait(self._moved, _LOOK_EVERY)
+
+    def _changes(self) -> AsyncIterator[Any]:
+        """Tells of changes, and every few seconds that there may be some."""
+        return awatch(
+            *directories(self._seen),
+            watch_filter=may_concern,
+            step=_STEP_MS,
+            stop_event=self._moved,
+            recursive=False,
+            rust_timeout=_LOOK_EVERY,
+            yield_on_timeout=True,
+        )
 
     async def _look(self) -> None:
-        seen = await asyncio.to_thread(fingerprint, self._configuration)
-        if seen != self._seen:
-            self._seen = seen
+        places = self._places
+        seen = await asyncio.to_thread(fingerprint, places)
+        if places is self._places and seen != self._seen:
+            self._remember(seen)
             self.request()
+
+    def _remember(self, seen: Fingerprint) -> None:
+        if directories(seen) != directories(self._seen):
+            self._moved.set()
+        self._seen = seen
+
+    def _tell_unwatched(self, error: Exception) -> None:
+        if str(error) != self._unwatched:
+            self._unwatched = str(error)
+            log.warning("files_not_watched", extra={"problem": str(error), "hint": _UNWATCHED})
+
+
+def _pause(failures: int) -> Millis:
+    """Longer from failure to failure."""
+    return Millis(min(SECOND * 2 ** min(failures - 1, 16), _LONGEST_PAUSE))
+
+
+def _log_failure(error: FoliotError, **facts: Any) -> None:
+    log.error("configuration_not_applied", extra={"problem": error.message, "hint": error.hint, **facts})
 
 
 def may_concern(change: Change, path: str) -> bool:
@@ -140,25 +181,6 @@ def emptied_since(before: Configuration, after: Configuration) -> Path | None:
     """A file that had something in it, or the main one, and has nothing now. What is gone altogether was deleted."""
     filled = set(before.files) - set(before.blank) | set(after.files[:1])
     return next((file for file in after.blank if file in filled), None)
-
-
-def fingerprint(configuration: Configuration) -> Fingerprint:
-    """What tells whether a file was written, exchanged, added or removed."""
-    listed = {file for place in directories(configuration) for file in place.glob("*.toml")}
-    return frozenset(_identity(file) for file in listed | {file.absolute() for file in configuration.files})
-
-
-def _identity(file: Path) -> tuple[str, int, int, int]:
-    try:
-        state = file.stat()
-    except OSError:
-        return str(file), 0, 0, 0
-    return str(file), state.st_mtime_ns, state.st_size, state.st_ino
-
-
-def directories(configuration: Configuration) -> set[Path]:
-    """Where the files are, and where others may appear: an editor replaces a file, so its directory is watched."""
-    return {file.absolute().parent for file in configuration.files} | set(configuration.watched)
 
 
 def log_problems(problems: Iterable[Problem]) -> None:

@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Coroutine, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -21,11 +21,12 @@ from foliot.app import Foliot
 from foliot.config import Configuration, Loaded
 from foliot.domain.outbound import OutboundPolicy
 from foliot.engine.node import Node, Role, Settings
+from foliot.interfaces.cli.at_rest import QUIET, AtRest, Fingerprint, is_young, places_of, read_at_rest
 from foliot.interfaces.cli.config_file import require_config
-from foliot.interfaces.cli.configuration import read_config, sound
+from foliot.interfaces.cli.configuration import sound
 from foliot.interfaces.cli.greeting import greeting
 from foliot.interfaces.cli.loops import run_on
-from foliot.interfaces.cli.reloading import Fingerprint, Reloader, fingerprint, log_changes, log_problems
+from foliot.interfaces.cli.reloading import Reloader, log_changes, log_problems
 from foliot.interfaces.cli.settings import settings_of
 from foliot.interfaces.cli.signals import EARLY, STOPS
 from foliot.interfaces.cli.target import load_app
@@ -37,6 +38,9 @@ log = logging.getLogger("foliot")
 
 _SAME_SIGNAL: Final = 0.1
 """Seconds in which a second signal is still the first: `timeout` sends one to the process and one to its group."""
+_LAST_WORDS: Final = 0.2
+"""Seconds that a process which is to end at once has for its last lines."""
+_NOTHING: Final = AtRest(Loaded(Configuration()), places_of(Configuration()), frozenset())
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +70,8 @@ class Served:
 def run_node(target: str | None, config: Path | None, roles: Sequence[Role], *, applies: bool, **options: Any) -> None:
     """Serve until a signal comes. `applies`: make the storage say what the configuration says."""
     path = require_config(config) if target is None or config is not None else None
-    loaded = Loaded(Configuration()) if path is None else read_config(path)
+    loaded, _, seen = _NOTHING if path is None else asyncio.run(_read(path))
     said = sound(path, loaded)
-    seen = fingerprint(said)
     settings = settings_of(said, options, roles)
     lines = configure_logging(
         options["log_format"] or said.server.log_format, options["log_level"] or said.server.log_level
@@ -85,7 +88,25 @@ def run_node(target: str | None, config: Path | None, roles: Sequence[Role], *, 
         run_on(options["loop"] or said.server.loop, partial(_serve, served, settings, lines, applies=applies))
     finally:
         # Before whatever is said about its end.
+        _flush(lines)
+
+
+def _flush(lines: LineWriter) -> None:
+    try:
         lines.flush()
+    except BaseException:  # a signal: whoever sends a second one does not want to wait, not here nor later
+        lines.flush(longest=_LAST_WORDS)
+        raise
+
+
+async def _read(path: Path) -> AtRest:
+    """What the files say when nobody writes them: whoever starts a server may just have begun to."""
+
+    async def rest(seen: Fingerprint) -> None:
+        if is_young(seen):
+            await asyncio.sleep(QUIET / 1_000)
+
+    return await read_at_rest(path, places_of(Configuration(files=(path,))), rest)
 
 
 def _take_descriptors(settings: Settings) -> None:
@@ -116,7 +137,7 @@ async def _serve(served: Served, settings: Settings, lines: LineWriter, *, appli
                 for line in await greeting(services, settings, served.path, served.storage, changes):
                     lines.put(line)
             await stop.wait()
-        await _stop(node)
+        await _stop(node, lines)
     if node.abandoned:
         _leave_stuck_functions(node.abandoned)
 
@@ -140,16 +161,23 @@ async def _reloading(served: Served, services: Services, *, applies: bool) -> As
 
 @asynccontextmanager
 async def _beside(duties: Sequence[Coroutine[Any, Any, None]]) -> AsyncIterator[None]:
-    """What goes on at the same time, and ends with the block."""
-    tasks = [asyncio.create_task(duty) for duty in duties]
+    """What goes on at the same time, and ends with the block. One that fails says so, and stands in nobody's way."""
+    tasks = [asyncio.create_task(_carried_out(duty)) for duty in duties]
     try:
         yield
     finally:
         for task in tasks:
             task.cancel()
-        for task in tasks:
-            with suppress(asyncio.CancelledError):
-                await task
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _carried_out(duty: Coroutine[Any, Any, None]) -> None:
+    try:
+        await duty
+    except Exception:
+        # The node does its work without it, and is to be stopped in good order.
+        hint = "The server works without it. Restart it to have files and signals reload the configuration again."
+        log.exception("reloading_ended", extra={"hint": hint})
 
 
 def _leave_stuck_functions(count: int) -> None:
@@ -179,19 +207,19 @@ def _on_signal() -> asyncio.Event:
     return stop
 
 
-async def _stop(node: Node) -> None:
+async def _stop(node: Node, lines: LineWriter) -> None:
     """Stop in good order; a second signal ends the process at once."""
     log.info("node_stopping", extra={"hint": "signal again to stop at once"})
-    asyncio.get_running_loop().call_later(_SAME_SIGNAL, _end_at_the_next_signal)
+    asyncio.get_running_loop().call_later(_SAME_SIGNAL, _end_at_the_next_signal, lines)
     await node.stop()
 
 
-def _end_at_the_next_signal() -> None:
+def _end_at_the_next_signal(lines: LineWriter) -> None:
     loop = asyncio.get_running_loop()
     for number in STOPS:
-        loop.add_signal_handler(number, _end_at_once)
+        loop.add_signal_handler(number, _end_at_once, lines)
 
 
-def _end_at_once() -> None:
-    logging.shutdown()
+def _end_at_once(lines: LineWriter) -> None:
+    lines.flush(longest=_LAST_WORDS)
     os._exit(130)
