@@ -24,6 +24,12 @@ async def old_runs(rig: Rig, how_many: int) -> None:
     rig.clock.advance(2 * DAY)
 
 
+async def take_too_long(rig: Rig) -> None:
+    await ease()
+    rig.clock.advance(MINUTE)
+    await asyncio.Event().wait()
+
+
 @pytest.mark.proves("R4-08")
 async def test_what_is_older_than_it_must_be_kept_is_removed(rig: Rig, storage: Storage) -> None:
     await old_runs(rig, 3)
@@ -149,3 +155,36 @@ async def test_time_that_the_election_took_is_part_of_the_term(rig: Rig, storage
     await Janitor(storage, rig.clock, "leader", A_DAY).round()
 
     assert pruned == []
+
+
+async def test_a_piece_that_does_not_fit_into_a_term_becomes_smaller_until_it_does(rig: Rig, storage: Storage) -> None:
+    limits: list[int] = []
+
+    async def prune(*_: object, limit: int, **__: object) -> Pruned:
+        limits.append(limit)
+        if len(limits) <= 2:
+            await take_too_long(rig)
+        return Pruned(0, 0, 0, 0, 0, 0, is_more=True)
+
+    storage.upkeep.prune = prune  # type: ignore[method-assign]
+    janitor = Janitor(storage, rig.clock, "janitor", A_DAY)
+    for _ in range(6):
+        await janitor.round()
+
+    assert limits == [janitor_module.BATCH // part for part in (1, 2, 4, 2, 1, 1)]
+
+
+async def test_it_never_becomes_nothing(rig: Rig, storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(janitor_module, "BATCH", 2)
+    limits: list[int] = []
+
+    async def prune(*_: object, limit: int, **__: object) -> None:
+        limits.append(limit)
+        await take_too_long(rig)
+
+    storage.upkeep.prune = prune  # type: ignore[method-assign]
+    janitor = Janitor(storage, rig.clock, "janitor", A_DAY)
+    for _ in range(3):
+        await janitor.round()
+
+    assert limits == [2, 1, 1]

@@ -13,6 +13,7 @@ from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import MINUTE, SECOND
 from foliot.domain.job import JobSpec, Options
 from foliot.domain.outcome import Reason
+from foliot.domain.retry import Retry
 from foliot.domain.run import Run, Status
 from foliot.domain.schedule import Catchup, Overlap
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
@@ -148,6 +149,15 @@ async def trouble(rig: Rig, run_id: RunId) -> tuple[Status, str | None, str]:
         "overrides = CAST('{oops' AS BLOB)",
         "overrides = CAST('[]' AS BLOB)",
         """overrides = CAST('{"spec": 5}' AS BLOB)""",
+        """overrides = CAST('{"priority": "high"}' AS BLOB)""",
+        """overrides = CAST('{"retry": 5}' AS BLOB)""",
+        """overrides = CAST('{"timeout": []}' AS BLOB)""",
+        "payload = CAST('{oops' AS BLOB)",
+        "payload = x'fffe'",
+        """payload = x'22ff22'""",
+        """payload = CAST('"\\ud800"' AS BLOB)""",
+        "attempt = 9223372036854775807",
+        "lost = 9223372036854775807",
         f"""overrides = CAST('{{"a": {"[" * 100_000}{"]" * 100_000}}}' AS BLOB)""",
     ],
 )
@@ -165,14 +175,20 @@ async def test_a_run_that_cannot_be_read_fails_and_the_others_are_carried_out(
     assert await trouble(rig, bad) == (Status.FAILED, Reason.LAUNCH_FAILED, named)
 
 
-@pytest.mark.parametrize(
-    "overrides", ['{"priority": "high"}', '{"retry": 5}', '{"invented_later": 1}', '{"timeout": []}']
-)
-async def test_options_of_a_run_that_cannot_be_read_leave_it_those_of_its_job(
-    rig: Rig, spoil: Spoil, overrides: str
-) -> None:
+async def test_a_run_that_cannot_be_read_is_not_tried_again(rig: Rig, spoil: Spoil) -> None:
+    await rig.job(REPORT, retry=Retry(retries=3))
+    bad = await rig.enqueue()
+    spoil(f"UPDATE runs SET payload = CAST('{{oops' AS BLOB) WHERE id = '{bad}'")
+
+    await rig.work_off(2)
+
+    assert (await rig.status(bad), (await rig.run(bad)).attempt) == (Status.FAILED, 1)
+
+
+@pytest.mark.parametrize("given", ['"invented_later": 1', '"retry": {"invented_later": 1}'])
+async def test_options_that_only_a_later_version_knows_are_left_out(rig: Rig, spoil: Spoil, given: str) -> None:
     odd, other = await rig.enqueue(), await rig.enqueue()
-    spoil(f"UPDATE runs SET overrides = CAST('{overrides}' AS BLOB) WHERE id = '{odd}'")
+    spoil(f"UPDATE runs SET overrides = CAST('{{{given}}}' AS BLOB) WHERE id = '{odd}'")
 
     await rig.work_off(2)
 

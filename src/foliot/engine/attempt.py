@@ -14,10 +14,10 @@ from foliot.domain.instant import SECOND, Millis
 from foliot.domain.job import Job
 from foliot.domain.lease import Claim
 from foliot.domain.outcome import Cancelled, Failure, Interrupted, Lost, Outcome, Reason, TimedOut
-from foliot.domain.payload import decode_payload
+from foliot.domain.payload import UNREADABLE, decode_payload
 from foliot.engine.definitions import Definition
 from foliot.engine.logbook import RunLog
-from foliot.errors import suggest
+from foliot.errors import RowUnreadable, suggest
 from foliot.ports.clock import Clock
 from foliot.ports.runner import Attempt, Runner
 
@@ -95,9 +95,14 @@ class RunningAttempt:
                 return Failure("the task of this run was cancelled, and not by Foliot", Reason.EXCEPTION)
 
     async def _run(self, runner: Runner, job: Job) -> Outcome:
-        self._is_interruptible = True
         try:
             attempt, timeout = self._attempt(job), self.definition.timeout
+        except UNREADABLE as cause:
+            # It would read the same the next time.
+            unreadable = RowUnreadable("run", self.claim.run_id, cause)
+            return Failure(str(unreadable), Reason.LAUNCH_FAILED, retryable=False)
+        self._is_interruptible = True
+        try:
             return await (runner.run(attempt) if timeout is None else self._run_in_time(runner, attempt, timeout))
         except BaseException as error:
             if isinstance(error, asyncio.CancelledError) and self.task.cancelling():

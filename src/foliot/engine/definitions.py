@@ -1,6 +1,5 @@
 """What the jobs of claimed runs say, read once per revision; for the steps of executions, once per execution."""
 
-import logging
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from itertools import islice
 from typing import Any, Final, TypeVar
@@ -14,13 +13,12 @@ from foliot.domain.job import Job, Options, options_in, overlay
 from foliot.domain.kinds import TIMEOUTS
 from foliot.domain.lease import Claim
 from foliot.domain.payload import UNREADABLE
+from foliot.domain.retry import Retry
 from foliot.domain.workflow.execution import Execution
 from foliot.domain.workflow.passage import Plan, step_as_job
 from foliot.engine.plans import Plans
 from foliot.errors import NotFound, RowUnreadable
 from foliot.ports.storage import Storage
-
-log = logging.getLogger(__name__)
 
 K = TypeVar("K", bound=str)
 V = TypeVar("V")
@@ -136,12 +134,25 @@ class Definitions:
 
 
 def _overlaid(known: Definition, claim: Claim, overrides: bytes) -> Definition:
+    """What cannot be read is not carried out: the job's own options may be what this run was to be spared."""
     try:
         given = _GIVEN.decode(overrides)
-        job = _with_fields(known.job, given.get("spec"))
+        job, options = _with_fields(known.job, given.get("spec")), overlay(known.options, _known_options(given))
     except UNREADABLE as cause:
         return Definition(None, known.options, RowUnreadable("run", claim.run_id, cause))
-    return _defined(job, _with_options(claim, known.options, options_in(given)), known.error)
+    return _defined(job, options, known.error)
+
+
+def _known_options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What only a later version knows is left out."""
+    options = _fields_of(Options, options_in(given))
+    if isinstance(options.get("retry"), dict):
+        options["retry"] = _fields_of(Retry, options["retry"])
+    return options
+
+
+def _fields_of(kind: type[Struct], given: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in given.items() if name in kind.__struct_fields__}
 
 
 def _with_fields(job: Job | None, fields: Mapping[str, Any] | None) -> Job | None:
@@ -149,17 +160,6 @@ def _with_fields(job: Job | None, fields: Mapping[str, Any] | None) -> Job | Non
         return job
     spec = msgspec.structs.replace(job.spec, spec={**job.spec.spec, **fields})
     return msgspec.structs.replace(job, spec=spec)
-
-
-def _with_options(claim: Claim, options: Options, given: Mapping[str, Any]) -> Options:
-    if not given:
-        return options
-    try:
-        return overlay(options, given)
-    except (AttributeError, TypeError, ValueError, msgspec.MsgspecError):
-        # Written by a newer Foliot, perhaps. The job's own options are better than a worker that cannot go on.
-        log.exception("overrides_unreadable", extra={"run": claim.run_id})
-        return options
 
 
 async def _read(

@@ -18,6 +18,8 @@ from foliot.ports.upkeep import Retention
 log = logging.getLogger(__name__)
 
 BATCH: Final = 5_000
+"""How much of each kind goes with one piece. What belongs to a run goes with it, however much that is: after a piece
+that did not fit into a term the next one has half the size, and after one that did, twice."""
 RETENTION: Final = Retention(
     runs_age=Millis(90 * DAY),
     runs_per_job=10_000,
@@ -45,6 +47,7 @@ class Janitor:
         self._holder = holder
         self._retention = retention
         self._rest = AT_ONCE
+        self._limit = BATCH
         self._epoch: int | None = None
         self.wake = asyncio.Event()
 
@@ -63,7 +66,8 @@ class Janitor:
             async with deadline(self._clock, Millis(max(ends_at - self._clock.elapsed(), 0))):
                 return await self._prune(epoch)
         except DeadlinePassed:
-            log.warning("term_ended", extra={"holder": self._holder, "epoch": epoch})
+            log.warning("term_ended", extra={"holder": self._holder, "epoch": epoch, "limit": self._limit})
+            self._limit = max(1, self._limit // 2)
             return _ASK_AGAIN
 
     async def leave(self) -> None:
@@ -71,9 +75,10 @@ class Janitor:
         await self._storage.upkeep.resign(self._holder)
 
     async def _prune(self, epoch: int) -> Millis:
-        pruned = await self._storage.upkeep.prune(self._retention, epoch=epoch, limit=BATCH)
+        pruned = await self._storage.upkeep.prune(self._retention, epoch=epoch, limit=self._limit)
         if pruned is None:
             return _ASK_AGAIN
+        self._limit = min(2 * self._limit, BATCH)
         if pruned.total:
             log.info("pruned", extra=pruned._asdict())
         if pruned.is_more:

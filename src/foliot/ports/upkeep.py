@@ -34,6 +34,11 @@ class Pruned(NamedTuple):
     def total(self) -> int:
         return self.runs + self.logs + self.ticks + self.events + self.schedules + self.dedupe
 
+    @property
+    def most(self) -> int:
+        """How much of the kind of which most was removed."""
+        return max(self.runs, self.logs, self.ticks, self.events, self.schedules, self.dedupe)
+
 
 class Upkeep(Protocol):
     """Maintenance: one leader at a time, every write fenced by its epoch."""
@@ -47,9 +52,11 @@ class Upkeep(Protocol):
     async def prune(self, retention: Retention, *, epoch: int, limit: int, at: Instant | None = None) -> Pruned | None:
         """Remove up to `limit` of each kind of what is older than it must be kept. None: the epoch is not current.
 
-        Never removes a run that is not terminal, nor a tick of a schedule that is younger than its catch-up horizon.
-        An execution goes with all its parts, and none of them goes before it is over. Whoever calls until there is no
-        more has gone through everything once.
+        Never removes a run that is not terminal, nor counts it among the newest of its job, nor a tick of a schedule
+        that is younger than its catch-up horizon. An execution goes with all its parts, and none of them goes before it
+        is over. A schedule goes that was deleted, or fired for the last time, so long ago that its ticks are gone, when
+        there is no run of it any more. Whoever calls until there is no more has gone through everything once; what was
+        given up, or not committed, is gone through again.
         """
         ...
 

@@ -33,6 +33,7 @@ T = TypeVar("T")
 
 SOME_LIMIT: Final = encode_limits([Limit("?", 1)])
 """Stands for limits that cannot be read: their run may hold places, and is to give them back."""
+_ATTEMPT: Final = 5
 _NO_RULE: Final = ScheduleSpec(type=ScheduleType.MANUAL, source="")
 """Stands for a rule that cannot be read."""
 
@@ -284,8 +285,10 @@ def worker_of(row: Row, queues: Sequence[str]) -> WorkerState:
 def claim_of(row: Row) -> Claim:
     """run_id, token, worker_id, job_id, job_revision, attempt, lost, queue, priority, due_at, started_at,
     payload, overrides, limits, schedule_uid, schedule_id, scheduled_for, tick_key, root_id, role, item; payload and
-    overrides as bytes"""
+    overrides as bytes; the attempt is 0 where the row counts what cannot be"""
     limits, uid, schedule_id, moment, key = row[13:18]
+    if not row[_ATTEMPT]:
+        raise miscounted(row[0])
     if limits is None and uid is None:
         return Claim(*(*row[:13], (), None, *row[18:21], moment))
     tick = None if uid is None else Tick(uid, schedule_id, Instant(moment), key)
@@ -293,12 +296,17 @@ def claim_of(row: Row) -> Claim:
     return Claim(*(*row[:13], keys, tick, *row[18:21], moment))
 
 
+def miscounted(run_id: RunId) -> RowUnreadable:
+    """What is wrong with a run that the database told apart when it was claimed."""
+    return RowUnreadable("run", run_id, ValueError("nobody can have tried it so often, or lost it so often"))
+
+
 def lease_of(row: Row) -> Claim:
-    """The same of a lease that somebody holds, which must come to an end, whatever its limits say."""
+    """The same of a lease that somebody holds, which must come to an end, whatever its row says."""
     try:
         return claim_of(row)
     except RowUnreadable:
-        return claim_of((*row[:13], SOME_LIMIT, *row[14:]))
+        return claim_of((*row[:_ATTEMPT], row[_ATTEMPT] or 1, *row[_ATTEMPT + 1 : 13], SOME_LIMIT, *row[14:]))
 
 
 def sort_claims(rows: Sequence[Row]) -> tuple[list[Claim], list[Finish]]:

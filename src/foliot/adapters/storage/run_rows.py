@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from foliot.adapters.storage.documents import check_overrides, decode, decode_limits, read_column
 from foliot.adapters.storage.rows import Row
-from foliot.adapters.storage.shapes import Count, Moment, instant_of, sight, tick_in, written
+from foliot.adapters.storage.shapes import Count, Moment, Tries, instant_of, sight, tick_in, written
 from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid, Token, WorkerId
 from foliot.domain.instant import Instant
 from foliot.domain.run import AttemptRecord, Run, Status
@@ -38,8 +38,8 @@ class RunRow(Struct, array_like=True, frozen=True, gc=False):
     created_at: Moment
     started_at: Moment | None
     finished_at: Moment | None
-    attempt: Count
-    lost: Count
+    attempt: Tries
+    lost: Tries
     exit_code: int | None
     error: str | None
     worker_id: WorkerId | None

@@ -20,6 +20,8 @@ S = TypeVar("S", bound=Struct)
 
 Moment = Annotated[int, Meta(ge=EARLIEST, le=LATEST)]
 Count = Annotated[int, Meta(ge=0)]
+Tries = Annotated[int, Meta(ge=0, le=1_000_000_000)]
+"""How often something was tried. Far from what a column can hold: a claim must be able to count on."""
 
 
 def read_row(shape: type[S], row: Sequence[Any], kind: str, name: object) -> S:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from foliot.domain.audit.account import Account, Launched, Page
 from foliot.domain.audit.finding import Finding
 from foliot.domain.audit.launches import Launches
-from foliot.domain.audit.moments import Moments, is_beyond
+from foliot.domain.audit.moments import Moments, beyond
 from foliot.domain.audit.rows import Rows
 from foliot.domain.audit.standing import Standing
 from foliot.domain.ids import RunId
@@ -42,7 +42,7 @@ class Judge:
             if tick.scheduled_for <= self._until:
                 self.ticks += tick.count
                 self._findings += self._moments.enter(tick)
-            self._findings += is_beyond(tick.scheduled_for, tick.until, tick.count, self._until)
+            self._findings += beyond(tick.scheduled_for, tick.until, tick.count, self._until)
             self._findings += self._rows.check(tick, page.keys.get(tick.scheduled_for))
             self._findings += self._launches.check(tick, page)
             self._standing.note(tick)
@@ -52,6 +52,6 @@ class Judge:
         found = self._findings
         found += self._moments.end(self._until)
         for planned in self._planned:
-            found += is_beyond(planned.scheduled_for, planned.scheduled_for, 1, self._until)
+            found += beyond(planned.scheduled_for, planned.scheduled_for, 1, self._until)
         found += [*self._rows.end(), *self._launches.end(), *self._standing.end()]
         return sorted(found, key=lambda finding: (finding.first, finding.fault))

@@ -103,7 +103,7 @@ def _is_in_order(timetable: Timetable) -> bool:
     return all(one.opened_at <= two.opened_at for one, two in pairwise(timetable.revisions))
 
 
-def is_beyond(first: Instant, last: Instant, count: int, settled_until: Instant) -> list[Finding]:
+def beyond(first: Instant, last: Instant, count: int, settled_until: Instant) -> list[Finding]:
     """A row that no firing can have written, for whoever writes one moves the watermark with it."""
     return [Finding(Fault.BEYOND_WATERMARK, first, last, count)] if last > settled_until else []
 

@@ -7,11 +7,17 @@ from foliot.testing.builders import retention
 from foliot.testing.conformance.storage.scene import Scene
 from foliot.testing.postgres import PostgresServer
 from tests.adapters.storage.postgres.faults import Faults
+from tests.adapters.storage.postgres.visits import rows_visited
 
 _RUNS = """
 INSERT INTO foliot.runs (id, project, job_id, queue, priority, trigger, status, due_at, created_at, finished_at,
                          root_id)
 SELECT {id}, 'default', {job}, 'default', 0, 'api', 'success', 1, 1, 1, {root} FROM generate_series(1, {count}) AS n;
+"""
+_BACKLOG = """
+INSERT INTO foliot.runs (id, project, job_id, queue, priority, trigger, status, due_at, created_at)
+SELECT 'x' || n, 'default', 'job-1', 'default', 0, 'api', 'scheduled', 1, 1 FROM generate_series(1, {count}) AS n;
+ANALYZE foliot.runs;
 """
 _EXECUTION = """
 INSERT INTO foliot.executions (run_id, project, workflow_id, version, state, unresolved, params, jobs, opened_at,
@@ -56,3 +62,30 @@ async def test_a_piece_that_was_not_committed_is_gone_through_again(
     pieces = await scene.prune_to_the_end(retention(runs_per_job=1), limit=100)
 
     assert [piece.runs for piece in pieces] == [6, 6, 3]
+
+
+@pytest.mark.parametrize("mode", ["force_custom_plan", "force_generic_plan"])
+async def test_what_is_too_much_of_a_job_is_found_without_all_of_its_history(
+    server: PostgresServer, database: str, mode: str
+) -> None:
+    server.sql(_RUNS.format(id="lpad(n::text, 9, '0')", job="'job-1'", root="NULL", count=20_000), database=database)
+    server.sql(_BACKLOG.format(count=300), database=database)
+    kept, piece = 100, 10
+
+    visited = await rows_visited(
+        server.dsn(database), "surplus_runs", ("'default'", "''", str(kept), str(piece), "5"), mode=mode
+    )
+
+    assert visited <= 300 + 2 * kept + 2 * piece + 5
+
+
+@pytest.mark.parametrize("mode", ["force_custom_plan", "force_generic_plan"])
+async def test_where_a_job_has_no_more_runs_than_are_kept_none_of_them_is_read(
+    server: PostgresServer, database: str, mode: str
+) -> None:
+    server.sql(_RUNS.format(id="lpad(n::text, 9, '0')", job="'job-1'", root="NULL", count=50), database=database)
+    server.sql(_BACKLOG.format(count=40), database=database)
+
+    visited = await rows_visited(server.dsn(database), "surplus_runs", ("'default'", "''", "100", "10", "5"), mode=mode)
+
+    assert visited <= 50 + 40 + 5

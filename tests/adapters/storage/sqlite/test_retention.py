@@ -2,13 +2,15 @@
 
 from pathlib import Path
 
+import pytest
+
 from foliot.adapters.storage.sqlite import SqliteStorage
 from foliot.domain.instant import DAY, HOUR, MINUTE
 from foliot.domain.run import Status
 from foliot.ports.upkeep import Pruned
 from foliot.testing.builders import LEASE, a_chunk, a_run, a_worker, retention, some_runs, succeeded
 from foliot.testing.clock import VirtualClock
-from tests.adapters.storage.sqlite.files import rows
+from tests.adapters.storage.sqlite.files import opened, rows
 
 
 async def prune(storage: SqliteStorage, *, limit: int, **ages: int) -> Pruned:
@@ -97,3 +99,26 @@ async def test_a_leader_that_lost_its_epoch_removes_not_even_logs(storage: Sqlit
 
     assert pruned is None
     assert [event.kind for event in await storage.upkeep.events(after=0, limit=10)][-1] == "runs.ended"
+
+
+@pytest.mark.parametrize("point", ["prune_logs.before_commit", "prune.before_commit"])
+async def test_a_piece_that_was_not_committed_is_gone_through_again(
+    tmp_path: Path, clock: VirtualClock, point: str
+) -> None:
+    faults = [point]
+
+    def fail(reached: str) -> None:
+        if reached in faults:
+            faults.remove(reached)
+            raise OSError("the disk is full")
+
+    async with opened(tmp_path / "foliot.db", clock=clock, faults=fail) as storage:
+        await run_some(storage, 5, has_log=True)
+        clock.advance(DAY)
+        with pytest.raises(OSError, match="full"):
+            await prune(storage, limit=10, runs_per_job=1, logs_age=HOUR)
+
+        pruned = await prune(storage, limit=10, runs_per_job=1, logs_age=HOUR)
+
+    assert pruned.runs == 4
+    assert rows(tmp_path / "foliot.db-logs", "SELECT count(*) FROM log_chunks") == [(0,)]

@@ -5,7 +5,8 @@ from copy import copy
 from typing import Final
 
 from foliot.adapters.storage.postgres.database import Database, Transaction
-from foliot.adapters.storage.postgres.pruning import Pruner
+from foliot.adapters.storage.postgres.pruning import prune
+from foliot.adapters.storage.pruning import Round
 from foliot.adapters.storage.rows import event_of
 from foliot.domain.events import Event
 from foliot.domain.instant import Instant, Millis
@@ -21,7 +22,8 @@ class PostgresUpkeep:
     def __init__(self, database: Database, vital: Database, project: str) -> None:
         self._database = database
         self._vital = vital
-        self._pruner = Pruner(project)
+        self._project = project
+        self._round = Round()
 
     async def lead(self, holder: str, ttl: Millis, *, at: Instant | None = None) -> int | None:
         epoch: int | None = await self._vital.write(
@@ -33,12 +35,16 @@ class PostgresUpkeep:
         await self._vital.write("resign", lambda transaction: transaction.run("resign", holder))
 
     async def prune(self, retention: Retention, *, epoch: int, limit: int, at: Instant | None = None) -> Pruned | None:
-        async def work(transaction: Transaction) -> tuple[Pruner, Pruned | None]:
-            pruner = copy(self._pruner)
-            return pruner, await pruner.prune(transaction, retention=retention, epoch=epoch, limit=limit, at=at)
+        async def work(transaction: Transaction) -> tuple[Round, Pruned | None]:
+            progress = copy(self._round)
+            if await transaction.value("current_epoch") != epoch:
+                return progress, None
+            now = await transaction.now(at)
+            pruned = await prune(transaction, self._project, progress, retention, now, limit)
+            return progress.after(pruned, retention, limit)
 
         # Only what is committed has been gone through.
-        self._pruner, pruned = await self._database.write("prune", work)
+        self._round, pruned = await self._database.write("prune", work)
         return pruned
 
     async def events(self, *, after: int, limit: int) -> list[Event]:

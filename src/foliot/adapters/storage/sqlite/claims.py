@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from foliot.adapters.storage import notices
 from foliot.adapters.storage.documents import encode_names, limit_keys, read_column, read_number
 from foliot.adapters.storage.queries import load_queries
-from foliot.adapters.storage.rows import SOME_LIMIT, lease_of
+from foliot.adapters.storage.rows import SOME_LIMIT, lease_of, miscounted
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.connection import Row, Session
 from foliot.adapters.storage.sqlite.events import add_event
@@ -22,7 +22,7 @@ from foliot.errors import RowUnreadable
 from foliot.ports.clock import Clock
 
 SQL: Final = load_queries(Path(__file__).parent / "sql" / "claims.sql")
-_RANK, _RUN_ID, _QUEUE, _JOB_ID = range(4)
+_RANK, _RUN_ID, _QUEUE, _JOB_ID, _ATTEMPT = range(5)
 _LIMITS: Final = 11
 
 
@@ -94,9 +94,9 @@ def _grant(tx: Transaction, project: str, worker_id: WorkerId, rows: Sequence[Ro
 
     try:
         claims = made(rows)
-    except UNREADABLE:
+    except (RowUnreadable, *UNREADABLE):
         errors = _unreadable(rows)
-        claims = made([_with_some_limit(row) if row[_RUN_ID] in errors else row for row in rows])
+        claims = made([_as_can_be_ended(row) if row[_RUN_ID] in errors else row for row in rows])
     leases = [(claim.token, claim.run_id, worker_id, claim.attempt, claim.started_at) for claim in claims]
     tx.run_many(SQL["add_leases"], leases)
     add_event(tx, now, EventKind.RUNS_STARTED, notices.started(claims))
@@ -109,14 +109,16 @@ def _unreadable(rows: Sequence[Row]) -> dict[RunId, RowUnreadable]:
     errors: dict[RunId, RowUnreadable] = {}
     for row in rows:
         try:
+            if not row[_ATTEMPT]:
+                raise miscounted(row[_RUN_ID])
             read_column(limit_keys, row[_LIMITS], "run", row[_RUN_ID])
         except RowUnreadable as error:
             errors[row[_RUN_ID]] = error
     return errors
 
 
-def _with_some_limit(row: Row) -> Row:
-    return (*row[:_LIMITS], SOME_LIMIT, *row[_LIMITS + 1 :])
+def _as_can_be_ended(row: Row) -> Row:
+    return (*row[:_ATTEMPT], row[_ATTEMPT] or 1, *row[_ATTEMPT + 1 : _LIMITS], SOME_LIMIT, *row[_LIMITS + 1 :])
 
 
 def _claim(row: Row, token: Token, worker_id: WorkerId, revisions: dict[str, int], now: Instant) -> Claim:
@@ -124,13 +126,15 @@ def _claim(row: Row, token: Token, worker_id: WorkerId, revisions: dict[str, int
         (_, run_id, queue, job_id, attempt, lost, priority, due_at, created_at, payload, overrides, limits),
         (uid, schedule_id, scheduled_for, key, root, role, item),
     ) = row[:12], row[12:]
+    if not attempt:
+        raise miscounted(run_id)
     return Claim(
         run_id,
         token,
         worker_id,
         job_id,
         revisions.get(job_id),
-        attempt + 1,
+        attempt,
         lost,
         queue,
         priority,

@@ -7,6 +7,7 @@ from typing import Final
 
 from foliot.adapters.storage.documents import encode, encode_names
 from foliot.adapters.storage.log_rows import chunks_of, kept_from
+from foliot.adapters.storage.pruning import Place
 from foliot.adapters.storage.queries import load_queries
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.connection import Row, Session
@@ -41,8 +42,6 @@ class SqliteLogs:
         self._open_file = open_file
         self._opened: LogFile | None = None
         self._opening = asyncio.Lock()
-        self._walked: int | None = 0
-        """How far pruning has come. None: to the end."""
 
     async def append(self, chunks: Sequence[LogChunk]) -> list[Token]:
         tokens = {chunk.token for chunk in chunks}
@@ -65,36 +64,30 @@ class SqliteLogs:
     async def kept_from(self) -> Instant | None:
         return kept_from(await self._main.read(lambda session: session.value(SQL["logs_kept_from"])))
 
-    async def prune(self, removed: Collection[RunId], before: Instant | None, limit: int) -> int:
-        """Remove the chunks of removed runs, and up to `limit` older than `before` of runs that are over."""
-        old = [] if before is None else await self._old_chunks(before, limit)
+    async def prune(
+        self, removed: Collection[RunId], before: Instant | None, place: Place | None, limit: int
+    ) -> tuple[int, Place | None]:
+        """Remove the chunks of removed runs, and those older than `before` of runs that are over, if there is a place
+        to go on from. The next one comes back: None at the end."""
+        old, following = ([], None) if before is None or place is None else await self._old(before, place, limit)
 
         def work(tx: Transaction) -> int:
             of_runs = tx.run(SQL["remove_chunks_of_runs"], (encode_names(removed),)) if removed else 0
             return of_runs + (tx.run(SQL["remove_chunks"], (encode(old),)) if old else 0)
 
-        return await (await self._file()).writer.submit("prune_logs", work)
+        return await (await self._file()).writer.submit("prune_logs", work), following
 
-    @property
-    def is_half_walked(self) -> bool:
-        return bool(self._walked)
-
-    def walk_anew(self) -> None:
-        self._walked = 0
-
-    async def _old_chunks(self, before: Instant, limit: int) -> list[int]:
-        """Chunks are walked in the order they were written; the next call goes on where this one ends."""
-        if self._walked is None:
-            return []
-        values = (self._walked, limit)
+    async def _old(self, before: Instant, place: Place, limit: int) -> tuple[list[int], Place | None]:
+        """Chunks are walked in the order they were written: up to `limit` of them."""
+        values = (place or 0, limit)
         rows = await (await self._file()).reader.read(lambda session: session.rows(SQL["walk_chunks"], values))
-        self._walked = rows[-1][0] if len(rows) == limit and rows[-1][2] < before else None
         old = [(rowid, run_id) for rowid, run_id, at in rows if at < before]
         run_ids = encode_names({run_id for _, run_id in old})
         unfinished = await self._main.read(
             lambda session: {run_id for (run_id,) in session.rows(SQL["unfinished_runs"], (run_ids,))}
         )
-        return [rowid for rowid, run_id in old if run_id not in unfinished]
+        following = rows[-1][0] if len(rows) == limit and rows[-1][2] < before else None
+        return [rowid for rowid, run_id in old if run_id not in unfinished], following
 
     async def close(self) -> None:
         if self._opened is not None:

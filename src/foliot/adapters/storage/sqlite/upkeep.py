@@ -1,5 +1,8 @@
 """The verbs of maintenance."""
 
+from copy import copy
+
+from foliot.adapters.storage.pruning import Round, Way
 from foliot.adapters.storage.sqlite.access import Access
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.connection import Session
@@ -7,7 +10,7 @@ from foliot.adapters.storage.sqlite.events import read_events
 from foliot.adapters.storage.sqlite.leadership import SQL, is_current, lead
 from foliot.adapters.storage.sqlite.logs import SQL as LOGS
 from foliot.adapters.storage.sqlite.logs import SqliteLogs
-from foliot.adapters.storage.sqlite.pruning import Finds, Walk, remove
+from foliot.adapters.storage.sqlite.pruning import Finds, find, remove
 from foliot.domain.events import Event
 from foliot.domain.instant import Instant, Millis
 from foliot.ports.upkeep import Pruned, Retention
@@ -19,7 +22,7 @@ class SqliteUpkeep:
     def __init__(self, access: Access, logs: SqliteLogs) -> None:
         self._writer, self._reader, self._clock, self._project = access
         self._logs = logs
-        self._walk = Walk()
+        self._round = Round()
 
     async def lead(self, holder: str, ttl: Millis, *, at: Instant | None = None) -> int | None:
         return await self._writer.submit("lead", lambda tx: lead(tx, holder, ttl), urgent=True)
@@ -29,11 +32,11 @@ class SqliteUpkeep:
 
     async def prune(self, retention: Retention, *, epoch: int, limit: int, at: Instant | None = None) -> Pruned | None:
         now = self._clock.now() if at is None else at
+        # A thread may still be looking for a piece that was given up.
+        progress = copy(self._round)
 
         def look(session: Session) -> Finds | None:
-            return (
-                self._walk.find(session, self._project, retention, now, limit) if is_current(session, epoch) else None
-            )
+            return find(session, self._project, progress, retention, now, limit) if is_current(session, epoch) else None
 
         def work(tx: Transaction) -> Pruned | None:
             if not is_current(tx, epoch):
@@ -47,23 +50,22 @@ class SqliteUpkeep:
             return None
         finds = found
         # Logs go first: after a crash in between, a run without a log is better than a log that nobody removes.
-        logs = await self._prune_logs(finds, retention, now, limit)
-        pruned = await self._writer.submit("prune", work)
-        return pruned and self._with_more(pruned._replace(logs=logs), limit)
+        logs = await self._prune_logs(finds, progress, retention, now, limit)
+        removed = await self._writer.submit("prune", work)
+        if removed is None:
+            return None
+        # Only what is committed has been gone through.
+        self._round, pruned = progress.after(removed._replace(logs=logs), retention, limit)
+        return pruned
 
     async def events(self, *, after: int, limit: int) -> list[Event]:
         return await self._reader.read(lambda session: read_events(session, after, limit))
 
-    def _with_more(self, pruned: Pruned, limit: int) -> Pruned:
-        """A walk that has come to its end waits for the others: so each is gone once until there is no more."""
-        is_more = not self._walk.is_over or self._logs.is_half_walked or max(pruned) >= limit
-        if not is_more:
-            self._walk = Walk()
-            self._logs.walk_anew()
-        return pruned._replace(is_more=is_more)
-
-    async def _prune_logs(self, finds: Finds, retention: Retention, now: Instant, limit: int) -> int:
+    async def _prune_logs(self, finds: Finds, progress: Round, retention: Retention, now: Instant, limit: int) -> int:
         before = None if retention.logs_age is None else Instant(now - retention.logs_age)
-        if before is None and not finds.runs:
+        place = None if before is None else progress.place(Way.LOGS)
+        if place is None and not finds.runs:
             return 0
-        return await self._logs.prune(finds.runs, before, limit)
+        removed, place = await self._logs.prune(finds.runs, before, place, limit)
+        progress.move(Way.LOGS, place)
+        return removed

@@ -8,6 +8,7 @@ import pytest
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import LATEST, MINUTE, Instant
 from foliot.domain.lease import CancelAnswer
+from foliot.domain.outcome import Reason
 from foliot.domain.run import Run, Status
 from foliot.errors import RowUnreadable
 from foliot.ports.runs import RunFilter
@@ -20,10 +21,18 @@ from foliot.testing.conformance.storage.scene import Contract, Scene
 Spoil = Callable[..., None]
 
 FAR: Final = str(LATEST + 1)
+FULL: Final = str(2**31 - 1)
+"""As much as a column can hold, where it holds least."""
+UNCLAIMABLE: Final = (
+    *(("limits", "{oops"), ("limits", "7")),
+    *(("attempt", "-1"), ("attempt", FULL), ("lost", "-1"), ("lost", FULL)),
+)
+"""Who claims a run goes by these."""
 DAMAGES: Final = (
-    *(("payload", "{oops"), ("overrides", "{oops"), ("overrides", '{"retry": 7}'), ("limits", "{oops")),
-    *(("limits", "7"), ("status", "lost"), ("created_at", FAR), ("due_at", FAR), ("started_at", f"-{FAR}")),
-    *(("attempt", "-1"), ("scheduled_for", FAR), ("schedule_uid", "nobody")),
+    *UNCLAIMABLE,
+    *(("payload", "{oops"), ("overrides", "{oops"), ("overrides", '{"retry": 7}')),
+    *(("status", "lost"), ("created_at", FAR), ("due_at", FAR), ("started_at", f"-{FAR}")),
+    *(("scheduled_for", FAR), ("schedule_uid", "nobody")),
 )
 """Columns with what nobody can read in them."""
 
@@ -179,6 +188,47 @@ class UnreadableRunContract(Contract):
         assert await scene.finish(cancelled(claim)) == []
 
         assert await scene.status(claim.run_id) is Status.CANCELLED
+
+    @pytest.mark.parametrize(("column", "value"), UNCLAIMABLE)
+    async def test_one_whose_turn_has_come_fails_and_keeps_nobody_from_theirs(
+        self, scene: Scene, spoil: Spoil, column: str, value: str
+    ) -> None:
+        bad, sound = await scene.create(a_run(), a_run())
+        spoil("runs", f"id = '{bad}'", **{column: value})
+
+        claims = await scene.claim(limit=1)
+
+        assert [claim.run_id for claim in claims] == [sound]
+        run = await scene.run(bad)
+        assert (run.status, run.reason) == (Status.FAILED, Reason.LAUNCH_FAILED)
+        assert str(run.error).startswith(f"the row of run '{bad}' cannot be read")
+
+    async def test_so_does_one_that_is_asked_for_by_its_name(self, scene: Scene, spoil: Spoil) -> None:
+        bad, sound = await scene.create(a_run(), a_run())
+        spoil("runs", f"id = '{bad}'", attempt=FULL)
+
+        claims = await scene.claim(only=[bad, sound])
+
+        assert [claim.run_id for claim in claims] == [sound]
+        assert await scene.status(bad) is Status.FAILED
+
+    async def test_so_does_one_that_comes_with_what_is_saved(self, scene: Scene, spoil: Spoil) -> None:
+        first = await scene.start()
+        bad, sound = await scene.create(a_run(), a_run())
+        spoil("runs", f"id = '{bad}'", attempt=FULL)
+
+        found = await scene.storage.runs.exchange([succeeded(first)], first.worker_id, ["default"], 1, at=scene.now)
+
+        assert [claim.run_id for claim in found.claims] == [sound]
+        assert await scene.statuses(first.run_id, bad) == [Status.SUCCESS, Status.FAILED]
+
+    async def test_it_gives_back_its_places(self, scene: Scene, spoil: Spoil) -> None:
+        bad, sound = await scene.create(*[a_run(max_concurrent=1) for _ in range(2)])
+        spoil("runs", f"id = '{bad}'", lost=FULL)
+
+        claims = await scene.claim()
+
+        assert [claim.run_id for claim in claims or await scene.claim()] == [sound]
 
     async def test_one_that_is_over_stays_so(self, scene: Scene, spoil: Spoil) -> None:
         claim = await scene.start()

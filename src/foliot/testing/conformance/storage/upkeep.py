@@ -1,13 +1,29 @@
 """Maintenance: what a storage promises about its leader and about what it forgets."""
 
+import asyncio
+from contextlib import suppress
+
 import pytest
 
+from foliot.domain.ids import RunId, ScheduleId
 from foliot.domain.instant import DAY, HOUR, MINUTE, SECOND, Millis
 from foliot.domain.lease import Claim
 from foliot.domain.run import Status
 from foliot.domain.schedule import Catchup, Overlap
+from foliot.ports.runs import RunFilter
 from foliot.ports.upkeep import Pruned
-from foliot.testing.builders import LEASE, NIGHTLY, a_chunk, a_run, every, retention, some_runs, succeeded, to_retry
+from foliot.testing.builders import (
+    LEASE,
+    NIGHTLY,
+    a_chunk,
+    a_run,
+    every,
+    once,
+    retention,
+    some_runs,
+    succeeded,
+    to_retry,
+)
 from foliot.testing.conformance.storage.scene import Contract, Scene
 
 NOTHING = Pruned(0, 0, 0, 0, 0, 0)
@@ -127,6 +143,39 @@ class UpkeepContract(Contract):
         kept = await scene.storage.runs.get([claim.run_id for claim in (*mine, other)])
         assert set(kept) == {mine[1].run_id, mine[2].run_id, other.run_id}
 
+    async def test_runs_that_are_not_over_take_no_place_among_the_newest_of_their_job(self, scene: Scene) -> None:
+        mine = [await finished(scene) for _ in range(3)]
+        scene.clock.advance(SECOND)
+        backlog = await scene.create(*some_runs(5))
+
+        pruned = await scene.prune(retention(runs_per_job=2))
+
+        assert pruned.runs == 1
+        kept = await scene.storage.runs.get([*[claim.run_id for claim in mine], *backlog])
+        assert set(kept) == {mine[1].run_id, mine[2].run_id, *backlog}
+
+    @pytest.mark.parametrize("turns", [1, 10, 100])
+    async def test_what_was_given_up_half_way_is_gone_through_again(self, scene: Scene, turns: int) -> None:
+        runs = [await finished(scene, job_id=f"job-{number}") for number in range(4)]
+        await scene.schedule(every(60, overlap=Overlap.ALLOW))
+        await scene.fire_after(MINUTE)
+        scene.clock.advance(DAY)
+        all_old = retention(runs_age=HOUR, runs_per_job=0, logs_age=HOUR, ticks_age=HOUR)
+        epoch = await lead(scene, "janitor")
+        assert epoch is not None
+
+        given_up = asyncio.ensure_future(scene.storage.upkeep.prune(all_old, epoch=epoch, limit=100, at=scene.now))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        given_up.cancel()
+        with suppress(asyncio.CancelledError):
+            await given_up
+        await scene.prune_to_the_end(all_old, limit=100)
+
+        assert await scene.storage.runs.get([claim.run_id for claim in runs]) == {}
+        assert [await scene.storage.logs.read(claim.run_id) for claim in runs] == [[]] * 4
+        assert await scene.ticks((await scene.stored()).uid) == []
+
     async def test_pruning_stops_at_its_limit_and_goes_on_later(self, scene: Scene) -> None:
         for _ in range(3):
             await finished(scene)
@@ -178,7 +227,8 @@ class UpkeepContract(Contract):
         pieces = await scene.prune_to_the_end(retention(runs_per_job=1, runs_age=DAY), limit=3)
 
         assert sum(piece.runs for piece in pieces) == 10
-        assert not (await scene.prune(retention(runs_per_job=1, runs_age=DAY), limit=3)).is_more
+        again = await scene.prune_to_the_end(retention(runs_per_job=1, runs_age=DAY), limit=3)
+        assert not any(piece.runs for piece in again)
 
     async def test_a_dedupe_key_is_free_when_its_run_has_been_removed(self, scene: Scene) -> None:
         first = await scene.start(a_run(dedupe_key="order-1"))
@@ -254,17 +304,68 @@ class UpkeepContract(Contract):
         assert len(kept) == 7
         assert min(kept) == horizon
 
-    async def test_a_deleted_schedule_is_removed_when_its_ledger_is_empty(self, scene: Scene) -> None:
+    async def test_a_deleted_schedule_is_removed_when_nothing_is_left_of_it(self, scene: Scene) -> None:
         await scene.schedule(every(60))
-        await scene.fire_after(MINUTE)
+        await run_once(scene)
         await scene.storage.schedules.delete([NIGHTLY], at=scene.now)
-        assert (await scene.prune(retention(ticks_age=HOUR))).schedules == 0
         scene.clock.advance(DAY)
 
-        for _ in range(2):
-            await scene.prune(retention(ticks_age=HOUR))
+        pieces = await scene.prune_to_the_end(retention(ticks_age=HOUR, runs_age=HOUR), limit=100)
+
+        assert sum(piece.schedules for piece in pieces) == 1
+        assert await scene.storage.schedules.ledgers() == []
+
+    async def test_so_is_one_that_will_never_fire_again(self, scene: Scene) -> None:
+        await scene.schedule(once(scene.after(MINUTE)))
+        await run_once(scene)
+        scene.clock.advance(DAY)
+
+        await scene.prune_to_the_end(retention(ticks_age=HOUR, runs_age=HOUR), limit=100)
 
         assert await scene.storage.schedules.ledgers() == []
+
+    async def test_neither_goes_before_its_ticks_would_have_gone(self, scene: Scene) -> None:
+        await scene.schedule(once(scene.after(MINUTE)))
+        await scene.schedule(every(60), schedule_id="deleted")
+        await scene.storage.schedules.delete([ScheduleId("deleted")], at=scene.now)
+        await run_once(scene)
+
+        await scene.prune_to_the_end(retention(ticks_age=HOUR, runs_age=MINUTE), limit=100)
+
+        assert len(await scene.storage.schedules.ledgers()) == 2
+
+    async def test_neither_goes_where_ticks_are_kept_for_ever(self, scene: Scene) -> None:
+        await scene.schedule(once(scene.after(MINUTE)))
+        await scene.schedule(every(60), schedule_id="deleted")
+        await scene.storage.schedules.delete([ScheduleId("deleted")], at=scene.now)
+        await run_once(scene)
+        scene.clock.advance(1_000 * DAY)
+
+        await scene.prune_to_the_end(retention(runs_age=HOUR), limit=100)
+
+        assert len(await scene.storage.schedules.ledgers()) == 2
+
+    async def test_runs_are_found_by_their_schedule_for_as_long_as_they_are_kept(self, scene: Scene) -> None:
+        await scene.schedule(every(60))
+        run_id = await run_once(scene)
+        await scene.storage.schedules.delete([NIGHTLY], at=scene.now)
+        scene.clock.advance(DAY)
+
+        await scene.prune_to_the_end(retention(ticks_age=HOUR), limit=100)
+
+        found = await scene.storage.runs.page(RunFilter(schedule_id=NIGHTLY))
+        assert [run.id for run in found] == [run_id]
+
+    async def test_runs_of_its_successor_do_not_keep_a_deleted_schedule(self, scene: Scene) -> None:
+        await scene.schedule(every(60))
+        await scene.storage.schedules.delete([NIGHTLY], at=scene.now)
+        scene.clock.advance(DAY)
+        successor = await scene.schedule(every(60))
+        await run_once(scene)
+
+        await scene.prune_to_the_end(retention(ticks_age=HOUR), limit=100)
+
+        assert [ledger.schedule.uid for ledger in await scene.storage.schedules.ledgers()] == [successor.uid]
 
     async def test_a_schedule_that_lives_is_never_removed(self, scene: Scene) -> None:
         await scene.schedule(every(60))
@@ -319,6 +420,13 @@ class UpkeepContract(Contract):
 
 async def lead(scene: Scene, holder: str) -> int | None:
     return await scene.storage.upkeep.lead(holder, LEASE, at=scene.now)
+
+
+async def run_once(scene: Scene) -> RunId:
+    """What is due in a minute has fired, and its run has ended well."""
+    [run_id] = await scene.fire_after(MINUTE)
+    await scene.finish(*[succeeded(claim) for claim in await scene.claim(only=[run_id])])
+    return run_id
 
 
 async def finished(scene: Scene, *, to_retry_first: bool = False, job_id: str = "report") -> Claim:

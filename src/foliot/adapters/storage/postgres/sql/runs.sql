@@ -91,9 +91,13 @@ room AS MATERIALIZED (
 )
 
 -- name: grant_leases
+-- The number of the attempt is 0 where the row counts what cannot be (`shapes.Tries`): nobody could count on.
 granted AS MATERIALIZED (
     SELECT run.id AS run_id, nextval('foliot.lease_token') AS token, $1::text AS worker_id, run.job_id,
-           job.revision, least(run.attempt, 2147483646) + 1 AS attempt, run.lost, run.queue, run.priority, run.due_at,
+           job.revision,
+           CASE WHEN run.attempt BETWEEN 0 AND 999999999 AND run.lost BETWEEN 0 AND 999999999
+                THEN run.attempt + 1 ELSE 0 END AS attempt,
+           run.lost, run.queue, run.priority, run.due_at,
            greatest((SELECT now FROM clock), run.created_at) AS started_at,
            convert_to(run.payload, 'UTF8'), convert_to(run.overrides, 'UTF8'),
            run.limits, run.schedule_uid, run.schedule_id, run.scheduled_for, run.tick_key,
@@ -103,7 +107,7 @@ granted AS MATERIALIZED (
 ),
 leased AS (
     INSERT INTO foliot.leases (token, run_id, worker_id, attempt, started_at)
-    SELECT token, run_id, worker_id, attempt, started_at FROM granted
+    SELECT token, run_id, worker_id, greatest(attempt, 1), started_at FROM granted
 ),
 noted AS (
     INSERT INTO foliot.events (seq, at, kind, items)

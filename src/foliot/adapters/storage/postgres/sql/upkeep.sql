@@ -37,8 +37,9 @@ SELECT id FROM foliot.runs WHERE id < $1 AND status <> 'scheduled' AND finished_
 ORDER BY id LIMIT $3;
 
 -- name: surplus_runs
--- The next few jobs, and their terminal runs beyond the newest ones. A job without surplus comes back with no run: as
--- many rows as there may be runs and jobs hold at least that many runs, or else everything.
+-- The next few jobs, and their terminal runs beyond the newest of these. A job without surplus comes back with no run: as
+-- many rows as there may be runs and jobs hold at least that many runs, or else everything. Whether a run is over stands
+-- in its row alone: rows are read only of jobs that have more runs than are kept, which the index tells.
 SELECT job.job_id, surplus.id
 FROM (WITH RECURSIVE listed AS (
           (SELECT project, job_id, 1 AS nth FROM foliot.runs WHERE project = $1 AND job_id > $2
@@ -54,9 +55,13 @@ LEFT JOIN LATERAL (
     WHERE runs.project = job.project AND runs.job_id = job.job_id AND runs.status <> 'scheduled'
       AND (runs.root_id IS NULL OR (SELECT true FROM foliot.executions
                                     WHERE executions.run_id = runs.root_id AND ended_at IS NULL) IS NULL)
-      AND runs.id <= (SELECT newest.id FROM foliot.runs newest
-                      WHERE newest.project = job.project AND newest.job_id = job.job_id
-                      ORDER BY newest.project DESC, newest.job_id DESC, newest.id DESC OFFSET $3 LIMIT 1)
+      AND runs.id <= CASE WHEN (SELECT true FROM foliot.runs counted
+                                WHERE counted.project = job.project AND counted.job_id = job.job_id
+                                ORDER BY counted.project DESC, counted.job_id DESC, counted.id DESC OFFSET $3 LIMIT 1)
+                          THEN (SELECT newest.id FROM foliot.runs newest
+                                WHERE newest.project = job.project AND newest.job_id = job.job_id
+                                  AND newest.status <> 'scheduled'
+                                ORDER BY newest.project DESC, newest.job_id DESC, newest.id DESC OFFSET $3 LIMIT 1) END
     ORDER BY runs.project, runs.job_id, runs.id LIMIT $4) AS surplus ON true
 LIMIT $4 + $5;
 
@@ -140,7 +145,6 @@ RETURNING 1;
 
 -- name: next_ledgers
 SELECT uid, spec, settled_until,
-       deleted_at IS NOT NULL OR (NOT enabled AND next_run_at IS NULL AND wake_at IS NULL) AS is_over,
        (SELECT true FROM foliot.ticks WHERE ticks.uid = schedules.uid AND scheduled_for < $3 LIMIT 1) AS has_old_ticks
 FROM foliot.schedules WHERE uid > $1 ORDER BY uid LIMIT $2;
 
@@ -159,12 +163,13 @@ UPDATE foliot.schedules SET ledger_from = greatest(schedules.ledger_from, new.le
 FROM unnest((SELECT $1::text[]), (SELECT $2::bigint[])) AS new (uid, ledger_from) WHERE schedules.uid = new.uid;
 
 -- name: forgettable_schedules
--- Deleted or exhausted long ago, with no tick left.
+-- Deleted or exhausted long ago, with neither a tick nor a run left.
 SELECT uid FROM foliot.schedules
 WHERE uid = ANY ((SELECT $1::text[])::text[]) AND wake_at IS NULL
   AND (deleted_at < $2 OR (NOT enabled AND updated_at < $2 AND settled_until < $2 AND next_run_at IS NULL))
   AND NOT EXISTS (SELECT 1 FROM foliot.ticks WHERE ticks.uid = schedules.uid)
   AND NOT EXISTS (SELECT 1 FROM foliot.planned WHERE planned.uid = schedules.uid)
+  AND NOT EXISTS (SELECT 1 FROM foliot.runs WHERE runs.schedule_uid = schedules.uid)
 ORDER BY uid LIMIT $3 FOR UPDATE SKIP LOCKED;
 
 -- name: forget_revisions

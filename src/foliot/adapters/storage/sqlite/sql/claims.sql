@@ -3,15 +3,18 @@ SELECT boot_id = ? AND deadline > ? FROM workers WHERE id = ?
 
 -- name: pick_ready
 -- CROSS JOIN: in SQLite it fixes the order, the queue comes first and its index gives the rank order.
+-- The number of the attempt is 0 where the row counts what cannot be (`shapes.Tries`): nobody could count on.
 SELECT
-    q.rank, q.run_id, q.queue, r.job_id, r.attempt, r.lost, r.priority, r.due_at, r.created_at,
+    q.rank, q.run_id, q.queue, r.job_id,
+    CASE WHEN r.attempt BETWEEN 0 AND 999999999 AND r.lost BETWEEN 0 AND 999999999 THEN r.attempt + 1 ELSE 0 END, r.lost, r.priority, r.due_at, r.created_at,
     r.payload, r.overrides, r.limits, r.schedule_uid, r.schedule_id, r.scheduled_for, r.tick_key, r.root_id, r.role, r.item
 FROM ready q CROSS JOIN runs r ON r.id = q.run_id
 WHERE q.queue = ? ORDER BY q.rank, q.run_id LIMIT ?
 
 -- name: pick_named
 SELECT
-    q.rank, q.run_id, q.queue, r.job_id, r.attempt, r.lost, r.priority, r.due_at, r.created_at,
+    q.rank, q.run_id, q.queue, r.job_id,
+    CASE WHEN r.attempt BETWEEN 0 AND 999999999 AND r.lost BETWEEN 0 AND 999999999 THEN r.attempt + 1 ELSE 0 END, r.lost, r.priority, r.due_at, r.created_at,
     r.payload, r.overrides, r.limits, r.schedule_uid, r.schedule_id, r.scheduled_for, r.tick_key, r.root_id, r.role, r.item
 FROM json_each(?1) j
 CROSS JOIN runs r ON r.id = j.value

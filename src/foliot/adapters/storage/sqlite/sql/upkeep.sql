@@ -55,10 +55,6 @@ SELECT run_id FROM executions WHERE run_id < ? AND ended_at < ? ORDER BY run_id 
 SELECT p.id FROM json_each(?) j CROSS JOIN runs p ON p.root_id = j.value
 WHERE p.root_id IS NOT NULL AND p.finished_at IS NOT NULL LIMIT ?
 
--- name: empty_schedules
-SELECT s.uid FROM schedules s
-WHERE s.deleted_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ticks t WHERE t.uid = s.uid) LIMIT ?
-
 -- name: remove_runs
 DELETE FROM runs WHERE id IN (SELECT value FROM json_each(?)) AND finished_at IS NOT NULL
 
@@ -103,7 +99,13 @@ DELETE FROM limits WHERE key IN (
 )
 
 -- name: walk_schedules
-SELECT uid, spec, settled_until FROM schedules WHERE uid > ? ORDER BY uid LIMIT ?
+-- The last two columns: whether it was deleted or exhausted long ago, and whether it has old ticks.
+SELECT
+    uid, spec, settled_until,
+    wake_at IS NULL AND (
+        deleted_at < :cut OR (NOT enabled AND updated_at < :cut AND settled_until < :cut AND next_run_at IS NULL)),
+    EXISTS (SELECT 1 FROM ticks t WHERE t.uid = schedules.uid AND t.scheduled_for < :cut)
+FROM schedules WHERE uid > :place ORDER BY uid LIMIT :limit
 
 -- name: remove_ticks
 DELETE FROM ticks WHERE uid = ?1 AND scheduled_for IN (
@@ -112,9 +114,6 @@ DELETE FROM ticks WHERE uid = ?1 AND scheduled_for IN (
 )
 RETURNING until
 
--- name: has_old_ticks
-SELECT 1 FROM ticks WHERE uid = ? AND scheduled_for < ? LIMIT 1
-
 -- name: count_old_ticks
 -- Counts no further than it has to.
 SELECT count(*) FROM (SELECT 1 FROM ticks WHERE uid = ?1 AND scheduled_for < ?2 AND until < ?2 LIMIT ?3)
@@ -122,9 +121,17 @@ SELECT count(*) FROM (SELECT 1 FROM ticks WHERE uid = ?1 AND scheduled_for < ?2 
 -- name: ledger_begins
 UPDATE schedules SET ledger_from = ? WHERE uid = ?
 
--- name: remove_schedules
+-- name: remove_schedule
+-- Runs are found by the name of their schedule. Those of an earlier one of the same name come first, so that all are gone
+-- through once at most: when it goes.
 DELETE FROM schedules
-WHERE uid = ? AND deleted_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ticks t WHERE t.uid = schedules.uid)
+WHERE uid = ?1 AND wake_at IS NULL
+    AND (deleted_at < ?2 OR (NOT enabled AND updated_at < ?2 AND settled_until < ?2 AND next_run_at IS NULL))
+    AND NOT EXISTS (SELECT 1 FROM ticks t WHERE t.uid = schedules.uid)
+    AND NOT EXISTS (SELECT 1 FROM planned p WHERE p.uid = schedules.uid)
+    AND NOT EXISTS (
+        SELECT 1 FROM runs r
+        WHERE r.project = schedules.project AND r.schedule_id = schedules.id AND r.schedule_uid = schedules.uid)
 
 -- name: remove_revisions
 DELETE FROM revisions WHERE uid = ?
