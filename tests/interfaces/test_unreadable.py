@@ -191,7 +191,17 @@ def test_a_rule_that_cannot_be_understood_any_more_stops_no_command(
     assert "report" in out
     assert (often["unreadable"], often["state"], len(often["preview"])) == (False, "on", 5)
     assert (weekly["unreadable"], weekly["state"], weekly["preview"]) == (True, "unreadable", [])
-    assert weekly["description"] is None
+    assert (weekly["description"], weekly["next_run_at"]) == (None, None)
+
+
+def test_what_cannot_be_read_is_not_said_to_come(call: Call, shop: Path) -> None:
+    write("UPDATE schedules SET spec = '{oops' WHERE id = 'report-weekly'")
+
+    code, out, err = call("top", "--once")
+
+    assert (code, err) == (0, "")
+    assert "every " in out
+    assert "0 9 * * MON" not in out
 
 
 @pytest.mark.parametrize("damage", ["'{oops'", "CAST(x'ff' AS TEXT)"])

@@ -196,10 +196,13 @@ def test_an_expression_is_checked_when_it_is_declared() -> None:
 async def test_a_zone_is_checked_before_anything_is_stored(tmp_path: Path) -> None:
     app = Foliot(f"sqlite:///{tmp_path}/foliot.db")
     app.shell("report", "true")
-    app.schedule("s", "report", cron="@daily", timezone="Mars/Olympus")
 
     with pytest.raises(InvalidTimezone):
-        await app.open()
+        app.schedule("s", "report", cron="@daily", timezone="Mars/Olympus")
+    async with app:
+        with pytest.raises(InvalidTimezone):
+            await app.upsert_schedule("s", job_id="report", cron_expr="@daily", timezone="Mars/Olympus")
+        assert await stored(app) == (0, 0)
 
 
 @pytest.mark.parametrize(

@@ -343,7 +343,7 @@ LIES = (
     Lie("the rule is no document", ran, change_schedule("spec = '{oops'"), (Fault.UNREADABLE,)),
     Lie("the rule is no rule", ran, change_schedule("spec = '7'"), (Fault.UNREADABLE,)),
     Lie("the rule is one that cannot be kept", ran, change_schedule("spec = replace(spec, '\"60\"', '\"soon\"')"),
-        (Fault.WRONG_RULE,)),
+        (Fault.UNREADABLE,)),
     Lie("a revision is no document", edited, change("spec = '{oops'", table="revisions"), (Fault.UNREADABLE,)),
     Lie("a revision cannot be kept", edited, change("spec = replace(spec, '\"60\"', '\"soon\"')", table="revisions"),
         (Fault.UNREADABLE,)),

@@ -15,7 +15,7 @@ from foliot.domain import cron
 from foliot.domain.cron import Cron, DomDow, Dst
 from foliot.domain.cron.interval import Interval
 from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
-from foliot.domain.instant import DAY, HOUR, LATEST, SECOND, Instant, Millis, ceil_second, to_iso
+from foliot.domain.instant import DAY, EARLIEST, HOUR, LATEST, SECOND, Instant, Millis, ceil_second, to_iso
 from foliot.domain.job import check_name
 from foliot.domain.rule import NEVER, Every, Once, Rule, calendar
 from foliot.domain.tick import JitterMode, jitter_offset, tick_key
@@ -270,15 +270,26 @@ def _check_numbers(spec: ScheduleSpec) -> None:
 
 
 def _check_expression(spec: ScheduleSpec, schedule_id: ScheduleId) -> None:
+    if spec.type is ScheduleType.CRON:
+        compiled(spec, schedule_id)
+    else:
+        check_times(spec)
+
+
+def check_times(spec: ScheduleSpec) -> None:
+    """Refuse a span or a moment that no calendar has. Cron expressions are not looked at."""
     match spec.type:
-        case ScheduleType.CRON:
-            compiled(spec, schedule_id)
         case ScheduleType.INTERVAL:
             _check_integer(spec.expr, 1, MAX_INTERVAL // SECOND, "interval_sec")
         case ScheduleType.ONCE:
             _check_integer(spec.expr, 0, LATEST, "at")
-        case ScheduleType.MANUAL:
+        case ScheduleType.CRON | ScheduleType.MANUAL:
             pass
+    for name, moment in (("start_at", spec.start_at), ("end_at", spec.end_at), ("anchor", spec.anchor)):
+        if moment is not None and not EARLIEST <= moment <= LATEST:
+            raise InvalidSchedule(
+                f"{name} is not in the years 1 to 9999", hint="Give a moment that a calendar has.", field=name
+            )
 
 
 def _check_integer(text: str, least: int, most: int, what: str) -> None:

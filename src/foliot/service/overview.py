@@ -60,8 +60,9 @@ class Overview:
         return self._views(page)
 
     async def upcoming(self, limit: int = 20) -> list[ScheduleView]:
-        """The schedules that will fire next, in that order."""
-        return self._views(await self._storage.schedules.upcoming(limit))
+        """The schedules that will fire next, in that order. One that cannot be read will not."""
+        coming = self._views(await self._storage.schedules.upcoming(limit))
+        return [schedule for schedule in coming if not schedule.unreadable]
 
     async def running(self, limit: int = 100) -> list[RunView]:
         """Runs under way, newest first."""

@@ -307,6 +307,7 @@ def view_schedule(schedule: Schedule, preview: Sequence[Instant]) -> ScheduleVie
     spec = schedule.revision.spec
     description = _in_words(spec, schedule.id)
     is_understood = spec.type is not ScheduleType.CRON or description is not None
+    is_unreadable = schedule.is_unreadable or not is_understood
     return ScheduleView(
         schedule_id=schedule.id,
         schedule_type=spec.type,
@@ -318,7 +319,7 @@ def view_schedule(schedule: Schedule, preview: Sequence[Instant]) -> ScheduleVie
         timezone=spec.timezone,
         start_at=moment(spec.start_at),
         end_at=moment(spec.end_at),
-        next_run_at=moment(schedule.next_run_at),
+        next_run_at=None if is_unreadable else moment(schedule.next_run_at),
         last_scheduled_at=moment(schedule.last_scheduled_at),
         enabled=schedule.enabled,
         paused=schedule.paused_at is not None,
@@ -329,7 +330,7 @@ def view_schedule(schedule: Schedule, preview: Sequence[Instant]) -> ScheduleVie
         updated_at=to_datetime(schedule.updated_at),
         preview=[to_datetime(planned) for planned in preview],
         description=description,
-        unreadable=schedule.is_unreadable or not is_understood,
+        unreadable=is_unreadable,
     )
 
 

@@ -8,8 +8,8 @@ import msgspec
 from foliot.domain.job import MAX_CAPACITY, JobSpec, Options, options_in
 from foliot.domain.limits import Limit
 from foliot.domain.payload import UNREADABLE
-from foliot.domain.schedule import ScheduleSpec
-from foliot.errors import RowUnreadable
+from foliot.domain.schedule import ScheduleSpec, check_times
+from foliot.errors import InvalidSchedule, RowUnreadable
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -59,7 +59,12 @@ def decode_job_spec(document: str) -> JobSpec:
 
 
 def decode_schedule_spec(document: str) -> ScheduleSpec:
-    return _SCHEDULE_SPEC.decode(document)
+    spec = _SCHEDULE_SPEC.decode(document)
+    try:
+        check_times(spec)
+    except InvalidSchedule as error:
+        raise ValueError(error.message) from None
+    return spec
 
 
 def check_overrides(document: str | bytes | None) -> None:

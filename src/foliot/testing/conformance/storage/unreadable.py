@@ -121,6 +121,27 @@ class UnreadableContract(Contract):
 
         assert [one.id for one in (await scene.due()).unreadable] == [NIGHTLY]
 
+    @pytest.mark.parametrize(
+        "spec",
+        [
+            '{"type": "interval", "expr": "often", "job_id": "report"}',
+            '{"type": "interval", "expr": "0", "job_id": "report"}',
+            '{"type": "once", "expr": "soon", "job_id": "report"}',
+            '{"type": "once", "expr": "999999999999999999", "job_id": "report"}',
+            '{"type": "cron", "expr": "@daily", "job_id": "report", "end_at": 999999999999999999}',
+        ],
+    )
+    async def test_a_rule_with_times_that_no_calendar_has_cannot_be_read(
+        self, scene: Scene, spoil: Spoil, spec: str
+    ) -> None:
+        await scene.schedule(every(60))
+        spoil("schedules", f"id = '{NIGHTLY}'", spec=spec)
+        spoil("revisions", "number > 0", spec=spec)
+        scene.clock.advance(MINUTE)
+
+        assert [one.id for one in (await scene.due()).unreadable] == [NIGHTLY]
+        assert [one.is_unreadable for one in await scene.storage.schedules.page()] == [True]
+
     async def test_its_own_row_counts_also_where_earlier_revisions_rule(self, scene: Scene, spoil: Spoil) -> None:
         await self.edited(scene)
         spoil("schedules", f"id = '{NIGHTLY}'", spec="{oops")
