@@ -27,6 +27,7 @@
     └── StorageError            the database
         ├── StorageUnavailable  could not be reached: may work next time
         │   └── StorageMissing  there is no such database yet
+        ├── StorageGone         taken away from a process that was using it: only a restart helps
         ├── StorageCorrupt      damaged, or not a Foliot database
         │   └── RowUnreadable   one row that something else has changed
         ├── SchemaTooOld        written by an earlier version of Foliot, and only looked at
@@ -309,6 +310,7 @@ _LISTED: Final[Mapping[str, str]] = {
     "job": "List them with: foliot jobs",
     "schedule": "List them with: foliot schedules",
     "workflow": "List them with: foliot workflows",
+    "execution": "List those that are under way with: foliot workflows active",
 }
 
 
@@ -328,6 +330,10 @@ class StorageMissing(StorageUnavailable):
             f"there is no Foliot database {place}",
             hint="Create it with: foliot migrate, or start foliot serve, or name another one with --storage.",
         )
+
+
+class StorageGone(StorageError):
+    code = "storage_gone"
 
 
 class StorageCorrupt(StorageError):
@@ -395,3 +401,16 @@ def suggest(name: str, known: Iterable[str], *, otherwise: str = "") -> str:
     by_folded = {word.casefold(): word for word in known}
     close = get_close_matches(name[:64].casefold(), by_folded, n=1)
     return f'Did you mean "{by_folded[close[0]]}"?' if close else otherwise
+
+
+def shown(value: object) -> str:
+    """A value that somebody gave, as it can stand in a message: short and in plain characters, whatever it is."""
+    try:
+        return shortened(ascii(value), 64)
+    except Exception:  # a repr of somebody's own may do anything, and Python writes down no number that is too long
+        return f"a value of type {type(value).__name__}"
+
+
+def shortened(text: str, most: int = 200) -> str:
+    """Text without its middle, if that is what makes it long."""
+    return text if len(text) <= most else f"{text[: most // 2]}...{text[-most // 2 :]}"

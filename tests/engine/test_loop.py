@@ -4,8 +4,11 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
+
 from foliot.domain.instant import SECOND, Millis
 from foliot.engine.loop import AT_ONCE, Loop
+from foliot.errors import SchemaTooNew, StorageGone, StorageUnavailable
 from foliot.testing.clock import VirtualClock
 from tests.engine.ease import ease
 
@@ -90,6 +93,25 @@ async def test_a_round_that_fails_is_repeated_ever_more_slowly(clock: VirtualClo
 
     assert pauses[:4] == [100, 200, 400, 800]
     assert pauses[-1] == 10 * SECOND
+
+
+@pytest.mark.parametrize(
+    ("error", "is_told"),
+    [
+        (StorageGone("deleted"), True),
+        (SchemaTooNew(found=9, supported=4), True),
+        (StorageUnavailable("away"), False),
+        (OSError("away"), False),
+    ],
+)
+async def test_what_no_next_round_can_be_spared_is_told(clock: VirtualClock, error: Exception, is_told: bool) -> None:
+    told: list[Exception] = []
+    loop = Loop(Chore(error), clock, told.append)
+    task = asyncio.create_task(loop.run())
+    await ease()
+    task.cancel()
+
+    assert told == [error] * is_told
 
 
 async def test_a_success_ends_the_back_off(clock: VirtualClock) -> None:

@@ -71,6 +71,11 @@ class Server:
         self._process.kill()
         self._process.wait()
 
+    @property
+    def code(self) -> int | None:
+        """How it ended, if it has."""
+        return self._process.poll()
+
     def output(self) -> str:
         """All it said, once it has ended by itself."""
         self._process.wait(PATIENCE)

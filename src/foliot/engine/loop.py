@@ -1,14 +1,17 @@
 """One driver for all background duties.
 
 A duty does one round and says how long it has nothing to do. The driver sleeps, wakes it when something happens, backs
-off when a round fails, and lets the round under way end when it is told to stop.
+off when a round fails, and lets the round under way end when it is told to stop. It tells of an error that no next round
+can be spared.
 """
 
 import asyncio
 import logging
+from collections.abc import Callable
 from typing import Final, Protocol
 
 from foliot.domain.instant import SECOND, Millis
+from foliot.errors import FoliotError, SchemaTooNew, StorageGone
 from foliot.ports.clock import Clock
 
 log = logging.getLogger(__name__)
@@ -16,6 +19,7 @@ log = logging.getLogger(__name__)
 AT_ONCE: Final = Millis(0)
 _FIRST_BACKOFF: Final = Millis(100)
 _LONGEST_BACKOFF: Final = Millis(10 * SECOND)
+_HOPELESS: Final = (StorageGone, SchemaTooNew)
 
 
 class Duty(Protocol):
@@ -37,9 +41,10 @@ class Duty(Protocol):
 class Loop:
     """Drives one duty until it is stopped."""
 
-    def __init__(self, duty: Duty, clock: Clock) -> None:
+    def __init__(self, duty: Duty, clock: Clock, give_up: Callable[[FoliotError], None] = lambda _: None) -> None:
         self._duty = duty
         self._clock = clock
+        self._give_up = give_up
         self._is_stopping = False
         self._failures = 0
 
@@ -58,11 +63,13 @@ class Loop:
     async def _round(self) -> Millis | None:
         try:
             rest = await self._duty.round()
-        except Exception:
+        except Exception as error:
             # A duty meets databases and brokers that come and go: it tries again, ever more slowly, and never ends.
             backoff = min(_FIRST_BACKOFF * 2 ** min(self._failures, 10), _LONGEST_BACKOFF)
             self._failures += 1
             log.exception("round_failed", extra={"duty": self._duty.name, "again_in_ms": backoff})
+            if isinstance(error, _HOPELESS):
+                self._give_up(error)
             return Millis(backoff)
         self._failures = 0
         return rest

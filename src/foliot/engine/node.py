@@ -2,6 +2,7 @@
 
     scheduler   scheduler dispatcher gatekeeper reaper janitor
     worker      membership consumer finisher logbook settler
+    both        watchman
 
 Stopping: nothing more is claimed, what runs may end until the deadline, the rest is ended and given back, every outcome
 is saved, the worker says goodbye.
@@ -9,7 +10,7 @@ is saved, the worker says goodbye.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -34,6 +35,8 @@ from foliot.engine.plans import Plans
 from foliot.engine.reaper import Reaper
 from foliot.engine.scheduler import Scheduler
 from foliot.engine.settler import Settler
+from foliot.engine.watchman import Watchman
+from foliot.errors import FoliotError
 from foliot.ports.clock import Clock
 from foliot.ports.queue import Queue
 from foliot.ports.runner import Runner, Sweep
@@ -92,6 +95,10 @@ class Node:
         self._settings = settings
         self._timekeeping = Timekeeping(parts, settings) if Role.SCHEDULER in settings.roles else None
         self._work = Work(parts, settings) if Role.WORKER in settings.roles else None
+        self._watchman = Watchman(parts.storage)
+        self.failure: FoliotError | None = None
+        """Why this node cannot go on, and is to be stopped."""
+        self.on_failure: Callable[[], None] = lambda: None
         self._loops: dict[Duty, Loop] = {}
         self._tasks: dict[Duty, asyncio.Task[None]] = {}
 
@@ -111,13 +118,14 @@ class Node:
         if self._work is not None:
             await self._work.membership.round()
         for duty in self._duties():
-            loop = Loop(duty, self._clock)
+            loop = Loop(duty, self._clock, self._fail)
             self._loops[duty] = loop
             self._tasks[duty] = asyncio.create_task(loop.run(), name=duty.name)
 
     async def stop(self) -> None:
         """Stop in good order, within the drain deadline and some seconds for each of the last writes: a storage that
         does not answer is not waited for."""
+        await self._halt([self._watchman])
         if self._timekeeping is not None:
             await self._halt(self._timekeeping.duties)
             await self._try("resign", self._timekeeping.janitor.leave())
@@ -135,7 +143,13 @@ class Node:
     def _duties(self) -> Sequence[Duty]:
         timekeeping = () if self._timekeeping is None else self._timekeeping.duties
         work = () if self._work is None else self._work.duties
-        return (*timekeeping, *work)
+        return (self._watchman, *timekeeping, *work)
+
+    def _fail(self, error: FoliotError) -> None:
+        if self.failure is None:
+            self.failure = error
+            log.error("node_cannot_go_on", extra={"problem": error.message, "hint": error.hint})
+            self.on_failure()
 
     async def _halt(self, duties: Sequence[Duty]) -> None:
         """Let rounds under way end; those that do not are cancelled."""

@@ -60,6 +60,11 @@ class Upkeep(Protocol):
         """
         ...
 
+    async def check(self) -> None:
+        """Return if this process may go on. SchemaTooNew: a later Foliot has changed the schema so that this one must
+        not write any more. StorageGone: what is written is not where others look."""
+        ...
+
     async def events(self, *, after: int, limit: int) -> list[Event]:
         """Events in order of their numbers; one that commits late is never skipped."""
         ...

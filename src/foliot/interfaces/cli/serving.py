@@ -130,6 +130,7 @@ async def _serve(served: Served, settings: Settings, lines: LineWriter, *, appli
             log_changes(changes)
         node = await served.app.node(settings, served.reach)
         async with _reloading(served, services, applies=applies):
+            node.on_failure = stop.set
             await node.start()
             _calm_collector()
             log.info("node_started", extra={"label": settings.label, "roles": list(settings.roles), "pid": os.getpid()})
@@ -138,6 +139,8 @@ async def _serve(served: Served, settings: Settings, lines: LineWriter, *, appli
                     lines.put(line)
             await stop.wait()
         await _stop(node, lines)
+    if node.failure is not None:
+        raise node.failure
     if node.abandoned:
         _leave_stuck_functions(node.abandoned)
 

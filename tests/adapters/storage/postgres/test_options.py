@@ -191,3 +191,10 @@ def test_a_certificate_that_is_not_right_is_no_fault_of_what_is_to_be_stored() -
 
     assert not is_bad_data(error)
     assert "could not connect to db with TLS" in str(translate(error, "db"))
+
+
+def test_a_full_disk_is_nothing_to_report_but_to_make_room_on() -> None:
+    told = translate(asyncpg.DiskFullError("could not extend file"), "db")
+
+    assert isinstance(told, StorageUnavailable)
+    assert told.message == "the disk of db is full: could not extend file"

@@ -323,3 +323,19 @@ async def test_a_value_that_cannot_be_stored_is_the_callers_mistake(desk: Desk, 
     [outcome] = desk.committer.commit([operation])
 
     assert isinstance(outcome.error, InvalidInput)
+
+
+async def test_whoever_waits_is_answered_also_if_the_writer_itself_fails(
+    desk: Desk, writer: ThreadWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Committer, "commit", fail)
+        with pytest.raises(MemoryError):
+            await writer.submit("add", Add(1))
+    await writer.submit("add", Add(2))
+    await writer.close()
+
+    assert desk.numbers() == [2]

@@ -129,6 +129,12 @@ _MEANINGS: Final = (
         "sslrootcert=system in that of this machine.",
     ),
     _Meaning(
+        (asyncpg.DiskFullError,),
+        StorageUnavailable,
+        "the disk of {server} is full: {reason}",
+        "Make room there. What was asked for is done, or tried again, when there is some.",
+    ),
+    _Meaning(
         BROKEN,
         StorageUnavailable,
         "could not reach PostgreSQL at {server}: {reason}",
@@ -187,6 +193,8 @@ def _reason(error: BaseException) -> str:
     match error:
         case TimeoutError():
             return "no answer in time"
+        case asyncpg.InternalClientError():
+            return "the connection broke"
         case asyncpg.ClientConfigurationError():
             return str(error.args[0])  # without the hint of the driver
     return str(error) or type(error).__name__

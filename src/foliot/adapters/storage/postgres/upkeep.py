@@ -6,10 +6,12 @@ from typing import Final
 
 from foliot.adapters.storage.postgres.database import Database, Transaction
 from foliot.adapters.storage.postgres.pruning import prune
+from foliot.adapters.storage.postgres.statements import migrations
 from foliot.adapters.storage.pruning import Round
 from foliot.adapters.storage.rows import event_of
 from foliot.domain.events import Event
 from foliot.domain.instant import Instant, Millis
+from foliot.errors import SchemaTooNew
 from foliot.ports.upkeep import Pruned, Retention
 
 _LOOKS: Final = 20
@@ -46,6 +48,11 @@ class PostgresUpkeep:
         # Only what is committed has been gone through.
         self._round, pruned = await self._database.write("prune", work)
         return pruned
+
+    async def check(self) -> None:
+        least, newest = int(await self._vital.value("min_code")), max(migrations())
+        if least > newest:
+            raise SchemaTooNew(found=least, supported=newest)
 
     async def events(self, *, after: int, limit: int) -> list[Event]:
         """What is held back by a transaction under way is mostly free in a moment: a short wait spares a round."""

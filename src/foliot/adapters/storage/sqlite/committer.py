@@ -2,6 +2,8 @@
 
 An operation that fails is undone alone, the others are saved. When the transaction itself was lost (disk full, I/O
 error), each operation is tried again in a transaction of its own: operations can be repeated.
+
+Nothing is committed into a file that is not in its place any more: nobody would ever read it.
 """
 
 import asyncio
@@ -18,6 +20,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from foliot.adapters.storage.sqlite.connection import Session
+from foliot.adapters.storage.sqlite.footing import Footing
 from foliot.adapters.storage.sqlite.line import Line
 from foliot.adapters.storage.sqlite.trouble import translate
 from foliot.domain.instant import Instant
@@ -95,6 +98,10 @@ class Committer:
     fault_point: FaultPoint
     connection: apsw.Connection = field(init=False)
     """That of the transaction under way."""
+    footing: Footing = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.footing = Footing(self.path)
 
     def commit(self, operations: Sequence[Operation[Any]]) -> list[Outcome]:
         """Save what can be saved. Every operation gets its outcome, errors are those of `foliot.errors`."""
@@ -115,6 +122,7 @@ class Committer:
             outcomes = self._attempt_all(operations)
             names = sorted({operation.name for operation in operations})
             self._reach(names, "before_commit")
+            self.footing.check()
             self.connection.execute("COMMIT" if any(o.error is None for o in outcomes) else "ROLLBACK")
         except BaseException:
             self._roll_back()

@@ -3,6 +3,7 @@
 from copy import copy
 
 from foliot.adapters.storage.pruning import Round, Way
+from foliot.adapters.storage.sqlite import schema
 from foliot.adapters.storage.sqlite.access import Access
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.connection import Session
@@ -13,6 +14,7 @@ from foliot.adapters.storage.sqlite.logs import SqliteLogs
 from foliot.adapters.storage.sqlite.pruning import Finds, find, remove
 from foliot.domain.events import Event
 from foliot.domain.instant import Instant, Millis
+from foliot.errors import SchemaTooNew
 from foliot.ports.upkeep import Pruned, Retention
 
 
@@ -57,6 +59,12 @@ class SqliteUpkeep:
         # Only what is committed has been gone through.
         self._round, pruned = progress.after(removed._replace(logs=logs), retention, limit)
         return pruned
+
+    async def check(self) -> None:
+        """With a commit, before which the file is looked at."""
+        least = await self._writer.submit("check", lambda tx: tx.value(SQL["min_code"]))
+        if least > max(schema.MAIN):
+            raise SchemaTooNew(found=least, supported=max(schema.MAIN))
 
     async def events(self, *, after: int, limit: int) -> list[Event]:
         return await self._reader.read(lambda session: read_events(session, after, limit))

@@ -97,10 +97,17 @@ class ThreadWriter:
             # Read before the queue is emptied: what was submitted before closing is still saved.
             is_last = self._is_closing
             while batch := self._take():
-                self._answer(self._committer.commit(batch))
+                self._answer(self._commit(batch))
                 if self._bell.has_company:
                     # Others want the lock too; SQLite gives it to whoever asks first when it is free.
                     time.sleep(_PAUSE)
+
+    def _commit(self, batch: list[Operation[Any]]) -> list[Outcome]:
+        """Every operation is answered: who waits for one that is not would wait for ever."""
+        try:
+            return self._committer.commit(batch)
+        except BaseException as error:  # no memory is left, for example
+            return [Outcome(operation, error=error) for operation in batch]
 
     def _take(self) -> list[Operation[Any]]:
         batch: list[Operation[Any]] = []

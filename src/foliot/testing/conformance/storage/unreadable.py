@@ -12,7 +12,7 @@ from foliot.domain.outcome import Reason
 from foliot.domain.run import NewRun, Status
 from foliot.domain.schedule import Catchup, Overlap
 from foliot.domain.tick import TickOutcome
-from foliot.errors import RowUnreadable
+from foliot.errors import RowUnreadable, SchemaTooNew
 from foliot.ports.storage import Storage
 from foliot.testing.builders import LEASE, NIGHTLY, REPORT, a_run, every, lost, retention, succeeded
 from foliot.testing.clock import VirtualClock
@@ -141,6 +141,16 @@ class UnreadableContract(Contract):
 
         assert [one.id for one in (await scene.due()).unreadable] == [NIGHTLY]
         assert [one.is_unreadable for one in await scene.storage.schedules.page()] == [True]
+
+    @pytest.mark.proves("M2")
+    async def test_a_process_that_is_too_old_for_what_a_later_one_has_made_is_told_so(
+        self, scene: Scene, spoil: Spoil
+    ) -> None:
+        await scene.storage.upkeep.check()
+        spoil("meta", "key = 'min_code'", value="999")
+
+        with pytest.raises(SchemaTooNew, match="999"):
+            await scene.storage.upkeep.check()
 
     async def test_its_own_row_counts_also_where_earlier_revisions_rule(self, scene: Scene, spoil: Spoil) -> None:
         await self.edited(scene)

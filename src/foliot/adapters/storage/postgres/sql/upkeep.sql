@@ -1,3 +1,6 @@
+-- name: min_code
+SELECT value FROM foliot.meta WHERE key = 'min_code';
+
 -- name: now
 SELECT foliot.now_ms();
 

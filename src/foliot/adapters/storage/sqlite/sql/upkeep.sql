@@ -1,3 +1,6 @@
+-- name: min_code
+SELECT value FROM meta WHERE key = 'min_code'
+
 -- name: leader
 SELECT holder, epoch, boot_id = ? AND deadline > ? FROM leader WHERE name = 'maintenance'
 

@@ -1,0 +1,55 @@
+"""A process whose file is taken away notices, and believes nothing to be saved that nobody will ever read."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from foliot.adapters.storage.sqlite import SqliteStorage
+from foliot.errors import StorageGone
+from foliot.testing.builders import a_run
+
+
+@pytest.fixture
+def file(storage: SqliteStorage, tmp_path: Path) -> Path:
+    return tmp_path / "foliot.db"
+
+
+@pytest.mark.proves("M3")
+async def test_nothing_is_saved_in_a_file_that_was_deleted(storage: SqliteStorage, file: Path) -> None:
+    await storage.runs.create([a_run()])
+    file.unlink()
+
+    with pytest.raises(StorageGone, match="was deleted"):
+        await storage.runs.create([a_run()])
+
+
+@pytest.mark.proves("M3")
+async def test_nor_in_one_that_another_has_replaced(storage: SqliteStorage, file: Path, tmp_path: Path) -> None:
+    await storage.runs.create([a_run()])
+    shutil.copy(file, tmp_path / "copy.db")
+    (tmp_path / "copy.db").replace(file)
+
+    with pytest.raises(StorageGone, match="was replaced"):
+        await storage.runs.create([a_run()])
+
+
+async def test_an_idle_process_notices_when_it_looks(storage: SqliteStorage, file: Path) -> None:
+    await storage.upkeep.check()
+    file.unlink()
+
+    with pytest.raises(StorageGone):
+        await storage.upkeep.check()
+
+
+async def test_a_file_that_is_back_in_its_place_is_as_good_as_before(storage: SqliteStorage, file: Path) -> None:
+    await storage.runs.create([a_run()])
+    file.rename(file.with_name("aside"))
+    with pytest.raises(StorageGone):
+        await storage.runs.create([a_run()])
+    file.with_name("aside").rename(file)
+
+    run = a_run()
+    await storage.runs.create([run])
+
+    assert list(await storage.runs.get([run.id])) == [run.id]
