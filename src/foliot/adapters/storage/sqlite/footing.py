@@ -7,7 +7,7 @@ from foliot.errors import StorageGone
 
 
 class Footing:
-    """The file as it was at the first commit. One that was deleted can be written to for ever after."""
+    """The file as it was when it was looked at first. One that was deleted can be written to for ever after."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

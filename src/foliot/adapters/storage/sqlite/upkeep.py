@@ -61,8 +61,8 @@ class SqliteUpkeep:
         return pruned
 
     async def check(self) -> None:
-        """With a commit, before which the file is looked at."""
-        least = await self._writer.submit("check", lambda tx: tx.value(SQL["min_code"]))
+        self._writer.footing.check()
+        least = await self._reader.read(lambda session: session.value(SQL["min_code"]))
         if least > max(schema.MAIN):
             raise SchemaTooNew(found=least, supported=max(schema.MAIN))
 

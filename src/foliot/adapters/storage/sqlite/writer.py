@@ -29,6 +29,7 @@ class InlineWriter:
 
     def __init__(self, committer: Committer, bell: Bell) -> None:
         self._committer = committer
+        self.footing = committer.footing
         self._bell = bell
 
     async def submit(self, name: str, work: Work[T], *, urgent: bool = False) -> T:
@@ -51,6 +52,7 @@ class ThreadWriter:
 
     def __init__(self, committer: Committer, bell: Bell) -> None:
         self._committer = committer
+        self.footing = committer.footing
         self._bell = bell
         self._waiting: deque[Operation[Any]] = deque()
         self._wake = threading.Event()
