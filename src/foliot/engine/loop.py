@@ -1,8 +1,8 @@
 """One driver for all background duties.
 
 A duty does one round and says how long it has nothing to do. The driver sleeps, wakes it when something happens, backs
-off when a round fails, and lets the round under way end when it is told to stop. It tells of an error that no next round
-can be spared.
+off when a round fails, and lets the round under way end when it is told to stop. It tells of an error that no next
+round can be spared.
 """
 
 import asyncio

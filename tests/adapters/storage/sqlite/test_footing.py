@@ -15,20 +15,31 @@ def file(storage: SqliteStorage, tmp_path: Path) -> Path:
     return tmp_path / "foliot.db"
 
 
+def delete(file: Path) -> None:
+    file.unlink()
+
+
+def replace(file: Path) -> None:
+    shutil.copy(file, file.with_name("copy.db")).replace(file)
+
+
+def move(file: Path, to: Path) -> Path:
+    return file.rename(to)
+
+
 @pytest.mark.proves("M3")
 async def test_nothing_is_saved_in_a_file_that_was_deleted(storage: SqliteStorage, file: Path) -> None:
     await storage.runs.create([a_run()])
-    file.unlink()
+    delete(file)
 
     with pytest.raises(StorageGone, match="was deleted"):
         await storage.runs.create([a_run()])
 
 
 @pytest.mark.proves("M3")
-async def test_nor_in_one_that_another_has_replaced(storage: SqliteStorage, file: Path, tmp_path: Path) -> None:
+async def test_nor_in_one_that_another_has_replaced(storage: SqliteStorage, file: Path) -> None:
     await storage.runs.create([a_run()])
-    shutil.copy(file, tmp_path / "copy.db")
-    (tmp_path / "copy.db").replace(file)
+    replace(file)
 
     with pytest.raises(StorageGone, match="was replaced"):
         await storage.runs.create([a_run()])
@@ -36,7 +47,7 @@ async def test_nor_in_one_that_another_has_replaced(storage: SqliteStorage, file
 
 async def test_an_idle_process_notices_when_it_looks(storage: SqliteStorage, file: Path) -> None:
     await storage.upkeep.check()
-    file.unlink()
+    delete(file)
 
     with pytest.raises(StorageGone):
         await storage.upkeep.check()
@@ -44,10 +55,10 @@ async def test_an_idle_process_notices_when_it_looks(storage: SqliteStorage, fil
 
 async def test_a_file_that_is_back_in_its_place_is_as_good_as_before(storage: SqliteStorage, file: Path) -> None:
     await storage.runs.create([a_run()])
-    file.rename(file.with_name("aside"))
+    aside = move(file, file.with_name("aside"))
     with pytest.raises(StorageGone):
         await storage.runs.create([a_run()])
-    file.with_name("aside").rename(file)
+    move(aside, file)
 
     run = a_run()
     await storage.runs.create([run])
