@@ -2,24 +2,33 @@
 
     python worker_in_sql.py foliot.db QUEUE [HOW_MANY]
 
-It carries out shell commands of one queue, one at a time, and needs only Python's standard library. It shows how little
-a worker in another language has to do; what is left out is written where it is left out.
+It carries out shell commands of one queue, one at a time, and needs only Python's standard library. TERM lets it give
+back what it has, and stop. It shows what a worker in another language has to do; what is left out is written where it
+is left out.
 """
 
 import json
+import os
 import secrets
+import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
+from typing import IO, Any, NamedTuple
 
 LEASE = 60_000
+FOLIOT, SCHEMA, LOG_SCHEMA = 0x466F6C69, 4, 1
+"""Whose file it is, and the versions of the two schemas that this program knows."""
+STEP_OF_PRIORITY = 60_000
+MOST_TRIES = 999_999_999
+GRACE = 2
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
 
-LOGS = """
-PRAGMA journal_mode = WAL;
+LOGS = f"""
 BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS log_chunks (
     run_id TEXT NOT NULL,
@@ -30,8 +39,8 @@ CREATE TABLE IF NOT EXISTS log_chunks (
     data BLOB NOT NULL,
     PRIMARY KEY (run_id, token, seq)
 ) STRICT;
-PRAGMA application_id = 0x466F6C69;
-PRAGMA user_version = 1;
+PRAGMA application_id = {FOLIOT};
+PRAGMA user_version = {LOG_SCHEMA};
 COMMIT;
 """
 """The file for logs is made by whoever needs it first."""
@@ -50,96 +59,263 @@ def new_id() -> str:
     return "".join(ALPHABET[number >> shift & 31] for shift in range(125, -1, -5))
 
 
+class Claimed(NamedTuple):
+    token: int
+    run_id: str
+    attempt: int
+    started_at: int
+    failures: int
+    """Those before this attempt, and this one, should it fail."""
+    spec: dict[str, Any]
+    options: dict[str, Any]
+
+
+class Ended(NamedTuple):
+    """How an attempt ended."""
+
+    status: str
+    reason: str | None = None
+    error: str | None = None
+    exit_code: int | None = None
+
+
+SUCCESS = Ended("success", exit_code=0)
+CANCELLED = Ended("cancelled", "cancelled")
+GIVEN_BACK = Ended("given back")
+LOST = Ended("lost")
+
+
 class Worker:
     def __init__(self, path: str, queue: str) -> None:
+        self.path, self.queue = path, queue
         self.db = sqlite3.connect(path, isolation_level=None, timeout=30)
-        self.logs = sqlite3.connect(f"{path}-logs", isolation_level=None, timeout=30)
-        if self.logs.execute("PRAGMA user_version").fetchone() == (0,):
-            self.logs.executescript(LOGS)
-        self.id, self.queue = new_id(), queue
+        found = [self.db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")]
+        if found != [FOLIOT, SCHEMA]:
+            sys.exit(f"{path} is no database that this program knows")
+        self.id, self.is_stopping, self.renewed_at = new_id(), False, since_boot()
+
+    # -- being there
 
     def register(self) -> None:
-        """One that lives longer than its lease renews `seen_at` and `deadline` while it is not over."""
         row = (self.id, "worker_in_sql", json.dumps([self.queue]), 1, now(), now(), BOOT_ID, since_boot() + LEASE)
         self.db.execute("INSERT INTO workers VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
 
-    def claim(self) -> tuple[int, str, int, str] | None:
-        """Token, run id, number of the attempt and command of the next run, if there is one."""
+    def stay_alive(self) -> bool:
+        """Renew in time. False: we have expired, and what we hold is somebody else's."""
+        if since_boot() - self.renewed_at < LEASE / 3:
+            return True
+        self.renewed_at = since_boot()
+        renewed = "UPDATE workers SET seen_at = ?, deadline = ? WHERE id = ? AND boot_id = ? AND deadline > ?"
+        values = (now(), since_boot() + LEASE, self.id, BOOT_ID, since_boot())
+        return self.db.execute(renewed, values).rowcount == 1
+
+    def stop(self, *_: object) -> None:
+        self.is_stopping = True
+
+    def retire(self) -> None:
+        self.db.execute("DELETE FROM workers WHERE id = ?", (self.id,))
+
+    # -- claiming
+
+    def claim(self) -> Claimed | None:
+        """The next run, if there is one. One that counts what cannot be is left out: Foliot would end it."""
         self.db.execute("BEGIN IMMEDIATE")
         alive = "SELECT 1 FROM workers WHERE id = ? AND boot_id = ? AND deadline > ?"
-        first = "SELECT rank, run_id FROM ready WHERE queue = ? ORDER BY rank, run_id LIMIT 1"
-        found = self.db.execute(first, (self.queue,)).fetchone()
+        first = (
+            "SELECT q.rank, q.run_id FROM ready q JOIN runs r ON r.id = q.run_id WHERE q.queue = ? "
+            "AND r.attempt BETWEEN 0 AND ? AND r.lost BETWEEN 0 AND ? ORDER BY q.rank, q.run_id LIMIT 1"
+        )
+        found = self.db.execute(first, (self.queue, MOST_TRIES, MOST_TRIES)).fetchone()
         if found is None or self.db.execute(alive, (self.id, BOOT_ID, since_boot())).fetchone() is None:
             self.db.execute("ROLLBACK")
             return None
         self.db.execute("DELETE FROM ready WHERE queue = ? AND rank = ? AND run_id = ?", (self.queue, *found))
         raised = "UPDATE counters SET value = value + 1 WHERE name = 'token' RETURNING value"
         [token] = self.db.execute(raised).fetchone()
-        about = "SELECT r.attempt + 1, j.spec FROM runs r JOIN jobs j ON j.id = r.job_id WHERE r.id = ?"
-        attempt, spec = self.db.execute(about, (found[1],)).fetchone()
-        lease = (token, found[1], self.id, attempt, now())
+        claimed = self.read(token, found[1])
+        lease = (token, claimed.run_id, self.id, claimed.attempt, claimed.started_at)
         self.db.execute("INSERT INTO leases VALUES (?, ?, ?, ?, ?, NULL)", lease)
-        self.tell("runs.started", [[found[1], attempt]])
+        self.tell("runs.started", claimed, claimed.attempt)
         self.db.execute("COMMIT")
-        return token, found[1], attempt, json.loads(spec)["spec"]["command"]
+        return claimed
 
-    def carry_out(self, token: int, run_id: str, command: str) -> int:
-        """What was printed goes into the log, which ends with a line that says so."""
-        done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, check=False)  # noqa: S603 - its duty
-        printed = [("stdout", done.stdout), ("stderr", done.stderr), ("meta", b"end of log: complete\n")]
-        chunks = [(run_id, token, seq, now(), stream, data) for seq, (stream, data) in enumerate(printed) if data]
-        self.logs.executemany("INSERT INTO log_chunks VALUES (?, ?, ?, ?, ?, ?)", chunks)
-        return done.returncode
+    def read(self, token: int, run_id: str) -> Claimed:
+        """What is to be done: what its job says, and over it what was given for this run alone."""
+        about = (
+            "SELECT r.attempt + 1, r.lost, r.created_at, r.overrides, j.spec FROM runs r "
+            "LEFT JOIN jobs j ON j.project = r.project AND j.id = r.job_id WHERE r.id = ?"
+        )
+        attempt, lost, created_at, overrides, job = self.db.execute(about, (run_id,)).fetchone()
+        definition, given = json.loads(job or '{"kind": "?"}'), json.loads(overrides or "{}")
+        options = {**definition.get("options", {}), **given}
+        options["retry"] = {**definition.get("options", {}).get("retry", {}), **given.get("retry", {})}
+        # Only a queue of its own keeps a worker from being given what it cannot carry out: it fails.
+        kind = definition.get("inner_kind") or definition["kind"]
+        spec = {**definition.get("spec", {}), **given.get("spec", {})} if kind == "shell" else {}
+        return Claimed(token, run_id, attempt, max(now(), created_at), attempt - lost, spec, options)
 
-    def finish(self, token: int, run_id: str, attempt: int, exit_code: int) -> bool:
-        """False when the lease was lost: nothing may be written then. Retries are left out: a failure is final."""
+    # -- carrying out
+
+    def carry_out(self, run: Claimed) -> Ended:
+        """What was printed goes into the log, which ends with a line that says so. Left out: the other fields of a
+        command (env, working_dir, limits and so on) and the variables that it is given."""
+        words = run.spec.get("argv") or ["/bin/sh", "-c", run.spec.get("command", "")]
+        if not run.spec:
+            return Ended("failed", "handler_missing", "this worker runs shell commands")
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            process = subprocess.Popen(  # noqa: S603 - its duty
+                words, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True
+            )
+            ended = self.watch(process, run)
+            if ended is not LOST:
+                self.print(run, {"stdout": out, "stderr": err})
+        return ended
+
+    def watch(self, process: "subprocess.Popen[bytes]", run: Claimed) -> Ended:
+        """Wait for its end, and stay alive meanwhile; end it early where there is a reason."""
+        started, timeout = since_boot(), run.options.get("timeout")
+        early = None
+        while early is None and process.poll() is None:
+            time.sleep(0.05)
+            [cancel_at] = self.db.execute("SELECT cancel_at FROM leases WHERE token = ?", (run.token,)).fetchone() or [
+                0
+            ]
+            if cancel_at is not None or not self.stay_alive():
+                early = CANCELLED if cancel_at else LOST
+            elif timeout is not None and since_boot() - started > timeout:
+                early = Ended("timeout", "timeout", f"timeout after {timeout / 1_000:g} s")
+            elif self.is_stopping:
+                early = GIVEN_BACK
+        if early is not None:
+            end(process)
+            return early
+        code = process.returncode if process.returncode >= 0 else 128 - process.returncode
+        return Ended("failed", "exit_code", f"exit code {code}", code) if code else SUCCESS
+
+    def print(self, run: Claimed, printed: dict[str, IO[bytes]]) -> None:
+        Path(f"{self.path}-logs").touch(0o600)
+        logs = sqlite3.connect(f"{self.path}-logs", isolation_level=None, timeout=30)
+        logs.execute("PRAGMA journal_mode = WAL")
+        if logs.execute("PRAGMA user_version").fetchone() == (0,):
+            logs.executescript(LOGS)
+        pieces = [(stream, file.seek(0) or file.read()) for stream, file in printed.items()]
+        lines = [*((stream, data) for stream, data in pieces if data), ("meta", b"end of log: complete\n")]
+        chunks = [(run.run_id, run.token, seq, now(), *line) for seq, line in enumerate(lines)]
+        logs.executemany("INSERT INTO log_chunks VALUES (?, ?, ?, ?, ?, ?)", chunks)
+        logs.close()
+
+    # -- finishing
+
+    def finish(self, run: Claimed, ended: Ended) -> bool:
+        """False when the lease was lost: nothing may be written then."""
         self.db.execute("BEGIN IMMEDIATE")
-        mine = "DELETE FROM leases WHERE token = ? RETURNING started_at, cancel_at"
-        lease = self.db.execute(mine, (token,)).fetchone()
-        if lease is None:
+        mine = "DELETE FROM leases WHERE token = ? RETURNING cancel_at"
+        lease = self.db.execute(mine, (run.token,)).fetchone()
+        if lease is None or ended is LOST:
             self.db.execute("ROLLBACK")
             return False
-        started_at, cancel_at = lease
-        failed = ("cancelled", "cancelled") if cancel_at else ("failed", "exit_code")
-        status, reason = ("success", None) if exit_code == 0 else failed
-        facts = (status, reason, max(now(), started_at), started_at, attempt, exit_code, self.id, token, run_id)
-        self.db.execute(
-            "UPDATE runs SET status = ?, reason = ?, finished_at = ?, started_at = ?, attempt = ?, exit_code = ?, "
-            "worker_id = ?, token = ? WHERE id = ?",
-            facts,
-        )
-        # Its places are free; who waits for them is admitted by Foliot, within seconds.
-        self.db.execute("DELETE FROM holds WHERE run_id = ?", (run_id,))
-        noted = "INSERT OR IGNORE INTO notes SELECT root_id, id FROM runs WHERE id = ? AND root_id IS NOT NULL"
-        self.db.execute(noted, (run_id,))
-        self.db.execute(
-            "INSERT INTO endings SELECT r.project, r.job_id, r.finished_at, r.id, r.status, r.reason FROM runs r "
-            "JOIN watched w ON w.job_id = r.job_id AND w.project = r.project WHERE r.id = ?",
-            (run_id,),
-        )
-        self.tell("runs.ended", [[run_id, status, attempt]])
+        retry, once = run.options["retry"], run.options.get("delivery") == "at_most_once"
+        can_end_otherwise = ended.status in ("failed", "timeout") and ended.reason != "handler_missing"
+        is_again = can_end_otherwise and run.failures <= retry.get("retries", 0)
+        if ended is GIVEN_BACK and once:
+            ended = Ended("failed", "restart", "the worker was stopped, and the job asks for at most one try")
+        if lease[0] is not None and (is_again or ended is GIVEN_BACK):
+            ended, is_again = CANCELLED, False
+        if ended is GIVEN_BACK:
+            self.give_back(run)
+        elif is_again:
+            self.repeat(run, ended, pause(retry, run.failures))
+        else:
+            self.end(run, ended)
         self.db.execute("COMMIT")
         return True
 
-    def tell(self, kind: str, items: list[list[object]]) -> None:
-        self.db.execute("INSERT INTO events (at, kind, items) VALUES (?, ?, ?)", (now(), kind, json.dumps(items)))
+    def give_back(self, run: Claimed) -> None:
+        """As if it had never been claimed: its holds stay."""
+        self.put_ready(run)
+        self.tell("runs.ended", run, "scheduled", run.attempt)
 
-    def retire(self) -> None:
-        self.db.execute("DELETE FROM workers WHERE id = ?", (self.id,))
+    def repeat(self, run: Claimed, ended: Ended, pause: int) -> None:
+        finished_at = max(now(), run.started_at)
+        when = (run.attempt, run.token, self.id, run.started_at, finished_at)
+        how = (ended.reason, ended.exit_code, ended.error)
+        record = "INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        self.db.execute(record, (run.run_id, *when, ended.status, *how))
+        again = "UPDATE runs SET attempt = ?, due_at = ?, reason = ?, exit_code = ?, error = ? WHERE id = ?"
+        self.db.execute(again, (run.attempt, finished_at + pause, *how, run.run_id))
+        # Its places are free, its turn on its schedule is not. In `later` also where there is no pause: Foliot releases
+        # it, and lets it ask for its places again.
+        self.db.execute("DELETE FROM holds WHERE run_id = ? AND key NOT GLOB 'tick:*'", (run.run_id,))
+        self.db.execute("INSERT INTO later VALUES (?, ?)", (finished_at + pause, run.run_id))
+        self.tell("runs.ended", run, "scheduled", run.attempt)
+
+    def end(self, run: Claimed, ended: Ended) -> None:
+        """What the run gave back would go into `outputs`; commands give back nothing here."""
+        when = (max(now(), run.started_at), run.started_at, run.attempt)
+        self.db.execute(
+            "UPDATE runs SET status = ?, reason = ?, error = ?, exit_code = ?, finished_at = ?, started_at = ?, "
+            "attempt = ?, worker_id = ?, token = ? WHERE id = ?",
+            (*ended, *when, self.id, run.token, run.run_id),
+        )
+        # All its places are free; who waits for them is admitted by Foliot, within seconds.
+        self.db.execute("DELETE FROM holds WHERE run_id = ?", (run.run_id,))
+        noted = "INSERT OR IGNORE INTO notes SELECT root_id, id FROM runs WHERE id = ? AND root_id IS NOT NULL"
+        self.db.execute(noted, (run.run_id,))
+        self.db.execute(
+            "INSERT INTO endings SELECT r.project, r.job_id, r.finished_at, r.id, r.status, r.reason FROM runs r "
+            "JOIN watched w ON w.job_id = r.job_id AND w.project = r.project WHERE r.id = ?",
+            (run.run_id,),
+        )
+        self.tell("runs.ended", run, ended.status, run.attempt)
+
+    def put_ready(self, run: Claimed) -> None:
+        ready = "INSERT INTO ready SELECT queue, due_at - priority * ?, id FROM runs WHERE id = ?"
+        self.db.execute(ready, (STEP_OF_PRIORITY, run.run_id))
+
+    def tell(self, kind: str, run: Claimed, *facts: object) -> None:
+        """The bell is left out, and nobody listens to it: whoever waits looks every second."""
+        items = json.dumps([[run.run_id, *facts]])
+        self.db.execute("INSERT INTO events (at, kind, items) VALUES (?, ?, ?)", (now(), kind, items))
+
+
+def pause(retry: dict[str, Any], number: int) -> int:
+    """Milliseconds before the retry of that number."""
+    delays = retry.get("delays")
+    if delays:
+        planned: int = delays[min(number, len(delays)) - 1]
+    else:
+        base, factor, cap = retry.get("base", 30_000), retry.get("factor", 2.0), retry.get("cap", 1_800_000)
+        planned = min(int(base * factor ** min(number - 1, 64)), cap)
+    spread = secrets.randbelow(2_001) / 1_000 - 1
+    return round(planned * (1 + float(retry.get("jitter", 0.0)) * spread))
+
+
+def end(process: "subprocess.Popen[bytes]") -> None:
+    """TERM, a moment, KILL, for all that it has started."""
+    os.killpg(process.pid, signal.SIGTERM)
+    try:
+        process.wait(GRACE)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def main(path: str, queue: str, how_many: int) -> None:
     worker = Worker(path, queue)
+    signal.signal(signal.SIGTERM, worker.stop)
     worker.register()
-    while how_many > 0:
-        claimed = worker.claim()
-        if claimed is None:
+    print("ready", file=sys.stderr, flush=True)
+    while how_many > 0 and not worker.is_stopping:
+        if not worker.stay_alive():
+            sys.exit("this worker has expired")  # one that is to live on registers anew, under another id
+        run = worker.claim()
+        if run is None:
             time.sleep(0.1)
             continue
-        token, run_id, attempt, command = claimed
-        exit_code = worker.carry_out(token, run_id, command)
-        is_saved = worker.finish(token, run_id, attempt, exit_code)
-        print(run_id, exit_code if is_saved else "lost", flush=True)
+        ended = worker.carry_out(run)
+        is_saved = worker.finish(run, ended)
+        word = ended.status if ended.exit_code is None else ended.exit_code
+        print(run.run_id, word if is_saved else "lost", flush=True)
         how_many -= 1
     worker.retire()
 

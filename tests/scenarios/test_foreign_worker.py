@@ -1,9 +1,11 @@
 """A worker built from the protocol alone works beside Foliot's own."""
 
+import asyncio
 import re
 import subprocess
 import sys
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -24,15 +26,27 @@ async def app(tmp_path: Path) -> AsyncIterator[Foliot]:
     app.shell("greet", 'echo hello; echo "not good" >&2', queue="foreign")
     app.shell("fail", "exit 3", queue="foreign", max_concurrent=1)
     app.shell("after", "true", queue="foreign", depends_on="greet")
+    app.shell("long", "sleep 600", queue="foreign", max_concurrent=1)
+    app.http("call", "https://example.com", queue="foreign")
     async with app:
         yield app
 
 
+def command(tmp_path: Path, how_many: int) -> list[str]:
+    """A process that cannot import Foliot: isolated, without site-packages."""
+    return [sys.executable, "-I", "-S", str(WORKER), f"{tmp_path}/foliot.db", "foreign", str(how_many)]
+
+
 def work(tmp_path: Path, how_many: int) -> list[str]:
-    """Let a process do it that cannot import Foliot: isolated, without site-packages."""
-    command = [sys.executable, "-I", "-S", str(WORKER), f"{tmp_path}/foliot.db", "foreign", str(how_many)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    """Let such a process do it."""
+    done = subprocess.run(command(tmp_path, how_many), capture_output=True, text=True, timeout=60, check=True)
     return done.stdout.splitlines()
+
+
+async def sound(app: Foliot) -> bool:
+    """Whether all holds that must."""
+    services = await app.open()
+    return await check_invariants(services.storage, now=services.clock.now()) == []
 
 
 @pytest.mark.proves("R1-09")
@@ -57,10 +71,74 @@ async def test_what_it_leaves_behind_holds(app: Foliot, tmp_path: Path) -> None:
         await app.enqueue(job)
     work(tmp_path, 3)
 
+    assert await sound(app)
     services = await app.open()
-    assert await check_invariants(services.storage, now=services.clock.now()) == []
     events = await services.storage.upkeep.events(after=0, limit=1_000)
     assert [event.kind for event in events if event.kind == EventKind.RUNS_ENDED] == [EventKind.RUNS_ENDED] * 3
+
+
+async def test_it_tries_again_as_the_job_and_the_run_say(app: Foliot, tmp_path: Path) -> None:
+    run_id = await app.enqueue("fail", retries=1, retry_delay=60)
+
+    work(tmp_path, 1)
+
+    run, [attempt] = await app.run(run_id), await app.attempts(run_id)
+    assert (run.status, run.reason, run.exit_code, run.attempt) == ("scheduled", "exit_code", 3, 1)
+    assert run.due_at == attempt.finished_at + timedelta(minutes=1)
+    assert (attempt.status, attempt.reason, attempt.exit_code) == ("failed", "exit_code", 3)
+    assert await sound(app)
+    assert await app.cancel(run_id) == "cancelled"
+
+
+async def test_it_ends_what_takes_too_long(app: Foliot, tmp_path: Path) -> None:
+    run_id = await app.enqueue("long", timeout=0.1)
+
+    work(tmp_path, 1)
+
+    run = await app.run(run_id)
+    assert (run.status, run.reason, run.error_message) == ("timeout", "timeout", "timeout after 0.1 s")
+    assert await sound(app)
+
+
+async def test_what_it_cannot_carry_out_fails(app: Foliot, tmp_path: Path) -> None:
+    run_id = await app.enqueue("call")
+
+    work(tmp_path, 1)
+
+    run = await app.run(run_id)
+    assert (run.status, run.reason) == ("failed", "handler_missing")
+
+
+async def test_it_ends_what_is_cancelled(app: Foliot, tmp_path: Path) -> None:
+    run_id = await app.enqueue("long", retries=3)
+    worker = await asyncio.create_subprocess_exec(*command(tmp_path, 1))
+    await until_started(app, run_id)
+
+    await app.cancel(run_id)
+    await worker.wait()
+
+    assert (await app.run(run_id)).status == "cancelled"
+    assert await sound(app)
+
+
+async def test_it_gives_back_what_it_has_when_it_is_stopped(app: Foliot, tmp_path: Path) -> None:
+    run_id = await app.enqueue("long")
+    worker = await asyncio.create_subprocess_exec(*command(tmp_path, 1))
+    await until_started(app, run_id)
+
+    worker.terminate()
+    await worker.wait()
+
+    run = await app.run(run_id)
+    assert (run.status, run.attempt, await app.attempts(run_id)) == ("queued", 0, [])
+    assert await (await app.open()).overview.workers() == []
+    assert await sound(app)
+
+
+async def until_started(app: Foliot, run_id: str) -> None:
+    async with asyncio.timeout(60):
+        while (await app.run(run_id)).status != "running":
+            await asyncio.sleep(0.02)
 
 
 async def test_every_kind_of_event_is_on_the_page() -> None:
