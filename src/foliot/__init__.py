@@ -3,27 +3,49 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from foliot import cron, errors
     from foliot.app import Foliot
     from foliot.domain.context import Context, current_run
     from foliot.domain.workflow.builder import Workflow
     from foliot.errors import FoliotError
+    from foliot.ports.launcher import RunLauncher
 
 __version__ = "0.1.0"
-__all__ = ["Context", "Foliot", "FoliotError", "Workflow", "__version__", "current_run"]
+__all__ = [
+    "Context",
+    "Foliot",
+    "FoliotError",
+    "RunLauncher",
+    "Workflow",
+    "__version__",
+    "cron",
+    "current_run",
+    "errors",
+]
 
 _HOMES = {
     "Foliot": "foliot.app",
     "Context": "foliot.domain.context",
     "current_run": "foliot.domain.context",
     "FoliotError": "foliot.errors",
+    "RunLauncher": "foliot.ports.launcher",
     "Workflow": "foliot.domain.workflow.builder",
 }
+_MODULES = ("cron", "errors", "testing")
+"""The last one is for tests: no program of ours needs it, and whoever does imports the part it wants."""
 
 
 def __getattr__(name: str) -> Any:
     """Load the public names when they are first used: importing the package costs nothing."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'foliot' has no attribute {name!r}")
     from importlib import import_module
 
+    if name in _MODULES:
+        return import_module(f"foliot.{name}")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'foliot' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    """The public names, loaded or not, and what is there besides them."""
+    return sorted({*globals(), *__all__, *_MODULES})

@@ -1,7 +1,6 @@
 """A launcher of the application's own, in the place of ours."""
 
 from datetime import datetime, timedelta
-from typing import cast
 
 import pytest
 from msgspec.structs import replace
@@ -16,7 +15,6 @@ from foliot.domain.run import Run, Status, Tick
 from foliot.domain.schedule import ScheduleSpec
 from foliot.domain.tick import tick_key
 from foliot.domain.workflow.start import Start
-from foliot.ports.launcher import RunLauncher
 from foliot.ports.storage import Storage
 from foliot.testing.builders import NIGHTLY, a_job, a_run_id, a_schedule, every, tick_of
 from foliot.testing.clock import START, VirtualClock
@@ -140,7 +138,7 @@ class Counter:
 @pytest.mark.proves("R4-01", "R4-12", "R4-29")
 async def test_a_launcher_may_be_plain_and_is_told_any_version() -> None:
     counter = Counter()
-    app = Foliot(launcher=cast(RunLauncher, counter))
+    app = Foliot(launcher=counter)
     async with InlineEngine(app) as engine:
         for number in (0, 7):
             await app.upsert_schedule(f"v{number}", workflow_id="etl", version=number, cron_expr="@hourly")
@@ -148,6 +146,18 @@ async def test_a_launcher_may_be_plain_and_is_told_any_version() -> None:
 
         assert [run.status for run in await app.runs()] == ["success"] * 2
     assert set(counter.versions) == {0, 7}
+
+
+async def test_the_launcher_of_an_application_is_asked_in_one_way() -> None:
+    plain, awaited = Counter(), Launchpad()
+
+    answers = [
+        await Foliot(launcher=one).launcher.start("etl", 7, "ann", to_datetime(START), "key")
+        for one in (plain, awaited)
+    ]
+
+    assert answers == [True, True]
+    assert (plain.versions, awaited.calls) == ([7], [("etl", 7, "ann", to_datetime(START), "key")])
 
 
 @pytest.mark.proves("R4-29", "R4-32")

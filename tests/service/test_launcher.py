@@ -4,6 +4,7 @@ import json
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -176,3 +177,66 @@ async def test_a_job_is_told_the_moment_that_the_launcher_names() -> None:
 async def test_a_moment_without_a_zone_is_refused(engine: InlineEngine) -> None:
     with pytest.raises(InvalidInput, match="has no timezone"):
         await engine.app.launcher.start("etl", None, None, WHEN.replace(tzinfo=None), "key")
+
+
+@pytest.mark.proves("R4-67")
+@pytest.mark.parametrize("name", ["etl", "backup"])
+async def test_a_run_shows_for_whom_and_under_which_key_it_was_started(engine: InlineEngine, name: str) -> None:
+    assert await engine.app.launcher.start(name, 1, "ada", WHEN, "k7")
+    services = await engine.app.open()
+    [listed] = await engine.app.runs(job=name)
+
+    view = await services.overview.run(await services.desk.get(listed.id))
+
+    assert (view.user_id, view.idempotency_key, view.scheduled_for) == ("ada", "k7", WHEN)
+
+
+@pytest.mark.proves("R4-67")
+async def test_an_execution_shows_them_too_and_keeps_its_user_when_it_is_repeated(engine: InlineEngine) -> None:
+    await engine.app.launcher.start("etl", 1, "ada", WHEN, "k7")
+    await engine.join()
+    [first] = await executions(engine.app)
+    await (await engine.app.open()).executions.rerun(first.id, ["only"])
+    await engine.join()
+
+    second = (await executions(engine.app))[-1]
+    assert [(one.user_id, one.idempotency_key) for one in (first, second)] == [("ada", "k7"), ("ada", None)]
+
+
+async def test_what_repeats_a_run_was_not_made_for_its_key(engine: InlineEngine) -> None:
+    await engine.app.launcher.start("backup", None, "ada", WHEN, "k7")
+    await engine.join()
+    services = await engine.app.open()
+    [run] = await engine.app.runs(job="backup")
+
+    again = await services.overview.run(await services.desk.get(await services.desk.retry(run.id)))
+
+    assert (again.user_id, again.idempotency_key) == ("ada", None)
+
+
+@pytest.mark.parametrize("name", ["etl", "backup"])
+@pytest.mark.parametrize(
+    ("field", "value", "refusal"),
+    [
+        ("workflow_id", 7, "workflow_id must be text, not int"),
+        ("version", "1", "version must be 0 to 2147483647, not '1'"),
+        ("version", True, "version must be 0 to 2147483647, not True"),
+        ("version", 1.0, "version must be 0 to 2147483647, not 1.0"),
+        ("version", -1, "version must be 0 to 2147483647, not -1"),
+        ("user_id", 7, "user_id must be printable text of 1 to 200 characters"),
+        ("user_id", "", "user_id must be printable text of 1 to 200 characters"),
+        ("user_id", "a\n", "user_id must be printable text of 1 to 200 characters"),
+        ("scheduled_for", 7, "scheduled_for must be a datetime or ISO 8601 text, not int"),
+        ("idempotency_key", None, "idempotency_key must be text, not NoneType"),
+    ],
+)
+async def test_what_no_schedule_says_is_refused(
+    engine: InlineEngine, name: str, field: str, value: Any, refusal: str
+) -> None:
+    said: dict[str, Any] = {"workflow_id": name, "version": 1, "user_id": "ada", "scheduled_for": WHEN}
+
+    with pytest.raises(InvalidInput) as refused:
+        await engine.app.launcher.start(**{**said, "idempotency_key": "key", field: value})
+
+    assert (refused.value.message, refused.value.field) == (refusal, field)
+    assert await engine.app.runs() == []

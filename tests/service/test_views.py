@@ -11,9 +11,8 @@ from foliot.domain.instant import MINUTE, SECOND, to_datetime
 from foliot.domain.lease import Claim, Finish
 from foliot.domain.run import Run
 from foliot.domain.schedule import ScheduleSpec
-from foliot.domain.tick import TickOutcome, TickReason
+from foliot.domain.tick import TickOutcome, TickReason, tick_key
 from foliot.ports.runs import Depth
-from foliot.ports.schedules import TickSight
 from foliot.service.views import RunView, as_json, view_attempt, view_job, view_run, view_tick
 from foliot.testing.builders import REPORT, a_run, cron, every, failed, lost, manual, some_runs, succeeded, to_retry
 from foliot.testing.clock import START
@@ -112,11 +111,30 @@ async def test_ticks_are_seen_with_their_run(scene: Scene) -> None:
     schedule = await scene.schedule(every(60))
     [run_id] = await scene.fire_after(MINUTE)
 
-    [view] = [view_tick(TickSight(tick)) for tick in await scene.ticks(schedule.uid)]
+    [seen] = await scene.storage.schedules.latest_ticks(schedule.uid, limit=2)
+    view = view_tick(schedule.id, seen)
 
     assert (view.outcome, view.reason, view.run_id) == (TickOutcome.RAN, TickReason.ON_TIME, run_id)
     assert view.scheduled_for == view.until == view.fire_at == AT_START + timedelta(minutes=1)
     assert (view.count, view.coalesced_into) == (1, None)
+
+
+@pytest.mark.proves("R4-24")
+async def test_a_tick_says_whose_it_is_when_it_was_decided_and_when_its_run_changed(scene: Scene) -> None:
+    schedule = await scene.schedule(every(60))
+    [run_id] = await scene.fire_after(MINUTE)
+    scene.clock.advance(SECOND)
+    [claim] = await scene.claim()
+    scene.clock.advance(SECOND)
+    await scene.finish(succeeded(claim))
+
+    [seen] = await scene.storage.schedules.latest_ticks(schedule.uid, limit=2)
+    alone, view = view_tick(schedule.id, seen), view_tick(schedule.id, seen, await scene.run(run_id))
+
+    decided = AT_START + timedelta(minutes=1)
+    assert (view.schedule_id, view.idempotency_key) == (schedule.id, tick_key(schedule.id, seen.record.scheduled_for))
+    assert (view.created_at, view.updated_at) == (decided, decided + timedelta(seconds=2))
+    assert (alone.created_at, alone.updated_at) == (decided, decided)
 
 
 async def test_a_job_is_seen_with_what_its_definition_says(scene: Scene) -> None:

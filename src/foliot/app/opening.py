@@ -18,7 +18,7 @@ from foliot.domain.launch import LAUNCH_JOB, LAUNCH_SPEC
 from foliot.domain.workflow.jobs import jobs_of_all
 from foliot.engine.node import Node, Settings
 from foliot.ports.clock import Clock
-from foliot.ports.launcher import RunLauncher
+from foliot.ports.launcher import RunLauncher, ask
 from foliot.service.background import Background, here_already, run_through, wait_on
 from foliot.service.launcher import DeskLauncher
 from foliot.wiring import (
@@ -187,9 +187,9 @@ class Application(Declarations):
         self._start_afresh()
 
     @property
-    def launcher(self) -> RunLauncher:
-        """Starts runs for ticks: the application's own launcher, or ours."""
-        return self._launcher or _Launcher(self)
+    def launcher(self) -> "Launcher":
+        """Starts runs for ticks, by the application's own launcher or by ours."""
+        return Launcher(self, self._launcher)
 
     @property
     def has_own_launcher(self) -> bool:
@@ -206,18 +206,28 @@ class Application(Declarations):
         return node
 
 
-class _Launcher:
-    """Ours, opened when it is first needed."""
+class Launcher:
+    """The application's own one, or ours, which is opened when it is first needed. Its answer is always awaited."""
 
-    def __init__(self, app: Application) -> None:
+    def __init__(self, app: Application, own: RunLauncher | None) -> None:
         self._app = app
+        self._own = own
 
     async def start(
         self, workflow_id: str, version: int | None, user_id: str | None, scheduled_for: Any, idempotency_key: str
     ) -> bool:
-        services = await self._app.open()
-        launcher = DeskLauncher(services.desk, services.workflows, services.executions)
-        return await launcher.start(workflow_id, version, user_id, scheduled_for, idempotency_key)
+        launcher = self._own
+        if launcher is None:
+            services = await self._app.open()
+            launcher = DeskLauncher(services.desk, services.workflows, services.executions)
+        return await ask(
+            launcher,
+            workflow_id=workflow_id,
+            version=version,
+            user_id=user_id,
+            scheduled_for=scheduled_for,
+            idempotency_key=idempotency_key,
+        )
 
 
 async def _let_go(seat: Seat) -> None:

@@ -14,10 +14,12 @@ from foliot.domain.workflow.execution import Execution, StepRecord
 from foliot.domain.workflow.graph import graph_of
 from foliot.domain.workflow.keeping import Kept, asked_about, keep, kept_in
 from foliot.domain.workflow.progress import run_again
-from foliot.domain.workflow.start import Start, read_params
+from foliot.domain.workflow.start import Start, Told, read_params
 from foliot.errors import InvalidRun, NotFound
 from foliot.ports.storage import Storage
 from foliot.service.desk import Desk, Request
+from foliot.service.overview import told_of
+from foliot.service.views import key_of
 from foliot.service.workflows import Workflows
 
 
@@ -48,6 +50,10 @@ class ExecutionView(msgspec.Struct, frozen=True, kw_only=True):
     scheduled_for: datetime | None
     started_at: datetime | None
     finished_at: datetime | None
+    user_id: str | None
+    """For whom it was started."""
+    idempotency_key: str | None
+    """That of its tick, or the one that a launcher was given."""
     error: str | None
     """Why it failed; of one that is not over, which row of it cannot be read."""
     steps: list[StepView]
@@ -73,12 +79,13 @@ class Executions:
         *,
         version: int | None = None,
         user_id: str | None = None,
+        idempotency_key: str | None = None,
         request: Request | None = None,
     ) -> RunId:
         """Begin an execution of the newest version, or of the one that is named, and return its id."""
         found = await self._workflows.get(workflow_id, version)
         read_params(found.spec, params)
-        start = Start(version=found.version, user_id=user_id)
+        start = Start(version=found.version, user_id=user_id, idempotency_key=idempotency_key)
         return await self._begin(workflow_id, start, msgspec.structs.replace(request or Request(), payload=params))
 
     async def rerun(self, execution_id: str, steps: Collection[str] = (), *, marked: Collection[str] = ()) -> RunId:
@@ -93,7 +100,13 @@ class Executions:
         self._refuse_strangers(before, [*begin, *marked])
         if not begin and not marked:
             raise InvalidRun(f"no step of execution {execution_id} has failed", hint="Name the steps to begin at.")
-        start = Start(version=before.version, rerun_of=RunId(before.id), steps=begin, marked=tuple(marked))
+        start = Start(
+            version=before.version,
+            rerun_of=RunId(before.id),
+            steps=begin,
+            marked=tuple(marked),
+            user_id=before.user_id,
+        )
         start = msgspec.structs.replace(start, kept=await self._kept(before, start))
         return await self._begin(before.workflow_id, start, Request(payload=before.params or None))
 
@@ -153,7 +166,8 @@ class Executions:
         runs = await self._storage.runs.get([run_id])
         if run_id not in executions or run_id not in runs:
             return None
-        return _view(executions[run_id], runs[run_id], await self._storage.executions.steps(run_id))
+        steps, told = await self._storage.executions.steps(run_id), await told_of(self._storage, run_id)
+        return _view(executions[run_id], runs[run_id], steps, told)
 
     async def active(self, *, workflow_id: str | None = None, limit: int = 100) -> list[ExecutionView]:
         """Executions that are not over, oldest first."""
@@ -187,7 +201,7 @@ def _rejected(by: str | None) -> Ended:
     return Ended(Status.FAILED, Reason.REJECTED, f"rejected by {by}" if by else "rejected")
 
 
-def _view(execution: Execution, run: Run, steps: Sequence[StepRecord]) -> ExecutionView:
+def _view(execution: Execution, run: Run, steps: Sequence[StepRecord], told: Told) -> ExecutionView:
     return ExecutionView(
         id=execution.run_id,
         workflow_id=execution.workflow_id,
@@ -197,6 +211,8 @@ def _view(execution: Execution, run: Run, steps: Sequence[StepRecord]) -> Execut
         scheduled_for=None if execution.planned is None else to_datetime(execution.planned),
         started_at=to_datetime(execution.opened_at),
         finished_at=None if run.finished_at is None else to_datetime(run.finished_at),
+        user_id=told.user_id,
+        idempotency_key=key_of(run, told),
         error=_trouble(execution, run) or run.error,
         steps=[_view_step(step) for step in steps],
     )

@@ -2,16 +2,19 @@
 
 from datetime import datetime
 
+from msgspec.structs import replace
+
 from foliot.domain.launch import SCHEDULE_TRIGGER
-from foliot.errors import NotFound
+from foliot.domain.schedule import MAX_USER_ID, MAX_VERSION
+from foliot.errors import InvalidRun, NotFound
 from foliot.service.desk import Desk, Request
 from foliot.service.executions import Executions
 from foliot.service.workflows import Workflows
 
 
 class DeskLauncher:
-    """Starts an execution of the workflow, or a run of the job of that name. Calling it again with the same key starts
-    nothing; a workflow, a version or a job that does not exist is answered with False."""
+    """Starts an execution of the workflow, or a run of the job of that name, which has no versions. Calling it again
+    with the same key starts nothing; a workflow, a version or a job that does not exist is answered with False."""
 
     def __init__(self, desk: Desk, workflows: Workflows, executions: Executions) -> None:
         self._desk = desk
@@ -26,12 +29,42 @@ class DeskLauncher:
         scheduled_for: datetime,
         idempotency_key: str,
     ) -> bool:
+        _check(workflow_id, version, user_id, idempotency_key)
         request = Request(dedupe_key=idempotency_key, trigger=SCHEDULE_TRIGGER, scheduled_for=scheduled_for)
         try:
             if await self._workflows.exists(workflow_id):
-                await self._executions.start(workflow_id, version=version, user_id=user_id, request=request)
+                await self._executions.start(
+                    workflow_id, version=version, user_id=user_id, idempotency_key=idempotency_key, request=request
+                )
             else:
-                await self._desk.enqueue(workflow_id, request)
+                await self._desk.enqueue(workflow_id, _told(request, user_id, idempotency_key))
         except NotFound:
             return False
         return True
+
+
+def _told(request: Request, user_id: str | None, idempotency_key: str) -> Request:
+    """With what the run of a job shows of its beginning, as that of a workflow does."""
+    whom = {} if user_id is None else {"user_id": user_id}
+    return replace(request, extra={"start": {**whom, "idempotency_key": idempotency_key}})
+
+
+def _check(workflow_id: object, version: object, user_id: object, idempotency_key: object) -> None:
+    """Refuse what no schedule says."""
+    for name, value in (("workflow_id", workflow_id), ("idempotency_key", idempotency_key)):
+        if not isinstance(value, str):
+            raise InvalidRun(f"{name} must be text, not {type(value).__name__}", hint="Write it in quotes.", field=name)
+    is_number = isinstance(version, int) and not isinstance(version, bool) and 0 <= version <= MAX_VERSION
+    if version is not None and not is_number:
+        raise InvalidRun(
+            f"version must be 0 to {MAX_VERSION}, not {version!r:.32}",
+            hint="Give None for the newest version.",
+            field="version",
+        )
+    is_name = isinstance(user_id, str) and user_id.isprintable() and 0 < len(user_id) <= MAX_USER_ID
+    if user_id is not None and not is_name:
+        raise InvalidRun(
+            f"user_id must be printable text of 1 to {MAX_USER_ID} characters",
+            hint="Give the name or the number of the user as text, or None.",
+            field="user_id",
+        )

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from typing import Final
 
-from foliot.domain.ids import JobId, ScheduleId
+from foliot.domain.ids import JobId, RunId, ScheduleId
 from foliot.domain.instant import Instant
-from foliot.domain.run import BEGUN, Status
+from foliot.domain.run import BEGUN, Run, Status
 from foliot.domain.schedule import Schedule
 from foliot.domain.timetable import Timetable
+from foliot.domain.workflow.start import NOTHING, Told
 from foliot.errors import RowUnreadable
 from foliot.ports.clock import Clock
 from foliot.ports.runs import Depth, RunFilter
@@ -64,6 +65,10 @@ class Overview:
         coming = self._views(await self._storage.schedules.upcoming(limit))
         return [schedule for schedule in coming if not schedule.unreadable]
 
+    async def run(self, run: Run) -> RunView:
+        """A run, with for whom and under which key it was started."""
+        return view_run(run, await told_of(self._storage, run.id))
+
     async def running(self, limit: int = 100) -> list[RunView]:
         """Runs under way, newest first."""
         return await self.newest(*BEGUN, limit=limit)
@@ -77,8 +82,11 @@ class Overview:
     async def ticks(self, schedule: Schedule, limit: int = 100) -> list[TickView]:
         """The newest rows of a schedule's ledger, newest first, each with where its run stands."""
         ticks = await self._storage.schedules.latest_ticks(schedule.uid, limit=limit)
-        runs = await self._storage.runs.get([tick.run_id for tick, _ in ticks if tick.run_id is not None])
-        return [view_tick(tick, None if tick.record.run_id is None else runs.get(tick.record.run_id)) for tick in ticks]
+        runs = await self._storage.runs.get([tick.run_id for tick, *_ in ticks if tick.run_id is not None])
+        return [
+            view_tick(schedule.id, tick, None if tick.record.run_id is None else runs.get(tick.record.run_id))
+            for tick in ticks
+        ]
 
     async def depth(self, limit: int = MOST_COUNTED) -> Depth:
         """How many runs are running, queued and scheduled, each counted up to `limit`."""
@@ -90,6 +98,14 @@ class Overview:
     def _views(self, schedules: Sequence[Schedule]) -> list[ScheduleView]:
         now = self._clock.now()
         return [view_schedule(schedule, _preview(schedule, now)) for schedule in schedules]
+
+
+async def told_of(storage: Storage, run_id: RunId) -> Told:
+    """What is told of the beginning of a run."""
+    try:
+        return Told.read(await storage.runs.overrides(run_id))
+    except RowUnreadable:
+        return NOTHING
 
 
 def _preview(schedule: Schedule, now: Instant) -> Sequence[Instant]:

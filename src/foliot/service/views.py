@@ -13,12 +13,14 @@ import msgspec
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.instant import SECOND, Instant, to_datetime
 from foliot.domain.job import DEFAULT_PROJECT, Job, JobSpec
+from foliot.domain.launch import SCHEDULE_TRIGGER
 from foliot.domain.lease import WorkerState
 from foliot.domain.run import BEGUN, AttemptRecord, Run, Status
 from foliot.domain.schedule import Schedule, ScheduleSpec, ScheduleType, compiled
 from foliot.domain.secrets import public_document, public_spec
 from foliot.domain.tick import TickOutcome, TickReason
 from foliot.domain.timetable import Timetable
+from foliot.domain.workflow.start import NOTHING, Told
 from foliot.errors import InvalidInput, RowUnreadable
 from foliot.ports.schedules import Ledger, TickSight
 
@@ -38,7 +40,7 @@ class RunView(msgspec.Struct, frozen=True, kw_only=True):
     status: Status
     reason: str | None
     scheduled_for: datetime | None
-    """The planned moment it was made for. None where nobody has planned it."""
+    """The planned moment it was made for: that of a tick, or `run_at`. None where nobody has planned it."""
     due_at: datetime
     """When it may start, or could; a retry moves it."""
     created_at: datetime
@@ -58,6 +60,9 @@ class RunView(msgspec.Struct, frozen=True, kw_only=True):
     priority: int
     worker_id: str | None
     idempotency_key: str | None
+    """That of its tick, or the one that a launcher was given. Lists tell the first alone."""
+    user_id: str | None
+    """For whom a schedule or a launcher started it. Lists do not tell."""
     duration: float | None
     """Seconds of the latest attempt, from start to end. None while it lasts."""
     lag: float | None
@@ -91,6 +96,7 @@ class AttemptView(msgspec.Struct, frozen=True, kw_only=True):
 class TickView(msgspec.Struct, frozen=True, kw_only=True):
     """One planned moment of a schedule, or many in a row that ended the same way."""
 
+    schedule_id: str
     scheduled_for: datetime
     until: datetime
     """The last of a row of moments; the same as `scheduled_for` for a single one."""
@@ -104,6 +110,12 @@ class TickView(msgspec.Struct, frozen=True, kw_only=True):
     """Where its run stands. None: it has none, or that is forgotten."""
     coalesced_into: datetime | None
     """The moment whose run stands for this one as well."""
+    idempotency_key: str | None
+    """What a launcher is given for it, and its run shows. None: many moments in a row have none of their own."""
+    created_at: datetime
+    """When it was decided. Nothing about it changes afterwards but where its run stands."""
+    updated_at: datetime
+    """When its run last began or ended; the same as `created_at` where there is none."""
     unreadable: bool = False
     """Something other than Foliot has written its row: the other fields are what can be told all the same."""
 
@@ -181,7 +193,8 @@ class WorkerView(msgspec.Struct, frozen=True, kw_only=True):
     seen_at: datetime
 
 
-def view_run(run: Run) -> RunView:
+def view_run(run: Run, told: Told = NOTHING) -> RunView:
+    """A run, with what is told of its beginning, where somebody has looked for that."""
     tick = run.tick
     planned_at = run.due_at if tick is None else tick.scheduled_for
     # How its last attempt ended is no longer news when the next one is under way.
@@ -198,7 +211,7 @@ def view_run(run: Run) -> RunView:
         created_at=to_datetime(run.created_at),
         started_at=moment(run.started_at),
         finished_at=moment(run.finished_at),
-        updated_at=to_datetime(run.finished_at or run.started_at or run.created_at),
+        updated_at=to_datetime(_changed_at(run)),
         attempt=run.attempt,
         lost=run.lost,
         input_payload=run.payload,
@@ -209,7 +222,8 @@ def view_run(run: Run) -> RunView:
         queue=run.queue,
         priority=run.priority,
         worker_id=run.worker_id,
-        idempotency_key=None if tick is None else tick.key,
+        idempotency_key=key_of(run, told),
+        user_id=told.user_id,
         duration=_seconds(run.started_at, run.finished_at),
         lag=_seconds(planned_at, run.started_at),
         root=run.root,
@@ -217,6 +231,17 @@ def view_run(run: Run) -> RunView:
         item=run.item,
         unreadable=run.unreadable is not None,
     )
+
+
+def key_of(run: Run, told: Told) -> str | None:
+    """Its idempotency key. One that repeats another run was given the same, but not made for that key."""
+    if run.tick is not None:
+        return run.tick.key
+    return told.idempotency_key if run.trigger == SCHEDULE_TRIGGER else None
+
+
+def _changed_at(run: Run) -> Instant:
+    return run.finished_at or run.started_at or run.created_at
 
 
 def view_attempt(record: AttemptRecord) -> AttemptView:
@@ -234,9 +259,10 @@ def view_attempt(record: AttemptRecord) -> AttemptView:
     )
 
 
-def view_tick(seen: TickSight, run: Run | None = None) -> TickView:
-    tick, error = seen
+def view_tick(schedule_id: ScheduleId, seen: TickSight, run: Run | None = None) -> TickView:
+    tick, key, decided_at, error = seen
     return TickView(
+        schedule_id=schedule_id,
         scheduled_for=to_datetime(tick.scheduled_for),
         until=to_datetime(tick.until),
         count=tick.count,
@@ -246,6 +272,9 @@ def view_tick(seen: TickSight, run: Run | None = None) -> TickView:
         run_id=tick.run_id,
         status=None if run is None else run.status,
         coalesced_into=moment(tick.into),
+        idempotency_key=key,
+        created_at=to_datetime(decided_at),
+        updated_at=to_datetime(decided_at if run is None else max(decided_at, _changed_at(run))),
         unreadable=error is not None,
     )
 

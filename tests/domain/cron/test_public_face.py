@@ -1,6 +1,8 @@
 """What library users rely on: aware datetimes in and out, and objects that are cheap to have many of."""
 
+import pickle
 import re
+from copy import copy, deepcopy
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -8,6 +10,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from foliot import cron
+from foliot.domain.cron import compiling
 from foliot.domain.cron.wallclock import WallClock
 from foliot.errors import InvalidInput
 
@@ -85,7 +88,7 @@ def test_between_includes_both_ends() -> None:
     assert hourly.epochs_between(0, 7_200, 9) == [0, 3_600, 7_200]
 
 
-@pytest.mark.parametrize(("limit", "found"), [(2, 2), (1, 1), (0, 0), (-1, 0)])
+@pytest.mark.parametrize(("limit", "found"), [(2, 2), (1, 1), (0, 0)])
 def test_between_stops_at_the_limit(limit: int, found: int) -> None:
     assert len(cron.compile("* * * * * *").between(NOON, NOON + HOUR, limit)) == found
 
@@ -179,6 +182,47 @@ def test_equal_calls_give_the_same_object() -> None:
     first = cron.compile("0 3 * * *", "Asia/Tokyo", key="a", anchor=NOON)
 
     assert cron.compile("0 3 * * *", "Asia/Tokyo", key="b", anchor=NOON + HOUR) is first
+
+
+@pytest.mark.parametrize("expression", ["0 3 * * *", "H H * * *", "@every 90s", "@manual", "@reboot"])
+def test_a_copy_is_equal_and_has_the_same_hash(expression: str) -> None:
+    first = cron.compile(expression, "Asia/Tokyo", dst="skip", key="a", anchor=NOON)
+    written = pickle.dumps(first)
+    compiling._compile.cache_clear()
+
+    again = pickle.loads(written)
+
+    assert again is not first
+    assert (again, hash(again)) == (first, hash(first))
+    assert (again.next(NOON), copy(first), deepcopy([first])) == (first.next(NOON), first, [first])
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        cron.compile("0 4 * * H", "UTC", key="a"),
+        cron.compile("0 3 * * H", "Asia/Tokyo", key="a"),
+        cron.compile("0 3 * * H", "UTC", key="b"),
+        cron.compile("0 3 * * H", "UTC", key="a", dst="skip"),
+        cron.compile("0 3 * * H", "UTC", key="a", dom_dow="and"),
+        cron.compile("@every 90s", anchor=NOON),
+        "0 3 * * H",
+    ],
+)
+def test_what_was_compiled_from_something_else_is_not_equal(other: object) -> None:
+    assert cron.compile("0 3 * * H", key="a") != other
+    assert cron.compile("@every 90s") != other
+
+
+def test_it_does_not_matter_who_named_the_zone() -> None:
+    assert cron.compile("0 3 * * *") == cron.compile("0 3 * * *", "UTC")
+    assert len({cron.compile("0 3 * * *"), cron.compile("0 3 * * *", "UTC")}) == 1
+
+
+@pytest.mark.parametrize("limit", [-1, 2.5, True, "3", None])
+def test_a_limit_is_a_whole_number_that_is_not_negative(limit: Any) -> None:
+    with pytest.raises(InvalidInput, match="limit must be a whole number from 0 on"):
+        cron.compile("0 * * * *").between(NOON, NOON + HOUR, limit)
 
 
 def test_different_expressions_share_what_is_equal_in_them() -> None:

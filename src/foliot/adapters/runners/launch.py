@@ -1,13 +1,11 @@
 """Hands ticks to the application's own launcher."""
 
 from datetime import datetime
-from inspect import isawaitable
-from typing import Any
 
 import msgspec
 
 from foliot.domain.outcome import Failure, Reason, Success
-from foliot.ports.launcher import RunLauncher
+from foliot.ports.launcher import RunLauncher, ask
 from foliot.ports.runner import Attempt
 
 
@@ -30,8 +28,7 @@ class LaunchRunner:
     async def run(self, attempt: Attempt) -> Success | Failure:
         arguments = msgspec.convert(attempt.payload, _Arguments)
         try:
-            answer: Any = self._launcher.start(**msgspec.structs.asdict(arguments))
-            is_started = await answer if isawaitable(answer) else answer
+            is_started = await ask(self._launcher, **msgspec.structs.asdict(arguments))
         except Exception as error:
             # The launcher is the application's: whatever it raises means that nothing was launched.
             return Failure(f"{type(error).__name__}: {error}", Reason.LAUNCH_FAILED)

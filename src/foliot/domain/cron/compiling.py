@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Final, Literal, NamedTuple, Self, get_args
 
 from foliot.domain.cron import reading
-from foliot.domain.cron.compiled import Cron
+from foliot.domain.cron.compiled import Cron, Recipe
 from foliot.domain.cron.days import Days, days
 from foliot.domain.cron.duration import seconds
 from foliot.domain.cron.fields import HOUR, MINUTE, MONTH, SECOND, YEAR, is_star, values
@@ -71,6 +71,12 @@ def is_hashed(expr: str) -> bool:
 
 @lru_cache(maxsize=8_192)
 def _compile(expression: str, tz: str | None, dst: Dst, dom_dow: DomDow, key: str | None, anchor: int) -> Cron:
+    made = _make(expression, tz, dst, dom_dow, key, anchor)
+    made.remember(Recipe(_compile, (expression, tz, dst, dom_dow, key, anchor)))
+    return made
+
+
+def _make(expression: str, tz: str | None, dst: Dst, dom_dow: DomDow, key: str | None, anchor: int) -> Cron:
     _check_choice("dst", dst, _DST)
     _check_choice("dom_dow", dom_dow, _DOM_DOW)
     words = reading.read(expression)

@@ -1,7 +1,7 @@
 """What an execution begins with: a version, parameters, and, where it repeats another one, from where."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -24,12 +24,36 @@ class Start(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     kept: dict[str, Kept] = {}
     """What the other steps left behind, where somebody may ask for it."""
     user_id: str | None = None
+    idempotency_key: str | None = None
+    """What a launcher was given."""
 
     @classmethod
     def read(cls, overrides: bytes | None, spec: Mapping[str, Any]) -> "Start":
         """What the run says, else the version that the workflow has when it starts."""
         given = {} if overrides is None else msgspec.json.decode(overrides).get("start", {})
         return msgspec.convert({"version": spec["version"], **given}, cls)
+
+
+class Told(msgspec.Struct, frozen=True):
+    """What people are shown of it, also for the run of a job that is no workflow."""
+
+    user_id: str | None = None
+    idempotency_key: str | None = None
+
+    @classmethod
+    def read(cls, overrides: bytes | None) -> "Told":
+        """What was given for a run. What cannot be read tells nothing."""
+        try:
+            return NOTHING if overrides is None else msgspec.json.decode(overrides, type=_Given).start
+        except msgspec.MsgspecError:
+            return NOTHING
+
+
+NOTHING: Final = Told()
+
+
+class _Given(msgspec.Struct):
+    start: Told = NOTHING
 
 
 def read_params(spec: WorkflowSpec, given: Any) -> dict[str, Any]:

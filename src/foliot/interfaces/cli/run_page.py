@@ -15,7 +15,7 @@ from foliot.interfaces.cli.waits import waits_of
 from foliot.interfaces.cli.why import why
 from foliot.interfaces.cli.words import due, json_line, last_line, status
 from foliot.service.paging import known_jobs
-from foliot.service.views import AttemptView, RunView, as_json, view_attempt, view_job, view_run
+from foliot.service.views import AttemptView, RunView, as_json, view_attempt, view_job
 from foliot.wiring import Services
 
 Value = TypeVar("Value")
@@ -50,7 +50,7 @@ class RunPage(NamedTuple):
 
     @classmethod
     async def gather(cls, services: Services, run: Run) -> "RunPage":
-        view = view_run(run)
+        view = await services.overview.run(run)
         attempts = [view_attempt(record) for record in await services.desk.attempts(run.id)]
         end = (await services.logs.tail(run.id, 1)).end
         told = await Told.gather(services, run.root or run.id)
@@ -111,6 +111,7 @@ class RunPage(NamedTuple):
             ("worker", run.worker_id),
             ("payload", _known(run.input_payload, _document_words)),
             ("output", _known(run.output_payload, _document_words)),
+            ("for", run.user_id),
             ("key", run.idempotency_key),
             ("log", None if is_execution else f"{end_in_words(self.log)}; print it with: foliot logs {run.id}"),
         ]
