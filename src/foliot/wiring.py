@@ -27,6 +27,7 @@ from foliot.adapters.runners.python import PythonRunner
 from foliot.adapters.runners.shell import ShellRunner, sweep_processes
 from foliot.domain.allowance import ANYTHING, Allowance
 from foliot.domain.ids import IdSource
+from foliot.domain.input.words import text
 from foliot.domain.launch import launch_elsewhere, launch_job
 from foliot.domain.outbound import OPEN, OutboundPolicy
 from foliot.domain.secrets import public_url
@@ -156,6 +157,7 @@ async def open_storage(url: str, clock: Clock, *, create: bool = True) -> Storag
 
 def _adapter(url: str) -> tuple[str, Adapter]:
     """The scheme of a URL and the storage for it."""
+    text(url, "storage", InvalidInput)
     scheme = url.partition("://")[0]
     adapter = STORAGES.get(scheme) if "://" in url else None
     if adapter is None:

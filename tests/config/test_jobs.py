@@ -110,6 +110,21 @@ def test_no_timeout_is_nought(good: Good) -> None:
     assert only_job(good('[[jobs]]\nid = "a"\ncommand = "x"\ntimeout_sec = 0')).options.timeout is None
 
 
+@pytest.mark.parametrize("key", ["timeout_sec", "retry_count", "priority", "max_concurrent", "every", "jitter_ms"])
+@pytest.mark.parametrize("number", ["9" * 400, "0x" + "f" * 5_000], ids=["400 digits", "unprintable"])
+def test_a_number_out_of_all_bounds_is_a_problem_of_its_line(loaded: Loader, key: str, number: str) -> None:
+    [error] = loaded(f'[[jobs]]\nid = "a"\ncommand = "x"\n{key} = {number}').errors
+
+    assert error.line == 4
+    assert len(error.message) < 200
+
+
+def test_so_is_one_among_variables(loaded: Loader) -> None:
+    [error] = loaded(f'[[jobs]]\nid = "a"\ncommand = "x"\nenv = {{ A = 0x{"f" * 5_000} }}').errors
+
+    assert error.line == 4
+
+
 # -- kinds
 
 

@@ -111,7 +111,7 @@ def test_a_key_that_a_terminal_would_obey_is_shown_harmlessly() -> None:
         ("[server]\nslots = 0", "must be 1 to 100000, not 0"),
         ("[server]\nwatch = 'yes'", "'yes' is not true or false"),
         ("[server]\nname = 1.5", "must be text, not a number"),
-        ("[server]\nlease_sec = nan", "must be a finite number, not nan"),
+        ("[server]\nlease_sec = nan", "must be a finite number of usable size, not nan"),
         ("[server]\nroles = []", "roles must not be empty"),
         ("[server]\nroles = ['api']", "'api' does not exist"),
         ("[server]\nqueues = ['a b']", "queue 'a b' is not a usable name"),

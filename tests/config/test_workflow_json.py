@@ -265,3 +265,38 @@ def test_secrets_are_hidden_and_what_is_hidden_cannot_be_deployed() -> None:
     assert "pw" not in json.dumps(shown)
     with pytest.raises(InvalidDocument):
         read(shown)
+
+
+@pytest.mark.parametrize("number", [10**400, 1 << 20_000], ids=["400 digits", "unprintable"])
+def test_a_mapping_with_a_number_that_json_cannot_hold_is_refused(number: int) -> None:
+    with pytest.raises(InvalidInput):
+        read({"id": "etl", "timeout_sec": number, "steps": [{"name": "a", "command": "x"}]})
+
+
+def test_a_text_with_a_number_out_of_all_bounds_names_its_path() -> None:
+    text = f'{{"id": "etl", "timeout_sec": {"9" * 400}, "steps": [{{"name": "a", "command": "x"}}]}}'
+
+    with pytest.raises(InvalidInput) as caught:
+        read(text)
+
+    assert len(str(caught.value)) < 1_000
+
+
+LONG = "x" * 100_000
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {LONG: 1},
+        {"id": LONG, "steps": [{"name": LONG, LONG: 1}]},
+        {"id": "etl", "steps": [{"name": LONG, "command": "x"}, {"name": "b", "command": "x", "after": ["a"]}]},
+        {"id": "etl", "params": {LONG: 1}, "steps": [{"name": "a", "command": "{{ params.y }}"}]},
+    ],
+    ids=["key", "keys of a step", "names of steps", "names of parameters"],
+)
+def test_what_is_long_is_told_in_part(document: Document) -> None:
+    with pytest.raises(InvalidDocument) as caught:
+        read(document)
+
+    assert len(str(caught.value)) < 4_000

@@ -186,7 +186,7 @@ async def test_a_run_for_later_waits(app: Foliot) -> None:
         run = await app.run(await app.enqueue("job", run_at=at))
 
     assert run.status is Status.SCHEDULED
-    assert run.due_at == at
+    assert (run.scheduled_for, run.due_at) == (at, at)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from foliot.domain.launch import LAUNCH_JOB, launch_job
 from foliot.domain.logs import LogEnd, LogState
 from foliot.domain.schedule import ScheduleType
 from foliot.engine.node import Node, Parts, Role, Settings
-from foliot.errors import FoliotError, InvalidRun, NotFound, OwnedElsewhere
+from foliot.errors import FoliotError, InvalidInput, InvalidJob, InvalidRun, NotFound, OwnedElsewhere
 from foliot.ports.queue import Queue
 from foliot.testing.inline import InlineEngine
 from foliot.wiring import build_runners
@@ -341,3 +341,17 @@ async def test_who_knows_a_run_id_can_follow_the_run_from_anywhere(url: str) -> 
     assert [one.status for one in attempts] == ["failed", "success"]
     assert b"".join(printed).count(b"working\n") == 2
     assert output == b"working\n"
+
+
+async def test_what_is_of_the_wrong_kind_is_refused_alike_by_every_storage(url: str) -> None:
+    wrong: list[Any] = [5, None, [], "a\0b"]
+    app = Foliot(url)
+    app.shell("greet", "true")
+
+    async with app:
+        for value in wrong[:3]:
+            with pytest.raises(InvalidInput, match="run_id must be text"):
+                await app.cancel(value)
+        assert await app.cancel(wrong[3]) == "not_found"
+        with pytest.raises(InvalidJob, match="concurrency_key"):
+            await app.enqueue("greet", concurrency_key=wrong[3])

@@ -43,6 +43,8 @@ def test_a_payload_may_come_from_a_file(call: Call, shop: Path) -> None:
         ("", "--payload is not JSON: Expecting value at line 1, column 1"),
         ("@nowhere.json", "the file 'nowhere.json' could not be read"),
         ("[" * 100_000, "--payload is nested too deep"),
+        ("9" * 5_000, "--payload holds a number of more than 4300 digits"),
+        (f"@{'x' * 5_000}", "the file 'xxx"),
     ],
 )
 def test_a_payload_that_cannot_be_read_starts_nothing(call: Call, shop: Path, payload: str, said: str) -> None:
@@ -50,6 +52,7 @@ def test_a_payload_that_cannot_be_read_starts_nothing(call: Call, shop: Path, pa
 
     assert (code, out) == (2, "")
     assert err.startswith(f"error: {said}")
+    assert len(err) < 1_000
     assert len(call("runs", "--json").objects) == 4
 
 

@@ -33,7 +33,7 @@ def app() -> Foliot:
 
 
 def spec(source: str = "app", **fields: Any) -> Mapping[ScheduleId, ScheduleSpec]:
-    return {S: read_schedule({"job_id": "job", "source": source, **fields})}
+    return {S: read_schedule({"job_id": "job", **fields}, source=source)}
 
 
 def told(caplog: pytest.LogCaptureFixture) -> list[Any]:

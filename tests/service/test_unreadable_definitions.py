@@ -107,3 +107,35 @@ async def test_one_that_nobody_declares_is_named_to_who_asks_for_it(services: Se
 
     with pytest.raises(RowUnreadable, match="the row of job 'b' cannot be read"):
         await services.registrar.job(B)
+
+
+async def test_a_schedule_is_shown_whatever_is_left_of_those_before_it(services: Services, spoil: Spoil) -> None:
+    await services.deployer.apply(declared())
+    for _ in range(3):
+        await services.registrar.upsert_schedule("again", job_id=A, interval=60)
+        spoil("schedules", "again")
+        await services.storage.schedules.delete([ScheduleId("again")])
+
+    await services.registrar.upsert_schedule("again", job_id=A, interval=90)
+
+    view = await services.registrar.get_schedule("again")
+    assert (view.schedule_expr, len(view.preview)) == ("90", 5)
+
+
+async def test_a_schedule_is_found_however_many_there_were_before_it(services: Services) -> None:
+    await services.deployer.apply(declared())
+    for _ in range(101):
+        await services.registrar.upsert_schedule("again", job_id=A, interval=60)
+        await services.registrar.delete_schedule("again")
+
+    await services.registrar.upsert_schedule("again", job_id=A, interval=90)
+
+    assert (await services.registrar.get_schedule("again")).schedule_expr == "90"
+
+
+async def test_a_living_schedule_that_cannot_be_read_is_named(services: Services, spoil: Spoil) -> None:
+    await services.deployer.apply(declared())
+    spoil("schedules", B)
+
+    with pytest.raises(RowUnreadable, match="the row of schedule 'b' cannot be read"):
+        await services.registrar.get_schedule(B)

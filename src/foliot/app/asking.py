@@ -1,6 +1,6 @@
 """Asking an application: for runs, and about everything that is stored."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -11,13 +11,14 @@ from foliot.config.workflow_writing import write_workflow
 from foliot.domain.ids import RunId
 from foliot.domain.input.job import job_options
 from foliot.domain.input.timing import Moment, Span, millis
+from foliot.domain.input.words import text
 from foliot.domain.instant import Millis
 from foliot.domain.lease import CancelAnswer
 from foliot.domain.logs import LogEnd
 from foliot.domain.run import parse_status
 from foliot.domain.workflow.builder import StepBuilder, Workflow, whole_workflow
 from foliot.domain.workflow.spec import Edge
-from foliot.errors import InvalidInput
+from foliot.errors import InvalidInput, InvalidRun, shown
 from foliot.ports.runs import RunFilter
 from foliot.service.desk import Request
 from foliot.service.executions import ExecutionView
@@ -66,26 +67,37 @@ class Foliot(Application):
         [created] = await services.desk.enqueue(self._name(job), request)
         return created.run_id
 
-    async def enqueue_many(self, job: JobName, payloads: Sequence[Any], **options: Any) -> list[str]:
-        """Create one run for each payload, in order, all or none."""
-        request = Request(options=job_options(**options))
+    async def enqueue_many(
+        self,
+        job: JobName,
+        payloads: Iterable[Any],
+        *,
+        run_at: Moment | None = None,
+        delay: Span | None = None,
+        **options: Any,
+    ) -> list[str]:
+        """Create one run for each payload, in order, all or none, now or at a moment."""
+        _refuse_key(options)
+        request = Request(run_at=run_at, delay=delay, options=job_options(**options))
+        each = _payloads(payloads)
         services = await self.open()
-        return [created.run_id for created in await services.desk.enqueue(self._name(job), request, payloads)]
+        return [created.run_id for created in await services.desk.enqueue(self._name(job), request, each)]
 
     async def run(self, run_id: str) -> RunView:
         """What is known about a run."""
-        return view_run(await (await self.open()).desk.get(run_id))
+        services = await self.open()
+        return await services.overview.run(await services.desk.get(_text(run_id, "run_id")))
 
     async def attempts(self, run_id: str) -> list[AttemptView]:
         """Every finished attempt of a run, in order."""
-        return [view_attempt(record) for record in await (await self.open()).desk.attempts(run_id)]
+        return [view_attempt(record) for record in await (await self.open()).desk.attempts(_text(run_id, "run_id"))]
 
     async def runs(self, *, job: JobName | None = None, status: str | None = None, limit: int = 100) -> list[RunView]:
         """The newest runs first, 1 to 10,000 of them."""
         _check_limit(limit)
         only = RunFilter(
             job_id=None if job is None else self._name(job),
-            status=None if status is None else parse_status(status),
+            status=None if status is None else parse_status(_text(status, "status")),
             limit=limit,
         )
         return [view_run(run) for run in await (await self.open()).desk.page(only)]
@@ -93,33 +105,34 @@ class Foliot(Application):
     async def jobs(self, *, after: str | None = None, limit: int = 100) -> list[JobView]:
         """Jobs by id, those after `after`, each with its latest run."""
         _check_limit(limit)
-        return await (await self.open()).overview.jobs(after=after, limit=limit)
+        begin = None if after is None else _text(after, "after")
+        return await (await self.open()).overview.jobs(after=begin, limit=limit)
 
     async def cancel(self, run_id: str) -> CancelAnswer:
         """End a run: at once if it has not started, by telling its worker if it has."""
-        return await (await self.open()).desk.cancel(run_id)
+        return await (await self.open()).desk.cancel(_text(run_id, "run_id"))
 
     async def retry(self, run_id: str) -> str:
         """Run again what is over, with the same payload and options. Returns the id of the new run."""
-        return await (await self.open()).desk.retry(run_id)
+        return await (await self.open()).desk.retry(_text(run_id, "run_id"))
 
     async def mark(self, run_id: str) -> str:
         """Let a run count as a success. Returns the id of the run that is one: itself, or one that stands for it."""
-        return (await (await self.open()).desk.mark(run_id)).run_id
+        return (await (await self.open()).desk.mark(_text(run_id, "run_id"))).run_id
 
     async def logs(self, run_id: str) -> list[LogView]:
         """What a run printed so far, all attempts."""
-        items = (await self.open()).logs.read(run_id)
+        items = (await self.open()).logs.read(_text(run_id, "run_id"))
         return [item async for item in items if isinstance(item, LogView)]
 
     async def follow(self, run_id: str, after: Cursor | None = None) -> AsyncIterator[LogView | LogEnd]:
         """What a run prints, as it comes, until it is over; the last item says how its log ends."""
-        async for item in (await self.open()).logs.follow(run_id, after):
+        async for item in (await self.open()).logs.follow(_text(run_id, "run_id"), after):
             yield item
 
     async def output(self, run_id: str, attempt: int | None = None) -> bytes:
         """What the last attempt of a run, or another one, wrote to its standard output: every byte, or an error."""
-        return await (await self.open()).logs.raw_stdout(run_id, attempt)
+        return await (await self.open()).logs.raw_stdout(_text(run_id, "run_id"), attempt)
 
     # -- jobs
 
@@ -146,7 +159,7 @@ class Foliot(Application):
     async def wait_for_run(self, run_id: str, timeout: Span | None = None) -> RunView:  # noqa: ASYNC109
         """Return when a run has ended; an execution is one as well. WaitTimeout when that takes longer; it goes on."""
         patience = _patience(timeout)
-        [run] = await (await self.open()).presence.ended(RunId(run_id), patience=patience)
+        [run] = await (await self.open()).presence.ended(RunId(_text(run_id, "run_id")), patience=patience)
         return view_run(run)
 
     async def delete_job(self, job: JobName, *, force: bool = False) -> None:
@@ -179,12 +192,14 @@ class Foliot(Application):
         goes on with the next version.
         """
         services = await self.open()
-        await services.dependencies.remove_jobs(await services.workflows.delete(workflow, force=force))
+        await services.dependencies.remove_jobs(
+            await services.workflows.delete(_text(workflow, "workflow"), force=force)
+        )
 
     async def workflow_document(self, workflow: str, *, version: int | None = None) -> dict[str, Any]:
         """A workflow as the document that `deploy_workflow` takes, secrets included."""
         services = await self.open()
-        found = await services.workflows.get(workflow, version)
+        found = await services.workflows.get(_text(workflow, "workflow"), version)
         return write_workflow(workflow, found.spec, await services.workflows.own_schedules(workflow))
 
     async def start_workflow(
@@ -201,31 +216,37 @@ class Foliot(Application):
 
     async def workflow_status(self, execution_id: str) -> ExecutionView | None:
         """An execution with the results of its steps; None when there is none of that id."""
-        return await (await self.open()).executions.status(execution_id)
+        return await (await self.open()).executions.status(_text(execution_id, "execution_id"))
 
     async def active_workflows(self, workflow: str | None = None) -> list[ExecutionView]:
         """Executions that are not over, oldest first."""
-        return await (await self.open()).executions.active(workflow_id=workflow)
+        name = None if workflow is None else _text(workflow, "workflow")
+        return await (await self.open()).executions.active(workflow_id=name)
 
     async def rerun_workflow(self, execution_id: str, *steps: str) -> str:
         """Repeat an execution from the named steps on, or from those that failed; the other results are kept."""
-        return await (await self.open()).executions.rerun(execution_id, steps)
+        asked, named = _text(execution_id, "execution_id"), [_text(step, "step") for step in steps]
+        return await (await self.open()).executions.rerun(asked, named)
 
     async def mark_step(self, execution_id: str, step: str) -> str:
         """Let a step count as a success; the id of the execution that goes on comes back."""
-        return await (await self.open()).executions.mark_step(execution_id, step)
+        return await (await self.open()).executions.mark_step(_text(execution_id, "execution_id"), _text(step, "step"))
 
     async def approve(self, execution_id: str, step: str, *, by: str | None = None) -> None:
         """Let a step that waits for a person go on."""
-        await (await self.open()).executions.answer(execution_id, step, approve=True, by=by)
+        await self._answer(execution_id, step, approve=True, by=by)
 
     async def reject(self, execution_id: str, step: str, *, by: str | None = None) -> None:
         """Let a step that waits for a person fail."""
-        await (await self.open()).executions.answer(execution_id, step, approve=False, by=by)
+        await self._answer(execution_id, step, approve=False, by=by)
+
+    async def _answer(self, execution_id: str, step: str, *, approve: bool, by: str | None) -> None:
+        asked, named = _text(execution_id, "execution_id"), _text(step, "step")
+        await (await self.open()).executions.answer(asked, named, approve=approve, by=by)
 
     async def pause_step(self, workflow: str, step: str, paused: bool = True) -> None:
         """Let executions that reach the step skip it, or no longer."""
-        await (await self.open()).workflows.pause_step(workflow, step, paused=paused)
+        await (await self.open()).workflows.pause_step(_text(workflow, "workflow"), _text(step, "step"), paused=paused)
 
     async def add_dependency(self, child: JobName, parent: JobName, condition: str = "success") -> None:
         """Let a job follow another one whenever a schedule fires that: on success, failure, skipped or complete."""
@@ -250,28 +271,53 @@ class Foliot(Application):
 
     async def pause_schedule(self, schedule_id: str, paused: bool = True) -> None:
         """Let a schedule fire no longer, or again."""
-        await (await self.open()).registrar.pause_schedule(schedule_id, paused)
+        await (await self.open()).registrar.pause_schedule(_text(schedule_id, "schedule_id"), paused)
 
     async def delete_schedule(self, schedule_id: str, *, force: bool = False) -> None:
         """Delete a schedule that no file and no application owns; `force` as for jobs. The runs it started are kept."""
-        await (await self.open()).registrar.delete_schedule(schedule_id, force=force)
+        await (await self.open()).registrar.delete_schedule(_text(schedule_id, "schedule_id"), force=force)
 
     async def get_schedule(self, schedule_id: str) -> ScheduleView:
         """The schedule with its next five fire times."""
-        return await (await self.open()).registrar.get_schedule(schedule_id)
+        return await (await self.open()).registrar.get_schedule(_text(schedule_id, "schedule_id"))
 
     async def ticks(self, schedule_id: str, limit: int = 100) -> list[TickView]:
         """The newest rows of a schedule's ledger, newest first, 1 to 10,000 of them."""
         _check_limit(limit)
         services = await self.open()
-        schedule = await services.registrar.schedule(schedule_id)
+        schedule = await services.registrar.schedule(_text(schedule_id, "schedule_id"))
         return await services.overview.ticks(schedule, limit)
 
 
 def _check_limit(limit: object) -> None:
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= _LONGEST_PAGE:
         raise InvalidInput(
-            f"limit must be 1 to {_LONGEST_PAGE}, not {limit!r}", hint="Ask for less at once.", field="limit"
+            f"limit must be 1 to {_LONGEST_PAGE}, not {shown(limit)}", hint="Ask for less at once.", field="limit"
+        )
+
+
+def _text(value: object, name: str) -> str:
+    """An id or a word, of somebody who may not be held to our types."""
+    return text(value, name, InvalidInput)
+
+
+def _payloads(payloads: object) -> list[Any]:
+    if isinstance(payloads, str | bytes | bytearray | Mapping) or not isinstance(payloads, Iterable):
+        raise InvalidRun(
+            f"payloads must be a list with one for each run, not {type(payloads).__name__}",
+            hint="Write [first, second]. For a single run use enqueue.",
+            field="payloads",
+        )
+    return list(payloads)
+
+
+def _refuse_key(options: Mapping[str, Any]) -> None:
+    named = next((name for name in ("dedupe_key", "dedupe") if name in options), None)
+    if named is not None:
+        raise InvalidRun(
+            f"{named} is about one run, not many",
+            hint="A key gives one run. Create those that have one with enqueue, one by one.",
+            field=named,
         )
 
 
@@ -280,6 +326,6 @@ def _patience(timeout: Span | None) -> Millis | None:
     patience = None if timeout is None else millis(timeout, "timeout")
     if patience is not None and patience < 0:
         raise InvalidInput(
-            f"timeout must not be negative, not {timeout!r}", hint="0 looks once; None waits on.", field="timeout"
+            f"timeout must not be negative, not {shown(timeout)}", hint="0 looks once; None waits on.", field="timeout"
         )
     return patience

@@ -8,13 +8,14 @@ from foliot.domain.input.gate import take_gate
 from foliot.domain.input.job import job_options
 from foliot.domain.input.schedule import read_schedule
 from foliot.domain.input.timing import Moment, Span
+from foliot.domain.input.words import text
 from foliot.domain.job import JobSpec, Options, overlay
 from foliot.domain.kinds import KINDS
 from foliot.domain.kinds.http import read_command, read_statuses
 from foliot.domain.schedule import BEGINNING_OF_TIME, ScheduleSpec, check_schedule
 from foliot.domain.workflow.builder import StepBuilder, Workflow, whole_workflow
 from foliot.domain.workflow.spec import WorkflowSpec
-from foliot.errors import InvalidJob, InvalidSchedule
+from foliot.errors import InvalidJob, InvalidSchedule, shown
 from foliot.service.listeners import Listeners, OnComplete, OnStep
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -64,8 +65,7 @@ class Declarations:
 
         Besides the options of a job: env, working_dir, stdin, user, umask, limits, grace, output_cap, output.
         """
-        spec = {"command": command} if isinstance(command, str) else {"argv": list(command)}
-        return self._declare_kind(id, "shell", spec, options)
+        return self._declare_kind(id, "shell", _read_command(command), options)
 
     def http(self, id: str, command: str, **options: Any) -> str:  # noqa: A002 - the word of every other door
         """Register a request: a URL, "METHOD url", or JSON. Returns the job's id.
@@ -75,7 +75,7 @@ class Declarations:
         """
         if "expect_status" in options:
             options["expect_status"] = read_statuses(options["expect_status"])
-        return self._declare_kind(id, "http", read_command(command), options)
+        return self._declare_kind(id, "http", read_command(text(command, "command")), options)
 
     def call(self, id: str, function: str, **options: Any) -> str:  # noqa: A002 - the word of every other door
         """Register `module:function`, called in a process of its own. Returns the job's id.
@@ -125,10 +125,12 @@ class Declarations:
         Further fields are those of `upsert_schedule`: timezone, start_at, end_at, jitter_ms, overlap_policy,
         catchup_policy, catchup_max_age_sec, dst, dom_dow, payload.
         """
-        if ScheduleId(id) in self._schedules:
-            raise InvalidSchedule(f'schedule "{id}" is declared twice', hint="Give one of them another id.", field="id")
+        if ScheduleId(text(id, "id", InvalidSchedule)) in self._schedules:
+            raise InvalidSchedule(
+                f'schedule "{id[:64]}" is declared twice', hint="Give one of them another id.", field="id"
+            )
         rule = {"job_id": self._name(job), "cron_expr": cron, "interval": every, "at": at}
-        spec = read_schedule({**rule, **fields, "source": "app"})
+        spec = read_schedule({**rule, **fields}, source="app")
         # One whose time is over is no mistake of the code that declares it.
         check_schedule(spec, ScheduleId(id), BEGINNING_OF_TIME)
         self._schedules[ScheduleId(id)] = spec
@@ -144,7 +146,8 @@ class Declarations:
             return JobId(job)
         if not _is_hashable(job) or job not in self._names:
             raise InvalidJob(
-                f"{job!r} is not a job of this application", hint="Decorate it with @app.job, or name a job by its id."
+                f"{shown(job)} is not a job of this application",
+                hint="Decorate it with @app.job, or name a job by its id.",
             )
         return self._names[job]
 
@@ -168,19 +171,19 @@ class Declarations:
     def _declare_kind(self, job_id: str, kind: str, spec: dict[str, Any], options: dict[str, Any]) -> str:
         """Declare a job whose options and specification were given together."""
         said = {name: options.pop(name) for name in KINDS[kind].__struct_fields__ if name in options}
-        self._declare(JobId(job_id), kind, {**spec, **said}, options)
+        self._declare(JobId(text(job_id, "id")), kind, {**spec, **said}, options)
         return job_id
 
     def _declare(self, job_id: JobId, kind: str, spec: dict[str, Any], options: dict[str, Any]) -> None:
         if job_id in self._jobs:
-            raise InvalidJob(f'job "{job_id}" is declared twice', hint="Give one of them another id.", field="id")
-        description = options.pop("description", "")
+            raise InvalidJob(f'job "{job_id[:64]}" is declared twice', hint="Give one of them another id.", field="id")
+        description = options.pop("description", None)
         payload = options.pop("payload", None)
         gate = take_gate(self._with_names(options))
         declared = JobSpec(
             kind=kind,
             spec=spec,
-            description=description,
+            description="" if description is None else text(description, "description"),
             payload_template=payload,
             options=overlay(Options(), job_options(**options)),
             gate=gate,
@@ -188,6 +191,18 @@ class Declarations:
         )
         declared.check()
         self._jobs[job_id] = declared
+
+
+def _read_command(command: object) -> dict[str, Any]:
+    if isinstance(command, str):
+        return {"command": command}
+    if not isinstance(command, Sequence) or isinstance(command, bytes | bytearray | memoryview):
+        raise InvalidJob(
+            f"command must be text or a list of arguments, not {type(command).__name__}",
+            hint='Write "ls -l" for the shell, or ["ls", "-l"] to do without one.',
+            field="command",
+        )
+    return {"argv": list(command)}
 
 
 def _is_hashable(thing: object) -> bool:
@@ -201,9 +216,11 @@ def _job_id(function: object, given: str | None) -> str:
             f"a job must be a function, not {type(function).__name__}",
             hint='Write @app.job, @app.job(id="name") or app.job(id="name")(function).',
         )
-    name = given or getattr(function, "__name__", None)
+    if given:
+        return text(given, "id")
+    name = getattr(function, "__name__", None)
     if name is None:
         raise InvalidJob(
-            f"{function!r} has no name of its own", hint='Give it an id: app.job(id="name")(function).', field="id"
+            f"{shown(function)} has no name of its own", hint='Give it an id: app.job(id="name")(function).', field="id"
         )
     return str(name)

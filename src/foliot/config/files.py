@@ -8,6 +8,7 @@ import glob
 import os
 import re
 import stat
+import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -27,6 +28,7 @@ MAX_FILES: Final = 10_000
 MAX_DEPTH: Final = 50
 _INCLUDES: Final = Schema(Key("include", TEXTS))
 _IN_LINE: Final = re.compile(r" \(at line (?P<line>\d+), column \d+\)$")
+_LONG_NUMBER: Final = re.compile(r"(?<=[=\[,\s+-])[0-9][0-9_]{500,}")
 _AT_END: Final = " (at end of document)"
 _PASSING: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 """What is wrong with this process or this machine, not with a file."""
@@ -183,8 +185,10 @@ def parse(text: str, path: Path, problems: Problems) -> Document | None:
     except RecursionError:
         hint = f"Use at most {MAX_LEVELS} levels."
         problems.error(Place(name, 1), "lists or tables are nested too deeply", hint)
-    except ValueError as error:
+    except tomllib.TOMLDecodeError as error:
         problems.error(*_syntax(name, text, str(error)))
+    except ValueError:
+        problems.error(*_long_number(name, text))
     else:
         return Document(name, path.absolute().parent, tree, text)
     return None
@@ -196,6 +200,14 @@ def _syntax(name: str, text: str, message: str) -> tuple[Place, str, str]:
     line = int(found["line"]) if found else text.count("\n") + 1 if message.endswith(_AT_END) else 1
     fact = _IN_LINE.sub("", message).removesuffix(_AT_END)
     return Place(name, line), fact[:1].lower() + fact[1:], "This is not TOML; see https://toml.io."
+
+
+def _long_number(name: str, text: str) -> tuple[Place, str, str]:
+    """The one thing that Python refuses to read although it is TOML."""
+    found = _LONG_NUMBER.search(text)
+    line = text.count("\n", 0, found.start()) + 1 if found else 1
+    most = sys.get_int_max_str_digits()
+    return Place(name, line), f"a number has more than {most} digits", "Write it shorter, or in quotes if it is text."
 
 
 def sections(documents: tuple[Document, ...], name: str) -> Iterator[Node]:

@@ -6,15 +6,15 @@ A value from the environment is text whatever is meant; where text is not wanted
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
-from math import isfinite
 from typing import Any, Final, NamedTuple
 
 from foliot.config.expansion import Variable
 from foliot.domain.input.timing import span_in_words
 from foliot.domain.payload import encode_payload
 from foliot.domain.workflow.conditions import TRIGGER_RULES, Condition
-from foliot.errors import InvalidInput, suggest
+from foliot.errors import InvalidInput, shown, suggest
 
+_LARGEST: Final = 1e300
 _LONGEST_SPAN: Final = timedelta(seconds=1e10)
 _SIZE: Final = re.compile(r"\s*(\d{1,15}(?:\.\d{1,6})?)\s*([KMGT]?)(?:i?B)?\s*", re.ASCII | re.IGNORECASE)
 _SIZES: Final = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -106,8 +106,8 @@ def _number(value: Any) -> float:
             raise _wrong(value, "a number", "Write digits: 90 or 1.5.") from None
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise _wrong(value, "a number", "Write digits, without quotes.")
-    if not isfinite(value):
-        raise InvalidInput(f"must be a finite number, not {value}", hint="Write digits: 90 or 1.5.")
+    if not -_LARGEST < value < _LARGEST:
+        raise InvalidInput(f"must be a finite number of usable size, not {shown(value)}", hint="Write 90 or 1.5.")
     return value
 
 
@@ -126,7 +126,7 @@ def _bounded(value: Any, least: int, most: int) -> int:
     number = _whole(value)
     if not least <= number <= most:
         raise InvalidInput(
-            f"must be {least} to {most}, not {str(number)[:32]}", hint="Write a number within these bounds."
+            f"must be {least} to {most}, not {shown(number)}", hint="Write a number within these bounds."
         )
     return number
 
@@ -180,8 +180,15 @@ def _pairs(value: Any) -> dict[str, str]:
         if isinstance(text, bool) or not isinstance(text, str | int | float):
             hint = 'Put it in quotes: "...".'
             raise InvalidInput(f"{name[:40]!a} must be text, not {_TYPES.get(type(text), 'that')}", hint=hint)
-        read[_text(name)] = _text(text if isinstance(text, str) else str(text))
+        read[_text(name)] = _text(text if isinstance(text, str) else _digits(text))
     return read
+
+
+def _digits(number: float) -> str:
+    try:
+        return str(number)
+    except ValueError:  # Python writes down no number that is too long
+        raise InvalidInput("a number has too many digits", hint='Put it in quotes: "...".') from None
 
 
 def _no_table() -> InvalidInput:
@@ -244,7 +251,7 @@ def _span(value: Any) -> timedelta:
         return _span_in_words(value)
     seconds = _number(value)
     if not 0 <= seconds <= 1e10:
-        raise InvalidInput(f"must be 0 to 10000000000 seconds, not {str(value)[:32]}", hint=_SPANS)
+        raise InvalidInput(f"must be 0 to 10000000000 seconds, not {shown(value)}", hint=_SPANS)
     return timedelta(milliseconds=round(seconds * 1_000))
 
 

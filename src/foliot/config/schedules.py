@@ -177,7 +177,7 @@ def _check_length(target: _Target, name: str) -> None:
 
 def _read(target: _Target, fields: Fields) -> ScheduleSpec:
     given = fields.take(_TAKEN)
-    return read_schedule({**given, target.field: target.id, "source": FILE})
+    return read_schedule({**given, target.field: target.id}, source=FILE)
 
 
 def _place_of(error: InvalidInput, fields: Fields, written: Node | Found) -> Place:

@@ -24,7 +24,7 @@ from foliot.domain.secrets import HIDDEN, is_hidden
 from foliot.domain.workflow.checking import step_job_id
 from foliot.domain.workflow.jobs import PART_SOURCE
 from foliot.domain.workflow.spec import WorkflowSpec
-from foliot.errors import InvalidDocument, InvalidInput, Place, Severity
+from foliot.errors import InvalidDocument, InvalidInput, Place, Severity, shortened
 
 MAX_BYTES: Final = 16 << 20
 _SOURCE: Final = "api"
@@ -59,7 +59,7 @@ def json_path(path: KeyPath) -> str:
 
 def _member(name: str) -> str:
     is_plain = name.isascii() and name.isidentifier()
-    return f".{name}" if is_plain else f"[{msgspec.json.encode(name[:64]).decode()}]"
+    return f".{shortened(name)}" if is_plain else f"[{msgspec.json.encode(name[:64]).decode()}]"
 
 
 def open_document(document: Mapping[str, Any] | str | bytes) -> dict[str, Any]:
@@ -73,8 +73,10 @@ def open_document(document: Mapping[str, Any] | str | bytes) -> dict[str, Any]:
         check_depth(tree)
     except RecursionError:
         raise _no_document("lists or objects are nested too deeply", f"Use at most {MAX_LEVELS} levels.") from None
-    except (msgspec.MsgspecError, TypeError, ValueError) as error:
-        raise _no_document(f"the document is not JSON: {error}", "Give a JSON object, or a mapping.") from None
+    except (msgspec.MsgspecError, TypeError, ValueError, OverflowError) as error:
+        raise _no_document(
+            f"the document is not JSON: {shortened(str(error))}", "Give a JSON object, or a mapping."
+        ) from None
     if not isinstance(tree, dict):
         raise _no_document("the document must be an object", 'Write {"id": "etl", "steps": [...]}.')
     return tree

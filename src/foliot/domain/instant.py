@@ -27,7 +27,7 @@ _MILLISECOND: Final = timedelta(milliseconds=1)
 
 def from_datetime(moment: datetime) -> Instant:
     """Cut an aware datetime to whole milliseconds. Naive ones are refused: they name no moment."""
-    if moment.tzinfo is None:
+    if moment.utcoffset() is None:
         raise ValueError(f"{moment!r} has no timezone")
     return Instant((moment - _EPOCH) // _MILLISECOND)
 

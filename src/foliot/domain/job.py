@@ -14,7 +14,7 @@ from foliot.domain.instant import DAY, SECOND, Instant, Millis
 from foliot.domain.kinds import check_spec
 from foliot.domain.limits import Limit, job_limit, keyed_limit
 from foliot.domain.retry import Retry
-from foliot.errors import InvalidInput, InvalidJob
+from foliot.errors import InvalidInput, InvalidJob, shown
 
 DEFAULT_PROJECT: Final = "default"
 DEFAULT_QUEUE: Final = "default"
@@ -22,6 +22,7 @@ MAX_PRIORITY: Final = 1_000
 MAX_TIMEOUT: Final = Millis(366 * DAY)
 MAX_CAPACITY: Final = 1_000_000
 LONGEST_NAME: Final = 200
+_UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
 _NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:@-]{0,199}")
 
 
@@ -75,12 +76,8 @@ class Options(Struct, frozen=True, kw_only=True, omit_defaults=True):
                 hint="Leave it out where a run may take for ever.",
                 field="timeout",
             )
-        if self.concurrency_key is not None and not 0 < len(self.concurrency_key) <= 200:
-            raise InvalidJob(
-                f"concurrency_key must have 1 to 200 characters, not {len(self.concurrency_key)}",
-                hint="Use a short name for what the runs share, or leave it out.",
-                field="concurrency_key",
-            )
+        if self.concurrency_key is not None:
+            _check_key(self.concurrency_key)
 
 
 NOT_OPTIONS: Final = ("spec", "start")
@@ -180,6 +177,22 @@ def check_name(what: str, name: str, refusal: type[InvalidInput] = InvalidJob) -
         )
 
 
+def _check_key(key: str) -> None:
+    """A key that every database can hold: one knows no NUL, none knows half a character."""
+    if not 0 < len(key) <= 200:
+        raise InvalidJob(
+            f"concurrency_key must have 1 to 200 characters, not {len(key)}",
+            hint="Use a short name for what the runs share, or leave it out.",
+            field="concurrency_key",
+        )
+    if _UNSTORABLE.search(key):
+        raise InvalidJob(
+            f"concurrency_key {shown(key)} holds the character NUL or half a character",
+            hint="Use plain text; encode or hash anything else.",
+            field="concurrency_key",
+        )
+
+
 def _within(what: str, value: int, least: int, most: int, hint: str) -> None:
     if not least <= value <= most:
-        raise InvalidJob(f"{what} must be {least} to {most}, not {value}", hint=hint, field=what)
+        raise InvalidJob(f"{what} must be {least} to {most}, not {shown(value)}", hint=hint, field=what)

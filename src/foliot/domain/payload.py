@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
-from foliot.errors import InvalidRun
+from foliot.errors import InvalidRun, shown
 
 MAX_BYTES: Final = 1 << 20
 MAX_LEVELS: Final = 200
@@ -111,7 +111,7 @@ def _check_json(value: Any, is_result: bool, levels: int) -> None:
 def _check_object(value: dict[Any, Any], is_result: bool, levels: int) -> None:
     for key, item in value.items():
         if not isinstance(key, str):
-            raise TypeError(f"the key {key!r} is not text")
+            raise TypeError(f"the key {shown(key)} is not text")
         _check_json(item, is_result, levels)
 
 

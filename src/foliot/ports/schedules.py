@@ -50,8 +50,12 @@ class TickSight(NamedTuple):
     """A row of the ledger as people are shown it."""
 
     record: TickRecord
+    key: str | None
+    """The idempotency key of the tick; a range has none."""
+    decided_at: Instant
+    """When it was settled, and the row written."""
     error: RowUnreadable | None = None
-    """Why the row cannot be read; the record is what can be told all the same."""
+    """Why the row cannot be read; the rest is what can be told all the same."""
 
 
 class ScheduleStore(Protocol):
@@ -125,6 +129,10 @@ class ScheduleStore(Protocol):
 
     async def latest_ticks(self, uid: ScheduleUid, *, limit: int) -> list[TickSight]:
         """The newest ledger rows, newest first, to be shown."""
+        ...
+
+    async def ledger(self, schedule_id: ScheduleId) -> Ledger | None:
+        """The schedule that has this id now, with its revisions, pauses and planned ticks."""
         ...
 
     async def ledgers(

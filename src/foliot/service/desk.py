@@ -16,7 +16,7 @@ from foliot.domain.payload import encode_payload
 from foliot.domain.run import AttemptRecord, NewRun, Run
 from foliot.domain.workflow.spec import PART_SOURCE
 from foliot.domain.workflow.template import has_template
-from foliot.errors import InvalidRun, NotFound, RowUnreadable
+from foliot.errors import InvalidRun, NotFound, RowUnreadable, shown
 from foliot.ports.clock import Clock
 from foliot.ports.runs import Created, RunFilter
 from foliot.ports.storage import Storage
@@ -136,7 +136,9 @@ class Desk:
         given = {**request.options, **request.extra}
         overrides = msgspec.json.encode(given) if given else None
         due_at = _due_at(request, now)
-        scheduled_for = optional_instant(request.scheduled_for, "scheduled_for")
+        # Who names a moment has planned for it.
+        planned = request.run_at if request.scheduled_for is None else request.scheduled_for
+        scheduled_for = optional_instant(planned, "scheduled_for")
         template, is_gated = job.spec.payload_template, job.spec.gate is not None
         return [
             NewRun(
@@ -182,7 +184,7 @@ def _due_at(request: Request, now: Instant) -> Instant:
         return now
     due_at = now + millis(request.delay, "delay")
     if not now <= due_at <= LATEST:
-        raise InvalidRun(f"delay {request.delay!r} leads out of time", hint="Use 0 to a few years.", field="delay")
+        raise InvalidRun(f"delay {shown(request.delay)} leads out of time", hint="Use 0 to a few years.", field="delay")
     return Instant(due_at)
 
 
@@ -196,7 +198,7 @@ def _dedupe(request: Request) -> tuple[str, Millis | None]:
         return "window", window
     if request.dedupe not in _SCOPES:
         raise InvalidRun(
-            f"dedupe {str(request.dedupe)[:32]!a} does not exist",
+            f"dedupe {shown(request.dedupe)} does not exist",
             hint='Use "forever", "active" or a timedelta.',
             field="dedupe",
         )

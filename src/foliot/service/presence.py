@@ -46,9 +46,9 @@ class Presence:
         begun = self._clock.elapsed()
         while True:
             found = await self._storage.runs.get(run_ids)
-            gone = next((run_id for run_id in run_ids if run_id not in found), None)
-            if gone is not None:
-                raise NotFound("run", gone)
+            gone = [run_id for run_id in run_ids if run_id not in found]
+            if gone:
+                raise NotFound("run", gone[0])
             pending = [run_id for run_id in run_ids if not found[run_id].status.is_terminal]
             if not pending:
                 return [found[run_id] for run_id in run_ids]

@@ -11,13 +11,14 @@ from foliot.domain.edit import is_same_rule
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import IdSource, JobId, ScheduleId, ScheduleUid
 from foliot.domain.input.schedule import read_schedule
+from foliot.domain.input.words import flag
 from foliot.domain.instant import Instant
 from foliot.domain.job import Job, JobSpec, check_name, inherited, watched_by
 from foliot.domain.payload import encode_payload
 from foliot.domain.schedule import Schedule, ScheduleSpec, canonical, why_over
 from foliot.domain.sharing import once_each
 from foliot.domain.workflow.spec import GRAPH
-from foliot.errors import InvalidInput, InvalidJob, InvalidSchedule, NotFound, RowUnreadable
+from foliot.errors import InvalidInput, InvalidJob, InvalidSchedule, NotFound, RowUnreadable, shown
 from foliot.ports.clock import Clock
 from foliot.ports.definitions import NewSchedule
 from foliot.ports.storage import Storage
@@ -165,6 +166,7 @@ class Registrar:
         return over
 
     async def pause_schedule(self, schedule_id: str, paused: bool) -> None:
+        flag(paused, "paused", InvalidSchedule)
         if not await self._storage.schedules.pause([ScheduleId(schedule_id)], paused=paused):
             raise await self._no_schedule(schedule_id)
 
@@ -177,6 +179,7 @@ class Registrar:
 
     async def pause_job(self, job_id: str, paused: bool = True) -> list[ScheduleId]:
         """Pause or resume all schedules of a job, whoever owns it; their ids come back."""
+        flag(paused, "paused", InvalidSchedule)
         job = await self.job(job_id)
         names = [schedule.id async for schedule in stored_schedules(self._storage, job.id)]
         return [schedule.id for schedule in await self._storage.schedules.pause(names, paused=paused)]
@@ -227,11 +230,10 @@ class Registrar:
                 yield job.id, job.spec.gate
 
     async def get_schedule(self, schedule_id: str) -> ScheduleView:
-        ledgers = await self._storage.schedules.ledgers(ids=[ScheduleId(schedule_id)])
-        living = [ledger for ledger in ledgers if ledger.deleted_at is None]
-        if not living:
+        ledger = await self._storage.schedules.ledger(ScheduleId(schedule_id))
+        if ledger is None:
             raise await self._no_schedule(schedule_id)
-        return view_ledger(living[-1], self._clock.now())
+        return view_ledger(ledger, self._clock.now())
 
     async def schedule(self, schedule_id: str) -> Schedule:
         found = await self._storage.schedules.get([ScheduleId(schedule_id)])
@@ -279,7 +281,7 @@ def _check_kinds(schedule_id: object, paused: object) -> None:
         )
     if paused is not None and not isinstance(paused, bool):
         raise InvalidSchedule(
-            f"paused must be true or false, not {paused!r}",
+            f"paused must be true or false, not {shown(paused)}",
             hint="Leave it out to keep it as it is.",
             field="paused",
         )

@@ -9,6 +9,7 @@ import msgspec
 from foliot.domain.deployment import FILE, Declared
 from foliot.domain.edit import is_same_rule
 from foliot.domain.ids import JobId, ScheduleId
+from foliot.domain.input.words import flag
 from foliot.domain.job import JobSpec
 from foliot.domain.schedule import Schedule, ScheduleSpec, canonical
 from foliot.domain.workflow.checking import check_workflow, names_around
@@ -166,6 +167,7 @@ class Workflows:
 
     async def pause_step(self, workflow_id: str, step: str, *, paused: bool = True) -> None:
         """Let executions that reach the step skip it, or no longer."""
+        flag(paused, "paused")
         version = await self.get(workflow_id)
         names = [known.name for known in version.spec.steps]
         if step not in names:

@@ -31,17 +31,19 @@ from foliot.adapters.queue.storage import StorageQueue
 from foliot.adapters.storage.sqlite import SqliteStorage
 from foliot.app import Foliot
 from foliot.domain.ids import IdSource
-from foliot.domain.instant import DAY, Instant, Millis, from_timedelta, later
+from foliot.domain.instant import DAY, LATEST, Instant, Millis, from_timedelta, later
 from foliot.domain.launch import launch_elsewhere, launch_job
 from foliot.engine.gatekeeper import LOOK_AGAIN
 from foliot.engine.loop import AT_ONCE, Duty
 from foliot.engine.node import Parts, Settings, Timekeeping, Work
+from foliot.errors import InvalidInput, shown
 from foliot.ports.storage import Storage, Topic
 from foliot.testing.clock import VirtualClock
 from foliot.wiring import Services, build_runners, build_services
 
 _FOR_EVER: Final = Millis(100_000 * DAY)
 """The lease of the one worker there is: no test should have to renew it."""
+_EXAMPLE: Final = "Write advance(timedelta(hours=3))."
 _TURNS: Final = 1_000
 _BATCH: Final = 1_000
 
@@ -81,7 +83,7 @@ class InlineEngine:
 
     async def advance(self, span: timedelta) -> None:
         """Let time pass, and everything happen at its moment."""
-        await self.advance_to(later(self.clock.now(), from_timedelta(span)))
+        await self.advance_to(_moment_after(self.clock.now(), span))
 
     async def advance_to(self, moment: Instant) -> None:
         await self.run_until_idle()
@@ -199,6 +201,15 @@ class InlineEngine:
 def _services(storage: Storage, clock: VirtualClock) -> Services:
     ids = IdSource(count(1).__next__)
     return build_services(storage, clock, ids)
+
+
+def _moment_after(now: Instant, span: timedelta) -> Instant:
+    if not isinstance(span, timedelta):
+        raise InvalidInput(f"time passes by a timedelta, not {type(span).__name__}", hint=_EXAMPLE, field="span")
+    moment = later(now, from_timedelta(span))
+    if not now <= moment <= LATEST:
+        raise InvalidInput(f"time cannot pass by {shown(span)}", hint=_EXAMPLE, field="span")
+    return moment
 
 
 def _as_coroutine(function: Callable[..., Any]) -> Callable[..., Any]:

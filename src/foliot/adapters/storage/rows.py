@@ -237,15 +237,20 @@ def tick_of(row: Row) -> TickRecord:
     return _tick(read_row(TickRow, row, "tick", row[0]))
 
 
+class TickSightRow(TickRow, array_like=True, frozen=True, gc=False):
+    key: str | None
+    decided_at: Moment
+
+
 def tick_sight_of(row: Row) -> TickSight:
-    """The same, for people."""
-    known, error = sight(TickRow, row, "tick", row[0])
+    """The columns of `TickSightRow`, for people."""
+    known, error = sight(TickSightRow, row, "tick", row[0])
     record = _tick(known)
     if error is not None:
         # Where one of these is what cannot be read, nothing stands for it yet.
         outcome, reason = record.outcome or TickOutcome.FAILED, record.reason or TickReason.LAUNCH_FAILED
         record = record._replace(outcome=outcome, reason=reason)
-    return TickSight(record, error)
+    return TickSight(record, known.key, Instant(known.decided_at), error)
 
 
 def _tick(row: TickRow) -> TickRecord:

@@ -16,22 +16,27 @@ _RETRY: Final = {
     "retry_delays": "delays",
 }
 _PLAIN: Final = ("queue", "priority", "max_concurrent", "concurrency_key", "concurrency_limit", "max_lost")
+_NONE: Final = ("max_concurrent", "concurrency_key")
 KNOWN: Final = (*_RETRY, *_PLAIN, "timeout", "delivery")
 
 
 def job_options(**given: Any) -> dict[str, Any]:
-    """Read options. Only those that were given come back, in the form that `domain.job.overlay` takes."""
+    """Read options. Only those that were given come back, in the form that `domain.job.overlay` takes.
+
+    None was not given, except where it says that there is to be no limit and no key.
+    """
     if not given:
         return {}
     for name in given:
         if name not in KNOWN:
             hint = suggest(name, KNOWN, otherwise=f"Use: {', '.join(KNOWN)}.")
             raise InvalidJob(f"option {name[:64]!a} does not exist", hint=hint, field=name[:64])
+    given = {name: value for name, value in given.items() if value is not None or name in _NONE}
     options: dict[str, Any] = {name: _plain(name, given[name]) for name in _PLAIN if name in given}
     retry = {field: _retry(name, given[name]) for name, field in _RETRY.items() if name in given}
     if retry:
         options["retry"] = _whole(retry)
-    if given.get("timeout") is not None:
+    if "timeout" in given:
         options["timeout"] = millis(given["timeout"], "timeout")
     if "delivery" in given:
         options["delivery"] = word_of(Delivery)(given["delivery"], "delivery")

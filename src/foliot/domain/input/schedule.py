@@ -1,13 +1,13 @@
 """From the fields of a request to a schedule: the same words in Python, TOML and HTTP."""
 
 from collections.abc import Mapping
-from typing import Any, get_args
+from typing import Any, Final, get_args
 
 from foliot.domain import cron
 from foliot.domain.cron import DomDow, Dst
 from foliot.domain.ids import JobId
 from foliot.domain.input.timing import Moment, Span, instant, millis, optional_instant
-from foliot.domain.input.words import one_of, text, whole_number, word_of
+from foliot.domain.input.words import flag, one_of, text, whole_number, word_of
 from foliot.domain.instant import SECOND, Millis, ceil_second
 from foliot.domain.schedule import Catchup, Overlap, ScheduleSpec, ScheduleType
 from foliot.domain.tick import JitterMode
@@ -23,17 +23,16 @@ _DST = get_args(Dst)
 _DOM_DOW = get_args(DomDow)
 
 
-def read_schedule(fields: Mapping[str, Any]) -> ScheduleSpec:
+def read_schedule(fields: Mapping[str, Any], *, source: str = "api") -> ScheduleSpec:
     """Read a schedule from named fields. One that does not exist is refused with the one that was probably meant.
 
-    None is the same as leaving a field out.
+    None is the same as leaving a field out. The source is who owns it, which is not for its fields to say.
     """
-    known = schedule_spec.__kwdefaults__ or {}
     for name in fields:
-        if name not in known:
-            hint = _ELSEWHERE if name in _PAUSED else suggest(name, known, otherwise=f"Use: {', '.join(known)}.")
+        if name not in _KNOWN:
+            hint = _ELSEWHERE if name in _PAUSED else suggest(name, _KNOWN, otherwise=f"Use: {', '.join(_KNOWN)}.")
             raise InvalidSchedule(f"field {name[:64]!a} does not exist", hint=hint, field=name[:64])
-    return schedule_spec(**{name: value for name, value in fields.items() if value is not None})
+    return schedule_spec(source=source, **{name: value for name, value in fields.items() if value is not None})
 
 
 def schedule_spec(
@@ -74,13 +73,21 @@ def schedule_spec(
         jitter=Millis(whole_number(jitter_ms, "jitter_ms", InvalidSchedule)),
         jitter_mode=_JITTER_MODE(jitter_mode, "jitter_mode"),
         overlap=_OVERLAP(overlap_policy, "overlap_policy"),
-        catchup=_CATCHUP(_CATCHUP_ALIASES.get(str(catchup_policy), catchup_policy), "catchup_policy"),
+        catchup=_catchup(catchup_policy, "catchup_policy"),
         catchup_max_age=None if catchup_max_age_sec is None else millis(catchup_max_age_sec, "catchup_max_age_sec"),
         dst=one_of(_DST, dst, "dst", InvalidSchedule),
         dom_dow=one_of(_DOM_DOW, dom_dow, "dom_dow", InvalidSchedule),
         payload=payload,
         source=source,
     )
+
+
+_KNOWN: Final = tuple(name for name in schedule_spec.__kwdefaults__ or () if name != "source")
+
+
+def _catchup(value: Any, name: str) -> Catchup:
+    alias = _CATCHUP_ALIASES.get(value) if isinstance(value, str) else None
+    return alias or _CATCHUP(value, name)
 
 
 def _timezone(timezone: str | None, kind: ScheduleType, expr: str) -> str:
@@ -92,7 +99,8 @@ def _timezone(timezone: str | None, kind: ScheduleType, expr: str) -> str:
 
 
 def _rule(cron_expr: str | None, interval: Span | None, at: Moment | None, manual: bool) -> tuple[ScheduleType, str]:
-    if (cron_expr is not None) + (interval is not None) + (at is not None) + bool(manual) != 1:
+    flag(manual, "manual", InvalidSchedule)
+    if (cron_expr is not None) + (interval is not None) + (at is not None) + manual != 1:
         given = [name for name, value in _named(cron_expr, interval, at, manual).items() if value]
         raise InvalidSchedule(
             f"a schedule has one rule, not {len(given)}" + (f": {', '.join(given)}" if given else ""),

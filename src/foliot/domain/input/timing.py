@@ -2,11 +2,10 @@
 
 import re
 from datetime import datetime, timedelta
-from math import isfinite
 from typing import Any, Final
 
 from foliot.domain.instant import LATEST, SECOND, Instant, Millis, from_datetime, from_timedelta
-from foliot.errors import InvalidInput
+from foliot.errors import InvalidInput, shown
 
 Moment = datetime | str
 """An aware datetime, or ISO 8601 text with an offset."""
@@ -15,6 +14,8 @@ Span = timedelta | float
 
 _SPAN_PART: Final = re.compile(r"\s*(\d{1,12}(?:\.\d{1,6})?)\s*(ms|[smhdw])\s*", re.ASCII)
 _UNITS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
+_LARGEST: Final = 1e300
+"""Above it, a whole number may be none that can be reckoned with as a fraction."""
 _EXAMPLE: Final = 'Use ISO 8601 with an offset, such as "2026-01-01T09:00:00Z".'
 
 
@@ -25,7 +26,7 @@ def instant(value: Moment, field: str) -> Instant:
         raise InvalidInput(
             f"{field} must be a datetime or ISO 8601 text, not {type(value).__name__}", hint=_EXAMPLE, field=field
         )
-    if moment.tzinfo is None:
+    if moment.utcoffset() is None:
         raise InvalidInput(
             f"{field} {moment.isoformat()} has no timezone",
             hint='Add an offset, such as "2026-01-01T09:00:00+01:00", or tzinfo to the datetime.',
@@ -52,7 +53,7 @@ def millis(value: Span, field: str) -> Millis:
     seconds = number(value, field)
     if not -1e12 < seconds < 1e12:
         raise InvalidInput(
-            f"{field} {value!r} is not a usable number of seconds",
+            f"{field} {shown(value)} is not a usable number of seconds",
             hint="Use less than 1000000000000; milliseconds have to be divided by 1000.",
             field=field,
         )
@@ -79,9 +80,9 @@ def number(value: Any, field: str) -> float:
         raise InvalidInput(
             f"{field} must be a number, not {type(value).__name__}", hint="Give an int or a float.", field=field
         )
-    if not isfinite(value):
+    if not -_LARGEST < value < _LARGEST:
         raise InvalidInput(
-            f"{field} must be a finite number, not {value}",
+            f"{field} must be a finite number of usable size, not {shown(value)}",
             hint="Leave the field out where there is to be no limit.",
             field=field,
         )

@@ -1,4 +1,4 @@
-"""Reading text, whole numbers, and words of which there are only a few.
+"""Reading text, whole numbers, true and false, and words of which there are only a few.
 
 What cannot be read is refused with the error of the thing it was given for.
 """
@@ -8,10 +8,10 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from foliot.domain.input.timing import number
-from foliot.errors import InvalidJob, InvalidSchedule, suggest
+from foliot.errors import InvalidInput, InvalidJob, shown, suggest
 
 Word = TypeVar("Word", bound=StrEnum)
-Refusal = type[InvalidJob] | type[InvalidSchedule]
+Refusal = type[InvalidInput]
 
 
 class PartialAs(StrEnum):
@@ -37,8 +37,8 @@ def word_of(words: type[Word], refusal: Refusal = InvalidJob) -> Callable[[Any, 
 def one_of(words: Sequence[str], value: Any, name: str, refusal: Refusal = InvalidJob) -> Any:
     """The value, which must be one of the words."""
     if value not in words:
-        hint = suggest(str(value), words, otherwise=f"Use one of: {', '.join(words)}.")
-        raise refusal(f"{name} {str(value)[:32]!a} does not exist", hint=hint, field=name)
+        hint = suggest(value if isinstance(value, str) else "", words, otherwise=f"Use one of: {', '.join(words)}.")
+        raise refusal(f"{name} {shown(value)} does not exist", hint=hint, field=name)
     return value
 
 
@@ -48,7 +48,13 @@ def text(value: Any, name: str, refusal: Refusal = InvalidJob) -> str:
     return value
 
 
+def flag(value: Any, name: str, refusal: Refusal = InvalidJob) -> bool:
+    if not isinstance(value, bool):
+        raise refusal(f"{name} must be true or false, not {shown(value)}", hint="Write True or False.", field=name)
+    return value
+
+
 def whole_number(value: Any, name: str, refusal: Refusal = InvalidJob) -> int:
     if int(number(value, name)) != value:
-        raise refusal(f"{name} must be a whole number, not {value!r}", hint="Leave out the fraction.", field=name)
+        raise refusal(f"{name} must be a whole number, not {shown(value)}", hint="Leave out the fraction.", field=name)
     return int(value)

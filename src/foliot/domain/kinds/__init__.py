@@ -15,7 +15,7 @@ from foliot.domain.kinds.http import HttpSpec
 from foliot.domain.kinds.process import ProcessSpec
 from foliot.domain.kinds.python import PythonSpec
 from foliot.domain.kinds.shell import ShellSpec
-from foliot.errors import InvalidJob
+from foliot.errors import InvalidJob, shortened
 
 Spec = TypeVar("Spec", bound=Struct)
 
@@ -55,7 +55,12 @@ def read_spec(kind: type[Spec], spec: Mapping[str, Any]) -> Spec:
         return convert(spec, kind)
     except ValidationError as error:
         hint = f"What such a job can say: {', '.join(kind.__struct_fields__)}."
-        raise InvalidJob(f"this is no {name_of(kind)} job: {error}", hint=hint, field="spec") from None
+        raise InvalidJob(f"this is no {name_of(kind)} job: {shortened(str(error))}", hint=hint, field="spec") from None
+    except UnicodeEncodeError:
+        hint = "A lone surrogate has no bytes. Write the character as a whole."
+        raise InvalidJob(
+            f"this is no {name_of(kind)} job: it holds half a character", hint=hint, field="spec"
+        ) from None
 
 
 def name_of(kind: type[Struct]) -> str:

@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 from foliot.domain.payload import MAX_BYTES, MAX_LEVELS, check_depth, encode_payload
 from foliot.domain.request import MAX_REDIRECTS
 from foliot.domain.url import Url, read_url
-from foliot.errors import InvalidInput, InvalidJob, suggest
+from foliot.errors import InvalidInput, InvalidJob, shown, suggest
 
 OUTPUT_CAP: Final = 32 << 10
 """Bytes of an answer that are stored, unless the job says otherwise."""
@@ -144,12 +144,12 @@ def _read_object(text: str) -> dict[str, Any]:
 def _read_range(item: object) -> tuple[int, int]:
     found = _RANGE.fullmatch(str(item).strip()) if isinstance(item, int | str) else None
     if found is None:
-        raise _no_status(repr(item)[:64])
+        raise _no_status(shown(item))
     if found["hundred"]:
         return int(found["hundred"]) * 100, int(found["hundred"]) * 100 + 99
     first, last = int(found["first"]), int(found["last"] or found["first"])
     if not 100 <= first <= last <= 599:
-        raise _no_status(repr(item)[:64])
+        raise _no_status(shown(item))
     return first, last
 
 

@@ -8,7 +8,7 @@ from operator import or_
 from typing import Final, NamedTuple
 
 from foliot.domain.workflow.spec import ON_COMPLETE, Edge, Step
-from foliot.errors import Problem, suggest
+from foliot.errors import Problem, shortened, suggest
 
 MOST_CYCLES: Final = 20
 """So many are named of a workflow; more are not read by anybody."""
@@ -126,7 +126,7 @@ def _edge_problems(step: Step, known: set[str], finals: Sequence[str]) -> Iterat
         yield Problem.error(f'step "{step.name}" comes after "{name}" twice', "Join the conditions in one edge.")
     for edge in step.after:
         if edge.parent not in known:
-            hint = suggest(edge.parent, known, otherwise=f"There are: {', '.join(sorted(known)[:20])}.")
+            hint = suggest(edge.parent, known, otherwise=f"There are: {shortened(', '.join(sorted(known)[:20]), 400)}.")
             yield Problem.error(f'step "{step.name}" comes after "{edge.parent}", which does not exist', hint)
         elif edge.parent in finals:
             hint = "Let it come after another step, or let that one not be final."

@@ -21,7 +21,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from foliot.domain.workflow.facts import MISSING, follow
-from foliot.errors import InvalidRun, Problem, suggest
+from foliot.errors import InvalidRun, Problem, shortened, suggest
 
 _TEMPLATE: Final = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 _PART: Final = r"""\.([A-Za-z0-9_@:-]+)|\["([^"]*)"\]|\['([^']*)'\]"""
@@ -175,7 +175,11 @@ def _problem(reference: Reference, earlier: _Earlier, params: Mapping[str, Any])
 
 def _named(reference: Reference, params: Mapping[str, Any]) -> str:
     """Which parameter was probably meant, or which there are."""
-    there_are = f"There are: {', '.join(list(params)[:20])}." if params else "The workflow has none: give it params."
+    there_are = (
+        f"There are: {shortened(', '.join(list(params)[:20]), 400)}."
+        if params
+        else "The workflow has none: give it params."
+    )
     return _quoted(reference, params) or suggest(reference.name, params, otherwise=there_are)
 
 

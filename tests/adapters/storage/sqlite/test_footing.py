@@ -20,7 +20,7 @@ def delete(file: Path) -> None:
 
 
 def replace(file: Path) -> None:
-    shutil.copy(file, file.with_name("copy.db")).replace(file)
+    Path(shutil.copy(file, file.with_name("copy.db"))).replace(file)
 
 
 def move(file: Path, to: Path) -> Path:

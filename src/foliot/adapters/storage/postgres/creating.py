@@ -60,8 +60,7 @@ def are_plain(runs: Sequence[NewRun]) -> bool:
 
 
 def _is_plain(run: NewRun) -> bool:
-    is_planned = run.tick is not None or run.scheduled_for is not None
-    return run.dedupe_key is None and run.root is None and not is_planned and not run.is_gated
+    return run.dedupe_key is None and run.root is None and run.tick is None and not run.is_gated
 
 
 async def create_plain_runs(transaction: Transaction, project: str, runs: Sequence[NewRun], at: Instant | None) -> None:
@@ -72,7 +71,7 @@ async def create_plain_runs(transaction: Transaction, project: str, runs: Sequen
         [
             *([run.job_id for run in runs], [one.queue for one in options], [one.priority for one in options]),
             *([run.trigger for run in runs], due, _texts([run.payload for run in runs])),
-            _texts([run.overrides for run in runs]),
+            *(_texts([run.overrides for run in runs]), [run.scheduled_for for run in runs]),
         ]
     )
     event = EventKind.RUNS_CREATED.value, encode(created(runs))

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from foliot.adapters.storage.documents import as_stored_schedule, encode
 from foliot.adapters.storage.notices import about_schedules
@@ -162,11 +162,17 @@ class PostgresSchedules:
     async def latest_ticks(self, uid: ScheduleUid, *, limit: int) -> list[TickSight]:
         return [tick_sight_of(row) for row in await self._database.rows("latest_ticks", uid, limit)]
 
+    async def ledger(self, schedule_id: ScheduleId) -> Ledger | None:
+        found = await self._ledgers(await self._database.rows("ledger", self._project, schedule_id))
+        return found[0] if found else None
+
     async def ledgers(
         self, *, after: ScheduleUid | None = None, limit: int = 100, ids: Collection[ScheduleId] | None = None
     ) -> list[Ledger]:
         query, wanted = ("ledgers", None) if ids is None else ("ledgers_of", list(ids))
-        rows = await self._database.rows(query, self._project, after, limit, wanted)
+        return await self._ledgers(await self._database.rows(query, self._project, after, limit, wanted))
+
+    async def _ledgers(self, rows: Sequence[Any]) -> list[Ledger]:
         uids = [row["uid"] for row in rows]
         revisions = by_uid(await self._database.rows("revisions", uids)) if uids else {}
         pauses = by_uid(await self._database.rows("pauses", uids)) if uids else {}

@@ -65,6 +65,12 @@ def _needs_older(row: DueRow, planned: Mapping[ScheduleUid, Sequence[PlannedTick
     return any(tick.revision != row.number for tick in planned.get(row.uid, ()))
 
 
+def ledger(session: Session, project: str, schedule_id: ScheduleId) -> Ledger | None:
+    """The living schedule of that name, with all that rules its ticks."""
+    found = _ledgers(session, project, session.rows(SQL["ledger"], (project, schedule_id)))
+    return found[0] if found else None
+
+
 def ledgers(
     session: Session, project: str, after: ScheduleUid | None, limit: int, ids: Collection[ScheduleId] | None
 ) -> list[Ledger]:
@@ -73,6 +79,10 @@ def ledgers(
         rows = session.rows(SQL["ledgers"], (after or "", limit))
     else:
         rows = session.rows(SQL["ledgers_of"], (after or "", limit, project, encode_names(ids)))
+    return _ledgers(session, project, rows)
+
+
+def _ledgers(session: Session, project: str, rows: Sequence[Row]) -> list[Ledger]:
     uids = [row[1] for row in rows]
     belongings = [edits.by_uid(session, table, uids) for table in ("revisions", "pauses", "planned")]
     return [ledger_of(project, row[1:], row[0], *(of.get(row[1], ()) for of in belongings)) for row in rows]

@@ -106,6 +106,9 @@ class SqliteSchedules:
     async def latest_ticks(self, uid: ScheduleUid, *, limit: int) -> list[TickSight]:
         return await self._reader.read(lambda session: ticks.read_latest_ticks(session, uid, limit))
 
+    async def ledger(self, schedule_id: ScheduleId) -> Ledger | None:
+        return await self._reader.read(lambda session: looking.ledger(session, self._project, schedule_id))
+
     async def ledgers(
         self, *, after: ScheduleUid | None = None, limit: int = 100, ids: Collection[ScheduleId] | None = None
     ) -> list[Ledger]:

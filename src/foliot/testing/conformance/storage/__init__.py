@@ -1,6 +1,7 @@
 """What it means to be a storage: every promise of `foliot.ports.storage` as a test.
 
-An adapter's own test file gives three fixtures (`UnreadableContract` asks for one more) and names the suites:
+An adapter's own test file gives three fixtures (the suites of unreadable rows ask for one more, `spoil`) and names the
+suites. pytest-asyncio is in its mode `auto` (docs/howto/write-an-adapter.md):
 
     @pytest.fixture
     def clock() -> VirtualClock: ...

@@ -34,6 +34,7 @@ class AbsenceContract(Contract):
 
         assert await schedules.get([nul, NIGHTLY]) == {NIGHTLY: nightly}
         assert [found.schedule for found in await schedules.ledgers(ids=[nul, NIGHTLY])] == [nightly]
+        assert await schedules.ledger(nul) is None
         assert await schedules.page(job_id=JobId(NUL)) == []
         assert [one.id for one in await schedules.pause([nul, NIGHTLY], paused=True, at=scene.now)] == [NIGHTLY]
         assert await schedules.delete([nul, NIGHTLY], at=scene.now) == [NIGHTLY]

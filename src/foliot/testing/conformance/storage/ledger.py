@@ -10,7 +10,7 @@ from foliot.domain.schedule import Catchup, Overlap
 from foliot.domain.tick import TickOutcome, tick_key
 from foliot.domain.timetable import Timetable
 from foliot.ports.storage import Storage
-from foliot.testing.builders import every
+from foliot.testing.builders import NIGHTLY, every
 from foliot.testing.clock import VirtualClock
 from foliot.testing.conformance.storage.scene import Contract, Scene
 
@@ -122,6 +122,15 @@ class LedgerContract(Contract):
 
         assert [tick.scheduled_for for tick in latest] == [moments[5], moments[4]]
 
+    @pytest.mark.proves("R4-24")
+    async def test_the_newest_ticks_come_with_their_keys_and_when_they_were_decided(self, scene: Scene) -> None:
+        uid, moments = await six_ticks(scene)
+        keys = dict(await scene.storage.schedules.tick_keys(uid, after=Instant(0), until=LATEST, limit=9))
+
+        [seen] = await scene.storage.schedules.latest_ticks(uid, limit=1)
+
+        assert (seen.key, seen.decided_at) == (keys[moments[5]], scene.clock.now())
+
     async def test_a_stranger_has_no_ticks(self, scene: Scene) -> None:
         stranger = ScheduleUid("stranger")
 
@@ -144,6 +153,18 @@ class LedgerContract(Contract):
 
         assert [ledger.schedule.id for ledger in ledgers] == ["b"]
         assert await scene.storage.schedules.ledgers(ids=[]) == []
+
+    async def test_of_an_id_that_was_given_twice_the_living_ledger_is_found(self, scene: Scene) -> None:
+        await scene.schedule(every(60))
+        await scene.storage.schedules.delete([NIGHTLY], at=scene.now)
+        assert await scene.storage.schedules.ledger(NIGHTLY) is None
+
+        living = await scene.schedule(every(90))
+
+        ledger = await scene.storage.schedules.ledger(NIGHTLY)
+        assert ledger is not None
+        assert (ledger.schedule, ledger.deleted_at) == (living, None)
+        assert [ledger] == (await scene.storage.schedules.ledgers())[1:]
 
     async def test_a_ledger_shows_its_schedule_as_it_is(self, scene: Scene) -> None:
         await scene.schedule(every(60))

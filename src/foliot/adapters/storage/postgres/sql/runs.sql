@@ -31,17 +31,19 @@ SELECT id FROM stored;
 -- now, and looking for each of them first would cost a third more.
 WITH clock AS MATERIALIZED (SELECT coalesce($2::bigint, foliot.now_ms()) AS now),
 new AS MATERIALIZED (
-    SELECT given.id, coalesce(given.job_id, $14) AS job_id, coalesce(given.queue, $15) AS queue,
-           coalesce(given.priority, $16) AS priority, coalesce(given.trigger, $17) AS trigger,
-           coalesce(given.due_at, $18) AS due_at, coalesce(given.payload, $19) AS payload,
-           coalesce(given.overrides, $20) AS overrides
-    FROM unnest($6::text[], $7::text[], $8::text[], $9::int[], $10::text[], $11::bigint[], $12::text[], $13::text[])
-         AS given (id, job_id, queue, priority, trigger, due_at, payload, overrides)
+    SELECT given.id, coalesce(given.job_id, $15) AS job_id, coalesce(given.queue, $16) AS queue,
+           coalesce(given.priority, $17) AS priority, coalesce(given.trigger, $18) AS trigger,
+           coalesce(given.due_at, $19) AS due_at, coalesce(given.payload, $20) AS payload,
+           coalesce(given.overrides, $21) AS overrides, coalesce(given.scheduled_for, $22) AS scheduled_for
+    FROM unnest($6::text[], $7::text[], $8::text[], $9::int[], $10::text[], $11::bigint[], $12::text[], $13::text[],
+                $14::bigint[])
+         AS given (id, job_id, queue, priority, trigger, due_at, payload, overrides, scheduled_for)
 ),
 stored AS (
     INSERT INTO foliot.runs (id, project, job_id, queue, priority, trigger, status, due_at, created_at, payload,
-                             overrides)
-    SELECT id, $1, job_id, queue, priority, trigger, 'scheduled', due_at, (SELECT now FROM clock), payload, overrides
+                             overrides, scheduled_for)
+    SELECT id, $1, job_id, queue, priority, trigger, 'scheduled', due_at, (SELECT now FROM clock), payload, overrides,
+           scheduled_for
     FROM new
 ),
 placed AS (

@@ -1,0 +1,359 @@
+"""What is of a kind that nobody meant is refused in words, where it is given, and nothing is stored."""
+
+from collections.abc import AsyncIterator, Callable
+from datetime import UTC, datetime, timedelta, tzinfo
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from foliot import Foliot
+from foliot.errors import InvalidInput, InvalidJob, InvalidSchedule, NotFound
+from foliot.testing.inline import InlineEngine
+
+HUGE = 10**400
+LONG = "x" * 1_000_000
+HALF = "\ud800"
+
+
+class Nowhere(tzinfo):
+    """A zone that does not know its own offset."""
+
+    def utcoffset(self, moment: datetime | None) -> None:
+        return None
+
+    dst = utcoffset
+
+    def tzname(self, moment: datetime | None) -> str:
+        return "nowhere"
+
+
+class Silent:
+    """Something that cannot be shown."""
+
+    def __repr__(self) -> str:
+        raise RuntimeError("no")
+
+
+A_HUGE = pytest.param(HUGE, id="huge")
+AN_UNPRINTABLE = pytest.param(1 << 20_000, id="unprintable")
+"""So large that Python refuses to write it down."""
+A_LONG = pytest.param(LONG, id="long")
+
+
+@pytest.fixture
+async def app(tmp_path: Path) -> AsyncIterator[Foliot]:
+    app = Foliot(f"sqlite:///{tmp_path}/foliot.db")
+
+    @app.job(queue="slow", priority=7, retries=2)
+    async def report(day: str = "") -> None:
+        pass
+
+    async with app:
+        await app.upsert_schedule("s", job_id="report", cron_expr="@daily")
+        yield app
+
+
+async def refused(asked: Any) -> InvalidInput:
+    """The error of a call, which says what to do and is fit to be printed."""
+    with pytest.raises(InvalidInput) as caught:
+        await asked
+    assert caught.value.hint
+    assert len(str(caught.value).encode()) < 2_000
+    return caught.value
+
+
+# -- who owns a schedule
+
+
+@pytest.mark.parametrize("source", [5, "app", "file", None])
+async def test_nobody_says_who_owns_a_schedule(app: Foliot, source: Any) -> None:
+    error = await refused(app.upsert_schedule("t", job_id="report", cron_expr="@daily", source=source))
+
+    assert error.message == "field 'source' does not exist"
+    assert "source" not in error.hint
+    with pytest.raises(NotFound):
+        await app.get_schedule("t")
+
+
+def test_nobody_says_it_in_code_either() -> None:
+    with pytest.raises(InvalidSchedule, match="'source' does not exist"):
+        Foliot().schedule("t", "report", every=60, source="api")
+
+
+# -- numbers
+
+RUN_NUMBERS = ["retries", "retry_delay", "retry_factor", "retry_cap", "retry_jitter", "timeout", "priority"]
+RUN_NUMBERS += ["max_concurrent", "concurrency_limit", "max_lost"]
+
+
+@pytest.mark.parametrize("number", [A_HUGE, AN_UNPRINTABLE])
+@pytest.mark.parametrize("option", [*RUN_NUMBERS, "delay"])
+async def test_a_run_with_a_number_out_of_all_bounds_is_refused(app: Foliot, option: str, number: Any) -> None:
+    error = await refused(app.enqueue("report", **{option: number}))
+
+    assert option in error.message
+    assert await app.runs() == []
+
+
+@pytest.mark.parametrize("option", [*RUN_NUMBERS, "window_sec"])
+def test_so_is_a_job(option: str) -> None:
+    gate: dict[str, Any] = {"depends_on": "other"} if option == "window_sec" else {}
+
+    with pytest.raises(InvalidInput, match=option):
+        Foliot().job(id="z", **{**gate, option: HUGE})(lambda: None)
+
+
+@pytest.mark.parametrize("field", ["version", "interval", "jitter_ms", "catchup_max_age_sec"])
+async def test_so_is_a_schedule(app: Foliot, field: str) -> None:
+    rule: dict[str, Any] = {} if field == "interval" else {"cron_expr": "@daily"}
+
+    error = await refused(app.upsert_schedule("t", job_id="report", **{**rule, field: HUGE}))
+
+    assert field in error.message
+    with pytest.raises(InvalidInput, match="interval"):
+        app.schedule("t", "report", every=HUGE)
+
+
+async def test_so_is_patience(app: Foliot) -> None:
+    assert "timeout" in (await refused(app.wait_for_job("report", timeout=HUGE))).message
+
+
+@pytest.mark.parametrize("number", [A_HUGE, AN_UNPRINTABLE])
+async def test_so_is_a_workflow(app: Foliot, number: int) -> None:
+    document = {"id": "etl", "timeout_sec": number, "steps": [{"name": "a", "command": "true"}]}
+
+    await refused(app.deploy_workflow(document))
+
+
+# -- true or false
+
+
+@pytest.mark.parametrize("paused", [None, "no", 0, 1, "", A_LONG, Silent()])
+async def test_to_pause_is_true_or_false(app: Foliot, paused: Any) -> None:
+    await app.deploy_workflow({"id": "etl", "steps": [{"name": "a", "command": "true"}]})
+    await app.pause_schedule("s")
+
+    for asked in (app.pause_schedule("s", paused), app.pause_job("report", paused), app.pause_step("etl", "a", paused)):
+        assert (await refused(asked)).field == "paused"
+
+    assert (await app.get_schedule("s")).paused
+    services = await app.open()
+    assert await services.storage.workflows.paused_steps("etl") == set()
+
+
+@pytest.mark.parametrize("manual", ["no", 1, []])
+async def test_whether_only_people_fire_is_true_or_false(app: Foliot, manual: Any) -> None:
+    error = await refused(app.upsert_schedule("t", job_id="report", manual=manual))
+
+    assert error.field == "manual"
+
+
+# -- nothing
+
+NOT_GIVEN: dict[str, Any] = dict.fromkeys(["queue", "priority", "concurrency_limit", "max_lost", "delivery", "timeout"])
+NOT_GIVEN |= dict.fromkeys(["retries", "retry_delay", "retry_factor", "retry_cap", "retry_jitter", "retry_delays"])
+
+
+async def test_an_option_that_is_none_is_not_given(app: Foliot) -> None:
+    run_id = await app.enqueue("report", **NOT_GIVEN)
+
+    run = await (await app.open()).desk.get(run_id)
+    assert (run.priority, await (await app.open()).storage.runs.overrides(run.id)) == (7, None)
+
+
+async def test_a_job_whose_options_are_none_is_as_it_would_be_without(tmp_path: Path) -> None:
+    app = Foliot(f"sqlite:///{tmp_path}/foliot.db")
+    app.job(id="a", description=None, **NOT_GIVEN)(lambda: None)
+    app.job(id="b")(lambda: None)
+
+    async with app:
+        registrar = (await app.open()).registrar
+        a, b = await registrar.job("a"), await registrar.job("b")
+    assert (a.spec.options, a.spec.description) == (b.spec.options, "")
+
+
+@pytest.mark.parametrize("description", [5, b"x", [], datetime(2026, 1, 1)])
+def test_a_description_is_text(description: Any) -> None:
+    with pytest.raises(InvalidJob, match="description must be text"):
+        Foliot().job(id="z", description=description)(lambda: None)
+
+
+# -- many payloads
+
+
+@pytest.mark.parametrize("payloads", [None, "abc", b"abc", {"a": 1}, 5])
+async def test_many_payloads_are_not_one(app: Foliot, payloads: Any) -> None:
+    error = await refused(app.enqueue_many("report", payloads))
+
+    assert "enqueue" in error.hint
+    assert await app.runs() == []
+
+
+async def test_payloads_may_come_one_by_one(app: Foliot) -> None:
+    await app.enqueue_many("report", ({"day": day} for day in ("mon", "tue")))
+
+    assert [run.input_payload for run in await app.runs()] == [{"day": "tue"}, {"day": "mon"}]
+
+
+async def test_many_runs_may_be_for_later(app: Foliot) -> None:
+    await app.enqueue_many("report", [1, 2], run_at=datetime(2100, 1, 1, tzinfo=UTC))
+    await app.enqueue_many("report", [3], delay=timedelta(days=1))
+
+    assert {run.status for run in await app.runs()} == {"scheduled"}
+
+
+@pytest.mark.parametrize("option", [{"dedupe_key": "k"}, {"dedupe": "active"}])
+async def test_a_key_for_one_run_is_not_one_for_many(app: Foliot, option: dict[str, Any]) -> None:
+    error = await refused(app.enqueue_many("report", [1, 2], **option))
+
+    assert "enqueue" in error.hint
+    assert await app.runs() == []
+
+
+# -- ids
+
+BY_RUN = ["run", "attempts", "cancel", "retry", "mark", "logs", "output", "wait_for_run"]
+BY_EXECUTION = ["workflow_status", "rerun_workflow"]
+BY_WORKFLOW = ["delete_workflow", "workflow_document", "active_workflows"]
+BY_SCHEDULE = ["get_schedule", "delete_schedule", "pause_schedule", "ticks"]
+
+
+@pytest.mark.parametrize("wrong", [5, b"x", [], {}, {1}, object(), Silent(), timedelta(0), 1 << 70])
+async def test_an_id_is_text(app: Foliot, wrong: Any) -> None:
+    for verb in (*BY_RUN, *BY_EXECUTION, *BY_WORKFLOW, *BY_SCHEDULE):
+        assert "must be text" in (await refused(getattr(app, verb)(wrong))).message
+
+
+async def test_none_is_no_id(app: Foliot) -> None:
+    for verb in (*BY_RUN, *BY_EXECUTION, *BY_SCHEDULE):
+        await refused(getattr(app, verb)(None))
+
+
+@pytest.mark.parametrize("verb", ["mark_step", "approve", "reject", "pause_step"])
+async def test_the_id_of_what_has_a_step_is_text(app: Foliot, verb: str) -> None:
+    await refused(getattr(app, verb)([], "a"))
+    await refused(getattr(app, verb)("etl", []))
+
+
+async def test_what_is_printed_is_asked_for_by_text(app: Foliot) -> None:
+    with pytest.raises(InvalidInput, match="run_id must be text"):
+        await anext(app.follow(5))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("after", [timedelta(0), 1 << 70, [], b"x"])
+async def test_a_page_of_jobs_begins_after_text(app: Foliot, after: Any) -> None:
+    assert "after must be text" in (await refused(app.jobs(after=after))).message
+
+
+@pytest.mark.parametrize("job", [5, None, [], [LONG], Silent()])
+async def test_a_job_is_named_by_its_id_or_its_function(app: Foliot, job: Any) -> None:
+    await refused(app.enqueue(job))
+
+
+async def test_an_execution_that_is_not_there_is_missed_with_a_hint(app: Foliot) -> None:
+    with pytest.raises(NotFound, match="foliot workflows active"):
+        await app.rerun_workflow("nope")
+
+
+# -- declarations
+
+DECLARATIONS: list[tuple[Callable[[Foliot, Any], object], str]] = [
+    (lambda app, wrong: app.shell("z", wrong), "command"),
+    (lambda app, wrong: app.http("z", wrong), "command"),
+    (lambda app, wrong: app.shell(wrong, "true"), "id"),
+    (lambda app, wrong: app.schedule(wrong, "report", every=60), "id"),
+]
+
+
+@pytest.mark.parametrize("wrong", [5, None, {}, {"a"}, b"x", object()])
+@pytest.mark.parametrize(("declare", "field"), DECLARATIONS)
+def test_what_is_declared_with_something_else_than_text_is_refused(
+    declare: Callable[[Foliot, Any], object], field: str, wrong: Any
+) -> None:
+    with pytest.raises(InvalidInput, match=f"{field} must be text"):
+        declare(Foliot(), wrong)
+
+
+@pytest.mark.parametrize("wrong", [5, b"x", object()])
+def test_the_id_of_a_function_is_text(wrong: Any) -> None:
+    with pytest.raises(InvalidJob, match="id must be text"):
+        Foliot().job(id=wrong)(lambda: None)
+
+
+@pytest.mark.parametrize("field", ["env", "umask", "limits", "grace", "output_cap", "output"])
+def test_half_a_character_is_in_no_field_of_a_process(field: str) -> None:
+    with pytest.raises(InvalidJob, match="half a character"):
+        Foliot().shell("z", "true", **{field: HALF})
+
+
+@pytest.mark.parametrize("storage", [5, None, b"sqlite:///x.db", []])
+async def test_a_storage_is_named_by_text(storage: Any) -> None:
+    assert "storage must be text" in (await refused(Foliot(storage).open())).message
+
+
+# -- keys that runs share
+
+
+@pytest.mark.parametrize("key", [HALF, "a\0b"])
+async def test_a_key_that_not_every_database_can_hold_is_refused_by_name(app: Foliot, key: str) -> None:
+    error = await refused(app.enqueue("report", concurrency_key=key))
+
+    assert error.field == "concurrency_key"
+    with pytest.raises(InvalidJob, match="concurrency_key"):
+        Foliot().job(id="z", concurrency_key=key)(lambda: None)
+
+
+# -- moments
+
+
+async def test_a_zone_without_an_offset_is_none(app: Foliot) -> None:
+    lost = datetime(2100, 1, 1, tzinfo=Nowhere())
+
+    for asked in (app.enqueue("report", run_at=lost), app.upsert_schedule("t", job_id="report", at=lost)):
+        assert "has no timezone" in (await refused(asked)).message
+
+
+# -- what is shown
+
+Ask = Callable[[Foliot, Any], Any]
+ECHOES: list[Ask] = [
+    lambda app, wrong: app.runs(limit=wrong),
+    lambda app, wrong: app.upsert_schedule("t", job_id="report", cron_expr="@daily", paused=wrong),
+    lambda app, wrong: app.upsert_schedule("t", job_id="report", cron_expr="@daily", overlap_policy=wrong),
+    lambda app, wrong: app.upsert_schedule("t", job_id="report", cron_expr="@daily", catchup_policy=wrong),
+    lambda app, wrong: app.upsert_schedule("t", job_id="report", cron_expr="@daily", dst=wrong),
+    lambda app, wrong: app.enqueue("report", dedupe=wrong),
+    lambda app, wrong: app.enqueue("report", delivery=wrong),
+    lambda app, wrong: app.runs(status=wrong),
+]
+
+
+@pytest.mark.parametrize("wrong", [A_LONG, Silent(), [LONG]])
+@pytest.mark.parametrize("ask", ECHOES)
+async def test_a_wrong_value_is_shown_in_part_or_not_at_all(app: Foliot, ask: Ask, wrong: Any) -> None:
+    await refused(ask(app, wrong))
+
+
+def test_nor_is_a_long_one_of_a_process() -> None:
+    with pytest.raises(InvalidJob, match=r"at `\$.output`") as caught:
+        Foliot().shell("z", "true", output=LONG)
+
+    assert len(str(caught.value)) < 2_000
+
+
+async def test_a_key_of_a_payload_is_shown_in_part(app: Foliot) -> None:
+    await refused(app.enqueue("report", {(LONG,): 1}))
+
+
+# -- time in tests
+
+
+@pytest.mark.parametrize("span", [5, None, "1h", timedelta(-1), timedelta.max])
+async def test_time_passes_by_a_length_of_time(span: Any) -> None:
+    async with InlineEngine(Foliot()) as engine:
+        before = engine.clock.now()
+
+        await refused(engine.advance(span))
+
+        assert engine.clock.now() == before
