@@ -9,12 +9,11 @@ from datetime import date, datetime, time, timedelta
 from typing import Any, Final, NamedTuple
 
 from foliot.config.expansion import Variable
-from foliot.domain.input.timing import span_in_words
+from foliot.domain.input.timing import LARGEST_NUMBER, span_in_words
 from foliot.domain.payload import encode_payload
 from foliot.domain.workflow.conditions import TRIGGER_RULES, Condition
 from foliot.errors import InvalidInput, shown, suggest
 
-_LARGEST: Final = 1e300
 _LONGEST_SPAN: Final = timedelta(seconds=1e10)
 _SIZE: Final = re.compile(r"\s*(\d{1,15}(?:\.\d{1,6})?)\s*([KMGT]?)(?:i?B)?\s*", re.ASCII | re.IGNORECASE)
 _SIZES: Final = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -106,7 +105,7 @@ def _number(value: Any) -> float:
             raise _wrong(value, "a number", "Write digits: 90 or 1.5.") from None
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise _wrong(value, "a number", "Write digits, without quotes.")
-    if not -_LARGEST < value < _LARGEST:
+    if not -LARGEST_NUMBER < value < LARGEST_NUMBER:
         raise InvalidInput(f"must be a finite number of usable size, not {shown(value)}", hint="Write 90 or 1.5.")
     return value
 

@@ -14,7 +14,7 @@ Span = timedelta | float
 
 _SPAN_PART: Final = re.compile(r"\s*(\d{1,12}(?:\.\d{1,6})?)\s*(ms|[smhdw])\s*", re.ASCII)
 _UNITS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
-_LARGEST: Final = 1e300
+LARGEST_NUMBER: Final = 1e300
 """Above it, a whole number may be none that can be reckoned with as a fraction."""
 _EXAMPLE: Final = 'Use ISO 8601 with an offset, such as "2026-01-01T09:00:00Z".'
 
@@ -80,7 +80,7 @@ def number(value: Any, field: str) -> float:
         raise InvalidInput(
             f"{field} must be a number, not {type(value).__name__}", hint="Give an int or a float.", field=field
         )
-    if not -_LARGEST < value < _LARGEST:
+    if not -LARGEST_NUMBER < value < LARGEST_NUMBER:
         raise InvalidInput(
             f"{field} must be a finite number of usable size, not {shown(value)}",
             hint="Leave the field out where there is to be no limit.",

@@ -10,7 +10,7 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -135,14 +135,18 @@ async def _serve(served: Served, settings: Settings, lines: LineWriter, *, appli
             _calm_collector()
             log.info("node_started", extra={"label": settings.label, "roles": list(settings.roles), "pid": os.getpid()})
             if sys.stderr.isatty():
-                for line in await greeting(services, settings, served.path, served.storage, changes):
-                    lines.put(line)
+                _say(lines, await greeting(services, settings, served.path, served.storage, changes))
             await stop.wait()
         await _stop(node, lines)
     if node.failure is not None:
         raise node.failure
     if node.abandoned:
         _leave_stuck_functions(node.abandoned)
+
+
+def _say(lines: LineWriter, greeting: Iterable[str]) -> None:
+    for line in greeting:
+        lines.put(line)
 
 
 @asynccontextmanager
