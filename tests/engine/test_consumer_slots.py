@@ -180,6 +180,28 @@ async def test_two_hands_together_ask_for_no_more_than_there_are_slots(
     assert len(rig.stage.under_way) == 5
 
 
+async def test_two_hands_share_the_outcomes_that_wait(two_handed: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    rig, exchange = two_handed, two_handed.storage.runs.exchange
+    runs = [await rig.enqueue() for _ in range(9)]
+    saved: list[int] = []
+
+    async def noting(finishes: Any, *rest: Any, **options: Any) -> Exchanged:
+        saved.append(len(finishes))
+        return await exchange(finishes, *rest, **options)
+
+    await rig.membership.round()
+    for hand in rig.worker.hands:
+        await hand.round()
+    await ease()
+    for run in runs[:5]:
+        rig.stage.end(run)
+    await ease()
+    monkeypatch.setattr(rig.storage.runs, "exchange", noting)
+    await asyncio.gather(*(hand.round() for hand in rig.worker.hands))
+
+    assert saved == [3, 2]
+
+
 async def test_a_second_hand_rests_until_more_is_to_be_had(two_handed: Rig) -> None:
     first, second = two_handed.worker.hands
     runs = [await two_handed.enqueue() for _ in range(6)]

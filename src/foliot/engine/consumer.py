@@ -78,7 +78,7 @@ class Consumer:
 
     @property
     def _most_at_once(self) -> int:
-        """The most that is claimed at once: each hand has its share of the slots."""
+        """The most that is claimed or saved at once: each hand has its share of the slots."""
         return -(-self._membership.slots // 2) if self._storage.is_remote else self._membership.slots
 
     @property
@@ -149,11 +149,12 @@ class Consumer:
         return self._membership.slots - len(self._running) - self._asked - stuck
 
     async def _claim(self, worker: Worker, limit: int, hints: Sequence[RunId] | None) -> list[Claim]:
-        """Claim what is next, or, where there are hints, what they name. Outcomes that wait are saved along with it."""
+        """Claim what is next, or, where there are hints, what they name. Outcomes that wait are saved along with it, as
+        many as are a hand's share: the other one takes the rest, at the same time."""
         if hints is not None and not hints:
             return []
         try:
-            with self._finisher.batch() as ended:
+            with self._finisher.batch(self._most_at_once) as ended:
                 stale, claims = await self._storage.runs.exchange(ended, worker.id, worker.queues, limit, only=hints)
         except BaseException:
             self._finisher.wake.set()

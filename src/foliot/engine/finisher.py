@@ -55,9 +55,10 @@ class Finisher:
         await self._is_empty.wait()
 
     @contextmanager
-    def batch(self) -> Iterator[Sequence[Finish]]:
+    def batch(self, most: int = BATCH) -> Iterator[Sequence[Finish]]:
         """What is to be saved next, for whoever saves it under this. Where that fails, it waits again."""
-        batch, self._waiting = self._waiting[:BATCH], self._waiting[BATCH:]
+        size = min(most, BATCH)
+        batch, self._waiting = self._waiting[:size], self._waiting[size:]
         self._under_way.append(batch)
         try:
             yield batch
