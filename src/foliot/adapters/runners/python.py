@@ -9,10 +9,12 @@ function returns.
 import asyncio
 import contextvars
 import inspect
+import os
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, NoReturn
 
+from foliot.adapters.runners.forks import end_copy, generation, watch
 from foliot.adapters.runners.function import Handler, bind, describe
 from foliot.adapters.runners.isolated import IsolatedCalls
 from foliot.domain.context import Context, enter
@@ -30,6 +32,7 @@ class PythonRunner:
     """Carries out jobs that call a function: by the name it is registered under, or by `module:function`."""
 
     def __init__(self, handlers: Mapping[str, Handler], *, threads: int, isolated: IsolatedCalls | None = None) -> None:
+        watch()
         self._handlers = handlers
         self._isolated = IsolatedCalls() if isolated is None else isolated
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="foliot-job")
@@ -91,22 +94,42 @@ def _context(attempt: Attempt) -> Context:
 def _answer(call: Callable[[], Any]) -> Answer:
     """Call a function. Whatever it raises is about the job: SystemExit must not end the worker, and StopIteration
     cannot even cross into the event loop."""
+    origin = generation()
     try:
-        return call(), None
+        answer: Answer = call(), None
     except BaseException as error:
-        return None, error
+        answer = None, error
+    if generation() != origin:
+        _end_copy(answer[1])
+    return answer
 
 
 async def _awaited(call: Callable[[], Awaitable[Any]]) -> Success | Failure:
     """The same for a coroutine, except that a cancellation from outside goes on."""
+    origin = generation()
     try:
         result = await call()
     except BaseException as error:
+        if generation() != origin:
+            _end_copy(error)
         task = asyncio.current_task()
         if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
             raise
         return _failure(error)
+    if generation() != origin:
+        _end_copy(None)
     return _success(result)
+
+
+def _end_copy(error: BaseException | None) -> NoReturn:
+    """The end of a process that the function forked, in the way that it took."""
+    match error:
+        case None:
+            end_copy("returned from its function", 0)
+        case SystemExit(code=None | int() as code):
+            os._exit((code or 0) & 0xFF)
+        case _:
+            end_copy(f"failed in its function ({describe(error).rpartition(chr(10))[2]})", 1)
 
 
 async def _refused(failure: Failure) -> Failure:

@@ -12,7 +12,6 @@ A transaction holds nothing but statements and small decisions; a server gives u
 """
 
 import asyncio
-import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final, TypeVar
@@ -25,9 +24,10 @@ from foliot.adapters.storage.postgres.arrays import literal
 from foliot.adapters.storage.postgres.bell import Bell
 from foliot.adapters.storage.postgres.dsn import Dsn
 from foliot.adapters.storage.postgres.impossible import without_impossible
+from foliot.adapters.storage.postgres.persistence import persist
 from foliot.adapters.storage.postgres.server_clock import ServerClock
 from foliot.adapters.storage.postgres.statements import statements
-from foliot.adapters.storage.postgres.trouble import BROKEN, READ_ONLY, is_bad_data, is_retryable, translate
+from foliot.adapters.storage.postgres.trouble import BROKEN, READ_ONLY, is_bad_data, translate
 from foliot.domain.events import EventKind
 from foliot.domain.instant import Instant
 from foliot.errors import Unstorable
@@ -47,8 +47,6 @@ SETTINGS: Final = {
     "jit": "off",
 }
 _BEGIN: Final = "BEGIN ISOLATION LEVEL READ COMMITTED"
-_PAUSES: Final = (0.02, 0.1, 0.3, 0.6, 1.0)
-"""Seconds between two tries, before jitter."""
 _LAST_WORD: Final = 1.0
 """Seconds that a server has to end what was given up. After that it is taken for gone."""
 
@@ -218,19 +216,21 @@ class Database:
             raise
 
     async def _persist(self, once: Callable[[], Awaitable[T]], may_repeat: Callable[[], bool]) -> T:
-        """Try, and try again where that can help, with growing pauses."""
-        pauses = list(_PAUSES)
-        while True:
+        """Try, and try again where that can help."""
+
+        async def once_more() -> T:
             try:
                 return await once()
-            except (asyncpg.PostgresError, *BROKEN, ValueError) as error:
-                if is_bad_data(error):
-                    raise Unstorable(error) from error
-                if isinstance(error, READ_ONLY):
-                    await self._pool.expire_connections()
-                if not (pauses and is_retryable(error) and may_repeat()):
-                    raise translate(error, self.dsn.server) from error
-            await asyncio.sleep(pauses.pop(0) * random.uniform(0.5, 1.5))  # noqa: S311 - spreads load, guards nothing
+            except READ_ONLY:
+                await self._pool.expire_connections()
+                raise
+
+        try:
+            return await persist(once_more, lambda _: may_repeat())
+        except (asyncpg.PostgresError, *BROKEN, ValueError) as error:
+            if is_bad_data(error):
+                raise Unstorable(error) from error
+            raise translate(error, self.dsn.server) from error
 
 
 async def divide(items: Sequence[S], save: Callable[[Sequence[S]], Awaitable[list[T]]]) -> list[T]:

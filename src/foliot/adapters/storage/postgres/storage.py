@@ -16,6 +16,7 @@ from foliot.adapters.storage.postgres.jobs import PostgresJobs
 from foliot.adapters.storage.postgres.logs import PostgresLogs
 from foliot.adapters.storage.postgres.migrate import check_encoding, check_version, migrate
 from foliot.adapters.storage.postgres.options import check_files, refused_option
+from foliot.adapters.storage.postgres.persistence import persist
 from foliot.adapters.storage.postgres.runs import PostgresRuns
 from foliot.adapters.storage.postgres.schedules import PostgresSchedules
 from foliot.adapters.storage.postgres.server_clock import ServerClock
@@ -122,7 +123,7 @@ async def open_postgres(
     time = ServerClock(clock or SystemClock())
     try:
         await _prepare(place, time, create)
-        pool = await _pool(place, min_connections, max_connections)
+        pool = await persist(lambda: _pool(place, min_connections, max_connections), lambda _: True)
         vital = await _pool(place, 0, 1)
     except (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError, ValueError) as error:
         raise refused_option(error, place.options) or translate(error, place.server) from error
@@ -134,18 +135,26 @@ async def open_postgres(
 
 
 async def _prepare(place: Dsn, clock: ServerClock, create: bool) -> None:
-    """Bring the schema up to date, or see that it is, and learn what time it is there."""
-    connection = await _connect(place)
-    try:
-        check_encoding(connection, place)
-        if create:
-            await migrate(connection, place)
-        else:
-            await check_version(connection, place)
-        asked = clock.elapsed()
-        clock.learn(await connection.fetchval(statements(place.schema)["now"]), asked)
-    finally:
-        await connection.close(timeout=_CLOSE_TIMEOUT)
+    """Bring the schema up to date, or see that it is, and learn what time it is there. A server that was there, or says
+    that it will be in a moment, is asked again; one that cannot be reached is not waited for."""
+    was_there = False
+
+    async def once() -> None:
+        nonlocal was_there
+        connection = await _connect(place)
+        was_there = True
+        try:
+            check_encoding(connection, place)
+            if create:
+                await migrate(connection, place)
+            else:
+                await check_version(connection, place)
+            asked = clock.elapsed()
+            clock.learn(await connection.fetchval(statements(place.schema)["now"]), asked)
+        finally:
+            await connection.close(timeout=_CLOSE_TIMEOUT)
+
+    await persist(once, lambda error: was_there or isinstance(error, asyncpg.CannotConnectNowError))
 
 
 async def _connect(place: Dsn, **settings: str) -> "asyncpg.Connection[Any]":

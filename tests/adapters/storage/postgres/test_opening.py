@@ -1,0 +1,99 @@
+"""Opening survives a connection that breaks, and does not wait for a server that is not there."""
+
+import asyncio
+import logging
+from typing import Any
+
+import asyncpg
+import pytest
+
+from foliot.adapters.storage.postgres import open_postgres, storage
+from foliot.adapters.storage.postgres.migrate import _LOCK
+from foliot.errors import StorageUnavailable
+from foliot.testing.builders import a_run
+
+_WAITING = """
+SELECT pid FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database
+WHERE datname = current_database() AND NOT granted
+"""
+_SCHEMA = "not_there_yet"
+_STARTING = asyncpg.CannotConnectNowError("the database system is starting up")
+
+
+@pytest.mark.proves("M4")
+async def test_a_connection_that_breaks_amid_a_migration_is_opened_again(
+    dsn: str, connection: "asyncpg.Connection[Any]"
+) -> None:
+    async with connection.transaction():
+        await connection.execute(_LOCK, _SCHEMA)
+        opening = asyncio.create_task(open_postgres(dsn, schema=_SCHEMA))
+        await connection.execute("SELECT pg_terminate_backend($1)", await _whoever_waits(connection))
+
+    async with await opening as opened:
+        await opened.runs.create([run := a_run()])
+        assert run.id in await opened.runs.get([run.id])
+
+
+@pytest.mark.proves("M4")
+async def test_a_server_that_is_starting_up_is_asked_again(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    connects = _failing(monkeypatch, [_STARTING, _STARTING])
+
+    async with await open_postgres(dsn):
+        assert len(connects) >= 3
+
+
+async def test_a_server_that_cannot_be_reached_is_not_waited_for(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    connects = _failing(monkeypatch, [ConnectionRefusedError("nobody listens")] * 9)
+
+    with pytest.raises(StorageUnavailable, match="nobody listens"):
+        await open_postgres(dsn)
+
+    assert len(connects) == 1
+
+
+async def test_a_server_that_goes_on_breaking_connections_is_given_up(
+    dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def break_off(*_: object) -> None:
+        raise asyncpg.ConnectionDoesNotExistError("connection was closed")
+
+    monkeypatch.setattr(storage, "migrate", break_off)
+    monkeypatch.setattr("foliot.adapters.storage.postgres.persistence._PAUSES", (0, 0))
+
+    with pytest.raises(StorageUnavailable, match="connection was closed"):
+        await open_postgres(dsn)
+
+
+async def test_whoever_waits_in_vain_can_read_why(
+    dsn: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("foliot.adapters.storage.postgres.persistence._WORTH_TELLING", -1)
+    _failing(monkeypatch, [_STARTING])
+
+    with caplog.at_level(logging.WARNING):
+        await (await open_postgres(dsn)).close()
+
+    (record,) = (record for record in caplog.records if record.message == "storage_tries_again")
+    assert record.__dict__["error"] == "the database system is starting up"
+
+
+def _failing(monkeypatch: pytest.MonkeyPatch, errors: list[Exception]) -> list[str]:
+    """Let the next connections fail so. The list grows with each."""
+    connects: list[str] = []
+    true_connect = asyncpg.connect
+
+    async def connect(url: str, **options: Any) -> Any:
+        connects.append(url)
+        if len(connects) <= len(errors):
+            raise errors[len(connects) - 1]
+        return await true_connect(url, **options)
+
+    monkeypatch.setattr(asyncpg, "connect", connect)
+    return connects
+
+
+async def _whoever_waits(connection: "asyncpg.Connection[Any]") -> int:
+    async with asyncio.timeout(30):
+        while (pid := await connection.fetchval(_WAITING)) is None:
+            await asyncio.sleep(0.01)
+    return int(pid)
