@@ -326,6 +326,9 @@ ECHOES: list[Ask] = [
     lambda app, wrong: app.enqueue("report", dedupe=wrong),
     lambda app, wrong: app.enqueue("report", delivery=wrong),
     lambda app, wrong: app.runs(status=wrong),
+    lambda app, wrong: app.delete_schedule("s", force=wrong),
+    lambda app, wrong: app.delete_job("report", force=wrong),
+    lambda app, wrong: app.delete_workflow("w", force=wrong),
 ]
 
 

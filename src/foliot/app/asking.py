@@ -11,7 +11,7 @@ from foliot.config.workflow_writing import write_workflow
 from foliot.domain.ids import RunId
 from foliot.domain.input.job import job_options
 from foliot.domain.input.timing import Moment, Span, millis
-from foliot.domain.input.words import text
+from foliot.domain.input.words import flag, text
 from foliot.domain.instant import Millis
 from foliot.domain.lease import CancelAnswer
 from foliot.domain.logs import LogEnd
@@ -168,7 +168,7 @@ class Foliot(Application):
         With `force` one that they did own, and do not define any more. What they still define, they bring back.
         """
         services = await self.open()
-        await services.registrar.delete_job(self._name(job), force=force)
+        await services.registrar.delete_job(self._name(job), force=flag(force, "force"))
         await services.dependencies.remove_jobs([self._name(job)])
 
     # -- workflows
@@ -193,7 +193,7 @@ class Foliot(Application):
         """
         services = await self.open()
         await services.dependencies.remove_jobs(
-            await services.workflows.delete(_text(workflow, "workflow"), force=force)
+            await services.workflows.delete(_text(workflow, "workflow"), force=flag(force, "force"))
         )
 
     async def workflow_document(self, workflow: str, *, version: int | None = None) -> dict[str, Any]:
@@ -275,7 +275,8 @@ class Foliot(Application):
 
     async def delete_schedule(self, schedule_id: str, *, force: bool = False) -> None:
         """Delete a schedule that no file and no application owns; `force` as for jobs. The runs it started are kept."""
-        await (await self.open()).registrar.delete_schedule(_text(schedule_id, "schedule_id"), force=force)
+        asked = _text(schedule_id, "schedule_id")
+        await (await self.open()).registrar.delete_schedule(asked, force=flag(force, "force"))
 
     async def get_schedule(self, schedule_id: str) -> ScheduleView:
         """The schedule with its next five fire times."""

@@ -8,7 +8,7 @@ import msgspec
 from foliot.domain.ids import RunId
 from foliot.domain.workflow.keeping import Kept
 from foliot.domain.workflow.spec import WorkflowSpec
-from foliot.errors import InvalidRun, suggest
+from foliot.errors import InvalidRun, shortened, suggest
 
 
 class Start(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -63,12 +63,15 @@ def read_params(spec: WorkflowSpec, given: Any) -> dict[str, Any]:
     if not isinstance(given, dict):
         raise InvalidRun(
             f"parameters are named values, not {type(given).__name__}",
-            hint=f"Give an object with: {', '.join(spec.params) or 'nothing, there are none'}.",
+            hint=f"Give an object with: {_named(spec) or 'nothing, there are none'}.",
             field="payload",
         )
     for name in given:
         if name not in spec.params:
-            otherwise = f"There are: {', '.join(spec.params) or 'none'}."
-            hint = suggest(name, spec.params, otherwise=otherwise)
+            hint = suggest(name, spec.params, otherwise=f"There are: {_named(spec) or 'none'}.")
             raise InvalidRun(f"parameter {name[:64]!a} does not exist", hint=hint, field="payload")
     return {**spec.params, **given}
+
+
+def _named(spec: WorkflowSpec) -> str:
+    return shortened(", ".join(list(spec.params)[:20]), 400)
