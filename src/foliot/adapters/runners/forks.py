@@ -9,6 +9,8 @@ import os
 from functools import cache
 from typing import Final, NoReturn
 
+from foliot.adapters.runners.function import describe
+
 _NOTE: Final = "foliot: a process that a job forked {did}, and was ended: it is a copy of the worker. Use os._exit.\n"
 
 
@@ -28,7 +30,7 @@ class _Descent:
     def in_child(self) -> None:
         self.generation += 1
         if self._loop is not None:
-            self._loop.call_soon(end_copy, "gave way to the event loop", 1)
+            self._loop.call_soon(_end, "gave way to the event loop", 1)
 
 
 _DESCENT: Final = _Descent()
@@ -45,7 +47,17 @@ def generation() -> int:
     return _DESCENT.generation
 
 
-def end_copy(did: str, code: int) -> NoReturn:
-    """End this process, and nothing that it shares with its parent."""
+def end_copy(error: BaseException | None) -> NoReturn:
+    """End this process as its function ended: what it shares with its parent is left alone."""
+    match error:
+        case None:
+            _end("returned from its function", 0)
+        case SystemExit(code=None | int() as code):
+            os._exit((code or 0) & 0xFF)
+        case _:
+            _end(f"failed in its function ({describe(error).rpartition(chr(10))[2]})", 1)
+
+
+def _end(did: str, code: int) -> NoReturn:
     os.write(2, _NOTE.format(did=did).encode(errors="backslashreplace"))
     os._exit(code)

@@ -9,10 +9,9 @@ function returns.
 import asyncio
 import contextvars
 import inspect
-import os
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NoReturn
+from typing import Any
 
 from foliot.adapters.runners.forks import end_copy, generation, watch
 from foliot.adapters.runners.function import Handler, bind, describe
@@ -100,7 +99,7 @@ def _answer(call: Callable[[], Any]) -> Answer:
     except BaseException as error:
         answer = None, error
     if generation() != origin:
-        _end_copy(answer[1])
+        end_copy(answer[1])
     return answer
 
 
@@ -111,25 +110,14 @@ async def _awaited(call: Callable[[], Awaitable[Any]]) -> Success | Failure:
         result = await call()
     except BaseException as error:
         if generation() != origin:
-            _end_copy(error)
+            end_copy(error)
         task = asyncio.current_task()
         if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
             raise
         return _failure(error)
     if generation() != origin:
-        _end_copy(None)
+        end_copy(None)
     return _success(result)
-
-
-def _end_copy(error: BaseException | None) -> NoReturn:
-    """The end of a process that the function forked, in the way that it took."""
-    match error:
-        case None:
-            end_copy("returned from its function", 0)
-        case SystemExit(code=None | int() as code):
-            os._exit((code or 0) & 0xFF)
-        case _:
-            end_copy(f"failed in its function ({describe(error).rpartition(chr(10))[2]})", 1)
 
 
 async def _refused(failure: Failure) -> Failure:
