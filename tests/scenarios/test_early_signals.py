@@ -1,6 +1,7 @@
 """A server that is signalled before it has started neither dies of it nor forgets it."""
 
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -61,6 +62,22 @@ def test_a_server_that_is_told_to_stop_during_the_start_ends_well(place: Place, 
     ended = python(place, "-m", "foliot", "serve", "shop:app", "--config", "foliot.toml")
 
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("loop", ["asyncio", "auto"])
+def test_a_server_that_waits_for_its_storage_can_be_stopped(place: Place, loop: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        storage = f"postgresql://foliot@127.0.0.1:{silent.getsockname()[1]}/orders"
+        silent.settimeout(PATIENCE)
+        server = subprocess.Popen(
+            [sys.executable, "-m", "foliot", "serve", "--storage", storage, "--loop", loop],
+            cwd=place.directory, env=environment(), stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        with server, silent.accept()[0]:
+            server.terminate()
+            _, said = server.communicate(timeout=PATIENCE)
+
+    assert (server.returncode, said) == (0, "")
 
 
 @pytest.mark.parametrize("command", ["serve", "worker"])

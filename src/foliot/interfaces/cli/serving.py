@@ -28,7 +28,7 @@ from foliot.interfaces.cli.greeting import greeting
 from foliot.interfaces.cli.loops import run_on
 from foliot.interfaces.cli.reloading import Reloader, log_changes, log_problems
 from foliot.interfaces.cli.settings import settings_of
-from foliot.interfaces.cli.signals import EARLY, STOPS
+from foliot.interfaces.cli.signals import EARLY, STOPS, EarlyStop
 from foliot.interfaces.cli.target import load_app
 from foliot.interfaces.line_writer import LineWriter
 from foliot.interfaces.logs import configure_logging
@@ -38,6 +38,8 @@ log = logging.getLogger("foliot")
 
 _SAME_SIGNAL: Final = 0.1
 """Seconds in which a second signal is still the first: `timeout` sends one to the process and one to its group."""
+_ALMOST_OPEN: Final = 0.5
+"""Seconds that a process which is to stop waits for its storage to open: that is closed in better order."""
 _LAST_WORDS: Final = 0.2
 """Seconds that a process which is to end at once has for its last lines."""
 _NOTHING: Final = AtRest(Loaded(Configuration()), places_of(Configuration()), frozenset())
@@ -122,7 +124,7 @@ def _take_descriptors(settings: Settings) -> None:
 
 async def _serve(served: Served, settings: Settings, lines: LineWriter, *, applies: bool) -> None:
     stop = _on_signal()
-    services = await served.app.open(None if served.storage is None else await open_services(served.storage))
+    services = await _opened(served, stop)
     async with served.app:
         changes = None
         if applies and served.path is not None:
@@ -142,6 +144,26 @@ async def _serve(served: Served, settings: Settings, lines: LineWriter, *, appli
         raise node.failure
     if node.abandoned:
         _leave_stuck_functions(node.abandoned)
+
+
+async def _opened(served: Served, stop: asyncio.Event) -> Services:
+    """The storage, open. Who is asked to stop before anything has begun need not wait for a server that is silent."""
+    opening = asyncio.create_task(_open(served))
+    asked = asyncio.create_task(stop.wait())
+    try:
+        await asyncio.wait((opening, asked), return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait((opening,), timeout=_ALMOST_OPEN)
+        if not opening.done():
+            raise EarlyStop(0)
+        return opening.result()
+    finally:
+        opening.cancel()
+        asked.cancel()
+        await asyncio.wait((opening, asked))
+
+
+async def _open(served: Served) -> Services:
+    return await served.app.open(None if served.storage is None else await open_services(served.storage))
 
 
 def _say(lines: LineWriter, greeting: Iterable[str]) -> None:

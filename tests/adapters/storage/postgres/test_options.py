@@ -155,8 +155,8 @@ async def test_a_server_without_tls_is_told_from_one_that_is_not_there() -> None
         port = server.sockets[0].getsockname()[1]
         with pytest.raises(StorageUnavailable, match="does not speak TLS, which sslmode asks for") as refusal:
             await open_postgres(f"postgresql://foliot@127.0.0.1:{port}/orders?sslmode=require")
-    for writer in writers:
-        writer.close()
+        for writer in writers:
+            writer.close()  # from 3.12 on a server waits for its connections to end
 
     assert "ssl = on" in refusal.value.hint
 
@@ -191,6 +191,18 @@ def test_a_certificate_that_is_not_right_is_no_fault_of_what_is_to_be_stored() -
 
     assert not is_bad_data(error)
     assert "could not connect to db with TLS" in str(translate(error, "db"))
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (asyncpg.CannotConnectNowError("the database system is starting up"), "db takes no connections now: the data"),
+        (asyncpg.InterfaceError("cannot call X: the underlying connection is closed"), "at db: the connection broke"),
+        (ConnectionError("unexpected connection_lost() call"), "at db: the connection broke"),
+    ],
+)
+def test_a_server_that_turns_away_is_told_in_our_words(error: Exception, words: str) -> None:
+    assert words in str(translate(error, "db"))
 
 
 def test_a_full_disk_is_nothing_to_report_but_to_make_room_on() -> None:

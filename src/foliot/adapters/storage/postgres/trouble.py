@@ -98,6 +98,12 @@ _MEANINGS: Final = (
         "Raise max_connections, or use a connection pooler.",
     ),
     _Meaning(
+        (asyncpg.CannotConnectNowError,),
+        StorageUnavailable,
+        "{server} takes no connections now: {reason}",
+        "Try again when it has started. Its log says what it is doing.",
+    ),
+    _Meaning(
         (asyncpg.QueryCanceledError,),
         StorageUnavailable,
         "{server} took too long: {reason}",
@@ -151,8 +157,9 @@ _MEANINGS: Final = (
 _NO_TLS: Final = _Meaning(
     (),
     StorageUnavailable,
-    "{server} does not speak TLS, which sslmode asks for",
-    "Turn it on there (ssl = on in postgresql.conf). On a network that you trust, write sslmode=prefer.",
+    "{server} does not speak TLS, which sslmode asks for, or is no PostgreSQL",
+    "Check host and port in the DSN. If they are right, turn TLS on there (ssl = on in postgresql.conf). On a "
+    "network that you trust, write sslmode=prefer.",
 )
 _TURNED_AWAY: Final = _Meaning(
     (),
@@ -161,6 +168,8 @@ _TURNED_AWAY: Final = _Meaning(
     "Correct the settings of the server, of this database or of this user. The log of the server says more.",
 )
 _UNFORESEEN: Final = _Meaning((), StorageError, "{server} refused a statement: {reason}", "Please report this.")
+_BROKE: Final = ("the underlying connection is closed", "unexpected connection_lost() call")
+"""Words of the driver about itself."""
 
 
 def is_bad_data(error: BaseException) -> bool:
@@ -197,4 +206,5 @@ def _reason(error: BaseException) -> str:
             return "the connection broke"
         case asyncpg.ClientConfigurationError():
             return str(error.args[0])  # without the hint of the driver
-    return str(error) or type(error).__name__
+    said = str(error) or type(error).__name__
+    return "the connection broke" if said.endswith(_BROKE) else said
