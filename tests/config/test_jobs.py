@@ -191,6 +191,59 @@ def test_a_request_can_be_written_in_several_ways(good: Good, text: str, spec: d
     assert only_job(good(f'[[jobs]]\nid = "a"\nkind = "http"\n{text}')).spec == spec
 
 
+def test_what_a_command_says_itself_goes_before_a_key(good: Good) -> None:
+    command = '{"method": "POST", "url": "https://x.example"}'
+    job = only_job(good(f"[[jobs]]\nid = 'a'\nkind = 'http'\ncommand = '{command}'\nmethod = 'PUT'\nbody = 'b'"))
+
+    assert job.spec == {"method": "POST", "url": "https://x.example", "body": "b"}
+
+
+@pytest.mark.proves("Z30")
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("http", 'url = "https://x.example/${TOKEN}"'),
+        ("http", 'url = "https://x.example"\nmethod = "POST"\nbody = "key ${TOKEN}"'),
+        ("http", 'url = "https://x.example"\nmethod = "POST"\njson = { id = "${TOKEN}" }'),
+        ("shell", 'command = "true"\npayload = { id = ["${TOKEN}"] }'),
+        ("agent", 'prompt = "x"\ncli = ["llm", "${TOKEN}"]'),
+        ("agent", 'prompt = "x"\nprompt_args = ["--key=${TOKEN}", "-p"]'),
+        ("agent", 'prompt = "x"\nargs = { extra_args = ["--key", "${TOKEN}"] }'),
+        ("agent", 'prompt = "x"\nargs = { model = "${TOKEN}" }'),
+        ("workflow", 'prompt = "x"\nargs = { extra_args = ["${TOKEN}"] }\ndepends_on = ["a"]'),
+    ],
+)
+def test_a_value_with_a_variable_in_it_is_shown_with_the_name_of_the_variable(good: Good, kind: str, text: str) -> None:
+    others = '[[jobs]]\nid = "a"\ncommand = "true"\n'
+    jobs = good(f'{others}[[jobs]]\nid = "b"\nkind = "{kind}"\n{text}', TOKEN="s3cret").declared.jobs
+    job = jobs[JobId("b")]
+
+    shown = job.as_written
+    assert "s3cret" in str((job.spec, job.payload_template))
+    assert "s3cret" not in str((shown.spec, shown.payload_template))
+    assert "${TOKEN}" in str((shown.spec, shown.payload_template))
+
+
+@pytest.mark.proves("Z30")
+def test_so_is_one_that_is_given_for_all_jobs(good: Good) -> None:
+    defaults = '[defaults]\nargs = { extra_args = ["--key", "${TOKEN}"], model = "m" }\n'
+    job = only_job(
+        good(f'{defaults}[[jobs]]\nid = "a"\nkind = "agent"\nprompt = "x"\nargs = {{ model = "n" }}', TOKEN="s3cret")
+    )
+
+    assert (job.spec["extra_args"], job.spec["model"]) == (["--key", "s3cret"], "n")
+    assert (job.as_written.spec["extra_args"], job.as_written.spec["model"]) == (["--key", "${TOKEN}"], "n")
+
+
+@pytest.mark.parametrize("args", ["5", '"${TOKEN}"', "[1]"])
+def test_args_that_are_no_table_are_a_problem_and_nothing_else(loaded: Loader, args: str) -> None:
+    defaults = '[defaults]\nargs = { model = "m" }\n'
+    problems = loaded(f'{defaults}[[jobs]]\nid = "a"\nkind = "agent"\nprompt = "x"\nargs = {args}', TOKEN="t").errors
+
+    assert len(problems) == 1
+    assert "table" in problems[0].message
+
+
 @pytest.mark.parametrize("key", ["call", "command"])
 def test_a_function_is_named_by_module_and_name(good: Good, key: str) -> None:
     job = only_job(good(f'[[jobs]]\nid = "a"\nkind = "python"\n{key} = "shop.tasks:send"'))

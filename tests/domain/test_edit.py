@@ -154,6 +154,26 @@ def test_a_paused_schedule_does_not_wake_and_a_resumed_one_does_at_once() -> Non
     assert [schedule.version, paused.version, resumed.version] == [1, 2, 3]
 
 
+@pytest.mark.proves("T3", "T6")
+def test_a_pause_begins_after_what_is_settled_already() -> None:
+    """A tick may have fired before its moment, by its jitter, or before the clock was set back."""
+    schedule = replace(created(every(60)), settled_until=later(START, MINUTE))
+
+    paused = edit.pause(schedule, later(START, SECOND))
+
+    assert (paused.paused_at, paused.updated_at) == (START + MINUTE, START + SECOND)
+
+
+def test_a_schedule_whose_row_is_mended_is_asked_for_at_once_unless_it_is_paused() -> None:
+    schedule = created(every(60))
+    paused = edit.pause(schedule, later(START, SECOND))
+
+    renewed, still_paused = (edit.renew(one, later(START, HOUR)) for one in (schedule, paused))
+
+    assert (renewed.wake_at, renewed.version) == (START + HOUR, schedule.version + 1)
+    assert (still_paused.wake_at, still_paused.paused_at) == (None, paused.paused_at)
+
+
 @given(st.lists(st.sampled_from(["edit", "pause", "resume"]), max_size=8), SPECS)
 def test_every_change_raises_the_version(changes: list[str], spec: ScheduleSpec) -> None:
     schedule = created(every(60))

@@ -70,7 +70,7 @@ def test_without_catch_up_what_was_missed_is_one_range() -> None:
 
     assert outcomes(firing.ticks) == [(TickOutcome.MISSED, TickReason.DOWN, 10)]
     assert (firing.ticks[0].scheduled_for, firing.ticks[0].until) == (at(1), at(10))
-    assert (firing.runs, firing.next_run_at) == ([], at(11))
+    assert (firing.runs, firing.settled_until, firing.next_run_at) == ([], at(10), at(11))
 
 
 def test_without_catch_up_the_tick_that_is_due_now_still_runs() -> None:
@@ -115,6 +115,20 @@ def test_catch_up_once_is_one_run_through_a_pause() -> None:
         (TickOutcome.COALESCED, TickReason.CAUGHT_UP, 3),
         (TickOutcome.RAN, TickReason.CAUGHT_UP, 1),
     ]
+
+
+@pytest.mark.proves("T2", "T11")
+def test_catch_up_once_leaves_its_run_to_no_tick_that_is_paused() -> None:
+    due = a_due_schedule(every(60, catchup=Catchup.ONCE, **GRID), pauses=(Pause(at(8.5), at(10.2)),))
+
+    firing = fire(due, at(10.5))
+
+    assert outcomes(firing.ticks) == [
+        (TickOutcome.COALESCED, TickReason.CAUGHT_UP, 7),
+        (TickOutcome.RAN, TickReason.CAUGHT_UP, 1),
+        (TickOutcome.SKIPPED, TickReason.PAUSED, 2),
+    ]
+    assert firing.ticks[0].into == firing.ticks[1].scheduled_for == at(8)
 
 
 @pytest.mark.proves("R4-41")
@@ -170,6 +184,44 @@ def test_what_is_too_old_is_missed() -> None:
     assert len(firing.runs) == 5
 
 
+@pytest.mark.proves("T9")
+def test_a_tick_that_is_just_as_old_as_the_catch_up_age_still_runs() -> None:
+    spec = every(60, catchup=Catchup.ALL, overlap=Overlap.ALLOW, catchup_max_age=Millis(5 * MINUTE), **GRID)
+
+    firing = fire(a_due_schedule(spec), at(10))
+
+    assert outcomes(firing.ticks)[0] == (TickOutcome.MISSED, TickReason.TOO_OLD, 4)
+    assert [run.tick.scheduled_for for run in firing.runs if run.tick] == [at(minute) for minute in range(5, 11)]
+
+
+@pytest.mark.parametrize(
+    ("late", "expected"),
+    [
+        (8 * MINUTE, (TickOutcome.RAN, TickReason.CAUGHT_UP, 1)),
+        (8 * MINUTE + 1, (TickOutcome.MISSED, TickReason.TOO_OLD, 1)),
+    ],
+)
+def test_a_planned_tick_is_as_old_as_the_moment_at_which_it_was_to_fire(
+    late: int, expected: tuple[TickOutcome, TickReason, int]
+) -> None:
+    spec = every(60, catchup=Catchup.ALL, catchup_max_age=Millis(8 * MINUTE), **GRID)
+    due = a_due_schedule(spec, settled_until=at(10), planned=(PlannedTick(at(1), at(1.5), 1),))
+
+    assert outcomes(fire(due, later(at(1.5), late)).ticks)[0] == expected
+
+
+@pytest.mark.proves("T9")
+def test_the_cap_of_a_pass_counts_for_all_its_revisions_together() -> None:
+    spec = every(1, overlap=Overlap.ALLOW, **GRID)
+    revisions = (Revision(1, START, spec), Revision(2, later(START, 3 * SECOND), spec))
+    due = a_due_schedule(spec, revisions=revisions)
+
+    firing = fire(due, later(START, 5 * SECOND), tempo=Tempo(max_catchup_per_tick=4))
+
+    assert (len(firing.runs), firing.settled_until) == (4, later(START, 4 * SECOND))
+    assert firing.next_run_at == later(START, 5 * SECOND)
+
+
 @pytest.mark.proves("R4-42", "T14")
 def test_catch_up_spread_spaces_the_runs_over_the_look_ahead() -> None:
     spec = every(60, catchup=Catchup.SPREAD, overlap=Overlap.ALLOW, **GRID)
@@ -181,6 +233,27 @@ def test_catch_up_spread_spaces_the_runs_over_the_look_ahead() -> None:
     assert [tick.scheduled_for for tick in firing.planned] == [at(minute) for minute in range(2, 11)]
     assert {b - a for a, b in pairwise(starts)} == {MINUTE // 10}
     assert firing.wake_at == firing.planned[0].fire_at
+
+
+@pytest.mark.proves("R4-42")
+def test_a_tick_that_was_spread_says_that_it_was_caught_up() -> None:
+    spec = every(60, catchup=Catchup.SPREAD, overlap=Overlap.ALLOW, **GRID)
+    planned = tuple(fire(a_due_schedule(spec), at(10.5)).planned)
+    due = a_due_schedule(spec, settled_until=at(10), planned=planned)
+
+    firing = fire(due, planned[0].fire_at)
+
+    assert outcomes(firing.ticks) == [(TickOutcome.RAN, TickReason.CAUGHT_UP, 1)]
+
+
+@pytest.mark.proves("R4-43")
+@pytest.mark.parametrize("offset", [-30 * SECOND, 0, SECOND, 30 * SECOND])
+def test_a_tick_that_jitter_moved_is_on_time(offset: int) -> None:
+    spec = every(60, jitter=Millis(30 * SECOND), **GRID)
+    fire_at = later(at(5), offset)
+    due = a_due_schedule(spec, settled_until=at(6), planned=(PlannedTick(at(5), fire_at, 1),))
+
+    assert outcomes(fire(due, fire_at).ticks) == [(TickOutcome.RAN, TickReason.ON_TIME, 1)]
 
 
 @pytest.mark.proves("R4-42")
@@ -215,14 +288,27 @@ def test_a_jittered_tick_is_planned_before_it_fires() -> None:
     assert planned[0].fire_at > now
 
 
+@pytest.mark.proves("R4-43", "T14")
+@pytest.mark.parametrize(("mode", "early"), [(JitterMode.AROUND, 20 * SECOND), (JitterMode.AFTER, 0)])
+def test_a_schedule_wakes_as_early_as_its_jitter_may_let_a_tick_fire(mode: JitterMode, early: int) -> None:
+    spec = every(60, jitter=Millis(20 * SECOND), jitter_mode=mode, **GRID)
+
+    firing = fire(a_due_schedule(spec), at(0.1))
+
+    assert (firing.next_run_at, firing.wake_at) == (at(1), later(at(1), -early))
+
+
 @pytest.mark.proves("R4-43", "T3")
-def test_jitter_never_fires_before_creation_or_start() -> None:
-    for jitter_mode in JitterMode:
-        for number in range(50):
-            start_at = later(START, number * SECOND)
-            spec = once(start_at, jitter=MINUTE, jitter_mode=jitter_mode, start_at=start_at)
-            firing = fire(a_due_schedule(spec, since=Instant(START - DAY)), later(START, HOUR))
-            assert [tick.fire_at >= start_at for tick in firing.ticks] == [True]
+@pytest.mark.parametrize("mode", JitterMode)
+def test_jitter_never_fires_before_creation_or_start(mode: JitterMode) -> None:
+    for number in range(50):
+        begin = later(START, number * SECOND)
+        created = once(later(begin, SECOND), jitter=MINUTE, jitter_mode=mode, catchup=Catchup.ALL)
+        started = replace(created, start_at=begin)
+        for due in (a_due_schedule(created, since=begin), a_due_schedule(started, since=Instant(START - DAY))):
+            [tick] = fire(due, later(START, HOUR)).ticks
+            assert tick.outcome is TickOutcome.RAN
+            assert begin <= tick.fire_at <= later(begin, SECOND + MINUTE)
 
 
 @pytest.mark.proves("R4-38", "T10")
@@ -276,6 +362,16 @@ def test_a_full_queue_stops_the_watermark_and_loses_nothing(catchup: Catchup) ->
     assert (firing.runs, firing.ticks, firing.settled_until) == ([], [], at(9))
     assert firing.behind_since == at(10)
     assert firing.wake_at == later(at(10), SECOND)
+
+
+@pytest.mark.proves("R4-39", "T10")
+def test_a_queue_takes_as_many_as_may_wait_beside_the_one_that_runs() -> None:
+    spec = every(60, overlap=Overlap.QUEUE, **GRID)
+
+    firing = fire(a_due_schedule(spec, in_flight=3), at(1), tempo=Tempo(max_waiting=3))
+
+    assert firing.waiting == {run.id for run in firing.runs}
+    assert (len(firing.runs), firing.settled_until, firing.behind_since) == (1, at(1), None)
 
 
 @pytest.mark.proves("R4-39", "T10")
@@ -345,6 +441,20 @@ def test_a_tick_planned_before_a_pause_and_inside_it_does_not_run() -> None:
     assert outcomes(firing.ticks) == [(TickOutcome.SKIPPED, TickReason.PAUSED, 1)]
 
 
+@pytest.mark.proves("T11", "T2")
+def test_a_late_planned_tick_does_not_leave_its_run_to_one_that_is_paused() -> None:
+    planned = (PlannedTick(at(1), at(1.2), 1), PlannedTick(at(2), at(2.2), 1))
+    spec = every(60, catchup=Catchup.ONCE, **GRID)
+    due = a_due_schedule(spec, settled_until=at(10), planned=planned, pauses=(Pause(at(1.5), at(2.5)),))
+
+    firing = fire(due, at(10))
+
+    assert outcomes(firing.ticks) == [
+        (TickOutcome.RAN, TickReason.CAUGHT_UP, 1),
+        (TickOutcome.SKIPPED, TickReason.PAUSED, 1),
+    ]
+
+
 @pytest.mark.proves("R4-42")
 def test_a_late_planned_tick_runs_itself_when_all_later_ones_are_given_up() -> None:
     """It would else be coalesced into a tick that never runs."""
@@ -365,6 +475,15 @@ def test_a_disabled_job_skips_its_ticks() -> None:
     jobs = {REPORT: a_job(enabled=False)}
 
     firing = fire(a_due_schedule(every(60, **GRID)), at(1), jobs=jobs)
+
+    assert outcomes(firing.ticks) == [(TickOutcome.SKIPPED, TickReason.DISABLED, 1)]
+
+
+@pytest.mark.parametrize("overlap", Overlap)
+def test_a_disabled_job_skips_its_ticks_whatever_is_in_flight(overlap: Overlap) -> None:
+    jobs = {REPORT: a_job(enabled=False)}
+
+    firing = fire(a_due_schedule(every(60, overlap=overlap, **GRID), in_flight=2_000), at(1), jobs=jobs)
 
     assert outcomes(firing.ticks) == [(TickOutcome.SKIPPED, TickReason.DISABLED, 1)]
 
@@ -421,6 +540,13 @@ def test_a_clock_set_back_decides_nothing() -> None:
 
     assert (firing.ticks, firing.runs, firing.settled_until) == ([], [], at(60))
     assert firing.next_run_at == at(61)
+
+
+@pytest.mark.proves("T6")
+def test_a_tick_on_time_is_not_missed_because_the_backlog_was_found_before_the_clock_was_set_back() -> None:
+    due = a_due_schedule(every(60, **GRID), settled_until=at(9), behind_since=at(60))
+
+    assert outcomes(fire(due, at(10)).ticks) == [(TickOutcome.RAN, TickReason.ON_TIME, 1)]
 
 
 @pytest.mark.proves("R4-36", "T2")

@@ -226,6 +226,15 @@ def test_a_coalesced_tick_may_lead_to_one_that_is_planned_still() -> None:
     assert Fault.LEADS_NOWHERE not in faults(an_account(*rows, spec=spec, planned=(PlannedTick(at(3), at(3), 1),)))
 
 
+@pytest.mark.proves("T5")
+def test_no_range_goes_on_behind_the_watermark() -> None:
+    account = an_account(a_tick(at(1), TickOutcome.MISSED, TickReason.DOWN, until=at(3), count=3))
+    cut = account._replace(schedule=replace(account.schedule, settled_until=at(2), next_run_at=at(3), wake_at=at(3)))
+
+    assert faults(account) == []
+    assert faults(cut) == [Fault.BEYOND_WATERMARK]
+
+
 # -- jitter
 
 
@@ -250,6 +259,17 @@ def test_spread_may_plan_a_tick_for_any_later_moment_and_nothing_else_may() -> N
             schedule=replace(account.schedule, settled_until=at(1), next_run_at=at(2), wake_at=late.fire_at)
         )
         assert faults(planned) == ([] if catchup is Catchup.SPREAD else [Fault.MISTIMED])
+
+
+@pytest.mark.proves("T7", "T14")
+def test_not_even_spread_plans_a_tick_before_its_moment() -> None:
+    early = PlannedTick(at(1), later(at(1), -7 * SECOND), 1)
+    account = an_account(spec=every(60, anchor=START, catchup=Catchup.SPREAD), planned=(early,), now=at(2))
+    planned = account._replace(
+        schedule=replace(account.schedule, settled_until=at(1), next_run_at=at(2), wake_at=early.fire_at)
+    )
+
+    assert faults(planned) == [Fault.MISTIMED]
 
 
 @pytest.mark.proves("T14")

@@ -46,6 +46,7 @@ JUDGEMENTS: list[tuple[str, list[LogChunk], dict[str, object], LogEnd]] = [
     ("under way", chunks(OUT), {"is_over": False}, LogEnd(LogState.OPEN)),
     ("lost", chunks(OUT), {"was_lost": True}, LogEnd(LogState.WORKER_LOST)),
     ("lost, yet closed", chunks(OUT, ("meta", COMPLETE)), {"was_lost": True}, LogEnd(LogState.WORKER_LOST)),
+    ("lost, and begins too late", chunks(OUT, first=3), {"was_lost": True}, LogEnd(LogState.PRUNED)),
     ("begins too late", chunks(OUT, ("meta", COMPLETE), first=3), {}, LogEnd(LogState.PRUNED)),
     ("older than what is kept", [], {"kept_from": Instant(1_001)}, LogEnd(LogState.PRUNED)),
     ("as old as what is kept", [], {"kept_from": NOW}, LogEnd(LogState.COMPLETE)),

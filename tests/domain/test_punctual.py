@@ -2,6 +2,7 @@
 
 from collections import Counter
 from itertools import repeat
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -12,7 +13,8 @@ from foliot.domain.instant import SECOND, Instant, Millis, later
 from foliot.domain.launch import launch_job
 from foliot.domain.planning import plan_firing
 from foliot.domain.punctual import Punctual
-from foliot.domain.schedule import Catchup, Overlap, Revision
+from foliot.domain.schedule import Catchup, Overlap, Pause, Revision
+from foliot.domain.tick import PlannedTick, TickOutcome, TickReason
 from foliot.testing.builders import REPORT, a_due_schedule, a_job, every
 from foliot.testing.clock import START
 
@@ -78,3 +80,29 @@ def test_a_schedule_that_is_due_on_time_takes_the_short_way() -> None:
     firing = fire(due, Instant(START + 60 * SECOND))
 
     assert isinstance(firing, Firing)
+
+
+@pytest.mark.proves("T3", "T10", "T11")
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"in_flight": 1},
+        {"pauses": (Pause(START, later(START, 120 * SECOND)),)},
+        {"planned": (PlannedTick(START, later(START, 60 * SECOND), 1),)},
+        {"behind_since": START},
+    ],
+)
+def test_a_schedule_of_which_more_is_to_be_known_takes_the_long_way(fields: dict[str, Any]) -> None:
+    due = a_due_schedule(every(60, anchor=START), **fields)
+
+    assert fire(due, later(START, 60 * SECOND)) is None
+
+
+@pytest.mark.proves("T3", "T11")
+def test_a_moment_in_a_pause_does_not_run_however_punctual_it_is() -> None:
+    due = a_due_schedule(every(60, anchor=START), pauses=(Pause(START, later(START, 61 * SECOND)),))
+
+    firing = Punctual(at(later(START, 62 * SECOND)), [due]).decide(due)
+
+    assert [(tick.outcome, tick.reason) for tick in firing.ticks] == [(TickOutcome.SKIPPED, TickReason.PAUSED)]
+    assert firing.runs == []

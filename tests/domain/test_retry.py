@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foliot.domain.instant import MINUTE, SECOND, Millis
-from foliot.domain.retry import Retry
+from foliot.domain.retry import MAX_DELAY, Retry
 from foliot.errors import InvalidJob
 
 RETRIES = st.integers(1, 1_000)
@@ -82,6 +82,9 @@ def test_the_pause_never_shrinks(number: int, base: int, factor: float) -> None:
         {"base": -1},
         {"cap": -1},
         {"delays": (1, -1)},
+        {"base": MAX_DELAY + 1},
+        {"cap": MAX_DELAY + 1},
+        {"delays": (1, MAX_DELAY + 1)},
         {"factor": 0.5},
         {"factor": 101.0},
         {"factor": float("nan")},
@@ -94,6 +97,10 @@ def test_the_pause_never_shrinks(number: int, base: int, factor: float) -> None:
 def test_what_no_back_off_can_mean_is_refused(fields: dict[str, Any]) -> None:
     with pytest.raises(InvalidJob):
         Retry(**fields).check()
+
+
+def test_a_pause_of_a_year_is_the_longest() -> None:
+    Retry(base=MAX_DELAY, cap=MAX_DELAY, delays=(MAX_DELAY,)).check()
 
 
 def test_the_default_is_to_try_once() -> None:

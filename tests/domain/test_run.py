@@ -168,9 +168,13 @@ def test_the_two_budgets_are_kept_apart(
             Again(Millis(1), Status.FAILED, Reason.EXIT_CODE, "no", 3),
             Ended(Status.CANCELLED, Reason.CANCELLED, "no", 3),
         ),
+        (
+            Again(Millis(0), Status.FAILED, Reason.LEASE_LOST, "the worker vanished", was_lost=True),
+            Ended(Status.CANCELLED, Reason.CANCELLED, "the worker vanished", was_lost=True),
+        ),
         (GivenBack(), Ended(Status.CANCELLED, Reason.CANCELLED)),
     ],
-    ids=["success", "failure", "retry", "given back"],
+    ids=["success", "failure", "retry", "lost", "given back"],
 )
 def test_cancel_beats_retry_and_nothing_else(verdict: Verdict, heeded: Verdict) -> None:
     assert heed_cancel(verdict) == heeded

@@ -56,6 +56,22 @@ def test_the_offset_is_the_same_every_time(key: str, jitter: Millis, mode: Jitte
     assert jitter_offset(key, jitter, mode) == jitter_offset(key, jitter, mode)
 
 
+@pytest.mark.proves("T14")
+def test_the_offset_is_the_same_on_every_node_and_in_every_version() -> None:
+    key = tick_key(ScheduleId("sched-1"), START)
+
+    assert jitter_offset(key, Millis(30_000), JitterMode.AROUND) == 3_662
+    assert jitter_offset(key, Millis(30_000), JitterMode.AFTER) == 5_847
+
+
+@pytest.mark.proves("R4-43")
+def test_the_bounds_of_the_jitter_belong_to_it() -> None:
+    keys = [tick_key(ScheduleId("a"), Instant(START + number * SECOND)) for number in range(100)]
+
+    assert {jitter_offset(key, Millis(1), JitterMode.AROUND) for key in keys} == {-1, 0, 1}
+    assert {jitter_offset(key, Millis(1), JitterMode.AFTER) for key in keys} == {0, 1}
+
+
 @pytest.mark.proves("R4-19")
 @given(KEYS)
 def test_without_jitter_there_is_no_offset(key: str) -> None:

@@ -17,7 +17,7 @@ from foliot.domain.schedule import Schedule, ScheduleSpec
 from foliot.domain.tick import TickRecord
 from foliot.engine.node import Parts, Settings, Timekeeping, Work
 from foliot.ports.queue import Queue
-from foliot.ports.runner import Attempt, Runner
+from foliot.ports.runner import Attempt, Runner, Sweep
 from foliot.ports.runs import RunFilter
 from foliot.ports.storage import Storage
 from foliot.testing.builders import NIGHTLY, REPORT, a_schedule
@@ -75,6 +75,7 @@ class Rig:
         tempo: Tempo | None = None,
         slots: int = 10,
         lease: Millis = _AGES,
+        sweep: Sweep | None = None,
     ) -> None:
         self.storage = storage
         self.clock = clock
@@ -88,6 +89,7 @@ class Rig:
             ids=self.ids,
             runners={"stage": self.stage, **(runners or {})},
             launcher=launcher,
+            sweep=sweep,
         )
         self.settings = Settings(label="rig", slots=slots, lease=lease, tempo=tempo or Tempo())
         self.timekeeping = Timekeeping(self.parts, self.settings)

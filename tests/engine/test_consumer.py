@@ -1,16 +1,17 @@
 """Carries out the runs it has claimed: what becomes of them."""
 
+import logging
 from collections.abc import Callable
 
 import msgspec
 import pytest
 
-from foliot.domain.ids import JobId
+from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import SECOND, Millis, later
-from foliot.domain.job import JobSpec
+from foliot.domain.job import JobSpec, Options
 from foliot.domain.outcome import Failure, Reason, Success
 from foliot.domain.retry import Retry
-from foliot.domain.run import Status
+from foliot.domain.run import NewRun, Status
 from foliot.ports.runner import Attempt
 from foliot.testing.clock import START, VirtualClock
 from foliot.testing.conformance.storage.scene import Another
@@ -124,6 +125,36 @@ async def test_what_a_runner_raises_is_a_failure_with_its_traceback(rig: Rig) ->
     assert run.error.endswith("ZeroDivisionError: by nought")
 
 
+async def test_of_a_traceback_that_is_too_long_the_end_is_kept(rig: Rig) -> None:
+    rig.stage.answer = ZeroDivisionError("x" * 100_000 + " by nought")
+    run_id = await rig.enqueue()
+
+    await rig.work()
+
+    run = await rig.run(run_id)
+    assert run.error is not None
+    assert run.error.endswith("xxx by nought")
+    assert len(run.error) <= 8_000
+
+
+async def test_what_went_wrong_is_logged_in_one_line_with_the_end_of_its_error(
+    rig: Rig, caplog: pytest.LogCaptureFixture
+) -> None:
+    await rig.job(retry=Retry(retries=1, base=Millis(SECOND)))
+    rig.stage.answer = Failure("Traceback\n  in the middle\nValueError: no such table\n", Reason.EXCEPTION)
+    run_id = await rig.enqueue()
+
+    with caplog.at_level(logging.INFO):
+        await rig.work()
+        rig.clock.advance(SECOND)
+        await rig.work_off(2)
+
+    told = [vars(record) for record in caplog.records if vars(record).get("run") == run_id]
+    assert [one["message"] for one in told] == ["run_will_be_tried_again", "run_ended"]
+    assert [one["error"] for one in told] == ["ValueError: no such table"] * 2
+    assert [one["attempt"] for one in told] == [1, 2]
+
+
 @pytest.mark.parametrize("text", ["a lone \udcff surrogate", "a \x00 byte", "x" * 100_000, ""])
 async def test_no_error_text_keeps_an_outcome_from_being_saved(rig: Rig, text: str) -> None:
     rig.stage.answer = RuntimeError(text)
@@ -158,6 +189,19 @@ async def test_a_job_of_a_kind_nobody_runs_is_a_failure_that_says_so(rig: Rig) -
     assert (run.status, run.reason) == (Status.FAILED, "handler_missing")
     assert run.error is not None
     assert '"stage"' in run.error
+
+
+async def test_a_run_of_a_job_that_is_deleted_fails_at_once_and_says_so(rig: Rig) -> None:
+    ghost = JobId("ghost")
+    overrides = msgspec.json.encode({"retry": Retry(retries=3, base=Millis(0))})
+    run = NewRun(id=RunId(rig.ids.make(START)), job_id=ghost, due_at=START, options=Options(), overrides=overrides)
+    await rig.storage.runs.create([run])
+
+    await rig.work_off(2)
+
+    found = await rig.run(run.id)
+    assert (found.status, found.reason, found.attempt) == (Status.FAILED, "handler_missing", 1)
+    assert found.error == 'job "ghost" has been deleted'
 
 
 @pytest.mark.proves("R1-19")

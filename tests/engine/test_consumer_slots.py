@@ -1,6 +1,7 @@
 """No more is claimed than there are free slots, whoever says what is ready."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -318,6 +319,58 @@ async def test_hints_that_lead_to_nothing_are_followed_by_the_next_at_once(broke
     await ease()
 
     assert len(brokered.stage.attempts) == 1
+
+
+async def test_a_single_hint_that_leads_to_nothing_is_followed_by_another_look_at_once(
+    brokered: Rig, queue: MemoryQueue
+) -> None:
+    await brokered.membership.round()
+    await queue.announce("default", [RunId("0" * 26)])
+
+    assert await brokered.consumer.round() == AT_ONCE
+    assert await brokered.consumer.round() == SECOND
+
+
+class Ledger(MemoryQueue):
+    """Notes which messages it is told are done with."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.settled: list[RunId] = []
+
+    async def done(self, run_ids: Sequence[RunId]) -> None:
+        self.settled += run_ids
+
+
+@pytest.mark.proves("Q2", "Q3")
+async def test_the_broker_is_told_of_the_messages_that_were_looked_at_and_of_no_others(
+    storage: Storage, clock: VirtualClock, faults: Faults
+) -> None:
+    queue = Ledger()
+    rig = Rig(storage, clock, queue=queue, slots=2)
+    run_id, nothing = await rig.enqueue(), RunId("0" * 26)
+    await rig.membership.round()
+    await queue.announce("default", [run_id, nothing])
+    faults.arm(Hiccup("away"), point="before_commit")
+
+    with pytest.raises(Hiccup):
+        await rig.consumer.round()
+    assert queue.settled == []
+    await queue.announce("default", [run_id, nothing])
+    await rig.consumer.round()
+
+    assert queue.settled == [run_id, nothing]
+
+
+async def test_a_worker_that_drains_claims_nothing_more(rig: Rig) -> None:
+    await rig.membership.round()
+    await rig.consumer.drain()
+    run_id = await rig.enqueue()
+
+    await rig.claim()
+
+    assert rig.stage.attempts == []
+    assert await rig.status(run_id) is Status.QUEUED
 
 
 async def test_a_claim_whose_answer_got_lost_is_given_back(rig: Rig) -> None:

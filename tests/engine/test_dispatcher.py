@@ -173,3 +173,12 @@ async def test_without_a_living_worker_nothing_is_announced(
     await rig.dispatcher.round()
 
     assert await heard(queue) == []
+
+
+async def test_a_worker_that_has_vanished_is_announced_nothing(brokered: Rig, queue: MemoryQueue) -> None:
+    await brokered.enqueue()
+    brokered.clock.advance(brokered.settings.lease)
+
+    await brokered.dispatcher.round()
+
+    assert await heard(queue) == []

@@ -10,6 +10,7 @@ from foliot.domain.job import JobSpec, Options
 from foliot.domain.outcome import Failure, Reason, Success
 from foliot.domain.retry import Retry
 from foliot.domain.run import Status
+from foliot.engine.attempt import Ending
 from foliot.ports.runner import Attempt
 from foliot.ports.storage import Storage
 from foliot.testing.clock import VirtualClock
@@ -129,6 +130,27 @@ async def test_a_runner_that_cleans_up_is_cancelled_only_once(storage: Storage, 
 
     assert runner.is_clean
     assert await rig.status(run_id) is Status.CANCELLED
+
+
+@pytest.mark.proves("L2", "S10")
+async def test_an_attempt_that_loses_its_lease_while_it_is_being_cancelled_says_nothing_any_more(
+    storage: Storage, clock: VirtualClock
+) -> None:
+    runner = Stubborn()
+    rig = Rig(storage, clock, runners={"stubborn": runner})
+    await storage.jobs.put([(JobId("report"), JobSpec(kind="stubborn"))])
+    run_id = await rig.enqueue()
+    await rig.claim()
+    await storage.runs.cancel([run_id])
+    await rig.membership.round()
+    await ease()
+
+    rig.consumer.end(list(rig.consumer.held), Ending.LEASE_LOST)
+    runner.cleaning.set()
+    await ease()
+
+    assert runner.is_clean
+    assert (rig.consumer.held, rig.finisher.backlog) == ([], 0)
 
 
 @pytest.mark.proves("S6")

@@ -128,6 +128,22 @@ async def test_flushing_returns_when_everything_is_saved(store: Store, finisher:
     assert len(store.runs.batches) == 1
 
 
+async def test_flushing_waits_for_a_write_that_is_under_way(store: Store, finisher: Finisher) -> None:
+    store.runs.gate.clear()
+    finisher.add(an_end())
+    with finisher.batch() as other:
+        writing = asyncio.create_task(finisher.round())
+        flushing = asyncio.create_task(finisher.flush())
+        await ease()
+        store.runs.gate.set()
+        await writing
+
+        assert len(other) == 1
+        assert not flushing.done()
+
+    await flushing
+
+
 async def test_adding_wakes_the_duty(finisher: Finisher) -> None:
     finisher.add(an_end())
 

@@ -9,7 +9,7 @@ from msgspec import structs
 from foliot import Foliot
 from foliot.domain.gate.spec import Action, Gate, WindowKind
 from foliot.domain.ids import JobId
-from foliot.domain.instant import DAY, HOUR, MINUTE, SECOND
+from foliot.domain.instant import DAY, HOUR, MINUTE, SECOND, Millis
 from foliot.domain.job import JobSpec, Options
 from foliot.domain.run import Status
 from foliot.engine.node import Node, Role, Settings
@@ -53,6 +53,21 @@ async def test_a_missing_dependency_is_treated_as_the_gate_says(
     assert town.ran == (["digest"] if action == "run" else [])
 
 
+@pytest.mark.proves("R0-22")
+async def test_a_run_that_is_repeated_asks_its_gate_again(town: Town, engine: InlineEngine) -> None:
+    await town.gate()
+    declined = await town.run(engine, "digest")
+
+    for expected in ("skipped", "success"):
+        again = await town.app.retry(declined.id)
+        await engine.run_until_idle()
+        assert (await town.app.run(again)).status == expected
+        await town.run(engine, "a")
+        await town.run(engine, "b")
+
+    assert town.ran == ["a", "b", "digest", "a", "b"]
+
+
 @pytest.mark.proves("R0-14")
 async def test_the_window_ends_at_the_planned_moment(town: Town, engine: InlineEngine) -> None:
     await town.gate(window=HOUR)
@@ -64,6 +79,27 @@ async def test_the_window_ends_at_the_planned_moment(town: Town, engine: InlineE
     await engine.advance(timedelta(minutes=2))
 
     assert (await town.run(engine, "digest")).reason == "dep_missing"
+
+
+@pytest.mark.proves("D10", "R0-14")
+@pytest.mark.parametrize(("wait", "status"), [(0, Status.SKIPPED), (MINUTE, Status.QUEUED)])
+async def test_what_ended_after_the_planned_moment_counts_only_where_the_gate_waits(
+    rig: Rig, wait: int, status: Status
+) -> None:
+    """The gate is asked late, and by then the dependency has succeeded."""
+    await rig.job(A)
+    gate = Gate(depends_on=(A,), window=DAY, wait=Millis(wait))
+    await rig.storage.jobs.put([(DIGEST, JobSpec(kind="stage", gate=gate))])
+    await rig.storage.runs.watch([A])
+    run_id = await rig.enqueue(DIGEST, is_gated=True)
+    rig.clock.advance(SECOND)
+    await rig.enqueue(A)
+    await rig.work()
+    rig.clock.advance(SECOND)
+
+    await rig.timekeeping.gatekeeper.round()
+
+    assert await rig.status(run_id) is status
 
 
 async def test_a_gate_waits_for_a_dependency_that_is_expected(town: Town, engine: InlineEngine) -> None:
@@ -149,6 +185,20 @@ async def test_a_gate_does_not_look_again_during_its_cooldown(town: Town, engine
 
     assert (await town.run(engine, "digest")).reason == "cooldown"
     await engine.advance(timedelta(hours=1))
+    assert (await town.run(engine, "digest")).status == "success"
+
+
+@pytest.mark.proves("R0-74")
+async def test_a_run_that_the_cooldown_skipped_does_not_make_it_longer(town: Town, engine: InlineEngine) -> None:
+    await town.gate(cooldown=HOUR)
+    assert (await town.run(engine, "digest")).reason == "dep_missing"
+    await town.run(engine, "a")
+    await town.run(engine, "b")
+    await engine.advance(timedelta(minutes=40))
+    assert (await town.run(engine, "digest")).reason == "cooldown"
+
+    await engine.advance(timedelta(minutes=21))
+
     assert (await town.run(engine, "digest")).status == "success"
 
 

@@ -79,6 +79,16 @@ async def test_only_the_leader_removes(rig: Rig, storage: Storage) -> None:
     assert len(await rig.runs()) == 2
 
 
+@pytest.mark.proves("L6")
+async def test_a_leader_whose_pruning_is_refused_does_not_hurry(rig: Rig, storage: Storage) -> None:
+    async def refuse(*_: object, **__: object) -> None:
+        return None
+
+    storage.upkeep.prune = refuse  # type: ignore[method-assign]
+
+    assert await Janitor(storage, rig.clock, "janitor", A_DAY).round() == 2 * SECOND
+
+
 @pytest.mark.proves("L8")
 async def test_whoever_leaves_is_followed_at_once(rig: Rig, storage: Storage) -> None:
     leader, other = Janitor(storage, rig.clock, "leader", A_DAY), Janitor(storage, rig.clock, "other", A_DAY)

@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import Sequence
+from threading import Thread
 
 import pytest
 
 from foliot.domain.ids import Token
 from foliot.domain.logs import LogChunk
-from foliot.engine.logbook import LONGEST_HOLD, ROOM, LogBook, RunLog
+from foliot.engine.logbook import BATCH, LONGEST_HOLD, ROOM, LogBook, RunLog
+from foliot.engine.loop import AT_ONCE
 from foliot.testing.builders import a_claim
 from foliot.testing.clock import VirtualClock
 from tests.engine.ease import ease
@@ -20,8 +22,10 @@ class Shelf:
         self.chunks: list[LogChunk] = []
         self.stale: set[Token] = set()
         self.is_away = False
+        self.asked = 0
 
     async def append(self, chunks: Sequence[LogChunk]) -> list[Token]:
+        self.asked += 1
         if self.is_away:
             raise OSError("away")
         self.chunks += [chunk for chunk in chunks if chunk.token not in self.stale]
@@ -84,6 +88,31 @@ async def test_what_a_thread_writes_is_saved_in_order_too(book: LogBook, shelf: 
     assert book.wake.is_set()
 
 
+async def test_what_a_thread_writes_is_taken_by_the_loop_itself(book: LogBook, shelf: Shelf) -> None:
+    log = book.open(a_claim())
+    thread = Thread(target=log.write, args=("stdout", b"from elsewhere\n"))
+    thread.start()
+    thread.join()
+    assert not book.wake.is_set()
+
+    await ease()
+    assert book.wake.is_set()
+    await book.round()
+
+    assert shelf.text == b"from elsewhere\n"
+
+
+async def test_more_than_a_batch_is_saved_at_once(book: LogBook, shelf: Shelf) -> None:
+    log = book.open(a_claim())
+    for _ in range(BATCH + 1):
+        log.write("stdout", b".")
+
+    assert await book.round() == AT_ONCE
+    assert await book.round() is None
+
+    assert (shelf.text, shelf.asked) == (b"." * (BATCH + 1), 2)
+
+
 async def test_what_could_not_be_saved_is_tried_again(book: LogBook, shelf: Shelf) -> None:
     log = book.open(a_claim())
     log.write("stdout", b"hello\n")
@@ -144,7 +173,7 @@ async def test_a_stale_token_silences_its_log(book: LogBook, shelf: Shelf) -> No
     log.write("stdout", b"after")
 
     assert await book.round() is None
-    assert shelf.chunks == []
+    assert (shelf.chunks, shelf.asked) == ([], 1)
 
 
 async def test_closing_returns_when_everything_is_saved(book: LogBook, shelf: Shelf) -> None:
@@ -158,6 +187,27 @@ async def test_closing_returns_when_everything_is_saved(book: LogBook, shelf: Sh
     await closing
 
     assert shelf.text == b"last words"
+
+
+@pytest.mark.proves("S6")
+async def test_closing_does_not_wait_for_ever_for_a_store_that_is_away(
+    book: LogBook, clock: VirtualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    claim = a_claim()
+    log = book.open(claim)
+    log.write("stdout", b"last words")
+    closing = asyncio.create_task(log.saved())
+    await ease()
+    clock.advance(LONGEST_HOLD - 1)
+    await ease()
+    assert not closing.done()
+
+    clock.advance(1)
+    await ease()
+
+    assert closing.done()
+    [told] = [vars(record) for record in caplog.records if record.message == "log_incomplete"]
+    assert (told["token"], told["chunks_unsaved"], told["levelname"]) == (claim.token, 1, "ERROR")
 
 
 async def test_what_is_written_after_closing_is_dropped(book: LogBook, shelf: Shelf) -> None:
@@ -211,6 +261,18 @@ async def test_what_a_runner_left_out_is_in_the_closing_line(book: LogBook, shel
 async def test_what_found_no_room_is_in_the_closing_line(book: LogBook, shelf: Shelf, clock: VirtualClock) -> None:
     log = await without_room(book, clock)
 
+    log.write("stdout", b"dropped")
+    log.seal()
+    await book.round()
+
+    assert shelf.last == ("meta", f"end of log: truncated, {ROOM} of {ROOM + 7} bytes kept\n".encode())
+
+
+@pytest.mark.proves("E4")
+async def test_what_foliot_notes_is_no_output_of_the_job(book: LogBook, shelf: Shelf, clock: VirtualClock) -> None:
+    log = await without_room(book, clock)
+
+    log.write("meta", b"a note")
     log.write("stdout", b"dropped")
     log.seal()
     await book.round()

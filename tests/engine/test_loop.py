@@ -82,6 +82,15 @@ async def test_news_that_arrive_during_a_round_are_not_slept_over(clock: Virtual
         assert not chore.wake.is_set()
 
 
+async def test_news_are_served_by_a_round_that_follows_at_once(clock: VirtualClock) -> None:
+    chore = Chore(AT_ONCE, None)
+    chore.wake.set()
+    with running(chore, clock):
+        await ease()
+
+        assert chore.rounds == 2
+
+
 async def test_a_round_that_fails_is_repeated_ever_more_slowly(clock: VirtualClock) -> None:
     chore = Chore(*[OSError("away")] * 20)
     pauses = []

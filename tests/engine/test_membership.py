@@ -1,7 +1,7 @@
 """A worker's place among the living: kept in time, or given up in time."""
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Awaitable, Callable, Collection
 from typing import cast
 
 import pytest
@@ -175,6 +175,52 @@ async def test_a_storage_that_does_not_answer_is_not_waited_for_too_long(
     await renewing
 
     assert hands.ended == [(1, Ending.LEASE_LOST), (2, Ending.LEASE_LOST)]
+
+
+@pytest.mark.proves("L5")
+@pytest.mark.parametrize("ask", [Membership.round, Membership.is_confirmed])
+async def test_a_lease_counts_from_the_moment_it_was_asked_for(
+    membership: Membership, store: Store, clock: VirtualClock, ask: Callable[[Membership], Awaitable[object]]
+) -> None:
+    """The storage may have granted it at any moment since, and the answer taken its time."""
+    clock.advance(20 * SECOND)
+    asked = clock.elapsed()
+    store.workers.gate.clear()
+    asking = asyncio.ensure_future(ask(membership))
+    await ease()
+    clock.advance(15 * SECOND)
+    store.workers.gate.set()
+    await asking
+
+    clock.advance(asked + LEASE - 1 - clock.elapsed())
+    assert not membership.has_run_out
+    clock.advance(1)
+
+    assert membership.has_run_out
+
+
+@pytest.mark.proves("L5")
+async def test_so_does_the_lease_of_a_worker_that_registers(
+    membership: Membership, store: Store, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def register_slowly(*_: object) -> None:
+        clock.advance(15 * SECOND)
+
+    store.workers.answer = None
+    monkeypatch.setattr(store.workers, "register", register_slowly)
+    asked = clock.elapsed()
+    await membership.round()
+
+    clock.advance(asked + LEASE - clock.elapsed())
+
+    assert membership.has_run_out
+
+
+@pytest.mark.proves("M4")
+async def test_whoever_asks_whether_it_lives_lists_nothing(membership: Membership, store: Store) -> None:
+    assert await membership.is_confirmed()
+
+    assert store.workers.listed == [None]
 
 
 async def test_a_storage_that_comes_back_in_time_costs_nothing(

@@ -1,17 +1,23 @@
 """A process at work: its duties start together and stop in good order."""
 
 import asyncio
+from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 
-from foliot.domain.instant import MINUTE, SECOND, Millis
+from foliot.domain.instant import DAY, MINUTE, SECOND, Millis
+from foliot.domain.outcome import Failure, Success
 from foliot.domain.run import Status
-from foliot.engine.node import DRAIN, Node, Role, Settings
-from foliot.testing.builders import every
+from foliot.engine.node import DRAIN, Node, Role, Settings, Timekeeping, Work
+from foliot.errors import StorageGone
+from foliot.ports.runner import Attempt
+from foliot.ports.storage import Storage
+from foliot.testing.builders import every, retention
 from foliot.testing.clock import VirtualClock
 from foliot.testing.simulation.faults import Faults, Hiccup
 from tests.engine.ease import ease
-from tests.engine.rig import LEASE, Rig
+from tests.engine.rig import LEASE, Rig, Stage
 
 
 @pytest.fixture
@@ -129,6 +135,89 @@ async def test_a_storage_that_fails_now_and_then_stops_nothing(node: Node, rig: 
     runs = await rig.runs()
     assert {run.status for run in runs} == {Status.SUCCESS}
     assert len(runs) >= 17
+
+
+@pytest.mark.proves("M4")
+async def test_a_stopping_node_saves_its_last_outcome_though_the_storage_fails_at_first(
+    node: Node, rig: Rig, faults: Faults
+) -> None:
+    rig.stage.answer = None
+    run_id = await rig.enqueue()
+    await ease(60)
+    stopping = asyncio.create_task(node.stop())
+    await ease(60)
+    faults.arm(Hiccup("away"), point="finish.before_commit")
+
+    rig.stage.end(run_id)
+    await pass_time(rig.clock, 2 * SECOND, 100)
+
+    assert stopping.done()
+    assert (await rig.status(run_id), faults.struck) == (Status.SUCCESS, "finish.before_commit")
+
+
+class Deaf(Stage):
+    """Its attempts swallow their cancellation."""
+
+    async def run(self, attempt: Attempt) -> Success | Failure:
+        while True:
+            with suppress(asyncio.CancelledError):
+                return await super().run(attempt)
+
+
+async def test_an_attempt_that_cannot_be_ended_is_left_behind_and_counted(rig: Rig, clock: VirtualClock) -> None:
+    deaf = Deaf()
+    deaf.answer = None
+    parts = replace(rig.parts, runners={"stage": deaf})
+    node = Node(parts, Settings(label="node", lease=LEASE, drain=Millis(SECOND)))
+    await node.start()
+    run_id = await rig.enqueue()
+    await ease(60)
+    stopping = asyncio.create_task(node.stop())
+
+    await pass_time(clock, MINUTE)
+    is_stopped, left = stopping.done(), node.abandoned
+    deaf.end(run_id)
+    await ease()
+
+    assert (is_stopped, left) == (True, 1)
+
+
+async def test_a_node_that_cannot_go_on_says_why_once(
+    rig: Rig, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reasons = iter([StorageGone("the file is gone"), StorageGone("it is another file"), StorageGone("and gone again")])
+
+    async def check() -> None:
+        raise next(reasons)
+
+    monkeypatch.setattr(rig.storage.upkeep, "check", check)
+    node = Node(rig.parts, Settings(label="node", lease=LEASE))
+    told: list[str] = []
+    node.on_failure = lambda: told.append(str(node.failure and node.failure.message))
+    await node.start()
+
+    await pass_time(clock, 250, 50)
+    await node.stop()
+
+    assert told == ["the file is gone"]
+    assert node.failure is not None
+    assert node.failure.message == "the file is gone"
+
+
+async def test_every_duty_keeps_to_the_settings(rig: Rig, storage: Storage, clock: VirtualClock) -> None:
+    settings = Settings(label="node", poll=Millis(200), retention=retention(runs_age=DAY))
+    timekeeping, work = Timekeeping(rig.parts, settings), Work(rig.parts, settings)
+    await work.membership.round()
+    await rig.enqueue()
+    await rig.work()
+    clock.advance(2 * DAY)
+
+    polling = (timekeeping.dispatcher, timekeeping.gatekeeper, timekeeping.reaper, work.consumer, work.settler)
+    rests = [await duty.round() for duty in polling]
+    await timekeeping.janitor.round()
+
+    assert rests == [200] * 5
+    assert await rig.runs() == []
 
 
 async def test_a_storage_that_is_away_does_not_keep_the_node_from_stopping(

@@ -1,12 +1,17 @@
 """What vanished workers held is freed, counted, and fenced off."""
 
+from collections.abc import Collection
+
 import pytest
 
+from foliot.domain.ids import RunId
 from foliot.domain.instant import DAY, HOUR, SECOND, Millis
 from foliot.domain.job import Delivery
 from foliot.domain.outcome import Failure, Reason, Success
 from foliot.domain.retry import Retry
 from foliot.domain.run import Status
+from foliot.engine import reaper as reaper_module
+from foliot.engine.loop import AT_ONCE
 from foliot.ports.storage import Storage
 from foliot.testing.clock import VirtualClock
 from foliot.testing.conformance.storage.scene import Another
@@ -45,15 +50,22 @@ async def test_a_run_whose_worker_vanished_is_taken_over(doomed: Rig, heir: Rig,
 
 
 @pytest.mark.proves("L1", "L4")
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        Failure("killed by SIGTERM", Reason.SIGNAL, exit_code=143),
+        Failure("exit code 1", Reason.EXIT_CODE, exit_code=1),
+    ],
+)
 async def test_a_failure_that_a_worker_taken_for_dead_sees_counts_as_a_lost_attempt(
-    doomed: Rig, heir: Rig, clock: VirtualClock
+    doomed: Rig, heir: Rig, clock: VirtualClock, outcome: Failure
 ) -> None:
     """The heir ends the processes of the doomed one before it frees the runs, and the doomed one may see it first."""
     run_id = await doomed.enqueue()
     await doomed.claim()
 
     clock.advance(LEASE)
-    doomed.stage.end(run_id, Failure("killed by SIGTERM", Reason.SIGNAL, exit_code=143))
+    doomed.stage.end(run_id, outcome)
     await ease()
     await doomed.save()
     await heir.reaper.round()
@@ -287,3 +299,76 @@ async def test_the_places_of_a_vanished_worker_are_given_to_others(doomed: Rig, 
     await heir.work()
 
     assert await heir.status(waiting) is Status.SUCCESS
+
+
+async def test_more_than_a_batch_of_lost_runs_is_freed_at_once(
+    doomed: Rig, heir: Rig, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reaper_module, "BATCH", 2)
+    runs = [await doomed.enqueue() for _ in range(3)]
+    await doomed.claim()
+    clock.advance(LEASE)
+
+    assert await heir.reaper.round() == AT_ONCE
+    assert await heir.reaper.round() == SECOND
+
+    assert [(await heir.run(run_id)).lost for run_id in runs] == [1, 1, 1]
+
+
+# -- what is left running
+
+
+class Broom:
+    """Notes what is swept, and how things stood then."""
+
+    def __init__(self, rig: Rig) -> None:
+        self._rig = rig
+        self.swept: list[tuple[RunId, int]] = []
+        self.statuses: list[Status] = []
+        self.begun: list[int] = []
+
+    async def __call__(self, attempts: Collection[tuple[RunId, int]]) -> None:
+        self.swept += attempts
+        self.statuses += [await self._rig.status(run_id) for run_id, _ in attempts]
+        self.begun.append(len(self._rig.stage.attempts))
+
+
+@pytest.mark.proves("L1", "E1")
+async def test_what_a_vanished_worker_left_running_is_ended_before_its_runs_are_freed(
+    doomed: Rig, another: Another, clock: VirtualClock
+) -> None:
+    runs = [await doomed.enqueue() for _ in range(2)]
+    await doomed.claim()
+    storage = await another()
+    broom = Broom(Rig(storage, clock))
+    clock.advance(LEASE)
+
+    await Rig(storage, clock, sweep=broom).reaper.round()
+
+    assert broom.swept == [(run_id, 1) for run_id in runs]
+    assert broom.statuses == [Status.RUNNING] * 2
+
+
+@pytest.mark.proves("L1", "E1")
+async def test_before_a_lost_run_begins_anew_what_is_left_of_all_its_attempts_is_ended(
+    storage: Storage, another: Another, clock: VirtualClock
+) -> None:
+    """Whoever noticed may be on another machine, and the attempts before the last may have been on this one."""
+    worker = Rig(storage, clock)
+    await worker.job(max_lost=5)
+    run_id = await worker.enqueue()
+    for _ in range(2):
+        victim = Rig(await another(), clock, lease=LEASE)
+        victim.stage.answer = None
+        await victim.claim()
+        clock.advance(LEASE)
+        await victim.reaper.round()
+    broom = Broom(worker)
+    worker = Rig(storage, clock, sweep=broom)
+    fresh = await worker.enqueue()
+
+    await worker.claim()
+
+    assert broom.swept == [(run_id, 1), (run_id, 2)]
+    assert broom.begun == [0]
+    assert {attempt.run_id for attempt in worker.stage.attempts} == {run_id, fresh}

@@ -118,6 +118,24 @@ async def test_one_with_nothing_left_to_run_is_over_at_once(diary: Diary) -> Non
         assert [len(await app.runs(job=f"etl.{name}")) for name in ("extract", "load")] == [1, 1]
 
 
+async def test_a_step_that_is_marked_is_not_run_again_and_no_other_failure_is(diary: Diary) -> None:
+    app, diary.failing = Foliot(), {"load", "check"}
+    etl = Workflow("etl")
+    etl.step("load", diary.step("load"))
+    etl.step("check", diary.step("check"))
+    etl.step("report", diary.step("report")).after("load")
+    app.workflow(etl)
+    async with InlineEngine(app) as engine:
+        after = await app.mark_step(await fail(app, engine), "load")
+        await engine.run_until_idle()
+
+        execution = await app.workflow_status(after)
+        assert execution is not None
+        assert execution.results == {"load": "success", "check": "failure", "report": "success"}
+        assert [len(await app.runs(job=f"etl.{name}")) for name in ("load", "check", "report")] == [1, 1, 1]
+        assert execution.status == "failed"
+
+
 async def test_without_anything_to_ask_for_nothing_is_carried(app: Foliot, engine: InlineEngine) -> None:
     before = await fail(app, engine)
     everything = await app.rerun_workflow(before, "extract")

@@ -1,5 +1,6 @@
 """The duty that keeps time, beyond rules and policies: jitter, pauses, edits, launches, rivals, crashes."""
 
+import logging
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
@@ -7,12 +8,12 @@ import pytest
 
 from foliot.domain.firing import Firing, Launch, Tempo
 from foliot.domain.ids import JobId, ScheduleUid
-from foliot.domain.instant import HOUR, MINUTE, SECOND, Instant, Millis, later
+from foliot.domain.instant import HOUR, MINUTE, SECOND, Instant, Millis, later, to_iso
 from foliot.domain.job import JobSpec
 from foliot.domain.launch import launch_job
 from foliot.domain.run import NewRun
 from foliot.domain.schedule import Catchup, Overlap
-from foliot.domain.tick import jitter_offset, tick_key
+from foliot.domain.tick import JitterMode, jitter_offset, tick_key
 from foliot.engine import scheduler as scheduler_module
 from foliot.engine.loop import AT_ONCE
 from foliot.ports.storage import Storage
@@ -189,6 +190,67 @@ async def test_a_schedule_that_could_not_be_decided_loses_no_moment(storage: Sto
     assert await rig.planned_times() == [later(START, minute * MINUTE) for minute in (1, 2, 3)]
 
 
+class Moody:
+    """A launcher that fails until it is mended."""
+
+    def __init__(self) -> None:
+        self.is_broken = True
+        self.asked = 0
+
+    def __call__(self, launch: Launch) -> NewRun | None:
+        self.asked += 1
+        if self.is_broken:
+            raise ValueError("its zone is gone")
+        return launch_job(launch)
+
+
+@pytest.mark.proves("T2", "T5")
+async def test_what_was_due_while_nothing_could_be_decided_was_not_missed(
+    storage: Storage, clock: VirtualClock
+) -> None:
+    launcher = Moody()
+    rig = Rig(storage, clock, launcher=launcher)
+    schedule = await rig.schedule(every(3_600, catchup=Catchup.NONE))
+    await rig.fire(HOUR)
+    launcher.is_broken = False
+
+    await rig.fire(MINUTE)
+
+    assert await rig.outcomes(schedule.uid) == [("ran", "caught_up", 1)]
+
+
+@pytest.mark.proves("T2", "T14")
+async def test_a_jittered_tick_that_could_not_be_decided_is_not_forgotten(
+    storage: Storage, clock: VirtualClock
+) -> None:
+    launcher = Moody()
+    rig = Rig(storage, clock, launcher=launcher)
+    jitter = {"jitter": Millis(20 * SECOND), "jitter_mode": JitterMode.AFTER}
+    await rig.schedule(every(3_600, catchup=Catchup.ALL, **jitter))
+    await run_for(rig, HOUR + 30 * SECOND, 10 * SECOND)
+    assert (launcher.asked, await rig.planned_times()) == (1, [])
+    launcher.is_broken = False
+
+    await run_for(rig, 2 * MINUTE)
+
+    assert await rig.planned_times() == [later(START, HOUR)]
+
+
+async def test_a_schedule_that_cannot_be_decided_is_tried_again_after_a_minute(
+    storage: Storage, clock: VirtualClock
+) -> None:
+    launcher = Moody()
+    rig = Rig(storage, clock, launcher=launcher)
+    await rig.schedule(every(3_600))
+
+    assert await rig.fire(HOUR) == SECOND
+    await rig.fire(MINUTE - 1)
+    assert launcher.asked == 1
+    await rig.fire(1)
+
+    assert launcher.asked == 2
+
+
 # -- rivals, crashes, clocks
 
 
@@ -292,6 +354,42 @@ async def test_a_full_batch_is_followed_by_the_next_at_once(rig: Rig, monkeypatc
     assert await rig.fire() == SECOND
 
     assert len(await rig.runs()) == 3
+
+
+@pytest.mark.proves("T8")
+async def test_the_scheduler_comes_back_at_the_very_moment(rig: Rig) -> None:
+    await rig.schedule(once(later(START, HOUR)))
+
+    assert await rig.fire(HOUR - 700) == 700
+
+
+@pytest.mark.proves("T8")
+async def test_time_that_a_round_takes_is_not_slept_once_more(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    await rig.schedule(once(later(START, HOUR)))
+    next_wake = rig.storage.schedules.next_wake
+
+    async def answer_slowly(**named: Any) -> Instant | None:
+        rig.clock.advance(300)
+        return await next_wake(**named)
+
+    monkeypatch.setattr(rig.storage.schedules, "next_wake", answer_slowly)
+
+    assert await rig.fire(HOUR - 700) == 400
+
+
+async def test_a_tick_that_did_not_run_is_told_of_with_its_reason(rig: Rig, caplog: pytest.LogCaptureFixture) -> None:
+    rig.stage.answer = None
+    await rig.schedule(every(60, overlap=Overlap.SKIP))
+    with caplog.at_level(logging.INFO):
+        await rig.fire(MINUTE)
+        await rig.claim()
+        await rig.fire(MINUTE)
+
+    told = [vars(record) for record in caplog.records if record.message == "tick_did_not_run"]
+    assert [(one["schedule"], one["outcome"], one["reason"], one["count"]) for one in told] == [
+        (NIGHTLY, "skipped", "overlap", 1)
+    ]
+    assert told[0]["scheduled_for"] == to_iso(later(START, 2 * MINUTE))
 
 
 async def test_decisions_that_are_refused_are_not_repeated_in_a_hurry(rig: Rig) -> None:

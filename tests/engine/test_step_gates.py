@@ -7,6 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from foliot.domain.gate.spec import Gate
+from foliot.domain.ids import JobId
 from foliot.domain.job import JobSpec
 from foliot.testing.inline import InlineEngine
 from tests.engine.town import DIGEST, SCAN, Town
@@ -167,3 +168,17 @@ async def test_an_execution_that_is_cancelled_ends_a_step_that_waits_for_its_gat
         "load": "cancelled",
         "after": None,
     }
+
+
+@pytest.mark.proves("D11")
+async def test_a_workflow_is_deleted_although_its_steps_look_at_each_other(town: Town, engine: InlineEngine) -> None:
+    steps = [
+        {"name": "first", "command": "true"},
+        {"name": "load", "after": "first", "command": "true", "depends_on": ["etl.first"]},
+    ]
+    await town.app.deploy_workflow({"id": "etl", "steps": steps})
+
+    await town.app.delete_workflow("etl")
+
+    stored = (await town.app.open()).storage.jobs
+    assert await stored.get([JobId("etl"), JobId("etl.first"), JobId("etl.load")]) == {}

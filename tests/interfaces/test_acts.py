@@ -56,6 +56,16 @@ def test_retrying_makes_a_new_run_with_the_same_payload(call: Call, shop: Path) 
     assert call("show", failed, "--json").objects[0]["status"] == "failed"
 
 
+def test_what_is_named_twice_is_done_once(call: Call, shop: Path) -> None:
+    failed = run_of(call, "failed")
+    before = statuses(call)
+
+    code, out, _ = call("retry", failed, failed)
+
+    assert (code, len(out.splitlines())) == (0, 1)
+    assert len(statuses(call)) == len(before) + 1
+
+
 def test_what_has_not_ended_cannot_be_retried(call: Call, shop: Path) -> None:
     code, _, err = call("retry", run_of(call, "queued"))
 

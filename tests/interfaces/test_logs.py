@@ -1,20 +1,26 @@
 """foliot logs: what a run printed."""
 
 import asyncio
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from msgspec.structs import replace
 
 from foliot import Foliot
 from foliot.adapters.storage.sqlite import SqliteStorage
-from foliot.domain.logs import Closing, closing_line
-from foliot.interfaces.cli.log_lines import TextPrinter, cut
-from foliot.service.logs import LogView
+from foliot.domain.logs import Closing, LogEnd, LogState, closing_line
+from foliot.errors import StorageUnavailable
+from foliot.interfaces.cli import log_lines
+from foliot.interfaces.cli.log_lines import TextPrinter, cut, print_log
+from foliot.service.logs import Cursor, LogView
 from foliot.testing.builders import a_chunk, given_back, succeeded
 from foliot.testing.clock import VirtualClock
 from foliot.testing.conformance.storage.scene import Scene
+from foliot.wiring import Services
 from tests.interfaces.conftest import Call
 from tests.interfaces.serving import outcome, served
 from tests.interfaces.terminal import on_terminal
@@ -39,6 +45,11 @@ def test_the_attempts_of_a_run_one_after_the_other(call: Call, shop: Path) -> No
     assert err.splitlines() == ["$ echo try; exit 3", "foliot: attempt 2", "$ echo try; exit 3"]
     assert call("logs", "broken@last", "--attempt", "2").out == "try\n"
     assert call("logs", "broken@last", "--attempt", "3").out == ""
+
+
+@pytest.mark.parametrize("attempt", ["1", "2"])
+def test_the_last_lines_of_one_attempt_are_its_own(call: Call, shop: Path, attempt: str) -> None:
+    assert call("logs", "broken@last", "--attempt", attempt, "--tail", "9").out == "try\n"
 
 
 def test_standard_output_can_be_had_alone(call: Call, shop: Path) -> None:
@@ -149,6 +160,40 @@ def test_an_attempt_that_was_given_back_is_told_apart_from_the_one_that_began_ag
     assert call("logs", "@last", "--stdout").out == "second start\n"
     assert "attempt    1, 1 given back when a worker stopped\n" in call("show", "@last").out
     assert call("show", "@last", "--json").objects[0]["given_back"] == 1
+
+
+class Flaky:
+    """Logs of a database that goes away after the first piece, and comes back."""
+
+    def __init__(self) -> None:
+        self.asked: list[Cursor | None] = []
+
+    async def follow(self, run_id: str, after: Cursor | None = None) -> AsyncIterator[LogView | LogEnd]:
+        self.asked.append(after)
+        if after is None:
+            yield replace(view(b"one\n"), cursor=(1, 0))
+            raise StorageUnavailable("the database is away")
+        yield replace(view(b"two\n"), cursor=(1, 1))
+        yield LogEnd(LogState.COMPLETE)
+
+    read = follow
+
+
+async def test_following_goes_on_where_it_was_when_the_database_was_away(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(log_lines, "_PATIENCE", 0)
+    logs = Flaky()
+
+    await print_log(cast(Services, SimpleNamespace(logs=logs)), "run", TextPrinter(), is_following=True)
+
+    assert logs.asked == [None, (1, 0)]
+    assert capfd.readouterr() == ("one\ntwo\n", "foliot: the database is away; trying again\n")
+
+
+async def test_what_is_only_read_is_not_waited_for() -> None:
+    with pytest.raises(StorageUnavailable):
+        await print_log(cast(Services, SimpleNamespace(logs=Flaky())), "run", TextPrinter(), is_following=False)
 
 
 @pytest.mark.proves("S10")

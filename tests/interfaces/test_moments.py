@@ -1,6 +1,7 @@
 """Times as people type them."""
 
 import re
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -61,3 +62,13 @@ def test_what_the_hint_offers_is_understood(read: Callable[[str], datetime]) -> 
     offered = re.findall(r'"([^"]+)"', refused.value.hint)
     assert offered
     assert [read(text).tzinfo for text in offered] == [UTC] * len(offered)
+
+
+def test_a_moment_without_an_offset_is_in_utc_wherever_the_machine_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        assert read_moment("2026-01-31T08:00") == datetime(2026, 1, 31, 8, tzinfo=UTC)
+    finally:
+        monkeypatch.undo()
+        time.tzset()

@@ -1,5 +1,6 @@
 """What a call says goes before what the configuration says."""
 
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -7,8 +8,10 @@ import pytest
 
 from foliot import Foliot
 from foliot.config import Configuration, RetentionSettings, ServerSettings
+from foliot.config.settings import OutboundSettings
 from foliot.domain.firing import Tempo
 from foliot.domain.instant import DAY, SECOND, Millis
+from foliot.domain.outcome import Failure, Reason
 from foliot.engine.node import Role
 from foliot.errors import InvalidInput
 from foliot.interfaces.cli.serving import Served
@@ -96,3 +99,26 @@ async def test_what_the_server_allows_reaches_every_runner_that_it_concerns() ->
     for kind, spec in asked.items():
         outcome = await runners[kind].run(an_attempt(log=ListLog(), user="root", **spec))
         assert "may not run as user 'root'" in getattr(outcome, "error", "")
+
+
+@pytest.mark.parametrize(
+    ("outbound", "reason"),
+    [
+        (OutboundSettings(block_private=True), Reason.SSRF_BLOCKED),
+        (OutboundSettings(block_private=True, allow=("127.0.0.0/8",)), Reason.CONNECTION),
+        (OutboundSettings(), Reason.CONNECTION),
+    ],
+)
+async def test_the_addresses_that_the_configuration_blocks_are_blocked_for_http_jobs(
+    outbound: OutboundSettings, reason: Reason
+) -> None:
+    served = Served(Foliot(), None, Path("foliot.toml"), Configuration(outbound=outbound), frozenset())
+    runners = build_runners({}, served.app.launcher, 1, served.reach)
+    with socket.socket() as nobody_listens:
+        nobody_listens.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{nobody_listens.getsockname()[1]}/"
+
+        outcome = await runners["http"].run(an_attempt(url=url))
+
+    assert isinstance(outcome, Failure)
+    assert outcome.reason is reason

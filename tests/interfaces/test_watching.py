@@ -15,7 +15,7 @@ from foliot.config import Loaded, files, load
 from foliot.domain.deployment import Changes, Declared
 from foliot.domain.ids import JobId
 from foliot.domain.instant import MINUTE, SECOND, Instant, Millis
-from foliot.errors import StorageUnavailable
+from foliot.errors import NotFound, StorageUnavailable
 from foliot.interfaces.cli import at_rest, reloading
 from foliot.interfaces.cli.at_rest import fingerprint, places_of
 from foliot.interfaces.cli.reloading import Reloader
@@ -375,6 +375,21 @@ async def test_what_is_doubtful_in_the_files_is_not_said_at_each_try(
     await site.saw("configuration_applied")
 
     assert len(site.events("configuration_problem")) == 1
+
+
+async def test_what_the_storage_refuses_until_the_files_are_mended_is_not_tried_again(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await site.begin()
+    refusing = Refusing(site.services, site.clock, NotFound("job", "nobody"), times=9)
+    monkeypatch.setattr(site.services.deployer, "apply", refusing)
+
+    site.file.write_text(KEPT + MORE)
+    said = await site.saw("configuration_not_applied")
+    await site.look(times=60)
+
+    assert len(refusing.tries) == 1
+    assert "again_in_ms" not in said
 
 
 async def test_what_is_wrong_in_the_files_is_not_tried_again(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

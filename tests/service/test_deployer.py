@@ -145,6 +145,20 @@ async def test_what_was_paused_when_it_left_is_paused_when_it_returns(services: 
     assert schedule.paused_at is not None
 
 
+async def test_only_how_it_was_when_it_left_for_the_last_time_counts(services: Services) -> None:
+    await services.deployer.apply(declare(A))
+    await services.registrar.pause_job(A)
+    await services.deployer.apply(declare())
+    await services.deployer.apply(declare(A))
+    await services.registrar.pause_job(A, False)
+    await services.deployer.apply(declare())
+
+    await services.deployer.apply(declare(A))
+
+    [schedule] = await services.storage.schedules.page()
+    assert schedule.paused_at is None
+
+
 async def test_a_renamed_job_keeps_its_history_and_its_ledger(services: Services, scene: Scene) -> None:
     await services.deployer.apply(declare(A))
     before = await services.registrar.schedule(A_DAILY)

@@ -1,5 +1,8 @@
 """Runs by hand: asked for, repeated, cancelled, marked."""
 
+from datetime import timedelta
+from typing import Any
+
 import pytest
 
 from foliot.domain.ids import JobId
@@ -38,6 +41,32 @@ async def test_of_many_runs_each_has_its_payload_and_all_have_what_else_was_aske
     assert [run.payload for run in runs] == [{"day": 1}, {"day": 0}, [2]]
     assert {(run.due_at, run.priority) for run in runs} == {(scene.after(MINUTE), 9)}
     assert [run.id for run in runs] == sorted({run.id for run in runs})
+
+
+@pytest.mark.parametrize("payload", [{}, [], 0, False, ""])
+async def test_a_payload_takes_the_place_of_the_template_however_empty_it_is(
+    services: Services, scene: Scene, payload: Any
+) -> None:
+    await scene.job(payload_template={"day": 0})
+
+    [created] = await services.desk.enqueue(REPORT, Request(payload=payload))
+
+    assert (await services.desk.get(created.run_id)).payload == payload
+
+
+@pytest.mark.proves("A3")
+async def test_a_dedupe_key_may_have_255_characters_and_a_window_be_as_short_as_a_second(
+    services: Services, scene: Scene
+) -> None:
+    await scene.job()
+    request = Request(dedupe_key="k" * 255, dedupe=timedelta(seconds=1))
+
+    first, second = [(await services.desk.enqueue(REPORT, request))[0] for _ in range(2)]
+
+    assert (first.is_new, second.is_new, second.run_id) == (True, False, first.run_id)
+    for wrong in (Request(dedupe_key="k" * 256), Request(dedupe_key="k", dedupe=timedelta(milliseconds=999))):
+        with pytest.raises(InvalidRun):
+            await services.desk.enqueue(REPORT, wrong)
 
 
 async def test_a_payload_that_is_wrong_refuses_all(services: Services, scene: Scene) -> None:

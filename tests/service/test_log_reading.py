@@ -310,6 +310,7 @@ async def test_each_attempt_has_an_output_of_its_own(services: Services, scene: 
 
     assert await services.logs.raw_stdout(first.run_id) == b"second"
     assert await services.logs.raw_stdout(first.run_id, 1) == b"first"
+    assert await services.logs.raw_stdout(first.run_id, 2) == b"second"
     with pytest.raises(NotFound, match="has had 2"):
         await services.logs.raw_stdout(first.run_id, 3)
 

@@ -75,6 +75,18 @@ async def test_a_job_that_somebody_owns_is_deleted_only_by_force(owned: Services
         await owned.registrar.delete_job("bb")
 
 
+@pytest.mark.parametrize("source", ["workflow", "foliot"])
+async def test_what_foliot_keeps_itself_is_deleted_by_no_force(services: Services, source: str) -> None:
+    await services.storage.jobs.put([(A, a_spec(source))])
+
+    for force in (False, True):
+        with pytest.raises(OwnedElsewhere) as refused:
+            await services.registrar.delete_job(A, force=force)
+        assert "--force" not in refused.value.hint
+
+    assert set(await services.storage.jobs.get([A])) == {A}
+
+
 @pytest.mark.proves("R4-26")
 async def test_everybody_may_pause_and_resume(owned: Services) -> None:
     await owned.registrar.pause_schedule(DAILY, True)

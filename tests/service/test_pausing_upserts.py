@@ -1,12 +1,15 @@
 """Creating and changing a schedule, and saying in the same request whether it is paused."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, cast
 
 import pytest
 
 from foliot import Foliot
+from foliot.domain.schedule import Schedule
 from foliot.errors import InvalidSchedule
+from foliot.ports.definitions import NewSchedule
 from foliot.testing.inline import InlineEngine
 
 HOURLY = {"job_id": "job", "cron_expr": "@hourly"}
@@ -45,6 +48,29 @@ async def test_what_is_paused_stays_so_unless_the_request_says_otherwise(
         view = await app.get_schedule("s")
         assert (view.paused, view.cron_expr) == (after, "30 * * * *")
         assert len(await app.runs()) == (0 if after else 1)
+
+
+@pytest.mark.proves("R4-26", "T3")
+@pytest.mark.parametrize(("before", "asked"), [(False, True), (True, False)])
+async def test_a_rule_changes_while_nothing_can_fire_by_it(
+    app: Foliot, monkeypatch: pytest.MonkeyPatch, before: bool, asked: bool
+) -> None:
+    """One that is to be paused is so before, one that is to be resumed is so after it."""
+    was_paused: list[bool] = []
+    async with InlineEngine(app):
+        await app.upsert_schedule("s", **HOURLY, paused=before)
+        schedules = (await app.open()).storage.schedules
+        put = schedules.put
+
+        async def look_first(new: Sequence[NewSchedule]) -> list[Schedule]:
+            was_paused.append((await app.get_schedule("s")).paused)
+            return await put(new)
+
+        monkeypatch.setattr(schedules, "put", look_first)
+        await app.upsert_schedule("s", job_id="job", cron_expr="30 * * * *", paused=asked)
+
+        assert was_paused == [True]
+        assert (await app.get_schedule("s")).paused is asked
 
 
 @pytest.mark.parametrize("paused", [1, "yes"])

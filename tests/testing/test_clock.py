@@ -29,10 +29,11 @@ def test_advancing_moves_both_hands(clock: VirtualClock) -> None:
     assert clock.elapsed() == elapsed + MINUTE
 
 
-def test_a_step_moves_only_the_wall_clock(clock: VirtualClock) -> None:
+@pytest.mark.parametrize("span", [-HOUR, HOUR])
+def test_a_step_moves_only_the_wall_clock(clock: VirtualClock, span: int) -> None:
     elapsed, boot_id = clock.elapsed(), clock.boot_id
 
-    assert clock.step(-HOUR) == clock.now() == START - HOUR
+    assert clock.step(span) == clock.now() == START + span
     assert (clock.elapsed(), clock.boot_id) == (elapsed, boot_id)
 
 

@@ -1,5 +1,6 @@
 """The integrity checker finds what is planted, and nothing in a sound storage."""
 
+import re
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from foliot.adapters.storage.sqlite import SqliteStorage
+from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId, Token
 from foliot.domain.instant import HOUR, LATEST, MINUTE, SECOND, Instant, later
 from foliot.domain.run import Run, Status
@@ -16,6 +18,7 @@ from foliot.domain.tick import PlannedTick, TickOutcome, TickReason, TickRecord
 from foliot.ports.schedules import Ledger
 from foliot.testing.builders import every, failed, retention, succeeded, to_retry
 from foliot.testing.clock import START, VirtualClock
+from foliot.testing.conformance.storage.passages import begun, opened, settle, the_end
 from foliot.testing.conformance.storage.scene import Scene
 from foliot.testing.invariants import (
     Book,
@@ -96,6 +99,9 @@ SPOILED_ROWS: dict[str, tuple[str, Spoil]] = {
     "a reason of another outcome": ("T2", lambda rows: [rows[0]._replace(reason=TickReason.ON_TIME), *rows[1:]]),
     "a run that is not named": ("T4", lambda rows: [*rows[:-1], rows[-1]._replace(run_id=None)]),
     "a skipped tick with a run": ("T4", lambda rows: [rows[0]._replace(run_id=RunId("x")), *rows[1:]]),
+    "a tick that goes along with none": ("T2 ", lambda rows: [rows[0]._replace(into=None), *rows[1:]]),
+    "a range that ends before it begins": ("T2 ", lambda rows: [rows[0]._replace(until=START, count=2), *rows[1:]]),
+    "a range of one moment": ("T2 ", lambda rows: [*rows[:-1], rows[-1]._replace(count=2)]),
 }
 
 
@@ -150,6 +156,22 @@ async def test_a_tick_without_its_run_and_a_run_without_its_tick_are_found(scene
     assert [fault[:2] for fault in check_launches([unrecorded], runs, is_pruned=False)] == ["T4"]
 
 
+@pytest.mark.proves("T4")
+async def test_a_run_that_two_ticks_name_and_one_that_was_made_for_another_are_found(scene: Scene) -> None:
+    await a_busy_hour(scene)
+    book = await book_of(scene)
+    runs = {passage.run.id: passage.run for passage in await passages_of(scene)}
+    first, second = [tick for tick in book.ticks if tick.run_id is not None][:2]
+    assert first.run_id is not None
+    shared = [tick._replace(run_id=first.run_id) if tick is second else tick for tick in book.ticks]
+
+    faults = list(check_launches([book._replace(ticks=shared)], runs, is_pruned=False))
+
+    assert {fault[:2] for fault in faults} == {"T4"}
+    assert any(f"its run {first.run_id} says it was made for" in fault for fault in faults)
+    assert any(f"run {first.run_id}: 2 ticks" in fault for fault in faults)
+
+
 SPOILED_RUNS: dict[str, tuple[str, dict[str, Any]]] = {
     "over without an end": ("S2", {"finished_at": None}),
     "ended before it began": ("S2", {"finished_at": START - 1}),
@@ -181,8 +203,13 @@ async def test_attempts_that_do_not_follow_each_other_are_found(scene: Scene) ->
     doubled = passage._replace(attempts=[first, second._replace(number=1)])
     backwards = passage._replace(attempts=[first, second._replace(token=Token(first.token - 1))])
 
+    repeated = passage._replace(attempts=[first, second._replace(token=first.token)])
+    reversed_time = passage._replace(attempts=[first, second._replace(started_at=later(scene.now, 1))])
+
     assert [fault[:2] for fault in check_passage(doubled, scene.now)] == ["S3"]
     assert [fault[:2] for fault in check_passage(backwards, scene.now)] == ["L2"]
+    assert [fault[:2] for fault in check_passage(repeated, scene.now)] == ["L2"]
+    assert [fault[:2] for fault in check_passage(reversed_time, scene.now)] == ["S2"]
 
 
 @pytest.mark.proves("L1", "T10")
@@ -214,6 +241,102 @@ async def test_an_end_that_no_event_tells_is_found(scene: Scene, monkeypatch: py
     assert [fault[:2] for fault in await check_invariants(scene.storage, now=scene.now)] == ["S4"]
 
 
+Distort = Callable[[str, Callable[[Any], Any]], None]
+
+
+@pytest.fixture
+def distort(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> Distort:
+    """From now on a verb of the storage answers otherwise than it should."""
+
+    def plant(verb: str, change: Callable[[Any], Any]) -> None:
+        port, _, name = verb.partition(".")
+        store = getattr(scene.storage, port)
+        asked = getattr(store, name)
+
+        async def answer(*arguments: Any, **named: Any) -> Any:
+            return change(await asked(*arguments, **named))
+
+        monkeypatch.setattr(store, name, answer)
+
+    return plant
+
+
+def with_status(status: Status, **fields: Any) -> Callable[[Any], Any]:
+    return lambda runs: [run._replace(status=status, **fields) for run in runs]
+
+
+PLANTED: dict[str, tuple[str, str, Callable[[Any], Any]]] = {
+    "a ledger without its rows": ("T2/T3", "schedules.ticks", lambda rows: rows[1:]),
+    "a tick without its run": ("T4", "runs.page", lambda runs: [run for run in runs if run.tick is None]),
+    "attempts nobody recorded": ("S3", "runs.attempts", lambda attempts: []),
+    "a lease of nobody": ("L1", "runs.page", lambda runs: [run._replace(worker_id=None) for run in runs]),
+    "two runs under way": ("T10", "runs.page", with_status(Status.RUNNING)),
+    "an end that is told twice": ("S4", "upkeep.events", lambda events: [told_twice(event) for event in events]),
+}
+
+
+def told_twice(event: Any) -> Any:
+    return event._replace(items=event.items * 2) if event.kind is EventKind.RUNS_ENDED else event
+
+
+@pytest.mark.proves("M1")
+@pytest.mark.parametrize("name", PLANTED)
+async def test_whatever_is_planted_in_a_whole_storage_is_found(scene: Scene, distort: Distort, name: str) -> None:
+    await a_busy_hour(scene)
+    invariant, verb, change = PLANTED[name]
+    distort(verb, change)
+
+    faults = await check_invariants(scene.storage, now=scene.now)
+
+    assert any(fault.startswith(invariant) for fault in faults)
+
+
+# -- executions
+
+
+@pytest.mark.proves("D2", "D5", "D6")
+async def test_a_sound_execution_has_no_faults(scene: Scene) -> None:
+    execution = await opened(scene)
+    await scene.finish(succeeded(await begun(scene, execution)))
+    await settle(scene, the_end(await opened(scene)))
+
+    assert await check_invariants(scene.storage, now=scene.now) == []
+
+
+PLANTED_IN_EXECUTIONS: dict[str, tuple[str, str, Callable[[Any], Any]]] = {
+    "a count of open steps that is wrong": (
+        "D2",
+        "executions.get",
+        lambda found: {run_id: one._replace(unresolved=9) for run_id, one in found.items()},
+    ),
+    "an end before all steps have ended": ("D5 .* steps without a result", "runs.page", with_status(Status.SUCCESS)),
+    "an end that no event tells": (
+        "D5 .* 0 events",
+        "upkeep.events",
+        lambda events: [silent(event) for event in events],
+    ),
+    "a step that ended without a note": ("D6", "executions.unsettled", lambda found: []),
+}
+
+
+def silent(event: Any) -> Any:
+    return event._replace(items=[]) if event.kind is EventKind.EXECUTIONS_ENDED else event
+
+
+@pytest.mark.proves("D2", "D5", "D6")
+@pytest.mark.parametrize("name", PLANTED_IN_EXECUTIONS)
+async def test_a_spoiled_execution_is_found(scene: Scene, distort: Distort, name: str) -> None:
+    execution = await opened(scene)
+    await scene.finish(succeeded(await begun(scene, execution)))
+    await settle(scene, the_end(await opened(scene)))
+    fault, verb, change = PLANTED_IN_EXECUTIONS[name]
+    distort(verb, change)
+
+    faults = await check_invariants(scene.storage, now=scene.now)
+
+    assert any(re.match(fault, found) for found in faults)
+
+
 @pytest.mark.proves("T2", "T3")
 async def test_the_oracle_finds_what_is_missing_and_what_is_one_too_many(scene: Scene) -> None:
     await a_busy_hour(scene)
@@ -224,6 +347,18 @@ async def test_the_oracle_finds_what_is_missing_and_what_is_one_too_many(scene: 
     assert list(compare_with_oracle(book, grid)) == []
     assert [fault[:2] for fault in compare_with_oracle(shorter, grid)] == ["T2"]
     assert [fault[:2] for fault in compare_with_oracle(longer, grid)] == ["T3"]
+
+
+@pytest.mark.proves("T2")
+async def test_the_oracle_does_not_take_the_word_of_a_range_that_counts_wrongly(scene: Scene) -> None:
+    await a_busy_hour(scene)
+    book = await book_of(scene)
+    gap = next(tick for tick in book.ticks if tick.count > 1)
+    others = [tick for tick in book.ticks if tick is not gap]
+
+    faults = list(compare_with_oracle(book._replace(ticks=[gap._replace(count=gap.count + 1), *others]), grid))
+
+    assert [fault[:2] for fault in faults] == ["T2"] * gap.count
 
 
 async def book_of(scene: Scene) -> Book:

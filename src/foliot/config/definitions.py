@@ -13,6 +13,7 @@ from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId
 from foliot.domain.input.job import job_options
 from foliot.domain.job import JobSpec, Options, check_name, overlay
+from foliot.domain.kinds.agent import ARGS as AGENT_ARGS
 from foliot.errors import InvalidInput, Place
 
 _MAY_BE_SECRET: Final = frozenset({"url", "body", "json", "payload", "cli", "prompt_args"})
@@ -70,17 +71,20 @@ def definition(kind: Kind, spec: dict[str, Any], options: Options, fields: Field
         enabled=fields.value("enabled", True),
         source=FILE,
         gate=gate,
-        written=_written(fields),
+        written=_written(fields, spec),
         **described,
     )
 
 
-def _written(fields: Fields) -> dict[str, Any]:
+def _written(fields: Fields, spec: Collection[str]) -> dict[str, Any]:
     """What may hold a secret and has variables in it, with their names instead of their values."""
-    named = [key for key in _SECRETIVE if key.name in fields]
-    return {
-        key.field: key.read(fields[key.name].node.value) for key in named if has_variables(fields[key.name].node.value)
-    }
+    raw = [(key, fields[key.name].node.value) for key in _SECRETIVE if key.name in fields]
+    written = {key.field: key.read(value) for key, value in raw if has_variables(value)}
+    args = fields["args"].node.value if "args" in fields else {}
+    if not isinstance(args, dict):
+        return written
+    of_agent = {name: args[name] for name in AGENT_ARGS if name in args and name in spec}
+    return written | {name: value for name, value in of_agent.items() if has_variables(value)}
 
 
 def warn_of_workers(fields: Fields, options: Options, queues: Collection[str] | None, reading: Reading) -> None:

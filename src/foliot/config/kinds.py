@@ -94,6 +94,17 @@ def over_defaults(own: Fields, defaults: Fields, kind: Kind) -> Fields:
     foreign = kind.foreign
     fields = Fields({name: found for name, found in (defaults | own).items() if name not in foreign})
     for name in fields.keys() & _MERGED & defaults.keys() & own.keys():
-        both = {**defaults[name].value, **own[name].value}
-        fields[name] = own[name]._replace(value=both)
+        fields[name] = _merged(own[name], defaults[name])
     return fields
+
+
+def _merged(own: Found, default: Found) -> Found:
+    """One table over the other, as they were read and as they were written."""
+    written = {own.name: {**_table(default), **_table(own)}}
+    return Found({**default.value, **own.value}, own.table._replace(value=written), own.name)
+
+
+def _table(found: Found) -> dict[str, Any]:
+    """As it was written; nothing where that is no table, which has become a problem."""
+    value = found.node.value
+    return value if isinstance(value, dict) else {}

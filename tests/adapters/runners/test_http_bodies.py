@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from foliot.adapters.outbound.decoding import PIECE
 from foliot.adapters.runners.http import READ_LIMIT, HttpRunner
 from foliot.domain.kinds.http import OUTPUT_CAP
 from foliot.domain.outcome import Failure, Reason, Success
@@ -120,6 +121,8 @@ async def test_a_small_answer_that_unpacks_to_100_megabytes_does_no_harm(server:
     assert outcome == Success(exit_code=200)
     assert log.text("stdout") == bytes(OUTPUT_CAP)
     assert b"the rest was not read" in log.text("meta")
+    assert log.sizes is not None
+    assert log.sizes[0] <= READ_LIMIT + PIECE
     assert peak < 4 * MEGABYTE
 
 

@@ -1,6 +1,7 @@
 """How the process of an isolated call ends, what it leaves, and the channel by which it answers."""
 
 import asyncio
+import json
 import os
 import signal
 import subprocess
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from foliot.adapters.runners.isolated.interpreter import Interpreter
+from foliot.adapters.runners.isolated.order import HEAD, read_answer
 from foliot.domain.outcome import Failure, Reason, Success
 from foliot.domain.payload import MAX_BYTES
 from tests.adapters.runners.attempts import carrying, living, open_descriptors, unique, until, zombies
@@ -299,3 +301,13 @@ async def test_an_interpreter_that_is_dead_before_its_order_comes_tells_how_it_e
 
     assert (failure.reason, failure.exit_code) == (Reason.EXIT_CODE, 1)
     assert b"Fatal Python error" in scene.log.text("stderr")
+
+
+@pytest.mark.parametrize(
+    ("claimed", "reason"),
+    [("payload", Reason.PAYLOAD), ("lease_lost", Reason.EXCEPTION), ("cancelled", Reason.EXCEPTION)],
+)
+def test_a_process_may_give_only_reasons_that_it_can_know(claimed: str, reason: Reason) -> None:
+    text = json.dumps({"error": "because", "reason": claimed}).encode()
+
+    assert read_answer(len(text).to_bytes(HEAD, "big") + text) == Failure("because", reason)

@@ -2,15 +2,16 @@
 
 import asyncio
 import os
+import signal
 import subprocess
 import threading
 from pathlib import Path
 
 import pytest
 
-from foliot.adapters.runners.process import running, subreaper
+from foliot.adapters.runners.process import ending, running, subreaper
 from foliot.domain.outcome import Success
-from tests.adapters.runners.attempts import living, open_descriptors, run, unique, until, zombies
+from tests.adapters.runners.attempts import ListLog, living, open_descriptors, run, unique, until, zombies
 
 
 @pytest.mark.proves("E2")
@@ -107,6 +108,22 @@ async def test_the_exit_code_of_a_process_that_nobody_waits_for_yet_is_left_alon
     await run("setsid -f sleep 600")
 
     assert foreign.wait() == 5
+
+
+async def test_a_process_that_cannot_be_ended_is_named_in_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    log, word = ListLog(), unique()
+    monkeypatch.setattr(ending, "_send", lambda signum, targets: None)
+    monkeypatch.setattr(ending, "_LAST_WAIT", 0.05)
+
+    outcome = await run(f"setsid -f sleep {word}", log=log, grace=0)
+    left = living(word)
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    await until(lambda: not living(word))
+
+    assert outcome == Success(exit_code=0)
+    assert len(left) == 1
+    assert log.text("meta").endswith(f"could not end process {left[0]}\n".encode())
 
 
 async def test_a_foreign_process_that_lives_is_not_ended_with_a_run() -> None:

@@ -84,6 +84,20 @@ async def test_a_command_may_use_its_grace_to_say_goodbye() -> None:
     assert log.text("stdout") == b"ready\ngot TERM\n"
 
 
+async def test_a_command_is_told_to_end_only_once() -> None:
+    """To some programs a second TERM means: at once."""
+    log = ListLog()
+    command = "trap 'echo got TERM' TERM; echo ready; while :; do sleep 0.01; done"
+    running = asyncio.create_task(run(command, log=log, grace=0.3))
+    await until(lambda: log.text("stdout") == b"ready\n")
+
+    running.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert log.text("stdout") == b"ready\ngot TERM\n"
+
+
 async def test_without_grace_a_command_is_killed_at_once() -> None:
     log = ListLog()
     command = "trap 'echo got TERM' TERM; echo ready; while :; do sleep 0.01; done"

@@ -157,6 +157,21 @@ def test_a_day_that_a_zone_skipped_is_not_made_good() -> None:
 
 
 @pytest.mark.proves("T13")
+def test_a_jump_of_three_hours_is_a_new_zone_and_not_made_good() -> None:
+    """Casey put its clocks three hours forward on 18 October 2009, and three hours back on 5 March 2010."""
+    assert fires("0 3 * * *", "Antarctica/Casey", "2009-10-17", days=3) == [
+        "2009-10-17T03:00+08:00",
+        "2009-10-19T03:00+11:00",
+    ]
+    assert fires("0 1 * * *", "Antarctica/Casey", "2010-03-04", days=3) == [
+        "2010-03-04T01:00+11:00",
+        "2010-03-05T01:00+11:00",
+        "2010-03-05T01:00+08:00",
+        "2010-03-06T01:00+08:00",
+    ]
+
+
+@pytest.mark.proves("T13")
 def test_a_day_that_a_zone_had_twice_fires_twice() -> None:
     found = fires("0 12 * * *", "America/Juneau", "1867-10-18", days=3)
 

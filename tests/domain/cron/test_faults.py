@@ -221,6 +221,14 @@ def test_a_long_expression_is_refused_unread(expression: str) -> None:
     assert len(caught.value.expression) == caught.value.position == 512
 
 
+def test_an_expression_may_have_512_characters_and_not_one_more() -> None:
+    longest = "0 3 * * *".ljust(512)
+
+    assert cron.compile(longest).expression == longest
+    with pytest.raises(cron.InvalidCron, match="513 characters"):
+        cron.compile(longest + " ")
+
+
 @pytest.mark.proves("Z41")
 @pytest.mark.parametrize(
     "value", ["9" * 500, "x" * 500, "*/" + "9" * 500, "{" * 500, "L-" + "9" * 480, "9" * 480 + "W/2"]

@@ -56,6 +56,12 @@ def test_every_problem_is_told_together() -> None:
     assert "priority" in found
 
 
+def test_the_name_under_which_a_step_runs_has_at_most_200_characters() -> None:
+    check_workflow("etl", WorkflowSpec(steps=(shell("s" * 196),)), JOBS)
+
+    assert "has more than 200 characters" in problems(shell("s" * 197))
+
+
 def test_templates_are_checked_also_where_the_graph_is_wrong() -> None:
     found = problems(
         shell("a"),

@@ -115,6 +115,20 @@ def test_an_execution_ends_when_every_step_has_its_result() -> None:
     assert stage.execution.unresolved == 0
 
 
+@pytest.mark.parametrize(
+    ("counts_as", "result", "status"),
+    [("success", Result.SUCCESS, Status.SUCCESS), ("failed", Result.FAILURE, Status.FAILED)],
+)
+def test_a_workflow_says_what_a_step_counts_as_that_succeeded_in_part(
+    counts_as: str, result: Result, status: Status
+) -> None:
+    stage = Stage(shell("a"), partial_counts_as=counts_as).begin().end("a", Status.PARTIAL)
+
+    assert stage.results == {"a": result}
+    assert stage.ended is not None
+    assert stage.ended.status is status
+
+
 def test_a_failed_execution_names_the_steps_that_failed() -> None:
     stage = Stage(shell("a"), shell("b", "a")).begin().end("a", Status.TIMEOUT)
 
@@ -142,6 +156,16 @@ def test_a_step_that_cannot_start_is_skipped_and_its_children_are_asked(around: 
     assert stage.results == {"a": Result.SUCCESS, "b": Result.SKIPPED, "c": Result.SKIPPED}
     assert stage.states["b"].reason == reason
     assert stage.ended == Ended(Status.SUCCESS)
+
+
+@pytest.mark.proves("D7")
+def test_a_job_that_came_after_the_execution_had_begun_is_none_of_its_steps() -> None:
+    later_job = Step(name="b", job=JobId("came.later"), after=(Edge(parent="a"),))
+    stage = Stage(shell("a"), later_job).begin()
+
+    stage.end("a")
+
+    assert (stage.states["b"].result, stage.states["b"].reason) == (Result.SKIPPED, "removed")
 
 
 def test_a_first_step_that_cannot_start_is_skipped_too() -> None:
@@ -253,6 +277,7 @@ def test_an_execution_past_its_deadline_is_cut_short() -> None:
 
     stage.settle([], later(NOW, MINUTE))
     assert stage.saved.cancels == (stage.states["a"].run_id,)
+    assert (stage.states["b"].result, stage.states["b"].reason) == (Result.SKIPPED, "timeout")
 
     stage.end("a", Status.CANCELLED, now=later(NOW, HOUR))
     assert stage.ended is not None

@@ -128,6 +128,25 @@ def test_an_execution_has_failed_when_a_failure_was_taken_up_by_nobody(
         assert (status is Status.FAILED) == reference.is_failed(steps, found)
 
 
+@pytest.mark.proves("D5")
+@pytest.mark.parametrize(
+    ("when", "status"),
+    [
+        ("failure", Status.SUCCESS),
+        ("complete", Status.SUCCESS),
+        ("success failure", Status.SUCCESS),
+        ("success", Status.FAILED),
+        ("skipped", Status.FAILED),
+    ],
+)
+def test_a_failure_is_made_good_by_a_child_that_ran_on_it(when: str, status: Status) -> None:
+    steps = [step("load"), step("next", {"load": when})]
+
+    states, _ = play(steps, {"load": FAILURE})
+
+    assert overall(graph_of(steps), states) is status
+
+
 @given(workflows(), st.data())
 def test_hearing_of_a_result_twice_changes_nothing(
     workflow: tuple[list[Step], dict[str, Result]], data: st.DataObject

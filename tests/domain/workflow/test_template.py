@@ -24,6 +24,8 @@ SOURCES = {
         ("{{ params.limit }}", 3),
         ("{{ params.flags.1 }}", None),
         ("at most {{ params.limit }} of {{ steps.extract.output.rows }}", "at most 3 of [1,2]"),
+        ("{{ params.limit }}{{ params.day }}", "32026-01-31"),
+        ("{{ params.limit }} {{ params.limit }}", "3 3"),
         ({"a": ["{{ execution.version }}", 1.5]}, {"a": [2, 1.5]}),
         ("{ params.limit } and {{{{", "{ params.limit } and {{{{"),
         ("nothing", "nothing"),

@@ -14,13 +14,14 @@ from foliot.domain.events import EventKind
 from foliot.domain.gate.decision import Decision, Passed
 from foliot.domain.gate.spec import Action
 from foliot.domain.instant import MINUTE
-from foliot.domain.lease import CancelAnswer
+from foliot.domain.lease import CancelAnswer, Renewal
+from foliot.domain.mark import MarkAnswer, Marked
 from foliot.domain.outcome import Reason
-from foliot.domain.run import Status
+from foliot.domain.run import Ended, Status
 from foliot.errors import StorageUnavailable
 from foliot.ports.runs import Created
 from foliot.ports.storage import Topic
-from foliot.testing.builders import a_run, every, some_runs, succeeded, to_retry
+from foliot.testing.builders import LEASE, a_run, a_run_id, every, failed, some_runs, succeeded, to_retry
 from foliot.testing.clock import VirtualClock
 from foliot.testing.conformance.storage.passages import (
     ETL,
@@ -188,6 +189,47 @@ async def test_a_cancel_whose_answer_got_lost_says_what_it_did(scene: Scene, los
     lose_commit()
 
     assert await scene.cancel(queued, running.run_id) == [CancelAnswer.CANCELLED, CancelAnswer.REQUESTED]
+
+
+@pytest.mark.proves("M4")
+async def test_a_mark_whose_answer_got_lost_says_what_it_did(scene: Scene, lose_commit: Callable[[], None]) -> None:
+    broken = await scene.start()
+    await scene.finish(failed(broken))
+    [waiting] = await scene.create(a_run())
+    marks = {broken.run_id: a_run_id(), waiting: a_run_id()}
+    lose_commit()
+
+    marked = await scene.storage.runs.mark(marks, at=scene.now)
+
+    assert marked == {
+        broken.run_id: Marked(MarkAnswer.RECORDED, marks[broken.run_id]),
+        waiting: Marked(MarkAnswer.MARKED, waiting),
+    }
+
+
+@pytest.mark.proves("M4")
+async def test_an_answer_that_was_saved_counts_though_nobody_was_told(
+    scene: Scene, lose_commit: Callable[[], None]
+) -> None:
+    [run_id] = await scene.create(a_run())
+    lose_commit()
+
+    assert await scene.storage.runs.answer({run_id: Ended(Status.SUCCESS)}, at=scene.now) == [run_id]
+    assert await scene.status(run_id) is Status.SUCCESS
+
+
+@pytest.mark.proves("M4", "L2")
+async def test_a_renewal_whose_answer_got_lost_tells_what_it_gave_back(
+    scene: Scene, lose_commit: Callable[[], None]
+) -> None:
+    worker = await scene.worker()
+    known, foreign = await scene.start(worker=worker), await scene.start(worker=worker)
+    lose_commit()
+
+    renewal = await scene.storage.workers.renew(worker.id, [known.token], LEASE, at=scene.now)
+
+    assert renewal == Renewal((), (foreign.token,), ())
+    assert await scene.ready() == [foreign.run_id]
 
 
 @pytest.mark.proves("M4")
@@ -411,6 +453,18 @@ async def test_what_another_has_settled_does_not_count_as_saved_after_a_lost_ans
     )
 
     assert saved == [other.run_id]
+
+
+@pytest.mark.proves("M4")
+async def test_what_others_have_settled_since_does_not_count_as_saved_after_a_lost_answer(
+    scene: Scene, lose_commit: Callable[[], None]
+) -> None:
+    execution, other = await opened(scene), await opened(scene)
+    await settle(scene, a_settlement(execution))
+    await settle(scene, a_settlement(execution._replace(state=execution.state + 1)))
+    lose_commit()
+
+    assert await settle(scene, a_settlement(execution), a_settlement(other)) == [other.run_id]
 
 
 @pytest.mark.proves("M4", "D10")

@@ -56,6 +56,18 @@ async def test_a_worker_from_before_a_reboot_gets_nothing(storage: SqliteStorage
     assert [state.is_alive for state in await storage.workers.all()] == [False]
 
 
+@pytest.mark.proves("L6", "L8")
+async def test_a_leader_from_before_a_reboot_leads_no_more(storage: SqliteStorage, clock: VirtualClock) -> None:
+    clock.advance(HOUR)
+    first = await storage.upkeep.lead("anna", LEASE)
+
+    clock.reboot()
+
+    second = await storage.upkeep.lead("bert", LEASE)
+    assert first is not None
+    assert second == first + 1
+
+
 @pytest.mark.proves("L6")
 async def test_a_leader_that_is_replaced_in_mid_pass_removes_nothing(tmp_path: Path, clock: VirtualClock) -> None:
     path = tmp_path / "foliot.db"

@@ -13,10 +13,14 @@ import pytest
 
 from foliot.adapters.storage.sqlite.schema import open_any_version
 from foliot.adapters.storage.sqlite.trouble import translate
+from foliot.adapters.storage.sqlite.url import open_url
 from foliot.errors import SchemaTooNew, StorageCorrupt, StorageError, StorageUnavailable
 from foliot.ports.runs import RunFilter
 from foliot.testing.builders import LEASE, REPORT, a_chunk, a_job_spec, a_run, a_worker
+from foliot.testing.clock import VirtualClock
 from tests.adapters.storage.sqlite.files import names, opened, rights_of_others, rows
+
+_FULL = 2
 
 
 async def test_a_missing_directory_is_made(tmp_path: Path) -> None:
@@ -45,6 +49,26 @@ async def test_the_file_keeps_a_write_ahead_log(tmp_path: Path) -> None:
         pass
 
     assert rows(tmp_path / "foliot.db", "PRAGMA journal_mode") == [("wal",)]
+
+
+@pytest.mark.proves("M3")
+async def test_whoever_asks_for_nothing_else_keeps_every_write_through_a_power_cut(tmp_path: Path) -> None:
+    connections: list[apsw.Connection] = []
+    apsw.connection_hooks.append(connections.append)
+    try:
+        storage = await open_url(f"sqlite:///{tmp_path / 'foliot.db'}", clock=VirtualClock(), faults=lambda _: None)
+        await storage.workers.register(worker := a_worker(), LEASE)
+        await storage.runs.create([a_run()])
+        [claim] = await storage.runs.claim(worker.id, ["default"], 1)
+        await storage.logs.append([a_chunk(claim)])
+
+        writing = [one for one in connections if one.pragma("query_only") == 0]
+        kept = {Path(one.db_filename("main")).name: one.pragma("synchronous") for one in writing}
+        await storage.close()
+    finally:
+        apsw.connection_hooks.remove(connections.append)
+
+    assert kept == {"foliot.db": _FULL, "foliot.db-logs": _FULL}
 
 
 async def test_what_was_saved_is_there_when_the_file_is_opened_again(tmp_path: Path) -> None:

@@ -88,7 +88,9 @@ async def test_limits_that_nobody_names_any_more_are_forgotten(storage: SqliteSt
     assert rows(tmp_path / "foliot.db", count) == [(0,)]
 
 
-async def test_a_leader_that_lost_its_epoch_removes_not_even_logs(storage: SqliteStorage, clock: VirtualClock) -> None:
+async def test_a_leader_that_lost_its_epoch_removes_not_even_logs(
+    storage: SqliteStorage, clock: VirtualClock, tmp_path: Path
+) -> None:
     await run_some(storage, 3, has_log=True)
     old = await storage.upkeep.lead("janitor", LEASE)
     clock.advance(LEASE + MINUTE + DAY)
@@ -99,6 +101,7 @@ async def test_a_leader_that_lost_its_epoch_removes_not_even_logs(storage: Sqlit
 
     assert pruned is None
     assert [event.kind for event in await storage.upkeep.events(after=0, limit=10)][-1] == "runs.ended"
+    assert rows(tmp_path / "foliot.db-logs", "SELECT count(*) FROM log_chunks") == [(3,)]
 
 
 @pytest.mark.parametrize("point", ["prune_logs.before_commit", "prune.before_commit"])

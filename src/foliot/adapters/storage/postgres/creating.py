@@ -148,7 +148,8 @@ async def _judge(
 ) -> dict[tuple[str, str], RunId]:
     """Who answers for keys that somebody has: that one, or we, where the key binds no longer."""
     names = columns((key.job_id, key.key) for key in asked)
-    rows = await transaction.rows("taken_keys", project, *names, now)
+    locked = await transaction.rows("lock_keys", project, *names)
+    rows = await transaction.rows("taken_keys", project, *columns(locked), now) if locked else []
     bound = {(row["job_id"], row["key"]): RunId(row["run_id"]) for row in rows if row["is_bound"]}
     free = {(row["job_id"], row["key"]) for row in rows if not row["is_bound"]}
     retaken = [key for key in asked if (key.job_id, key.key) in free]

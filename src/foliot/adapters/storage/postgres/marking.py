@@ -63,7 +63,7 @@ async def _look_up(
 async def _stand_in(transaction: Transaction, run_id: RunId, new_id: RunId, now: Instant) -> Marked:
     """The run that stands for one that is over: the one there is, or a new one."""
     known = await _take_mark(transaction, run_id, new_id)
-    if known != new_id:
+    if known is not None:
         return Marked(MarkAnswer.SUCCESS, known)
     job_id = await transaction.value("add_stand_in", run_id, new_id, mark_trigger(run_id), now)
     transaction.note(EventKind.RUNS_CREATED, [[new_id, job_id]])
@@ -72,13 +72,13 @@ async def _stand_in(transaction: Transaction, run_id: RunId, new_id: RunId, now:
     return Marked(MarkAnswer.RECORDED, new_id)
 
 
-async def _take_mark(transaction: Transaction, run_id: RunId, new_id: RunId) -> RunId:
-    """Who stands for a run: the new one, unless there is one already that has not been removed."""
+async def _take_mark(transaction: Transaction, run_id: RunId, new_id: RunId) -> RunId | None:
+    """Who stands for a run already, and has not been removed. None: the new one does from now on."""
     key = mark_key(run_id)
     if await transaction.value("take_mark", run_id, key, new_id) is not None:
-        return new_id
+        return None
     for known, is_kept in await transaction.rows("stand_in", run_id, key):
         if is_kept:
             return RunId(known)
     await transaction.run("retake_mark", run_id, key, new_id)
-    return new_id
+    return None

@@ -1,9 +1,12 @@
 """Ending a run that is not over: what a storage promises about cancel."""
 
+from collections.abc import Callable
+
 import pytest
 
+from foliot.domain.events import EventKind
 from foliot.domain.instant import MINUTE, SECOND
-from foliot.domain.lease import CancelAnswer
+from foliot.domain.lease import CancelAnswer, Claim, Finish
 from foliot.domain.outcome import Reason
 from foliot.domain.run import Status
 from foliot.testing.builders import a_run, a_run_id, cancelled, failed, given_back, lost, succeeded, to_retry
@@ -120,6 +123,21 @@ class CancelContract(Contract):
 
         assert await scene.status(claim.run_id) is Status.CANCELLED
         assert await scene.claim() == []
+
+    @pytest.mark.proves("M4", "S4")
+    @pytest.mark.parametrize("ending", [to_retry, lost, given_back])
+    async def test_what_a_cancel_has_made_of_an_outcome_is_accepted_again(
+        self, scene: Scene, ending: Callable[[Claim], Finish]
+    ) -> None:
+        claim = await scene.start()
+        await scene.cancel(claim.run_id)
+        await scene.finish(ending(claim))
+        before = await scene.run(claim.run_id)
+        scene.clock.advance(SECOND)
+
+        assert await scene.finish(ending(claim)) == []
+        assert await scene.run(claim.run_id) == before
+        assert len(await scene.items(EventKind.RUNS_ENDED)) == 1
 
     @pytest.mark.proves("S5")
     async def test_an_attempt_that_ended_before_the_cancel_reached_it_counts(self, scene: Scene) -> None:

@@ -10,7 +10,7 @@ from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId
 from foliot.domain.instant import MINUTE
 from foliot.domain.lease import CancelAnswer
-from foliot.domain.run import Status
+from foliot.domain.run import NewRun, Status
 from foliot.domain.schedule import Overlap
 from foliot.testing.builders import LEASE, REPORT, a_run, an_id, every, failed, fire, some_runs, succeeded
 from foliot.testing.clock import VirtualClock
@@ -127,6 +127,24 @@ class ConcurrencyContract(Contract):
         created = list(chain.from_iterable(answers))
         assert sum(answer.is_new for answer in created) == 5
         assert len({answer.run_id for answer in created}) == len(await scenes[0].ready()) == 5
+
+    @pytest.mark.proves("R1-41", "C2")
+    @pytest.mark.parametrize("scope", ["active", "window"])
+    async def test_a_dedupe_key_that_is_free_again_is_taken_by_one_of_several(
+        self, scenes: list[Scene], scope: str
+    ) -> None:
+        def keyed(number: int) -> NewRun:
+            return a_run(dedupe_key=f"key-{number}", dedupe_scope=scope, dedupe_for=MINUTE)
+
+        await scenes[0].create(*(keyed(number) for number in range(10)))
+        await scenes[0].finish(*(succeeded(claim) for claim in await scenes[0].claim()))
+        scenes[0].clock.advance(MINUTE)
+
+        answers = await asyncio.gather(*(scenes[number % 3].create(keyed(number // 3)) for number in range(30)))
+
+        taken = [answers[first : first + 3] for first in range(0, 30, 3)]
+        assert [len({run_id for [run_id] in group}) for group in taken] == [1] * 10
+        assert len(await scenes[0].ready()) == 10
 
     @pytest.mark.proves("S5")
     async def test_a_run_is_cancelled_or_claimed_but_never_both(self, scenes: list[Scene]) -> None:

@@ -94,6 +94,13 @@ class DedupeContract(Contract):
 
         assert await scene.create(second) == [second.id]
 
+    async def test_a_window_is_over_at_the_very_moment_of_its_end(self, scene: Scene) -> None:
+        await scene.create(keyed("window", dedupe_for=HOUR))
+        scene.clock.advance(HOUR)
+        second = keyed("window", dedupe_for=HOUR)
+
+        assert await scene.create(second) == [second.id]
+
     async def test_a_second_run_does_not_prolong_the_window(self, scene: Scene) -> None:
         [first] = await scene.create(keyed("window", dedupe_for=HOUR))
         scene.clock.advance(HOUR - 1)
@@ -102,6 +109,18 @@ class DedupeContract(Contract):
         third = keyed("window", dedupe_for=HOUR)
 
         assert await scene.create(third) == [third.id]
+
+    @pytest.mark.parametrize("former", ["active", "window"])
+    async def test_a_key_that_is_taken_again_binds_as_its_new_run_says(self, scene: Scene, former: str) -> None:
+        first = await scene.start(keyed(former, dedupe_for=MINUTE))
+        await scene.finish(succeeded(first))
+        scene.clock.advance(MINUTE)
+        second = await scene.start(keyed("forever"))
+        await scene.finish(succeeded(second))
+        scene.clock.advance(HOUR)
+
+        assert second.run_id != first.run_id
+        assert await scene.create(keyed("forever")) == [second.run_id]
 
     async def test_the_scope_of_the_run_that_has_the_key_decides(self, scene: Scene) -> None:
         first = await scene.start(keyed("active"))

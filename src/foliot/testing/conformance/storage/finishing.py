@@ -1,11 +1,14 @@
 """From running to what follows: what a storage promises about ended attempts."""
 
+from collections.abc import Callable
+
 import pytest
 from msgspec.structs import replace
 
+from foliot.domain.events import EventKind
 from foliot.domain.ids import Token
 from foliot.domain.instant import HOUR, MINUTE, SECOND, Millis, later
-from foliot.domain.lease import Finish
+from foliot.domain.lease import Claim, Finish
 from foliot.domain.outcome import Reason
 from foliot.domain.run import Again, AttemptRecord, Ended, Status, Verdict
 from foliot.testing.builders import (
@@ -21,6 +24,9 @@ from foliot.testing.builders import (
 )
 from foliot.testing.conformance.storage.runs import OUT_OF_RANGE
 from foliot.testing.conformance.storage.scene import Contract, Scene
+
+Ending = Callable[[Claim], Finish]
+EVERY_ENDING = pytest.mark.parametrize("ending", [succeeded, failed, to_retry, given_back])
 
 
 class FinishContract(Contract):
@@ -146,27 +152,32 @@ class FinishContract(Contract):
         assert await scene.ready() == [first.run_id, younger]
 
     @pytest.mark.proves("L2")
-    async def test_a_token_that_was_never_granted_changes_nothing_and_comes_back(self, scene: Scene) -> None:
+    @EVERY_ENDING
+    async def test_a_token_that_was_never_granted_changes_nothing_and_comes_back(
+        self, scene: Scene, ending: Ending
+    ) -> None:
         claim = await scene.start()
         forged = replace(claim, token=Token(claim.token + 1_000))
 
-        assert await scene.finish(succeeded(forged)) == [forged.token]
+        assert await scene.finish(ending(forged)) == [forged.token]
         assert await scene.status(claim.run_id) is Status.RUNNING
 
     @pytest.mark.proves("L2")
-    async def test_a_current_token_of_another_run_is_stale(self, scene: Scene) -> None:
+    @EVERY_ENDING
+    async def test_a_current_token_of_another_run_is_stale(self, scene: Scene, ending: Ending) -> None:
         mine, other = await scene.start(), await scene.start()
         forged = replace(mine, token=other.token)
 
-        assert await scene.finish(succeeded(forged)) == [forged.token]
+        assert await scene.finish(ending(forged)) == [forged.token]
         assert await scene.statuses(mine.run_id, other.run_id) == [Status.RUNNING, Status.RUNNING]
 
     @pytest.mark.proves("L2")
-    async def test_a_current_token_in_the_hands_of_another_worker_is_stale(self, scene: Scene) -> None:
+    @EVERY_ENDING
+    async def test_a_current_token_in_the_hands_of_another_worker_is_stale(self, scene: Scene, ending: Ending) -> None:
         claim = await scene.start()
         forged = replace(claim, worker_id=(await scene.worker()).id)
 
-        assert await scene.finish(succeeded(forged)) == [forged.token]
+        assert await scene.finish(ending(forged)) == [forged.token]
         assert await scene.status(claim.run_id) is Status.RUNNING
 
     async def test_a_run_that_does_not_exist_is_stale(self, scene: Scene) -> None:
@@ -217,6 +228,16 @@ class FinishContract(Contract):
 
         assert await scene.finish(to_retry(first)) == []
         assert await scene.status(first.run_id) is Status.SUCCESS
+
+    @pytest.mark.proves("S3", "S4")
+    @pytest.mark.parametrize("ending", [succeeded, failed, to_retry])
+    async def test_an_outcome_that_comes_twice_in_one_batch_is_saved_once(self, scene: Scene, ending: Ending) -> None:
+        claim = await scene.start()
+
+        assert await scene.finish(ending(claim), ending(claim)) == []
+
+        assert len(await scene.items(EventKind.RUNS_ENDED)) == 1
+        assert len(await scene.storage.runs.attempts(claim.run_id)) == 1
 
     async def test_a_batch_tells_stale_tokens_from_good_ones(self, scene: Scene) -> None:
         await scene.create(*some_runs(4))

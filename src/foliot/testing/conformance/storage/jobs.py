@@ -113,9 +113,10 @@ class JobContract(Contract):
         assert await scene.statuses(waiting, later, foreign) == [Status.CANCELLED, Status.CANCELLED, Status.QUEUED]
         assert [claim.run_id for claim in await scene.claim()] == [foreign]
 
-    async def test_deleting_a_job_keeps_its_history_and_what_runs(self, scene: Scene) -> None:
+    @pytest.mark.parametrize("capacity", [None, 2], ids=["unlimited", "limited"])
+    async def test_deleting_a_job_keeps_its_history_and_what_runs(self, scene: Scene, capacity: int | None) -> None:
         await scene.job()
-        done, running = await scene.start(), await scene.start()
+        done, running = [await scene.start(a_run(max_concurrent=capacity)) for _ in range(2)]
         await scene.finish(succeeded(done))
 
         await scene.storage.jobs.delete([REPORT], at=scene.now)

@@ -5,7 +5,7 @@ import pytest
 from foliot.domain.ids import JobId
 from foliot.domain.instant import MINUTE, SECOND
 from foliot.domain.run import Status
-from foliot.testing.builders import a_run, failed, given_back, lost, some_runs, succeeded, to_retry
+from foliot.testing.builders import a_run, failed, given_back, lost, retention, some_runs, succeeded, to_retry
 from foliot.testing.conformance.storage.scene import Contract, Scene
 
 
@@ -163,6 +163,27 @@ class LimitContract(Contract):
         [newest] = await scene.create(a_run(max_concurrent=3))
 
         assert await scene.ready() == [waiting, newest]
+
+    @pytest.mark.proves("L10")
+    async def test_retention_forgets_no_limit_that_somebody_holds_or_waits_for(self, scene: Scene) -> None:
+        await scene.create(*some_runs(5, max_concurrent=3))
+        first, *_ = await scene.claim()
+        await scene.prune(retention())
+
+        await scene.finish(succeeded(first))
+
+        assert len(await scene.claim()) == 1
+        assert await scene.storage.runs.admit(100, at=scene.now) == 0
+
+    @pytest.mark.proves("L10")
+    async def test_a_limit_that_was_forgotten_is_as_wide_as_before_when_a_run_asks_for_it(self, scene: Scene) -> None:
+        await scene.create(*some_runs(4, max_concurrent=3, due_at=scene.after(MINUTE)))
+        await scene.prune(retention())
+        scene.clock.advance(MINUTE)
+
+        await scene.release()
+
+        assert len(await scene.claim()) == 3
 
     async def test_admitting_again_admits_nobody_twice(self, scene: Scene) -> None:
         await scene.create(*some_runs(4, max_concurrent=2))

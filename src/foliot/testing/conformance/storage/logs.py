@@ -67,6 +67,15 @@ class LogContract(Contract):
         assert await scene.storage.logs.append([forged]) == [mine.token]
         assert await scene.storage.logs.read(other.run_id) == []
 
+    @pytest.mark.proves("L2")
+    async def test_nor_does_it_in_the_company_of_what_it_may_print(self, scene: Scene) -> None:
+        mine, other = await scene.start(), await scene.start()
+        printed, forged = a_chunk(other), a_chunk(mine, seq=1)._replace(token=other.token)
+
+        assert await scene.storage.logs.append([printed, forged]) == [other.token]
+        assert await scene.storage.logs.read(mine.run_id) == []
+        assert await scene.storage.logs.read(other.run_id) == [printed]
+
     async def test_a_stale_token_comes_back_once_however_many_chunks_it_has(self, scene: Scene) -> None:
         claim = await scene.start()
         stale = replace(claim, token=Token(claim.token + 1_000))

@@ -1,8 +1,9 @@
 """Ticks that meet a run still under way: what a storage promises about the overlap key."""
 
 import pytest
+from msgspec.structs import replace
 
-from foliot.domain.instant import MINUTE
+from foliot.domain.instant import MINUTE, SECOND
 from foliot.domain.run import Status
 from foliot.domain.schedule import Overlap
 from foliot.domain.tick import TickOutcome, TickReason
@@ -101,6 +102,28 @@ class OverlapContract(Contract):
         await scene.finish(given_back(again))
 
         assert [claim.run_id for claim in await scene.claim()] == [first]
+
+    @pytest.mark.proves("T7", "T10")
+    @pytest.mark.parametrize("is_due", [True, False], ids=["due", "for later"])
+    async def test_a_turn_that_comes_before_a_run_was_released_starts_it_once(
+        self, scene: Scene, *, is_due: bool
+    ) -> None:
+        await scene.schedule(every(60, overlap=Overlap.QUEUE))
+        await scene.fire_after(MINUTE)
+        [holder] = await scene.claim()
+        scene.clock.advance(MINUTE)
+        [firing] = await scene.decide()
+        [run] = firing.runs
+        await scene.settle(replace(firing, runs=[replace(run, due_at=scene.after(SECOND))]))
+        scene.clock.advance(SECOND if is_due else 0)
+
+        await scene.finish(succeeded(holder))
+
+        assert (await scene.ready(), await scene.status(run.id)) == ([], Status.SCHEDULED)
+        scene.clock.advance(SECOND)
+        assert (await scene.release()).count == 1
+        assert [claim.run_id for claim in await scene.claim()] == [run.id]
+        assert await scene.release() == (0, None)
 
     async def test_cancelling_the_run_in_flight_lets_the_next_one_start(self, scene: Scene) -> None:
         await scene.schedule(every(60, overlap=Overlap.QUEUE))

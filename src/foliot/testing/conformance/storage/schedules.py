@@ -138,6 +138,32 @@ class ScheduleContract(Contract):
         assert due.uid == schedule.uid
         assert list(due.pauses) == [Pause(paused_at, scene.now)]
 
+    @pytest.mark.proves("T6", "T11")
+    async def test_a_clock_set_back_ends_no_pause_before_it_began(self, scene: Scene) -> None:
+        await scene.schedule(every(60))
+        paused = await scene.pause(paused=True)
+
+        scene.clock.step(-HOUR)
+        await scene.pause(paused=False)
+
+        [ledger] = await scene.storage.schedules.ledgers()
+        assert list(ledger.pauses) == [Pause(paused.updated_at, paused.updated_at)]
+
+    @pytest.mark.proves("T11")
+    async def test_a_pause_that_is_taken_back_and_begun_again_at_once_goes_on(self, scene: Scene) -> None:
+        await scene.schedule(every(60))
+        for paused in (True, False, True):
+            await scene.pause(paused=paused)
+        since = scene.now
+        scene.clock.advance(10 * MINUTE)
+
+        [ledger] = await scene.storage.schedules.ledgers()
+        await scene.pause(paused=False)
+        [resumed] = await scene.storage.schedules.ledgers()
+
+        assert list(ledger.pauses) == [Pause(since, None)]
+        assert list(resumed.pauses) == [Pause(since, scene.now)]
+
     async def test_resuming_what_is_not_paused_changes_nothing(self, scene: Scene) -> None:
         schedule = await scene.schedule(every(60))
         scene.clock.advance(SECOND)

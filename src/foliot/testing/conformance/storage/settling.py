@@ -252,6 +252,20 @@ class SettleContract(Contract):
         assert list(ledger.planned) == []
         assert [tick.outcome for tick in await scene.ticks(schedule.uid)] == [TickOutcome.RAN] * 4
 
+    @pytest.mark.proves("R4-42", "T15")
+    async def test_a_planned_tick_keeps_the_rule_it_was_planned_by_through_an_edit(self, scene: Scene) -> None:
+        schedule = await scene.schedule(every(60, catchup=Catchup.SPREAD, overlap=Overlap.ALLOW))
+        edited_at = scene.clock.advance(3 * MINUTE + 30 * SECOND)
+        await scene.fire()
+        anchor = schedule.created_at
+        await scene.schedule(every(60, catchup=Catchup.SPREAD, overlap=Overlap.ALLOW, anchor=anchor))
+
+        for _ in range(9):
+            await scene.fire_after(10 * SECOND)
+
+        ticks = [(tick.scheduled_for > edited_at, tick.revision) for tick in await scene.ticks(schedule.uid)]
+        assert ticks == [(False, 1)] * 3 + [(True, 2)] * 2
+
     @pytest.mark.proves("R1-13", "R4-42")
     async def test_a_schedule_is_not_exhausted_while_its_last_tick_waits(self, scene: Scene) -> None:
         spec = once(scene.after(MINUTE), jitter=Millis(HOUR), jitter_mode=JitterMode.AFTER)

@@ -10,7 +10,7 @@ from foliot.domain.instant import DAY, HOUR, MINUTE, SECOND, Millis
 from foliot.domain.lease import Claim
 from foliot.domain.run import Status
 from foliot.domain.schedule import Catchup, Overlap
-from foliot.ports.runs import RunFilter
+from foliot.ports.runs import Created, RunFilter
 from foliot.ports.upkeep import Pruned
 from foliot.testing.builders import (
     LEASE,
@@ -68,6 +68,40 @@ class LeaderContract(Contract):
         assert second is not None
         assert second > first
 
+    @pytest.mark.proves("L6", "L8")
+    async def test_at_the_very_moment_its_time_is_up_a_leader_can_be_replaced(self, scene: Scene) -> None:
+        await lead(scene, "anna")
+        scene.clock.advance(LEASE - 1)
+        assert await lead(scene, "bert") is None
+
+        scene.clock.advance(1)
+
+        assert await lead(scene, "bert") is not None
+
+    @pytest.mark.proves("L6")
+    async def test_a_leader_that_fell_silent_leads_again_under_a_higher_epoch(self, scene: Scene) -> None:
+        first = await lead(scene, "anna")
+        scene.clock.advance(LEASE)
+
+        second = await lead(scene, "anna")
+
+        assert first is not None
+        assert second is not None
+        assert second > first
+
+    @pytest.mark.proves("L6")
+    async def test_a_leader_that_has_resigned_can_prune_nothing(self, scene: Scene) -> None:
+        claim = await finished(scene)
+        scene.clock.advance(DAY)
+        epoch = await lead(scene, "anna")
+        assert epoch is not None
+        await scene.storage.upkeep.resign("anna")
+
+        pruned = await scene.storage.upkeep.prune(retention(runs_age=HOUR), epoch=epoch, limit=9, at=scene.now)
+
+        assert pruned is None
+        assert await scene.status(claim.run_id) is Status.SUCCESS
+
     async def test_resigning_for_another_changes_nothing(self, scene: Scene) -> None:
         epoch = await lead(scene, "anna")
         await scene.storage.upkeep.resign("bert")
@@ -82,11 +116,13 @@ class LeaderContract(Contract):
         scene.clock.advance(DAY)
         await lead(scene, "bert")
         assert old is not None
+        all_old = retention(runs_age=HOUR, logs_age=HOUR)
 
-        pruned = await scene.storage.upkeep.prune(retention(runs_age=HOUR), epoch=old, limit=9, at=scene.now)
+        pruned = await scene.storage.upkeep.prune(all_old, epoch=old, limit=9, at=scene.now)
 
         assert pruned is None
         assert await scene.status(claim.run_id) is Status.SUCCESS
+        assert len(await scene.storage.logs.read(claim.run_id)) == 1
 
     @pytest.mark.proves("L6")
     async def test_without_a_leader_nothing_is_pruned(self, scene: Scene) -> None:
@@ -117,6 +153,19 @@ class UpkeepContract(Contract):
         assert set(await scene.storage.runs.get([old.run_id, young.run_id])) == {young.run_id}
         assert await scene.storage.runs.attempts(old.run_id) == []
         assert await scene.storage.logs.read(old.run_id) == []
+
+    async def test_what_is_just_as_old_as_may_be_is_kept_and_goes_a_moment_later(self, scene: Scene) -> None:
+        await scene.schedule(every(DAY // SECOND, overlap=Overlap.ALLOW))
+        await scene.fire_after(DAY)
+        await scene.storage.schedules.delete([NIGHTLY], at=scene.now)
+        await finished(scene)
+        scene.clock.advance(HOUR)
+        an_hour = retention(runs_age=HOUR, logs_age=HOUR, ticks_age=HOUR)
+
+        assert await scene.prune(an_hour) == NOTHING
+        scene.clock.advance(1)
+        pruned = await scene.prune(an_hour)
+        assert (pruned.runs, pruned.ticks) == (1, 1)
 
     @pytest.mark.proves("S8")
     async def test_a_run_that_is_not_over_is_never_removed(self, scene: Scene) -> None:
@@ -239,6 +288,18 @@ class UpkeepContract(Contract):
 
         assert await scene.create(second) == [second.id]
 
+    @pytest.mark.proves("R1-41")
+    async def test_a_dedupe_window_binds_for_its_time_though_its_run_has_been_removed(self, scene: Scene) -> None:
+        first = await scene.start(a_run(dedupe_key="order-1", dedupe_scope="window", dedupe_for=Millis(2 * DAY)))
+        await scene.finish(succeeded(first))
+        scene.clock.advance(DAY)
+        assert (await scene.prune(retention(runs_age=HOUR))).runs == 1
+        second, third = (a_run(dedupe_key="order-1") for _ in range(2))
+
+        assert await scene.storage.runs.create([second], at=scene.now) == [Created(first.run_id, is_new=False)]
+        scene.clock.advance(DAY)
+        assert await scene.create(third) == [third.id]
+
     async def test_dedupe_windows_that_are_over_are_removed(self, scene: Scene) -> None:
         await scene.create(a_run(dedupe_key="order-1", dedupe_scope="window", dedupe_for=HOUR))
         scene.clock.advance(MINUTE)
@@ -314,6 +375,20 @@ class UpkeepContract(Contract):
 
         assert sum(piece.schedules for piece in pieces) == 1
         assert await scene.storage.schedules.ledgers() == []
+
+    @pytest.mark.proves("T12")
+    async def test_a_deleted_schedule_stays_with_the_ticks_of_its_catch_up_horizon(self, scene: Scene) -> None:
+        schedule = await scene.schedule(every(60, catchup=Catchup.ALL, catchup_max_age=DAY, overlap=Overlap.ALLOW))
+        await run_once(scene)
+        await scene.storage.schedules.delete([NIGHTLY], at=scene.now)
+        scene.clock.advance(2 * HOUR)
+
+        pruned = await scene.prune(retention(runs_age=HOUR, ticks_age=HOUR))
+
+        [ledger] = await scene.storage.schedules.ledgers()
+        assert (pruned.runs, pruned.ticks, pruned.schedules) == (1, 0, 0)
+        assert ledger.schedule.uid == schedule.uid
+        assert len(await scene.ticks(schedule.uid)) == 1
 
     async def test_so_is_one_that_will_never_fire_again(self, scene: Scene) -> None:
         await scene.schedule(once(scene.after(MINUTE)))

@@ -66,6 +66,38 @@ class LeaseContract(Contract):
         [state] = await scene.storage.workers.all(at=scene.now)
         assert not state.is_alive
 
+    @pytest.mark.proves("L3", "L4")
+    async def test_at_the_very_moment_of_its_expiry_a_worker_is_dead_for_everybody(self, scene: Scene) -> None:
+        holder, idle = await scene.worker("holder"), await scene.worker("idle")
+        claim = await scene.start(worker=holder)
+        await scene.create(a_run())
+        scene.clock.advance(LEASE - 1)
+        assert await scene.storage.workers.expired(9, at=scene.now) == []
+        assert await scene.storage.workers.remove_expired(at=scene.now) == 0
+
+        scene.clock.advance(1)
+
+        states = await scene.storage.workers.all(at=scene.now)
+        assert [state.is_alive for state in states] == [False, False]
+        assert [await renew(scene, worker.id) for worker in (holder, idle)] == [None, None]
+        assert await scene.claim(worker=idle) == []
+        assert await scene.storage.workers.remove_expired(at=scene.now) == 1
+        assert [expired.token for expired in await scene.storage.workers.expired(9, at=scene.now)] == [claim.token]
+
+    @pytest.mark.proves("L3")
+    async def test_a_worker_that_was_found_dead_stays_dead_though_the_clock_is_set_back(self, scene: Scene) -> None:
+        worker = await scene.worker()
+        claim = await scene.start(worker=worker)
+        await scene.create(a_run())
+        scene.clock.advance(LEASE)
+        assert len(await scene.storage.workers.expired(9, at=scene.now)) == 1
+
+        scene.clock.step(-LEASE)
+
+        assert await renew(scene, worker.id, claim.token) is None
+        assert await scene.claim(worker=worker) == []
+        assert [expired.token for expired in await scene.storage.workers.expired(9, at=scene.now)] == [claim.token]
+
     async def test_a_worker_that_is_not_known_cannot_renew(self, scene: Scene) -> None:
         assert await renew(scene, WorkerId(an_id())) is None
 

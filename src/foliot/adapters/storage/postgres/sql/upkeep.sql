@@ -28,8 +28,8 @@ RETURNING epoch;
 UPDATE foliot.leader SET expires_at = 0 WHERE name = 'upkeep' AND holder = $1;
 
 -- name: current_epoch
--- The share lock keeps the epoch current until the transaction ends.
-SELECT epoch FROM foliot.leader WHERE name = 'upkeep' FOR SHARE;
+-- The share lock keeps the epoch current until the transaction ends. A leader that resigned is none.
+SELECT epoch FROM foliot.leader WHERE name = 'upkeep' AND expires_at > 0 FOR SHARE;
 
 -- name: old_runs
 -- Ids are made from the time, so nothing younger than the cut need be looked at.
@@ -127,7 +127,8 @@ DELETE FROM foliot.endings WHERE run_id = ANY ((SELECT $1::text[])::text[]);
 DELETE FROM foliot.decisions WHERE run_id = ANY ((SELECT $1::text[])::text[]);
 
 -- name: delete_runs_keys
-DELETE FROM foliot.dedupe WHERE run_id = ANY ((SELECT $1::text[])::text[]) RETURNING run_id;
+-- A window binds for its time, whether or not its run is kept so long.
+DELETE FROM foliot.dedupe WHERE run_id = ANY ((SELECT $1::text[])::text[]) AND scope <> 'window' RETURNING run_id;
 
 -- name: prune_logs
 DELETE FROM foliot.log_chunks WHERE ctid = ANY (ARRAY(

@@ -1,0 +1,231 @@
+"""Two that want the same rows at one moment: who waits for the other, and who does not."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import asyncpg
+import pytest
+
+from foliot.adapters.storage.postgres import open_postgres
+from foliot.domain.gate.decision import End
+from foliot.domain.instant import DAY, HOUR, LATEST, MINUTE, Instant, Millis
+from foliot.domain.run import Status
+from foliot.testing.builders import LEASE, REPORT, a_chunk, a_run, a_worker, every, retention, some_runs, succeeded
+from foliot.testing.conformance.storage.passages import ETL, an_opening
+from foliot.testing.conformance.storage.scene import Scene
+from tests.adapters.storage.postgres.waiting import blocked
+
+_SOON = 8
+"""Seconds that nobody takes who does not wait; who waits for a lock gives up later."""
+
+
+@pytest.mark.proves("L1")
+@pytest.mark.parametrize("queues", [["default"], ["default", "other"]], ids=["one", "several"])
+@pytest.mark.parametrize("is_named", [True, False], ids=["named", "next"])
+async def test_a_claim_passes_by_what_another_is_about_to_claim(
+    scene: Scene, connection: "asyncpg.Connection[Any]", queues: Sequence[str], *, is_named: bool
+) -> None:
+    first, second = await scene.create(*some_runs(2))
+    await connection.execute("BEGIN")
+    await connection.execute("SELECT FROM foliot.ready WHERE run_id = $1 FOR UPDATE", first)
+
+    async with asyncio.timeout(_SOON):
+        claims = await scene.claim(1, queues=queues, only=[first, second] if is_named else None)
+
+    await connection.execute("ROLLBACK")
+    assert [claim.run_id for claim in claims] == [second]
+
+
+@pytest.mark.proves("L1")
+async def test_an_exchange_passes_by_what_another_is_about_to_claim(
+    scene: Scene, connection: "asyncpg.Connection[Any]"
+) -> None:
+    done = await scene.start()
+    first, second = await scene.create(*some_runs(2))
+    await connection.execute("BEGIN")
+    await connection.execute("SELECT FROM foliot.ready WHERE run_id = $1 FOR UPDATE", first)
+
+    async with asyncio.timeout(_SOON):
+        exchanged = await scene.storage.runs.exchange([succeeded(done)], done.worker_id, ["default"], 1, at=scene.now)
+
+    await connection.execute("ROLLBACK")
+    assert [claim.run_id for claim in exchanged.claims] == [second]
+
+
+async def test_what_another_is_about_to_release_is_passed_by(
+    scene: Scene, connection: "asyncpg.Connection[Any]"
+) -> None:
+    first, second = await scene.create(*some_runs(2, due_at=scene.after(MINUTE)))
+    scene.clock.advance(MINUTE)
+    await connection.execute("BEGIN")
+    await connection.execute("SELECT FROM foliot.later WHERE run_id = $1 FOR UPDATE", first)
+
+    async with asyncio.timeout(_SOON):
+        released = await scene.release()
+
+    await connection.execute("ROLLBACK")
+    assert released.count == 1
+    assert await scene.ready() == [second]
+
+
+@pytest.mark.proves("L1")
+async def test_a_claim_waits_for_whoever_removes_its_worker_and_gets_nothing(
+    scene: Scene, connection: "asyncpg.Connection[Any]"
+) -> None:
+    worker = await scene.worker()
+    [run_id] = await scene.create(a_run())
+    await connection.execute("BEGIN; DELETE FROM foliot.workers")
+
+    claiming = asyncio.ensure_future(scene.claim(worker=worker))
+    await blocked(connection, claiming)
+    await connection.execute("COMMIT")
+
+    assert await claiming == []
+    assert await scene.status(run_id) is Status.QUEUED
+
+
+@pytest.mark.proves("L6")
+async def test_pruning_waits_for_whoever_takes_the_lead_and_removes_nothing(
+    scene: Scene, connection: "asyncpg.Connection[Any]"
+) -> None:
+    claim = await scene.start()
+    await scene.finish(succeeded(claim))
+    scene.clock.advance(DAY)
+    upkeep = scene.storage.upkeep
+    epoch = await upkeep.lead("anna", LEASE, at=scene.now)
+    assert epoch is not None
+    await connection.execute("BEGIN; UPDATE foliot.leader SET epoch = epoch + 1, holder = 'bert'")
+
+    pruning = asyncio.ensure_future(upkeep.prune(retention(runs_age=HOUR), epoch=epoch, limit=9, at=scene.now))
+    await blocked(connection, pruning)
+    await connection.execute("COMMIT")
+
+    assert await pruning is None
+    assert await scene.status(claim.run_id) is Status.SUCCESS
+
+
+@pytest.mark.proves("L6", "T15")
+@pytest.mark.parametrize("span", [MINUTE, 10 * MINUTE], ids=["punctual", "late"])
+async def test_a_firing_waits_for_an_edit_that_is_being_saved_and_changes_nothing(
+    scene: Scene, connection: "asyncpg.Connection[Any]", span: Millis
+) -> None:
+    schedule = await scene.schedule(every(60))
+    scene.clock.advance(span)
+    [firing] = await scene.decide()
+    await connection.execute("BEGIN; UPDATE foliot.schedules SET version = version + 1")
+
+    settling = asyncio.ensure_future(scene.settle(firing))
+    await blocked(connection, settling)
+    await connection.execute("COMMIT")
+
+    assert await settling == []
+    assert await scene.ticks(schedule.uid) == []
+    assert (await scene.stored()).settled_until == schedule.settled_until
+
+
+@pytest.mark.proves("L6", "T15")
+@pytest.mark.parametrize("is_pause", [True, False], ids=["pause", "edit"])
+async def test_whoever_changes_a_schedule_waits_for_a_firing_that_is_being_saved(
+    scene: Scene, connection: "asyncpg.Connection[Any]", *, is_pause: bool
+) -> None:
+    schedule = await scene.schedule(every(60))
+    await connection.execute("BEGIN; UPDATE foliot.schedules SET version = version + 1")
+
+    change = scene.pause(paused=True) if is_pause else scene.schedule(every(90))
+    changing = asyncio.ensure_future(change)
+    await blocked(connection, changing)
+    await connection.execute("COMMIT")
+
+    assert (await changing).version == schedule.version + 2
+    assert await scene.stored() == await changing
+
+
+@pytest.mark.proves("D7")
+async def test_an_execution_is_not_opened_while_what_it_names_gets_another_name(
+    scene: Scene, connection: "asyncpg.Connection[Any]"
+) -> None:
+    job = await scene.job(ETL)
+    claim = await scene.start(a_run(job_id=job.id))
+    opening = an_opening(claim)
+    named = opening._replace(execution=opening.execution._replace(revision=job.revision))
+    await connection.execute("BEGIN; UPDATE foliot.jobs SET revision = revision + 1")
+
+    opening_it = asyncio.ensure_future(scene.storage.executions.open([named], at=scene.now))
+    await blocked(connection, opening_it)
+    await connection.execute("COMMIT")
+
+    assert await opening_it == [claim.token]
+    assert await scene.storage.executions.get([claim.run_id]) == {}
+    assert await scene.status(claim.run_id) is Status.RUNNING
+
+
+@pytest.mark.proves("L10", "S6")
+async def test_a_limit_that_is_forgotten_while_a_run_asks_for_it_is_known_again(
+    scene: Scene, connection: "asyncpg.Connection[Any]"
+) -> None:
+    await scene.finish(succeeded(await scene.start(a_run(max_concurrent=1))))
+    await connection.execute("BEGIN; DELETE FROM foliot.limits")
+
+    creating = asyncio.ensure_future(scene.create(a_run(max_concurrent=1)))
+    await blocked(connection, creating)
+    await connection.execute("COMMIT")
+
+    created = await creating
+    assert await scene.ready() == created
+
+
+@pytest.mark.proves("L2")
+async def test_who_prints_while_its_attempt_is_being_ended_prints_no_more(
+    scene: Scene, connection: "asyncpg.Connection[Any]"
+) -> None:
+    claim = await scene.start()
+    await connection.execute("BEGIN; DELETE FROM foliot.leases")
+
+    printing = asyncio.ensure_future(scene.storage.logs.append([a_chunk(claim)]))
+    await blocked(connection, printing)
+    await connection.execute("COMMIT")
+
+    assert await printing == [claim.token]
+    assert await scene.storage.logs.read(claim.run_id) == []
+
+
+@pytest.mark.proves("D10")
+async def test_who_begins_to_watch_a_job_misses_no_end_that_is_being_saved(
+    scene: Scene, connection: "asyncpg.Connection[Any]"
+) -> None:
+    claim = await scene.start()
+    await connection.execute("BEGIN; SELECT FROM foliot.watched")
+    await connection.execute("DELETE FROM foliot.leases")
+    await connection.execute(
+        "UPDATE foliot.runs SET status = 'success', finished_at = $1, attempt = 1, token = $2, worker_id = $3, "
+        "started_at = $1",
+        *(scene.now, claim.token, claim.worker_id),
+    )
+
+    watching = asyncio.ensure_future(scene.storage.runs.watch([REPORT]))
+    await blocked(connection, watching)
+    await connection.execute("COMMIT")
+    await watching
+
+    seen = await scene.storage.runs.sights([REPORT], after=Instant(0), until=LATEST)
+    assert seen[REPORT].end == End(claim.run_id, Status.SUCCESS, scene.now)
+
+
+@pytest.mark.proves("L5")
+async def test_a_renewal_does_not_wait_behind_all_that_wants_a_connection(
+    dsn: str, connection: "asyncpg.Connection[Any]"
+) -> None:
+    async with await open_postgres(dsn, max_connections=1) as storage:
+        worker = a_worker()
+        await storage.workers.register(worker, LEASE)
+        await connection.execute("BEGIN; LOCK TABLE foliot.runs IN ACCESS EXCLUSIVE MODE")
+        waiting = [asyncio.ensure_future(storage.runs.create([a_run()])) for _ in range(3)]
+        await blocked(connection, waiting[0])
+
+        async with asyncio.timeout(_SOON):
+            renewal = await storage.workers.renew(worker.id, [], LEASE)
+
+        await connection.execute("ROLLBACK")
+        await asyncio.gather(*waiting)
+    assert renewal is not None

@@ -1,0 +1,430 @@
+"""The watch of a simulated cluster speaks up when something is planted, and only then."""
+
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from foliot.adapters.storage.sqlite import SqliteStorage
+from foliot.domain.events import Event, EventKind
+from foliot.domain.ids import JobId, RunId, Token
+from foliot.domain.instant import MINUTE, SECOND, later
+from foliot.domain.lease import Claim
+from foliot.domain.run import NewRun, Status
+from foliot.domain.schedule import Overlap
+from foliot.domain.workflow.conditions import Condition, Result
+from foliot.domain.workflow.execution import Execution, StepRecord
+from foliot.domain.workflow.progress import StepState
+from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
+from foliot.testing.builders import REPORT, a_job_spec, a_run, every, succeeded, to_retry
+from foliot.testing.clock import VirtualClock
+from foliot.testing.conformance.storage.passages import (
+    ETL,
+    a_settlement,
+    an_opening,
+    begun,
+    part_of,
+    settle,
+    stored,
+    unsettled,
+)
+from foliot.testing.conformance.storage.scene import Scene
+from foliot.testing.simulation.broken import Broken
+from foliot.testing.simulation.execution_watch import faults_of
+from foliot.testing.simulation.watch import Watch
+
+KEYED = JobId("keyed")
+JOBS = {
+    REPORT: a_job_spec(max_concurrent=2),
+    KEYED: a_job_spec(concurrency_key="pump", concurrency_limit=1),
+    ETL: a_job_spec(),
+    JobId("etl.extract"): a_job_spec(),
+    JobId("etl.load"): a_job_spec(),
+}
+OUTPUT = b'{"attempt": 1, "execution": null}'
+ETL_SPEC = WorkflowSpec(
+    steps=(
+        Step(name="extract", definition=a_job_spec()),
+        Step(
+            name="load", definition=a_job_spec(), after=(Edge(parent="extract", when=frozenset({Condition.SUCCESS})),)
+        ),
+    )
+)
+
+
+@pytest.fixture
+async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
+    clock = VirtualClock()
+    storage = await SqliteStorage.open(tmp_path / "foliot.db", clock=clock, synchronous="NORMAL")
+    await storage.workflows.put({ETL: ETL_SPEC})
+    yield Scene(storage, clock)
+    await storage.close()
+
+
+@pytest.fixture
+def watch(scene: Scene) -> Watch:
+    return Watch(scene.storage, JOBS)
+
+
+@pytest.fixture
+def distort(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """From now on a verb of the storage answers otherwise than it should."""
+
+    def plant(verb: str, change: Callable[[Any], Any]) -> None:
+        port, _, name = verb.partition(".")
+        store = getattr(scene.storage, port)
+        asked = getattr(store, name)
+
+        async def answer(*arguments: Any, **named: Any) -> Any:
+            return change(await asked(*arguments, **named))
+
+        monkeypatch.setattr(store, name, answer)
+
+    return plant
+
+
+Distort = Callable[..., None]
+
+
+async def started(scene: Scene, watch: Watch, run: NewRun | None = None) -> Claim:
+    """A run that has just been leased; the watch has seen it before that."""
+    [run_id] = await scene.create(run or a_run())
+    await watch.look()
+    [claim] = await scene.claim(only=[run_id])
+    return claim
+
+
+async def under_way(scene: Scene, watch: Watch) -> Execution:
+    """An execution that has just been opened."""
+    claim = await started(scene, watch, a_run(job_id=ETL))
+    await watch.look()
+    assert await scene.storage.executions.open([an_opening(claim)], at=scene.now) == []
+    return await stored(scene, claim.run_id)
+
+
+def each_run(**changes: Any) -> Callable[[Any], Any]:
+    return lambda runs: {run_id: run._replace(**changes) for run_id, run in runs.items()}
+
+
+async def test_nothing_is_said_about_a_sound_story(scene: Scene, watch: Watch) -> None:
+    await scene.schedule(every(60, overlap=Overlap.QUEUE))
+    await watch.look()
+    await scene.fire_after(MINUTE)
+    await watch.look()
+    await scene.finish(*[to_retry(claim) for claim in await scene.claim()])
+    await watch.look()
+    await scene.finish(*[succeeded(claim, b'{"attempt": 2, "execution": null}') for claim in await scene.claim()])
+
+    await watch.look()
+    await watch.audit()
+
+    assert watch.unfinished == []
+
+
+@pytest.mark.proves("S1")
+async def test_a_move_that_does_not_exist_is_noticed(scene: Scene, watch: Watch, distort: Distort) -> None:
+    await scene.create(a_run())
+    await watch.look()
+    distort("runs.get", each_run(status=Status.CANCELLING))
+
+    with pytest.raises(Broken, match=r"S1 .* went from queued to cancelling"):
+        await watch.look()
+
+
+@pytest.mark.proves("S1")
+async def test_a_run_that_is_gone_is_noticed(scene: Scene, watch: Watch, distort: Distort) -> None:
+    await scene.create(a_run())
+    distort("runs.get", lambda runs: {})
+
+    with pytest.raises(Broken, match=r"S1 .* is gone"):
+        await watch.look()
+
+
+@pytest.mark.proves("S3")
+@pytest.mark.parametrize("attempt", [-1, 3])
+async def test_attempts_that_jump_are_noticed(scene: Scene, watch: Watch, distort: Distort, attempt: int) -> None:
+    await started(scene, watch)
+    await watch.look()
+    distort("runs.get", each_run(attempt=attempt))
+
+    with pytest.raises(Broken, match=r"S3 .* went from attempt 1"):
+        await watch.look()
+
+
+@pytest.mark.proves("S3")
+async def test_more_attempts_than_the_job_allows_are_noticed(scene: Scene, watch: Watch) -> None:
+    await scene.create(a_run())
+    for _ in range(5):
+        await scene.finish(*[to_retry(claim) for claim in await scene.claim()])
+        await watch.look()
+    await scene.finish(*[succeeded(claim) for claim in await scene.claim()])
+
+    with pytest.raises(Broken, match=r"S3 .* took 6 attempts"):
+        await watch.look()
+
+
+@pytest.mark.proves("S4")
+async def test_a_second_end_is_noticed(scene: Scene, watch: Watch, distort: Distort) -> None:
+    claim = await scene.start()
+    await scene.finish(succeeded(claim))
+    await watch.look()
+    again = Event(1_000_000, scene.now, EventKind.RUNS_ENDED, [[claim.run_id, "failed", None]])
+    distort("upkeep.events", lambda events: [*events, again])
+
+    with pytest.raises(Broken, match=r"S4 .* ended as success, and then as failed"):
+        await watch.look()
+
+
+@pytest.mark.proves("S4")
+async def test_an_end_that_is_told_otherwise_is_noticed(scene: Scene, watch: Watch, distort: Distort) -> None:
+    await scene.finish(succeeded(await scene.start()))
+    distort("runs.get", each_run(status=Status.FAILED))
+
+    with pytest.raises(Broken, match=r"S4 .* is failed, and events say success"):
+        await watch.look()
+
+
+@pytest.mark.proves("S10")
+async def test_the_output_of_another_attempt_is_noticed(scene: Scene, watch: Watch) -> None:
+    await scene.create(a_run())
+    await scene.finish(*[to_retry(claim) for claim in await scene.claim()])
+    await watch.look()
+    await scene.finish(*[succeeded(claim, OUTPUT) for claim in await scene.claim()])
+
+    with pytest.raises(Broken, match=r"S10 .* attempt 2 with the output of 1"):
+        await watch.look()
+
+
+@pytest.mark.proves("L1")
+async def test_a_lease_of_a_worker_that_is_not_alive_is_noticed(scene: Scene, watch: Watch, distort: Distort) -> None:
+    await started(scene, watch)
+    distort("workers.all", lambda states: [state._replace(is_alive=False) for state in states])
+
+    with pytest.raises(Broken, match=r"L1 .* which is not alive"):
+        await watch.look()
+
+
+@pytest.mark.proves("L2")
+async def test_a_token_that_does_not_rise_is_noticed(scene: Scene, watch: Watch, distort: Distort) -> None:
+    first = await started(scene, watch)
+    await watch.look()
+    await started(scene, watch)
+    distort("runs.get", each_run(token=Token(first.token)))
+
+    with pytest.raises(Broken, match=r"L2 tokens"):
+        await watch.look()
+
+
+@pytest.mark.proves("L10")
+@pytest.mark.parametrize(("job_id", "most"), [(REPORT, 2), (KEYED, 1)])
+async def test_more_at_once_than_a_limit_allows_is_noticed(
+    scene: Scene, watch: Watch, job_id: JobId, most: int
+) -> None:
+    for _ in range(most):
+        await started(scene, watch, a_run(job_id=job_id))
+        await watch.look()
+    await started(scene, watch, a_run(job_id=job_id))
+
+    with pytest.raises(Broken, match=r"L10"):
+        await watch.look()
+
+
+@pytest.mark.proves("T10")
+async def test_two_runs_of_a_schedule_that_forbids_it_are_noticed(scene: Scene, watch: Watch, distort: Distort) -> None:
+    await scene.schedule(every(60, overlap=Overlap.ALLOW))
+    for _ in range(2):
+        await scene.fire_after(MINUTE)
+    await watch.look()
+    await scene.claim()
+    distort(
+        "schedules.page",
+        lambda page: [replace(one, revision=forbidding(one.revision)) for one in page],
+    )
+
+    with pytest.raises(Broken, match=r"T10 2 runs"):
+        await watch.look()
+
+
+def forbidding(revision: Any) -> Any:
+    return revision._replace(spec=replace(revision.spec, overlap=Overlap.SKIP))
+
+
+@pytest.mark.proves("T1")
+async def test_a_moment_that_is_decided_twice_is_noticed(scene: Scene, watch: Watch, distort: Distort) -> None:
+    await scene.schedule(every(60))
+    await scene.fire_after(MINUTE)
+    [told] = [event for event in await watch.look() if event.kind is EventKind.TICKS_SETTLED]
+    distort("upkeep.events", lambda events: [*events, told._replace(seq=1_000_000)])
+
+    with pytest.raises(Broken, match=r"T1 .* has been decided before"):
+        await watch.look()
+
+
+@pytest.mark.proves("O2")
+async def test_events_that_come_again_are_noticed(scene: Scene, watch: Watch, distort: Distort) -> None:
+    await scene.create(a_run())
+    [*_, told] = await watch.look()
+    distort("upkeep.events", lambda events: [told])
+
+    with pytest.raises(Broken, match=r"O2"):
+        await watch.look()
+
+
+@pytest.mark.proves("T5", "T6")
+@pytest.mark.parametrize(
+    ("change", "invariant"),
+    [
+        (lambda one: replace(one, settled_until=one.settled_until - 1), "T6 .* went back"),
+        (lambda one: replace(one, version=one.version - 1), "T6 .* went back"),
+        (lambda one: replace(one, next_run_at=one.next_run_at - SECOND), "T6 .* next_run_at fell"),
+        (lambda one: replace(one, settled_until=later(one.next_run_at, 1)), "T5"),
+    ],
+)
+async def test_a_watermark_that_goes_where_it_must_not_is_noticed(
+    scene: Scene, watch: Watch, distort: Distort, change: Callable[[Any], Any], invariant: str
+) -> None:
+    await scene.schedule(every(60))
+    await scene.fire_after(MINUTE)
+    await watch.look()
+    distort("schedules.page", lambda page: [change(one) for one in page])
+
+    with pytest.raises(Broken, match=invariant):
+        await watch.look()
+
+
+@pytest.mark.proves("T2")
+async def test_a_ledger_that_lacks_a_row_is_noticed_by_the_audit(scene: Scene, watch: Watch, distort: Distort) -> None:
+    await scene.schedule(every(60))
+    await scene.fire_after(MINUTE)
+    await watch.audit()
+    distort("schedules.ticks", lambda ticks: ticks[1:])
+
+    with pytest.raises(Broken, match=r"T2"):
+        await watch.audit()
+
+
+# -- executions
+
+
+async def test_nothing_is_said_about_a_sound_execution(scene: Scene, watch: Watch) -> None:
+    execution = await under_way(scene, watch)
+    await watch.look()
+    extract = await begun(scene, execution)
+    await watch.look()
+    await scene.finish(succeeded(extract))
+
+    await watch.look()
+
+
+@pytest.mark.proves("D6")
+async def test_a_step_that_ended_without_a_note_is_noticed(scene: Scene, watch: Watch, distort: Distort) -> None:
+    execution = await under_way(scene, watch)
+    await watch.look()
+    await scene.finish(succeeded(await begun(scene, execution)))
+    distort("executions.unsettled", lambda found: [])
+
+    with pytest.raises(Broken, match=r"D6 .* nobody will hear of it"):
+        await watch.look()
+
+
+@pytest.mark.proves("D2")
+async def test_a_count_of_open_steps_that_is_wrong_is_noticed(scene: Scene, watch: Watch, distort: Distort) -> None:
+    await under_way(scene, watch)
+    distort("executions.get", lambda found: {run_id: one._replace(unresolved=1) for run_id, one in found.items()})
+
+    with pytest.raises(Broken, match=r"D2 .* 1 unresolved"):
+        await watch.look()
+
+
+@pytest.mark.proves("D2")
+async def test_a_result_that_changes_is_noticed(scene: Scene, watch: Watch, distort: Distort) -> None:
+    execution = await under_way(scene, watch)
+    await watch.look()
+    run_id = await part_of(scene, execution)
+    await scene.finish(succeeded(await begun(scene, execution)))
+    await watch.look()
+    [waiting] = await unsettled(scene)
+    done = {"extract": StepState(0, result=Result.SUCCESS, run_id=run_id)}
+    load = a_run(job_id=JobId("etl.load"), root=execution.run_id, role="step", item="load")
+    started = {**done, "load": StepState(0, run_id=load.id)}
+    await settle(scene, a_settlement(waiting.execution, notes=[run_id], changed=started, runs={"load": load}))
+    await watch.look()
+    distort(
+        "executions.get", lambda found: {one: known._replace(state=known.state + 1) for one, known in found.items()}
+    )
+    distort("executions.steps", lambda steps: [with_result(step, Result.FAILURE) for step in steps])
+
+    with pytest.raises(Broken, match=r"D2 .* was success and is failure"):
+        await watch.look()
+
+
+def with_result(step: StepRecord, result: Result) -> StepRecord:
+    return step if step.state.result is None else step._replace(state=step.state._replace(result=result))
+
+
+@pytest.mark.proves("D7")
+async def test_an_execution_of_another_version_than_it_began_with_is_noticed(
+    scene: Scene, watch: Watch, distort: Distort
+) -> None:
+    await under_way(scene, watch)
+    distort("executions.get", lambda found: {run_id: one._replace(version=2) for run_id, one in found.items()})
+
+    with pytest.raises(Broken, match=r"D7"):
+        await watch.look()
+
+
+@pytest.mark.proves("D6")
+async def test_a_second_run_of_a_step_is_noticed(scene: Scene, watch: Watch) -> None:
+    execution = await under_way(scene, watch)
+    await watch.look()
+    await scene.create(a_run(job_id=JobId("etl.extract"), root=execution.run_id, role="step", item="extract"))
+
+    with pytest.raises(Broken, match=r"D6 step extract .* has the runs"):
+        await watch.look()
+
+
+@pytest.mark.proves("D9")
+async def test_a_run_that_says_it_belongs_to_another_execution_is_noticed(scene: Scene, watch: Watch) -> None:
+    execution = await under_way(scene, watch)
+    await watch.look()
+    claim = await begun(scene, execution)
+    await scene.finish(succeeded(claim, b'{"attempt": 1, "execution": "another", "told": {"execution": "another"}}'))
+
+    with pytest.raises(Broken, match=r"D9"):
+        await watch.look()
+
+
+PARENTS = [("extract", frozenset({Condition.SUCCESS}))]
+RUN = RunId("run")
+
+
+@pytest.mark.proves("D2", "D3", "D6")
+@pytest.mark.parametrize(
+    ("parent", "state", "status", "invariant"),
+    [
+        (None, StepState(1, run_id=RUN), Status.QUEUED, "D3"),
+        (Result.FAILURE, StepState(0, run_id=RUN), Status.QUEUED, "D3"),
+        (Result.SUCCESS, StepState(0), None, "D6"),
+        (Result.SUCCESS, StepState(0, result=Result.FAILURE, run_id=RUN), Status.SUCCESS, "D2"),
+        (Result.SUCCESS, StepState(0, result=Result.FAILURE, run_id=RUN), Status.RUNNING, "D2"),
+        (Result.SUCCESS, StepState(0, result=Result.SUCCESS), None, "D2"),
+        (Result.SUCCESS, StepState(0, result=Result.SKIPPED), None, "D3"),
+        (None, StepState(1, result=Result.SKIPPED), None, "D3"),
+        (None, StepState(1), None, None),
+        (Result.SUCCESS, StepState(0, run_id=RUN), Status.QUEUED, None),
+        (Result.SUCCESS, StepState(0, result=Result.SUCCESS, run_id=RUN), Status.PARTIAL, None),
+        (Result.FAILURE, StepState(0, result=Result.SKIPPED), None, None),
+        (Result.SUCCESS, StepState(0, result=Result.SKIPPED, reason="paused"), None, None),
+        (None, StepState(1, result=Result.SKIPPED, reason="cancelled"), None, None),
+    ],
+)
+def test_a_step_that_does_not_fit_its_parents_is_noticed(
+    parent: Result | None, state: StepState, status: Status | None, invariant: str | None
+) -> None:
+    steps = {"extract": StepRecord("extract", StepState(0, result=parent))}
+
+    faults = [fault for fault, _ in faults_of(StepRecord("load", state, status), PARENTS, steps)]
+
+    assert set(faults) == ({invariant} if invariant else set())
