@@ -3,6 +3,7 @@
 import asyncio
 import ctypes
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -124,6 +125,22 @@ async def test_what_leaves_the_group_is_ended_where_there_is_proc(lack: Cripple)
         return
     word = unique()
 
+    await run(f"setsid -f sleep {word}")
+
+    assert living(word) == []
+
+
+@pytest.mark.parametrize("lack", [without_marks], indirect=True)
+@pytest.mark.usefixtures("lack")
+async def test_what_is_becoming_another_program_is_ended_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    word, looks = unique(), Counter[int]()
+    environ_of = proctable.environ_of
+
+    def for_a_moment_none(pid: int) -> bytes:
+        looks[pid] += 1
+        return environ_of(pid) if looks[pid] > 3 else b""
+
+    monkeypatch.setattr(proctable, "environ_of", for_a_moment_none)
     await run(f"setsid -f sleep {word}")
 
     assert living(word) == []

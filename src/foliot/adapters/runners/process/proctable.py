@@ -1,13 +1,16 @@
 """What /proc tells about other processes. Every function answers "nothing" where there is nothing to see."""
 
 import os
+import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 RUN_VARIABLE = "FOLIOT_RUN_ID"
 ATTEMPT_VARIABLE = "FOLIOT_ATTEMPT"
+_LOOKS: Final = 10
+_MOMENT: Final = 0.001
 
 
 class Tag(NamedTuple):
@@ -51,6 +54,16 @@ def is_alive(pid: int) -> bool:
 def environ_of(pid: int) -> bytes:
     """NAME=value, ended by NULs, as the process got it at its start. Empty for a zombie."""
     return _read(f"/proc/{pid}/environ")
+
+
+def settled_environ_of(pid: int) -> bytes:
+    """The same of one that may be becoming another program: for a moment it has none."""
+    for _ in range(_LOOKS):
+        environ = environ_of(pid)
+        if environ or not is_alive(pid):
+            return environ
+        time.sleep(_MOMENT)
+    return b""
 
 
 def descendants(roots: Iterable[int]) -> set[int]:

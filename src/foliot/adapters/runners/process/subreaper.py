@@ -131,7 +131,7 @@ class Subreaper:
         session = proctable.session_of(pid)
         if session in self._heads:
             return self._heads[session].mark
-        environ = proctable.environ_of(pid)
+        environ = proctable.settled_environ_of(pid)
         return next((head.mark for head in self._heads.values() if head.tag.is_on(environ)), mark)
 
     def _list_children(self) -> set[int]:
