@@ -198,7 +198,6 @@ def test_what_a_command_says_itself_goes_before_a_key(good: Good) -> None:
     assert job.spec == {"method": "POST", "url": "https://x.example", "body": "b"}
 
 
-@pytest.mark.proves("Z30")
 @pytest.mark.parametrize(
     ("kind", "text"),
     [
@@ -224,7 +223,6 @@ def test_a_value_with_a_variable_in_it_is_shown_with_the_name_of_the_variable(go
     assert "${TOKEN}" in str((shown.spec, shown.payload_template))
 
 
-@pytest.mark.proves("Z30")
 def test_so_is_one_that_is_given_for_all_jobs(good: Good) -> None:
     defaults = '[defaults]\nargs = { extra_args = ["--key", "${TOKEN}"], model = "m" }\n'
     job = only_job(

@@ -53,7 +53,7 @@ async def test_a_missing_dependency_is_treated_as_the_gate_says(
     assert town.ran == (["digest"] if action == "run" else [])
 
 
-@pytest.mark.proves("R0-22")
+@pytest.mark.proves("R0-51")
 async def test_a_run_that_is_repeated_asks_its_gate_again(town: Town, engine: InlineEngine) -> None:
     await town.gate()
     declined = await town.run(engine, "digest")

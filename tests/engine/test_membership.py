@@ -216,7 +216,7 @@ async def test_so_does_the_lease_of_a_worker_that_registers(
     assert membership.has_run_out
 
 
-@pytest.mark.proves("M4")
+@pytest.mark.proves("L1")
 async def test_whoever_asks_whether_it_lives_lists_nothing(membership: Membership, store: Store) -> None:
     assert await membership.is_confirmed()
 

@@ -118,7 +118,7 @@ async def test_one_with_nothing_left_to_run_is_over_at_once(diary: Diary) -> Non
         assert [len(await app.runs(job=f"etl.{name}")) for name in ("extract", "load")] == [1, 1]
 
 
-async def test_a_step_that_is_marked_is_not_run_again_and_no_other_failure_is(diary: Diary) -> None:
+async def test_after_a_mark_neither_the_step_nor_another_failure_is_run_again(diary: Diary) -> None:
     app, diary.failing = Foliot(), {"load", "check"}
     etl = Workflow("etl")
     etl.step("load", diary.step("load"))

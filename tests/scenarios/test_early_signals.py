@@ -27,6 +27,20 @@ main(["{command}", "--roles" if "{command}" == "serve" else "--queue", "!"])
 STOPS = [signal.SIGTERM, signal.SIGINT]
 
 
+def message(kind: bytes, body: bytes) -> bytes:
+    """As a PostgreSQL server sends it."""
+    return kind + (len(body) + 4).to_bytes(4, "big") + body
+
+
+WELCOME = (
+    message(b"R", bytes(4))
+    + message(b"S", b"server_version\x0018.0\0")
+    + message(b"S", b"server_encoding\0UTF8\0")
+    + message(b"K", bytes(8))
+    + message(b"Z", b"I")
+)
+
+
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
     (tmp_path / "foliot.toml").write_text(JOB)
@@ -65,17 +79,26 @@ def test_a_server_that_is_told_to_stop_during_the_start_ends_well(place: Place, 
 
 
 @pytest.mark.parametrize("loop", ["asyncio", "auto"])
-def test_a_server_that_waits_for_its_storage_can_be_stopped(place: Place, loop: str) -> None:
+@pytest.mark.parametrize("greeting", [b"", WELCOME], ids=["silent at once", "silent after the welcome"])
+def test_a_server_that_waits_for_its_storage_can_be_stopped(place: Place, loop: str, greeting: bytes) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        storage = f"postgresql://foliot@127.0.0.1:{silent.getsockname()[1]}/orders"
+        storage = f"postgresql://foliot@127.0.0.1:{silent.getsockname()[1]}/orders?sslmode=disable"
         silent.settimeout(PATIENCE)
         server = subprocess.Popen(
             [sys.executable, "-m", "foliot", "serve", "--storage", storage, "--loop", loop],
             cwd=place.directory, env=environment(), stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
-        with server, silent.accept()[0]:
-            server.terminate()
-            _, said = server.communicate(timeout=PATIENCE)
+        try:
+            with silent.accept()[0] as session:
+                assert session.recv(8192)
+                if greeting:
+                    session.sendall(greeting)
+                    assert session.recv(8192)  # the first question, which gets no answer
+                server.terminate()
+                _, said = server.communicate(timeout=PATIENCE)
+        finally:
+            server.kill()
+            server.communicate()
 
     assert (server.returncode, said) == (0, "")
 

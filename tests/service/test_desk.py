@@ -54,7 +54,6 @@ async def test_a_payload_takes_the_place_of_the_template_however_empty_it_is(
     assert (await services.desk.get(created.run_id)).payload == payload
 
 
-@pytest.mark.proves("A3")
 async def test_a_dedupe_key_may_have_255_characters_and_a_window_be_as_short_as_a_second(
     services: Services, scene: Scene
 ) -> None:

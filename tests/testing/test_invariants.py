@@ -34,6 +34,7 @@ from foliot.testing.invariants import (
     read_books,
     read_passages,
 )
+from tests.testing.spoiling import Distort
 
 
 @pytest.fixture
@@ -239,26 +240,6 @@ async def test_an_end_that_no_event_tells_is_found(scene: Scene, monkeypatch: py
     monkeypatch.setattr(scene.storage.runs, "page", page_of_failures)
 
     assert [fault[:2] for fault in await check_invariants(scene.storage, now=scene.now)] == ["S4"]
-
-
-Distort = Callable[[str, Callable[[Any], Any]], None]
-
-
-@pytest.fixture
-def distort(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> Distort:
-    """From now on a verb of the storage answers otherwise than it should."""
-
-    def plant(verb: str, change: Callable[[Any], Any]) -> None:
-        port, _, name = verb.partition(".")
-        store = getattr(scene.storage, port)
-        asked = getattr(store, name)
-
-        async def answer(*arguments: Any, **named: Any) -> Any:
-            return change(await asked(*arguments, **named))
-
-        monkeypatch.setattr(store, name, answer)
-
-    return plant
 
 
 def with_status(status: Status, **fields: Any) -> Callable[[Any], Any]:

@@ -34,6 +34,7 @@ from foliot.testing.conformance.storage.scene import Scene
 from foliot.testing.simulation.broken import Broken
 from foliot.testing.simulation.execution_watch import faults_of
 from foliot.testing.simulation.watch import Watch
+from tests.testing.spoiling import Distort
 
 KEYED = JobId("keyed")
 JOBS = {
@@ -66,26 +67,6 @@ async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
 @pytest.fixture
 def watch(scene: Scene) -> Watch:
     return Watch(scene.storage, JOBS)
-
-
-@pytest.fixture
-def distort(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """From now on a verb of the storage answers otherwise than it should."""
-
-    def plant(verb: str, change: Callable[[Any], Any]) -> None:
-        port, _, name = verb.partition(".")
-        store = getattr(scene.storage, port)
-        asked = getattr(store, name)
-
-        async def answer(*arguments: Any, **named: Any) -> Any:
-            return change(await asked(*arguments, **named))
-
-        monkeypatch.setattr(store, name, answer)
-
-    return plant
-
-
-Distort = Callable[..., None]
 
 
 async def started(scene: Scene, watch: Watch, run: NewRun | None = None) -> Claim:

@@ -168,7 +168,7 @@ class Foliot(Application):
         With `force` one that they did own, and do not define any more. What they still define, they bring back.
         """
         services = await self.open()
-        await services.registrar.delete_job(self._name(job), force=flag(force, "force"))
+        await services.registrar.delete_job(self._name(job), force=flag(force, "force", InvalidInput))
         await services.dependencies.remove_jobs([self._name(job)])
 
     # -- workflows
@@ -193,7 +193,7 @@ class Foliot(Application):
         """
         services = await self.open()
         await services.dependencies.remove_jobs(
-            await services.workflows.delete(_text(workflow, "workflow"), force=flag(force, "force"))
+            await services.workflows.delete(_text(workflow, "workflow"), force=flag(force, "force", InvalidInput))
         )
 
     async def workflow_document(self, workflow: str, *, version: int | None = None) -> dict[str, Any]:
@@ -276,7 +276,7 @@ class Foliot(Application):
     async def delete_schedule(self, schedule_id: str, *, force: bool = False) -> None:
         """Delete a schedule that no file and no application owns; `force` as for jobs. The runs it started are kept."""
         asked = _text(schedule_id, "schedule_id")
-        await (await self.open()).registrar.delete_schedule(asked, force=flag(force, "force"))
+        await (await self.open()).registrar.delete_schedule(asked, force=flag(force, "force", InvalidInput))
 
     async def get_schedule(self, schedule_id: str) -> ScheduleView:
         """The schedule with its next five fire times."""

@@ -188,6 +188,29 @@ def test_a_signal_to_a_forked_child_is_not_one_to_its_parent(loop: str, keyword:
     assert (said, errors) == ([f"{-getattr(signal, number)} [0, 1, 2]"], "")
 
 
+def test_an_interrupt_of_a_forked_child_reaches_it(loop: str) -> None:
+    said, errors = _run(
+        loop,
+        """
+        import time
+
+        def job():
+            ready, say = os.pipe()
+            if child := os.fork():
+                os.read(ready, 1)
+                os.kill(child, signal.SIGINT)
+                return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            try:
+                os.write(say, b"!")
+                time.sleep(30)
+            except KeyboardInterrupt:
+                os._exit(5)
+        """,
+    )
+
+    assert (said, errors) == (["5 [0, 1, 2]"], "")
+
+
 def test_a_pool_of_processes_can_be_ended_by_a_job(loop: str) -> None:
     said, errors = _run(
         loop,

@@ -87,8 +87,11 @@ async def test_a_command_may_use_its_grace_to_say_goodbye() -> None:
 async def test_a_command_is_told_to_end_only_once() -> None:
     """To some programs a second TERM means: at once."""
     log = ListLog()
-    command = "trap 'echo got TERM' TERM; echo ready; while :; do sleep 0.01; done"
-    running = asyncio.create_task(run(command, log=log, grace=0.3))
+    command = (
+        "trap 'echo got TERM; left=20' TERM; echo ready; "
+        'while [ "$left" != 0 ]; do sleep 0.01; left=${left:+$((left - 1))}; done'
+    )
+    running = asyncio.create_task(run(command, log=log, grace=60))
     await until(lambda: log.text("stdout") == b"ready\n")
 
     running.cancel()

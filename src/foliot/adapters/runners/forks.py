@@ -45,7 +45,7 @@ class _Descent:
 
     def before(self) -> None:
         # The child must not be told of a signal before it has forgotten whom its parent tells.
-        self._fork.mask = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+        self._fork.mask = signal.pthread_sigmask(signal.SIG_BLOCK, _caught_by_loops())
         self._fork.loop = loop = _running_loop()
         ends_itself = sys._getframe(1).f_globals.get("__name__") == _END_THEMSELVES
         self._fork.step = None if ends_itself else _step_on(loop)
@@ -129,7 +129,15 @@ def _end_with(step: FrameType) -> None:
 def _forget_signals() -> None:
     """An event loop catches signals, and has them written to a socket that the parent reads."""
     signal.set_wakeup_fd(-1)
-    for number in signal.valid_signals():
-        handler = signal.getsignal(number)
-        if str(getattr(handler, "__module__", "")).partition(".")[0] in _LOOPS:
-            signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+    for number in _caught_by_loops():
+        signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+
+
+def _caught_by_loops() -> list[signal.Signals | int]:
+    """Others are not held up: what their handlers raise while a fork is under way would be lost."""
+    return [number for number in signal.valid_signals() if _is_of_a_loop(signal.getsignal(number))]
+
+
+def _is_of_a_loop(handler: object) -> bool:
+    wrapped = getattr(handler, "func", handler)  # asyncio.run gives its own for SIGINT as a partial
+    return str(getattr(wrapped, "__module__", "")).partition(".")[0] in _LOOPS

@@ -124,7 +124,7 @@ def _take_descriptors(settings: Settings) -> None:
 
 async def _serve(served: Served, settings: Settings, lines: LineWriter, *, applies: bool) -> None:
     stop = _on_signal()
-    services = await _opened(served, stop)
+    services = await _opened(served, stop, lines)
     async with served.app:
         changes = None
         if applies and served.path is not None:
@@ -146,7 +146,7 @@ async def _serve(served: Served, settings: Settings, lines: LineWriter, *, appli
         _leave_stuck_functions(node.abandoned)
 
 
-async def _opened(served: Served, stop: asyncio.Event) -> Services:
+async def _opened(served: Served, stop: asyncio.Event, lines: LineWriter) -> Services:
     """The storage, open. Who is asked to stop before anything has begun need not wait for a server that is silent."""
     opening = asyncio.create_task(_open(served))
     asked = asyncio.create_task(stop.wait())
@@ -154,12 +154,13 @@ async def _opened(served: Served, stop: asyncio.Event) -> Services:
         await asyncio.wait((opening, asked), return_when=asyncio.FIRST_COMPLETED)
         await asyncio.wait((opening,), timeout=_ALMOST_OPEN)
         if not opening.done():
+            asyncio.get_running_loop().call_later(_SAME_SIGNAL, _end_at_the_next_signal, lines)
             raise EarlyStop(0)
         return opening.result()
     finally:
         opening.cancel()
         asked.cancel()
-        await asyncio.wait((opening, asked))
+        await asyncio.gather(opening, asked, return_exceptions=True)
 
 
 async def _open(served: Served) -> Services:

@@ -69,6 +69,22 @@ async def test_what_another_is_about_to_release_is_passed_by(
     assert await scene.ready() == [second]
 
 
+@pytest.mark.proves("R1-41")
+async def test_whoever_wants_a_free_key_waits_for_another_that_takes_it(
+    scene: Scene, connection: "asyncpg.Connection[Any]"
+) -> None:
+    await scene.finish(succeeded(await scene.start(a_run(dedupe_key="k", dedupe_scope="active"))))
+    await connection.execute("BEGIN; SELECT FROM foliot.dedupe FOR UPDATE")
+
+    asking = asyncio.ensure_future(scene.create(a_run(dedupe_key="k", dedupe_scope="active")))
+    await blocked(connection, asking)
+    [taker] = await scene.create(a_run())
+    await connection.execute("UPDATE foliot.dedupe SET run_id = $1", taker)
+    await connection.execute("COMMIT")
+
+    assert await asking == [taker]
+
+
 @pytest.mark.proves("L1")
 async def test_a_claim_waits_for_whoever_removes_its_worker_and_gets_nothing(
     scene: Scene, connection: "asyncpg.Connection[Any]"

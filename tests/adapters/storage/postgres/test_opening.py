@@ -54,7 +54,10 @@ async def test_a_server_that_cannot_be_reached_is_not_waited_for(dsn: str, monke
 async def test_a_server_that_goes_on_breaking_connections_is_given_up(
     dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def break_off(*_: object) -> None:
+    tries: list[object] = []
+
+    async def break_off(connection: object, _: object) -> None:
+        tries.append(connection)
         raise asyncpg.ConnectionDoesNotExistError("connection was closed")
 
     monkeypatch.setattr(storage, "migrate", break_off)
@@ -62,6 +65,8 @@ async def test_a_server_that_goes_on_breaking_connections_is_given_up(
 
     with pytest.raises(StorageUnavailable, match="connection was closed"):
         await open_postgres(dsn)
+
+    assert len(tries) == 3
 
 
 async def test_whoever_waits_in_vain_can_read_why(

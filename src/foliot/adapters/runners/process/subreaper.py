@@ -42,6 +42,8 @@ class Subreaper:
         self._orphans: dict[int, Mark] = {}
         self._members: dict[int, Mark] = {}
         """What was seen in the control groups of runs that are being ended: it needs no mark of its own."""
+        self._bare: set[int] = set()
+        """Children that have no environment. They are waited for only once, for we stand still meanwhile."""
         self._lock = threading.Lock()
         self._children = _adopt_and_list()
         seal_descriptors()
@@ -108,6 +110,8 @@ class Subreaper:
     def _take_in(self) -> None:
         """Look at every child that is no head. One that dies meanwhile hands us its own: look until none is new."""
         seen: set[int] = set()
+        if self._bare:
+            self._bare &= self._list_children()
         while fresh := self._list_children().difference(self._heads, seen):
             seen |= fresh
             for pid in fresh:
@@ -131,7 +135,9 @@ class Subreaper:
         session = proctable.session_of(pid)
         if session in self._heads:
             return self._heads[session].mark
-        environ = proctable.settled_environ_of(pid)
+        environ = proctable.environ_of(pid) if pid in self._bare else proctable.settled_environ_of(pid)
+        if not environ:
+            self._bare.add(pid)
         return next((head.mark for head in self._heads.values() if head.tag.is_on(environ)), mark)
 
     def _list_children(self) -> set[int]:

@@ -129,9 +129,14 @@ async def open_postgres(
         raise refused_option(error, place.options) or translate(error, place.server) from error
     # What is announced is safe already; the announcement need not be.
     bell = Bell(place.channel, lambda: _connect(listening, synchronous_commit="off"))
-    await bell.start()
     database, signs_of_life = (Database(place, one, bell, faults, time) for one in (pool, vital))
-    return PostgresStorage(database, signs_of_life, bell, (pool, vital), project, time)
+    storage = PostgresStorage(database, signs_of_life, bell, (pool, vital), project, time)
+    try:
+        await bell.start()
+    except BaseException:
+        await storage.close()
+        raise
+    return storage
 
 
 async def _prepare(place: Dsn, clock: ServerClock, create: bool) -> None:
@@ -143,18 +148,30 @@ async def _prepare(place: Dsn, clock: ServerClock, create: bool) -> None:
         nonlocal was_there
         connection = await _connect(place)
         was_there = True
+        preparing = asyncio.create_task(_bring_up_to_date(connection, place, clock, create))
         try:
-            check_encoding(connection, place)
-            if create:
-                await migrate(connection, place)
-            else:
-                await check_version(connection, place)
-            asked = clock.elapsed()
-            clock.learn(await connection.fetchval(statements(place.schema)["now"]), asked)
+            await asyncio.wait((preparing,))
+            preparing.result()
+        except asyncio.CancelledError:
+            connection.terminate()  # to roll back, or to close, is to wait for a server that may be silent
+            await asyncio.gather(preparing, return_exceptions=True)
+            raise
         finally:
             await connection.close(timeout=_CLOSE_TIMEOUT)
 
     await persist(once, lambda error: was_there or isinstance(error, asyncpg.CannotConnectNowError))
+
+
+async def _bring_up_to_date(
+    connection: "asyncpg.Connection[Any]", place: Dsn, clock: ServerClock, create: bool
+) -> None:
+    check_encoding(connection, place)
+    if create:
+        await migrate(connection, place)
+    else:
+        await check_version(connection, place)
+    asked = clock.elapsed()
+    clock.learn(await connection.fetchval(statements(place.schema)["now"]), asked)
 
 
 async def _connect(place: Dsn, **settings: str) -> "asyncpg.Connection[Any]":

@@ -128,7 +128,7 @@ class ConcurrencyContract(Contract):
         assert sum(answer.is_new for answer in created) == 5
         assert len({answer.run_id for answer in created}) == len(await scenes[0].ready()) == 5
 
-    @pytest.mark.proves("R1-41", "C2")
+    @pytest.mark.proves("R1-41")
     @pytest.mark.parametrize("scope", ["active", "window"])
     async def test_a_dedupe_key_that_is_free_again_is_taken_by_one_of_several(
         self, scenes: list[Scene], scope: str

@@ -1,0 +1,11 @@
+"""What tests of the checkers share."""
+
+import pytest
+
+from foliot.testing.conformance.storage.scene import Scene
+from tests.testing.spoiling import Distort, distorting
+
+
+@pytest.fixture
+def distort(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> Distort:
+    return distorting(scene, monkeypatch)
