@@ -2,7 +2,8 @@
 
 What the child does is the function's business, as long as it ends or becomes another program there. Should it come
 back from the function, or give way to the event loop, which is its parent's too, it is ended: at once, for whatever
-else is ready on that loop is ready in the parent as well. A signal that reaches the child is for the child alone.
+else is ready on that loop is ready in the parent as well. (Forked in a plain callback, it is ended a little later, with
+the next turn of the loop.) A signal that reaches the child is for the child alone.
 """
 
 import asyncio

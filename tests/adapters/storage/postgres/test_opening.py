@@ -9,6 +9,7 @@ import pytest
 
 from foliot.adapters.storage.postgres import open_postgres, storage
 from foliot.adapters.storage.postgres.migrate import _LOCK
+from foliot.adapters.storage.postgres.persistence import persist
 from foliot.errors import StorageUnavailable
 from foliot.testing.builders import a_run
 
@@ -80,6 +81,21 @@ async def test_whoever_waits_in_vain_can_read_why(
 
     (record,) = (record for record in caplog.records if record.message == "storage_tries_again")
     assert record.__dict__["error"] == "the database system is starting up"
+
+
+async def test_an_error_without_words_is_told_in_some(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("foliot.adapters.storage.postgres.persistence._WORTH_TELLING", -1)
+    errors = [TimeoutError()]
+
+    async def once() -> str:
+        if errors:
+            raise errors.pop()
+        return "done"
+
+    assert await persist(once, lambda _: True) == "done"
+    assert [record.__dict__["error"] for record in caplog.records] == ["no answer in time"]
 
 
 def _failing(monkeypatch: pytest.MonkeyPatch, errors: list[Exception]) -> list[str]:

@@ -11,6 +11,7 @@ RUN_VARIABLE = "FOLIOT_RUN_ID"
 ATTEMPT_VARIABLE = "FOLIOT_ATTEMPT"
 _LOOKS: Final = 10
 _MOMENT: Final = 0.001
+"""Seconds between two looks."""
 
 
 class Tag(NamedTuple):

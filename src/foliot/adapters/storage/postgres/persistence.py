@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar
 
-from foliot.adapters.storage.postgres.trouble import is_retryable
+from foliot.adapters.storage.postgres.trouble import is_retryable, reason_of
 
 log = logging.getLogger(__name__)
 
@@ -31,5 +31,5 @@ async def persist(once: Callable[[], Awaitable[T]], may_repeat: Callable[[BaseEx
                 raise
             waited = time.monotonic() - began
             if waited > _WORTH_TELLING:
-                log.warning("storage_tries_again", extra={"after_seconds": round(waited, 1), "error": str(error)})
+                log.warning("storage_tries_again", extra={"after_seconds": round(waited, 1), "error": reason_of(error)})
         await asyncio.sleep(pauses.pop(0) * random.uniform(0.5, 1.5))  # noqa: S311 - spreads load, guards nothing

@@ -183,7 +183,7 @@ def is_retryable(error: BaseException) -> bool:
 def translate(error: BaseException, server: str) -> StorageError:
     """The error that says what happened, and what to do. `server` names host and database, never a password."""
     meaning = _NO_TLS if _is_without_tls(error) else _meaning(error)
-    return meaning.error(meaning.fact.format(server=server, reason=_reason(error)), hint=meaning.hint)
+    return meaning.error(meaning.fact.format(server=server, reason=reason_of(error)), hint=meaning.hint)
 
 
 def _meaning(error: BaseException) -> _Meaning:
@@ -198,7 +198,8 @@ def _is_without_tls(error: BaseException) -> bool:
     return isinstance(error, ConnectionError) and "rejected SSL upgrade" in str(error)
 
 
-def _reason(error: BaseException) -> str:
+def reason_of(error: BaseException) -> str:
+    """What happened, in a few words: never none, and none of the driver's about itself."""
     match error:
         case TimeoutError():
             return "no answer in time"
