@@ -110,7 +110,7 @@ async def test_what_is_under_way_is_neither_repeated_nor_marked(app: Foliot) -> 
 
 async def test_following_goes_on_when_the_server_is_started_again(app: Foliot, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
-    app.shell("patient", f"echo begin; test -e {gate} || sleep 600; echo end")
+    app.shell("patient", f"test -e {gate}; shut=$?; echo begin; test $shut = 0 || sleep 600; echo end")
     seen: list[bytes] = []
 
     async def follow(run_id: str) -> LogEnd:
@@ -126,7 +126,7 @@ async def test_following_goes_on_when_the_server_is_started_again(app: Foliot, t
         run_id = await app.enqueue("patient")
         following = asyncio.create_task(follow(run_id))
         async with started(app, IMPATIENT):
-            while not seen:
+            while not seen and not following.done():
                 await asyncio.sleep(0.01)
             gate.touch()
         async with started(app, IMPATIENT):

@@ -11,7 +11,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from foliot.adapters.storage.sqlite.schema import open_any_version
+from foliot.adapters.storage.sqlite.schema import LOGS, open_any_version, open_file
 from foliot.adapters.storage.sqlite.trouble import translate
 from foliot.adapters.storage.sqlite.url import open_url
 from foliot.errors import SchemaTooNew, StorageCorrupt, StorageError, StorageUnavailable
@@ -84,6 +84,43 @@ async def test_an_empty_file_becomes_a_database(tmp_path: Path) -> None:
 
     async with opened(tmp_path / "foliot.db") as storage:
         assert await storage.jobs.page() == []
+
+
+def test_a_file_may_be_made_by_another_process_between_any_two_questions(tmp_path: Path) -> None:
+    overtaken_before: list[str] = []
+
+    for number in range(100):
+        path = tmp_path / f"{number}.db"
+        with _overtaken(path, number) as statements:
+            _open(path).close()
+        if "BEGIN IMMEDIATE" in statements[: number + 1]:
+            break
+        overtaken_before.append(statements[number])
+
+    assert 'pragma "application_id"' in overtaken_before
+
+
+@contextmanager
+def _overtaken(path: Path, number: int) -> Iterator[list[str]]:
+    """Another connection makes the file before the first one's statement of that number, unless that one is at it."""
+    statements: list[str] = []
+
+    def trace(_cursor: apsw.Cursor, sql: str, _values: object) -> bool:
+        statements.append(sql)
+        if len(statements) == number + 1 and "BEGIN IMMEDIATE" not in statements:
+            _open(path).close()
+        return True
+
+    def watch(connection: apsw.Connection) -> None:
+        apsw.connection_hooks.remove(watch)
+        connection.exec_trace = trace
+
+    apsw.connection_hooks.append(watch)
+    yield statements
+
+
+def _open(path: Path) -> apsw.Connection:
+    return open_file(path, LOGS, synchronous="NORMAL", cache_kib=1_024)
 
 
 async def test_a_link_leads_to_the_same_database_and_the_same_log(tmp_path: Path) -> None:

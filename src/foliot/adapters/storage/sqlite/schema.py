@@ -106,8 +106,11 @@ def _unserved(path: Path) -> StorageUnavailable:
 
 
 def _check_owner(connection: apsw.Connection, path: Path) -> None:
+    # Tables and id of a new file appear at once. Asked for in this order, tables without the id are another program's,
+    # also while another process makes the file.
+    has_tables = _has_tables(connection)
     owner = connection.pragma("application_id")
-    if owner == APPLICATION_ID or (owner == 0 and not _has_tables(connection)):
+    if owner == APPLICATION_ID or (owner == 0 and not has_tables):
         return
     raise StorageCorrupt(
         f"{path} is a SQLite database of another program", hint="Name a new file; this one was left as it is."
