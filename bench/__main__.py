@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from bench.places import Places
-from bench.scale import Scale
+from bench.scale import SLOTS, Scale
 from bench.tables import Table
 
 Measurement = Callable[[Places, Scale], list[Table]]
@@ -81,7 +81,7 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("measurement", choices=["all", *MEASUREMENTS, *PROGRAMS])
     parser.add_argument("--quick", action="store_true", help="orders of magnitude in a few minutes")
     parser.add_argument("--rounds", type=int, help="how often each contender is measured")
-    parser.add_argument("--slots", type=int, default=500, help="runs at once (default 500)")
+    parser.add_argument("--slots", type=int, default=SLOTS, help=f"runs at once (default {SLOTS})")
     parser.add_argument("--synchronous", choices=["FULL", "NORMAL"], default="FULL", help="SQLite's durability")
     parser.add_argument("--json", default="build/bench.json", help="where the figures go (default build/bench.json)")
     return parser.parse_args()

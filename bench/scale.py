@@ -1,6 +1,10 @@
 """How much is measured."""
 
 from dataclasses import dataclass
+from typing import Final
+
+SLOTS: Final = 4_000
+"""Where it can be set, as many runs at once as gave the most: Foliot drains PostgreSQL a third faster than with 500."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -10,7 +14,7 @@ class Scale:
     is_quick: bool = False
     rounds: int | None = None
     synchronous: str = "FULL"
-    slots: int = 500
+    slots: int = SLOTS
 
     def pick(self, full: int, quick: int) -> int:
         return quick if self.is_quick else full

@@ -36,10 +36,14 @@ class Watcher:
 
 
 def wait_until_done(contender: Contender, order: Order, child: Child) -> float:
-    """The moment (monotonic) at which nothing is left to do and all of it is committed."""
+    """The moment (monotonic) at which nothing is left to do and all of it is committed.
+
+    Asking the database how much is left costs it the more, the more is done: nobody asks before the last start.
+    """
     if not contender.remaining:
         return wait_for_mark(order, "last", child)
     with Watcher(contender, order) as watcher:
+        wait_for_mark(order, "last", child)
         until = deadline()
         while watcher.remaining():
             _pause(child, until)
