@@ -31,6 +31,15 @@ def test_importing_the_package_loads_nothing_else_of_it() -> None:
     assert done.stdout.strip() == "[]"
 
 
+def test_an_application_loads_no_driver_and_nothing_that_reads_files() -> None:
+    heavy = "{'apsw', 'asyncpg', 'aiohttp', 'watchfiles', 'tomllib', 'foliot.config', 'foliot.interfaces'}"
+    program = f"import sys; from foliot import Foliot; print(sorted({heavy} & set(sys.modules)))"
+
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+    assert done.stdout.strip() == "[]"
+
+
 def test_what_is_not_public_is_not_there() -> None:
     with pytest.raises(AttributeError, match="module 'foliot' has no attribute 'chron'"):
         foliot.chron  # noqa: B018 - to be looked up

@@ -94,7 +94,7 @@ async def site(
             yield set()
 
     caplog.set_level(logging.INFO, "foliot")
-    monkeypatch.setattr(reloading, "awatch", awatch)
+    monkeypatch.setattr("watchfiles.awatch", awatch)
     (tmp_path / "conf").mkdir()
     services = await open_services(f"sqlite:///{tmp_path}/foliot.db", clock)
     site = Site(tmp_path / "conf", services, clock, caplog)
@@ -279,7 +279,7 @@ async def test_where_nobody_tells_of_changes_that_is_said_once_and_the_files_are
         raise OSError(28, "OS file watch limit reached")
         yield set()
 
-    monkeypatch.setattr(reloading, "awatch", awatch)
+    monkeypatch.setattr("watchfiles.awatch", awatch)
     await site.begin()
     warning = await site.saw("files_not_watched")
     await site.look(times=5)

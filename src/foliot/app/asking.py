@@ -6,8 +6,6 @@ from typing import Any
 
 from foliot.app.declaring import JobName
 from foliot.app.opening import Application
-from foliot.config.workflow_json import names_in, open_document, read_workflow
-from foliot.config.workflow_writing import write_workflow
 from foliot.domain.ids import RunId
 from foliot.domain.input.job import job_options
 from foliot.domain.input.timing import Moment, Span, millis
@@ -179,6 +177,9 @@ class Foliot(Application):
         Its schedules, `schedule_based` triggers included, are created, changed or deleted with it. Everything that is
         wrong is told at once, by JSON path, and then nothing is stored.
         """
+        # Most applications read no documents, and load nothing that does.
+        from foliot.config.workflow_json import names_in, open_document, read_workflow
+
         tree = open_document(document)
         services = await self.open()
         jobs = await services.workflows.jobs_named(names_in(tree))
@@ -198,6 +199,8 @@ class Foliot(Application):
 
     async def workflow_document(self, workflow: str, *, version: int | None = None) -> dict[str, Any]:
         """A workflow as the document that `deploy_workflow` takes, secrets included."""
+        from foliot.config.workflow_writing import write_workflow
+
         services = await self.open()
         found = await services.workflows.get(_text(workflow, "workflow"), version)
         return write_workflow(workflow, found.spec, await services.workflows.own_schedules(workflow))

@@ -9,9 +9,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
-from typing import Any, Final
-
-from watchfiles import Change, awatch
+from typing import TYPE_CHECKING, Any, Final
 
 from foliot.config import Configuration, Problem, Severity
 from foliot.domain.deployment import Action, Changes
@@ -20,6 +18,9 @@ from foliot.errors import FoliotError, InvalidInput, NotFound, OwnedElsewhere
 from foliot.interfaces.cli.at_rest import QUIET, Fingerprint, directories, fingerprint, places_of, read_at_rest
 from foliot.interfaces.cli.deployment_lines import all_changes
 from foliot.wiring import Services
+
+if TYPE_CHECKING:
+    from watchfiles import Change
 
 log = logging.getLogger("foliot")
 
@@ -135,6 +136,9 @@ class Reloader:
 
     def _changes(self) -> AsyncIterator[Any]:
         """Tells of changes, and every few seconds that there may be some."""
+        # Loaded by those who watch: it takes a tenth of the time that a worker needs to begin.
+        from watchfiles import awatch
+
         return awatch(
             *directories(self._seen),
             watch_filter=may_concern,
@@ -172,7 +176,7 @@ def _log_failure(error: FoliotError, **facts: Any) -> None:
     log.error("configuration_not_applied", extra={"problem": error.message, "hint": error.hint, **facts})
 
 
-def may_concern(change: Change, path: str) -> bool:
+def may_concern(change: "Change", path: str) -> bool:
     """A database beside the file changes all the time, and is none of it."""
     return Path(path).suffix == ".toml" or Path(path).name == _LINKED
 
