@@ -186,13 +186,16 @@ def working(directory: Path) -> Iterator[None]:
     ready, stop = threading.Event(), threading.Event()
     thread = threading.Thread(target=lambda: asyncio.run(work(f"sqlite:///{directory}/foliot.db", ready, stop)))
     thread.start()
-    assert ready.wait(30)
+    assert ready.wait(60)
     yield
     stop.set()
     thread.join()
 
 
 async def work(url: str, ready: threading.Event, stop: threading.Event) -> None:
-    async with served(Foliot(url), Settings(label="test", roles=[Role.WORKER])):
-        ready.set()
-        await asyncio.to_thread(stop.wait)
+    try:
+        async with served(Foliot(url), Settings(label="test", roles=[Role.WORKER])):
+            ready.set()
+            await asyncio.to_thread(stop.wait)
+    finally:
+        ready.set()  # also when it could not begin: why is told by the thread

@@ -27,10 +27,24 @@ async def started(app: Foliot, settings: Settings = SETTINGS) -> AsyncIterator[N
 
 @asynccontextmanager
 async def running(node: Node) -> AsyncIterator[Node]:
+    """One that cannot go on ends its test, which would wait for ever for what it should have done."""
+    test = asyncio.current_task()
+    assert test is not None
+
+    def give_up() -> None:
+        test.cancel()
+
+    node.on_failure = give_up
     await node.start()
     try:
         yield node
+    except asyncio.CancelledError:
+        if node.failure is None:
+            raise
+        test.uncancel()
+        raise node.failure from None
     finally:
+        node.on_failure = lambda: None
         await node.stop()
 
 

@@ -31,12 +31,12 @@ def full_pipe() -> Iterator[int]:
 def test_work_goes_on_and_a_signal_ends_it(tmp_path: Path, full_pipe: int) -> None:
     place = Place(tmp_path)
     place.file.write_text(JOB)
+    place.foliot("migrate")  # so that it can be asked at any moment what has been done
 
     server = subprocess.Popen(
         command("serve"), cwd=tmp_path, env=environment(), stdin=subprocess.DEVNULL, stdout=full_pipe, stderr=full_pipe
     )
     try:
-        until((tmp_path / "foliot.db").exists, lambda: "it has not begun")
         until(lambda: len(succeeded(place)) >= 2, lambda: "nothing was done")
         server.send_signal(signal.SIGTERM)
 

@@ -52,17 +52,18 @@ async def test_only_so_many_look_ups_go_on_at_once_also_when_they_were_given_up(
 ) -> None:
     monkeypatch.setattr(names, "AT_ONCE", 1)
     asked: list[str] = []
-    may_answer = threading.Event()
+    is_asked, may_answer = threading.Event(), threading.Event()
 
     def slow(host: str, port: None, **_: object) -> list[object]:
         asked.append(host)
+        is_asked.set()
         may_answer.wait(20)
         return []
 
     monkeypatch.setattr(socket, "getaddrinfo", slow)
     look_up = SystemNames()
     first = asyncio.create_task(look_up("first.example"))
-    await asyncio.sleep(0)
+    await asyncio.to_thread(is_asked.wait, 20)
     first.cancel()
     second = asyncio.create_task(look_up("second.example"))
     for _ in range(10):

@@ -99,8 +99,8 @@ async def survive_fork_bomb(word: str, **given: object) -> int:
 
 
 async def until(condition: Callable[[], object]) -> None:
-    """Wait for something that must come true."""
-    async with asyncio.timeout(20):
+    """Wait for something that must come true, on a busy machine as well."""
+    async with asyncio.timeout(60):
         while not condition():
             await asyncio.sleep(0.002)
 
@@ -108,6 +108,11 @@ async def until(condition: Callable[[], object]) -> None:
 def living(word: str) -> list[int]:
     """Processes, zombies apart, with this word in their command line or environment."""
     return [pid for pid in _pids() if word.encode() in _read(pid, "cmdline") + _read(pid, "environ")]
+
+
+def sleeping(word: str) -> list[int]:
+    """Processes that have become `sleep`: those that are about to, as setsid and its fork, have the word as well."""
+    return [pid for pid in _pids() if _read(pid, "cmdline") == f"sleep\0{word}\0".encode()]
 
 
 def carrying(variable: str) -> list[int]:

@@ -23,20 +23,22 @@ __all__ = ["scene"]
 # -- the end of the process
 
 
-async def test_threads_that_are_not_daemons_are_waited_for_and_named(scene: Scene) -> None:
-    outcome = await scene.call("""
-        import threading, time
+async def test_threads_that_are_not_daemons_are_waited_for_and_named(scene: Scene, tmp_path: Path) -> None:
+    source = """
+        import os, threading, time
         def late():
-            time.sleep(0.05)
+            while not os.path.exists('named'): time.sleep(0.001)
             print('late', flush=True)
         def job():
             threading.Thread(target=late, name='helper').start()
             return 1
-    """)
+    """
+    running = asyncio.create_task(scene.call(source))
+    await until(lambda: b"until these threads end: helper" in scene.log.text("stderr"))
+    (tmp_path / "named").touch()
 
-    assert outcome == Success(b"1")
+    assert await running == Success(b"1")
     assert scene.log.text("stdout") == b"late\n"
-    assert b"until these threads end: helper" in scene.log.text("stderr")
 
 
 async def test_a_thread_that_never_ends_is_ended_with_its_attempt(scene: Scene) -> None:

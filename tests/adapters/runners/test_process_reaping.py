@@ -11,7 +11,7 @@ import pytest
 
 from foliot.adapters.runners.process import ending, running, subreaper
 from foliot.domain.outcome import Success
-from tests.adapters.runners.attempts import ListLog, living, open_descriptors, run, unique, until, zombies
+from tests.adapters.runners.attempts import ListLog, living, open_descriptors, run, sleeping, unique, until, zombies
 
 
 @pytest.mark.proves("E2")
@@ -70,12 +70,12 @@ async def test_orphans_that_die_during_a_long_run_are_reaped_while_it_runs(
 async def test_an_orphan_that_arrives_while_the_list_is_looked_through_is_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    word, finish = unique(), tmp_path / "finish"
+    word, orphaned, finish = unique(), tmp_path / "orphaned", tmp_path / "finish"
     long = asyncio.create_task(
-        run(f"setsid -f sleep {word}; setsid -f sleep {word}; until test -e {finish}; do :; done")
+        run(f"setsid -f sleep {word}; setsid -f sleep {word}; touch {orphaned}; until test -e {finish}; do :; done")
     )
-    await until(lambda: len(living(f"sleep\0{word}")) == 2)
-    first, late = living(f"sleep\0{word}")
+    await until(lambda: orphaned.exists() and len(sleeping(word)) == 2)
+    first, late = sleeping(word)
     reaper = subreaper.subreaper()
     listings = iter([{first}, {first, late}, {first, late}])
     monkeypatch.setattr(reaper, "_list_children", lambda: next(listings))
@@ -86,6 +86,28 @@ async def test_an_orphan_that_arrives_while_the_list_is_looked_through_is_seen(
     finish.touch()
     await long
     assert sorted(seen) == [first, late]
+
+
+@pytest.mark.proves("E2")
+def test_two_threads_that_ask_first_are_given_the_same_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two, one would not know the heads that the other has started."""
+    found: list[object] = []
+    other = threading.Thread(target=lambda: found.append(subreaper.subreaper()))
+
+    class Slow:
+        def __init__(self) -> None:
+            self.owner = os.getpid()
+            if other.ident is None:
+                other.start()
+                other.join(0.2)  # for as long as this: it waits for us, unless it makes its own
+
+    monkeypatch.setattr(subreaper, "Subreaper", Slow)
+    monkeypatch.setattr(subreaper, "_current", None)
+
+    found.append(subreaper.subreaper())
+
+    other.join()
+    assert found[0] is found[1]
 
 
 async def test_the_exit_codes_of_asyncio_subprocesses_are_left_alone() -> None:

@@ -194,6 +194,9 @@ def test_an_interrupt_of_a_forked_child_reaches_it(loop: str) -> None:
         """
         import time
 
+        # Whoever starts the tests in the background lets them ignore it, and all that they start.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
         def job():
             ready, say = os.pipe()
             if child := os.fork():

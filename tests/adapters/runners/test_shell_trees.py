@@ -11,7 +11,7 @@ from foliot.adapters.runners.process import kill_tree_of, sweep_orphans
 from foliot.adapters.runners.process.proctable import Tag
 from foliot.adapters.runners.shell import ShellRunner
 from foliot.domain.outcome import Success
-from tests.adapters.runners.attempts import ListLog, an_attempt, carrying, living, run, unique, until
+from tests.adapters.runners.attempts import ListLog, an_attempt, carrying, living, run, sleeping, unique, until
 
 TERMINATED = 143
 """What a shell exits with when its last command was ended by TERM."""
@@ -114,32 +114,42 @@ async def test_without_grace_a_command_is_killed_at_once() -> None:
     assert log.text("stdout") == b"ready\n"
 
 
-async def test_a_second_cancellation_does_not_cut_the_ending_short() -> None:
-    log, word = ListLog(), unique()
-    command = f"trap 'echo got TERM' TERM; echo ready; while :; do sleep 0.01; : {word}; done"
-    running = asyncio.create_task(run(command, log=log, grace=0.3))
+A_LONG_GOODBYE = (
+    "trap 'echo got TERM' TERM; echo ready; until test -e {finish}; do sleep 0.01; : {word}; done; echo bye"
+)
+
+
+async def test_a_second_cancellation_does_not_cut_the_ending_short(tmp_path: Path) -> None:
+    log, word, finish = ListLog(), unique(), tmp_path / "finish"
+    running = asyncio.create_task(run(A_LONG_GOODBYE.format(word=word, finish=finish), log=log, grace=60))
     await until(lambda: log.text("stdout") == b"ready\n")
     running.cancel()
     await until(lambda: b"got TERM" in log.text("stdout"))
 
     running.cancel()
 
+    await asyncio.sleep(0)
+    finish.touch()
     with pytest.raises(asyncio.CancelledError):
         await running
+    assert log.text("stdout") == b"ready\ngot TERM\nbye\n"
     assert living(word) == []
 
 
-async def test_a_cancellation_while_leftovers_are_ended_is_obeyed_afterwards() -> None:
-    log, word = ListLog(), unique()
-    leftover = f"trap 'echo got TERM' TERM; echo ready; while :; do sleep 0.01; : {word}; done"
-    command = f"({leftover}) & sleep 0.2"
-    running = asyncio.create_task(run(command, log=log, grace=0.3))
+async def test_a_cancellation_while_leftovers_are_ended_is_obeyed_afterwards(tmp_path: Path) -> None:
+    log, word, finish, trapped = ListLog(), unique(), tmp_path / "finish", tmp_path / "trapped"
+    leftover = A_LONG_GOODBYE.format(word=word, finish=finish).replace("echo ready", f"touch {trapped}")
+    command = f"({leftover}) & until test -e {trapped}; do sleep 0.01; done"
+    running = asyncio.create_task(run(command, log=log, grace=60))
     await until(lambda: b"got TERM" in log.text("stdout"))
 
     running.cancel()
 
+    await asyncio.sleep(0)
+    finish.touch()
     with pytest.raises(asyncio.CancelledError):
         await running
+    assert log.text("stdout") == b"got TERM\nbye\n"
     assert living(word) == []
 
 
@@ -188,11 +198,11 @@ async def test_one_run_does_not_end_what_another_has_started(tmp_path: Path) -> 
     word, finish = unique(), tmp_path / "finish"
     command = f"setsid -f sleep {word}; until test -e {finish}; do sleep 0.01; done"
     other = asyncio.create_task(run(command))
-    await until(lambda: len(living(f"sleep\0{word}")) == 1)
+    await until(lambda: len(sleeping(word)) == 1)
 
     await run("setsid -f sleep 600; sleep 600 &")
 
-    assert len(living(f"sleep\0{word}")) == 1
+    assert len(sleeping(word)) == 1
     finish.touch()
     assert await other == Success(exit_code=0)
     assert living(word) == []

@@ -101,7 +101,7 @@ async def test_what_is_given_back_to_be_awaited_can_be_cancelled(app: Foliot) ->
 
     async with served(app):
         run_id = await app.enqueue("job")
-        await asyncio.to_thread(began.wait)
+        assert await asyncio.to_thread(began.wait, 30)
         await app.cancel(run_id)
         run = await app.wait_for_run(run_id, timeout=30)
 
@@ -128,7 +128,7 @@ async def test_a_coroutine_that_comes_too_late_is_put_away(app: Foliot) -> None:
 
     async with served(app) as node:
         run_id = await app.enqueue(slow)
-        await asyncio.to_thread(began.wait)
+        assert await asyncio.to_thread(began.wait, 30)
         await app.cancel(run_id)
         run = await app.wait_for_run(run_id, timeout=30)
         go_on.set()

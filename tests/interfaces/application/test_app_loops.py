@@ -79,12 +79,12 @@ def test_what_is_under_way_in_the_background_ends_there_when_a_loop_takes_over(a
     async def look() -> str:
         services = await app.open()
         opened.set()
-        await asyncio.to_thread(go_on.wait)
+        assert await asyncio.to_thread(go_on.wait, 60)
         return (await services.desk.get(made)).id
 
     with ThreadPoolExecutor(1) as threads:
         looking = threads.submit(app.wait, look())
-        opened.wait()
+        assert opened.wait(30)
         asyncio.run(app.enqueue("job"))
         go_on.set()
 

@@ -41,7 +41,8 @@ async def test_no_verb_leaves_a_transaction_open(
         "SELECT state FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
     )
 
-    assert {row["state"] for row in states} == {"idle"}
+    # One may be at work: the bell tells others of a commit after it.
+    assert {row["state"] for row in states} <= {"idle", "active"}
 
 
 @pytest.mark.proves("L3")

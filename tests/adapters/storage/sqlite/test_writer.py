@@ -76,7 +76,7 @@ class Gate:
         self._opened.wait()
 
     async def reached(self) -> None:
-        await asyncio.to_thread(self._entered.wait)
+        assert await asyncio.to_thread(self._entered.wait, 30)
 
     def open(self) -> None:
         self._opened.set()

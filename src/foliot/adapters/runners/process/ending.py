@@ -22,6 +22,9 @@ _LAST_WAIT: Final = 1.0
 _FIRST_PAUSE: Final = 0.002
 _LONGEST_PAUSE: Final = 0.05
 _SEARCH_LIMIT: Final = 1.0
+"""Seconds in which a search looks at no other process, until it is given up."""
+
+_NONE_YET: Final = -1
 
 Targets = set[int]
 """What os.kill takes: a pid, or the negative number of a group."""
@@ -86,22 +89,36 @@ async def _end_wanted(is_tagged: Callable[[int], bool], grace: float) -> Targets
 async def _end(
     find: Callable[[], Awaitable[Targets]], grace: float, patience: Patience, head: Head | None = None
 ) -> Targets:
-    now = asyncio.get_running_loop().time
-    kill_at = now() + grace
+    mercy, last_wait = _Span(grace), _Span(_LAST_WAIT)
     told: Targets = set()
     pause = _FIRST_PAUSE
     while targets := await find():
-        if now() >= kill_at + _LAST_WAIT:
-            return targets
-        if now() >= kill_at:
-            _kill(targets, head)
-        else:
+        if (left := mercy.left()) > 0:
             # Once is enough: to some programs a second TERM means "now".
             _send(signal.SIGTERM, targets - told)
             told |= targets
-        await patience.sleep(min(pause, max(kill_at - now(), _FIRST_PAUSE)))
+        elif last_wait.left() > 0:
+            _kill(targets, head)
+        else:
+            return targets
+        await patience.sleep(min(pause, max(left, _FIRST_PAUSE)))
         pause = min(pause * 2, _LONGEST_PAUSE)
     return set()
+
+
+class _Span:
+    """Seconds that begin when it is first asked how many are left. On a busy machine it may take longer than that to
+    find whom they are for, who would then be killed without a word, or given up without having been killed."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._end: float | None = None
+
+    def left(self) -> float:
+        now = asyncio.get_running_loop().time()
+        if self._end is None:
+            self._end = now + self._seconds
+        return self._end - now
 
 
 def _kill(targets: Targets, head: Head | None) -> None:
@@ -128,21 +145,42 @@ def _family(head: Head, *, head_is_alive: bool) -> Targets:
 
 
 async def _search(is_wanted: Callable[[int], bool], patience: Patience) -> Targets:
-    """In a thread: reading the environment of a process that hangs inside the kernel can hang as well."""
-    search = asyncio.get_running_loop().run_in_executor(_searcher(os.getpid()), proctable.search, is_wanted)
-    await patience.wait(search, _SEARCH_LIMIT)
+    """In a thread: reading the environment of a process that hangs inside the kernel can hang as well. One that gets on
+    is waited for, however busy the machine is and however many wait for their turn: what it misses lives on."""
+    searcher, looks = _searcher(os.getpid()), _NONE_YET
+    search = searcher.begin(is_wanted)
+    while not search.done() and looks != searcher.looks:
+        looks = searcher.looks
+        await patience.wait(search, _SEARCH_LIMIT)
     found = search.result() if search.done() else set()
     # A pid may have changed hands since.
     return {pid for pid in found if is_wanted(pid)}
 
 
+class _Searcher:
+    """One search after the other, in one thread, and how many processes were looked at by all of them."""
+
+    def __init__(self) -> None:
+        self.looks = 0
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="foliot-search")
+
+    def begin(self, is_wanted: Callable[[int], bool]) -> "asyncio.Future[Targets]":
+        look = partial(self._look, is_wanted)
+        return asyncio.get_running_loop().run_in_executor(self._thread, proctable.search, look)
+
+    def _look(self, is_wanted: Callable[[int], bool], pid: int) -> bool:
+        self.looks += 1
+        return is_wanted(pid)
+
+
 @cache
-def _searcher(_process: int) -> ThreadPoolExecutor:
+def _searcher(_process: int) -> _Searcher:
     """One for each process: a forked child has the object, but not the thread."""
-    return ThreadPoolExecutor(max_workers=1, thread_name_prefix="foliot-search")
+    return _Searcher()
 
 
 def _send(signum: signal.Signals, targets: Targets) -> None:
-    for target in targets:
+    """The parents first: a shell that sees its command end before it hears of it goes on with the next one."""
+    for target in proctable.parents_first(targets):
         with suppress(ProcessLookupError, PermissionError):
             os.kill(target, signum)

@@ -79,6 +79,25 @@ def descendants(roots: Iterable[int]) -> set[int]:
     return found
 
 
+def parents_first(targets: Iterable[int]) -> list[int]:
+    """In an order in which nobody comes after what it has started. Groups, which are negative, come before all."""
+    left = set(targets)
+    parents = {target: _parent_of(target) for target in left}
+    ordered: list[int] = []
+    while left:
+        # Parents in a circle cannot be, but a number may change hands while they are read.
+        highest = {target for target in left if parents[target] not in left} or left
+        ordered.extend(sorted(highest))
+        left = left - highest
+    return ordered
+
+
+def _parent_of(pid: int) -> int:
+    """The second of what follows the name, behind the state. 0 when there is none, or nobody to ask for."""
+    _state, parent, *_ = _read(f"/proc/{pid}/stat").rpartition(b") ")[2].split() or (b"", b"0")
+    return int(parent)
+
+
 def session_of(pid: int) -> int:
     """The session of a process, also of a zombie; 0 when it is gone."""
     try:

@@ -151,13 +151,19 @@ class Subreaper:
 
 
 _current: Subreaper | None = None
+_making: Final[dict[int, threading.Lock]] = {}
+"""One for each process: a child may be forked while another thread of its parent holds it."""
 
 
 def subreaper() -> Subreaper:
     """The one of this process; a forked child gets a new one."""
     global _current
-    if _current is None or _current.owner != os.getpid():
-        _current = Subreaper()
+    owner = os.getpid()
+    if _current is None or _current.owner != owner:
+        # A worker that starts searches for what another has left, in a thread, while its first runs begin.
+        with _making.setdefault(owner, threading.Lock()):
+            if _current is None or _current.owner != owner:
+                _current = Subreaper()
     return _current
 
 
