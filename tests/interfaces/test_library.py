@@ -12,6 +12,7 @@ import pytest
 from foliot import Foliot, Workflow
 from foliot.adapters.queue.memory import MemoryQueue
 from foliot.adapters.queue.storage import StorageQueue
+from foliot.config import ServerSettings
 from foliot.domain.instant import Millis
 from foliot.domain.launch import LAUNCH_JOB, launch_job
 from foliot.domain.logs import LogEnd, LogState
@@ -20,7 +21,7 @@ from foliot.engine.node import Node, Parts, Role, Settings
 from foliot.errors import FoliotError, InvalidInput, InvalidJob, InvalidRun, NotFound, OwnedElsewhere
 from foliot.ports.queue import Queue
 from foliot.testing.inline import InlineEngine
-from foliot.wiring import build_runners
+from foliot.wiring import Reach, build_runners
 from tests.interfaces.serving import SETTINGS, ended, running, served, started
 
 IMPATIENT = Settings(label="test", drain=Millis(1))
@@ -304,6 +305,29 @@ async def test_one_chain_of_calls_is_a_workflow() -> None:
 def test_what_is_no_workflow_is_refused_in_words(wrong: Any) -> None:
     with pytest.raises(FoliotError, match=f"a workflow is made with Workflow, not {type(wrong).__name__}"):
         Foliot().workflow(wrong)
+
+
+async def test_what_a_node_may_reach_holds_for_its_runs(app: Foliot) -> None:
+    app.shell("job", "true", user="root")
+    reach = Reach(allowance=ServerSettings(allow_users=()).allowance)
+
+    async with app, running(await app.node(SETTINGS, reach)):
+        run = await ended(app, await app.enqueue("job"))
+
+    assert "may not run as user 'root'" in (run.error_message or "")
+
+
+async def test_a_workflow_that_is_wrong_is_refused_and_not_even_the_jobs_beside_it_are_stored(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/foliot.db"
+    app = Foliot(url)
+    app.shell("mail", "true")
+    app.workflow(Workflow("etl").step("load", job="stranger"))
+
+    with pytest.raises(FoliotError, match="stranger"):
+        await app.open()
+
+    async with Foliot(url) as other:
+        assert [job.id for job in await other.jobs()] == [LAUNCH_JOB]
 
 
 @pytest.mark.parametrize(

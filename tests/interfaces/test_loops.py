@@ -12,7 +12,7 @@ import uvloop
 from foliot.config.settings import EventLoop
 from foliot.errors import DriverMissing
 from foliot.interfaces.cli.loops import factory_of, run_on
-from foliot.interfaces.cli.signals import EARLY
+from foliot.interfaces.cli.signals import EARLY, EarlySignals
 
 
 @pytest.mark.parametrize(("choice", "kind"), [("auto", uvloop.Loop), ("uvloop", uvloop.Loop)])
@@ -42,7 +42,7 @@ async def _stop_the_loop() -> None:
 @pytest.mark.parametrize("choice", ["asyncio", "uvloop"])
 @pytest.mark.parametrize("nuisance", [_exit, _interrupt, _stop_the_loop])
 def test_what_a_task_of_a_job_does_to_the_loop_ends_nobody_else(
-    choice: EventLoop, nuisance: Callable[[], Coroutine[Any, Any, None]]
+    choice: EventLoop, nuisance: Callable[[], Coroutine[Any, Any, None]], caplog: pytest.LogCaptureFixture
 ) -> None:
     seen: list[str] = []
 
@@ -56,6 +56,7 @@ def test_what_a_task_of_a_job_does_to_the_loop_ends_nobody_else(
     run_on(choice, main)
 
     assert seen == ["went on"]
+    assert [record.message for record in caplog.records] == ([] if nuisance is _stop_the_loop else ["exit_ignored"])
 
 
 @pytest.mark.parametrize("choice", ["asyncio", "uvloop"])
@@ -90,6 +91,25 @@ def test_a_signal_before_anything_has_begun_ends_the_process() -> None:
         run_on("asyncio", main)
 
     assert left.value.code == 0
+
+
+def test_a_reload_that_was_asked_for_early_is_done_once() -> None:
+    early = EarlySignals()
+
+    with early.held():
+        signal.raise_signal(signal.SIGHUP)
+
+    assert (early.take_reload(), early.take_reload()) == (True, False)
+
+
+def test_signals_do_afterwards_what_they_did_before() -> None:
+    numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+    before = [signal.getsignal(number) for number in numbers]
+
+    with EarlySignals().held():
+        pass
+
+    assert [signal.getsignal(number) for number in numbers] == before
 
 
 def test_who_wants_asyncio_gets_it() -> None:

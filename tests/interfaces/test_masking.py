@@ -37,6 +37,19 @@ command = "cat"
 stdin = "s3cret"
 env = { PASSWORD = "${HOOK}" }
 
+[[jobs]]
+id = "ask"
+kind = "agent"
+prompt = "sum up"
+cli = ["true", "${HOOK}"]
+prompt_args = ["--key=${HOOK}"]
+args = { model = "${HOOK}", extra_args = ["--header", "Bearer s3cret", "${HOOK}"] }
+
+[[jobs]]
+id = "ping"
+kind = "http"
+url = "http://ada:s3cret@127.0.0.1:1/${HOOK}?token=s3cret"
+
 [[workflows]]
 id = "flow"
 params = { token = "s3cret", day = "monday" }
@@ -61,7 +74,10 @@ def applied(call: Call, elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.parametrize("form", [[], ["--json"]])
 @pytest.mark.parametrize(
     "about",
-    ["jobs", "show hook", "show sent", "show read", "workflows", "workflows show flow", "show flow", "show flow.call"],
+    [
+        *("jobs", "show hook", "show sent", "show read", "show ask", "show ping"),
+        *("workflows", "workflows show flow", "show flow", "show flow.call"),
+    ],
 )
 def test_a_definition_is_shown_without_secrets(call: Call, about: str, form: list[str]) -> None:
     code, out, err = call(*about.split(), *form)
@@ -146,6 +162,26 @@ def test_what_a_run_failed_with_is_stored_told_and_logged_without_secrets(
     assert all(stored)
     assert any("run_ended" in line for line in logged)
     assert SECRET not in "".join([*stored, *told, *logged])
+
+
+@pytest.mark.proves("Z48")
+@pytest.mark.parametrize(
+    ("job", "line"), [("ask", "$ true '${HOOK}' --model"), ("ping", "GET http://***@127.0.0.1:1/")]
+)
+def test_what_a_run_does_is_logged_without_secrets(call: Call, elsewhere: Path, job: str, line: str) -> None:
+    asyncio.run(carry_out(f"sqlite:///{elsewhere}/foliot.db", job))
+
+    _, out, err = call("logs", f"{job}@last")
+
+    assert line in err
+    assert SECRET not in out + err
+
+
+async def carry_out(url: str, job: str) -> None:
+    """A run of a job that the storage has."""
+    app = Foliot(url)
+    async with served(app):
+        await outcome(app, job)
 
 
 async def fail(url: str, declare: Callable[[Foliot], None]) -> list[str]:

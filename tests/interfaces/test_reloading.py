@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 from watchfiles import Change
 
-from foliot.config import Configuration, Loaded, load
+from foliot.config import Configuration, Loaded, RetentionSettings, ServerSettings, load
+from foliot.config.settings import OutboundSettings
 from foliot.domain.ids import JobId
-from foliot.domain.instant import Instant
+from foliot.domain.instant import Instant, Millis
 from foliot.errors import FoliotError
 from foliot.interfaces.cli import at_rest
-from foliot.interfaces.cli.at_rest import Fingerprint, fingerprint, places_of
+from foliot.interfaces.cli.at_rest import Fingerprint, directories, fingerprint, places_of
 from foliot.interfaces.cli.reloading import Reloader, emptied_since, may_concern
 from foliot.testing.clock import VirtualClock
 from foliot.wiring import Services, open_services
@@ -107,6 +108,43 @@ class TestFingerprint:
 
         assert print_of(configuration) == seen
 
+    @pytest.mark.parametrize(
+        ("include", "place", "name"),
+        [
+            ("jobs.d/**/*.toml", "jobs.d/x/y", "a.toml"),
+            ("jobs.d/*.conf", "jobs.d", "a.conf"),
+            ("j[o]bs.d/*.toml", "jobs.d", "a.toml"),
+        ],
+    )
+    def test_so_does_a_file_that_an_include_would_find(
+        self, tmp_path: Path, include: str, place: str, name: str
+    ) -> None:
+        (directory := tmp_path / place).mkdir(parents=True)
+        file = tmp_path / f"foliot{Path(name).suffix}"
+        file.write_text(f'include = ["{include}"]\n{JOB}')
+        configuration = read(file)
+        seen = print_of(configuration)
+
+        (directory / name).write_text(MORE)
+
+        assert print_of(configuration) != seen
+        assert f"{directory}/" in directories(seen)
+
+    def test_a_directory_is_itself_whatever_is_in_its_name(self, tmp_path: Path) -> None:
+        (directory := tmp_path / "a[b]*").mkdir()
+        (directory / "foliot.toml").write_text(JOB)
+
+        assert directories(print_of(read(directory / "foliot.toml"))) == {f"{directory}/"}
+
+    def test_a_directory_that_cannot_be_listed_is_none_to_be_watched(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "foliot.toml").write_text(JOB)
+        configuration = read(tmp_path / "foliot.toml")
+        monkeypatch.setattr(os, "access", lambda path, mode: False)
+
+        assert directories(print_of(configuration)) == set()
+
     @pytest.mark.parametrize("deed", ["write", "touch", "exchange", "remove", "add"])
     def test_whatever_is_done_to_the_files_changes_it(self, tmp_path: Path, deed: str) -> None:
         file, other = tmp_path / "foliot.toml", tmp_path / "other.toml"
@@ -167,7 +205,38 @@ async def test_of_many_changes_the_first_are_named(
     [record] = [record for record in caplog.records if record.message == "configuration_applied"]
     first, *_, last = vars(record)["changes"].split(", ")
     assert first == "created own-00"
-    assert last.endswith(" more")
+    assert last == "10 more"
+
+
+@pytest.mark.parametrize(
+    ("changed", "section"),
+    [
+        (Configuration(server=ServerSettings(slots=7)), "server"),
+        (Configuration(storage="sqlite:///other.db"), "storage"),
+        (Configuration(retention=RetentionSettings(runs_age=Millis(1))), "retention"),
+        (Configuration(outbound=OutboundSettings(block_private=True)), "outbound"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_a_process_reads_only_when_it_starts_is_named(
+    services: Services, tmp_path: Path, caplog: pytest.LogCaptureFixture, changed: Configuration, section: str
+) -> None:
+    Reloader(tmp_path / "foliot.toml", services, Configuration(), frozenset())._replace(changed)
+
+    assert [vars(record)["sections"] for record in caplog.records] == [section]
+
+
+@pytest.mark.parametrize(
+    ("text", "level"), [(KEPT[:-3], logging.ERROR), (f'include = ["nothing.d/*.toml"]\n{KEPT}', logging.WARNING)]
+)
+async def test_what_is_wrong_is_an_error_and_what_is_doubtful_a_warning(
+    site: Site, caplog: pytest.LogCaptureFixture, text: str, level: int
+) -> None:
+    site.file.write_text(text)
+
+    await site.reload()
+
+    assert {record.levelno for record in caplog.records if record.message == "configuration_problem"} == {level}
 
 
 async def test_a_file_that_was_emptied_disables_nothing(site: Site, caplog: pytest.LogCaptureFixture) -> None:

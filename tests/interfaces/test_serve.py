@@ -183,6 +183,38 @@ def target(here: Path) -> str:
     return "shop_app:app"
 
 
+@pytest.mark.parametrize(
+    ("words", "environment", "storage"),
+    [
+        ("shop_app:app", "", None),
+        ("shop_app:app", "sqlite:///of-the-environment.db", None),
+        ("shop_app:app --storage sqlite:///asked.db", "sqlite:///of-the-environment.db", "sqlite:///asked.db"),
+        ("--config foliot.toml", "", "sqlite:///of-the-file.db"),
+        ("--config foliot.toml", "sqlite:///of-the-environment.db", "sqlite:///of-the-environment.db"),
+        ("--config foliot.toml --storage sqlite:///asked.db", "sqlite:///of-the-environment.db", "sqlite:///asked.db"),
+        ("shop_app:app --config foliot.toml", "", "sqlite:///of-the-file.db"),
+    ],
+)
+@pytest.mark.usefixtures("as_many_descriptors_as_ever", "target")
+def test_who_says_which_storage_is_served(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    here: Path,
+    words: str,
+    environment: str,
+    storage: str | None,
+) -> None:
+    """The environment speaks for a configuration, not over what the code of an application says."""
+    (here / "foliot.toml").write_text('[storage]\nurl = "sqlite:///of-the-file.db"\n')
+    monkeypatch.setenv("FOLIOT_STORAGE", environment)
+    seen: list[serving.Served] = []
+    monkeypatch.setattr(serving, "run_on", lambda choice, main: seen.append(main.args[0]))
+
+    run(capsys, "serve", *words.split())
+
+    assert [served.storage and served.storage.replace(f"{here}/", "") for served in seen] == [storage]
+
+
 @pytest.mark.parametrize("error", [MemoryError(), RuntimeError("can't start new thread")], ids=repr)
 @pytest.mark.usefixtures("as_many_descriptors_as_ever")
 def test_too_little_memory_is_one_clear_line(

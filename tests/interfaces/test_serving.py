@@ -3,13 +3,18 @@
 import asyncio
 import logging
 import os
+import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from foliot.config import Loaded
+from foliot import Foliot
+from foliot.config import Configuration, Loaded, ServerSettings
+from foliot.engine.node import Settings
 from foliot.interfaces.cli import at_rest, configuration, serving
+from foliot.interfaces.cli.reloading import Reloader
 from foliot.interfaces.cli.signals import EarlyStop
 from foliot.interfaces.line_writer import LineWriter
 
@@ -51,6 +56,25 @@ async def test_a_file_that_is_half_written_when_a_server_starts_is_read_when_it_
     monkeypatch.setattr(at_rest, "read_config", Writer(file, WHOLE))
 
     assert jobs(await serving._read(file)) == ["a", "b"]
+
+
+async def test_a_file_that_is_being_written_when_a_server_starts_is_given_a_moment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever has written a half and the rest later has not changed it while it was read."""
+    (file := tmp_path / "foliot.toml").write_text(HALF)
+    moments: list[float] = []
+
+    async def go_on_writing(seconds: float) -> None:
+        moments.append(seconds)
+        if len(moments) == 1:
+            file.write_text(WHOLE)
+
+    monkeypatch.setattr(asyncio, "sleep", go_on_writing)
+    read = await serving._read(file)
+
+    assert jobs(read) == ["a", "b"]
+    assert moments[0] == at_rest.QUIET / 1_000
 
 
 async def test_what_the_files_were_like_is_what_was_read(tmp_path: Path) -> None:
@@ -135,6 +159,20 @@ def test_who_is_to_end_at_once_does_not_wait_for_a_reader(monkeypatch: pytest.Mo
     assert lines.waits == [0.2]
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_whichever_signal_comes_next_ends_the_process(
+    monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
+    ended = asyncio.Event()
+    monkeypatch.setattr(serving, "_end_at_once", lambda lines: ended.set())
+    serving._end_at_the_next_signal(Unread())
+
+    signal.raise_signal(number)
+
+    async with asyncio.timeout(30):
+        await ended.wait()
+
+
 def test_a_signal_while_the_last_lines_are_waited_for_ends_that_wait_and_all_others() -> None:
     lines = Unread(EarlyStop(0))
 
@@ -142,3 +180,84 @@ def test_a_signal_while_the_last_lines_are_waited_for_ends_that_wait_and_all_oth
         serving._flush(lines)
 
     assert lines.waits == [10.0, 0.2]
+
+
+class NodeOf:
+    """A node that fails when it is started, or cannot end some of its functions."""
+
+    def __init__(self, failure: Exception | None = None, abandoned: int = 0) -> None:
+        self._coming = failure
+        self.failure: Exception | None = None
+        self.abandoned = abandoned
+        self.on_failure: Callable[[], None] = lambda: None
+        self.is_stopped = False
+
+    async def start(self) -> None:
+        self.failure = self._coming
+        if self.failure is None:
+            os.kill(os.getpid(), signal.SIGTERM)
+        else:
+            self.on_failure()
+
+    async def stop(self) -> None:
+        self.is_stopped = True
+
+
+async def serve(node: NodeOf, tmp_path: Path, patch: pytest.MonkeyPatch) -> None:
+    async def this_node(*_: object) -> NodeOf:
+        return node
+
+    app = Foliot(f"sqlite:///{tmp_path}/foliot.db")
+    patch.setattr(app, "node", this_node)
+    patch.setattr(serving, "_calm_collector", lambda: None)
+    served = serving.Served(app, None, None, Configuration(), frozenset())
+    async with asyncio.timeout(30):
+        await serving._serve(served, Settings(label="test"), Unread(), applies=False)
+
+
+async def test_a_node_that_fails_ends_its_server_in_good_order_and_with_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = NodeOf(failure=RuntimeError("out of order"))
+
+    with pytest.raises(RuntimeError, match="out of order"):
+        await serve(node, tmp_path, monkeypatch)
+
+    assert node.is_stopped
+
+
+async def test_functions_that_do_not_return_do_not_keep_a_server_from_ending(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    done: list[object] = []
+    monkeypatch.setattr(logging, "shutdown", lambda: done.append("said all"))
+    monkeypatch.setattr(os, "_exit", done.append)
+
+    await serve(NodeOf(abandoned=2), tmp_path, monkeypatch)
+
+    assert done == ["said all", 0]
+    [told] = [vars(record) for record in caplog.records if record.message == "left_functions_running"]
+    assert told["count"] == 2
+
+
+@pytest.mark.parametrize(("watch", "duties"), [(True, ["reload", "watch"]), (False, ["reload"])])
+async def test_files_are_watched_only_where_the_configuration_wants_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, watch: bool, duties: list[str]
+) -> None:
+    begun: list[str] = []
+
+    class Noted(Reloader):
+        async def run(self) -> None:
+            begun.append("reload")
+
+        async def watch(self) -> None:
+            begun.append("watch")
+
+    monkeypatch.setattr(serving, "Reloader", Noted)
+    configuration = Configuration(server=ServerSettings(watch=watch))
+    async with Foliot(f"sqlite:///{tmp_path}/foliot.db") as app:
+        served = serving.Served(app, None, tmp_path / "foliot.toml", configuration, frozenset())
+        async with serving._reloading(served, await app.open(), applies=True):
+            await asyncio.sleep(0)
+
+    assert begun == duties

@@ -18,7 +18,7 @@ from foliot.domain.instant import MINUTE, SECOND, Instant, Millis
 from foliot.errors import NotFound, StorageUnavailable
 from foliot.interfaces.cli import at_rest, reloading
 from foliot.interfaces.cli.at_rest import fingerprint, places_of
-from foliot.interfaces.cli.reloading import Reloader
+from foliot.interfaces.cli.reloading import Reloader, may_concern
 from foliot.testing.clock import VirtualClock
 from foliot.wiring import Services, open_services
 
@@ -275,7 +275,10 @@ async def test_a_change_that_was_noticed_while_files_were_read_is_applied_once(s
 async def test_where_nobody_tells_of_changes_that_is_said_once_and_the_files_are_looked_at(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    tries: list[int] = []
+
     async def awatch(*_: object, **__: object) -> AsyncIterator[set[object]]:
+        tries.append(site.clock.elapsed())
         raise OSError(28, "OS file watch limit reached")
         yield set()
 
@@ -283,6 +286,7 @@ async def test_where_nobody_tells_of_changes_that_is_said_once_and_the_files_are
     await site.begin()
     warning = await site.saw("files_not_watched")
     await site.look(times=5)
+    assert len(set(tries)) == len(tries)
 
     site.file.write_text(KEPT + MORE)
 
@@ -290,6 +294,54 @@ async def test_where_nobody_tells_of_changes_that_is_said_once_and_the_files_are
     assert len(site.events("files_not_watched")) == 1
     assert "OS file watch limit reached" in warning["problem"]
     assert "fs.inotify.max_user_watches" in warning["hint"]
+
+
+async def test_changes_that_are_told_again_and_then_not_are_said_anew(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_refused = True
+
+    async def awatch(*_: object, **__: object) -> AsyncIterator[set[object]]:
+        if is_refused:
+            raise OSError(28, "OS file watch limit reached")
+        await site.clock.wait(asyncio.Event(), LOOK)
+        yield set()
+
+    monkeypatch.setattr("watchfiles.awatch", awatch)
+    await site.begin()
+    await site.saw("files_not_watched")
+    is_refused = False
+    await site.look(times=5)
+    is_refused = True
+
+    await site.saw("files_not_watched", 2)
+
+
+async def test_a_directory_that_appears_is_watched_from_then_on_and_not_asked_for_again(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watched: list[int] = []
+    wishes: dict[str, object] = {}
+
+    async def awatch(*places: str, stop_event: asyncio.Event, **given: object) -> AsyncIterator[set[object]]:
+        watched.append(len(places))
+        wishes.update(given)
+        while not stop_event.is_set():
+            await site.clock.wait(stop_event, LOOK)
+            yield set()
+
+    monkeypatch.setattr("watchfiles.awatch", awatch)
+    await site.begin(INCLUDE + KEPT)
+    await site.look()
+    (site.directory / "jobs.d").mkdir()
+    (site.directory / "jobs.d/more.toml").write_text(MORE)
+    await site.saw("configuration_applied")
+    await site.look(times=5)
+
+    assert watched == [1, 2]
+    assert wishes["watch_filter"] is may_concern
+    # Not every file system tells of changes: they are looked at all the same.
+    assert (wishes["rust_timeout"], wishes["yield_on_timeout"]) == (LOOK, True)
 
 
 async def test_files_that_could_not_be_looked_at_are_looked_at_again(
@@ -344,6 +396,35 @@ async def test_what_failed_for_a_reason_that_may_pass_is_tried_again_after_ever_
     assert all(pause >= said for pause, said in zip(refusing.pauses, told, strict=True))
 
 
+async def test_what_could_be_applied_in_the_end_is_not_applied_again(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await site.begin()
+    refusing = Refusing(site.services, site.clock, StorageUnavailable("it is starting"), times=1)
+    monkeypatch.setattr(site.services.deployer, "apply", refusing)
+
+    site.file.write_text(KEPT + MORE)
+    await site.saw("configuration_applied")
+    await site.look(times=60)
+
+    assert len(refusing.tries) == 2
+
+
+async def test_files_that_cannot_even_be_looked_at_are_asked_for_after_ever_longer_pauses(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none_left(_places: object) -> None:
+        raise OSError(24, "Too many open files")
+
+    reloader = await site.begin()
+    monkeypatch.setattr(at_rest, "fingerprint", none_left)
+    reloader.request()
+    await site.saw("configuration_not_applied", 3)
+
+    told = [event["again_in_ms"] for event in site.events("configuration_not_applied")]
+    assert told == [1_000, 2_000, 4_000]
+
+
 async def test_files_that_did_not_stop_changing_are_read_again_later(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -390,6 +471,17 @@ async def test_what_the_storage_refuses_until_the_files_are_mended_is_not_tried_
 
     assert len(refusing.tries) == 1
     assert "again_in_ms" not in said
+
+
+async def test_who_asks_again_is_told_again_what_is_wrong(site: Site) -> None:
+    reloader = await site.begin()
+    site.file.write_text(KEPT[:-3])
+    await site.saw("configuration_refused")
+
+    reloader.request()
+    await site.saw("configuration_refused", 2)
+
+    assert len(site.events("configuration_problem")) == 2
 
 
 async def test_what_is_wrong_in_the_files_is_not_tried_again(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

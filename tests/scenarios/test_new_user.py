@@ -151,6 +151,8 @@ def test_a_server_without_a_file_survives_a_signal_for_it(place: Place) -> None:
 
         server.saw("nothing_to_reload")
 
+    assert all(line.startswith("{") for line in server.output().splitlines()), "what greets people is for terminals"
+
 
 def test_killed_in_the_middle_of_a_long_job_and_started_again(place: Place) -> None:
     place.file.write_text(
@@ -230,8 +232,10 @@ def test_a_worker_works_and_leaves_the_definitions_alone(place: Place) -> None:
     place.foliot("reload")
     place.file.write_text(QUIET + LOUD)
 
-    with place.serve(command="worker"):
+    with place.serve(command="worker") as server:
         place.foliot("trigger", "quiet", "--wait")
+        server.send(signal.SIGHUP)
+        server.saw("nothing_to_reload")
 
     assert jobs(place) == {"quiet": "on"}
 

@@ -88,9 +88,14 @@ def public_url(url: str) -> str:
     return f"{shown}{mark}{hidden if query else ''}"
 
 
+def public_text(text: str) -> str:
+    """Any text, such as a command, as anybody may read it."""
+    return _SCHEMES.sub(rf"\1 {HIDDEN}", _CREDENTIALS.sub(f"{HIDDEN}@", text))
+
+
 def public_error(text: str) -> str:
     """What went wrong, in whatever words, as anybody may read it."""
-    shown: str = _public_texts(text)
+    shown = public_text(text)
     return _PAIRS.sub(lambda pair: f"{pair[1]}{pair[2]}{HIDDEN}" if sounds_secret(pair[1]) else pair[0], shown)
 
 
@@ -110,7 +115,7 @@ def is_hidden(field: str, value: Any) -> bool:
 def _public_texts(value: Any) -> Any:
     match value:
         case str():
-            return _SCHEMES.sub(rf"\1 {HIDDEN}", _CREDENTIALS.sub(f"{HIDDEN}@", value))
+            return public_text(value)
         case dict():
             return {name: _public_texts(item) for name, item in value.items()}
         case list() | tuple():

@@ -136,6 +136,7 @@ class RunningAttempt:
             tick=claim.tick,
             execution=claim.root,
             scheduled_for=claim.scheduled_for,
+            written=job.spec.written,
         )
 
 

@@ -47,6 +47,8 @@ class Attempt(Struct, frozen=True, gc=False):
     """The execution of a workflow that it is a step of."""
     scheduled_for: Instant | None = None
     """The planned moment, where a launcher has named it and no tick of ours does."""
+    written: Mapping[str, object] = {}
+    """Fields of the definition that had variables in them, as they were written: what a log tells in their place."""
 
     @property
     def planned(self) -> Instant | None:

@@ -3,7 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Coroutine
-from concurrent.futures import Future, wait
+from concurrent.futures import CancelledError, Future, wait
 from typing import Any, Final, TypeVar
 
 from foliot.errors import WrongLoop
@@ -68,7 +68,13 @@ def _answer(loop: asyncio.AbstractEventLoop, future: "Future[T]") -> T:
     except BaseException:
         future.cancel()
         raise
-    return future.result()
+    try:
+        return future.result()
+    except CancelledError:
+        raise WrongLoop(
+            "the call was cancelled on the event loop that had to answer it",
+            hint="So is all that is under way there when the loop ends. Ask again.",
+        ) from None
 
 
 def run_through(call: Coroutine[Any, Any, T]) -> T:

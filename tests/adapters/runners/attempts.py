@@ -60,6 +60,7 @@ def an_attempt(
     environment: Mapping[str, str] | None = None,
     tick: Tick | None = None,
     scheduled_for: Instant | None = None,
+    written: Mapping[str, object] | None = None,
     **spec: object,
 ) -> Attempt:
     words = {} if command is None else {"command": command}
@@ -73,6 +74,7 @@ def an_attempt(
         log=log or ListLog(),
         tick=tick,
         scheduled_for=scheduled_for,
+        written=written or {},
     )
 
 

@@ -68,6 +68,36 @@ async def test_the_log_does_not_tell_the_prompt(worker: dict[str, str]) -> None:
     assert b"secret" not in log.text("meta")
 
 
+async def test_the_log_tells_variables_by_their_names(worker: dict[str, str]) -> None:
+    log = ListLog()
+    spec = {"cli": ["claude", "s3cret"], "model": "s3cret", "permission_mode": "s3cret", "extra_args": ["s3cret", "x"]}
+    written = {
+        "cli": ["claude", "${KEY}"],
+        "model": "${MODEL:-small}",
+        "permission_mode": "${MODE}",
+        "bare": "${BARE}",
+        "extra_args": "${MORE}",
+        "prompt_args": ["--token=${KEY}", "-p"],
+    }
+
+    await call(worker, log, prompt="hello", bare=True, **spec, prompt_args=["--token=s3cret", "-p"], written=written)
+
+    told = "claude '${KEY}' --model '${MODEL:-small}' --permission-mode '${MODE}' --bare '${MORE}' '--token=${KEY}' -p"
+    assert log.written[0] == ("meta", f"$ {told} <prompt of 5 characters>\n".encode())
+    assert log.text("stdout").count(b"s3cret") == 5
+
+
+async def test_nor_does_the_log_tell_credentials_of_what_a_job_or_its_worker_calls(worker: dict[str, str]) -> None:
+    log = ListLog()
+    extra = ["--header", "Authorization: Bearer s3cret", "--proxy", "http://ada:s3cret@proxy.example"]
+
+    await call({**worker, "FOLIOT_AGENT_CLI": "claude 'Basic s3cret'"}, log, prompt="hello", extra_args=extra)
+
+    told = "claude 'Basic ***' --header 'Authorization: Bearer ***' --proxy 'http://***@proxy.example' -p"
+    assert log.written[0] == ("meta", f"$ {told} <prompt of 5 characters>\n".encode())
+    assert log.text("stdout").count(b"s3cret") == 3
+
+
 @pytest.mark.parametrize("name", ["FOLIOT_AGENT_CLI", "CRONLORD_CLAUDE_CLI"])
 async def test_the_worker_says_which_assistant_it_has(worker: dict[str, str], name: str) -> None:
     assert await words_of({**worker, name: "printf '%s\\0' the-other"}, prompt="hello") == ["the-other", "-p", "hello"]
@@ -78,6 +108,12 @@ async def test_our_own_variable_goes_before_the_older_one_and_the_job_before_bot
 
     assert await words_of(environ, prompt="hello") == ["ours", "-p", "hello"]
     assert await words_of(environ, prompt="hello", cli=["claude", "its"]) == ["its", "-p", "hello"]
+
+
+async def test_a_variable_that_says_nothing_does_not_count(worker: dict[str, str]) -> None:
+    environ = {**worker, "FOLIOT_AGENT_CLI": "", "CRONLORD_CLAUDE_CLI": "claude older"}
+
+    assert await words_of(environ, prompt="hello") == ["older", "-p", "hello"]
 
 
 async def test_another_program_may_take_its_prompt_otherwise(worker: dict[str, str]) -> None:

@@ -4,9 +4,12 @@ import asyncio
 import json
 import os
 import resource
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -45,6 +48,59 @@ def test_what_was_usual_is_remembered_when_the_limit_is_raised_twice(raised: int
 
     assert descriptors.raise_limit() == raised
     assert descriptors._usual == USUAL
+
+
+def test_a_limit_that_is_none_is_not_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    unlimited = resource.RLIM_INFINITY
+    monkeypatch.setattr(descriptors, "_usual", None)
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: (unlimited, unlimited))
+    monkeypatch.setattr(resource, "setrlimit", lambda kind, limits: pytest.fail("it was lowered"))
+
+    assert descriptors.raise_limit() == 1 << 20
+    assert descriptors._usual is None
+
+
+@pytest.mark.parametrize("error", [OSError(1, "Operation not permitted"), ValueError("not allowed")], ids=repr)
+def test_a_limit_that_cannot_be_raised_is_kept(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    def refuse(kind: int, limits: tuple[int, int]) -> None:
+        raise error
+
+    monkeypatch.setattr(descriptors, "_usual", None)
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: (USUAL, 4 * USUAL))
+    monkeypatch.setattr(resource, "setrlimit", refuse)
+
+    assert descriptors.raise_limit() == USUAL
+    assert descriptors._usual is None
+
+
+def test_a_program_that_has_set_a_limit_of_its_own_keeps_it() -> None:
+    with subprocess.Popen(["sleep", "600"]) as process:
+        resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (100, 200))
+
+        descriptors._lower(process.pid, 50)
+
+        assert soft_limit(process.pid) == 100
+        process.kill()
+
+
+def test_sealing_keeps_no_descriptor() -> None:
+    before = open_descriptors()
+
+    descriptors.seal_descriptors()
+
+    assert open_descriptors() == before
+
+
+@pytest.mark.parametrize("closed", ["<&-", "<&- >&- 2>&-"])
+def test_what_a_worker_opens_never_takes_the_place_of_a_stream_that_was_closed(tmp_path: Path, closed: str) -> None:
+    code = (
+        "import os; from foliot.adapters.runners.process.descriptors import seal_descriptors; seal_descriptors(); "
+        f"opened = os.open({str(tmp_path / 'told')!r}, os.O_WRONLY | os.O_CREAT); os.write(opened, b'%d' % opened)"
+    )
+    words = ["/bin/sh", "-c", f'exec "$0" -c "$1" {closed}', sys.executable, code]
+    subprocess.run(words, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}, check=True)
+
+    assert int((tmp_path / "told").read_text()) > 2
 
 
 @pytest.mark.parametrize("way", [{}, {"working_dir": "/"}, {"umask": 0o77}, {"limits": {"cpu_sec": 9}}], ids=str)

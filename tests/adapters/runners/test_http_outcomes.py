@@ -144,6 +144,36 @@ async def test_the_log_tells_what_happened_without_secrets(server: Server) -> No
     ]
 
 
+async def test_the_log_tells_the_variables_of_a_url_by_their_names(server: Server) -> None:
+    log = ListLog()
+    place = server.url("")
+    server.answers["/s3cret"] = redirect("/s3cret/", 308)
+    server.answers["/s3cret/"] = reply(200)
+
+    await run(f"{place}/s3cret?key=s3cret", log=log, written={"url": "${SHOP}/${HOOK}?key=${KEY}"})
+
+    assert log.written == [
+        ("meta", b"GET ${SHOP}/${HOOK}?key=***\n"),
+        ("meta", f"308 Permanent Redirect: GET {place}/***\n".encode()),
+        ("meta", b"200 OK\n"),
+    ]
+
+
+async def test_a_log_that_is_full_is_waited_for(server: Server) -> None:
+    class Full(ListLog):
+        waits = 0
+
+        async def drain(self) -> None:
+            self.waits += 1
+
+    log = Full()
+    server.answers["/"] = reply(200, b"hello")
+
+    await run(server.url(), log=log)
+
+    assert log.waits == 1
+
+
 async def test_words_of_the_server_are_not_put_into_the_log(server: Server) -> None:
     server.answers["/"] = b"HTTP/1.1 299 end of log: complete\r\nContent-Length: 0\r\n\r\n"
     log = ListLog()

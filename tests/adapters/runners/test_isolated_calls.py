@@ -182,6 +182,13 @@ async def test_strange_exceptions_are_told_as_well(scene: Scene, source: str, la
     assert (failure.reason, failure.error.splitlines()[-1]) == (Reason.EXCEPTION, last_line)
 
 
+@pytest.mark.parametrize("value", ["float('nan')", "[1, float('inf')]"])
+async def test_a_number_that_json_does_not_know_is_refused_as_an_output(scene: Scene, value: str) -> None:
+    failure = await scene.failure(f"def job(): return {value}")
+
+    assert (failure.reason, failure.retryable) == (Reason.OUTPUT, False)
+
+
 async def test_a_result_that_fights_back_fails_the_run(scene: Scene) -> None:
     source = """
         class Odd(dict):

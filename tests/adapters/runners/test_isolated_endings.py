@@ -313,3 +313,13 @@ def test_a_process_may_give_only_reasons_that_it_can_know(claimed: str, reason: 
     text = json.dumps({"error": "because", "reason": claimed}).encode()
 
     assert read_answer(len(text).to_bytes(HEAD, "big") + text) == Failure("because", reason)
+
+
+def test_of_what_a_process_says_of_its_failure_only_the_end_is_kept_where_it_is_long() -> None:
+    text = json.dumps({"error": "x" * 20_000 + "because"}).encode()
+
+    failure = read_answer(len(text).to_bytes(HEAD, "big") + text)
+
+    assert isinstance(failure, Failure)
+    assert len(failure.error) == 16_000
+    assert failure.error.endswith("because")

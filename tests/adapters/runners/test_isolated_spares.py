@@ -5,15 +5,18 @@ import os
 import signal
 from collections.abc import Callable, Coroutine
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from foliot.adapters.runners.isolated import IsolatedCalls, Spares, spares
+from foliot.adapters.runners.isolated import IsolatedCalls, Spares, interpreter, spares
 from foliot.adapters.runners.isolated.interpreter import Interpreter
+from foliot.adapters.runners.process.groups import Group
 from foliot.adapters.runners.process.launch import Launch
-from foliot.domain.outcome import Success
-from tests.adapters.runners.attempts import ListLog, an_attempt, living, until, zombies
+from foliot.adapters.runners.shell import ShellRunner
+from foliot.domain.outcome import Failure, Success
+from tests.adapters.runners.attempts import ListLog, an_attempt, living, open_descriptors, until, zombies
 from tests.adapters.runners.isolated_scene import Scene, scene
 
 __all__ = ["scene"]
@@ -100,6 +103,20 @@ async def test_a_spare_that_nobody_needs_is_let_go(scene: Scene) -> None:
     assert isinstance(await scene.call(PID), Success)
 
 
+async def test_of_several_the_youngest_serves_so_that_those_which_are_too_many_grow_old(scene: Scene) -> None:
+    scene.calls = IsolatedCalls(spares=Spares(most=2))
+    await asyncio.gather(*(scene.call(PID) for _ in range(2)))
+    await until(lambda: len(waiting()) == 2)
+    youngest = max(waiting(), key=started_at)
+
+    assert await scene.call(PID) == Success(str(youngest).encode())
+
+
+def started_at(pid: int) -> tuple[int, int]:
+    """In ticks since the machine was started; in the same one, the number tells."""
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]), pid
+
+
 async def test_a_spare_serves_only_calls_with_the_same_variables(scene: Scene) -> None:
     await scene.call(PID, env={"SHADE": "blue"})
     await until(lambda: len(waiting()) == 1)
@@ -130,6 +147,63 @@ async def test_spares_that_cannot_be_started_do_no_harm(scene: Scene, monkeypatc
 
     for _ in range(3):
         assert isinstance(await scene.call(PID), Success)
+
+
+@pytest.mark.parametrize("step", ["watch", "set_limits"])
+async def test_an_interpreter_that_cannot_be_watched_or_bounded_is_not_left_behind(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    scene.calls = IsolatedCalls(spares=Spares(most=0))
+    await scene.call(PID)
+    before = open_descriptors()
+    monkeypatch.setattr(interpreter, step, refuse)
+
+    assert isinstance(await scene.call(PID, limits={"files": 64}), Failure)
+
+    await until(lambda: living(f"stub.py\0{os.getpid()}\0") == [])
+    await ShellRunner().run(an_attempt("true"))  # who did not die at once is reaped with the next run
+    assert zombies() == []
+    assert open_descriptors() == before
+
+
+async def test_nor_is_its_control_group(scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (place := tmp_path / "group").mkdir()  # without the files of a real one: nobody can be taken in
+    monkeypatch.setattr(interpreter, "make_group", lambda limits: Group({"pids": place}))
+
+    assert isinstance(await scene.call(PID, limits={"processes": 20}), Failure)
+
+    assert not place.exists()
+
+
+async def test_a_cancellation_while_spares_are_ended_is_obeyed_when_all_are_reaped() -> None:
+    class Slow:
+        """One that takes a while to die."""
+
+        def __init__(self) -> None:
+            self.ending = SimpleNamespace(ended=asyncio.get_running_loop().create_future())
+            self.is_reaped = False
+
+        def kill(self) -> None:
+            pass
+
+        def forget(self) -> None:
+            self.is_reaped = True
+
+    slow: Any = [Slow(), Slow()]
+    ending = asyncio.create_task(spares._end(slow))
+    await asyncio.sleep(0)
+
+    ending.cancel()
+    for one in slow:
+        await asyncio.sleep(0)
+        one.ending.ended.set_result(None)
+
+    with pytest.raises(asyncio.CancelledError):
+        await ending
+    assert [one.is_reaped for one in slow] == [True, True]
 
 
 async def test_closing_ends_all_spares_and_calls_may_follow(scene: Scene) -> None:

@@ -1,6 +1,7 @@
 """A file that a command writes as the output of its run."""
 
 import asyncio
+import errno
 import os
 import pwd
 import shutil
@@ -341,6 +342,49 @@ async def test_without_a_place_for_the_file_the_attempt_fails_for_now(
     )
 
 
+@pytest.mark.parametrize("wanting", ["the directory", "the file"])
+def test_nothing_is_left_where_there_are_descriptors_for_only_half_of_it(
+    temp: Path, monkeypatch: pytest.MonkeyPatch, wanting: str
+) -> None:
+    """It is tried again every second."""
+    real, before = os.open, open_descriptors()
+
+    def open_some(path: str, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
+        if (dir_fd is None) == (wanting == "the directory"):
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        return real(path, flags, mode, dir_fd=dir_fd)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", open_some)
+        with pytest.raises(OSError, match="Too many open files"):
+            Outbox.make(TAG, None)
+
+    assert names_in(temp) == []
+    assert open_descriptors() == before
+
+
+async def test_a_job_may_remove_it_all_itself(caplog: pytest.LogCaptureFixture) -> None:
+    assert await run('rm -r "$(dirname "$FOLIOT_OUTPUT")"', output="file") == Success(None, 0)
+
+    assert caplog.records == []
+
+
+def test_what_somebody_else_removes_at_the_same_time_is_no_failure(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    outbox, real = Outbox.make(TAG, None), os.unlink
+
+    def unlink_second(name: str, *, dir_fd: int) -> None:
+        real(name, dir_fd=dir_fd)
+        real(name, dir_fd=dir_fd)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "unlink", unlink_second)
+        outbox.remove()
+
+    assert caplog.records == []
+
+
 async def test_a_directory_that_cannot_be_removed_is_told(temp: Path, caplog: pytest.LogCaptureFixture) -> None:
     another = "d=$(dirname $FOLIOT_OUTPUT); rm -r $d; mkdir $d; touch $d/not-ours"
 
@@ -374,6 +418,29 @@ async def test_what_a_killed_worker_left_is_removed_with_its_processes(
     assert caplog.records == []
     (temp / "foliot-lost-2-link").unlink()
     for outbox in (lost, *others):
+        outbox.remove()
+
+
+@pytest.mark.parametrize("error", [PermissionError(13, "Permission denied"), RecursionError("too deep")], ids=repr)
+async def test_a_sweep_goes_on_behind_what_it_cannot_remove(
+    temp: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: Exception
+) -> None:
+    lost, real = [Outbox.make(Tag("lost", number), None) for number in (1, 2)], shutil.rmtree
+    refused: list[str] = []
+
+    def refuse_the_first(path: str) -> None:
+        if not refused:
+            refused.append(path)
+            raise error
+        real(path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "rmtree", refuse_the_first)
+        await sweep_processes([(RunId("lost"), 1), (RunId("lost"), 2)])
+
+    assert [str(temp / name) for name in names_in(temp)] == refused
+    assert [record.message for record in caplog.records] == ["outbox_not_removed"]
+    for outbox in lost:
         outbox.remove()
 
 

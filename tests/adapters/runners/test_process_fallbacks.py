@@ -3,6 +3,8 @@
 import asyncio
 import ctypes
 import os
+import subprocess
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,6 +13,7 @@ from typing import Any
 import pytest
 
 from foliot.adapters.runners.process import launch, marks, proctable, subreaper
+from foliot.adapters.runners.process.waiting import PidfdWatch, ThreadWatch
 from foliot.domain.outcome import Failure, Reason, Success
 from tests.adapters.runners.attempts import living, open_descriptors, output_of, run, unique, until, zombies
 
@@ -118,6 +121,50 @@ async def test_a_cancelled_command_is_ended() -> None:
     with pytest.raises(asyncio.CancelledError):
         await running
     assert living(word) == []
+
+
+@pytest.mark.parametrize("kind", [PidfdWatch, ThreadWatch])
+async def test_an_end_that_nobody_waits_for_any_more_disturbs_nobody(kind: type[PidfdWatch | ThreadWatch]) -> None:
+    loop, faults = asyncio.get_running_loop(), list[dict[str, Any]]()
+    loop.set_exception_handler(lambda _, fault: faults.append(fault))
+    process = subprocess.Popen(["sleep", "600"])  # noqa: ASYNC220 - short
+    watch = kind(process.pid, loop)
+
+    watch.ended.cancel()
+    process.kill()
+    await until(lambda: watch.has_ended)
+    await asyncio.sleep(0)
+
+    assert faults == []
+    watch.collect()
+    process.wait()
+
+
+def test_nor_does_one_that_comes_when_the_loop_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    loop, faults = asyncio.new_event_loop(), list[object]()
+    monkeypatch.setattr(threading, "excepthook", faults.append)
+    before = set(threading.enumerate())
+    process = subprocess.Popen(["sleep", "600"])
+    watch = ThreadWatch(process.pid, loop)
+    loop.close()
+
+    process.kill()
+    for thread in set(threading.enumerate()) - before:
+        thread.join()
+
+    assert (watch.has_ended, faults) == (True, [])
+    process.wait()
+
+
+async def test_what_clears_its_environment_is_known_by_its_session_where_there_are_no_marks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    word = unique()
+    without_marks(monkeypatch)
+
+    assert await run(f"env -i sleep {word} &") == Success(exit_code=0)
+
+    assert (living(word), zombies()) == ([], [])
 
 
 async def test_what_leaves_the_group_is_ended_where_there_is_proc(lack: Cripple) -> None:

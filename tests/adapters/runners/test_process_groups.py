@@ -2,16 +2,20 @@
 
 import errno
 import os
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from foliot.adapters.runners.process import delegation, groups, subreaper
+from foliot.adapters.runners.process import delegation, ending, groups, subreaper
+from foliot.adapters.runners.process.bounds import bounds_of
 from foliot.adapters.runners.process.delegation import find_places
 from foliot.adapters.runners.process.groups import ControlGroups, Group
 from foliot.adapters.runners.process.marks import Mark
+from foliot.adapters.runners.process.proctable import Tag
+from foliot.adapters.runners.process.subreaper import Head
 from foliot.domain.kinds.process import ProcessLimits
 from foliot.domain.outcome import Failure, Success
 from tests.adapters.runners.attempts import ListLog, living, output_of, run, survive_fork_bomb, unique, zombies
@@ -73,6 +77,48 @@ def test_version_1_bounds_memory_with_and_without_swap(kernel: Kernel) -> None:
 
 
 @pytest.mark.parametrize(
+    ("files", "set_files"),
+    [
+        (VERSION_1, {"memory.limit_in_bytes", "memory.memsw.limit_in_bytes"}),
+        (VERSION_2, {"memory.max", "memory.swap.max", "memory.oom.group"}),
+    ],
+    ids=["version 1", "version 2"],
+)
+def test_what_a_kernel_does_not_have_is_done_without(
+    kernel: Kernel, files: tuple[str, ...], set_files: set[str]
+) -> None:
+    """Swap that nobody counts has no file of its own."""
+    kernel.files = tuple(name for name in files if "sw" not in name)
+
+    group = ControlGroups({"memory": kernel.place}).make(ProcessLimits(memory=MIB))
+
+    assert group is not None
+    assert kernel.contents().keys() == {name for name in set_files if "sw" not in name}
+    group.kill()
+
+
+def test_groups_of_several_attempts_are_kept_apart(kernel: Kernel) -> None:
+    kernel.files = ("cgroup.procs", "pids.max")
+    maker = ControlGroups({"pids": kernel.place})
+
+    made = [maker.make(ProcessLimits(processes=count)) for count in (5, 6)]
+
+    assert None not in made
+    assert sorted((group / "pids.max").read_text() for group in kernel.place.iterdir()) == ["5", "6"]
+
+
+def test_a_process_is_taken_into_the_group_of_every_hierarchy(tmp_path: Path) -> None:
+    places = {"memory": tmp_path / "memory", "pids": tmp_path / "pids"}
+    for place in places.values():
+        place.mkdir()
+        (place / "cgroup.procs").touch()
+
+    Group(places).add(7)
+
+    assert [(place / "cgroup.procs").read_text() for place in places.values()] == ["7", "7"]
+
+
+@pytest.mark.parametrize(
     ("file", "text", "is_out"),
     [
         ("memory.events", "low 0\nmax 12\noom 1\noom_kill 1\n", True),
@@ -85,6 +131,29 @@ def test_a_kill_for_want_of_memory_is_seen(tmp_path: Path, file: str, text: str,
     (tmp_path / file).write_text(text)
 
     assert Group({"memory": tmp_path}).is_out_of_memory == is_out
+
+
+@pytest.mark.parametrize(("controllers", "bounds"), [({"memory"}, "nu"), ({"pids"}, "vn"), (set(), "vnu")])
+def test_what_a_group_bounds_is_not_bounded_for_each_process_as_well(controllers: set[str], bounds: str) -> None:
+    limits = ProcessLimits(memory=MIB, processes=9, files=64)
+
+    assert "".join(bound.option for bound in bounds_of(limits, controllers)) == bounds
+
+
+def test_what_has_to_be_killed_is_killed_as_a_group(tmp_path: Path) -> None:
+    (tmp_path / "cgroup.kill").touch()
+    nobody = 1 << 30
+
+    ending._kill({nobody}, Head(nobody, Mark(1), Tag("a-run", 1), Group({"memory": tmp_path})))
+
+    assert (tmp_path / "cgroup.kill").read_text() == "1"
+
+
+@pytest.mark.parametrize(("text", "is_out"), [("max 3\n", True), ("max 0\n", False)])
+def test_a_process_that_could_not_be_started_is_seen(tmp_path: Path, text: str, is_out: bool) -> None:
+    (tmp_path / "pids.events").write_text(text)
+
+    assert Group({"pids": tmp_path}).is_out_of_processes == is_out
 
 
 def test_a_limit_that_no_group_can_set_gets_no_group(kernel: Kernel) -> None:
@@ -180,6 +249,19 @@ def test_the_hierarchies_of_version_1_are_found_one_by_one(tmp_path: Path, monke
     assert find_places({}) == {"pids": pids, "memory": memory}
 
 
+def test_beside_version_1_the_one_of_version_2_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = a_version_2_place(tmp_path / "unified/foliot.service")
+    both = (
+        "1:name=systemd:/foliot.service\n0::/foliot.service\n",
+        "31 23 0:27 / {0}/systemd rw - cgroup cgroup rw,name=systemd\n"
+        "32 23 0:28 / {0}/unified rw - cgroup2 cgroup2 rw\n",
+    )
+    surroundings(monkeypatch, both, tmp_path)
+    delegate(monkeypatch, place)
+
+    assert find_places({}) == {"memory": place, "pids": place}
+
+
 def test_a_group_can_be_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     named = tmp_path / "pids/given"
     named.mkdir(parents=True)
@@ -198,7 +280,18 @@ def test_the_worker_steps_aside_for_the_groups_of_its_runs(tmp_path: Path) -> No
     assert (place / f"foliot-{os.getpid()}-worker/cgroup.procs").read_text() == str(os.getpid())
 
 
-def test_a_worker_that_is_not_alone_in_its_group_stays_where_it_is(tmp_path: Path) -> None:
+def test_a_worker_that_lives_elsewhere_does_not_move_into_the_groups_of_its_runs(tmp_path: Path) -> None:
+    place = a_version_2_place(tmp_path / "place", members="1\n")
+
+    assert delegation._enable(place) == {"memory", "pids"}
+
+    assert groups_in(place) == []
+
+
+def test_a_worker_that_is_not_alone_in_its_group_stays_where_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Path, "rmdir", shutil.rmtree)  # the files of a real group go with it
     place = a_version_2_place(tmp_path / "place", members=f"{os.getpid()}\n")
     (place / "cgroup.subtree_control").unlink()
     (place / "cgroup.subtree_control").mkdir()  # cannot be written to
@@ -206,6 +299,7 @@ def test_a_worker_that_is_not_alone_in_its_group_stays_where_it_is(tmp_path: Pat
     assert delegation._enable(place) == set()
 
     assert (place / "cgroup.procs").read_text() == str(os.getpid())
+    assert not (place / f"foliot-{os.getpid()}-worker").exists()
 
 
 def test_groups_of_workers_that_are_gone_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -276,6 +370,7 @@ async def test_what_would_escape_otherwise_does_not_escape_from_a_group(pids: Pa
     assert await run(f"{escape}; sleep 0.1", limits={"processes": 20}) == Success(exit_code=0)
 
     assert (living(word), zombies()) == ([], [])
+    assert subreaper.subreaper()._members == {}  # their numbers are given to others
 
 
 @pytest.mark.proves("E1")

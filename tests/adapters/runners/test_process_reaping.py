@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import resource
 import signal
 import subprocess
 import threading
@@ -9,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from foliot.adapters.runners.process import ending, running, subreaper
+from foliot.adapters.runners.process import ending, marks, running, subreaper
+from foliot.adapters.runners.process.marks import UNREADABLE, Mark, Marks
 from foliot.domain.outcome import Success
 from tests.adapters.runners.attempts import ListLog, living, open_descriptors, run, sleeping, unique, until, zombies
 
@@ -29,6 +31,38 @@ async def test_a_thousand_runs_leave_no_zombie_and_no_descriptor() -> None:
     assert set(outcomes) == {Success(exit_code=0)}
     assert zombies() == []
     assert open_descriptors() == before
+
+
+def test_of_a_process_that_nobody_may_ask_it_is_seen_whether_it_is_of_a_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It belongs to another user, and so it cannot be seen of which one."""
+
+    def refuse(pid: int) -> Mark:
+        raise PermissionError(1, "Operation not permitted")
+
+    ours = Marks()
+    with ours.worn(ours.make()):
+        marked = subprocess.Popen(["sleep", "600"])
+    other = subprocess.Popen(["sleep", "600"])
+    try:
+        monkeypatch.setattr(marks, "_number", refuse)
+
+        assert (ours.read(marked.pid), ours.read(other.pid)) == (UNREADABLE, None)
+    finally:
+        for process in (marked, other):
+            process.kill()
+            process.wait()
+
+
+async def test_the_worker_wears_the_marks_of_its_runs_no_longer_than_it_starts_them() -> None:
+    file_locks = 10  # the limit that says which run a process belongs to
+    before = resource.getrlimit(file_locks)
+
+    for _ in range(2):
+        await run("true")
+
+    assert resource.getrlimit(file_locks) == before
 
 
 @pytest.mark.proves("E2")
@@ -207,6 +241,16 @@ def test_runs_in_loops_of_several_threads_do_not_reap_each_other() -> None:
 
     assert outcomes == [Success(exit_code=0)] * 120
     assert zombies() == []
+
+
+def test_however_many_children_there_are_all_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "children").write_text(" ".join(map(str, range(10_000, 40_000))))
+    children = os.open(tmp_path / "children", os.O_RDONLY)
+    ours = subreaper.subreaper()
+    monkeypatch.setattr(ours, "_children", children)
+
+    assert len(ours._list_children()) == 30_000
+    os.close(children)
 
 
 def test_a_forked_child_does_not_use_its_parents_view() -> None:

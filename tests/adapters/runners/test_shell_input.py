@@ -6,6 +6,7 @@ import os
 
 import pytest
 
+from foliot.adapters.runners.process.feeding import Feed
 from foliot.domain.outcome import Failure, Reason, Success
 from tests.adapters.runners.attempts import living, open_descriptors, output_of, run, unique, until
 
@@ -27,6 +28,20 @@ async def test_a_text_larger_than_any_pipe_arrives_whole(way: dict[str, object])
     seen = await output_of("sleep 0.05; b2sum -l 256", stdin=MEGABYTE, **way)
 
     assert seen.split()[0].decode() == hashlib.blake2b(MEGABYTE.encode(), digest_size=32).hexdigest()
+
+
+async def test_whoever_closes_its_end_is_not_written_to_any_more() -> None:
+    feed = Feed(MEGABYTE.encode())
+    feed.start()
+
+    os.close(feed.read_end)
+    await until(lambda: not feed._is_open)
+
+
+async def test_one_text_after_the_other_arrives_though_their_pipes_have_the_same_number() -> None:
+    seen = [await output_of("wc -c", stdin=MEGABYTE) for _ in range(3)]
+
+    assert seen == [f"{len(MEGABYTE)}\n".encode()] * 3
 
 
 @pytest.mark.parametrize("way", WAYS, ids=str)

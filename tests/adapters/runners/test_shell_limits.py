@@ -182,11 +182,12 @@ async def test_what_cannot_be_started_is_said_as_without_limits(spec: dict[str, 
     assert (limited.reason, limited.exit_code) == (Reason.LAUNCH_FAILED, code)
 
 
-async def test_a_variable_that_would_be_lost_on_the_way_is_refused_by_name() -> None:
-    outcome = await run(argv=["true"], env={"the.colour": "blue"}, limits={"files": 64})
+@pytest.mark.parametrize("name", ["the.colour", "größe"])
+async def test_a_variable_that_would_be_lost_on_the_way_is_refused_by_name(name: str) -> None:
+    outcome = await run(argv=["true"], env={name: "blue"}, limits={"files": 64})
 
     assert isinstance(outcome, Failure)
-    assert "the variable 'the.colour' cannot be passed to a job with limits" in outcome.error
+    assert f"the variable {name!a} cannot be passed to a job with limits" in outcome.error
     assert not outcome.retryable
 
 

@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -59,6 +60,25 @@ async def test_arguments_are_told_as_one_would_type_them() -> None:
     await run(argv=["echo", "a b", "$c"], log=log)
 
     assert log.written[0] == ("meta", b"$ echo 'a b' '$c'\n")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"command": "curl -H 'Authorization: Bearer s3cret' https://ada:s3cret@shop.example"},
+        {"argv": ["curl", "-H", "Authorization: Bearer s3cret", "https://ada:s3cret@shop.example"]},
+    ],
+    ids=["command", "argv"],
+)
+async def test_credentials_in_a_command_are_told_no_more_than_where_the_job_is_shown(given: dict[str, Any]) -> None:
+    log = ListLog()
+    await run(**given, working_dir="/no/such/place", log=log)
+
+    [(stream, told)] = log.written
+    assert (stream, told.replace(b"'", b"")) == (
+        "meta",
+        b"$ curl -H Authorization: Bearer *** https://***@shop.example\n",
+    )
 
 
 async def test_the_two_streams_are_kept_apart() -> None:

@@ -1,13 +1,15 @@
 """After a shell attempt nothing of it is left, whatever it started and however it ends."""
 
 import asyncio
+import os
 import random
+import signal
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from foliot.adapters.runners.process import kill_tree_of, sweep_orphans
+from foliot.adapters.runners.process import ending, kill_tree_of, proctable, sweep_orphans
 from foliot.adapters.runners.process.proctable import Tag
 from foliot.adapters.runners.shell import ShellRunner
 from foliot.domain.outcome import Success
@@ -255,6 +257,57 @@ async def test_one_sweep_ends_what_is_left_of_many_runs_and_nothing_else() -> No
     assert alien.poll() is None
     await kill_tree_of(other)
     assert alien.wait() == TERMINATED
+
+
+async def test_a_sweep_leaves_the_next_attempt_of_a_run_alone() -> None:
+    run_id = unique()
+    lost, present = await a_stranger(run_id, 1), await a_stranger(run_id, 2)
+
+    await sweep_orphans([Tag(run_id, 1)])
+
+    assert lost.wait() == TERMINATED
+    assert present.poll() is None
+    await kill_tree_of(run_id)
+    assert present.wait() == TERMINATED
+
+
+async def test_a_cancellation_while_leftovers_are_searched_for_is_obeyed_afterwards() -> None:
+    run_id = unique()
+    left = await a_stranger(run_id)
+    ending_it = asyncio.create_task(kill_tree_of(run_id))
+    await asyncio.sleep(0)
+
+    ending_it.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await ending_it
+    assert left.wait() == TERMINATED
+
+
+async def test_a_number_that_has_changed_hands_since_it_was_found_is_left_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stranger = subprocess.Popen(["sleep", "600"])  # noqa: ASYNC220 - short
+    monkeypatch.setattr(proctable, "search", lambda is_wanted: {stranger.pid})
+
+    assert await kill_tree_of(unique(), grace=0) == set()
+
+    assert stranger.poll() is None
+    stranger.kill()
+    stranger.wait()
+
+
+def test_what_may_not_be_ended_does_not_keep_others_from_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[int] = []
+
+    def refuse(pid: int, signum: int) -> None:
+        told.append(pid)
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "kill", refuse)
+    ending._send(signal.SIGTERM, {7, 8})
+
+    assert sorted(told) == [7, 8]
 
 
 async def a_stranger(run_id: str, attempt: int = 1) -> subprocess.Popen[bytes]:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from foliot.adapters.runners.process import kill_tree_of, sweep_orphans
+from foliot.adapters.runners.process import kill_tree_of, marks, sweep_orphans
+from foliot.adapters.runners.process.marks import Mark, Marks
 from foliot.adapters.runners.process.proctable import Tag
 from tests.adapters.runners.attempts import living, unique, until, zombies
 
@@ -74,6 +75,25 @@ async def test_other_runs_of_the_killed_worker_are_not_touched(tmp_path: Path) -
     assert len(living(f"sleep\0{word}")) == 2
     await kill_tree_of(other)
     assert living(f"sleep\0{word}") == []
+
+
+def test_the_mark_of_a_dead_worker_counts_only_among_processes_that_are_numbered_alike(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In another container the same number is another process, which may well be alive."""
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    ours, mark = Marks(), Mark((1 << 30 | dead.pid) << 32 | 7)
+    with ours.worn(mark):
+        left = subprocess.Popen(["sleep", "600"])
+
+    try:
+        assert ours.left_on(left.pid) == mark
+        monkeypatch.setattr(marks, "_numbering", lambda pid: Path(f"pid:[{pid}]"))
+        assert ours.left_on(left.pid) is None
+    finally:
+        left.kill()
+        left.wait()
 
 
 async def test_what_a_living_worker_has_marked_is_left_to_it(tmp_path: Path) -> None:

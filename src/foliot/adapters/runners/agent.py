@@ -40,7 +40,7 @@ class AgentRunner:
             attempt,
             spec,
             spec.words(self._cli),
-            echo=spec.echo(self._cli),
+            echo=spec.echo(self._cli, attempt.written),
             inherited=self._inherited,
             hint_if_missing=_HINT,
         )

@@ -1,6 +1,7 @@
 """The http runner: one request, judged by the status of its answer."""
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import aclosing
 from http import HTTPStatus
 from importlib import import_module
@@ -17,6 +18,8 @@ from foliot.domain.kinds.http import HttpSpec, show_statuses
 from foliot.domain.outbound import OPEN, OutboundPolicy
 from foliot.domain.outcome import Failure, Reason, Success
 from foliot.domain.request import Request, defaulted
+from foliot.domain.secrets import HIDDEN, public_url
+from foliot.domain.url import Url
 from foliot.errors import InvalidJob, OutboundBlocked, OutboundFailed
 from foliot.ports.runner import Attempt, LogSink
 
@@ -76,7 +79,8 @@ async def _exchange(outbound: "Outbound", spec: HttpSpec, attempt: Attempt) -> S
     def tell(request: Request, status: int | None) -> None:
         led = "" if status is None else f"{_named(status)}: "
         trust = "" if spec.verify else " (certificate not verified)"
-        attempt.log.write("meta", f"{led}{request.method} {request.url.shown}{trust}\n".encode())
+        url = _shown(request.url, attempt.written, is_first=status is None)
+        attempt.log.write("meta", f"{led}{request.method} {url}{trust}\n".encode())
 
     async with outbound.exchange(
         request_of(spec, attempt),
@@ -90,6 +94,13 @@ async def _exchange(outbound: "Outbound", spec: HttpSpec, attempt: Attempt) -> S
         await _keep_body(answer, attempt.log, spec.output_cap, capture)
         outcome = _outcome(spec, answer.status)
     return outcome if capture is None else await with_output(outcome, capture.read)
+
+
+def _shown(url: Url, written: Mapping[str, object], *, is_first: bool) -> str:
+    """For the log. What a variable stands for may be a secret, and where a redirect leads may repeat it."""
+    if "url" not in written:
+        return url.shown
+    return public_url(str(written["url"])) if is_first else f"{url.place}/{HIDDEN}"
 
 
 def request_of(spec: HttpSpec, attempt: Attempt) -> Request:

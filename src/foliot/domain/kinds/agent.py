@@ -1,15 +1,20 @@
 """An agent job: a command-line assistant that is given a prompt."""
 
 import shlex
-from typing import Annotated, Final
+from collections.abc import Mapping
+from typing import Annotated, Any, Final
 
 from msgspec import Meta
+from msgspec.structs import replace
 
 from foliot.domain.kinds.process import CommandSpec
+from foliot.domain.secrets import public_text
 
 DEFAULT_CLI: Final = ("claude",)
 ARGS: Final = ("model", "permission_mode", "bare", "extra_args")
 """The keys of the `args` table of a job file that speak to the assistant."""
+_WORDS: Final = ("cli", "extra_args", "prompt_args")
+_TEXTS: Final = ("model", "permission_mode")
 
 
 class AgentSpec(CommandSpec, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -33,9 +38,13 @@ class AgentSpec(CommandSpec, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         """The program and its arguments, the prompt last; `cli` is what the worker has for jobs that name none."""
         return (*self._before_prompt(cli), self._safe_prompt())
 
-    def echo(self, cli: tuple[str, ...]) -> str:
-        """The same for a log, where the prompt does not belong."""
-        return f"{shlex.join(self._before_prompt(cli))} <prompt of {len(self.prompt)} characters>"
+    def echo(self, cli: tuple[str, ...], written: Mapping[str, Any]) -> str:
+        """The same for a log, which tells no more than what is shown of the job: the prompt does not belong there, and
+        fields that were `written` with variables are told as they were."""
+        words = {name: _words(written[name]) for name in _WORDS if name in written}
+        texts = {name: str(written[name]) for name in _TEXTS if name in written}
+        shown = replace(self, **words, **texts)._before_prompt(cli)
+        return f"{shlex.join(map(public_text, shown))} <prompt of {len(self.prompt)} characters>"
 
     def _before_prompt(self, cli: tuple[str, ...]) -> tuple[str, ...]:
         model = () if self.model is None else ("--model", self.model)
@@ -46,3 +55,8 @@ class AgentSpec(CommandSpec, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     def _safe_prompt(self) -> str:
         """With a space before a dash: it means the same to the reader, and is no option to the program."""
         return f" {self.prompt}" if self.prompt.startswith("-") else self.prompt
+
+
+def _words(written: Any) -> tuple[str, ...]:
+    """A list may be written as one text: a variable that stands for all of it."""
+    return (written,) if isinstance(written, str) else tuple(map(str, written))

@@ -6,6 +6,7 @@ from typing import Annotated, Final
 from msgspec import Meta
 
 from foliot.domain.kinds.process import CommandSpec
+from foliot.domain.secrets import public_text
 
 SHELL: Final = "/bin/sh"
 
@@ -30,4 +31,7 @@ class ShellSpec(CommandSpec, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     @property
     def echo(self) -> str:
-        return shlex.join(self.argv) if self.argv is not None else self.command or ""
+        """The same for a log, which tells no more than what is shown of the job."""
+        if self.argv is not None:
+            return shlex.join(map(public_text, self.argv))
+        return public_text(self.command or "")

@@ -72,10 +72,11 @@ class Group:
                 self._set("memory.memsw.limit_in_bytes", most)
             return
         self._set("memory.max", most)
-        with suppress(OSError):
-            self._set("memory.swap.max", 0)
-            # A tree that has lost one of its processes is of no use.
-            self._set("memory.oom.group", 1)
+        for name, value in (("memory.swap.max", 0), ("memory.oom.group", 1)):
+            # The one is not there where swap is not counted, the other is newer than the rest. A tree that has lost one
+            # of its processes is of no use.
+            with suppress(OSError):
+                self._set(name, value)
 
     def _has(self, name: str) -> bool:
         return any((directory / name).exists() for directory in self._directories)
