@@ -153,10 +153,19 @@ async def test_the_log_tells_the_variables_of_a_url_by_their_names(server: Serve
     await run(f"{place}/s3cret?key=s3cret", log=log, written={"url": "${SHOP}/${HOOK}?key=${KEY}"})
 
     assert log.written == [
-        ("meta", b"GET ${SHOP}/${HOOK}?key=***\n"),
+        ("meta", f"GET ${{SHOP}}/${{HOOK}}?key=*** ({place})\n".encode()),
         ("meta", f"308 Permanent Redirect: GET {place}/***\n".encode()),
         ("meta", b"200 OK\n"),
     ]
+
+
+async def test_a_host_that_was_written_is_told_once(server: Server) -> None:
+    log = ListLog()
+    server.answers["/s3cret"] = reply(200)
+
+    await run(server.url("/s3cret"), log=log, written={"url": server.url("/${HOOK}")})
+
+    assert log.written[0] == ("meta", f"GET {server.url('/${HOOK}')}\n".encode())
 
 
 async def test_a_log_that_is_full_is_waited_for(server: Server) -> None:

@@ -97,10 +97,14 @@ async def _exchange(outbound: "Outbound", spec: HttpSpec, attempt: Attempt) -> S
 
 
 def _shown(url: Url, written: Mapping[str, object], *, is_first: bool) -> str:
-    """For the log. What a variable stands for may be a secret, and where a redirect leads may repeat it."""
+    """For the log. What a variable stands for may be a secret, and where a redirect leads may repeat it; only the host
+    is told in any case."""
     if "url" not in written:
         return url.shown
-    return public_url(str(written["url"])) if is_first else f"{url.place}/{HIDDEN}"
+    if not is_first:
+        return f"{url.place}/{HIDDEN}"
+    shown = public_url(str(written["url"]))
+    return shown if shown.startswith(url.place) else f"{shown} ({url.place})"
 
 
 def request_of(spec: HttpSpec, attempt: Attempt) -> Request:
