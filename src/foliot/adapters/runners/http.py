@@ -1,7 +1,6 @@
 """The http runner: one request, judged by the status of its answer."""
 
 import asyncio
-from collections.abc import Mapping
 from contextlib import aclosing
 from http import HTTPStatus
 from importlib import import_module
@@ -14,12 +13,10 @@ from foliot.adapters.outbound.names import LookUp
 from foliot.adapters.runners.capture import Capture, with_output
 from foliot.adapters.runners.refusal import refusal
 from foliot.domain.kinds import read_spec
-from foliot.domain.kinds.http import HttpSpec, show_statuses
+from foliot.domain.kinds.http import HttpSpec, show_statuses, show_url
 from foliot.domain.outbound import OPEN, OutboundPolicy
 from foliot.domain.outcome import Failure, Reason, Success
 from foliot.domain.request import Request, defaulted
-from foliot.domain.secrets import HIDDEN, public_url
-from foliot.domain.url import Url
 from foliot.errors import InvalidJob, OutboundBlocked, OutboundFailed
 from foliot.ports.runner import Attempt, LogSink
 
@@ -79,7 +76,7 @@ async def _exchange(outbound: "Outbound", spec: HttpSpec, attempt: Attempt) -> S
     def tell(request: Request, status: int | None) -> None:
         led = "" if status is None else f"{_named(status)}: "
         trust = "" if spec.verify else " (certificate not verified)"
-        url = _shown(request.url, attempt.written, is_first=status is None)
+        url = show_url(request.url, attempt.written, is_first=status is None)
         attempt.log.write("meta", f"{led}{request.method} {url}{trust}\n".encode())
 
     async with outbound.exchange(
@@ -94,17 +91,6 @@ async def _exchange(outbound: "Outbound", spec: HttpSpec, attempt: Attempt) -> S
         await _keep_body(answer, attempt.log, spec.output_cap, capture)
         outcome = _outcome(spec, answer.status)
     return outcome if capture is None else await with_output(outcome, capture.read)
-
-
-def _shown(url: Url, written: Mapping[str, object], *, is_first: bool) -> str:
-    """For the log. What a variable stands for may be a secret, and where a redirect leads may repeat it; only the host
-    is told in any case."""
-    if "url" not in written:
-        return url.shown
-    if not is_first:
-        return f"{url.place}/{HIDDEN}"
-    shown = public_url(str(written["url"]))
-    return shown if shown.startswith(url.place) else f"{shown} ({url.place})"
 
 
 def request_of(spec: HttpSpec, attempt: Attempt) -> Request:

@@ -9,6 +9,7 @@ from msgspec import Meta, Struct
 
 from foliot.domain.payload import MAX_BYTES, MAX_LEVELS, check_depth, encode_payload
 from foliot.domain.request import MAX_REDIRECTS
+from foliot.domain.secrets import HIDDEN, public_url
 from foliot.domain.url import Url, read_url
 from foliot.errors import InvalidInput, InvalidJob, shown, suggest
 
@@ -117,6 +118,17 @@ def read_statuses(value: object) -> list[list[int]]:
 
 def show_statuses(ranges: Iterable[tuple[int, int]]) -> str:
     return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in ranges)
+
+
+def show_url(url: Url, written: Mapping[str, object], *, is_first: bool) -> str:
+    """For the log. What a variable stands for may be a secret, and where a redirect leads may repeat it; only the host
+    is told in any case."""
+    if "url" not in written:
+        return url.shown
+    if not is_first:
+        return f"{url.place}/{HIDDEN}"
+    told = public_url(str(written["url"]))
+    return told if told.startswith(url.place) else f"{told} ({url.place})"
 
 
 def _read_object(text: str) -> dict[str, Any]:

@@ -136,7 +136,7 @@ class Reloader:
 
     def _changes(self) -> AsyncIterator[Any]:
         """Tells of changes, and every few seconds that there may be some."""
-        # Loaded by those who watch: it takes a tenth of the time that a worker needs to begin.
+        # Loaded by those who watch, for it is large.
         from watchfiles import awatch
 
         return awatch(
