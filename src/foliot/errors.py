@@ -14,6 +14,7 @@
     ├── NotFound                a job, schedule or run that is not there
     ├── WaitTimeout             a run that was waited for has not ended in time (a TimeoutError as well)
     ├── InUse                   an application that somebody still works with is to be closed
+    ├── JobInUse                a job that an open execution or a waiting gate names is to be renamed
     ├── WrongLoop               an application is asked from an event loop that it is not open on
     ├── OwnedElsewhere          a definition that only its owner (a file, an application) changes
     ├── OutputUnavailable       what an attempt printed is not there, or not all of it
@@ -251,6 +252,20 @@ class InUse(FoliotError):
     """An application cannot be closed, or opened elsewhere, under those who use it."""
 
     code = "in_use"
+
+
+class JobInUse(FoliotError):
+    """A job cannot be renamed while an execution or a run names it. `run_id` is the run that must end first."""
+
+    code = "job_in_use"
+
+    def __init__(self, job_id: str, use: str, run_id: str) -> None:
+        super().__init__(
+            f"job {job_id[:128]!a} could not be renamed: {use}",
+            hint=f"Nothing was renamed. Wait for it to end or cancel it with: foliot cancel {run_id}. Then try again.",
+        )
+        self.job_id = job_id
+        self.run_id = run_id
 
 
 class WrongLoop(FoliotError):

@@ -9,6 +9,7 @@ from foliot import Foliot
 from foliot.domain.ids import JobId, Token
 from foliot.domain.job import JobSpec
 from foliot.domain.workflow.execution import Opening
+from foliot.errors import JobInUse
 from foliot.testing.inline import InlineEngine
 
 FLOW = {"id": "etl", "steps": [{"name": "extract", "command": "true"}]}
@@ -108,6 +109,8 @@ async def test_one_that_is_deployed_again_meanwhile_begins_with_the_version_that
     execution_id = await app.enqueue("etl")
     interrupt(engine, monkeypatch, "executions.open", replace)
 
+    await engine.run_until_idle()
+    await engine._work.membership.round()
     await engine.join()
 
     execution = await app.workflow_status(execution_id)
@@ -115,18 +118,21 @@ async def test_one_that_is_deployed_again_meanwhile_begins_with_the_version_that
     assert (execution.version, execution.results) == (2, {"load": "success"})
 
 
-async def test_one_that_is_renamed_meanwhile_is_not_taken_for_deleted(
+async def test_a_workflow_is_not_renamed_while_its_execution_is_opened(
     app: Foliot, engine: InlineEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     services = await app.open()
     execution_id = await app.start_workflow("etl")
     names = {JobId("etl"): JobId("elt"), JobId("etl.extract"): JobId("elt.extract")}
-    interrupt(engine, monkeypatch, "executions.open", lambda: services.storage.jobs.rename(names))
+
+    async def rename() -> None:
+        with pytest.raises(JobInUse, match="is starting"):
+            await services.storage.jobs.rename(names)
+
+    interrupt(engine, monkeypatch, "executions.open", rename)
 
     await engine.run_until_idle()
-    await engine._work.membership.round()
-    await engine.join()
 
     execution = await app.workflow_status(execution_id)
     assert execution is not None
-    assert (execution.workflow_id, execution.status) == ("elt", "success")
+    assert (execution.workflow_id, execution.status) == ("etl", "success")

@@ -1,4 +1,4 @@
-"""A job gets another id while workflows and gates name it, on a virtual clock."""
+"""Renaming a job that workflows and gates name, on a virtual clock."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -11,6 +11,7 @@ from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.job import JobSpec
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
+from foliot.errors import JobInUse
 from foliot.service.executions import ExecutionView
 from foliot.testing.builders import every
 from foliot.testing.inline import InlineEngine
@@ -65,13 +66,33 @@ async def test_a_workflow_that_names_it_goes_on_naming_it(app: Foliot, engine: I
 
 
 @pytest.mark.usefixtures("deployed")
-@pytest.mark.parametrize("is_begun", [True, False])
-async def test_an_execution_that_was_started_before_runs_it_too(
-    app: Foliot, engine: InlineEngine, is_begun: bool
-) -> None:
+async def test_a_job_is_not_renamed_while_an_execution_that_names_it_is_open(app: Foliot, engine: InlineEngine) -> None:
     execution_id = await app.start_workflow("wf")
-    if is_begun:
-        await engine.join()
+    await engine.join()
+
+    with pytest.raises(JobInUse, match=execution_id):
+        await rename(app)
+    assert (await passage(app, engine, execution_id)).results["work"] == "success"
+    await rename(app)
+
+    assert len(await app.runs(job="new")) == 1
+
+
+@pytest.mark.usefixtures("deployed")
+async def test_a_refused_rename_leaves_all_definitions_as_they_were(app: Foliot, engine: InlineEngine) -> None:
+    await app.start_workflow("wf")
+    await engine.join()
+
+    with pytest.raises(JobInUse):
+        await load(app, {NEW: saying("changed"), A: TRUE}, renames={OLD: NEW})
+
+    found = await (await app.open()).storage.jobs.get([OLD, NEW, A])
+    assert {job_id: job.spec for job_id, job in found.items()} == {OLD: TRUE}
+
+
+@pytest.mark.usefixtures("deployed")
+async def test_an_execution_that_waits_to_be_opened_runs_the_renamed_job(app: Foliot, engine: InlineEngine) -> None:
+    execution_id = await app.start_workflow("wf")
 
     await rename(app)
 
@@ -116,17 +137,15 @@ async def test_each_step_keeps_its_job_when_two_jobs_change_places(app: Foliot, 
     await load(app, {A: saying("a"), B: saying("b")})
     steps = [{"name": "one", "job": "a", "after": "ask"}, {"name": "two", "job": "b", "after": "ask"}]
     await app.deploy_workflow({"id": "wf", "steps": [{"name": "ask", "approve": True}, *steps]})
-    under_way = await app.start_workflow("wf")
-    await engine.join()
+    await passage(app, engine)
 
     await load(app, {T: saying("a"), B: saying("b")}, renames={A: T})
     await load(app, {T: saying("a"), A: saying("b")}, renames={B: A})
     await load(app, {B: saying("a"), A: saying("b")}, renames={T: B})
 
-    for execution_id in (under_way, await app.start_workflow("wf")):
-        execution = await passage(app, engine, execution_id)
-        results = {step.name: (await app.run(step.run_id or "")).output_payload for step in execution.steps[1:]}
-        assert results == {"one": "a", "two": "b"}
+    execution = await passage(app, engine)
+    results = {step.name: (await app.run(step.run_id or "")).output_payload for step in execution.steps[1:]}
+    assert results == {"one": "a", "two": "b"}
     assert {run.output_payload for run in await app.runs(job="b")} == {"a"}
 
 

@@ -1,4 +1,4 @@
-"""A workflow gets another id while it runs, on a virtual clock."""
+"""Renaming a workflow, on a virtual clock."""
 
 from collections.abc import AsyncIterator
 
@@ -9,6 +9,7 @@ from foliot.domain.deployment import Declared
 from foliot.domain.ids import JobId
 from foliot.domain.job import JobSpec
 from foliot.domain.workflow.spec import Approval, Edge, Step, WorkflowSpec
+from foliot.errors import JobInUse
 from foliot.testing.inline import InlineEngine
 
 TRUE = JobSpec(kind="shell", spec={"command": "true"}, source="file")
@@ -34,13 +35,15 @@ async def rename(app: Foliot) -> None:
     await (await app.open()).deployer.apply(RENAMED)
 
 
-async def test_an_execution_under_way_goes_on_under_the_new_name(app: Foliot, engine: InlineEngine) -> None:
+async def test_a_workflow_is_not_renamed_while_an_execution_of_it_is_open(app: Foliot, engine: InlineEngine) -> None:
     execution_id = await app.start_workflow("old")
     await engine.join()
 
-    await rename(app)
+    with pytest.raises(JobInUse, match=execution_id):
+        await rename(app)
     await app.approve(execution_id, "ask")
     await engine.join()
+    await rename(app)
 
     execution = await app.workflow_status(execution_id)
     assert execution is not None
@@ -61,7 +64,7 @@ async def test_one_that_has_not_begun_begins_under_the_new_name(app: Foliot, eng
 
 
 @pytest.mark.proves("D7")
-async def test_executions_of_a_deleted_workflow_are_not_led_on_by_the_one_that_takes_its_id(
+async def test_the_id_of_a_deleted_workflow_is_not_given_while_an_execution_of_it_is_open(
     app: Foliot, engine: InlineEngine
 ) -> None:
     other = {"name": "other", "command": "true", "after": ["ask"]}
@@ -70,9 +73,12 @@ async def test_executions_of_a_deleted_workflow_are_not_led_on_by_the_one_that_t
     await engine.join()
     await app.delete_workflow("new")
 
+    with pytest.raises(JobInUse, match=outlived):
+        await rename(app)
+    await app.approve(outlived, "ask")
+    await engine.join()
     await rename(app)
     taken = await app.start_workflow("new")
-    await app.approve(outlived, "ask")
     await engine.join()
 
     before, after = await app.workflow_status(outlived), await app.workflow_status(taken)

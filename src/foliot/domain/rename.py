@@ -70,6 +70,18 @@ def renamed_spec(spec: ScheduleSpec, schedule_id: ScheduleId, rename: Rename) ->
     return replace(spec, job_id=job_id, workflow_id=workflow_id, seed=seed)
 
 
+def jobs_named_by_job(spec: JobSpec) -> set[str]:
+    """The ids of jobs and workflows that a definition names."""
+    depends_on = () if spec.gate is None else spec.gate.depends_on
+    return {*depends_on, spec.leads}
+
+
+def jobs_named_by_workflow(spec: WorkflowSpec) -> set[str]:
+    """The ids of jobs that the steps of a version name, and the gates of those steps."""
+    named: set[str] = {step.job for step in spec.steps if step.job is not None}
+    return named.union(*(jobs_named_by_job(step.definition) for step in spec.steps if step.definition is not None))
+
+
 def renamed_job(spec: JobSpec, names: Names) -> JobSpec:
     """A definition, as it is when jobs that its gate looks at, or the workflow that it leads, have their new ids."""
     leads = names.get(JobId(spec.leads), spec.leads)

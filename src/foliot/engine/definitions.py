@@ -84,34 +84,26 @@ class Definitions:
         return known if claim.overrides is None else _overlaid(known, claim, claim.overrides)
 
     async def _load_executions(self, roots: set[RunId]) -> None:
-        """Keep these with their plans.
-
-        An execution and its plan are read one after the other. Where jobs were renamed in between, the two name them
-        differently, and the execution is read again. Others who load at the same time may forget what we have found,
-        so nothing is waited for after the last look.
-        """
-        gone: set[RunId] = set()
-        while missing := roots - self._executions.keys() - gone:
-            found, errors = await _read(self._storage.executions.get, missing)
-            gone |= missing - found.keys()
-            self._unreadable_executions.update(errors)
-            gone |= {execution.run_id for execution in found.values() if not await self._load_plan(execution)}
+        """Keep these with their plans. A concurrent call may forget some while this one reads others, so all of them
+        are stored at the end."""
+        known = {run_id: self._executions[run_id] for run_id in roots if run_id in self._executions}
+        missing = roots - known.keys()
+        found, errors = await _read(self._storage.executions.get, missing) if missing else ({}, {})
+        for run_id, execution in found.items():
+            try:
+                plan = await self._plans.get(execution.workflow_id, execution.version, execution.revision)
+            except RowUnreadable as error:
+                errors[run_id] = error
+            except NotFound:
+                continue
+            else:
+                known[run_id] = execution, plan
+        self._executions.update(known)
+        self._unreadable_executions.update(errors)
+        for run_id in known:
+            self._unreadable_executions.pop(run_id, None)
         self._forget_all_but(roots, self._executions)
         self._forget_all_but(roots, self._unreadable_executions)
-
-    async def _load_plan(self, execution: Execution) -> bool:
-        """Keep an execution with its plan, if both name the same jobs. False: there is no plan to be had."""
-        try:
-            plan = await self._plans.get(execution.workflow_id, execution.version, execution.revision)
-        except NotFound:
-            return False
-        except RowUnreadable as error:
-            self._unreadable_executions[execution.run_id] = error
-            return False
-        if plan is not None:
-            self._executions[execution.run_id] = execution, plan
-            self._unreadable_executions.pop(execution.run_id, None)
-        return True
 
     def _forget_all_but(self, roots: set[RunId], known: dict[RunId, Any]) -> None:
         """Forget what was loaded first, where it is too much."""

@@ -79,17 +79,13 @@ class Gatekeeper:
     async def _ask(self, run: Gated, now: Instant) -> Passed | Postponed:
         gate = await self._gate(run)
         if gate is None:
-            is_same = await self._has_kept_its_name(run)
-            return Passed(run.run_id, Decision(action=Action.RUN)) if is_same else Postponed(run.run_id, now)
+            return Passed(run.run_id, Decision(action=Action.RUN))
         if gate.cooldown:
             declined = await self._latest(run.job_id, _DECLINED, run.planned, because=_DECLINED_BECAUSE)
             if cooling(gate, declined, run.planned):
                 return Passed(run.run_id, Decision(action=Action.SKIP, reason=Reason.COOLDOWN))
         since, until = await self._window(gate, run), now if gate.wait else run.planned
         sights = await self._storage.runs.sights(gate.depends_on, after=since, until=until)
-        if await self._gate(run) != gate:
-            # What it looks at may have another name, and was looked for under the old one.
-            return Postponed(run.run_id, now)
         if waits(gate, sights, run.planned, now):
             return Postponed(run.run_id, Instant(min(now + LOOK_AGAIN, run.planned + gate.wait)))
         goes_on = gate.window_kind is WindowKind.LAST_SUCCESS
@@ -103,22 +99,16 @@ class Gatekeeper:
         return found[run.job_id].spec.gate if run.job_id in found else None
 
     async def _gate_of_step(self, root: RunId, name: str) -> Gate | None:
-        """As the version of its workflow says, or the job that it names as it was then."""
-        while (execution := (await self._storage.executions.get([root])).get(root)) is not None:
-            try:
-                plan = await self._plans.get(execution.workflow_id, execution.version, execution.revision)
-            except NotFound:
-                return None
-            if plan is not None:
-                spec = known_definition(plan, name, execution.jobs)
-                return None if spec is None else spec.gate
-            # A job has got another name since the execution was read, which names it anew by now.
-        return None
-
-    async def _has_kept_its_name(self, run: Gated) -> bool:
-        """Whether its job is the one that was asked for: of one that is renamed the gate is found under its new id."""
-        found = (await self._storage.runs.get([run.run_id])).get(run.run_id)
-        return found is None or found.job_id == run.job_id
+        """The gate that the execution's version of the workflow defines, or that its copy of the named job defines."""
+        execution = (await self._storage.executions.get([root])).get(root)
+        if execution is None:
+            return None
+        try:
+            plan = await self._plans.get(execution.workflow_id, execution.version, execution.revision)
+        except NotFound:
+            return None
+        spec = known_definition(plan, name, execution.jobs)
+        return None if spec is None else spec.gate
 
     async def _window(self, gate: Gate, run: Gated) -> Instant:
         is_wanted = gate.window_kind is WindowKind.LAST_SUCCESS

@@ -43,37 +43,29 @@ class Opener:
             return None
 
     async def _open(self, claim: Claim, job: Job, options: Options) -> Failure | Cancelled | None:
-        workflow = job
-        while True:
-            try:
-                opening = await self._opening(claim, workflow, options)
-            except StorageUnavailable:
-                raise
-            except (FoliotError, *UNREADABLE) as error:
-                return Failure(str(error), Reason.LAUNCH_FAILED, retryable=False)
-            if opening is not None and not await self._storage.executions.open([opening]):
-                self._tell(Progress(claim.run_id, job.id, opening.states, opening.ended is not None))
-                return None
-            found = (await self._storage.jobs.get([job.id])).get(job.id)
-            if found is None or found.spec.kind != GRAPH:
-                return await self._without_workflow(claim)
-            if found.revision == workflow.revision:
-                # It is the lease that is not ours any more.
-                return None
-            workflow = found
+        try:
+            opening = await self._opening(claim, job, options)
+        except StorageUnavailable:
+            raise
+        except (FoliotError, *UNREADABLE) as error:
+            return Failure(str(error), Reason.LAUNCH_FAILED, retryable=False)
+        if await self._storage.executions.open([opening]):
+            return await self._refused(claim)
+        self._tell(Progress(claim.run_id, job.id, opening.states, opening.ended is not None))
+        return None
 
-    async def _without_workflow(self, claim: Claim) -> Cancelled | None:
-        """One that is deleted cancels what has not begun. One that is renamed has taken its run along: the lease is
-        given back, and the run opened under its new name."""
+    async def _refused(self, claim: Claim) -> Cancelled | None:
+        """Cancel the run if its workflow was deleted. Otherwise the lease was lost, or the workflow was deployed again
+        or renamed: the next renewal gives the lease back, and the run is opened then."""
+        job = (await self._storage.jobs.get([claim.job_id])).get(claim.job_id)
+        if job is not None and job.spec.kind == GRAPH:
+            return None
         run = (await self._storage.runs.get([claim.run_id])).get(claim.run_id)
         return Cancelled() if run is not None and run.job_id == claim.job_id else None
 
-    async def _opening(self, claim: Claim, job: Job, options: Options) -> Opening | None:
-        """How it begins; None where names have changed since the job was read."""
+    async def _opening(self, claim: Claim, job: Job, options: Options) -> Opening:
         start = Start.read(claim.overrides, job.spec.spec)
         plan = await self._plans.get(job.id, start.version, job.revision)
-        if plan is None:
-            return None
         params = read_params(plan.spec, decode_payload(claim.payload))
         jobs = await self._named_jobs(plan)
         states = await self._states(plan, start)

@@ -1,10 +1,12 @@
-"""Versions of workflows, read once. They do not change, but jobs that they name may get other ids: the revision of the
-workflow's job says when to read again."""
+"""A cache of workflow versions.
+
+A version never changes, except that renaming a job that it names changes that name and raises the revision of the
+workflow's job. So the revision is part of the key. A job that an open execution names cannot be renamed.
+"""
 
 from collections import OrderedDict
-from typing import Final, NamedTuple
+from typing import Final
 
-from foliot.domain.ids import JobId
 from foliot.domain.workflow.passage import Plan
 from foliot.errors import NotFound
 from foliot.ports.storage import Storage
@@ -12,38 +14,27 @@ from foliot.ports.storage import Storage
 _KEPT: Final = 200
 
 
-class _Read(NamedTuple):
-    plan: Plan
-    revision: int | None
-    """Of the workflow's job, before and after it was read."""
-
-
 class Plans:
     """The plans that were used last."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
-        self._plans: OrderedDict[tuple[str, int], _Read] = OrderedDict()
+        self._plans: OrderedDict[tuple[str, int, int | None], Plan] = OrderedDict()
 
-    async def get(self, workflow_id: str, version: int, revision: int | None) -> Plan | None:
-        """A version as it is at this revision of the workflow's job, None being that of a job that is gone.
+    async def get(self, workflow_id: str, version: int, revision: int | None) -> Plan:
+        """A version, at this revision of the workflow's job. That of a deleted workflow (None) is read each time:
+        another workflow may get its id."""
+        key = (workflow_id, version, revision)
+        plan = self._plans.get(key) or await self._read(workflow_id, version)
+        if revision is not None:
+            self._plans[key] = plan
+            self._plans.move_to_end(key)
+        if len(self._plans) > _KEPT:
+            self._plans.popitem(last=False)
+        return plan
 
-        No plan: the job is not of that revision any more. Whoever asks has outdated names and looks again.
-        """
-        key = (workflow_id, version)
-        known = self._plans.get(key)
-        if known is None or revision is None or known.revision != revision:
-            found = await self._storage.workflows.get([key])
-            if await self._revision(workflow_id) != revision:
-                return None
-            if key not in found:
-                raise NotFound("workflow", f"{workflow_id} version {version}")
-            known = self._plans[key] = _Read(Plan.of(found[key].spec), revision)
-            if len(self._plans) > _KEPT:
-                self._plans.popitem(last=False)
-        self._plans.move_to_end(key)
-        return known.plan
-
-    async def _revision(self, workflow_id: str) -> int | None:
-        job = (await self._storage.jobs.get([JobId(workflow_id)])).get(JobId(workflow_id))
-        return None if job is None else job.revision
+    async def _read(self, workflow_id: str, version: int) -> Plan:
+        found = await self._storage.workflows.get([(workflow_id, version)])
+        if (workflow_id, version) not in found:
+            raise NotFound("workflow", f"{workflow_id} version {version}")
+        return Plan.of(found[workflow_id, version].spec)

@@ -81,12 +81,10 @@ class Settler:
         self._told.pop(run_id, None)
         return settlement
 
-    async def _settle(self, unsettled: Unsettled) -> Settlement | None:
-        """Decide what follows for one execution; nothing, where names have changed since it was read."""
+    async def _settle(self, unsettled: Unsettled) -> Settlement:
+        """Decide what follows for one execution."""
         execution, notes, now = unsettled
         plan = await self._plans.get(execution.workflow_id, execution.version, execution.revision)
-        if plan is None:
-            return None
         passage = Passage(plan, execution, lambda: RunId(self._ids.make(now)), now)
         known: dict[str, StepState] = {}
         news = passage.heard(notes)

@@ -12,7 +12,7 @@ from foliot.ports.definitions import Deployment
 
 
 class WorkflowVersion(NamedTuple):
-    """A stored version. It never changes, except that jobs which it names may get other ids."""
+    """A stored version. It never changes, except that jobs which it names may be renamed."""
 
     workflow_id: str
     version: int
@@ -78,8 +78,8 @@ class WorkflowStore(Protocol):
 
 class ExecutionStore(Protocol):
     async def open(self, openings: Sequence[Opening], *, at: Instant | None = None) -> list[Token]:
-        """Begin executions: end the leases of their runs, store steps, create the first runs. Stale tokens come back,
-        and those of openings that were decided on another revision of their workflow's job.
+        """Begin executions: end the leases of their runs, store steps, create the first runs. Returns the tokens that
+        are stale, and those of openings that were decided on another revision of their workflow's job.
 
         The run of an execution counts as running from now on, without a worker.
         """

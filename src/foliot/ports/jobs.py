@@ -33,15 +33,18 @@ class JobStore(Protocol):
         ...
 
     async def rename(self, renames: Mapping[JobId, JobId], *, at: Instant | None = None) -> dict[JobId, JobId]:
-        """Give jobs other ids (old -> new): definition, runs, dedupe keys, limits and schedules; history comes along.
+        """Give jobs other ids (old -> new): definition, runs, dedupe keys, limits and schedules, with their history.
 
         Schedules named after the job (`<old id>:<name>`) are named after it again, unless that name is taken; uids and
-        ledgers stay. Only a job that exists gets a new id, and only one that is free, so that doing it again, with
-        all new ids there, does nothing; what was done comes back. Work under way goes on. A run that is created for an
-        old id at this very moment keeps it, and ends as one of a deleted job.
+        ledgers stay. Only a job that exists gets a new id, and only one that is free, so renaming twice is a no-op.
+        Returns the renames that were done. Attempts under way go on. A run that is created for an old id at the same
+        moment keeps it, and ends as a run of a deleted job.
 
-        Who names the job names the new id: gates, all versions of workflows, executions that are not over. What was
-        decided about those before, or about opening one, is not saved any more. The jobs of such workflows, and those
-        whose gates they are, get a higher revision.
+        Gates and all versions of workflows that name the job name the new id. Their jobs, and the jobs of those
+        workflows, get a higher revision.
+
+        Raises `JobInUse`, and renames nothing, while one of the jobs is named by an open execution (as its workflow, by
+        a step, or in the jobs that it copied), by a workflow of which a run is leased and about to be opened, or by a
+        run that waits for its gate. An open execution of a deleted workflow keeps its id from being given.
         """
         ...

@@ -157,6 +157,10 @@ class TestReferences(contracts.ReferenceContract):
     pass
 
 
+class TestJobUse(contracts.JobUseContract):
+    pass
+
+
 class TestRenames(contracts.RenameContract):
     pass
 

@@ -139,6 +139,10 @@ class TestReferences(suites.ReferenceContract):
     pass
 
 
+class TestJobUse(suites.JobUseContract):
+    pass
+
+
 class TestRenames(suites.RenameContract):
     pass
 

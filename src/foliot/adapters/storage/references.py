@@ -1,55 +1,104 @@
-"""Stored documents that name jobs by their ids, as they are when those have others (`domain.rename`).
+"""Stored documents that name jobs by their ids, and what they say after those jobs are renamed (`domain.rename`).
 
-One that cannot be read stays as it is: nobody knows what it names.
+A document that cannot be read stays as it is.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from os.path import commonprefix
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from foliot.adapters.storage.documents import decode_job_spec, decode_schedule_spec, encode
 from foliot.adapters.storage.execution_rows import decode_jobs, decode_workflow_spec
-from foliot.domain.ids import ScheduleId
+from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.payload import UNREADABLE
-from foliot.domain.rename import Names, Rename, renamed_job, renamed_spec, renamed_workflow
+from foliot.domain.rename import (
+    Names,
+    Rename,
+    jobs_named_by_job,
+    jobs_named_by_workflow,
+    renamed_job,
+    renamed_spec,
+    renamed_workflow,
+)
 
 T = TypeVar("T")
 
 
-def sign_of(names: Names) -> str:
-    """Text that stands in every document which names one of these; of one name, in hardly any other."""
+class Reference(NamedTuple):
+    """A document that names a renamed job."""
+
+    named: JobId
+    """One of the former ids that it names."""
+    document: str
+    """What it says after the rename."""
+
+
+class References(NamedTuple):
+    """All definitions that name renamed jobs."""
+
+    jobs: dict[JobId, Reference]
+    versions: dict[tuple[str, int], Reference]
+    """By workflow and version."""
+
+    @property
+    def changed_jobs(self) -> set[JobId]:
+        """Jobs whose definition changes, and the jobs of workflows of which a version changes."""
+        return {*self.jobs, *(JobId(workflow_id) for workflow_id, _ in self.versions)}
+
+
+def common_text(names: Names) -> str:
+    """Text that every document contains which names one of these jobs. With one name, few others contain it."""
     return commonprefix([encode(name) for name in names])  # noqa: RUF071 - these are no paths
 
 
-def job_document(document: str, names: Names) -> str | None:
-    """A definition with the new ids; None where it names none of them."""
-    return _changed(decode_job_spec, document, lambda before: renamed_job(before, names))
+def references_in_jobs(rows: Iterable[tuple[str, str]], names: Names) -> dict[JobId, Reference]:
+    """The references in rows of id and definition."""
+    found = {JobId(job_id): _reference_in_job(document, names) for job_id, document in rows}
+    return {job_id: reference for job_id, reference in found.items() if reference is not None}
 
 
-def version_document(workflow_id: str, document: str, names: Names) -> str | None:
-    """A version of a workflow with the new ids; None where it names none of them."""
-    return _changed(decode_workflow_spec, document, lambda before: renamed_workflow(workflow_id, before, names))
+def references_in_versions(rows: Iterable[tuple[str, int, str]], names: Names) -> dict[tuple[str, int], Reference]:
+    """The references in rows of workflow, version and definition."""
+    found = {
+        (workflow_id, version): _reference_in_version(workflow_id, document, names)
+        for workflow_id, version, document in rows
+    }
+    return {key: reference for key, reference in found.items() if reference is not None}
 
 
-def jobs_document(document: str, names: Names) -> str | None:
-    """The jobs that an execution began with, under the new ids; None where none of them has one."""
-    return _changed(
-        decode_jobs,
-        document,
-        lambda before: {names.get(job_id, job_id): renamed_job(spec, names) for job_id, spec in before.items()},
-    )
+def named_in_copies(document: str, names: Names) -> JobId | None:
+    """One of these jobs that the jobs copied into an execution name, or None."""
+    jobs = _read(decode_jobs, document) or {}
+    return _first(names, set(jobs).union(*map(jobs_named_by_job, jobs.values())))
 
 
 def schedule_document(document: str, schedule_id: str, rename: Rename) -> str:
-    """What a schedule of the job, or a revision of one, says from now on."""
-    after = _changed(decode_schedule_spec, document, lambda spec: renamed_spec(spec, ScheduleId(schedule_id), rename))
-    return document if after is None else after
+    """What a schedule of the job, or a revision of one, says after the rename."""
+    before = _read(decode_schedule_spec, document)
+    after = None if before is None else renamed_spec(before, ScheduleId(schedule_id), rename)
+    return document if after == before else encode(after)
 
 
-def _changed(read: Callable[[str], T], document: str, change: Callable[[T], T]) -> str | None:
+def _reference_in_job(document: str, names: Names) -> Reference | None:
+    spec = _read(decode_job_spec, document)
+    named = None if spec is None else _first(names, jobs_named_by_job(spec))
+    return None if spec is None or named is None else Reference(named, encode(renamed_job(spec, names)))
+
+
+def _reference_in_version(workflow_id: str, document: str, names: Names) -> Reference | None:
+    spec = _read(decode_workflow_spec, document)
+    named = None if spec is None else _first(names, jobs_named_by_workflow(spec))
+    if spec is None or named is None:
+        return None
+    return Reference(named, encode(renamed_workflow(workflow_id, spec, names)))
+
+
+def _first(names: Names, named: set[str]) -> JobId | None:
+    return next((name for name in names if name in named), None)
+
+
+def _read(decode: Callable[[str], T], document: str) -> T | None:
     try:
-        before = read(document)
+        return decode(document)
     except UNREADABLE:
         return None
-    after = change(before)
-    return None if after == before else encode(after)

@@ -41,11 +41,15 @@ class Execution(NamedTuple):
     is_ending: bool = False
     """A cancel or a passed deadline has been acted upon."""
     revision: int | None = None
-    """Of its workflow's job, when this was read. It rises when jobs that its versions name get other ids."""
+    """Of its workflow's job, when this was read; None if that job is deleted."""
     scheduled_for: Instant | None = None
     """The planned moment, where a launcher names it and no tick of ours does."""
     error: RowUnreadable | None = None
     """Why parameters and jobs are missing: what its row says of them cannot be read."""
+
+    def is_of_revision(self, revision: int | None) -> bool:
+        """Whether the workflow's job, now of this revision, is unchanged; true if its revision is not known."""
+        return self.revision is None or self.revision == revision
 
     @property
     def planned(self) -> Instant | None:
@@ -78,8 +82,8 @@ class Unsettled(NamedTuple):
 
 
 class Opening(NamedTuple):
-    """The beginning of an execution: saved only while the claim's token is current, and the workflow's job of the
-    revision that it was decided on."""
+    """The beginning of an execution: saved only while the claim's token and the revision of the workflow's job are
+    those that it was decided on."""
 
     claim: Claim
     execution: Execution

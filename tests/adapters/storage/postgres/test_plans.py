@@ -79,7 +79,8 @@ HOT: dict[str, Any] = {
     "end_successes": lambda n: ("'w'", "0", "true", "NULL", numbers(n), ids(n)),
     "exchange_runs": lambda n: ("'w'", "0", str(n), "NULL", numbers(n), ids(n), "'default'", "10", "'1'"),
     "end_leases": lambda n: (numbers(n), ids(n), same("w", n)),
-    "lock_runs_of_jobs": lambda n: (ids(n), same("report", n), numbers(n), "'default'"),
+    "lock_workflow_jobs": lambda n: ("'default'", ids(n)),
+    "lock_jobs_of_gated": lambda n: (ids(n),),
     "end_runs": lambda n: (
         *("1", ids(n), numbers(n), same("w", n), same("1", n), numbers(n), same("1", n)),
         *(same("failed", n), same("exit_code", n), same("no", n), same("0", n)),

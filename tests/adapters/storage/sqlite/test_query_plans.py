@@ -25,7 +25,7 @@ ALL_THAT_ARE_ACTIVE = " INDEX executions_active"
 """An index that holds only what is not over."""
 IN_ORDER_UP_TO_A_LIMIT = {"remove_events"}
 """Begins at one end and stops at its limit."""
-WHEN_A_JOB_IS_RENAMED = {"versions_that_name", "executions_that_name"}
+WHEN_A_JOB_IS_RENAMED = {"versions_that_name", "copies_that_name"}
 """Definitions, and what is not over: all of them may name the job."""
 
 _SQL = Path(schema.__file__).parent / "sql"

@@ -72,7 +72,9 @@ async def put_later(transaction: Transaction, runs: Sequence[Standing]) -> None:
 
 async def put_gated(transaction: Transaction, runs: Sequence[Standing]) -> None:
     if runs:
-        await transaction.run("add_gated", [run.due_at for run in runs], [run.run_id for run in runs])
+        run_ids = [run.run_id for run in runs]
+        await transaction.run("lock_jobs_of_gated", run_ids)
+        await transaction.run("add_gated", [run.due_at for run in runs], run_ids)
         transaction.topics.add(Topic.GATES)
 
 

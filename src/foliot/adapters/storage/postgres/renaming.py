@@ -1,8 +1,7 @@
-"""Giving jobs other ids (`domain.rename`), with everything that bears their name.
+"""Gives jobs other ids (`domain.rename`), in all rows that name them. A job in use is refused.
 
-Who names them comes first (`references`), then runs, and limits after them, the order in which whoever finishes an
-attempt takes them. A worker that has an attempt under way knows its run by id; the places it holds are under the new
-name when it gives them back.
+Definitions that name them come first (`references`), then runs, then limits: the order in which a finished attempt
+locks them. A worker knows its runs by their ids, so it finishes the attempts that are under way.
 """
 
 from collections.abc import Mapping
@@ -11,7 +10,8 @@ from typing import Final
 from foliot.adapters.storage.notices import renamed_jobs
 from foliot.adapters.storage.postgres.arrays import columns
 from foliot.adapters.storage.postgres.database import Transaction
-from foliot.adapters.storage.postgres.references import referring_jobs, rename_references
+from foliot.adapters.storage.postgres.job_use import refuse_jobs_in_use
+from foliot.adapters.storage.postgres.references import find_references, referring_jobs, rename_references
 from foliot.adapters.storage.references import schedule_document
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId, ScheduleId
@@ -33,7 +33,11 @@ async def rename_jobs(
     referring = await referring_jobs(transaction, project, renames)
     rows = await transaction.rows("lock_jobs", project, sorted({*renames, *renames.values(), *referring}))
     possible = possible_renames(renames, {JobId(row["id"]) for row in rows})
-    await rename_references(transaction, project, dict(possible), now)
+    if not possible:
+        return {}
+    references = await find_references(transaction, project, dict(possible))
+    await refuse_jobs_in_use(transaction, project, dict(possible), references)
+    await rename_references(transaction, project, references, now)
     revisions = {one.new: await _rename(transaction, project, one, now) for one in possible}
     transaction.note(EventKind.JOB_RENAMED, renamed_jobs(possible, revisions))
     return dict(possible)

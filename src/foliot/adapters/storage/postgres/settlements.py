@@ -22,12 +22,12 @@ from foliot.errors import Unstorable
 async def open_executions(
     transaction: Transaction, project: str, openings: Sequence[Opening], now: Instant
 ) -> list[Token]:
-    """Begin those whose token is current; the others come back."""
+    """Open those whose token and revision are current. Returns the tokens of the others."""
     claims = [opening.claim for opening in openings]
-    decided = [(one.claim.run_id, one.execution.workflow_id, one.execution.revision) for one in openings]
-    # What was renamed since, or names what was, is opened under the new names.
-    same = set(await transaction.column("lock_runs_of_jobs", *columns(decided), project))
-    named = [(claim.token, claim.run_id, claim.worker_id) for claim in claims if claim.run_id in same]
+    workflows = sorted({opening.execution.workflow_id for opening in openings})
+    revisions = dict(await transaction.rows("lock_workflow_jobs", project, workflows))
+    known = [one.claim for one in openings if one.execution.is_of_revision(revisions.get(one.execution.workflow_id))]
+    named = [(claim.token, claim.run_id, claim.worker_id) for claim in known]
     rows = await transaction.rows("end_leases", *columns(named)) if named else []
     leases = {row["token"]: row for row in rows}
     current = [opening for opening in openings if opening.claim.token in leases]

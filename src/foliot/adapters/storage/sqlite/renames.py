@@ -1,4 +1,4 @@
-"""Giving jobs other ids (`domain.rename`), with everything that bears their name."""
+"""Gives jobs other ids (`domain.rename`), in all rows that name them. A job in use is refused."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +11,8 @@ from foliot.adapters.storage.references import schedule_document
 from foliot.adapters.storage.sqlite import admission
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.events import add_event
-from foliot.adapters.storage.sqlite.references import rename_references
+from foliot.adapters.storage.sqlite.job_use import refuse_jobs_in_use
+from foliot.adapters.storage.sqlite.references import find_references, rename_references
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
@@ -32,7 +33,11 @@ def rename_jobs(tx: Transaction, project: str, renames: Mapping[JobId, JobId], n
     names = encode_names({*renames, *renames.values()})
     existing = {JobId(row[0]) for row in tx.rows(_JOBS["get_jobs"], (project, names))}
     possible = possible_renames(renames, existing)
-    rename_references(tx, project, dict(possible), now)
+    if not possible:
+        return {}
+    references = find_references(tx, project, dict(possible))
+    refuse_jobs_in_use(tx, project, dict(possible), references)
+    rename_references(tx, project, references, now)
     revisions = {one.new: _rename(tx, project, one, now) for one in possible}
     add_event(tx, now, EventKind.JOB_RENAMED, renamed_jobs(possible, revisions))
     return dict(possible)

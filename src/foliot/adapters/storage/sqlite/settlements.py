@@ -24,7 +24,10 @@ SQL: Final = load_queries(Path(__file__).parent / "sql" / "executions.sql")
 
 
 def open_all(tx: Transaction, project: str, openings: Sequence[Opening], now: Instant) -> list[Token]:
-    """Begin those whose token is current; the others come back. One that cannot be stored ends its run as failed."""
+    """Open those whose token and revision are current. Returns the tokens of the others.
+
+    One that cannot be stored ends its run as failed.
+    """
     stale: list[Token] = []
     for opening in openings:
         try:
@@ -56,8 +59,8 @@ def _open(tx: Transaction, project: str, opening: Opening, now: Instant) -> bool
     rows = tx.rows(finishes.SQL["held_leases"], (encode([claim.token]),))
     if [row[:3] for row in rows] != [(claim.token, claim.run_id, claim.worker_id)]:
         return bool(tx.row(SQL["was_opened"], (claim.run_id, claim.token)))
-    if tx.row(SQL["is_of_job"], (claim.run_id, execution.workflow_id, project, execution.revision)) is None:
-        return False  # renamed since, or what it names was: it is opened under the new names
+    if not execution.is_of_revision(tx.value(SQL["workflow_revision"], (project, execution.workflow_id))):
+        return False
     [(_, _, _, cancel_at)] = rows
     tx.run(finishes.SQL["end_leases"], (encode([claim.token]),))
     tx.run(SQL["go_on_alone"], (claim.started_at, claim.attempt, claim.worker_id, claim.token, claim.run_id))

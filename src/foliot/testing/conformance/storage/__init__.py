@@ -24,6 +24,7 @@ from foliot.testing.conformance.storage.exchanging import ExchangeContract
 from foliot.testing.conformance.storage.executions import ExecutionLookContract
 from foliot.testing.conformance.storage.finishing import FinishContract
 from foliot.testing.conformance.storage.gates import GateContract
+from foliot.testing.conformance.storage.job_use import JobUseContract
 from foliot.testing.conformance.storage.jobs import JobContract
 from foliot.testing.conformance.storage.keeping import KeepingContract
 from foliot.testing.conformance.storage.ledger import LedgerContract
@@ -62,6 +63,7 @@ __all__ = [
     "FinishContract",
     "GateContract",
     "JobContract",
+    "JobUseContract",
     "KeepingContract",
     "LeaderContract",
     "LeaseContract",

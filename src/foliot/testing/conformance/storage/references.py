@@ -1,35 +1,25 @@
 """A job gets another id: what a storage promises about all who name it."""
 
-import asyncio
 from typing import Any
 
-import pytest
 from msgspec.structs import replace
 
 from foliot.domain.events import EventKind
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId
 from foliot.domain.job import Job
-from foliot.domain.lease import Claim
-from foliot.domain.run import NewRun
 from foliot.domain.workflow.dependencies import EDGES, read_edges, write_edges
-from foliot.domain.workflow.execution import Execution, Opening
 from foliot.domain.workflow.jobs import jobs_of
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.ports.definitions import Deployment
-from foliot.ports.runs import RunFilter
 from foliot.testing.builders import REPORT, a_job_spec, a_run
 from foliot.testing.conformance.storage.passages import (
     ETL,
-    a_part,
-    a_settlement,
     an_opening,
     opened,
-    settle,
     stored,
-    the_end,
 )
-from foliot.testing.conformance.storage.scene import Another, Contract, Scene
+from foliot.testing.conformance.storage.scene import Contract, Scene
 
 A, B, C, DIGEST, OTHER = map(JobId, ("a", "b", "c", "digest", "report2"))
 
@@ -133,14 +123,11 @@ class ReferenceContract(Contract):
         await scene.job("b")
         await scene.job("gated", gate=looking_at(A, B))
         await deploy(scene, naming(A, B, A))
-        execution = await opened(scene, jobs={A: a_job_spec(priority=1), B: a_job_spec(priority=2)})
 
         await rename(scene, {A: B, B: C})
 
         assert await version(scene) == naming(B, C, B)
         assert (await job(scene, "gated")).spec.gate == looking_at(B, C)
-        kept = {name: spec.options.priority for name, spec in (await stored(scene, execution.run_id)).jobs.items()}
-        assert kept == {B: 1, C: 2}
 
     async def test_who_names_others_is_left_alone(self, scene: Scene) -> None:
         """Also where a name begins with that of the renamed job, or stands in a text."""
@@ -166,19 +153,16 @@ class ReferenceContract(Contract):
 
         assert (await version(scene), await job(scene)) == (naming(REPORT), workflow)
 
-    # -- what is under way
+    # -- revisions
 
     async def test_the_job_of_a_workflow_says_by_its_revision_that_names_have_changed(self, scene: Scene) -> None:
         await scene.job()
         await deploy(scene, naming(REPORT))
         before = await job(scene)
-        execution = await opened(scene, jobs={REPORT: a_job_spec()})
-        assert execution.revision == before.revision
 
         await rename(scene)
 
-        revision = (await stored(scene, execution.run_id)).revision
-        assert revision == (await job(scene)).revision == before.revision + 1
+        assert (await job(scene)).revision == before.revision + 1
 
     async def test_a_job_that_takes_an_id_over_has_a_revision_that_the_former_never_had(self, scene: Scene) -> None:
         await scene.job("b", priority=1)
@@ -195,93 +179,14 @@ class ReferenceContract(Contract):
     async def test_an_execution_of_a_workflow_that_is_gone_has_no_revision(self, scene: Scene) -> None:
         assert (await opened(scene)).revision is None
 
-    async def test_an_execution_under_way_has_its_jobs_under_their_new_ids(self, scene: Scene) -> None:
-        await scene.job()
-        jobs = {REPORT: a_job_spec(priority=3), OTHER: a_job_spec(gate=looking_at(REPORT))}
-        execution, over = await opened(scene, jobs=jobs), await opened(scene, jobs=jobs)
-        await settle(scene, the_end(over))
-
-        await rename(scene)
-
-        renamed = {DIGEST: a_job_spec(priority=3), OTHER: a_job_spec(gate=looking_at(DIGEST))}
-        assert (await stored(scene, execution.run_id)).jobs == renamed
-        assert (await stored(scene, over.run_id)).jobs == jobs
-
-    @pytest.mark.proves("D9")
-    async def test_what_was_decided_about_an_execution_is_not_saved(self, scene: Scene) -> None:
-        await scene.job()
-        execution = await opened(scene, jobs={REPORT: a_job_spec()})
-        decided = a_settlement(execution, runs={"load": a_part(execution.run_id, "load", job_id=REPORT)})
-
-        await rename(scene)
-
-        assert await settle(scene, decided) == []
-        assert await scene.storage.runs.page(RunFilter(job_id=REPORT)) == []
-        assert await settle(scene, a_settlement(await stored(scene, execution.run_id))) == [execution.run_id]
-
-    @pytest.mark.proves("D9")
-    async def test_what_was_to_begin_under_the_old_names_does_not(self, scene: Scene) -> None:
-        await scene.job()
-        await deploy(scene, naming(REPORT))
+    async def test_an_opening_decided_on_another_revision_is_not_saved(self, scene: Scene) -> None:
+        await deploy(scene, naming(OTHER))
         claim = await scene.start(a_run(job_id=ETL))
-        before = an_opening(claim, jobs={REPORT: a_job_spec()}, revision=(await job(scene)).revision)
-
-        await rename(scene)
+        before = an_opening(claim, revision=(await job(scene)).revision)
+        await deploy(scene, naming(OTHER, OTHER))
 
         assert await scene.storage.executions.open([before], at=scene.now) == [claim.token]
         assert await scene.storage.executions.get([claim.run_id]) == {}
-        after = an_opening(claim, jobs={DIGEST: a_job_spec()}, revision=(await job(scene)).revision)
+        after = an_opening(claim, revision=(await job(scene)).revision)
         assert await scene.storage.executions.open([after], at=scene.now) == []
         assert await scene.storage.executions.open([after], at=scene.now) == []
-
-    async def test_nothing_begins_or_goes_on_under_an_old_name_whoever_is_faster(
-        self, scene: Scene, another: Another
-    ) -> None:
-        await scene.job()
-        await deploy(scene, naming(REPORT, REPORT))
-        other = Scene(await another(), scene.clock)
-        claims = [await scene.start(a_run(job_id=ETL)) for _ in range(40)]
-        left = len(claims)
-
-        async def work(mine: list[Claim]) -> None:
-            nonlocal left
-            for claim in mine:
-                while await other.storage.executions.open([await _beginning(other, claim)], at=scene.now):
-                    pass
-                while not await settle(other, await _going_on(other, claim)):
-                    pass
-                left -= 1
-
-        async def rename_often() -> None:
-            while left:
-                await rename(scene)
-                await rename(scene, {DIGEST: REPORT})
-
-        await asyncio.gather(rename_often(), *(work(claims[nth::4]) for nth in range(4)))
-
-        assert await scene.storage.runs.page(RunFilter(job_id=DIGEST)) == []
-        assert len(await scene.storage.runs.page(RunFilter(job_id=REPORT))) == 2 * len(claims)
-
-
-async def _beginning(scene: Scene, claim: Claim) -> Opening:
-    """How an execution would begin that names what its workflow names now."""
-    workflow = await job(scene)
-    [first, *_] = (await version(scene)).steps
-    return an_opening(
-        claim,
-        steps=("s0", "s1"),
-        jobs={first.job: a_job_spec()},
-        runs={"s0": _part(claim, "s0", first.job)},
-        revision=workflow.revision,
-    )
-
-
-async def _going_on(scene: Scene, claim: Claim) -> Any:
-    """How it would go on with what it names now."""
-    execution: Execution = await stored(scene, claim.run_id)
-    [name] = execution.jobs
-    return a_settlement(execution, runs={"s1": _part(claim, "s1", name)})
-
-
-def _part(claim: Claim, step: str, job_id: JobId | None) -> NewRun:
-    return a_part(claim.run_id, step, job_id=job_id)

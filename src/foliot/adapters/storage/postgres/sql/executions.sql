@@ -7,18 +7,9 @@ FROM unnest((SELECT $1::text[]), (SELECT $2::bigint[]), (SELECT $3::text[]), (SE
      AS lease (id, token, worker_id, attempt, started_at)
 WHERE runs.id = lease.id;
 
--- name: lock_runs_of_jobs
--- Locked, none of them is renamed before they are opened; nor, where the revision of the job is known, what its versions
--- name. Jobs are locked first, as by whoever renames.
-WITH job AS MATERIALIZED (
-    SELECT id, revision FROM foliot.jobs WHERE project = $4 AND id = ANY ((SELECT $2::text[])::text[])
-    ORDER BY id FOR SHARE
-)
-SELECT run.id FROM unnest((SELECT $1::text[]), (SELECT $2::text[]), (SELECT $3::int[])) AS named (id, job_id, revision)
-JOIN foliot.runs run ON run.id = named.id AND run.job_id = named.job_id
-LEFT JOIN job ON job.id = named.job_id
-WHERE named.revision IS NULL OR job.revision = named.revision
-ORDER BY run.id FOR NO KEY UPDATE OF run;
+-- name: lock_workflow_jobs
+-- Locked against being renamed or deleted, and against the renaming of jobs that their versions name.
+SELECT id, revision FROM foliot.jobs WHERE project = $1 AND id = ANY ((SELECT $2::text[])::text[]) ORDER BY id FOR SHARE;
 
 -- name: add_executions
 INSERT INTO foliot.executions (run_id, project, workflow_id, version, state, unresolved, params, jobs, opened_at,

@@ -2,6 +2,14 @@
 INSERT INTO foliot.gated (due_at, run_id)
 SELECT * FROM unnest($1::bigint[], $2::text[]);
 
+-- name: lock_jobs_of_gated
+-- Locked against being renamed, and against the renaming of jobs that their gates name. Gates of steps are those of
+-- their execution.
+SELECT id FROM foliot.jobs
+WHERE (project, id) IN (
+    SELECT project, job_id FROM foliot.runs WHERE runs.id = ANY ((SELECT $1::text[])::text[]) AND root_id IS NULL)
+ORDER BY id FOR SHARE;
+
 -- name: gated_runs
 -- A step is due when those before it let it start, whenever its execution was planned for.
 SELECT run.id, run.job_id,

@@ -28,7 +28,7 @@ UPDATE foliot.endings SET job_id = $2 WHERE project = $3 AND job_id = $1;
 
 -- name: set_aside_executions
 -- A deleted workflow that once had the new id gives way to one that gets it: $4 is where it goes with its executions.
-UPDATE foliot.executions SET workflow_id = $4, state = state + 1 WHERE project = $3 AND workflow_id = $2
+UPDATE foliot.executions SET workflow_id = $4 WHERE project = $3 AND workflow_id = $2
   AND (SELECT true FROM foliot.workflows mine WHERE mine.project = $3 AND mine.id = $1 LIMIT 1);
 
 -- name: set_aside_paused_steps
@@ -54,8 +54,7 @@ WHERE executions.project = $3 AND executions.workflow_id = $1 AND runs.root_id =
   AND (SELECT true FROM foliot.jobs WHERE jobs.project = $3 AND jobs.id = runs.job_id) IS NULL;
 
 -- name: rename_executions
--- What was decided under the old name is not saved any more.
-UPDATE foliot.executions SET workflow_id = $2, state = state + 1 WHERE project = $3 AND workflow_id = $1;
+UPDATE foliot.executions SET workflow_id = $2 WHERE project = $3 AND workflow_id = $1;
 
 -- name: take_limit
 -- Deleted, it is locked against whoever is about to wait for it.

@@ -3,11 +3,8 @@
 UPDATE runs SET started_at = ?, attempt = ?, worker_id = ?, token = ?, reason = NULL, error = NULL, exit_code = NULL
 WHERE id = ?
 
--- name: is_of_job
--- ?4: of which revision the job is to be, where that is known.
-SELECT 1 FROM runs
-WHERE id = ?1 AND job_id = ?2
-    AND (?4 IS NULL OR EXISTS (SELECT 1 FROM jobs j WHERE j.project = ?3 AND j.id = ?2 AND j.revision = ?4))
+-- name: workflow_revision
+SELECT revision FROM jobs WHERE project = ? AND id = ?
 
 -- name: add_execution
 INSERT INTO executions (

@@ -27,7 +27,7 @@ UPDATE endings SET job_id = ?2 WHERE project = ?3 AND job_id = ?1
 
 -- name: set_aside_executions
 -- A deleted workflow that once had the new id gives way to one that gets it: ?4 is where it goes with its executions.
-UPDATE executions SET workflow_id = ?4, state = state + 1 WHERE project = ?3 AND workflow_id = ?2
+UPDATE executions SET workflow_id = ?4 WHERE project = ?3 AND workflow_id = ?2
     AND EXISTS (SELECT 1 FROM workflows w WHERE w.project = ?3 AND w.id = ?1)
 
 -- name: set_aside_paused_steps
@@ -53,8 +53,7 @@ WHERE project = ?3 AND job_id > ?1 || '.' AND job_id < ?1 || '/'
     AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.project = ?3 AND j.id = runs.job_id)
 
 -- name: rename_executions
--- What was decided under the old name is not saved any more.
-UPDATE executions SET workflow_id = ?2, state = state + 1 WHERE project = ?3 AND workflow_id = ?1
+UPDATE executions SET workflow_id = ?2 WHERE project = ?3 AND workflow_id = ?1
 
 -- name: copy_limit
 INSERT INTO limits (key, capacity) SELECT ?2, capacity FROM limits WHERE key = ?1
