@@ -57,6 +57,8 @@ class Reloader:
         """What has been said about the files since somebody asked."""
         self._unwatched = ""
         """Why changes are not told, if that has been said."""
+        self._failures = 0
+        """How often in succession the files could not be applied, for a reason that may pass."""
         self._wanted = asyncio.Event()
         self._moved = asyncio.Event()
 
@@ -65,13 +67,17 @@ class Reloader:
         self._told = ()
         self._wanted.set()
 
+    def retry(self, error: FoliotError) -> None:
+        """Say that the files could not be applied when the server started, and apply them until that succeeds."""
+        self._failures = 1
+        _log_failure(error, started_with="the definitions that are stored", again_in_ms=_pause(self._failures))
+
     async def run(self) -> None:
         """Reload whenever it is asked for, and again where it failed for a reason that may pass."""
-        failures = 0
         while True:
-            await self._services.clock.wait(self._wanted, _pause(failures) if failures else None)
+            await self._services.clock.wait(self._wanted, _pause(self._failures) if self._failures else None)
             self._wanted.clear()
-            failures = 0 if await self._is_done(failures + 1) else failures + 1
+            self._failures = 0 if await self._is_done(self._failures + 1) else self._failures + 1
 
     async def _is_done(self, tries: int) -> bool:
         """Reload. False: it may work next time."""

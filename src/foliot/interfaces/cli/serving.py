@@ -19,8 +19,10 @@ from typing import Any, Final
 
 from foliot.app import Foliot
 from foliot.config import Configuration, Loaded
+from foliot.domain.deployment import Changes
 from foliot.domain.outbound import OutboundPolicy
 from foliot.engine.node import Node, Role, Settings
+from foliot.errors import JobInUse
 from foliot.interfaces.cli.at_rest import QUIET, AtRest, Fingerprint, is_young, places_of, read_at_rest
 from foliot.interfaces.cli.config_file import require_config
 from foliot.interfaces.cli.configuration import sound
@@ -126,12 +128,11 @@ async def _serve(served: Served, settings: Settings, lines: LineWriter, *, appli
     stop = _on_signal()
     services = await _opened(served, stop, lines)
     async with served.app:
-        changes = None
+        changes = refusal = None
         if applies and served.path is not None:
-            changes = await services.deployer.apply(served.configuration.declared)
-            log_changes(changes)
+            changes, refusal = await _apply(served, services)
         node = await served.app.node(settings, served.reach)
-        async with _reloading(served, services, applies=applies):
+        async with _reloading(served, services, applies=applies, refusal=refusal):
             node.on_failure = stop.set
             await node.start()
             _calm_collector()
@@ -144,6 +145,17 @@ async def _serve(served: Served, settings: Settings, lines: LineWriter, *, appli
         raise node.failure
     if node.abandoned:
         _leave_stuck_functions(node.abandoned)
+
+
+async def _apply(served: Served, services: Services) -> tuple[Changes | None, JobInUse | None]:
+    """Apply the configuration. A renamed job that is in use refuses it: what uses the job ends only while a server
+    runs, so the server starts with the definitions that are stored."""
+    try:
+        changes = await services.deployer.apply(served.configuration.declared)
+    except JobInUse as error:
+        return None, error
+    log_changes(changes)
+    return changes, None
 
 
 async def _opened(served: Served, stop: asyncio.Event, lines: LineWriter) -> Services:
@@ -173,8 +185,11 @@ def _say(lines: LineWriter, greeting: Iterable[str]) -> None:
 
 
 @asynccontextmanager
-async def _reloading(served: Served, services: Services, *, applies: bool) -> AsyncIterator[None]:
-    """Reload on SIGHUP and, where the configuration wants it, when its files change."""
+async def _reloading(
+    served: Served, services: Services, *, applies: bool, refusal: JobInUse | None = None
+) -> AsyncIterator[None]:
+    """Reload on SIGHUP, until a configuration that was refused at the start is accepted, and, where the configuration
+    wants it, when its files change."""
     loop = asyncio.get_running_loop()
     if served.path is None or not applies:
         loop.add_signal_handler(signal.SIGHUP, log.warning, "nothing_to_reload")
@@ -182,6 +197,8 @@ async def _reloading(served: Served, services: Services, *, applies: bool) -> As
         return
     reloader = Reloader(served.path, services, served.configuration, served.seen)
     loop.add_signal_handler(signal.SIGHUP, reloader.request)
+    if refusal is not None:
+        reloader.retry(refusal)
     if EARLY.take_reload():
         reloader.request()
     duties = [reloader.run(), *([reloader.watch()] if served.configuration.server.watch else [])]
