@@ -11,6 +11,8 @@ from foliot.domain.instant import HOUR, MINUTE, later
 from foliot.domain.job import JobSpec
 from foliot.domain.rename import (
     Rename,
+    jobs_named_by_job,
+    jobs_named_by_workflow,
     limit_prefix,
     possible_renames,
     renamed_job,
@@ -134,3 +136,17 @@ def test_where_steps_are_jobs_they_get_their_names() -> None:
 
     assert read_edges(renamed_workflow(EDGES, spec, HANDED_ON)) == {B: (Edge(parent="c"), Edge(parent="x"))}
     assert read_edges(renamed_workflow("after:x", spec, HANDED_ON)) == read_edges(spec)
+
+
+def test_a_definition_names_what_its_gate_depends_on_and_the_workflow_that_it_leads() -> None:
+    spec = JobSpec(kind="shell", gate=Gate(depends_on=(JobId("a"), JobId("b"))), leads="after:c")
+
+    assert jobs_named_by_job(spec) == {"a", "b", "after:c"}
+
+
+def test_a_workflow_names_the_jobs_and_the_gates_of_its_steps() -> None:
+    gated = JobSpec(kind="shell", gate=Gate(depends_on=(JobId("b"),)))
+    spec = WorkflowSpec(steps=(Step(name="one", job=JobId("a")), Step(name="two", definition=gated)))
+
+    assert jobs_named_by_workflow(spec) >= {"a", "b"}
+    assert not jobs_named_by_workflow(spec) & {"one", "two"}

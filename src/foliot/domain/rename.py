@@ -1,11 +1,10 @@
-"""A job gets another id: what of its names changes with it.
+"""Renaming a job: which names change with its id.
 
-Its schedules come along, those named after it (`<job id>:<name>`) under their new names. What is drawn from a
-schedule's name, the H of a cron expression and its jitter, stays as it was: renaming moves no fire time, and the ledger
-of the past stays right.
+Its schedules that are named after it (`<job id>:<name>`) get new names. The H of a cron expression and the jitter are
+still drawn from the former name: renaming moves no fire time, and the ledger of the past stays right.
 
-Whoever names it by its id names it by the new one: gates, the steps of workflows, in every version, and the workflow
-that it leads.
+Definitions that name the job name the new id: gates, the steps of workflows in every version, and the job that leads
+a workflow.
 """
 
 from collections.abc import Collection, Mapping
