@@ -18,7 +18,7 @@ from foliot.ports.definitions import Deployment, NewSchedule
 from foliot.ports.executions import WorkflowVersion
 from foliot.ports.storage import Storage
 from foliot.testing.builders import REPORT, a_job_spec, a_run, a_schedule, cron, succeeded
-from foliot.testing.conformance.storage.passages import opened, part_of, stored
+from foliot.testing.conformance.storage.passages import opened, part_of, settle, stored, the_end
 from foliot.testing.conformance.storage.scene import Contract, Scene
 
 ETL, EXTRACT = JobId("etl"), JobId("etl.extract")
@@ -226,6 +226,7 @@ class WorkflowContract(Contract):
         await scene.storage.workflows.pause_step("etl", "extract", paused=True)
         await scene.storage.workflows.delete(["etl"], at=scene.now)
         await scene.storage.workflows.deploy(Deployment({"elt": a_workflow("extract", "load")}), at=scene.now)
+        await settle(scene, the_end(execution))
 
         await scene.storage.jobs.rename({JobId("elt"): ETL}, at=scene.now)
 
@@ -236,7 +237,7 @@ class WorkflowContract(Contract):
             (found.workflow_id, 1): former._replace(workflow_id=found.workflow_id),
         }
         assert found.workflow_id.startswith("etl~")
-        assert (found.revision, found.state) == (None, execution.state + 1)
+        assert found.revision is None
         assert await scene.storage.workflows.paused_steps("etl") == set()
         assert await scene.storage.workflows.paused_steps(found.workflow_id) == {"extract"}
 
@@ -256,6 +257,7 @@ class WorkflowContract(Contract):
         execution = await opened(scene)
         await scene.storage.workflows.delete(["etl"], at=scene.now)
         await scene.job()
+        await settle(scene, the_end(execution))
 
         await scene.storage.jobs.rename({REPORT: ETL}, at=scene.now)
 
