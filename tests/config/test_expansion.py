@@ -4,12 +4,13 @@ import pytest
 
 from foliot.config.expansion import has_variables
 from foliot.domain.ids import JobId
+from tests.cases import for_each
 from tests.config.conftest import Good, Loader
 
 JOB = '[[jobs]]\nid = "a"\ncommand = "x"\n'
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "expanded"),
     [
         ("${WHO}", "me"),

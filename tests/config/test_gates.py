@@ -10,6 +10,7 @@ from foliot.domain.gate.spec import Action, Gate, WindowKind
 from foliot.domain.ids import JobId
 from foliot.domain.instant import DAY, HOUR, MINUTE
 from foliot.domain.job import JobSpec
+from tests.cases import for_each
 from tests.config.conftest import Good, Loader
 
 DEPENDENCIES = '[[jobs]]\nid = "a"\ncommand = "x"\n[[jobs]]\nid = "b"\ncommand = "x"\n'
@@ -71,7 +72,7 @@ def test_a_gate_has_two_names(good: Good, kind: str) -> None:
 
 
 @pytest.mark.proves("R0-25", "R0-26")
-@pytest.mark.parametrize(
+@for_each(
     ("keys", "runner", "spec"),
     [
         ({"command": "digest --all"}, "shell", {"command": "digest --all"}),
@@ -124,7 +125,7 @@ def test_how_gates_look_can_be_said_for_all(good: Good) -> None:
 
 
 @pytest.mark.proves("R0-13")
-@pytest.mark.parametrize(
+@for_each(
     ("keys", "line", "message"),
     [
         ('command = "x"', LINE - 3, "a job of kind workflow needs depends_on"),

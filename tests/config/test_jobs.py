@@ -12,6 +12,7 @@ from foliot.domain.job import JobSpec, Options
 from foliot.domain.kinds import KINDS
 from foliot.domain.kinds.agent import ARGS
 from foliot.domain.retry import Retry
+from tests.cases import for_each
 from tests.config.conftest import Good, Loader
 
 
@@ -110,8 +111,8 @@ def test_no_timeout_is_nought(good: Good) -> None:
     assert only_job(good('[[jobs]]\nid = "a"\ncommand = "x"\ntimeout_sec = 0')).options.timeout is None
 
 
-@pytest.mark.parametrize("key", ["timeout_sec", "retry_count", "priority", "max_concurrent", "every", "jitter_ms"])
-@pytest.mark.parametrize("number", ["9" * 400, "0x" + "f" * 5_000], ids=["400 digits", "unprintable"])
+@for_each("key", ["timeout_sec", "retry_count", "priority", "max_concurrent", "every", "jitter_ms"])
+@for_each("number", ["9" * 400, "0x" + "f" * 5_000])
 def test_a_number_out_of_all_bounds_is_a_problem_of_its_line(loaded: Loader, key: str, number: str) -> None:
     [error] = loaded(f'[[jobs]]\nid = "a"\ncommand = "x"\n{key} = {number}').errors
 
@@ -198,7 +199,7 @@ def test_what_a_command_says_itself_goes_before_a_key(good: Good) -> None:
     assert job.spec == {"method": "POST", "url": "https://x.example", "body": "b"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("kind", "text"),
     [
         ("http", 'url = "https://x.example/${TOKEN}"'),
@@ -286,7 +287,7 @@ def test_every_field_of_a_kind_can_be_written(kind: str, elsewhere: set[str]) ->
     assert set(KINDS[kind].__struct_fields__) - written == elsewhere
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("job", "line", "message"),
     [
         ('kind = "shell"', 1, "a job of kind shell needs command or argv"),

@@ -35,6 +35,7 @@ from foliot.domain.workflow.checking import check_workflow
 from foliot.domain.workflow.jobs import jobs_of
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.testing.clock import START
+from tests.cases import for_each
 from tests.config.conftest import Good, Loader
 from tests.config.toml_writer import TomlWriter
 
@@ -98,7 +99,7 @@ def test_a_key_that_a_terminal_would_obey_is_shown_harmlessly() -> None:
     assert words(("jobs", 0, "\x1b[31m")) == "jobs[1].'\\x1b[31m'"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "message"),
     [
         ("server = 5", "server must be a table"),

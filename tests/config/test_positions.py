@@ -4,12 +4,12 @@ import tomllib
 from collections.abc import Iterator
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from foliot.config.positions import locate
 from foliot.config.problems import KeyPath
+from tests.cases import for_each
 from tests.config.toml_writer import TomlWriter, written
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from("\"'\\\n\r#[]{}=,$"), max_size=8)
@@ -65,7 +65,7 @@ HOME = "y"
 '''
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "line"),
     [
         (("title",), 1),

@@ -13,6 +13,7 @@ from foliot.config import keys as schema
 from foliot.config.environment import SHORT
 from foliot.config.schema import Key
 from foliot.domain.kinds import KINDS, read_spec
+from tests.cases import for_each
 from tests.config.conftest import Good, Loader
 
 PAGE = (Path(__file__).parents[2] / "docs/reference/configuration.md").read_text()
@@ -68,14 +69,14 @@ def text_under(heading: str) -> str:
     return found[1]
 
 
-@pytest.mark.parametrize("heading", SECTIONS)
+@for_each("heading", SECTIONS)
 def test_every_key_has_its_row_and_every_row_its_key(heading: str) -> None:
     written = sorted(name for row in rows(heading) for name in row.names)
 
     assert written == sorted(name for key in SECTIONS[heading] for name in (key.name, *key.aliases))
 
 
-@pytest.mark.parametrize("heading", [heading for heading in SECTIONS if heading != "The file"])
+@for_each("heading", [heading for heading in SECTIONS if heading != "The file"])
 def test_every_row_says_what_its_key_takes(heading: str) -> None:
     types = {row.names: row.type for row in rows(heading)}
 

@@ -7,6 +7,7 @@ import pytest
 from foliot.domain.ids import ScheduleId
 from foliot.domain.instant import HOUR, MINUTE
 from foliot.domain.schedule import ScheduleSpec, ScheduleType
+from tests.cases import for_each
 from tests.config.conftest import Good, Loader
 
 JOB = '[[jobs]]\nid = "a"\ncommand = "x"\n'
@@ -20,7 +21,7 @@ def test_the_inline_schedule_is_named_default(good: Good) -> None:
     }
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("rule", "kind", "expr"),
     [
         ('schedule = "@daily"', "cron", "@daily"),
@@ -77,7 +78,7 @@ def test_a_job_may_have_several_schedules(good: Good) -> None:
     assert often.end_at is not None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "line", "message"),
     [
         ('schedule = "61 * * * *"', 4, "schedule \"a:default\": minute '61' is outside 0-59"),

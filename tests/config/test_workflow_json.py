@@ -17,6 +17,7 @@ from foliot.domain.workflow.builder import Workflow
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.errors import InvalidDocument, InvalidInput, InvalidWorkflow
 from foliot.testing.clock import START
+from tests.cases import for_each
 from tests.config.conftest import Good
 from tests.config.workflow_documents import JOBS, Document, documents
 
@@ -160,7 +161,7 @@ def test_the_near_match_is_offered() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("keys", "path", "message"),
     [
         ({"was": "old"}, "$.was", "was belongs into a file"),
@@ -186,7 +187,7 @@ def test_what_cannot_be_deployed_is_refused(keys: Document, path: str, message: 
     assert (path, message) in problems(**keys)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("document", "message"),
     [
         ("{", "the document is not JSON"),
@@ -198,7 +199,6 @@ def test_what_cannot_be_deployed_is_refused(keys: Document, path: str, message: 
         ('{"id": "' + "x" * (16 << 20) + '"}', "the document has more than 16777216 bytes"),
         ('{"id": "' + "é" * (8 << 20) + '"}', "the document has more than 16777216 bytes"),
     ],
-    ids=["cut off", "no text", "a list", "an object of Python", "deep", "very deep", "large", "large in bytes"],
 )
 def test_what_is_no_document_is_refused(document: Any, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):

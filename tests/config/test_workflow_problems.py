@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.cases import for_each
 from tests.config.conftest import Loader
 from tests.config.workflow_texts import HEAD, step
 
@@ -15,7 +16,7 @@ def test_two_cannot_have_been_the_same(loaded: Loader) -> None:
 
 
 @pytest.mark.proves("R2-30", "R2-31", "R2-32", "R2-33")
-@pytest.mark.parametrize(
+@for_each(
     ("text", "line", "message"),
     [
         ("", 1, "a workflow needs at least one step"),

@@ -3,6 +3,7 @@
 import pytest
 
 from foliot.domain.ids import ScheduleId
+from tests.cases import for_each
 from tests.config.conftest import Good, Loader
 from tests.config.workflow_texts import HEAD, step
 
@@ -74,7 +75,7 @@ def test_a_trigger_of_another_type_is_only_told_of(loaded: Loader) -> None:
 
 
 @pytest.mark.proves("R4-33")
-@pytest.mark.parametrize(
+@for_each(
     ("keys", "line", "message"),
     [
         ("triggers = 5", 3, "triggers must be a list of tables"),

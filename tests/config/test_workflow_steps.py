@@ -9,6 +9,7 @@ from foliot.domain.job import Options
 from foliot.domain.workflow.conditions import TRIGGER_RULES, Condition
 from foliot.domain.workflow.facts import OutputTest
 from foliot.domain.workflow.spec import ON_SUCCESS, Answer, Approval, Edge, Step, StepOverlap
+from tests.cases import for_each
 from tests.config.conftest import Good, Loader
 from tests.config.workflow_texts import HEAD, etl, step, steps_of
 
@@ -20,7 +21,7 @@ ANY = frozenset({Condition.SUCCESS, Condition.FAILURE})
 # -- edges
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("keys", "edges"),
     [
         ('after = "a"', [Edge(parent="a")]),

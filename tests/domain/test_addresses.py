@@ -9,6 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from foliot.domain.addresses import Address, AddressClass, address_class, embedded, read_address, unmapped
+from tests.cases import for_each
 
 CLASSES = {
     AddressClass.PUBLIC: ["1.1.1.1", "8.8.8.8", "172.32.0.1", "100.128.0.1", "2606:4700::1111", "2a00:1450::1"],
@@ -28,9 +29,7 @@ CLASSES = {
 
 
 @pytest.mark.proves("Z21")
-@pytest.mark.parametrize(
-    ("text", "expected"), [(text, expected) for expected, texts in CLASSES.items() for text in texts]
-)
+@for_each(("text", "expected"), [(text, expected) for expected, texts in CLASSES.items() for text in texts])
 def test_every_address_has_its_class(text: str, expected: AddressClass) -> None:
     assert address_class(ip_address(text)) is expected
 
@@ -90,7 +89,7 @@ def test_a_zone_changes_nothing(address: IPv6Address, zone: str) -> None:
 
 
 @pytest.mark.proves("Z21")
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         *("127.0.0.1", "127.1", "127.0.1", "2130706433", "0x7f.1", "0x7f000001", "0X7F.0.0.1", "0177.0.0.1"),
@@ -123,9 +122,7 @@ def test_a_name_is_no_address(text: str) -> None:
     assert read_address(text) is None
 
 
-@pytest.mark.parametrize(
-    "text", ["1.2.3.4.5", "256.1.1.1", "1.2.3.256", "4294967296", "08.1.1.1", "a.b.1", "1..1", "[1]"]
-)
+@for_each("text", ["1.2.3.4.5", "256.1.1.1", "1.2.3.256", "4294967296", "08.1.1.1", "a.b.1", "1..1", "[1]"])
 def test_what_ends_in_a_number_and_is_no_address_is_refused(text: str) -> None:
     with pytest.raises(ValueError):
         read_address(text)

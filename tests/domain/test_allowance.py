@@ -4,12 +4,13 @@ import pytest
 
 from foliot.domain.allowance import ANYTHING, Allowance
 from foliot.errors import InvalidJob
+from tests.cases import for_each
 
 LISTED = Allowance.of(users=["backup"], modules=["shop", "lib.tasks"])
 
 
-@pytest.mark.parametrize("call", ["shop:sell", "shop.tasks:sell", "shop.tasks.deep:sell", "lib.tasks:run", None])
-@pytest.mark.parametrize("user", ["backup", None])
+@for_each("call", ["shop:sell", "shop.tasks:sell", "shop.tasks.deep:sell", "lib.tasks:run", None])
+@for_each("user", ["backup", None])
 def test_what_is_on_the_lists_passes(user: str | None, call: str | None) -> None:
     LISTED.check(user=user, call=call)
 

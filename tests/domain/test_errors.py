@@ -18,6 +18,7 @@ from foliot.errors import (
     Problem,
     SchemaTooNew,
 )
+from tests.cases import for_each
 
 ERRORS: list[FoliotError] = [
     FoliotError("it is so", hint="Do this."),
@@ -32,7 +33,7 @@ ERRORS: list[FoliotError] = [
 ]
 
 
-@pytest.mark.parametrize("error", ERRORS, ids=lambda error: error.code)
+@for_each("error", ERRORS)
 def test_an_error_is_whole_after_a_journey(error: FoliotError) -> None:
     arrived = pickle.loads(pickle.dumps(error))
 

@@ -4,9 +4,10 @@ import pytest
 
 from foliot.domain.file_url import parse_file_url
 from foliot.errors import InvalidInput
+from tests.cases import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("written", "path"),
     [
         ("foliot.db", "foliot.db"),
@@ -31,7 +32,7 @@ def test_options_follow_a_question_mark() -> None:
     assert parse_file_url("sqlite:///x.db?synchronous=NORMAL") == ("x.db", "synchronous=NORMAL")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("url", "fact"),
     [
         ("sqlite:///", "names no file"),

@@ -14,6 +14,7 @@ from foliot.domain.instant import DAY, HOUR, MINUTE, Instant, Millis, from_datet
 from foliot.domain.outcome import Reason
 from foliot.domain.run import TERMINAL, Status
 from foliot.errors import InvalidJob
+from tests.cases import for_each
 
 A, B = JobId("a"), JobId("b")
 NOON = from_datetime(datetime(2026, 3, 29, 12, tzinfo=UTC))
@@ -38,7 +39,7 @@ def test_a_gate_runs_when_every_dependency_is_met() -> None:
 
 
 @pytest.mark.proves("R0-15", "R0-16", "R0-20", "R0-21", "D10")
-@pytest.mark.parametrize(("on_missing", "on_dep_fail"), list(product(Action, Action)))
+@for_each(("on_missing", "on_dep_fail"), list(product(Action, Action)))
 def test_the_whole_table_of_policies(on_missing: Action, on_dep_fail: Action) -> None:
     """Strongest wins: fail before skip before run."""
     strength = [Action.RUN, Action.SKIP, Action.FAIL]

@@ -10,6 +10,7 @@ from foliot.domain.ids import JobId
 from foliot.domain.input.gate import KNOWN, take_gate
 from foliot.domain.instant import HOUR, MINUTE
 from foliot.errors import InvalidInput, InvalidJob
+from tests.cases import for_each
 
 BACKUP = JobId("backup")
 
@@ -56,13 +57,13 @@ def test_one_dependency_needs_no_list() -> None:
     assert take_gate({"depends_on": "backup"}) == Gate(depends_on=(BACKUP,))
 
 
-@pytest.mark.parametrize("word", [word for word in KNOWN if word != "depends_on"])
+@for_each("word", [word for word in KNOWN if word != "depends_on"])
 def test_no_word_of_a_gate_means_anything_alone(word: str) -> None:
     with pytest.raises(InvalidJob, match=f"{word} means nothing without depends_on"):
         take_gate({word: "skip"})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("wrong", "told", "hint"),
     [
         ({"depends_on": 7}, "depends_on must be a list of job ids", "Write"),

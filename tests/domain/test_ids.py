@@ -2,12 +2,12 @@
 
 from itertools import count
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from foliot.domain.ids import ID_LENGTH, IdSource, encode, is_id
 from foliot.domain.instant import Instant
+from tests.cases import for_each
 
 NUMBERS = st.integers(0, (1 << 128) - 1)
 MOMENTS = st.integers(0, 253_402_300_799_000).map(Instant)
@@ -52,7 +52,7 @@ def test_a_batch_has_as_many_ids_as_asked_for() -> None:
     assert len(set(source.batch(Instant(1), 100))) == 100
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "",

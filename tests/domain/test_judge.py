@@ -19,6 +19,7 @@ from foliot.domain.tick import JitterMode, PlannedTick, TickOutcome, TickReason,
 from foliot.domain.timetable import Timetable
 from foliot.testing.builders import NIGHTLY, REPORT, a_tick, every
 from foliot.testing.clock import START
+from tests.cases import for_each
 
 UID = ScheduleUid("uid-of-nightly")
 
@@ -136,7 +137,7 @@ AGED = {"catchup": Catchup.ALL, "catchup_max_age": HOUR}
 
 
 @pytest.mark.proves("T2")
-@pytest.mark.parametrize(
+@for_each(
     ("ending", "policies", "is_possible"),
     [
         (MISSED, {"catchup": Catchup.NONE}, True),
@@ -297,7 +298,7 @@ def test_after_a_rename_a_key_is_compared_with_that_of_the_run() -> None:
 
 
 @pytest.mark.proves("T4", "T12")
-@pytest.mark.parametrize(
+@for_each(
     ("there", "gone"),
     [
         ([a_run_of(2), a_run_of(3)], []),

@@ -9,6 +9,7 @@ from foliot.domain.kinds import read_spec
 from foliot.domain.kinds.http import HttpSpec, read_command, read_statuses, show_statuses
 from foliot.domain.payload import MAX_BYTES
 from foliot.errors import InvalidJob
+from tests.cases import for_each
 
 URL = "https://example.org/"
 
@@ -41,7 +42,7 @@ def test_a_command_is_a_url_a_method_and_a_url_or_an_object(text: str, expected:
     JobSpec(kind="http", spec=read_command(text)).check()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "complaint"),
     [
         ("", "is no request"),
@@ -60,7 +61,7 @@ def test_a_command_that_says_no_request_is_refused(text: str, complaint: str) ->
         read_command(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "expected"),
     [
         (204, [[204, 204]]),
@@ -87,7 +88,7 @@ def test_methods_that_are_no_requests_are_refused_with_what_to_do_instead(method
     assert refused.value.hint
 
 
-@pytest.mark.parametrize("value", [99, 600, "299-200", "2x", "", [], None, True, 200.0, [[200, 299]], {"a": 1}, "-1"])
+@for_each("value", [99, 600, "299-200", "2x", "", [], None, True, 200.0, [[200, 299]], {"a": 1}, "-1"])
 def test_what_names_no_status_is_refused(value: object) -> None:
     with pytest.raises(InvalidJob, match="names no status") as refused:
         read_statuses(value)
@@ -109,7 +110,7 @@ def test_expected_statuses_decide() -> None:
     assert show_statuses(spec.expect_status) == "200-299, 404"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fields", "field", "complaint"),
     [
         ({"url": "ftp://example.org"}, "url", "scheme"),

@@ -4,9 +4,10 @@ import pytest
 
 from foliot.domain.kinds import check_spec
 from foliot.errors import InvalidJob
+from tests.cases import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     "field",
     [
         {"env": {"": "x"}},
@@ -36,9 +37,8 @@ from foliot.errors import InvalidJob
         {"limits": {"core": -1}},
         {"limits": {"colour": 1}},
     ],
-    ids=str,
 )
-@pytest.mark.parametrize(("kind", "words"), [("shell", {"command": "true"}), ("agent", {"prompt": "hello"})])
+@for_each(("kind", "words"), [("shell", {"command": "true"}), ("agent", {"prompt": "hello"})])
 def test_what_no_process_can_have_is_refused(kind: str, words: dict[str, object], field: dict[str, object]) -> None:
     with pytest.raises(InvalidJob):
         check_spec(kind, {**words, **field})

@@ -5,6 +5,7 @@ import pytest
 from foliot.domain.instant import Instant
 from foliot.domain.logs import Closing, LogChunk, LogEnd, LogState, Stream, closing_line, judge_log, read_closing
 from foliot.testing.builders import a_chunk, a_claim
+from tests.cases import for_each
 
 CLAIM = a_claim()
 COMPLETE = closing_line(Closing())
@@ -54,7 +55,7 @@ JUDGEMENTS: list[tuple[str, list[LogChunk], dict[str, object], LogEnd]] = [
 ]
 
 
-@pytest.mark.parametrize(("case", "found", "facts", "end"), JUDGEMENTS, ids=[case for case, *_ in JUDGEMENTS])
+@for_each(("case", "found", "facts", "end"), JUDGEMENTS)
 def test_the_end_of_a_log_is_one_of_five(
     case: str, found: list[LogChunk], facts: dict[str, object], end: LogEnd
 ) -> None:

@@ -9,6 +9,7 @@ from foliot.domain.addresses import AddressClass
 from foliot.domain.outbound import OPEN, OutboundPolicy
 from foliot.domain.url import read_url
 from foliot.errors import InvalidInput
+from tests.cases import for_each
 
 BLOCKING = OutboundPolicy.of(block_private=True)
 
@@ -32,7 +33,7 @@ def test_without_blocking_everything_passes() -> None:
 
 
 @pytest.mark.proves("Z25")
-@pytest.mark.parametrize(
+@for_each(
     ("allowed", "url", "address", "passes"),
     [
         ("10.1.0.0/16", "http://a.example/", "10.1.2.3", True),
@@ -64,7 +65,7 @@ def test_an_allowed_network_does_not_excuse_another_answer() -> None:
     assert judged(policy, "http://a.example/", ["10.0.0.1", "127.0.0.1"]) is AddressClass.LOOPBACK
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["", "10.0.0.1/8", "10.0.0.0/33", "http://a.example", "a.example/", "a b", "u@a.example", "*.example", "a:0"],
 )

@@ -5,6 +5,7 @@ import pytest
 from foliot.domain.output import read_output
 from foliot.domain.payload import MAX_BYTES
 from foliot.errors import InvalidRun
+from tests.cases import for_each
 
 
 def refusal_of(data: bytes, mode: str = "json") -> str:
@@ -30,7 +31,7 @@ def test_text_is_kept_without_the_line_break_that_ends_it(data: bytes, output: b
     assert read_output("text", data) == output
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("data", "output"),
     [
         (b' {"a": [1, 2.5, "x", true, null]} \r\n', b'{"a":[1,2.5,"x",true,null]}'),
@@ -40,7 +41,7 @@ def test_text_is_kept_without_the_line_break_that_ends_it(data: bytes, output: b
         (b'"\\u0000\\ud83d\\ude00"', '"\\u0000\U0001f600"'.encode()),
     ],
 )
-@pytest.mark.parametrize("mode", ["json", "file"])
+@for_each("mode", ["json", "file"])
 def test_json_is_kept_as_the_value_it_is(mode: str, data: bytes, output: bytes) -> None:
     assert read_output(mode, data) == output  # type: ignore[arg-type]
 
@@ -49,7 +50,7 @@ def test_null_is_no_output() -> None:
     assert read_output("json", b"null\n") is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("data", "fault"),
     [
         (b"", "expecting value at line 1, column 1"),
@@ -68,7 +69,6 @@ def test_null_is_no_output() -> None:
         ("{}".encode("utf-16"), "byte 0 is no text in UTF-8"),
         (b"1" * 5000, "limit"),
     ],
-    ids=lambda value: repr(value[:30]),
 )
 def test_what_is_not_json_is_refused_with_the_place(data: bytes, fault: str) -> None:
     message = refusal_of(data)

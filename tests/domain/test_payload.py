@@ -11,6 +11,7 @@ import pytest
 
 from foliot.domain.payload import MAX_LEVELS, check_depth, decode_payload, encode_payload, encode_result
 from foliot.errors import InvalidRun
+from tests.cases import for_each
 
 
 class Word(str):
@@ -70,7 +71,7 @@ PLAIN = [
 ]
 
 
-@pytest.mark.parametrize(("given", "kept"), PLAIN)
+@for_each(("given", "kept"), PLAIN)
 def test_a_kind_of_text_or_number_is_text_or_a_number(given: Any, kept: Any) -> None:
     for encode in (encode_payload, encode_result):
         back = decode_payload(encode(given))
@@ -95,8 +96,8 @@ def test_a_result_becomes_the_nearest_that_json_has(given: Any, kept: Any) -> No
 REFUSED = [math.nan, math.inf, Share("nan"), b"x", bytearray(b"x"), memoryview(b"x"), object(), int, 1j, {1: 2}]
 
 
-@pytest.mark.parametrize("wrapped", [lambda value: value, lambda value: [value], lambda value: Box([value])])
-@pytest.mark.parametrize("value", REFUSED, ids=range(len(REFUSED)))
+@for_each("wrapped", [lambda value: value, lambda value: [value], lambda value: Box([value])])
+@for_each("value", REFUSED)
 def test_what_json_has_nothing_near_is_refused_wherever_it_is_found(value: Any, wrapped: Any) -> None:
     for encode in (encode_payload, encode_result):
         with pytest.raises(InvalidRun, match="is not JSON"):

@@ -25,11 +25,12 @@ from foliot.domain.workflow.dependencies import EDGES, read_edges, write_edges
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.testing.builders import a_due_schedule, cron, every, fire
 from foliot.testing.clock import START
+from tests.cases import for_each
 
 A, B, C = JobId("a"), JobId("b"), JobId("c")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("renames", "existing", "done"),
     [
         ({A: B}, {A}, [(A, B)]),

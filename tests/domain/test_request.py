@@ -4,6 +4,7 @@ import pytest
 
 from foliot.domain.request import Request, defaulted, redirected
 from foliot.domain.url import read_url
+from tests.cases import for_each
 
 HERE = read_url("https://user:secret@example.org/a")
 THERE = read_url("https://example.org/b")
@@ -18,7 +19,7 @@ def a_post(**headers: str) -> Request:
     return Request("POST", HERE, {"Content-Type": "text/plain", **headers}, b"body")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("status", "method", "expected"),
     [
         (301, "POST", "GET"), (302, "POST", "GET"), (303, "POST", "GET"), (307, "POST", "POST"), (308, "POST", "POST"),

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from foliot.domain.instant import MINUTE, SECOND, Millis
 from foliot.domain.retry import MAX_DELAY, Retry
 from foliot.errors import InvalidJob
+from tests.cases import for_each
 
 RETRIES = st.integers(1, 1_000)
 
@@ -74,7 +75,7 @@ def test_the_pause_never_shrinks(number: int, base: int, factor: float) -> None:
     assert retry.delay(number, key="run") <= retry.delay(number + 1, key="run")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "fields",
     [
         {"retries": -1},
@@ -92,7 +93,6 @@ def test_the_pause_never_shrinks(number: int, base: int, factor: float) -> None:
         {"jitter": 1.1},
         {"jitter": float("nan")},
     ],
-    ids=str,
 )
 def test_what_no_back_off_can_mean_is_refused(fields: dict[str, Any]) -> None:
     with pytest.raises(InvalidJob):

@@ -25,6 +25,7 @@ from foliot.domain.run import (
     settle,
 )
 from foliot.errors import InvalidInput
+from tests.cases import for_each
 
 RUN = RunId("01JQZ8W3F07M4T5V6W8X9YABCD")
 
@@ -200,7 +201,7 @@ def test_nothing_is_skipped_that_is_being_cancelled() -> None:
     assert skipped_from == {Status.SCHEDULED, Status.QUEUED, Status.RUNNING}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "status"),
     [
         ("succeeded", Status.SUCCESS),

@@ -19,6 +19,7 @@ from foliot.domain.tick import JitterMode
 from foliot.errors import FoliotError, InvalidInput, InvalidSchedule, InvalidTimezone
 from foliot.testing.builders import NIGHTLY, cron, every, manual, once
 from foliot.testing.clock import START
+from tests.cases import for_each
 
 
 @pytest.mark.proves("R4-18", "R4-19", "R4-20", "R4-21")
@@ -28,7 +29,7 @@ def test_the_defaults_are_those_of_the_specification() -> None:
     assert (spec.overlap, spec.catchup, spec.jitter, spec.timezone) == (Overlap.SKIP, Catchup.NONE, 0, "UTC")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "spec",
     [
         cron("*/5 * * * *"),
@@ -45,14 +46,13 @@ def test_the_defaults_are_those_of_the_specification() -> None:
         once(later(START, HOUR), end_at=later(START, HOUR)),
         once(later(START, HOUR), start_at=later(START, HOUR)),
     ],
-    ids=lambda spec: f"{spec.type} {spec.expr}",
 )
 @pytest.mark.proves("R4-13", "R4-14")
 def test_what_can_be_kept_is_accepted(spec: ScheduleSpec) -> None:
     check_schedule(canonical(spec, NIGHTLY), NIGHTLY, START)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("spec", "field"),
     [
         (cron("61 * * * *"), "cron_expr"),
@@ -75,7 +75,6 @@ def test_what_can_be_kept_is_accepted(spec: ScheduleSpec) -> None:
         (every(60, workflow_id="etl"), "job_id"),
         (every(60, job_id=JobId("../x")), "job_id"),
     ],
-    ids=str,
 )
 @pytest.mark.proves("R4-33", "R4-58")
 def test_what_cannot_be_kept_is_refused(spec: ScheduleSpec, field: str) -> None:

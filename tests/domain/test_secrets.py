@@ -15,6 +15,7 @@ from foliot.domain.secrets import (
     public_value,
     sounds_secret,
 )
+from tests.cases import for_each
 
 
 @pytest.mark.proves("Z48")
@@ -31,7 +32,7 @@ def test_what_is_read_or_sent_as_a_whole_is_not_shown(given: str | None, shown: 
 
 
 @pytest.mark.proves("Z48")
-@pytest.mark.parametrize(
+@for_each(
     ("url", "public"),
     [
         ("https://ada:s3cret@shop.example/a", "https://***@shop.example/a"),
@@ -54,7 +55,7 @@ def test_a_url_is_shown_without_its_credentials_and_the_values_of_its_query(url:
     assert public_value("url", url) == public
 
 
-@pytest.mark.parametrize(
+@for_each(
     "name",
     ["password", "DB_PASSWORD", "apiToken", "api_key", "X-Api-Key", "accessKey", "client.secret", "credentials"],
 )
@@ -62,7 +63,7 @@ def test_names_that_sound_like_a_secret(name: str) -> None:
     assert sounds_secret(name)
 
 
-@pytest.mark.parametrize("name", ["key", "max_tokens", "concurrency_key", "author", "secretary", "keyboard", "", "42"])
+@for_each("name", ["key", "max_tokens", "concurrency_key", "author", "secretary", "keyboard", "", "42"])
 def test_other_names_do_not_sound_like_secrets(name: str) -> None:
     assert not sounds_secret(name)
 
@@ -132,7 +133,7 @@ def test_a_difference_tells_no_secret(field: str) -> None:
 
 
 @pytest.mark.proves("Z48")
-@pytest.mark.parametrize(
+@for_each(
     ("error", "public"),
     [
         ("cannot reach https://ada:s3cret@shop.example/", "cannot reach https://***@shop.example/"),

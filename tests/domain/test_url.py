@@ -6,13 +6,14 @@ from hypothesis import strategies as st
 
 from foliot.domain.url import LONGEST_URL, Url, read_url, resolve
 from foliot.errors import InvalidInput
+from tests.cases import for_each
 
 
 def written(text: str) -> str:
     return str(read_url(text))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "expected"),
     [
         ("http://example.org", "http://example.org/"),
@@ -32,7 +33,7 @@ def test_a_url_has_one_form(text: str, expected: str) -> None:
 
 
 @pytest.mark.proves("Z21")
-@pytest.mark.parametrize(
+@for_each(
     "host",
     [
         *("127.1", "0x7f.1", "0177.0.0.1", "2130706433", "127.0.0.1.", "127。0。0。1", "127．0．0．1", "127｡0｡0｡1"),
@@ -45,7 +46,7 @@ def test_an_address_is_recognised_whatever_it_looks_like(host: str) -> None:
     assert (url.host, str(url.address)) == ("127.0.0.1", "127.0.0.1")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "complaint"),
     [
         ("example.org", "not complete"),
@@ -102,7 +103,7 @@ def test_credentials_are_decoded_and_never_shown() -> None:
     assert url.shown == "https://example.org/a?key=***&***&x=***"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("reference", "expected"),
     [
         ("https://other.example/x", "https://other.example/x"),

@@ -4,6 +4,7 @@ import pytest
 
 from foliot.domain.kinds import check_spec
 from foliot.errors import InvalidJob
+from tests.cases import for_each
 
 CALLS = ["tasks:report", "shop.tasks.daily:send_report", "_a:_b", "módulo:función"]
 
@@ -23,7 +24,7 @@ def test_a_call_names_a_function_of_a_module(call: str) -> None:
 
 
 @pytest.mark.proves("Z56")
-@pytest.mark.parametrize("call", NO_CALLS)
+@for_each("call", NO_CALLS)
 def test_a_call_that_no_import_statement_could_name_is_refused(call: str) -> None:
     with pytest.raises(InvalidJob):
         check_spec("python", {"call": call})

@@ -12,6 +12,7 @@ from foliot.adapters.runners.process.outcomes import outcome_of
 from foliot.domain.kinds.process import ProcessLimits
 from foliot.domain.outcome import Failure, Reason, Success
 from tests.adapters.runners.attempts import ListLog, living, only_root, output_of, run, survive_fork_bomb, unique
+from tests.cases import for_each
 
 MIB = 1 << 20
 QUIET = "daemon"
@@ -191,12 +192,12 @@ async def test_a_variable_that_would_be_lost_on_the_way_is_refused_by_name(name:
     assert not outcome.retryable
 
 
-@pytest.mark.parametrize("code", range(1, 256))
+@for_each("code", range(1, 256))
 def test_without_limits_every_exit_code_is_just_that(code: int) -> None:
     assert outcome_of(code << 8) == Failure(f"exit code {code}", Reason.EXIT_CODE, code)
 
 
-@pytest.mark.parametrize("signum", sorted(signal.valid_signals()))
+@for_each("signum", sorted(signal.valid_signals()))
 def test_without_limits_every_signal_is_just_that(signum: int) -> None:
     outcome = outcome_of(signum)
 

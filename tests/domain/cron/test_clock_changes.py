@@ -10,6 +10,7 @@ import pytest
 from foliot import cron
 from foliot.domain.cron import Zone
 from foliot.domain.cron.zones import Segment
+from tests.cases import for_each
 from tests.domain.cron import oracle
 
 
@@ -41,7 +42,7 @@ GAPS = [
 
 
 @pytest.mark.proves("T13", "R4-03", "R4-28", "R4-36", "R4-70")
-@pytest.mark.parametrize(("zone", "expression", "day", "expected"), GAPS)
+@for_each(("zone", "expression", "day", "expected"), GAPS)
 def test_a_fixed_time_in_the_gap_fires_once_right_after_it(
     zone: str, expression: str, day: str, expected: list[str]
 ) -> None:
@@ -67,7 +68,7 @@ FOLDS = [
 
 
 @pytest.mark.proves("T13", "R4-03", "R4-28", "R4-36", "R4-70")
-@pytest.mark.parametrize(("zone", "expression", "day", "expected"), FOLDS)
+@for_each(("zone", "expression", "day", "expected"), FOLDS)
 def test_a_fixed_time_in_the_fold_fires_in_the_first_pass_only(
     zone: str, expression: str, day: str, expected: list[str]
 ) -> None:
@@ -75,8 +76,8 @@ def test_a_fixed_time_in_the_fold_fires_in_the_first_pass_only(
 
 
 @pytest.mark.proves("T13")
-@pytest.mark.parametrize("year", [2037, 2038, 2099, 2100, 2101, 2500, 9998, 9999])
-@pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Europe/Dublin"])
+@for_each("year", [2037, 2038, 2099, 2100, 2101, 2500, 9998, 9999])
+@for_each("zone", ["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Europe/Dublin"])
 def test_the_rules_hold_in_years_that_zones_know_only_by_their_last_rule(zone: str, year: int) -> None:
     start = int(datetime(year, 1, 1, tzinfo=UTC).timestamp())
     changes = [day for day in range(start, start + 360 * 86_400, 86_400) if changes_clock(zone, day)]

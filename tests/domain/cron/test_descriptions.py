@@ -3,6 +3,7 @@
 import pytest
 
 from foliot import cron
+from tests.cases import for_each
 
 DESCRIPTIONS = {
     "0 3 * * 1": "at 03:00 on Monday",
@@ -64,7 +65,7 @@ DESCRIPTIONS = {
 }
 
 
-@pytest.mark.parametrize(("expression", "words"), DESCRIPTIONS.items())
+@for_each(("expression", "words"), DESCRIPTIONS.items())
 def test_an_expression_in_words(expression: str, words: str) -> None:
     assert cron.compile(expression, "Europe/Berlin").describe() == f"{words}, Europe/Berlin"
 
@@ -107,7 +108,7 @@ LONGEST = [
 ]
 
 
-@pytest.mark.parametrize("expression", LONGEST)
+@for_each("expression", LONGEST)
 def test_no_list_is_longer_than_a_person_reads(expression: str) -> None:
     described = cron.compile(expression, "America/Argentina/ComodRivadavia").describe()
 

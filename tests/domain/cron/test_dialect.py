@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from foliot import cron
+from tests.cases import for_each
 
 NEW_YEAR = datetime(2026, 1, 1, tzinfo=UTC)  # a Thursday
 EVE = NEW_YEAR - timedelta(seconds=1)
@@ -23,7 +24,7 @@ def days(expression: str, number: int) -> list[str]:
 
 
 @pytest.mark.proves("R4-13", "R4-36", "R4-70")
-@pytest.mark.parametrize(
+@for_each(
     ("expression", "expected"),
     [
         ("30 2 * * *", ["02:30", "02:30"]),
@@ -70,7 +71,7 @@ def test_a_second_level_expression_fires_sixty_times_a_minute() -> None:
 
 
 @pytest.mark.proves("R4-70")
-@pytest.mark.parametrize(
+@for_each(
     ("expression", "expected"),
     [
         ("0 0 15 * *", ["2026-01-15", "2026-02-15"]),
@@ -101,7 +102,7 @@ def test_days_of_the_month(expression: str, expected: list[str]) -> None:
 
 
 @pytest.mark.proves("R4-70")
-@pytest.mark.parametrize(
+@for_each(
     ("expression", "expected"),
     [
         ("0 0 * * 0", ["2026-01-04", "2026-01-11"]),
@@ -159,7 +160,7 @@ def test_the_fire_before_is_looked_for_in_earlier_years_only() -> None:
     assert compiled.previous(datetime(2030, 3, 1, tzinfo=UTC)) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("macro", "fields"),
     [
         ("@yearly", "0 0 1 1 *"),

@@ -4,6 +4,7 @@ import pytest
 
 from foliot import cron
 from foliot.errors import InvalidInput
+from tests.cases import for_each
 
 FAULTS = [
     ("", 0, "empty"),
@@ -155,7 +156,7 @@ FAULTS = [
 
 
 @pytest.mark.proves("Z41", "R4-33", "R4-58")
-@pytest.mark.parametrize(("expression", "position", "message"), FAULTS)
+@for_each(("expression", "position", "message"), FAULTS)
 def test_a_fault_is_placed_and_explained(expression: str, position: int, message: str) -> None:
     with pytest.raises(cron.InvalidCron) as caught:
         cron.compile(expression)
@@ -166,7 +167,7 @@ def test_a_fault_is_placed_and_explained(expression: str, position: int, message
     assert fault.hint
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("expression", "hint"),
     [
         ("* * * * MONDAY", 'Names have three letters: write "MON".'),
@@ -230,10 +231,8 @@ def test_an_expression_may_have_512_characters_and_not_one_more() -> None:
 
 
 @pytest.mark.proves("Z41")
-@pytest.mark.parametrize(
-    "value", ["9" * 500, "x" * 500, "*/" + "9" * 500, "{" * 500, "L-" + "9" * 480, "9" * 480 + "W/2"]
-)
-@pytest.mark.parametrize("field", ["{} * * * *", "* * {} * *", "* * * * {}"])
+@for_each("value", ["9" * 500, "x" * 500, "*/" + "9" * 500, "{" * 500, "L-" + "9" * 480, "9" * 480 + "W/2"])
+@for_each("field", ["{} * * * *", "* * {} * *", "* * * * {}"])
 def test_a_message_shows_only_a_little_of_what_was_written(field: str, value: str) -> None:
     with pytest.raises(cron.InvalidCron) as caught:
         cron.compile(field.format(value))

@@ -8,6 +8,7 @@ from foliot import cron
 from foliot.domain.cron import is_hashed
 from foliot.domain.cron.compiled import Cron
 from foliot.domain.cron.wallclock import WallClock
+from tests.cases import for_each
 
 
 def pattern(expression: str, key: str = "report") -> tuple[tuple[int, ...], ...]:
@@ -57,7 +58,7 @@ def test_h_may_stand_in_a_list_and_in_small_letters() -> None:
     assert pattern("h,59 * * * *")[1] == (37, 59)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("expression", "position", "message"),
     [
         ("H(0-29)/40 * * * *", 8, "step '40' is larger than what H draws from"),

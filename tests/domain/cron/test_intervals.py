@@ -5,11 +5,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from foliot import cron
+from tests.cases import for_each
 
 ANCHOR = datetime(2024, 10, 26, 12, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("span", "seconds"),
     [
         ("1s", 1),

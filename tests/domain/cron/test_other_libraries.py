@@ -17,6 +17,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from foliot import cron
+from tests.cases import for_each
 
 FIRES = 20
 START = datetime(2026, 1, 1, 0, 0, tzinfo=UTC)
@@ -65,7 +66,7 @@ def test_croniter_agrees_where_only_one_day_field_is_restricted(expression: str,
     assert found == [theirs.get_next(datetime) for _ in found]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "expression",
     [
         "0 0 L * *",

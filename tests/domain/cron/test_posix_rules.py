@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from foliot.domain.cron import posixtz
+from tests.cases import for_each
 
 
 def changes(rule: str, year: int) -> list[str]:
@@ -15,7 +16,7 @@ def changes(rule: str, year: int) -> list[str]:
 
 
 @pytest.mark.proves("T13")
-@pytest.mark.parametrize(
+@for_each(
     ("rule", "year", "expected"),
     [
         ("CET-1CEST,M3.5.0,M10.5.0/3", 2024, ["03-31 01:00 120", "10-27 01:00 60"]),

@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-import pytest
-
 from foliot.domain.cron import reading
 from tests.architecture.examples import find_examples, run_examples
+from tests.cases import for_each
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "cron.md"
 
@@ -17,7 +16,7 @@ def test_every_example_of_the_page_runs(tmp_path: Path) -> None:
     run_examples(iter(examples), tmp_path)
 
 
-@pytest.mark.parametrize("macro", [*reading.MACROS, reading.EVERY, *reading.MANUAL, reading.REBOOT])
+@for_each("macro", [*reading.MACROS, reading.EVERY, *reading.MANUAL, reading.REBOOT])
 def test_every_macro_is_on_the_page(macro: str) -> None:
     assert f"`{macro}" in PAGE.read_text()
 

@@ -12,11 +12,12 @@ import pytest
 
 from foliot import cron
 from foliot.domain.cron import known_zones, posixtz, tzif, zones
+from tests.cases import for_each
 from tests.domain.cron import oracle
 
 
 @pytest.mark.proves("R4-58", "Z41")
-@pytest.mark.parametrize(
+@for_each(
     "name",
     [
         *("", " ", "../../etc/passwd", "Europe/../UTC", "/etc/localtime", "Europe/Berlin/", "Europe//Berlin", "."),

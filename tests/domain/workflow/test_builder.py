@@ -12,6 +12,7 @@ from foliot.domain.workflow.facts import OutputTest
 from foliot.domain.workflow.graph import graph_of
 from foliot.domain.workflow.spec import Answer, Approval, Edge
 from foliot.errors import InvalidJob, InvalidWorkflow
+from tests.cases import for_each
 
 
 def extract() -> None:
@@ -101,7 +102,7 @@ def test_a_step_may_name_a_job_or_ask_a_person() -> None:
     assert ask.approval == Approval()
 
 
-@pytest.mark.parametrize(
+@for_each(
     "work",
     [
         {},

@@ -2,10 +2,9 @@
 
 from typing import Any
 
-import pytest
-
 from foliot import Workflow
 from foliot.domain.workflow.drawing import Arrow, drawing_of
+from tests.cases import for_each
 
 
 def drawn(**parents: list[str]) -> Any:
@@ -39,7 +38,7 @@ def test_a_final_step_alone_has_no_arrow() -> None:
     assert drawn(_end=[]) == ([["_end"]], [], "_end", frozenset())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("conditions", "test", "words"),
     [
         ([], {}, ""),

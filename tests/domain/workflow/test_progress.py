@@ -23,6 +23,7 @@ from foliot.domain.workflow.progress import (
     rerun_states,
 )
 from foliot.domain.workflow.spec import Edge, Step
+from tests.cases import for_each
 from tests.domain.workflow import reference
 
 SUCCESS, FAILURE, SKIPPED = Result
@@ -81,8 +82,8 @@ def workflows(draw: st.DrawFn) -> tuple[list[Step], dict[str, Result]]:
 
 
 @pytest.mark.proves("R2-05", "R2-07", "R2-08", "R2-09", "R2-10", "R2-48")
-@pytest.mark.parametrize("result", Result)
-@pytest.mark.parametrize("condition", Condition)
+@for_each("result", Result)
+@for_each("condition", Condition)
 def test_each_condition_fires_on_its_own_results_and_no_other(result: Result, condition: Condition) -> None:
     table = {
         SUCCESS: {"success", "complete"},
@@ -245,7 +246,7 @@ ROWS = {
 
 
 @pytest.mark.proves("D8", "R2-29", "R2-69")
-@pytest.mark.parametrize("row", ROWS)
+@for_each("row", ROWS)
 def test_the_rows_of_the_specification(row: str) -> None:
     steps, endings, expected = ROWS[row]
 
@@ -273,7 +274,7 @@ def test_a_skipped_step_names_the_parents_that_kept_it_from_running() -> None:
     assert states["c"].blockers == ("a",)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("facts", "test", "holds"),
     [
         (Facts(exit_code=3), OutputTest(exit_code=(3, 4)), True),

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from foliot.domain.workflow.template import problems_of, render
 from foliot.errors import InvalidRun
+from tests.cases import for_each
 
 SOURCES = {
     "params": {"day": "2026-01-31", "limit": 3, "flags": [True, None]},
@@ -16,7 +17,7 @@ SOURCES = {
 }
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given_value", "rendered"),
     [
         ("{{ steps.extract.output.path }}", "/tmp/x y"),
@@ -53,7 +54,7 @@ def test_what_a_template_yields_is_not_read_again(value: Any) -> None:
     assert render("<{{ params.y }}>", hostile) == "<{{ params.secret }}>"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "problem"),
     [
         ("{{ steps.extrakt.output }}", 'step "extrakt" does not come before this one. Did you mean "extract"?'),
