@@ -14,6 +14,8 @@ pytest_plugins = ["pytester", "tests.architecture.proofs", "tests.architecture.s
 
 # A slow machine is no fault of the code: how long an example takes is for the benchmarks to judge.
 settings.register_profile("foliot", deadline=None, print_blob=True)
+# For `scripts/test quick`: pytest --hypothesis-profile=quick
+settings.register_profile("quick", settings.get_profile("foliot"), max_examples=15)
 settings.load_profile("foliot")
 
 
