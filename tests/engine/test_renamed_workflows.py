@@ -35,27 +35,27 @@ async def rename(app: Foliot) -> None:
 
 
 async def test_an_execution_under_way_goes_on_under_the_new_name(app: Foliot, engine: InlineEngine) -> None:
-    execution_id = await app.start_workflow("old")
+    execution_id = await app.workflows.start("old")
     await engine.join()
 
     await rename(app)
-    await app.approve(execution_id, "ask")
+    await app.workflows.approve(execution_id, "ask")
     await engine.join()
 
-    execution = await app.workflow_status(execution_id)
+    execution = await app.workflows.status(execution_id)
     assert execution is not None
     assert (execution.workflow_id, execution.status) == ("new", "success")
-    assert [len(await app.runs(job=f"new.{name}")) for name in ("first", "ask", "last")] == [1, 1, 1]
-    assert await app.runs(job="old.first") == []
+    assert [len(await app.runs.page(job=f"new.{name}")) for name in ("first", "ask", "last")] == [1, 1, 1]
+    assert await app.runs.page(job="old.first") == []
 
 
 async def test_one_that_has_not_begun_begins_under_the_new_name(app: Foliot, engine: InlineEngine) -> None:
-    execution_id = await app.start_workflow("old")
+    execution_id = await app.workflows.start("old")
 
     await rename(app)
     await engine.join()
 
-    execution = await app.workflow_status(execution_id)
+    execution = await app.workflows.status(execution_id)
     assert execution is not None
     assert (execution.workflow_id, execution.results) == ("new", {"first": "success", "ask": None, "last": None})
 
@@ -65,17 +65,17 @@ async def test_executions_of_a_deleted_workflow_are_not_led_on_by_the_one_that_t
     app: Foliot, engine: InlineEngine
 ) -> None:
     other = {"name": "other", "command": "true", "after": ["ask"]}
-    await app.deploy_workflow({"id": "new", "steps": [{"name": "ask", "approve": True}, other]})
-    outlived = await app.start_workflow("new")
+    await app.workflows.deploy({"id": "new", "steps": [{"name": "ask", "approve": True}, other]})
+    outlived = await app.workflows.start("new")
     await engine.join()
-    await app.delete_workflow("new")
+    await app.workflows.delete("new")
 
     await rename(app)
-    taken = await app.start_workflow("new")
-    await app.approve(outlived, "ask")
+    taken = await app.workflows.start("new")
+    await app.workflows.approve(outlived, "ask")
     await engine.join()
 
-    before, after = await app.workflow_status(outlived), await app.workflow_status(taken)
+    before, after = await app.workflows.status(outlived), await app.workflows.status(taken)
     assert before is not None
     assert after is not None
     assert (before.status, before.results) == ("success", {"ask": "success", "other": "success"})

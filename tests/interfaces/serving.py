@@ -49,7 +49,7 @@ async def running(node: Node) -> AsyncIterator[Node]:
 
 
 async def ended(app: Foliot, run_id: str) -> RunView:
-    while not (run := await app.run(run_id)).status.is_terminal:
+    while not (run := await app.runs.get(run_id)).status.is_terminal:
         await asyncio.sleep(0.01)
     return run
 

@@ -7,7 +7,7 @@ import pytest
 
 from foliot.domain.workflow.graph import Graph
 from foliot.interfaces.cli.execution_words import Told
-from foliot.service.executions import ExecutionView, StepView
+from foliot.service.execution_views import ExecutionView, StepView
 from tests.interfaces.conftest import Call
 from tests.interfaces.terminal import on_terminal
 from tests.interfaces.test_show import fields

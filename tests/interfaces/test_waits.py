@@ -48,8 +48,8 @@ async def engine(app: Foliot) -> AsyncIterator[InlineEngine]:
 async def begin(engine: InlineEngine, **step: object) -> Told:
     """An execution with one step, as far as it comes."""
     app = engine.app
-    await app.deploy_workflow({"id": "flow", "steps": [{"name": "only", **step}]})
-    execution_id = await app.start_workflow("flow")
+    await app.workflows.deploy({"id": "flow", "steps": [{"name": "only", **step}]})
+    execution_id = await app.workflows.start("flow")
     await engine.run_until_idle()
     told = await Told.gather(await app.open(), execution_id)
     assert told is not None
@@ -58,7 +58,7 @@ async def begin(engine: InlineEngine, **step: object) -> Told:
 
 async def why_run(engine: InlineEngine, run_id: str | None) -> str:
     services = await engine.app.open()
-    return (await RunPage.gather(services, await services.desk.get(run_id or ""))).why
+    return (await RunPage.gather(services, await services.runs.record(run_id or ""))).why
 
 
 async def test_a_step_says_when_it_is_tried_again(engine: InlineEngine) -> None:
@@ -108,7 +108,7 @@ async def test_a_step_says_what_the_gate_asks_that_its_execution_began_with(engi
     before = told.why_step(told.view.steps[0])
 
     later = {"name": "only", "command": "true", "depends_on": ["alone"], "wait_sec": 60}
-    await engine.app.deploy_workflow({"id": "flow", "steps": [later]})
+    await engine.app.workflows.deploy({"id": "flow", "steps": [later]})
 
     again = await Told.gather(await engine.app.open(), told.view.id)
     assert again is not None
@@ -122,12 +122,12 @@ async def test_a_step_of_a_deleted_workflow_still_says_what_it_waits_for(engine:
     await engine.run_until_idle()
     told = await begin(engine, command="true", depends_on=["alone"], wait_sec=600)
 
-    await engine.app.delete_workflow("flow")
+    await engine.app.workflows.delete("flow")
 
     again = await Told.gather(await engine.app.open(), told.view.id)
     assert again is not None
     assert again.why_step(again.view.steps[0]).endswith("waits for its gate, until 2026-01-01 00:10:00Z at most: alone")
-    assert (await engine.app.run(first)).status == "running"
+    assert (await engine.app.runs.get(first)).status == "running"
 
 
 async def test_a_step_says_which_limit_the_job_had_when_its_execution_began(engine: InlineEngine) -> None:
@@ -135,9 +135,9 @@ async def test_a_step_says_which_limit_the_job_had_when_its_execution_began(engi
     first = await engine.app.enqueue("alone")
     await engine.run_until_idle()
     told = await begin(engine, job="alone")
-    spec = (await services.registrar.job("alone")).spec
+    spec = (await services.jobs.record("alone")).spec
 
-    await services.registrar.put_jobs({JobId("alone"): replace(spec, options=replace(spec.options, max_concurrent=7))})
+    await services.jobs.put({JobId("alone"): replace(spec, options=replace(spec.options, max_concurrent=7))})
 
     again = await Told.gather(services, told.view.id)
     assert again is not None
@@ -147,11 +147,11 @@ async def test_a_step_says_which_limit_the_job_had_when_its_execution_began(engi
 async def test_a_gate_of_a_step_waits_from_when_the_step_could_start(engine: InlineEngine) -> None:
     await engine.app.enqueue("free")
     step = {"name": "only", "command": "true", "depends_on": ["free"], "wait_sec": 600}
-    await engine.app.deploy_workflow({"id": "flow", "steps": [step]})
+    await engine.app.workflows.deploy({"id": "flow", "steps": [step]})
     planned = to_datetime(START) - timedelta(hours=1)
     assert await engine.app.launcher.start("flow", None, None, planned, "key")
     await engine.run_until_idle()
-    [run] = await engine.app.runs(job="flow.only")
+    [run] = await engine.app.runs.page(job="flow.only")
 
     assert run.scheduled_for == planned
     assert "until 2026-01-01 00:10:00Z at most" in await why_run(engine, run.id)
@@ -178,10 +178,10 @@ def test_the_picture_of_a_workflow_says_it_below(call: Call, plant: Path) -> Non
 async def begin_without_worker(url: str) -> None:
     """An execution whose step waits in a queue that nobody works on."""
     async with Foliot(url) as app:
-        await app.deploy_workflow({"id": "odd", "steps": [{"name": "only", "command": "true", "queue": "nobody"}]})
-        await app.start_workflow("odd")
+        await app.workflows.deploy({"id": "odd", "steps": [{"name": "only", "command": "true", "queue": "nobody"}]})
+        await app.workflows.start("odd")
         node = await app.node(Settings(label="test"))
         await node.start()
-        while not await app.runs(job="odd.only"):
+        while not await app.runs.page(job="odd.only"):
             await asyncio.sleep(0.01)
         await node.stop()

@@ -20,11 +20,11 @@ from foliot.errors import (
     OutputUnfinished,
 )
 from foliot.service.logs import LogView
-from foliot.service.presence import LOOK_EVERY
+from foliot.service.run_waiter import LOOK_EVERY
+from foliot.service.services import Services
 from foliot.testing.builders import a_chunk, a_run, failed, given_back, lost, retention, succeeded, to_retry
 from foliot.testing.clock import VirtualClock
 from foliot.testing.conformance.storage.scene import Scene
-from foliot.wiring import Services
 from tests.engine.ease import ease
 
 COMPLETE = closing_line(Closing())

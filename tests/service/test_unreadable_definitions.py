@@ -13,11 +13,11 @@ from foliot.domain.job import JobSpec
 from foliot.errors import RowUnreadable
 from foliot.interfaces.cli.words import schedule_state
 from foliot.ports.storage import Storage
+from foliot.service.services import Services
 from foliot.service.verify import verify
 from foliot.testing.builders import every
 from foliot.testing.clock import START
 from foliot.testing.conformance.storage.scene import Scene
-from foliot.wiring import Services
 
 A, B, C = (JobId(name) for name in "abc")
 Spoil = Callable[..., None]
@@ -90,12 +90,12 @@ async def test_who_declares_it_mends_it(services: Services, scene: Scene, spoil:
 
 
 async def test_an_upsert_of_a_schedule_mends_it(services: Services, scene: Scene, spoil: Spoil) -> None:
-    await services.registrar.put_jobs({A: JobSpec(kind="shell", spec={"command": "true"})})
+    await services.jobs.put({A: JobSpec(kind="shell", spec={"command": "true"})})
     given = {ScheduleId("s"): every(60, job_id=A)}
-    await services.registrar.put_schedules(given)
+    await services.schedules.put(given)
     spoil("schedules", "s")
 
-    await services.registrar.put_schedules(given)
+    await services.schedules.put(given)
 
     [view] = await services.overview.schedules()
     assert not view.unreadable
@@ -106,31 +106,31 @@ async def test_one_that_nobody_declares_is_named_to_who_asks_for_it(services: Se
     spoil("jobs", B)
 
     with pytest.raises(RowUnreadable, match="the row of job 'b' cannot be read"):
-        await services.registrar.job(B)
+        await services.jobs.record(B)
 
 
 async def test_a_schedule_is_shown_whatever_is_left_of_those_before_it(services: Services, spoil: Spoil) -> None:
     await services.deployer.apply(declared())
     for _ in range(3):
-        await services.registrar.upsert_schedule("again", job_id=A, interval=60)
+        await services.schedules.upsert("again", job_id=A, interval=60)
         spoil("schedules", "again")
         await services.storage.schedules.delete([ScheduleId("again")])
 
-    await services.registrar.upsert_schedule("again", job_id=A, interval=90)
+    await services.schedules.upsert("again", job_id=A, interval=90)
 
-    view = await services.registrar.get_schedule("again")
+    view = await services.schedules.get("again")
     assert (view.schedule_expr, len(view.preview)) == ("90", 5)
 
 
 async def test_a_schedule_is_found_however_many_there_were_before_it(services: Services) -> None:
     await services.deployer.apply(declared())
     for _ in range(101):
-        await services.registrar.upsert_schedule("again", job_id=A, interval=60)
-        await services.registrar.delete_schedule("again")
+        await services.schedules.upsert("again", job_id=A, interval=60)
+        await services.schedules.delete("again")
 
-    await services.registrar.upsert_schedule("again", job_id=A, interval=90)
+    await services.schedules.upsert("again", job_id=A, interval=90)
 
-    assert (await services.registrar.get_schedule("again")).schedule_expr == "90"
+    assert (await services.schedules.get("again")).schedule_expr == "90"
 
 
 async def test_a_living_schedule_that_cannot_be_read_is_named(services: Services, spoil: Spoil) -> None:
@@ -138,4 +138,4 @@ async def test_a_living_schedule_that_cannot_be_read_is_named(services: Services
     spoil("schedules", B)
 
     with pytest.raises(RowUnreadable, match="the row of schedule 'b' cannot be read"):
-        await services.registrar.get_schedule(B)
+        await services.schedules.get(B)

@@ -13,11 +13,11 @@ from foliot.domain.run import Run
 from foliot.domain.schedule import ScheduleSpec
 from foliot.domain.tick import TickOutcome, TickReason, tick_key
 from foliot.ports.runs import Depth
+from foliot.service.services import Services
 from foliot.service.views import RunView, as_json, view_attempt, view_job, view_run, view_tick
 from foliot.testing.builders import REPORT, a_run, cron, every, failed, lost, manual, some_runs, succeeded, to_retry
 from foliot.testing.clock import START
 from foliot.testing.conformance.storage.scene import Scene
-from foliot.wiring import Services
 
 SPECIFIED = {
     *("id", "job_id", "job_schedule_id", "status", "scheduled_for", "started_at", "finished_at", "attempt"),
@@ -211,7 +211,7 @@ async def test_a_schedule_says_in_words_what_it_does(
     await scene.schedule(spec)
 
     [listed] = await services.overview.schedules()
-    shown = await services.registrar.get_schedule("nightly")
+    shown = await services.schedules.get("nightly")
 
     assert listed.description == shown.description == as_json(shown)["description"] == words
 

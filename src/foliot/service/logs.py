@@ -27,7 +27,7 @@ from foliot.domain.run import BEGUN, AttemptRecord, Run
 from foliot.errors import NotFound, OutputLost, OutputPruned, OutputTruncated, OutputUnavailable, OutputUnfinished
 from foliot.ports.clock import Clock
 from foliot.ports.storage import Storage
-from foliot.service.presence import LOOK_EVERY
+from foliot.service.run_waiter import LOOK_EVERY
 
 _PAGE: Final = 1_000
 _BEHIND: Final = (1 << 63) - 1

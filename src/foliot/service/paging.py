@@ -7,18 +7,29 @@ from typing import Final, Protocol, TypeVar
 from foliot.domain.ids import JobId
 from foliot.domain.job import Job
 from foliot.domain.schedule import Schedule
-from foliot.errors import RowUnreadable
+from foliot.errors import InvalidInput, RowUnreadable, shown
 from foliot.ports.executions import WorkflowVersion
 from foliot.ports.storage import Storage
 
 log = logging.getLogger(__name__)
 
 PAGE: Final = 1_000
+SUGGESTIONS: Final = 1_000
+"""How many names are compared with one that does not exist."""
+_LONGEST_PAGE: Final = 10_000
 
 Item = TypeVar("Item")
 Key = TypeVar("Key")
 Key_contra = TypeVar("Key_contra", contravariant=True)
 Page_co = TypeVar("Page_co", covariant=True)
+
+
+def check_limit(limit: object) -> None:
+    """Refuse a page size that is not 1 to 10,000."""
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= _LONGEST_PAGE:
+        raise InvalidInput(
+            f"limit must be 1 to {_LONGEST_PAGE}, not {shown(limit)}", hint="Ask for less at once.", field="limit"
+        )
 
 
 async def each_of(

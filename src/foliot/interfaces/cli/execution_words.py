@@ -14,9 +14,9 @@ from foliot.interfaces.cli.text import counted
 from foliot.interfaces.cli.waits import waits_of
 from foliot.interfaces.cli.why import REASONS
 from foliot.interfaces.cli.words import last_line
-from foliot.service.executions import ExecutionView, StepView
+from foliot.service.execution_views import ExecutionView, StepView
+from foliot.service.services import Services
 from foliot.service.views import as_json
-from foliot.wiring import Services
 
 PENDING: Final = "pending"
 _MOST_NAMED: Final = 5
@@ -49,7 +49,7 @@ class Told(NamedTuple):
     @classmethod
     async def gather(cls, services: Services, execution_id: str) -> "Told | None":
         """None for what is no execution, or one that has not begun."""
-        view = await services.executions.status(execution_id)
+        view = await services.workflows.status(execution_id)
         if view is None:
             return None
         steps = {step.name: step for step in view.steps}
@@ -134,7 +134,7 @@ async def _version(services: Services, view: ExecutionView) -> tuple[Sequence[St
     """The steps of the version that it goes through; without what they wait for, where that cannot be read."""
     is_over = Status(view.status).is_terminal
     try:
-        version = await services.workflows.get(view.workflow_id, view.version)
+        version = await services.workflows.record(view.workflow_id, view.version)
     except (NotFound, RowUnreadable) as error:
         return [Step(name=step.name) for step in view.steps], error.message
     return version.spec.steps, "" if is_over else view.error or ""

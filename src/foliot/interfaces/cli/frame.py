@@ -11,8 +11,8 @@ from foliot.interfaces.cli.table import Column, moment, span
 from foliot.interfaces.cli.text import counted
 from foliot.interfaces.cli.words import last_line, rule, status
 from foliot.ports.runs import Depth
+from foliot.service.services import Services
 from foliot.service.views import RunView, ScheduleView, WorkerView, as_json
-from foliot.wiring import Services
 
 MOST_ROWS: Final = 10
 _FAILURES: Final = 5

@@ -13,8 +13,8 @@ from foliot.domain.instant import SECOND
 from foliot.domain.job import Job
 from foliot.interfaces.cli.table import Column, moment, span
 from foliot.interfaces.cli.words import status
+from foliot.service.services import Services
 from foliot.service.views import RunView, as_json, view_run
-from foliot.wiring import Services
 
 VERDICT_COLUMNS: Final = (
     Column("DEPENDS ON", is_whole=True),

@@ -11,7 +11,7 @@ from foliot.interfaces.cli.configuration import contents
 from foliot.interfaces.cli.deployment_lines import all_changes
 from foliot.interfaces.cli.table import aligned, moment
 from foliot.interfaces.cli.text import shown
-from foliot.wiring import Services
+from foliot.service.services import Services
 
 
 async def greeting(

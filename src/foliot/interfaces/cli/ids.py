@@ -9,7 +9,7 @@ import click
 from click.shell_completion import CompletionItem
 
 if TYPE_CHECKING:
-    from foliot.wiring import Services
+    from foliot.service.services import Services
 
 Look = Callable[["Services"], Awaitable[list[CompletionItem]]]
 Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
@@ -51,16 +51,14 @@ async def _schedules(services: "Services") -> list[CompletionItem]:
 
 
 async def _runs(services: "Services") -> list[CompletionItem]:
-    from foliot.ports.runs import RunFilter
-
-    runs = await services.desk.page(RunFilter(limit=50))
+    runs = await services.runs.page(limit=50)
     return [CompletionItem(run.id, help=f"{run.job_id} {run.status}") for run in runs]
 
 
 async def _workflows(services: "Services") -> list[CompletionItem]:
     from foliot.errors import RowUnreadable
 
-    found = await services.workflows.page(limit=_MOST)
+    found = await services.workflows.records(limit=_MOST)
     return [
         CompletionItem(one.name, help=one.message)
         if isinstance(one, RowUnreadable)

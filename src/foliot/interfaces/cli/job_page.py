@@ -10,8 +10,8 @@ from foliot.interfaces.cli.speaking import tell
 from foliot.interfaces.cli.table import moment, print_fields, print_section
 from foliot.interfaces.cli.words import RUN_COLUMNS, job_state, json_line, option_words, plain, run_row
 from foliot.ports.runs import RunFilter
+from foliot.service.services import Services
 from foliot.service.views import JobView, RunView, ScheduleView, as_json, view_job, view_run
-from foliot.wiring import Services
 
 _RECENT: Final = 5
 
@@ -24,8 +24,8 @@ class JobPage(NamedTuple):
 
     @classmethod
     async def gather(cls, services: Services, job_id: str) -> "JobPage":
-        job = await services.registrar.job(job_id)
-        runs = await services.desk.page(RunFilter(job_id=job.id, limit=_RECENT))
+        job = await services.jobs.record(job_id)
+        runs = await services.runs.records(RunFilter(job_id=job.id, limit=_RECENT))
         latest = runs[0] if runs else None
         return cls(
             view_job(job, latest),

@@ -6,8 +6,8 @@ from typing import NamedTuple
 from foliot.errors import RowUnreadable
 from foliot.ports.executions import WorkflowVersion
 from foliot.service.paging import PAGE, each_of, workflow_id_of
+from foliot.service.services import Services
 from foliot.service.views import JobView, ScheduleView
-from foliot.wiring import Services
 
 
 class Listed(NamedTuple):
@@ -33,5 +33,5 @@ async def all_schedules(services: Services, job_id: str | None = None) -> list[S
 
 async def all_workflows(services: Services) -> list[WorkflowVersion | RowUnreadable]:
     """The newest version of each, or why it cannot be read."""
-    workflows = each_of(lambda after: services.workflows.page(after=after, limit=PAGE), workflow_id_of)
+    workflows = each_of(lambda after: services.workflows.records(after=after, limit=PAGE), workflow_id_of)
     return [workflow async for workflow in workflows]

@@ -13,7 +13,7 @@ from foliot.interfaces.cli.options import json_option, storage_options
 from foliot.interfaces.cli.place import ask
 from foliot.interfaces.cli.references import NAMING, find_run
 from foliot.interfaces.cli.step_lines import StepJsonPrinter, StepTextPrinter, print_steps, step_names
-from foliot.wiring import Services
+from foliot.service.services import Services
 
 
 @click.command("logs", epilog=NAMING)

@@ -15,8 +15,8 @@ from foliot.interfaces.cli.waits import waits_of
 from foliot.interfaces.cli.why import why
 from foliot.interfaces.cli.words import due, json_line, last_line, status
 from foliot.service.paging import known_jobs
+from foliot.service.services import Services
 from foliot.service.views import AttemptView, RunView, as_json, view_attempt, view_job
-from foliot.wiring import Services
 
 Value = TypeVar("Value")
 
@@ -51,7 +51,7 @@ class RunPage(NamedTuple):
     @classmethod
     async def gather(cls, services: Services, run: Run) -> "RunPage":
         view = await services.overview.run(run)
-        attempts = [view_attempt(record) for record in await services.desk.attempts(run.id)]
+        attempts = [view_attempt(record) for record in await services.runs.attempt_records(run.id)]
         end = (await services.logs.tail(run.id, 1)).end
         told = await Told.gather(services, run.root or run.id)
         step = run.item if run.root is not None else None

@@ -14,8 +14,8 @@ from foliot.interfaces.cli.speaking import say, tell_objects
 from foliot.interfaces.cli.table import print_table
 from foliot.interfaces.cli.words import RUN_COLUMNS, run_row
 from foliot.ports.runs import RunFilter
+from foliot.service.services import Services
 from foliot.service.views import as_json, view_run
-from foliot.wiring import Services
 
 
 def _statuses(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
@@ -50,11 +50,11 @@ def command(
 
     async def page(services: Services) -> list[Run]:
         whole = None if root is None else (await find_run(services, root)).id
-        found = await services.desk.page(only._replace(root=whole))
+        found = await services.runs.records(only._replace(root=whole))
         if not found and job is not None:
-            await services.registrar.job(job)
+            await services.jobs.record(job)
         if not found and schedule is not None:
-            await services.registrar.schedule(schedule)
+            await services.schedules.record(schedule)
         return found
 
     _print(ask(storage, config, page), as_json)

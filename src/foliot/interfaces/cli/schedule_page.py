@@ -4,8 +4,8 @@ from typing import Any, Final, NamedTuple
 
 from foliot.interfaces.cli.table import Column, moment, print_fields, print_section
 from foliot.interfaces.cli.words import rule, schedule_state, tick_row
+from foliot.service.services import Services
 from foliot.service.views import ScheduleView, TickView, as_json
-from foliot.wiring import Services
 
 _RECENT: Final = 10
 _TICKS: Final = (Column("LAST TICKS"), Column("OUTCOME", stays=True), Column("RUN", is_whole=True), Column("STATUS"))
@@ -17,9 +17,9 @@ class SchedulePage(NamedTuple):
 
     @classmethod
     async def gather(cls, services: Services, schedule_id: str) -> "SchedulePage":
-        stored = await services.registrar.schedule(schedule_id)
+        stored = await services.schedules.record(schedule_id)
         ticks = await services.overview.ticks(stored, _RECENT)
-        return cls(await services.registrar.get_schedule(schedule_id), ticks)
+        return cls(await services.schedules.get(schedule_id), ticks)
 
     def document(self) -> dict[str, Any]:
         ticks = [as_json(tick) for tick in self.ticks]

@@ -15,8 +15,8 @@ from foliot.interfaces.cli.place import ask
 from foliot.interfaces.cli.speaking import say, tell_objects
 from foliot.interfaces.cli.table import Column, moment, print_table
 from foliot.interfaces.cli.words import rule, schedule_state
+from foliot.service.services import Services
 from foliot.service.views import ScheduleView, as_json
-from foliot.wiring import Services
 
 _COLUMNS: Final = (
     Column("SCHEDULE", is_whole=True),
@@ -56,7 +56,7 @@ def command(context: click.Context, storage: str | None, config: Path | None, jo
 async def _schedules(services: Services, job: str | None) -> list[ScheduleView]:
     found = await all_schedules(services, job)
     if not found and job is not None:
-        await services.registrar.job(job)
+        await services.jobs.record(job)
     return found
 
 

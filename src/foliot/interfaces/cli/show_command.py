@@ -15,7 +15,7 @@ from foliot.interfaces.cli.references import NAMING, find_run, nothing
 from foliot.interfaces.cli.run_page import RunPage
 from foliot.interfaces.cli.schedule_page import SchedulePage
 from foliot.interfaces.cli.speaking import tell_json
-from foliot.wiring import Services
+from foliot.service.services import Services
 
 
 @click.command("show", epilog=NAMING)

@@ -15,8 +15,8 @@ from foliot.interfaces.cli.speaking import say, tell_json
 from foliot.interfaces.cli.table import is_terminal, moment
 from foliot.interfaces.cli.text import Cleaner, shown
 from foliot.service.logs import LogView
+from foliot.service.services import Services
 from foliot.service.step_logs import StepLogs, StepPiece
-from foliot.wiring import Services
 
 _PATIENCE: Final = 1.0
 _WIDEST: Final = 24
@@ -127,7 +127,7 @@ async def step_names(services: Services, run: Run) -> list[str] | None:
     jobs = await services.storage.jobs.get([run.job_id])
     if run.job_id not in jobs or jobs[run.job_id].spec.kind != GRAPH:
         return None
-    return [step.name for step in (await services.workflows.get(run.job_id)).spec.steps]
+    return [step.name for step in (await services.workflows.record(run.job_id)).spec.steps]
 
 
 async def print_steps(services: Services, run_id: RunId, printer: StepPrinter, *, is_following: bool) -> None:

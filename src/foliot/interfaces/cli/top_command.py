@@ -18,7 +18,7 @@ from foliot.interfaces.cli.place import ask
 from foliot.interfaces.cli.speaking import tell, tell_json
 from foliot.interfaces.cli.table import console, is_terminal, print_table, rich_table
 from foliot.interfaces.cli.text import shown
-from foliot.wiring import Services
+from foliot.service.services import Services
 
 
 @click.command("top")

@@ -16,8 +16,8 @@ from foliot.interfaces.cli.patience import ProgressLine
 from foliot.interfaces.cli.place import ask
 from foliot.interfaces.cli.speaking import say, tell, tell_json
 from foliot.interfaces.cli.text import counted, shown
+from foliot.service.services import Services
 from foliot.service.verify import Report, verify, verify_rows
-from foliot.wiring import Services
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MEND = "declare it again, or restore it from a backup"

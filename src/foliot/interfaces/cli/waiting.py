@@ -6,8 +6,9 @@ from foliot.interfaces.cli.speaking import say, surely, tell, tell_done, tell_js
 from foliot.interfaces.cli.step_lines import follow_run
 from foliot.interfaces.cli.text import shown
 from foliot.interfaces.cli.words import last_line, status
+from foliot.service.run_waiter import RunWaiter
+from foliot.service.services import Services
 from foliot.service.views import as_json, view_run
-from foliot.wiring import Services
 
 
 async def see_through(services: Services, run_id: RunId, *, wait: bool, follow: bool, is_json: bool) -> int:
@@ -19,13 +20,13 @@ async def see_through(services: Services, run_id: RunId, *, wait: bool, follow: 
         (say if follow or is_json else tell)(run_id)
     await _warn_without_worker(services, run_id)
     if follow:
-        await follow_run(services, await services.desk.get(run_id))
-    [run] = await services.presence.ended(run_id)
+        await follow_run(services, await services.runs.record(run_id))
+    [run] = await RunWaiter(services.storage, services.clock).ended(run_id)
     return _tell_end(run, is_json=is_json)
 
 
 async def _warn_without_worker(services: Services, run_id: RunId) -> None:
-    run = await services.desk.get(run_id)
+    run = await services.runs.record(run_id)
     workers = await services.overview.workers()
     if not any(worker.is_alive and run.queue in worker.queues for worker in workers):
         warn(f'no worker of queue "{run.queue}" is alive: the run waits', "Start one with: foliot serve")

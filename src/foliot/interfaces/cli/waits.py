@@ -12,8 +12,8 @@ from foliot.interfaces.cli.gate_words import waits_for_gate
 from foliot.interfaces.cli.why import Crowd, why
 from foliot.ports.runs import RunFilter
 from foliot.service.paging import known_jobs, known_versions
+from foliot.service.services import Services
 from foliot.service.views import RunView, WorkerView, view_job, view_run
-from foliot.wiring import Services
 
 _WAITING: Final = (Status.SCHEDULED, Status.QUEUED)
 _MOST_READY: Final = 1_000

@@ -20,8 +20,8 @@ from foliot.interfaces.cli.table import Column, moment, print_table
 from foliot.interfaces.cli.words import status
 from foliot.ports.executions import WorkflowVersion
 from foliot.service.paging import workflow_id_of
+from foliot.service.services import Services
 from foliot.service.views import RunView, ScheduleView, as_json, view_run
-from foliot.wiring import Services
 
 _SECTIONS: Final = {
     "Look": {

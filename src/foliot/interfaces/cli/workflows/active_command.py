@@ -13,7 +13,7 @@ from foliot.interfaces.cli.place import ask
 from foliot.interfaces.cli.speaking import say, tell_objects
 from foliot.interfaces.cli.table import Column, moment, print_table
 from foliot.interfaces.cli.workflows.finding import find_workflow
-from foliot.wiring import Services
+from foliot.service.services import Services
 
 _COLUMNS: Final = (
     Column("EXECUTION", is_whole=True),

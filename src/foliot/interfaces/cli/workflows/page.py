@@ -24,7 +24,7 @@ from foliot.interfaces.cli.table import Column, console, is_terminal, print_fiel
 from foliot.interfaces.cli.words import json_line
 from foliot.interfaces.cli.workflows.finding import find_execution, find_workflow
 from foliot.ports.executions import WorkflowVersion
-from foliot.wiring import Services
+from foliot.service.services import Services
 
 _PIPE_WIDTH: Final = 120
 _WAITS: Final = (Column("WAITS", is_whole=True), Column("WHY", stays=True))

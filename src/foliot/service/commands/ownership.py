@@ -1,4 +1,4 @@
-"""A definition is changed and deleted where it was made: in its file, its application or its workflow."""
+"""Ownership: a definition is changed and deleted only where it is defined, in its file, application or workflow."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -6,12 +6,12 @@ from typing import Final
 from foliot.domain.deployment import OWNERS
 from foliot.errors import OwnedElsewhere
 
-_FORGETFUL: Final = ("file", "app")
-"""Owners whose definitions may be gone without a word."""
+_MAY_BE_STALE: Final = ("file", "app")
+"""Owners that may drop a definition without deleting the stored one."""
 
 
 def refuse_foreign(what: str, changes: Iterable[tuple[str, str, str]]) -> None:
-    """Refuse changes (id, owner, who wants it) of what somebody else owns: all of them at once."""
+    """Refuse changes (id, stored owner, new owner) of definitions with another owner, all in one error."""
     refused = [(name, OWNERS[owner]) for name, owner, source in changes if owner in OWNERS and owner != source]
     if refused:
         places = ", ".join(dict.fromkeys(place for _, place in refused))
@@ -20,10 +20,13 @@ def refuse_foreign(what: str, changes: Iterable[tuple[str, str, str]]) -> None:
 
 
 def refuse_owned(what: str, name: str, owner: str, *, force: bool) -> None:
-    """Refuse to delete what a file or an application defines. Nobody else can tell whether it still does: `force` says
-    that it does not. Should it after all, it comes back from there."""
-    if owner in OWNERS and not (force and owner in _FORGETFUL):
-        left_over = f" If the {what} is gone from there: --force, in code force=True." if owner in _FORGETFUL else ""
+    """Refuse to delete what a file or an application defines.
+
+    Only the owner knows whether the definition is still there; `force` says that it is not. If it is, the owner creates
+    it again.
+    """
+    if owner in OWNERS and not (force and owner in _MAY_BE_STALE):
+        left_over = f" If the {what} is gone from there: --force, in code force=True." if owner in _MAY_BE_STALE else ""
         raise OwnedElsewhere(
             f'{what} "{name}" is defined {OWNERS[owner]}', hint=f"Remove it where it is defined.{left_over}"
         )

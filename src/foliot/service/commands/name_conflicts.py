@@ -1,4 +1,4 @@
-"""Names that a workflow would get although another bears them: a step is a job, and two jobs of one name are one."""
+"""Names of workflows and steps that are already in use. A step is stored as a job, and job ids are unique."""
 
 from collections.abc import Collection, Mapping
 
@@ -13,17 +13,18 @@ from foliot.ports.storage import Storage
 from foliot.service.paging import found_with_errors, known_jobs, versions_with_errors
 
 
-class Rivals:
-    """All workflows that may bear a name: those that are stored, and those that are to be stored together."""
+class NameConflicts:
+    """Compares the names of a workflow with stored workflows and with those that are stored together with it."""
 
     def __init__(self, storage: Storage, coming: Mapping[str, WorkflowSpec]) -> None:
         self._storage = storage
-        self._coming = _borne_by(coming)
+        self._coming = _names_of(coming)
 
     async def taken(self, workflow_id: str, spec: WorkflowSpec) -> dict[JobId, str]:
-        """The names that a workflow would get and others bear, and what of those bears them.
+        """Return the new names of a workflow that are in use, each with what uses it.
 
-        Former versions count: their jobs are stored, and executions of them may be under way. What it has it keeps.
+        Former versions count: their jobs are stored, and executions of them may be open. Names that the workflow
+        already has are not new.
         """
         rivals = [(name, None) for name in possible_rivals(workflow_id, spec)]
         found = await versions_with_errors(self._storage, [(workflow_id, None), *rivals])
@@ -43,11 +44,11 @@ class Rivals:
                     others |= names_borne(rival, one.spec)
         if unreadable:
             others = await self._maybe_taken(new, unreadable, own) | others
-        others = await self._anybodys(workflow_id, new) | others
+        others = await self._unreadable_jobs(workflow_id, new) | others
         return {name: what for name, what in others.items() if name in new}
 
-    async def _anybodys(self, workflow_id: str, names: set[JobId]) -> dict[JobId, str]:
-        """Jobs that cannot be read, and are not known to be behind the workflow."""
+    async def _unreadable_jobs(self, workflow_id: str, names: set[JobId]) -> dict[JobId, str]:
+        """Return jobs that cannot be read and are not known to belong to the workflow."""
         stored: dict[JobId, Job | RowUnreadable] = await found_with_errors(self._storage.jobs.get, [*names])
         unreadable = {name for name, job in stored.items() if isinstance(job, RowUnreadable)}
         if not unreadable:
@@ -62,9 +63,9 @@ class Rivals:
     async def _maybe_taken(
         self, names: set[JobId], rivals: Collection[str], own: WorkflowVersion | RowUnreadable | None
     ) -> dict[JobId, str]:
-        """Jobs of steps, none of `own`, that are named as those of rivals which cannot be read."""
+        """Return jobs of steps, none of `own`, with names that unreadable workflows may have given."""
         if isinstance(own, RowUnreadable):
-            # They may as well be its own: it could never be mended.
+            # The names may be its own; refusing them would make it impossible to replace it.
             return {}
         former = [] if own is None else await self._versions(own)
         readable = [one for one in former if not isinstance(one, RowUnreadable)]
@@ -79,15 +80,15 @@ class Rivals:
         }
 
     async def _versions(self, newest: WorkflowVersion | RowUnreadable) -> list[WorkflowVersion | RowUnreadable]:
-        """All versions of a workflow; that alone which cannot be read, if it is the newest."""
+        """Return all versions of a workflow, or only the newest if that cannot be read."""
         if isinstance(newest, RowUnreadable):
             return [newest]
         numbers = [(newest.workflow_id, number + 1) for number in range(newest.version)]
         return [*(await versions_with_errors(self._storage, numbers)).values()]
 
 
-def _borne_by(workflows: Mapping[str, WorkflowSpec]) -> Mapping[JobId, tuple[str, str]]:
-    """Names with the workflow that bears them, and what of it does. Of two that bear one, the first has it."""
+def _names_of(workflows: Mapping[str, WorkflowSpec]) -> Mapping[JobId, tuple[str, str]]:
+    """Return each name with its workflow and what has the name in it. Of two workflows, the first one counts."""
     borne: dict[JobId, tuple[str, str]] = {}
     for workflow_id, spec in workflows.items():
         for name, what in names_borne(workflow_id, spec).items():

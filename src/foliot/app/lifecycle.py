@@ -1,4 +1,4 @@
-"""Bringing what was declared into a storage, and to work."""
+"""Opening an application: applying its declarations to a storage, and building nodes."""
 
 import asyncio
 import os
@@ -10,8 +10,9 @@ from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 from weakref import WeakSet
 
-from foliot.app.declaring import Declarations
-from foliot.app.seat import Seat, already_open, elsewhere, still_used
+from foliot.app.background import Background, run_through, same_loop, wait_on
+from foliot.app.loop_binding import LoopBinding, already_open, still_in_use, wrong_loop
+from foliot.app.registry import Registry
 from foliot.domain.defaults import DEFAULT_STORAGE
 from foliot.domain.deployment import Declared
 from foliot.domain.launch import LAUNCH_JOB, LAUNCH_SPEC
@@ -19,12 +20,11 @@ from foliot.domain.workflow.jobs import jobs_of_all
 from foliot.engine.node import Node, Settings
 from foliot.ports.clock import Clock
 from foliot.ports.launcher import RunLauncher, ask
-from foliot.service.background import Background, here_already, run_through, wait_on
-from foliot.service.launcher import DeskLauncher
+from foliot.service.commands.launcher import ServiceLauncher
+from foliot.service.services import Services
 from foliot.wiring import (
     EVERYTHING,
     Reach,
-    Services,
     build_node,
     build_runners,
     node_label,
@@ -34,7 +34,7 @@ from foliot.wiring import (
 Answer = TypeVar("Answer")
 
 
-class Application(Declarations):
+class Application(Registry):
     """Declarations on one storage."""
 
     def __init__(
@@ -48,16 +48,16 @@ class Application(Declarations):
         self._url = storage
         self._clock = clock
         self._launcher = launcher
-        self._start_afresh()
+        self._reset()
         _APPLICATIONS.add(self)
 
-    def _start_afresh(self) -> None:
-        """Open nowhere, used by nobody."""
-        self._seat: Seat | None = None
-        self._taking = threading.Lock()
+    def _reset(self) -> None:
+        """Set the state of an application that is not open."""
+        self._binding: LoopBinding | None = None
+        self._bind_lock = threading.Lock()
         self._background = Background()
         self._blocks = 0
-        """How many `async with` blocks are under way."""
+        """The number of open `async with` blocks."""
         self._nodes: WeakSet[Node] = WeakSet()
 
     async def __aenter__(self) -> Self:
@@ -73,76 +73,76 @@ class Application(Declarations):
             await self.close()
 
     async def open(self, services: Services | None = None, *, is_inline: bool = False) -> Services:
-        """Open the storage, or take an open one, and apply what was declared. Safe to call again.
+        """Open the storage, or take open services, and apply the declarations. Safe to call again.
 
-        `is_inline`: the storage that is given does every verb before its call returns.
+        `is_inline`: every call of the given storage is done when it returns.
         """
-        seat = self._seat
-        if seat is None or seat.services is None or services is not None or seat.loop is not asyncio.get_running_loop():
+        binding, loop = self._binding, asyncio.get_running_loop()
+        if binding is None or binding.services is None or services is not None or binding.loop is not loop:
             return await self._open(services, is_inline)
-        return seat.services
+        return binding.services
 
     async def close(self) -> None:
-        """Let go of the storage. Safe to call again; the next call that needs it opens it anew.
+        """Close the storage. Safe to call again; the next call that needs the storage opens it again.
 
-        Refused while a block or a node uses it: to wait for them would be to wait for oneself, in a job that closes the
-        application of its own worker.
+        Refused while a block or a node uses it. Waiting for them would deadlock a job that closes the application of
+        its own worker.
         """
-        seat = self._seat
-        if seat is None:
+        binding = self._binding
+        if binding is None:
             return
-        if self._is_used and not seat.is_vacant:
-            raise still_used()
-        if seat.loop is not asyncio.get_running_loop():
-            await self._close_elsewhere(seat)
+        if self._is_used and not binding.is_unused:
+            raise still_in_use()
+        if binding.loop is not asyncio.get_running_loop():
+            await self._close_on_its_loop(binding)
             return
-        self._seat = None
-        await seat.close()
+        self._binding = None
+        await binding.close()
 
-    async def _close_elsewhere(self, seat: Seat) -> None:
-        with self._taking:
-            closing = self._leave(seat)
-            self._seat = None
+    async def _close_on_its_loop(self, binding: LoopBinding) -> None:
+        with self._bind_lock:
+            closing = self._release(binding)
+            self._binding = None
         if closing is not None:
             await asyncio.wrap_future(closing)
 
     async def _open(self, given: Services | None, is_inline: bool) -> Services:
         while True:
-            seat = self._take_seat(asyncio.get_running_loop())
-            async with seat.opening:
-                if seat is not self._seat:
-                    continue  # it was closed, or taken by another loop, while we waited
-                if seat.services is None:
+            binding = self._bind(asyncio.get_running_loop())
+            async with binding.opening:
+                if binding is not self._binding:
+                    continue  # closed, or bound to another loop, while we waited
+                if binding.services is None:
                     services = await self._applied(given or await open_services(self._url, self._clock))
-                    await seat.settle(services, is_inline=is_inline)
+                    await binding.attach(services, is_inline=is_inline)
                     return services
-                if given is not None and given is not seat.services:
+                if given is not None and given is not binding.services:
                     await given.close()
                     raise already_open()
-                return seat.services
+                return binding.services
 
-    def _take_seat(self, loop: asyncio.AbstractEventLoop) -> Seat:
-        """The seat on this loop; a new one if nobody else sits on another."""
-        with self._taking:
-            seat = self._seat
-            if seat is not None and seat.loop is loop:
-                return seat
-            if seat is not None:
-                self._leave(seat)
-            self._seat = Seat(loop)
-            return self._seat
+    def _bind(self, loop: asyncio.AbstractEventLoop) -> LoopBinding:
+        """Return the binding to this loop; a new one unless another loop is in use."""
+        with self._bind_lock:
+            binding = self._binding
+            if binding is not None and binding.loop is loop:
+                return binding
+            if binding is not None:
+                self._release(binding)
+            self._binding = LoopBinding(loop)
+            return self._binding
 
-    def _leave(self, seat: Seat) -> "Future[None] | None":
-        """Give up the seat on another loop, or say that it cannot be given up. What is open there closes by itself."""
-        is_ours = self._background.owns(seat.loop) and not self._is_used
-        if not seat.is_vacant and not is_ours:
-            raise elsewhere()
-        self._blocks = 0  # whoever is still in a block cannot go on: its loop is closed
+    def _release(self, binding: LoopBinding) -> "Future[None] | None":
+        """Release the binding to another loop and close its services, or raise WrongLoop if it is in use."""
+        is_ours = self._background.owns(binding.loop) and not self._is_used
+        if not binding.is_unused and not is_ours:
+            raise wrong_loop()
+        self._blocks = 0  # the loop of every open block is closed
         self._nodes.clear()
-        if seat.services is None:
+        if binding.services is None:
             return None
-        # In the background others may still be at work with it.
-        return self._background.after_others(seat.close() if is_ours else _let_go(seat))
+        # Other calls in the background may still use it.
+        return self._background.after_others(binding.close() if is_ours else _close_left_open(binding))
 
     async def _applied(self, services: Services) -> Services:
         try:
@@ -159,41 +159,41 @@ class Application(Declarations):
     async def _apply(self, services: Services) -> None:
         jobs = {LAUNCH_JOB: LAUNCH_SPEC, **self._jobs}
         await services.workflows.check(self._workflows, Declared(jobs=jobs, workflows=self._workflows))
-        await services.registrar.put_jobs(jobs, coming=jobs_of_all(self._workflows))
+        await services.jobs.put(jobs, coming=jobs_of_all(self._workflows))
         if self._workflows:
-            await services.workflows.register(self._workflows)
+            await services.workflows.put(self._workflows)
         if self._schedules:
-            await services.registrar.declare_schedules(self._schedules)
+            await services.schedules.declare(self._schedules)
 
     def wait(self, call: Coroutine[Any, Any, Answer]) -> Answer:
-        """Make one of the async calls from plain code, in any thread: `app.wait(app.enqueue("report"))`.
+        """Make an async call from plain code, in any thread: `app.wait(app.enqueue("report"))`.
 
-        The call is made on the loop that the application is open on, such as that of the server whose job asks, or on
-        one in the background.
+        The call runs on the loop that the application is open on, such as that of the server that runs the job, or on a
+        background loop.
         """
-        seat = self._seat
-        loop = seat.loop if seat is not None and seat.loop.is_running() else self._background.loop
+        binding = self._binding
+        loop = binding.loop if binding is not None and binding.loop.is_running() else self._background.loop
         if loop is not _running_loop():
             return self._background.run(call) if self._background.owns(loop) else wait_on(loop, call)
-        if seat is not None and seat.is_inline:
+        if binding is not None and binding.is_inline:
             return run_through(call)
         call.close()
-        raise here_already()
+        raise same_loop()
 
     def _leave_behind(self) -> None:
-        """In a forked child: what is open belongs to the parent."""
-        if self._seat is not None:
-            self._seat.leave_behind()
-        self._start_afresh()
+        """In a forked child: the open services belong to the parent."""
+        if self._binding is not None:
+            self._binding.leave_behind()
+        self._reset()
 
     @property
     def launcher(self) -> "Launcher":
-        """Starts runs for ticks, by the application's own launcher or by ours."""
+        """The launcher for ticks: the application's own, or ours."""
         return Launcher(self, self._launcher)
 
     @property
     def has_own_launcher(self) -> bool:
-        """Whether ticks of workflows are handed to a launcher of the application's."""
+        """Whether the application has a launcher of its own for ticks of workflows."""
         return self._launcher is not None
 
     async def node(self, settings: Settings | None = None, reach: Reach = EVERYTHING) -> Node:
@@ -201,13 +201,13 @@ class Application(Declarations):
         chosen = settings or Settings(label=node_label())
         runners = build_runners(self._functions, self.launcher, chosen.slots, reach)
         services = await self.open()
-        node = build_node(services, runners, chosen, self._launcher, self.listeners.listen(services.executions))
+        node = build_node(services, runners, chosen, self._launcher, self.listeners.listen(services.workflows))
         self._nodes.add(node)
         return node
 
 
 class Launcher:
-    """The application's own one, or ours, which is opened when it is first needed. Its answer is always awaited."""
+    """The application's own launcher, or ours, which opens the application when first called."""
 
     def __init__(self, app: Application, own: RunLauncher | None) -> None:
         self._app = app
@@ -219,7 +219,7 @@ class Launcher:
         launcher = self._own
         if launcher is None:
             services = await self._app.open()
-            launcher = DeskLauncher(services.desk, services.workflows, services.executions)
+            launcher = ServiceLauncher(services.runs, services.workflows)
         return await ask(
             launcher,
             workflow_id=workflow_id,
@@ -230,10 +230,10 @@ class Launcher:
         )
 
 
-async def _let_go(seat: Seat) -> None:
-    """Close what a closed loop has left behind, as far as that goes without it; freeing closes the rest."""
+async def _close_left_open(binding: LoopBinding) -> None:
+    """Close the services of a closed loop, as far as possible without it; freeing closes the rest."""
     with suppress(Exception):
-        await seat.close()
+        await binding.close()
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:

@@ -1,9 +1,9 @@
-"""Where an application is open: on one event loop, for all who use it.
+"""The event loop that an application is open on, for all its users.
 
-    nowhere --open--> a loop --close, or the last user leaves--> nowhere
-                       |  ^
-                       |  +-- another loop asks, and this one is closed, or is our own in the background and idle
-                       +----- another loop asks while this one lives: WrongLoop
+    closed --open--> a loop --close, or the last block ends--> closed
+                      |  ^
+                      |  +-- a call on another loop, and this loop is closed, or is our idle background loop
+                      +----- a call on another loop while this loop lives: WrongLoop
 
 Connections belong to the loop that made them; those of PostgreSQL fail on any other.
 """
@@ -14,29 +14,29 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from foliot.errors import InUse, WrongLoop
-from foliot.wiring import Services
+from foliot.service.services import Services
 
 _LEFT_BEHIND: Final[list[object]] = []
 
 
 @dataclass(slots=True)
-class Seat:
-    """A loop, and what is open there."""
+class LoopBinding:
+    """An event loop, and the services that are open on it."""
 
     loop: asyncio.AbstractEventLoop
     services: Services | None = None
     is_inline: bool = False
-    """Every verb of the storage is done when its call returns."""
+    """Every storage call is done when it returns."""
     opening: asyncio.Lock = field(default_factory=asyncio.Lock)
     _keeper: AsyncGenerator[None] | None = None
 
     @property
-    def is_vacant(self) -> bool:
-        """Whether nobody can be using it: its loop is closed, or opening has failed."""
+    def is_unused(self) -> bool:
+        """Whether it is not in use: its loop is closed, or opening has failed."""
         return self.loop.is_closed() or (self.services is None and not self.opening.locked())
 
-    async def settle(self, services: Services, *, is_inline: bool) -> None:
-        """Keep these open until `close`, or until the loop ends in good order."""
+    async def attach(self, services: Services, *, is_inline: bool) -> None:
+        """Keep the services open until `close`, or until the loop ends normally."""
         self.services = services
         self.is_inline = is_inline
         self._keeper = self._keep()
@@ -47,13 +47,16 @@ class Seat:
             await self._keeper.aclose()
 
     def leave_behind(self) -> None:
-        """In a forked child: what is open here is the parent's, and neither closed nor freed."""
+        """In a forked child: the services belong to the parent, and must be neither closed nor freed."""
         _LEFT_BEHIND.append((self, self.services))
         self.services = None
 
     async def _keep(self) -> AsyncGenerator[None]:
-        """When `asyncio.run` is over it closes the generators of its loop, after all tasks have ended: the one moment
-        to close what was left open, which nothing can do once the loop is closed."""
+        """Close the services when the generator is closed.
+
+        `asyncio.run` closes the generators of its loop after all tasks have ended: the only time to close services that
+        were left open, since nothing can do it once the loop is closed.
+        """
         try:
             yield
         finally:
@@ -62,18 +65,18 @@ class Seat:
                 await services.close()
 
 
-def elsewhere() -> WrongLoop:
+def wrong_loop() -> WrongLoop:
     return WrongLoop(
         "the application is open on another event loop",
-        hint="Ask there, which every thread may do: app.wait(app.enqueue(...)), or in async code: "
+        hint="Call it there, which works from every thread: app.wait(app.enqueue(...)), or in async code: "
         "await asyncio.to_thread(app.wait, app.enqueue(...)). Or close it there first, or use another Foliot here.",
     )
 
 
-def still_used() -> InUse:
+def still_in_use() -> InUse:
     return InUse(
         "the application is still in use",
-        hint="An `async with app` block closes it when the last one ends; a node has to be stopped first.",
+        hint="The last `async with app` block closes it when it ends; a node must be stopped first.",
     )
 
 

@@ -1,4 +1,4 @@
-"""Saying in Python what there is to run, and when. Nothing is stored by it."""
+"""Declaring jobs, workflows and schedules in Python. Nothing is stored before the application opens."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, TypeVar, overload
@@ -16,15 +16,15 @@ from foliot.domain.schedule import BEGINNING_OF_TIME, ScheduleSpec, check_schedu
 from foliot.domain.workflow.builder import StepBuilder, Workflow, whole_workflow
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.errors import InvalidJob, InvalidSchedule, shown
-from foliot.service.listeners import Listeners, OnComplete, OnStep
+from foliot.service.commands.listeners import Listeners, OnComplete, OnStep
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 JobName = str | Callable[..., Any]
-"""The id of a job, or the function that is one."""
+"""The id of a job, or the function registered as one."""
 
 
-class Declarations:
-    """Jobs, workflows and schedules that an application brings along, and who wants to hear of their ends."""
+class Registry:
+    """The declared jobs, workflows and schedules of an application, and its listeners."""
 
     def __init__(self) -> None:
         self._functions: dict[str, Callable[..., Any]] = {}
@@ -46,28 +46,28 @@ class Declarations:
         self,
         function: Function | None = None,
         *,
-        id: str | None = None,  # noqa: A002 - the word of every other door
+        id: str | None = None,  # noqa: A002 - the name used in TOML and JSON
         **options: Any,
     ) -> Any:
         """Register a function as a job, named as the function is unless `id` says otherwise.
 
         Options: retries, retry_delay, retry_factor, retry_cap, retry_jitter, retry_delays, timeout, queue, priority,
-        max_concurrent, concurrency_key, concurrency_limit, delivery, max_lost, payload, description. Of a job that
-        looks at others first: depends_on, window, window_sec, timezone, on_missing, on_dep_fail, wait_sec,
+        max_concurrent, concurrency_key, concurrency_limit, delivery, max_lost, payload, description. Of a job with a
+        gate on other jobs: depends_on, window, window_sec, timezone, on_missing, on_dep_fail, wait_sec,
         cooldown_sec, partial_counts_as.
         """
         if function is not None:
             return self._register(function, id, options)
         return lambda decorated: self._register(decorated, id, options)
 
-    def shell(self, id: str, command: str | Sequence[str], **options: Any) -> str:  # noqa: A002 - the word of every other door
+    def shell(self, id: str, command: str | Sequence[str], **options: Any) -> str:  # noqa: A002 - the name used in TOML and JSON
         """Register a command: text for /bin/sh, or a list of arguments. Returns the job's id.
 
         Besides the options of a job: env, working_dir, stdin, user, umask, limits, grace, output_cap, output.
         """
         return self._declare_kind(id, "shell", _read_command(command), options)
 
-    def http(self, id: str, command: str, **options: Any) -> str:  # noqa: A002 - the word of every other door
+    def http(self, id: str, command: str, **options: Any) -> str:  # noqa: A002 - the name used in TOML and JSON
         """Register a request: a URL, "METHOD url", or JSON. Returns the job's id.
 
         Besides the options of a job: headers, body, json, expect_status, follow, max_redirects, verify, output_cap,
@@ -77,14 +77,14 @@ class Declarations:
             options["expect_status"] = read_statuses(options["expect_status"])
         return self._declare_kind(id, "http", read_command(text(command, "command")), options)
 
-    def call(self, id: str, function: str, **options: Any) -> str:  # noqa: A002 - the word of every other door
+    def call(self, id: str, function: str, **options: Any) -> str:  # noqa: A002 - the name used in TOML and JSON
         """Register `module:function`, called in a process of its own. Returns the job's id.
 
         Besides the options of a job: env, working_dir, user, umask, limits, grace, output_cap.
         """
         return self._declare_kind(id, "python", {"call": function}, options)
 
-    def agent(self, id: str, prompt: str, **options: Any) -> str:  # noqa: A002 - the word of every other door
+    def agent(self, id: str, prompt: str, **options: Any) -> str:  # noqa: A002 - the name used in TOML and JSON
         """Register a prompt for a command-line assistant. Returns the job's id.
 
         Besides the options of a job and those of `shell`: cli, model, permission_mode, bare, extra_args.
@@ -92,7 +92,7 @@ class Declarations:
         return self._declare_kind(id, "agent", {"prompt": prompt}, options)
 
     def workflow(self, workflow: Workflow | StepBuilder) -> Workflow:
-        """Register a workflow, or the one that a chain of steps belongs to, with the functions that are its steps."""
+        """Register a workflow, or the workflow of a chain of steps, with the functions of its steps."""
         whole = whole_workflow(workflow)
         if whole.id in self._workflows:
             raise InvalidJob(f'workflow "{whole.id}" is declared twice', hint="Give one of them another id.")
@@ -101,18 +101,18 @@ class Declarations:
         return whole
 
     def on_workflow_complete(self, function: OnComplete) -> OnComplete:
-        """Call a function, plain or async, with every execution that ends in this process."""
+        """Call a function, plain or async, with each execution that ends in this process."""
         self.listeners.on_complete.append(function)
         return function
 
     def on_step(self, function: OnStep) -> OnStep:
-        """Call a function, plain or async, with every step that resolves in this process, and its execution."""
+        """Call a function, plain or async, with each execution and step that resolves in this process."""
         self.listeners.on_step.append(function)
         return function
 
     def schedule(
         self,
-        id: str,  # noqa: A002 - the word of every other door
+        id: str,  # noqa: A002 - the name used in TOML and JSON
         job: JobName,
         *,
         cron: str | None = None,
@@ -120,9 +120,9 @@ class Declarations:
         at: Moment | None = None,
         **fields: Any,
     ) -> None:
-        """Declare when a job runs: by `cron`, `every` so often, or once `at` a moment.
+        """Declare when a job runs: by `cron`, at an interval (`every`), or once (`at`).
 
-        Further fields are those of `upsert_schedule`: timezone, start_at, end_at, jitter_ms, overlap_policy,
+        Further fields are those of `schedules.upsert`: timezone, start_at, end_at, jitter_ms, overlap_policy,
         catchup_policy, catchup_max_age_sec, dst, dom_dow, payload.
         """
         if ScheduleId(text(id, "id", InvalidSchedule)) in self._schedules:
@@ -131,17 +131,17 @@ class Declarations:
             )
         rule = {"job_id": self._name(job), "cron_expr": cron, "interval": every, "at": at}
         spec = read_schedule({**rule, **fields}, source="app")
-        # One whose time is over is no mistake of the code that declares it.
+        # A schedule that is over is not an error of the code that declares it.
         check_schedule(spec, ScheduleId(id), BEGINNING_OF_TIME)
         self._schedules[ScheduleId(id)] = spec
 
     @property
     def functions(self) -> Mapping[str, Callable[..., Any]]:
-        """The functions that are registered as jobs, by the id of the job."""
+        """The functions registered as jobs, by job id."""
         return self._functions
 
     def _name(self, job: JobName) -> JobId:
-        """The id of a job that is named by its id or by its function."""
+        """Return the id of a job given by its id or its function."""
         if isinstance(job, str):
             return JobId(job)
         if not _is_hashable(job) or job not in self._names:
@@ -152,7 +152,7 @@ class Declarations:
         return self._names[job]
 
     def _with_names(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Options whose dependencies may have been functions."""
+        """Replace functions in `depends_on` by their job ids."""
         wanted = options.get("depends_on")
         if callable(wanted):
             options["depends_on"] = self._name(wanted)
@@ -169,7 +169,7 @@ class Declarations:
         return function
 
     def _declare_kind(self, job_id: str, kind: str, spec: dict[str, Any], options: dict[str, Any]) -> str:
-        """Declare a job whose options and specification were given together."""
+        """Declare a job whose options and specification are in one mapping."""
         said = {name: options.pop(name) for name in KINDS[kind].__struct_fields__ if name in options}
         self._declare(JobId(text(job_id, "id")), kind, {**spec, **said}, options)
         return job_id
@@ -210,7 +210,7 @@ def _is_hashable(thing: object) -> bool:
 
 
 def _job_id(function: object, given: str | None) -> str:
-    """The id that was given, or the function's own name."""
+    """Return the given id, or the name of the function."""
     if not callable(function):
         raise InvalidJob(
             f"a job must be a function, not {type(function).__name__}",

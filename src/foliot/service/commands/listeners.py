@@ -1,7 +1,7 @@
 """Calls functions of the application when steps resolve and executions end.
 
-They are called in the process that saved it, after it was saved, once: a process that dies in between calls nobody.
-Whoever must not miss anything reads the events.
+Each is called once, in the process that saved the result, after saving it. A process that dies in between makes no
+call; a program that must not miss anything reads the events.
 """
 
 import asyncio
@@ -11,7 +11,8 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from foliot.domain.workflow.execution import Progress
-from foliot.service.executions import Executions, ExecutionView, StepView
+from foliot.service.commands.workflows import WorkflowService
+from foliot.service.execution_views import ExecutionView, StepView
 
 log = logging.getLogger(__name__)
 
@@ -20,31 +21,31 @@ OnStep = Callable[[ExecutionView, StepView], Awaitable[None] | None]
 
 
 class Listeners:
-    """The functions, and the calls that are under way."""
+    """Holds the functions and the calls in progress."""
 
     def __init__(self) -> None:
         self.on_complete: list[OnComplete] = []
         self.on_step: list[OnStep] = []
         self._calls: set[asyncio.Task[None]] = set()
 
-    def listen(self, executions: Executions) -> Callable[[Progress], None]:
-        """What an engine tells of its progress."""
+    def listen(self, workflows: WorkflowService) -> Callable[[Progress], None]:
+        """Return the function that an engine calls with each progress."""
 
-        def tell(progress: Progress) -> None:
+        def notify(progress: Progress) -> None:
             if self.on_step or (self.on_complete and progress.is_over):
-                call = asyncio.get_running_loop().create_task(self._call(executions, progress))
+                call = asyncio.get_running_loop().create_task(self._call(workflows, progress))
                 self._calls.add(call)
                 call.add_done_callback(self._calls.discard)
 
-        return tell
+        return notify
 
     async def settled(self) -> None:
-        """Return when every call that was begun has ended."""
+        """Return when every call has ended."""
         while self._calls:
             await asyncio.wait(self._calls)
 
-    async def _call(self, executions: Executions, progress: Progress) -> None:
-        execution = await executions.status(progress.run_id)
+    async def _call(self, workflows: WorkflowService, progress: Progress) -> None:
+        execution = await workflows.status(progress.run_id)
         if execution is None:
             return
         resolved = {name for name, state in progress.steps.items() if state.result is not None}
@@ -62,5 +63,5 @@ async def _each(functions: list[Any], *arguments: Any) -> None:
             if inspect.isawaitable(answer):
                 await answer
         except Exception:
-            # The application's own code: what it raises must not keep others from being called.
+            # Code of the application: its errors must not prevent the other calls.
             log.exception("listener_failed", extra={"function": getattr(function, "__qualname__", repr(function))})

@@ -1,11 +1,11 @@
-"""Applies a whole set of definitions: everything of it, or nothing if something is wrong.
+"""Applies a whole set of definitions: all of it, or nothing if something is invalid.
 
-    plan      read what is stored, compare (`domain.comparison`), say what would change
-    apply     plan, check, then: rename, put jobs and workflows, put schedules, delete schedules that are gone, disable
-              jobs that are
+    plan      read the stored definitions, compare (`domain.comparison`), return what would change
+    apply     plan, check, then: rename, put jobs and workflows, put schedules, delete removed schedules, disable
+              removed jobs
 
-Every step can be repeated, so whatever a crash left half done is finished by the next apply, and two that apply the
-same set at once end with the same.
+Every step can be repeated: the next apply completes one that a crash interrupted, and two processes that apply the same
+set at the same time end with the same result.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,36 +22,40 @@ from foliot.domain.workflow.jobs import jobs_of_all
 from foliot.errors import InvalidInput, NotFound, OwnedElsewhere, RowUnreadable
 from foliot.ports.schedules import Ledger
 from foliot.ports.storage import Storage
+from foliot.service.commands.jobs import JobService, check_job
+from foliot.service.commands.schedules import ScheduleService
+from foliot.service.commands.workflows import WorkflowService
 from foliot.service.paging import PAGE, page_with_errors, stored_jobs, stored_schedules, stored_workflows
-from foliot.service.registrar import Registrar, check_job
-from foliot.service.workflows import Workflows
 
 
 class Deployer:
-    """Makes the storage say what a source declares."""
+    """Makes the stored definitions equal to the declared ones."""
 
-    def __init__(self, storage: Storage, registrar: Registrar, workflows: Workflows) -> None:
+    def __init__(
+        self, storage: Storage, jobs: JobService, schedules: ScheduleService, workflows: WorkflowService
+    ) -> None:
         self._storage = storage
-        self._registrar = registrar
+        self._jobs = jobs
+        self._schedules = schedules
         self._workflows = workflows
 
     async def plan(self, declared: Declared) -> Changes:
-        """What `apply` would do. Refusals are in it, nothing is raised for them."""
-        # Which workflow a job leads is nobody's definition.
+        """Return what `apply` would change. Refusals are part of the result and are not raised."""
+        # Which workflow a job leads is computed from dependencies, not declared.
         jobs = [replace(job, spec=replace(job.spec, leads="")) async for job in stored_jobs(self._storage)]
-        # One that cannot be read is put again where it is declared, which mends it.
+        # A declared schedule that cannot be read is put again, which repairs it.
         schedules = [
             schedule
             async for schedule in stored_schedules(self._storage)
             if not schedule.is_unreadable or schedule.id not in declared.schedules
         ]
         versions = [version async for version in stored_workflows(self._storage)]
-        # Those that Foliot itself made of dependencies are nobody's definition either.
+        # Neither are the workflows that Foliot makes of dependencies.
         workflows = {version.workflow_id: version.spec for version in versions if version.spec.source != "foliot"}
         return compare(declared, Current.of(jobs, schedules, workflows))
 
     async def apply(self, declared: Declared) -> Changes:
-        """Do it, and say what was done. Raises before the first write if anything in it is wrong or owned elsewhere."""
+        """Apply the changes and return them. Invalid definitions and those of another owner are refused at first."""
         changes = await self.plan(declared)
         _refuse(changes.refusals)
         self._check(changes)
@@ -64,7 +68,7 @@ class Deployer:
     def _check(self, changes: Changes) -> None:
         for job_id, spec in changes.jobs_to_put.items():
             check_job(job_id, spec)
-        self._registrar.check_schedules(changes.schedules_to_put)
+        self._schedules.check(changes.schedules_to_put)
 
     async def _check_targets(self, schedules: Mapping[ScheduleId, ScheduleSpec], declared: Declared) -> None:
         ours = declared.jobs.keys() | declared.workflows.keys()
@@ -74,7 +78,7 @@ class Deployer:
             raise NotFound("job", missing[0], known=declared.jobs)
 
     async def _check_gates(self, jobs: Mapping[JobId, JobSpec], declared: Declared) -> None:
-        """What a job depends on is declared with it, or stored."""
+        """Refuse a gate on a job that is neither declared nor stored."""
         ours = declared.jobs.keys() | jobs_of_all(declared.workflows)
         wanted = {name for spec in jobs.values() if spec.gate is not None for name in spec.gate.depends_on} - ours
         missing = sorted(wanted - (await self._storage.jobs.get(wanted)).keys()) if wanted else []
@@ -86,19 +90,19 @@ class Deployer:
         wanted = {job_id: spec for job_id, spec in changes.jobs_to_put.items() if job_id not in gone}
         removed = {job_id: spec for job_id, spec in changes.jobs_to_put.items() if job_id in gone}
         await self._storage.jobs.rename(changes.renames)
-        await self._registrar.put_jobs(wanted, coming=jobs_of_all(changes.workflows_to_put))
-        await self._workflows.register(changes.workflows_to_put)
-        await self._registrar.put_schedules(changes.schedules_to_put)
+        await self._jobs.put(wanted, coming=jobs_of_all(changes.workflows_to_put))
+        await self._workflows.put(changes.workflows_to_put)
+        await self._schedules.put(changes.schedules_to_put)
         await self._pause_again([change.id for change in changes.schedules if change.action is Action.CREATED])
         await self._storage.schedules.delete(changes.schedules_to_delete)
-        await self._registrar.put_jobs(removed)
+        await self._jobs.put(removed)
 
     async def _pause_again(self, created: Sequence[ScheduleId]) -> None:
-        """What was paused when it left stays paused when it returns: no definition resumes anything."""
+        """Pause a created schedule whose deleted predecessor was paused: a definition never resumes a schedule."""
         paused: dict[ScheduleId, bool] = {}
         after: ScheduleUid | None = None
         while created and (page := await self._ledgers(created, after)):
-            # By uid, so the newest of those that have gone comes last.
+            # Ordered by uid, so the newest deleted schedule comes last.
             known = [ledger for ledger in page if not isinstance(ledger, RowUnreadable)]
             gone = [ledger.schedule for ledger in known if ledger.deleted_at is not None]
             paused |= {schedule.id: schedule.paused_at is not None for schedule in gone}

@@ -1,4 +1,4 @@
-"""Edges between jobs, one by one: a job that runs after another one."""
+"""Commands on dependencies: edges between jobs, each of which starts one job after another."""
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -29,20 +29,20 @@ from foliot.service.paging import PAGE, stored_jobs
 log = logging.getLogger(__name__)
 
 
-class DependencyBook:
-    """Where edges between jobs are asked for. Jobs are named by their id, or by the name that people gave them."""
+class DependencyService:
+    """Adds and removes edges between jobs. A job is named by its id or by its display name."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
 
     async def add(self, child: str, parent: str, condition: str = "success") -> None:
-        """Let `child` follow when `parent` has come to the condition. Adding an edge twice is adding it once."""
+        """Start `child` when `parent` ends with the condition. Adding an edge twice is a no-op."""
         after, before = await self._find(child), await self._find(parent)
         when = read_conditions([condition])
         await self._change(lambda edges: with_edge(edges, after.id, before.id, when))
 
     async def remove(self, child: str, parent: str) -> None:
-        """Take an edge away; that it was not there is no error. Not while an execution with both is under way."""
+        """Remove an edge; a missing edge is a no-op. Refused while an execution with both jobs is open."""
         after, before = await self._find(child), await self._find(parent)
         edges = await self._edges()
         if all(edge.parent != before.id for edge in edges.get(after.id, ())):
@@ -51,7 +51,7 @@ class DependencyBook:
         await self._change(lambda edges: without_edge(edges, after.id, before.id))
 
     async def remove_jobs(self, job_ids: Collection[JobId]) -> None:
-        """Take away all edges of jobs that are deleted, as far as edges can be read at all."""
+        """Remove all edges of deleted jobs. Edges that cannot be read are logged and kept."""
         try:
             edges = await self._edges()
         except RowUnreadable as error:
@@ -61,11 +61,11 @@ class DependencyBook:
             await self._change(lambda known: reduce(without_job, job_ids, known))
 
     async def of(self, child: str) -> list[Edge]:
-        """What a job waits for."""
+        """Return the edges that a job waits for."""
         return list((await self._edges()).get((await self._find(child)).id, ()))
 
     async def _change(self, change: Callable[[Dependencies], Dependencies]) -> None:
-        """Save changed edges with the workflows that follow from them; what somebody else changes meanwhile is kept."""
+        """Save changed edges with the workflows made of them. After a concurrent change, apply the change again."""
         while True:
             known = (await self._storage.workflows.get([(EDGES, None)])).get((EDGES, None))
             before = read_edges(None if known is None else known.spec)
@@ -75,7 +75,7 @@ class DependencyBook:
                 return await self._follow(led_workflows(before).keys(), led_workflows(after))
 
     async def _follow(self, former: Iterable[JobId], led: Mapping[JobId, WorkflowSpec]) -> None:
-        """Let each root lead its workflow, and those that are no roots any more lead none."""
+        """Attach each workflow to its root job, and detach it from former roots."""
         versions = await self._storage.workflows.put({led_by(root): spec for root, spec in led.items()})
         jobs: dict[JobId, JobSpec] = {}
         for name, (_, version, spec, _) in versions.items():
@@ -89,11 +89,11 @@ class DependencyBook:
         return read_edges(None if known is None else known.spec)
 
     async def _refuse_active(self, child: JobId, parent: JobId, edges: Dependencies) -> None:
-        """A job that leads nobody any more may have begun an execution when it did."""
+        """Refuse while an execution with both jobs is open. A former root may have started one."""
         for root in _before(edges, parent):
             active = await self._storage.executions.active(workflow_id=led_by(root))
             for execution in active:
-                # One that cannot be read may be with both.
+                # An execution that cannot be read may contain both.
                 if execution.error is not None or {child, parent} <= execution.jobs.keys():
                     raise InvalidRun(
                         f'an execution with "{child}" and "{parent}" is under way',
@@ -101,7 +101,7 @@ class DependencyBook:
                     )
 
     async def _find(self, name: str) -> Job:
-        """A job by its id, else by the name that people gave it."""
+        """Return a job by its id, else by its display name."""
         found = await self._storage.jobs.get([JobId(name)])
         if found:
             return found[JobId(name)]
@@ -114,7 +114,7 @@ class DependencyBook:
 
 
 def _before(edges: Dependencies, job_id: JobId) -> list[JobId]:
-    """The job and all that come before it."""
+    """Return the job and all its ancestors."""
     found = [job_id]
     for name in found:
         found += {JobId(edge.parent) for edge in edges.get(name, ())}.difference(found)

@@ -1,4 +1,4 @@
-"""Starts what a schedule names: the library form of the launcher that a scheduler calls."""
+"""The launcher that a scheduler calls when the application has none of its own."""
 
 from datetime import datetime
 
@@ -7,19 +7,19 @@ from msgspec.structs import replace
 from foliot.domain.launch import SCHEDULE_TRIGGER
 from foliot.domain.schedule import MAX_USER_ID, MAX_VERSION
 from foliot.errors import InvalidRun, NotFound
-from foliot.service.desk import Desk, Request
-from foliot.service.executions import Executions
-from foliot.service.workflows import Workflows
+from foliot.service.commands.runs import RunRequest, RunService
+from foliot.service.commands.workflows import WorkflowService
 
 
-class DeskLauncher:
-    """Starts an execution of the workflow, or a run of the job of that name, which has no versions. Calling it again
-    with the same key starts nothing; a workflow, a version or a job that does not exist is answered with False."""
+class ServiceLauncher:
+    """Starts an execution of the workflow of that name, or else a run of the job of that name.
 
-    def __init__(self, desk: Desk, workflows: Workflows, executions: Executions) -> None:
-        self._desk = desk
+    A second call with the same key starts nothing. A missing workflow, version or job returns False.
+    """
+
+    def __init__(self, runs: RunService, workflows: WorkflowService) -> None:
+        self._runs = runs
         self._workflows = workflows
-        self._executions = executions
 
     async def start(
         self,
@@ -30,27 +30,27 @@ class DeskLauncher:
         idempotency_key: str,
     ) -> bool:
         _check(workflow_id, version, user_id, idempotency_key)
-        request = Request(dedupe_key=idempotency_key, trigger=SCHEDULE_TRIGGER, scheduled_for=scheduled_for)
+        request = RunRequest(dedupe_key=idempotency_key, trigger=SCHEDULE_TRIGGER, scheduled_for=scheduled_for)
         try:
             if await self._workflows.exists(workflow_id):
-                await self._executions.start(
+                await self._workflows.start(
                     workflow_id, version=version, user_id=user_id, idempotency_key=idempotency_key, request=request
                 )
             else:
-                await self._desk.enqueue(workflow_id, _told(request, user_id, idempotency_key))
+                await self._runs.enqueue(workflow_id, _with_start(request, user_id, idempotency_key))
         except NotFound:
             return False
         return True
 
 
-def _told(request: Request, user_id: str | None, idempotency_key: str) -> Request:
-    """With what the run of a job shows of its beginning, as that of a workflow does."""
-    whom = {} if user_id is None else {"user_id": user_id}
-    return replace(request, extra={"start": {**whom, "idempotency_key": idempotency_key}})
+def _with_start(request: RunRequest, user_id: str | None, idempotency_key: str) -> RunRequest:
+    """Add the user and the key that the run of a job shows, as an execution does."""
+    user = {} if user_id is None else {"user_id": user_id}
+    return replace(request, extra={"start": {**user, "idempotency_key": idempotency_key}})
 
 
 def _check(workflow_id: object, version: object, user_id: object, idempotency_key: object) -> None:
-    """Refuse what no schedule says."""
+    """Refuse arguments that no schedule can give."""
     for name, value in (("workflow_id", workflow_id), ("idempotency_key", idempotency_key)):
         if not isinstance(value, str):
             raise InvalidRun(f"{name} must be text, not {type(value).__name__}", hint="Write it in quotes.", field=name)

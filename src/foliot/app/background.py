@@ -1,4 +1,4 @@
-"""Waiting for coroutines in code that has no event loop of its own."""
+"""Calling coroutines from code without an event loop of its own."""
 
 import asyncio
 import threading
@@ -11,11 +11,11 @@ from foliot.errors import WrongLoop
 T = TypeVar("T")
 
 _LOOK_EVERY: Final = 1.0
-"""Seconds after which somebody who waits looks whether the loop is still there."""
+"""Seconds between two checks that the loop of a call is still open."""
 
 
 class Background:
-    """An event loop in a thread, started with the first coroutine. It ends with the process."""
+    """An event loop in a thread, started by the first call. It ends with the process."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -34,16 +34,16 @@ class Background:
             return self._loop
 
     def run(self, call: Coroutine[Any, Any, T]) -> T:
-        """Wait for the answer of a coroutine."""
+        """Run a coroutine on the background loop and return its result."""
         loop = self.loop
-        with self._lock:  # who looks for it finds it, once it may have begun
+        with self._lock:  # `after_others` sees every call that may have started
             future = asyncio.run_coroutine_threadsafe(call, loop)
             self._calls.add(future)
         future.add_done_callback(self._calls.discard)
         return _answer(loop, future)
 
     def after_others(self, call: Coroutine[Any, Any, T]) -> "Future[T]":
-        """Begin a coroutine that runs when all have ended that somebody waits for now."""
+        """Schedule a coroutine to run when all current calls have ended."""
         with self._lock:
             others = list(self._calls)
 
@@ -55,12 +55,12 @@ class Background:
 
 
 def wait_on(loop: asyncio.AbstractEventLoop, call: Coroutine[Any, Any, T]) -> T:
-    """Wait for the answer of a coroutine on a loop that runs in another thread."""
+    """Run a coroutine on a loop in another thread and return its result."""
     return _answer(loop, asyncio.run_coroutine_threadsafe(call, loop))
 
 
 def _answer(loop: asyncio.AbstractEventLoop, future: "Future[T]") -> T:
-    """What a call comes to. Who gives up waiting cancels it, and a loop that ends lets go of who waits."""
+    """Return the result of a call. Interrupting the wait cancels it; a closed loop raises WrongLoop."""
     try:
         while not wait([future], _LOOK_EVERY).done:
             if loop.is_closed():
@@ -78,7 +78,7 @@ def _answer(loop: asyncio.AbstractEventLoop, future: "Future[T]") -> T:
 
 
 def run_through(call: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine that waits for nobody to its end, here and now, whatever loop runs in this thread."""
+    """Run a coroutine that never suspends, whatever loop runs in this thread."""
     try:
         while call.send(None) is None:
             pass
@@ -86,11 +86,11 @@ def run_through(call: Coroutine[Any, Any, T]) -> T:
         answer: T = end.value
         return answer
     call.close()
-    raise here_already()
+    raise same_loop()
 
 
-def here_already() -> WrongLoop:
-    """Who blocks an event loop until that loop has answered waits for ever."""
+def same_loop() -> WrongLoop:
+    """Return the error for a call that would block the loop that has to run it."""
     return WrongLoop(
         "the answer would have to come from the event loop that waits for it",
         hint="In async code write: await app.enqueue(...). Plain code that is called from it has to be async as well.",
