@@ -87,4 +87,4 @@ def test_who_declares_a_schedule_as_paused_is_told_who_pauses(app: Foliot, name:
     with pytest.raises(InvalidSchedule, match=f"field '{name}' does not exist") as caught:
         app.schedule("s", "job", cron="@hourly", **cast(Any, {name: True}))
 
-    assert "pause_schedule" in caught.value.hint
+    assert "schedules.pause" in caught.value.hint

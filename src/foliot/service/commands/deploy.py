@@ -42,16 +42,24 @@ class Deployer:
     async def plan(self, declared: Declared) -> Changes:
         """Return what `apply` would change. Refusals are part of the result and are not raised."""
         # Which workflow a job leads is computed from dependencies, not declared.
-        jobs = [replace(job, spec=replace(job.spec, leads="")) async for job in stored_jobs(self._storage)]
+        jobs = [
+            replace(job, spec=replace(job.spec, leads=""))
+            async for job in stored_jobs(self._storage)
+            if declared.concerns(job.id, job.spec.source)
+        ]
         # A declared schedule that cannot be read is put again, which repairs it.
         schedules = [
             schedule
             async for schedule in stored_schedules(self._storage)
-            if not schedule.is_unreadable or schedule.id not in declared.schedules
+            if declared.concerns(schedule.id, schedule.revision.spec.source)
+            and (not schedule.is_unreadable or schedule.id not in declared.schedules)
         ]
-        versions = [version async for version in stored_workflows(self._storage)]
         # Neither are the workflows that Foliot makes of dependencies.
-        workflows = {version.workflow_id: version.spec for version in versions if version.spec.source != "foliot"}
+        workflows = {
+            version.workflow_id: version.spec
+            async for version in stored_workflows(self._storage)
+            if version.spec.source != "foliot" and declared.concerns(version.workflow_id, version.spec.source)
+        }
         return compare(declared, Current.of(jobs, schedules, workflows))
 
     async def apply(self, declared: Declared) -> Changes:
