@@ -1,14 +1,13 @@
 """A run that was started: its id, and for whoever waits its lines and how it ended."""
 
 from foliot.domain.ids import RunId
-from foliot.domain.run import Run, Status
+from foliot.domain.run import Status
 from foliot.interfaces.cli.speaking import say, surely, tell, tell_done, tell_json, warn
 from foliot.interfaces.cli.step_lines import follow_run
 from foliot.interfaces.cli.text import shown
 from foliot.interfaces.cli.words import last_line, status
-from foliot.service.run_waiter import RunWaiter
 from foliot.service.services import Services
-from foliot.service.views import as_json, view_run
+from foliot.service.views import RunView, as_json
 
 
 async def see_through(services: Services, run_id: RunId, *, wait: bool, follow: bool, is_json: bool) -> int:
@@ -21,8 +20,7 @@ async def see_through(services: Services, run_id: RunId, *, wait: bool, follow: 
     await _warn_without_worker(services, run_id)
     if follow:
         await follow_run(services, await services.runs.record(run_id))
-    [run] = await RunWaiter(services.storage, services.clock).ended(run_id)
-    return _tell_end(run, is_json=is_json)
+    return _tell_end(await services.runs.wait(run_id), is_json=is_json)
 
 
 async def _warn_without_worker(services: Services, run_id: RunId) -> None:
@@ -32,12 +30,11 @@ async def _warn_without_worker(services: Services, run_id: RunId) -> None:
         warn(f'no worker of queue "{run.queue}" is alive: the run waits', "Start one with: foliot serve")
 
 
-def _tell_end(run: Run, *, is_json: bool) -> int:
-    """Say how a run ended. The exit code is 1 unless it is a success."""
-    view = view_run(run)
+def _tell_end(view: RunView, *, is_json: bool) -> int:
+    """Print how a run ended. Return the exit code: 1 unless it is a success."""
     if is_json:
         tell_json(as_json(view))
     else:
         error = f": {last_line(view.error_message)}" if view.error_message else ""
         say(shown(f"{status(view)}{error}"))
-    return 0 if run.status is Status.SUCCESS else 1
+    return 0 if view.status == Status.SUCCESS else 1
