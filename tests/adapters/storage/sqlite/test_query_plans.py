@@ -42,6 +42,7 @@ def queries() -> Iterator[tuple[str, str]]:
     for status, job_id, schedule_id, root in product(*choices):
         name = f"page_runs {status or 'any'} {job_id or ''} {schedule_id or ''} {root or ''}"
         yield name, page_query(RunFilter(job_id, schedule_id, status, root=root))
+        yield f"{name} ids", page_query(RunFilter(job_id, schedule_id, status, root=root), "page_ids")
 
 
 @pytest.fixture

@@ -263,11 +263,7 @@ class PostgresRuns:
         return {run.id: run for run in runs}
 
     async def page(self, only: RunFilter) -> list[Run]:
-        values = (self._project, only.before, only.limit, only.job_id, only.schedule_id, only.status)
-        if only.root is None:
-            rows = await self._database.rows(_page_query(only), *values)
-        else:
-            rows = await self._database.rows("page_parts", *values, only.root)
+        rows = await self._database.rows(*page_statement(self._project, only))
         found = await self.get([row[0] for row in rows])
         return [found[row[0]] for row in rows if row[0] in found]
 
@@ -354,6 +350,12 @@ def _merge_marks(
         for run_id, marked in second[0].items()
     }
     return answers, first[1] | second[1]
+
+
+def page_statement(project: str, only: RunFilter) -> tuple[Any, ...]:
+    """The name of the statement for a filter, and its values: it finds the ids of the runs."""
+    values = (project, only.before, only.limit, only.job_id, only.schedule_id, only.status)
+    return (_page_query(only), *values) if only.root is None else ("page_parts", *values, only.root)
 
 
 def _page_query(only: RunFilter) -> str:

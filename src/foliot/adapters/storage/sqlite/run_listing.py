@@ -14,7 +14,7 @@ from foliot.domain.run import AttemptRecord, Run, Status
 from foliot.ports.runs import Depth, RunFilter
 
 SQL: Final = load_queries(Path(__file__).parent / "sql" / "run_listing.sql")
-LIVE: Final = load_queries(Path(__file__).parent / "sql" / "overview.sql")
+LIVE: Final = load_queries(Path(__file__).parent / "sql" / "queries.sql")
 _AFTER_ALL: Final = "~"
 _STATUS_FILTER: Final = {
     Status.SCHEDULED: "scheduled",
@@ -26,13 +26,16 @@ _STATUS_FILTER: Final = {
 
 
 def get_runs(session: Session, project: str, run_ids: Collection[RunId]) -> dict[RunId, Run]:
-    rows = session.rows(SQL["get_runs"], (project, encode_names(run_ids)))
+    rows = session.rows(SQL["get_runs"], (encode_names(run_ids),))
     return {run.id: run for run in (run_of(project, row) for row in rows)}
 
 
 def page_runs(session: Session, project: str, only: RunFilter) -> list[Run]:
-    values = {**only._asdict(), "project": project, "before": only.before or _AFTER_ALL}
-    return [run_of(project, row) for row in session.rows(page_query(only), values)]
+    return [run_of(project, row) for row in session.rows(page_query(only), page_values(project, only))]
+
+
+def page_values(project: str, only: RunFilter) -> dict[str, object]:
+    return {**only._asdict(), "project": project, "before": only.before or _AFTER_ALL}
 
 
 def latest_runs(session: Session, project: str, job_ids: Collection[JobId]) -> dict[JobId, Run]:
@@ -50,9 +53,12 @@ def count_live(session: Session, limit: int) -> Depth:
     return Depth(running, min(queued, limit), scheduled)
 
 
-def page_query(only: RunFilter) -> str:
-    """The query for these filters; each kind of status has its own way to the rows, none goes through all history."""
-    filters = ["page_runs"]
+def page_query(only: RunFilter, columns: str = "page_runs") -> str:
+    """The query for these filters; each kind of status has its own way to the rows, none goes through all history.
+
+    `columns` is "page_runs" for whole runs, or "page_ids".
+    """
+    filters = [columns]
     if only.job_id is not None:
         filters.append("of_job")
     if only.schedule_id is not None:

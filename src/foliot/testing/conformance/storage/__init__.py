@@ -34,6 +34,7 @@ from foliot.testing.conformance.storage.notes import NoteContract
 from foliot.testing.conformance.storage.openings import OpenContract
 from foliot.testing.conformance.storage.overlap import OverlapContract
 from foliot.testing.conformance.storage.overview import LogEndContract, OverviewContract
+from foliot.testing.conformance.storage.queries import DefinitionQueryContract, RunQueryContract
 from foliot.testing.conformance.storage.references import ReferenceContract
 from foliot.testing.conformance.storage.renames import RenameContract
 from foliot.testing.conformance.storage.runs import RunContract
@@ -56,6 +57,7 @@ __all__ = [
     "ClaimContract",
     "ConcurrencyContract",
     "DedupeContract",
+    "DefinitionQueryContract",
     "EventContract",
     "ExchangeContract",
     "ExecutionLookContract",
@@ -77,6 +79,7 @@ __all__ = [
     "ReferenceContract",
     "RenameContract",
     "RunContract",
+    "RunQueryContract",
     "ScheduleContract",
     "SettleContract",
     "SettlementContract",
