@@ -50,8 +50,8 @@ from foliot.service.commands.jobs import JobService
 from foliot.service.commands.runs import RunService
 from foliot.service.commands.schedules import ScheduleService
 from foliot.service.commands.workflows import WorkflowService
-from foliot.service.logs import Logs
-from foliot.service.overview import Overview
+from foliot.service.queries.all import Queries
+from foliot.service.queries.logs import Logs
 from foliot.service.services import Services
 
 
@@ -129,7 +129,7 @@ def build_services(storage: Storage, clock: Clock, ids: IdSource) -> Services:
         dependencies=dependencies,
         deployer=Deployer(storage, jobs, schedules, workflows),
         logs=logs,
-        overview=Overview(storage, clock),
+        queries=Queries.on(storage, clock, logs),
     )
 
 

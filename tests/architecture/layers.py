@@ -41,15 +41,6 @@ INTERFACE_EXCEPTIONS: Final[Mapping[str, frozenset[str]]] = {
     f"{_CLI}.settings": frozenset({"wiring", "engine", "ports"}),
     f"{_CLI}.greeting": frozenset({"engine"}),
     f"{_CLI}.worker_command": frozenset({"engine"}),
-    # Commands that read rows of the storage until service/queries answers them with views.
-    f"{_CLI}.frame": frozenset({"ports"}),
-    f"{_CLI}.job_page": frozenset({"ports"}),
-    f"{_CLI}.listing": frozenset({"ports"}),
-    f"{_CLI}.runs_command": frozenset({"ports"}),
-    f"{_CLI}.waits": frozenset({"ports"}),
-    f"{_CLI}.workflows.finding": frozenset({"ports"}),
-    f"{_CLI}.workflows.page": frozenset({"ports"}),
-    f"{_CLI}.workflows_command": frozenset({"ports"}),
 }
 """Module -> the inner layers it may import all the same."""
 

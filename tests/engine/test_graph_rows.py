@@ -17,7 +17,7 @@ from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.engine.janitor import RETENTION
 from foliot.engine.node import Settings
 from foliot.errors import CycleDetected, InvalidJob, InvalidWorkflow, NotFound
-from foliot.service.execution_views import ExecutionView
+from foliot.service.queries.execution_view import ExecutionView
 from foliot.testing.builders import retention
 from foliot.testing.inline import InlineEngine
 from tests.engine.diary import Diary

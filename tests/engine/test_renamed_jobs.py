@@ -11,7 +11,7 @@ from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.job import JobSpec
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
-from foliot.service.execution_views import ExecutionView
+from foliot.service.queries.execution_view import ExecutionView
 from foliot.testing.builders import every
 from foliot.testing.inline import InlineEngine
 

@@ -8,7 +8,7 @@ import pytest
 
 from foliot import Foliot, Workflow
 from foliot.errors import InvalidInput, NotFound, WaitTimeout
-from foliot.service.execution_views import ExecutionView, StepView
+from foliot.service.queries.execution_view import ExecutionView, StepView
 from foliot.testing.inline import InlineEngine
 from tests.engine.diary import Diary
 

@@ -9,7 +9,7 @@ from foliot import Foliot, Workflow
 from foliot.domain.instant import HOUR
 from foliot.domain.workflow.spec import Approval
 from foliot.errors import InvalidRun, InvalidWorkflow, NotFound
-from foliot.service.execution_views import ExecutionView, StepView
+from foliot.service.queries.execution_view import ExecutionView, StepView
 from foliot.testing.inline import InlineEngine
 from foliot.testing.simulation.faults import Hiccup
 from tests.engine.diary import Diary

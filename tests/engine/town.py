@@ -7,8 +7,8 @@ from foliot import Foliot
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId
 from foliot.domain.job import JobSpec
-from foliot.service.execution_views import StepView
-from foliot.service.views import RunView
+from foliot.service.queries.execution_view import StepView
+from foliot.service.queries.run_view import RunView
 from foliot.testing.inline import InlineEngine
 
 A, B, DIGEST, EXTRACT, SCAN = map(JobId, ("a", "b", "digest", "extract", "scan"))

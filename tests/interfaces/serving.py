@@ -7,7 +7,7 @@ from typing import Final
 
 from foliot import Foliot
 from foliot.engine.node import Node, Settings
-from foliot.service.views import RunView
+from foliot.service.queries.run_view import RunView
 
 SETTINGS: Final = Settings(label="test", slots=8)
 

@@ -131,7 +131,7 @@ async def test_it_gives_back_what_it_has_when_it_is_stopped(app: Foliot, tmp_pat
 
     run = await app.runs.get(run_id)
     assert (run.status, run.attempt, await app.runs.attempts(run_id)) == ("queued", 0, [])
-    assert await (await app.open()).overview.workers() == []
+    assert (await (await app.open()).queries.overview.page()).workers == []
     assert await sound(app)
 
 

@@ -15,7 +15,7 @@ from foliot.domain.job import JobSpec
 from foliot.domain.workflow.passage import definition_of
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.errors import InvalidInput
-from foliot.service.execution_views import ExecutionView
+from foliot.service.queries.execution_view import ExecutionView
 from foliot.testing.inline import InlineEngine
 
 WHEN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -186,7 +186,7 @@ async def test_a_run_shows_for_whom_and_under_which_key_it_was_started(engine: I
     services = await engine.app.open()
     [listed] = await engine.app.runs.page(job=name)
 
-    view = await services.overview.run(await services.runs.record(listed.id))
+    view = await services.runs.get(listed.id)
 
     assert (view.user_id, view.idempotency_key, view.scheduled_for) == ("ada", "k7", WHEN)
 
@@ -209,7 +209,7 @@ async def test_what_repeats_a_run_was_not_made_for_its_key(engine: InlineEngine)
     services = await engine.app.open()
     [run] = await engine.app.runs.page(job="backup")
 
-    again = await services.overview.run(await services.runs.record(await services.runs.retry(run.id)))
+    again = await services.runs.get(await services.runs.retry(run.id))
 
     assert (again.user_id, again.idempotency_key) == ("ada", None)
 

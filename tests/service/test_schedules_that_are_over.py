@@ -13,8 +13,8 @@ from foliot.domain.input.schedule import read_schedule
 from foliot.domain.instant import DAY, Instant, to_datetime
 from foliot.domain.schedule import ScheduleSpec
 from foliot.errors import InvalidInput, InvalidSchedule, NotFound, OwnedElsewhere
+from foliot.service.queries.verify import verify
 from foliot.service.services import Services
-from foliot.service.verify import verify
 from foliot.testing.clock import VirtualClock
 from foliot.testing.inline import InlineEngine
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from foliot import Foliot, Workflow
 from foliot.domain.ids import RunId
-from foliot.service.step_logs import StepLogs
+from foliot.service.queries.step_logs import StepLogs
 from foliot.testing.inline import InlineEngine
 
 

@@ -13,8 +13,8 @@ from foliot.domain.job import JobSpec
 from foliot.errors import RowUnreadable
 from foliot.interfaces.cli.words import schedule_state
 from foliot.ports.storage import Storage
+from foliot.service.queries.verify import verify
 from foliot.service.services import Services
-from foliot.service.verify import verify
 from foliot.testing.builders import every
 from foliot.testing.clock import START
 from foliot.testing.conformance.storage.scene import Scene
@@ -48,7 +48,7 @@ async def test_jobs_are_listed_with_those_that_cannot_be_read(services: Services
     await services.deployer.apply(declared())
     spoil("jobs", *bad)
 
-    jobs = await services.overview.jobs()
+    jobs = await services.jobs.page()
 
     assert [job.id for job in jobs] == [A, B, C]
     assert {job.id for job in jobs if job.kind == "unreadable"} == set(bad)
@@ -59,7 +59,7 @@ async def test_pages_of_jobs_go_on_behind_one_that_cannot_be_read(services: Serv
     await services.deployer.apply(declared())
     spoil("jobs", B)
 
-    pages = [await services.overview.jobs(after=after, limit=1) for after in (None, A, B, C)]
+    pages = [await services.jobs.page(after=after, limit=1) for after in (None, A, B, C)]
 
     assert [[job.id for job in page] for page in pages] == [[A], [B], [C], []]
 
@@ -68,7 +68,7 @@ async def test_schedules_are_listed_with_their_state(services: Services, spoil: 
     await services.deployer.apply(declared())
     spoil("schedules", B)
 
-    views = await services.overview.schedules()
+    views = await services.queries.schedules.listed()
 
     assert [(view.schedule_id, schedule_state(view)) for view in views] == [(A, "on"), (B, "unreadable"), (C, "on")]
     assert [bool(view.preview) for view in views] == [True, False, True]
@@ -86,7 +86,7 @@ async def test_who_declares_it_mends_it(services: Services, scene: Scene, spoil:
     assert put == {"jobs": [], "schedules": [], table: [B]}
     assert len(await scene.fire()) == 3
     assert [report.findings async for report in verify(scene.storage, START)] == [[], [], []]
-    assert {job.kind for job in await services.overview.jobs()} == {"shell"}
+    assert {job.kind for job in await services.jobs.page()} == {"shell"}
 
 
 async def test_an_upsert_of_a_schedule_mends_it(services: Services, scene: Scene, spoil: Spoil) -> None:
@@ -97,7 +97,7 @@ async def test_an_upsert_of_a_schedule_mends_it(services: Services, scene: Scene
 
     await services.schedules.put(given)
 
-    [view] = await services.overview.schedules()
+    [view] = await services.queries.schedules.listed()
     assert not view.unreadable
 
 

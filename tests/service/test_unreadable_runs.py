@@ -14,9 +14,10 @@ from foliot.errors import RowUnreadable
 from foliot.ports.runs import RunFilter
 from foliot.ports.storage import Storage
 from foliot.service.commands.runs import RunRequest
+from foliot.service.queries.documents import as_json
+from foliot.service.queries.run_view import view_run
+from foliot.service.queries.verify import verify_rows
 from foliot.service.services import Services
-from foliot.service.verify import verify_rows
-from foliot.service.views import as_json, view_run
 from foliot.testing.builders import REPORT, a_run, failed
 from foliot.testing.conformance.storage.scene import Scene
 
@@ -96,7 +97,7 @@ async def test_a_job_is_listed_with_its_latest_run_although_that_cannot_be_read(
     spoil(await ended(scene))
     await scene.job("other")
 
-    latest = {job.id: job.latest_run for job in await services.overview.jobs()}
+    latest = {job.id: job.latest_run for job in await services.jobs.page()}
 
     bad, nothing = latest[REPORT], latest["other"]
     assert bad is not None

@@ -18,8 +18,8 @@ from foliot.domain.workflow.spec import Step, WorkflowSpec
 from foliot.errors import InvalidRun, RowUnreadable
 from foliot.ports.storage import Storage
 from foliot.service.paging import workflow_id_of
+from foliot.service.queries.verify import verify_rows
 from foliot.service.services import Services
-from foliot.service.verify import verify_rows
 from foliot.testing.builders import a_run, every
 from foliot.testing.conformance.storage.passages import opened
 from foliot.testing.conformance.storage.scene import Scene
@@ -194,11 +194,11 @@ async def test_a_schedule_of_which_no_copy_can_be_read_is_declared_anew(
         await services.schedules.pause("a:s", True)
     spoil("UPDATE schedules SET spec = '{oops'")
     spoil("UPDATE revisions SET spec = '{oops'")
-    [before] = await services.overview.schedules()
+    [before] = await services.queries.schedules.listed()
 
     await services.deployer.apply(declared("a"))
 
-    [after] = await services.overview.schedules()
+    [after] = await services.queries.schedules.listed()
     assert (before.unreadable, after.unreadable) == (True, False)
     assert (after.workflow_id, after.paused) == ("a", is_paused)
 
@@ -213,7 +213,7 @@ async def test_an_upsert_replaces_it(services: Services, spoil: Spoil, paused: b
 
     await services.schedules.upsert("s", paused=paused, **given)
 
-    [view] = await services.overview.schedules()
+    [view] = await services.queries.schedules.listed()
     assert (view.unreadable, view.paused) == (False, bool(paused))
 
 
@@ -224,7 +224,7 @@ async def test_it_is_deleted_by_its_name(services: Services, spoil: Spoil) -> No
 
     await services.schedules.delete("a:s")
 
-    assert await services.overview.schedules() == []
+    assert await services.queries.schedules.listed() == []
 
 
 # -- verify

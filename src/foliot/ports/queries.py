@@ -4,7 +4,7 @@ Each verb reads everything that its answer needs in one snapshot, so an answer n
 No verb changes anything, and none costs more because history grew.
 
 A row that cannot be read is reported in its place: `Run.unreadable`, `Schedule.is_unreadable`, or a `RowUnreadable`
-instead of the value. The verbs that are about one definition raise `RowUnreadable` if it cannot be read.
+instead of the value. `job` and `workflow` raise `RowUnreadable` if the definition itself cannot be read.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -30,6 +30,13 @@ class Matches(NamedTuple):
     """The runs that a reference names, where that is not exactly one. A few of them, if there are many."""
 
     run_ids: tuple[RunId, ...]
+
+
+class FoundRun(NamedTuple):
+    """A run, and what was told when it was started."""
+
+    run: Run
+    told: Told
 
 
 class AwaitedLimit(NamedTuple):
@@ -97,6 +104,8 @@ class JobSummary(NamedTuple):
 
 class ScheduleDetails(NamedTuple):
     schedule: Schedule
+    error: RowUnreadable | None
+    """Why its row, or a revision of it, cannot be read; then there are no revisions."""
     revisions: Sequence[Revision]
     ticks: Sequence[TickSight]
     """The newest rows of its ledger, newest first."""
@@ -162,7 +171,7 @@ class Queries(Protocol):
 
     async def run(self, reference: RunReference) -> RunDetails | Matches: ...
 
-    async def find_run(self, reference: RunReference) -> Run | Matches:
+    async def find_run(self, reference: RunReference) -> FoundRun | Matches:
         """The run alone."""
         ...
 
@@ -176,7 +185,9 @@ class Queries(Protocol):
         """Jobs by id, those after `after`."""
         ...
 
-    async def schedule(self, schedule_id: ScheduleId) -> ScheduleDetails | None: ...
+    async def schedule(self, schedule_id: ScheduleId, *, ticks: int = 10) -> ScheduleDetails | None:
+        """A schedule with its newest ticks, so many of them."""
+        ...
 
     async def schedules(
         self, *, job_id: JobId | None = None, after: ScheduleId | None = None, limit: int = 100

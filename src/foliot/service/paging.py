@@ -33,9 +33,12 @@ def check_limit(limit: object) -> None:
 
 
 async def each_of(
-    read: Callable[[Key | None], Awaitable[Sequence[Item]]], key: Callable[[Item], Key]
+    read: Callable[[Key | None], Awaitable[Sequence[Item]]], key: Callable[[Item], Key], *, full: int = 1
 ) -> AsyncIterator[Item]:
-    """What `read` hands out, page after page: it is given the key of the last item that it gave."""
+    """What `read` hands out, page after page: it is given the key of the last item that it gave.
+
+    A page with fewer than `full` items is the last one.
+    """
     after: Key | None = None
     # A key that is not text, and is given as it is written out, may be found again behind itself.
     read_on: set[Key | None] = set()
@@ -43,6 +46,8 @@ async def each_of(
         read_on.add(after)
         for item in page:
             yield item
+        if len(page) < full:
+            return
         after = key(page[-1])
 
 

@@ -11,8 +11,8 @@ from foliot.service.commands.jobs import JobService
 from foliot.service.commands.runs import RunService
 from foliot.service.commands.schedules import ScheduleService
 from foliot.service.commands.workflows import WorkflowService
-from foliot.service.logs import Logs
-from foliot.service.overview import Overview
+from foliot.service.queries.all import Queries
+from foliot.service.queries.logs import Logs
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Services:
     dependencies: DependencyService
     deployer: Deployer
     logs: Logs
-    overview: Overview
+    queries: Queries
 
     async def close(self) -> None:
         """Close the storage."""

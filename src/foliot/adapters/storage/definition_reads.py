@@ -13,11 +13,12 @@ from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.job import Job
 from foliot.domain.run import BEGUN, Run, Status
 from foliot.domain.run_reference import RunReference, read_reference
-from foliot.domain.schedule import Schedule
+from foliot.domain.schedule import Revision, Schedule
 from foliot.errors import RowUnreadable
 from foliot.ports.executions import WorkflowVersion
 from foliot.ports.queries import (
     ExecutionDetails,
+    FoundRun,
     JobDetails,
     JobSummary,
     Matches,
@@ -77,15 +78,23 @@ class DefinitionReads:
 
     # -- schedules
 
-    def schedule(self, schedule_id: ScheduleId) -> Read[ScheduleDetails | None]:
+    def schedule(self, schedule_id: ScheduleId, limit: int = _RECENT_TICKS) -> Read[ScheduleDetails | None]:
         rows = yield Query("get_schedules", (self._project, [schedule_id]))
         if not rows:
             return None
-        schedule = schedule_of(self._project, rows[0])
-        revisions = [revision_of(row[1:]) for row in (yield Query("revisions", ([schedule.uid],)))]
-        ticks = [tick_sight_of(row) for row in (yield Query("latest_ticks", (schedule.uid, _RECENT_TICKS)))]
+        revisions = yield Query("revisions", ([rows[0][0]],))
+        schedule, ruling, error = self._ruled(rows[0], [row[1:] for row in revisions])
+        ticks = [tick_sight_of(row) for row in (yield Query("latest_ticks", (schedule.uid, limit)))]
         found = yield from self._runs.get([tick.record.run_id for tick in ticks if tick.record.run_id is not None])
-        return ScheduleDetails(schedule, revisions, ticks, found.runs)
+        return ScheduleDetails(schedule, error, ruling, ticks, found.runs)
+
+    def _ruled(self, row: Row, revisions: Rows) -> tuple[Schedule, list[Revision], RowUnreadable | None]:
+        """A schedule with its revisions; without them, and with the error, if a row of it cannot be read."""
+        try:
+            return schedule_of(self._project, row), [revision_of(one) for one in revisions], None
+        except RowUnreadable as error:
+            stored = mended_schedules(self._project, [row], {row[0]: revisions})
+            return stored.shown[0], [], error.place_in(row[0], row[1])
 
     def schedules(self, job_id: JobId | None, after: ScheduleId | None, limit: int) -> Read[list[Schedule]]:
         if job_id is None:
@@ -130,7 +139,8 @@ class DefinitionReads:
         if not rows:
             return None
         newest = version_of(rows[0])
-        asked = None if reference is None else (yield from self._runs.find(reference))
+        found = None if reference is None else (yield from self._runs.find(reference))
+        asked = found.run if isinstance(found, FoundRun) else found
         latest = (yield from self._runs.latest([JobId(workflow_id)])).get(JobId(workflow_id))
         execution = yield from self._shown_execution(latest if reference is None else asked)
         if reference is not None and execution is not None:

@@ -23,7 +23,7 @@ from foliot.domain.workflow.progress import StepState
 from foliot.domain.workflow.start import NOTHING, Told
 from foliot.errors import RowUnreadable
 from foliot.ports.executions import WorkflowVersion
-from foliot.ports.queries import AwaitedLimit, Blockers, ExecutionDetails, ExecutionsPage, Matches, RunDetails
+from foliot.ports.queries import AwaitedLimit, Blockers, ExecutionDetails, ExecutionsPage, FoundRun, Matches, RunDetails
 from foliot.ports.runs import RunFilter
 
 WAITING: Final = (Status.SCHEDULED, Status.QUEUED)
@@ -85,12 +85,13 @@ class RunReads:
                 found = [row[0] for row in begun if row[0].startswith(part)]
                 return list(dict.fromkeys([*found, *(row[0] for row in ended if row[0].endswith(part))]))
 
-    def find(self, reference: RunReference) -> Read[Run | Matches]:
+    def find(self, reference: RunReference) -> Read[FoundRun | Matches]:
         run_ids = yield from self.matching(reference)
-        if len(run_ids) != 1:
-            return Matches(tuple(run_ids))
-        found = (yield from self.get(run_ids)).runs
-        return found.get(run_ids[0]) or Matches(())
+        found = yield from self.get(run_ids if len(run_ids) == 1 else ())
+        if not found.runs:
+            return Matches(tuple(run_ids) if len(run_ids) > 1 else ())
+        [run] = found.runs.values()
+        return FoundRun(run, found.told[run.id])
 
     def listed(self, only: RunFilter, root: RunReference | None) -> Read[list[Run] | Matches]:
         if root is None:
@@ -98,14 +99,13 @@ class RunReads:
         found = yield from self.find(root)
         if isinstance(found, Matches):
             return found
-        return (yield from self.page(only._replace(root=found.id)))
+        return (yield from self.page(only._replace(root=found.run.id)))
 
     def details(self, reference: RunReference) -> Read[RunDetails | Matches]:
-        run_ids = yield from self.matching(reference)
-        found = yield from self.get(run_ids if len(run_ids) == 1 else ())
-        if not found.runs:
-            return Matches(tuple(run_ids) if len(run_ids) > 1 else ())
-        [run] = found.runs.values()
+        found = yield from self.find(reference)
+        if isinstance(found, Matches):
+            return found
+        run, told = found
         attempts = [attempt_of(row) for row in (yield Query("attempts", (run.id,)))]
         decisions = yield Query("decisions", ([run.id],))
         executions = yield from self.executions([run.root or run.id])
@@ -114,7 +114,7 @@ class RunReads:
         moments = yield Query("logs_kept_from")
         return RunDetails(
             run,
-            found.told[run.id],
+            told,
             attempts,
             msgspec.json.decode(decisions[0][1], type=Decision) if decisions else None,
             executions[0] if executions else None,

@@ -13,6 +13,7 @@ from foliot.domain.run_reference import RunReference
 from foliot.domain.schedule import Schedule
 from foliot.ports.queries import (
     ExecutionsPage,
+    FoundRun,
     JobDetails,
     JobSummary,
     Matches,
@@ -46,7 +47,7 @@ class StoredQueries(ABC):
     async def run(self, reference: RunReference) -> RunDetails | Matches:
         return await self._read(self._runs.details, reference)
 
-    async def find_run(self, reference: RunReference) -> Run | Matches:
+    async def find_run(self, reference: RunReference) -> FoundRun | Matches:
         return await self._read(self._runs.find, reference)
 
     async def runs(self, only: RunFilter, *, root: RunReference | None = None) -> list[Run] | Matches:
@@ -58,8 +59,8 @@ class StoredQueries(ABC):
     async def jobs(self, *, after: JobId | None = None, limit: int = 100) -> list[JobSummary]:
         return await self._read(self._definitions.jobs, after, limit)
 
-    async def schedule(self, schedule_id: ScheduleId) -> ScheduleDetails | None:
-        return await self._read(self._definitions.schedule, schedule_id)
+    async def schedule(self, schedule_id: ScheduleId, *, ticks: int = 10) -> ScheduleDetails | None:
+        return await self._read(self._definitions.schedule, schedule_id, ticks)
 
     async def schedules(
         self, *, job_id: JobId | None = None, after: ScheduleId | None = None, limit: int = 100

@@ -23,7 +23,7 @@ async def greeting(
         lines.insert(0, ("storage", public_url(storage)))
     if path is not None:
         lines.insert(0, ("configuration", f"{path}{'' if changes is None else _said(changes)}"))
-    coming = await services.overview.upcoming(1)
+    coming = (await services.queries.overview.page()).upcoming[:1]
     lines += [("next", f"{schedule.schedule_id} at {moment(schedule.next_run_at)}") for schedule in coming]
     return [
         f"Foliot {foliot.__version__}",

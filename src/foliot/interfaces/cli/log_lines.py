@@ -15,7 +15,7 @@ from foliot.errors import StorageUnavailable
 from foliot.interfaces.cli.speaking import say, tell_json
 from foliot.interfaces.cli.table import is_terminal, moment
 from foliot.interfaces.cli.text import Cleaner
-from foliot.service.logs import Cursor, LogView
+from foliot.service.queries.logs import Cursor, LogView
 from foliot.service.services import Services
 
 _END: Final = {

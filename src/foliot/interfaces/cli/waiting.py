@@ -6,8 +6,9 @@ from foliot.interfaces.cli.speaking import say, surely, tell, tell_done, tell_js
 from foliot.interfaces.cli.step_lines import follow_run
 from foliot.interfaces.cli.text import shown
 from foliot.interfaces.cli.words import last_line, status
+from foliot.service.queries.documents import as_json
+from foliot.service.queries.run_view import RunView
 from foliot.service.services import Services
-from foliot.service.views import RunView, as_json
 
 
 async def see_through(services: Services, run_id: RunId, *, wait: bool, follow: bool, is_json: bool) -> int:
@@ -24,17 +25,16 @@ async def see_through(services: Services, run_id: RunId, *, wait: bool, follow: 
 
 
 async def _warn_without_worker(services: Services, run_id: RunId) -> None:
-    run = await services.runs.record(run_id)
-    workers = await services.overview.workers()
-    if not any(worker.is_alive and run.queue in worker.queues for worker in workers):
-        warn(f'no worker of queue "{run.queue}" is alive: the run waits', "Start one with: foliot serve")
+    queue = await services.queries.runs.unserved_queue(run_id)
+    if queue is not None:
+        warn(f'no worker of queue "{queue}" is alive: the run waits', "Start one with: foliot serve")
 
 
-def _tell_end(view: RunView, *, is_json: bool) -> int:
+def _tell_end(run: RunView, *, is_json: bool) -> int:
     """Print how a run ended. Return the exit code: 1 unless it is a success."""
     if is_json:
-        tell_json(as_json(view))
+        tell_json(as_json(run))
     else:
-        error = f": {last_line(view.error_message)}" if view.error_message else ""
-        say(shown(f"{status(view)}{error}"))
-    return 0 if view.status == Status.SUCCESS else 1
+        error = f": {last_line(run.error_message)}" if run.error_message else ""
+        say(shown(f"{status(run)}{error}"))
+    return 0 if run.status is Status.SUCCESS else 1

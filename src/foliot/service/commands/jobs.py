@@ -14,7 +14,6 @@ from foliot.ports.clock import Clock
 from foliot.ports.storage import Storage
 from foliot.service.commands.dependencies import DependencyService
 from foliot.service.commands.ownership import refuse_foreign, refuse_owned
-from foliot.service.overview import Overview
 from foliot.service.paging import (
     SUGGESTIONS,
     check_limit,
@@ -25,8 +24,10 @@ from foliot.service.paging import (
     stored_schedules,
     stored_workflows,
 )
+from foliot.service.queries.job_view import JobView
+from foliot.service.queries.jobs import JobQueries
+from foliot.service.queries.run_view import RunView, view_run
 from foliot.service.run_waiter import RunWaiter
-from foliot.service.views import JobView, RunView, view_run
 
 
 class JobService:
@@ -35,7 +36,7 @@ class JobService:
     def __init__(self, storage: Storage, clock: Clock, dependencies: DependencyService) -> None:
         self._storage = storage
         self._dependencies = dependencies
-        self._overview = Overview(storage, clock)
+        self._queries = JobQueries(storage, clock)
         self._waiter = RunWaiter(storage, clock)
 
     async def put(self, jobs: Mapping[JobId, JobSpec], *, coming: Collection[JobId] = ()) -> list[Job]:
@@ -120,7 +121,7 @@ class JobService:
         """Return jobs by id, those after `after`, each with its latest run."""
         check_limit(limit)
         begin = None if after is None else text(after, "after", InvalidInput)
-        return await self._overview.jobs(after=begin, limit=limit)
+        return [listed.job for listed in await self._queries.listed(after=begin, limit=limit)]
 
     async def record(self, job_id: str) -> Job:
         """Return a job as it is stored."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from foliot.domain.workflow.execution import Progress
 from foliot.service.commands.workflows import WorkflowService
-from foliot.service.execution_views import ExecutionView, StepView
+from foliot.service.queries.execution_view import ExecutionView, StepView
 
 log = logging.getLogger(__name__)
 

@@ -23,12 +23,12 @@ from foliot.ports.clock import Clock
 from foliot.ports.runs import Created, RunFilter
 from foliot.ports.storage import Storage
 from foliot.service.commands.jobs import JobService
-from foliot.service.logs import Cursor, Logs, LogView
-from foliot.service.overview import told_of
 from foliot.service.paging import check_limit
-from foliot.service.references import find_run
+from foliot.service.queries.logs import Cursor, Logs, LogView
+from foliot.service.queries.run_view import AttemptView, RunView, view_attempt, view_run
+from foliot.service.queries.runs import RunQueries
+from foliot.service.references import References
 from foliot.service.run_waiter import RunWaiter
-from foliot.service.views import AttemptView, RunView, view_attempt, view_run
 
 MAX_DEDUPE_KEY: Final = 255
 _TRIGGER: Final = "api"
@@ -60,6 +60,7 @@ class RunService:
         self._ids = ids
         self._jobs = jobs
         self._logs = logs
+        self._queries = RunQueries(storage, logs)
         self._waiter = RunWaiter(storage, clock)
 
     async def enqueue(self, job_id: str, request: RunRequest | None = None) -> RunId:
@@ -145,8 +146,7 @@ class RunService:
 
     async def get(self, run_id: str) -> RunView:
         """Return a run, with the user and the key it was started with."""
-        run = await self.record(run_id)
-        return view_run(run, await told_of(self._storage, run.id))
+        return await self._queries.get(text(run_id, "run_id", InvalidInput))
 
     async def page(self, *, job: str | None = None, status: str | None = None, limit: int = 100) -> list[RunView]:
         """Return the newest runs first, 1 to 10,000 of them."""
@@ -184,8 +184,8 @@ class RunService:
         return found[RunId(run_id)]
 
     async def find(self, reference: str) -> Run:
-        """Return the run with an id, with a part of an id, or the last one: see `references.find_run`."""
-        return await find_run(self._storage, reference)
+        """Return the run with an id, with a part of an id, or the last one: see `References.run`."""
+        return await References(self._storage).run(reference)
 
     async def records(self, only: RunFilter) -> list[Run]:
         """Return runs as they are stored, newest first."""

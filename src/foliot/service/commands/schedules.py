@@ -22,10 +22,11 @@ from foliot.ports.definitions import NewSchedule
 from foliot.ports.storage import Storage
 from foliot.service.commands.jobs import JobService
 from foliot.service.commands.ownership import refuse_foreign, refuse_owned
-from foliot.service.overview import Overview
 from foliot.service.paging import SUGGESTIONS, check_limit
-from foliot.service.references import nothing_named
-from foliot.service.views import ScheduleView, TickView, moment, view_ledger
+from foliot.service.queries.documents import moment
+from foliot.service.queries.schedule_view import ScheduleView, TickView
+from foliot.service.queries.schedules import ScheduleQueries
+from foliot.service.references import References
 
 log = logging.getLogger(__name__)
 
@@ -54,7 +55,7 @@ class ScheduleService:
         self._clock = clock
         self._ids = ids
         self._jobs = jobs
-        self._overview = Overview(storage, clock)
+        self._queries = ScheduleQueries(storage, clock)
 
     async def upsert(
         self, schedule_id: str | None = None, *, paused: bool | None = None, **fields: Any
@@ -167,7 +168,7 @@ class ScheduleService:
         try:
             await self.pause(name, paused)
         except NotFound:
-            raise await nothing_named(self._storage, name, "job or schedule") from None
+            raise await References(self._storage).nothing(name, "job or schedule") from None
         return [ScheduleId(name)]
 
     async def delete(self, schedule_id: str, *, force: bool = False) -> None:
@@ -180,15 +181,12 @@ class ScheduleService:
 
     async def get(self, schedule_id: str) -> ScheduleView:
         """Return a schedule with its next five fire times."""
-        ledger = await self._storage.schedules.ledger(ScheduleId(text(schedule_id, "schedule_id", InvalidInput)))
-        if ledger is None:
-            raise await self._not_found(schedule_id)
-        return view_ledger(ledger, self._clock.now())
+        return (await self._queries.page(text(schedule_id, "schedule_id", InvalidInput))).schedule
 
     async def ticks(self, schedule_id: str, limit: int = 100) -> list[TickView]:
         """Return the newest rows of a schedule's ledger, newest first, 1 to 10,000 of them."""
         check_limit(limit)
-        return await self._overview.ticks(await self.record(schedule_id), limit)
+        return await self._queries.ticks(text(schedule_id, "schedule_id", InvalidInput), limit)
 
     async def record(self, schedule_id: str) -> Schedule:
         """Return a schedule as it is stored."""

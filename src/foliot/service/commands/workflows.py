@@ -36,8 +36,6 @@ from foliot.service.commands.name_conflicts import NameConflicts
 from foliot.service.commands.ownership import refuse_foreign, refuse_owned
 from foliot.service.commands.runs import RunRequest, RunService
 from foliot.service.commands.schedules import ScheduleService
-from foliot.service.execution_views import ExecutionView, view_execution
-from foliot.service.overview import told_of
 from foliot.service.paging import (
     SUGGESTIONS,
     known_jobs,
@@ -46,7 +44,8 @@ from foliot.service.paging import (
     stored_schedules,
     workflow_id_of,
 )
-from foliot.service.references import find_execution
+from foliot.service.queries.execution_view import ExecutionView, view_execution
+from foliot.service.references import References
 
 log = logging.getLogger(__name__)
 
@@ -303,23 +302,18 @@ class WorkflowService:
     async def status(self, execution_id: str) -> ExecutionView | None:
         """Return an execution with all its steps, or None if it does not exist."""
         run_id = RunId(text(execution_id, "execution_id", InvalidInput))
-        executions = await self._storage.executions.look([run_id])
-        runs = await self._storage.runs.get([run_id])
-        if run_id not in executions or run_id not in runs:
-            return None
-        steps, told = await self._storage.executions.steps(run_id), await told_of(self._storage, run_id)
-        return view_execution(executions[run_id], runs[run_id], steps, told)
+        found = (await self._storage.queries.execution(run_id)).executions
+        return view_execution(found[0]) if found else None
 
     async def active(self, workflow_id: str | None = None, *, limit: int = 100) -> list[ExecutionView]:
         """Return open executions, oldest first."""
         name = None if workflow_id is None else text(workflow_id, "workflow_id", InvalidInput)
-        found = await self._storage.executions.active(workflow_id=name, limit=limit)
-        views = [await self.status(execution.run_id) for execution in found]
-        return [view for view in views if view is not None]
+        found = await self._storage.queries.executions(workflow_id=name, limit=limit)
+        return [view_execution(details) for details in found.executions]
 
     async def find_execution(self, reference: str) -> Run:
         """Return the run of an execution, given as `RunService.find` takes it."""
-        return await find_execution(self._storage, reference)
+        return await References(self._storage).execution(reference)
 
     async def is_execution(self, run_id: RunId) -> bool:
         """Return whether a run is an execution that has begun."""

@@ -6,7 +6,7 @@ from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.instant import HOUR, MINUTE
 from foliot.domain.schedule import Overlap
 from foliot.ports.runs import Depth
-from foliot.testing.builders import REPORT, a_chunk, a_run, a_run_id, every, retention, some_runs, succeeded
+from foliot.testing.builders import REPORT, a_chunk, a_run, a_run_id, every, retention, some_runs, succeeded, to_retry
 from foliot.testing.conformance.storage.scene import Contract, Scene
 
 OTHER = JobId("other")
@@ -97,6 +97,19 @@ class LogEndContract(Contract):
         assert await scene.storage.logs.tail(claim.run_id, limit=2) == chunks[-2:]
         assert await scene.storage.logs.tail(claim.run_id, limit=100) == chunks
         assert await scene.storage.logs.tail(a_run_id(), limit=100) == []
+
+    async def test_a_summary_has_the_starts_and_both_ends(self, scene: Scene) -> None:
+        first = await scene.start()
+        await scene.storage.logs.append([a_chunk(first, 0), a_chunk(first, 1)])
+        await scene.finish(to_retry(first))
+        [second] = await scene.claim(only=[first.run_id])
+        chunks = [a_chunk(second, seq) for seq in range(3)]
+        await scene.storage.logs.append(chunks)
+        summary = scene.storage.logs.summary
+
+        assert await summary(first.run_id, second.token) == ([first.token, second.token], chunks[0], chunks[-1])
+        assert await summary(first.run_id, None) == ([first.token, second.token], None, chunks[-1])
+        assert await summary(a_run_id(), second.token) == ([], None, None)
 
     async def test_it_is_known_since_when_chunks_are_kept(self, scene: Scene) -> None:
         claim = await scene.start()

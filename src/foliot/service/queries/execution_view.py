@@ -1,6 +1,5 @@
 """Executions of workflows and their steps, as they are shown."""
 
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -9,8 +8,8 @@ import msgspec
 from foliot.domain.instant import to_datetime
 from foliot.domain.run import Run
 from foliot.domain.workflow.execution import Execution, StepRecord
-from foliot.domain.workflow.start import Told
-from foliot.service.views import key_of
+from foliot.ports.queries import ExecutionDetails
+from foliot.service.queries.run_view import key_of
 
 
 class StepView(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,8 +53,9 @@ class ExecutionView(msgspec.Struct, frozen=True, kw_only=True):
         return {step.name: step.result for step in self.steps}
 
 
-def view_execution(execution: Execution, run: Run, steps: Sequence[StepRecord], told: Told) -> ExecutionView:
-    """Build the view of an execution from its rows."""
+def view_execution(details: ExecutionDetails) -> ExecutionView:
+    """Build the view of an execution."""
+    execution, run, told = details.execution, details.run, details.told
     return ExecutionView(
         id=execution.run_id,
         workflow_id=execution.workflow_id,
@@ -68,7 +68,7 @@ def view_execution(execution: Execution, run: Run, steps: Sequence[StepRecord], 
         user_id=told.user_id,
         idempotency_key=key_of(run, told),
         error=_unreadable(execution, run) or run.error,
-        steps=[_view_step(step) for step in steps],
+        steps=[_view_step(step) for step in details.steps],
     )
 
 

@@ -18,7 +18,7 @@ from foliot.errors import FoliotError, InvalidInput, RowUnreadable
 from foliot.ports.runs import RunFilter
 from foliot.ports.schedules import Ledger
 from foliot.ports.storage import Storage
-from foliot.service.unreadable import unreadable_rows
+from foliot.service.queries.unreadable_rows import unreadable_rows
 
 _PAGE: int = 200
 _ROWS: int = 1_000
@@ -41,6 +41,20 @@ class Report(NamedTuple):
     @property
     def is_sound(self) -> bool:
         return not self.findings
+
+
+class LedgerQueries:
+    """Checks what is stored."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+
+    async def verify(self, since: Instant) -> AsyncIterator[Report]:
+        """A report about each schedule, then one about each row that belongs to no ledger and cannot be read."""
+        async for report in verify(self._storage, since):
+            yield report
+        async for report in verify_rows(self._storage, since):
+            yield report
 
 
 async def verify(storage: Storage, since: Instant) -> AsyncIterator[Report]:

@@ -11,7 +11,7 @@ from foliot.domain.ids import RunId
 from foliot.ports.clock import Clock
 from foliot.ports.runs import RunFilter
 from foliot.ports.storage import Storage
-from foliot.service.logs import LogView, Pieces
+from foliot.service.queries.logs import LogView, Pieces
 from foliot.service.run_waiter import LOOK_EVERY
 
 _PAGE: Final = 500

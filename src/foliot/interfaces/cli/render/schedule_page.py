@@ -1,33 +1,24 @@
-"""All there is to say about one schedule: gathered, as one document, and printed."""
+"""The page of a schedule, as text and as a JSON document."""
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from foliot.interfaces.cli.table import Column, moment, print_fields, print_section
 from foliot.interfaces.cli.words import rule, schedule_state, tick_row
-from foliot.service.services import Services
-from foliot.service.views import ScheduleView, TickView, as_json
+from foliot.service.queries.documents import as_json
+from foliot.service.queries.schedule_view import ScheduleView
+from foliot.service.queries.schedules import SchedulePage
 
-_RECENT: Final = 10
 _TICKS: Final = (Column("LAST TICKS"), Column("OUTCOME", stays=True), Column("RUN", is_whole=True), Column("STATUS"))
 
 
-class SchedulePage(NamedTuple):
-    schedule: ScheduleView
-    ticks: list[TickView]
+def schedule_document(page: SchedulePage) -> dict[str, Any]:
+    ticks = [as_json(tick) for tick in page.ticks]
+    return {"type": "schedule", **as_json(page.schedule), "state": schedule_state(page.schedule), "ticks": ticks}
 
-    @classmethod
-    async def gather(cls, services: Services, schedule_id: str) -> "SchedulePage":
-        stored = await services.schedules.record(schedule_id)
-        ticks = await services.overview.ticks(stored, _RECENT)
-        return cls(await services.schedules.get(schedule_id), ticks)
 
-    def document(self) -> dict[str, Any]:
-        ticks = [as_json(tick) for tick in self.ticks]
-        return {"type": "schedule", **as_json(self.schedule), "state": schedule_state(self.schedule), "ticks": ticks}
-
-    def print(self) -> None:
-        print_fields(schedule_fields(self.schedule))
-        print_section("", _TICKS, [tick_row(tick) for tick in self.ticks])
+def print_schedule(page: SchedulePage) -> None:
+    print_fields(schedule_fields(page.schedule))
+    print_section("", _TICKS, [tick_row(tick) for tick in page.ticks])
 
 
 def schedule_fields(schedule: ScheduleView) -> list[tuple[str, object]]:

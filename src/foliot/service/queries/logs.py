@@ -79,6 +79,14 @@ class LogTail(NamedTuple):
     end: LogEnd
 
 
+class LogDigest(NamedTuple):
+    """How the log of a run ends."""
+
+    end: LogEnd
+    given_back: int
+    """How many starts were given back, of those that printed anything."""
+
+
 class Logs:
     """Reads what runs printed."""
 
@@ -124,16 +132,20 @@ class Logs:
         last = views[-1].cursor if views else None
         return LogTail([*views, *numbers.cuts_before(run, last)], await self._end(run))
 
-    async def given_back(self, run: Run) -> int:
-        """How many starts of the run were given back, of those that printed anything."""
-        known = {record.token for record in await self._storage.runs.attempts(run.id)}
+    async def summary(self, run: Run, attempts: Sequence[AttemptRecord], kept_from: Instant | None) -> LogDigest:
+        """How the log of a run ends, given what else is known of the run: one read of the log."""
+        token = attempts[-1].token if attempts else None
+        found = await self._storage.logs.summary(run.id, token)
+        known = {record.token for record in attempts}
         if run.status in BEGUN and run.token is not None:
             known.add(run.token)
-        count, after = 0, None
-        while found := await self._storage.logs.read(run.id, after=after, limit=1):
-            after = found[0].token, _BEHIND
-            count += found[0].token not in known
-        return count
+        given_back = sum(start not in known for start in found.starts)
+        if not run.status.is_terminal:
+            return LogDigest(LogEnd(LogState.OPEN), given_back)
+        if not attempts:
+            return LogDigest(LogEnd(LogState.COMPLETE), given_back)
+        chunks = [chunk for chunk in (found.first, found.last) if chunk is not None and chunk.token == token]
+        return LogDigest(_judge(chunks, attempts[-1], kept_from), given_back)
 
     async def raw_stdout(self, run_id: str, attempt: int | None = None) -> bytes:
         """What one attempt, the last one unless said otherwise, wrote to its standard output: every byte, or an error.
@@ -167,13 +179,7 @@ class Logs:
         return await self._judge([chunk for chunk in (*first, *last) if chunk.token == token], records[-1])
 
     async def _judge(self, chunks: Sequence[LogChunk], record: AttemptRecord | None) -> LogEnd:
-        return judge_log(
-            chunks,
-            is_over=record is not None,
-            was_lost=record is not None and record.reason == Reason.LEASE_LOST,
-            ended_at=None if record is None else record.finished_at,
-            kept_from=await self._storage.logs.kept_from(),
-        )
+        return _judge(chunks, record, await self._storage.logs.kept_from())
 
     async def _chunks(self, run_id: RunId, token: Token) -> list[LogChunk]:
         """All that one attempt printed."""
@@ -279,6 +285,16 @@ def _view(chunk: LogChunk, attempt: int) -> LogView:
         data=chunk.data,
         cursor=(chunk.token, chunk.seq),
         is_closing=read_closing(chunk) is not None,
+    )
+
+
+def _judge(chunks: Sequence[LogChunk], record: AttemptRecord | None, kept_from: Instant | None) -> LogEnd:
+    return judge_log(
+        chunks,
+        is_over=record is not None,
+        was_lost=record is not None and record.reason == Reason.LEASE_LOST,
+        ended_at=None if record is None else record.finished_at,
+        kept_from=kept_from,
     )
 
 
