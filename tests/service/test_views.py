@@ -115,7 +115,7 @@ async def test_ticks_are_seen_with_their_run(scene: Scene) -> None:
     schedule = await scene.schedule(every(60))
     [run_id] = await scene.fire_after(MINUTE)
 
-    [seen] = await scene.storage.schedules.latest_ticks(schedule.uid, limit=2)
+    [seen] = await scene.latest_ticks(2)
     view = view_tick(schedule.id, seen)
 
     assert (view.outcome, view.reason, view.run_id) == (TickOutcome.RAN, TickReason.ON_TIME, run_id)
@@ -132,7 +132,7 @@ async def test_a_tick_says_whose_it_is_when_it_was_decided_and_when_its_run_chan
     scene.clock.advance(SECOND)
     await scene.finish(succeeded(claim))
 
-    [seen] = await scene.storage.schedules.latest_ticks(schedule.uid, limit=2)
+    [seen] = await scene.latest_ticks(2)
     alone, view = view_tick(schedule.id, seen), view_tick(schedule.id, seen, await scene.run(run_id))
 
     decided = AT_START + timedelta(minutes=1)

@@ -112,6 +112,7 @@ HOT: dict[str, Any] = {
     "count_in_flight": lambda n: (ids(n),),
     "change_schedules": lambda n: (ids(n), *["'{}'"] * 10),
     "latest_runs": lambda n: ("'default'", same("report", n)),
+    "latest_ticks": lambda n: ("'1'", str(n)),
     "overrides": lambda n: ("'1'",),
     "list_schedules_of_job": lambda n: ("'default'", "'report'", "''", str(n)),
     "schedules_of_targets": lambda n: ("'default'", same("report", n)),

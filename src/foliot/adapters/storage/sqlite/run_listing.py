@@ -9,12 +9,11 @@ from foliot.adapters.storage.documents import encode_names
 from foliot.adapters.storage.queries import load_queries
 from foliot.adapters.storage.run_rows import attempt_of, run_of
 from foliot.adapters.storage.sqlite.connection import Session
-from foliot.domain.ids import JobId, RunId
+from foliot.domain.ids import RunId
 from foliot.domain.run import AttemptRecord, Run, Status
-from foliot.ports.runs import Depth, RunFilter
+from foliot.ports.runs import RunFilter
 
 SQL: Final = load_queries(Path(__file__).parent / "sql" / "run_listing.sql")
-LIVE: Final = load_queries(Path(__file__).parent / "sql" / "queries.sql")
 _AFTER_ALL: Final = "~"
 _STATUS_FILTER: Final = {
     Status.SCHEDULED: "scheduled",
@@ -38,19 +37,8 @@ def page_values(project: str, only: RunFilter) -> dict[str, object]:
     return {**only._asdict(), "project": project, "before": only.before or _AFTER_ALL}
 
 
-def latest_runs(session: Session, project: str, job_ids: Collection[JobId]) -> dict[JobId, Run]:
-    rows = session.rows(LIVE["latest_runs"], (project, encode_names(job_ids)))
-    found = get_runs(session, project, [run_id for (run_id,) in rows])
-    return {run.job_id: run for run in found.values()}
-
-
 def read_overrides(session: Session, run_id: RunId) -> bytes | None:
-    return documents.read_overrides(session.value(LIVE["overrides"], (run_id,)), run_id)
-
-
-def count_live(session: Session, limit: int) -> Depth:
-    running, queued, scheduled = session.rows(LIVE["depth"], {"limit": limit})[0]
-    return Depth(running, min(queued, limit), scheduled)
+    return documents.read_overrides(session.value(SQL["overrides"], (run_id,)), run_id)
 
 
 def page_query(only: RunFilter, columns: str = "page_runs") -> str:

@@ -3,9 +3,6 @@ SELECT found.id FROM unnest((SELECT $2::text[])) AS asked (job_id), LATERAL (
     SELECT id FROM foliot.runs WHERE runs.project = $1 AND runs.job_id = asked.job_id
     ORDER BY project DESC, job_id DESC, id DESC LIMIT 1) AS found;
 
--- name: overrides
-SELECT overrides FROM foliot.runs WHERE id = $1;
-
 -- name: depth
 -- Only what is not over is counted, and of that no more than the limit.
 SELECT (SELECT count(*) FROM (
@@ -51,3 +48,7 @@ ORDER BY waiting.run_id, waiting.key;
 SELECT asked.key, first.run_id FROM unnest((SELECT $1::text[])) AS asked (key), LATERAL (
     SELECT run_id FROM foliot.holds WHERE holds.key = asked.key AND holds.is_admitted
     ORDER BY holds.rank, holds.run_id LIMIT $2) AS first;
+
+-- name: latest_ticks
+SELECT scheduled_for, "until", count, outcome, reason, fire_at, revision, run_id, into_tick, key, decided_at
+FROM foliot.ticks WHERE uid = $1 ORDER BY uid DESC, scheduled_for DESC LIMIT $2;

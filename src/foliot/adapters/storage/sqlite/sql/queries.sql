@@ -3,9 +3,6 @@
 SELECT (SELECT r.id FROM runs r WHERE r.project = ?1 AND r.job_id = j.value ORDER BY r.id DESC LIMIT 1) AS run_id
 FROM json_each(?2) j WHERE run_id IS NOT NULL
 
--- name: overrides
-SELECT overrides FROM runs WHERE id = ?
-
 -- name: depth
 -- Only what is not over is counted, and of that no more than the limit.
 SELECT
@@ -60,3 +57,7 @@ SELECT j.value, k.value FROM json_each(?1) j, json_each((
     SELECT json_group_array(first.run_id) FROM (
         SELECT h.run_id FROM holds h WHERE h.key = j.value AND h.is_admitted = 1
         ORDER BY h.rank, h.run_id LIMIT ?2) AS first)) k
+
+-- name: latest_ticks
+SELECT scheduled_for, until, count, outcome, reason, fire_at, revision, run_id, into_tick, key, decided_at FROM ticks
+WHERE uid = ? ORDER BY scheduled_for DESC LIMIT ?

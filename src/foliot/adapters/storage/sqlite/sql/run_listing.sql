@@ -63,3 +63,6 @@ UNION ALL
 SELECT id, attempt, token, worker_id, started_at, finished_at, status, reason, exit_code, error
 FROM runs WHERE id = ?1 AND token IS NOT NULL AND finished_at IS NOT NULL
 ORDER BY number
+
+-- name: overrides
+SELECT overrides FROM runs WHERE id = ?
