@@ -38,7 +38,7 @@ from foliot.domain.workflow.passage import APPROVAL_KIND
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.engine.hooks import Tell, nobody
 from foliot.engine.node import Node, Parts, Settings
-from foliot.errors import DriverMissing, InvalidInput, suggest
+from foliot.errors import DriverMissing, InvalidInput, InvalidWorkflow, suggest
 from foliot.ports.clock import Clock
 from foliot.ports.launcher import RunLauncher
 from foliot.ports.runner import Runner
@@ -112,12 +112,12 @@ async def open_services(url: str, clock: Clock | None = None, *, create: bool = 
 
 def build_services(storage: Storage, clock: Clock, ids: IdSource) -> Services:
     """Build every service on an open storage."""
-    logs = Logs(storage, clock)
+    logs, documents = Logs(storage, clock), JsonDocuments()
     dependencies = DependencyService(storage)
     jobs = JobService(storage, clock, dependencies)
     schedules = ScheduleService(storage, clock, ids, jobs)
     runs = RunService(storage, clock, ids, jobs, logs)
-    workflows = WorkflowService(storage, clock, jobs, schedules, runs, dependencies, JsonDocuments())
+    workflows = WorkflowService(storage, clock, jobs, schedules, runs, dependencies, documents)
     return Services(
         storage=storage,
         clock=clock,
@@ -129,7 +129,7 @@ def build_services(storage: Storage, clock: Clock, ids: IdSource) -> Services:
         dependencies=dependencies,
         deployer=Deployer(storage, jobs, schedules, workflows),
         logs=logs,
-        queries=Queries.on(storage, clock, logs),
+        queries=Queries.on(storage, clock, logs, documents),
     )
 
 
@@ -157,6 +157,16 @@ class JsonDocuments:
         from foliot.config.workflow_writing import write_workflow
 
         return write_workflow(workflow_id, spec, schedules)
+
+    def write_public(
+        self, workflow_id: str, spec: WorkflowSpec, schedules: Mapping[ScheduleId, ScheduleSpec]
+    ) -> dict[str, Any] | None:
+        from foliot.config.workflow_writing import public_workflow, write_workflow
+
+        try:
+            return public_workflow(write_workflow(workflow_id, spec.as_written, schedules))
+        except InvalidWorkflow:
+            return None
 
 
 async def open_storage(url: str, clock: Clock, *, create: bool = True) -> Storage:

@@ -26,3 +26,9 @@ class DocumentFormat(Protocol):
     def write(
         self, workflow_id: str, spec: WorkflowSpec, schedules: Mapping[ScheduleId, ScheduleSpec]
     ) -> dict[str, Any]: ...
+
+    def write_public(
+        self, workflow_id: str, spec: WorkflowSpec, schedules: Mapping[ScheduleId, ScheduleSpec]
+    ) -> dict[str, Any] | None:
+        """The same without secrets; None if a step is a function, which no document can name."""
+        ...

@@ -8,6 +8,7 @@ from foliot.errors import NotFound
 from foliot.ports.clock import Clock
 from foliot.ports.queries import JobDetails, Matches, ScheduleDetails
 from foliot.ports.storage import Storage
+from foliot.service.commands.documents import DocumentFormat
 from foliot.service.queries.jobs import JobPage, JobQueries
 from foliot.service.queries.logs import Logs
 from foliot.service.queries.overview import OverviewQuery
@@ -31,14 +32,14 @@ class Queries:
     ledgers: LedgerQueries
 
     @classmethod
-    def on(cls, storage: Storage, clock: Clock, logs: Logs) -> "Queries":
+    def on(cls, storage: Storage, clock: Clock, logs: Logs, documents: DocumentFormat) -> "Queries":
         return cls(
             storage=storage,
             clock=clock,
             runs=RunQueries(storage, logs),
             jobs=JobQueries(storage, clock),
             schedules=ScheduleQueries(storage, clock),
-            workflows=WorkflowQueries(storage, clock),
+            workflows=WorkflowQueries(storage, clock, documents),
             overview=OverviewQuery(storage, clock),
             ledgers=LedgerQueries(storage),
         )

@@ -4,7 +4,7 @@ import msgspec
 
 from foliot.domain.gate.decision import Decision
 from foliot.domain.ids import JobId, RunId, ScheduleId
-from foliot.domain.logs import LogEnd
+from foliot.domain.logs import LogState
 from foliot.domain.run import Run, Status
 from foliot.domain.run_reference import RunById, read_reference
 from foliot.errors import NotFound
@@ -19,13 +19,21 @@ from foliot.service.queries.run_view import AttemptView, RunView, view_attempt, 
 from foliot.service.references import References
 
 
+class LogEndView(msgspec.Struct, frozen=True, kw_only=True):
+    """How a log ends. The sizes are known if it is truncated and its bytes could be counted."""
+
+    state: LogState
+    seen: int | None
+    stored: int | None
+
+
 class RunPage(msgspec.Struct, frozen=True, kw_only=True):
     """Everything about one run."""
 
     run: RunView
     why: RunExplanation | ExecutionExplanation
     attempts: list[AttemptView]
-    log: LogEnd
+    log: LogEndView
     given_back: int
     """How many starts were ended because their worker stopped, of those that printed anything."""
     execution: ExecutionPage | None
@@ -57,7 +65,7 @@ class RunQueries:
             run=view_run(run, details.told),
             why=explain_run(details),
             attempts=[view_attempt(record) for record in details.attempts],
-            log=log.end,
+            log=LogEndView(**log.end._asdict()),
             given_back=log.given_back,
             execution=None if execution is None else execution_page(execution, details.blockers),
             step=None if run.root is None else run.item,

@@ -15,12 +15,14 @@ from foliot.domain.run_reference import read_reference
 from foliot.domain.schedule import Schedule, ScheduleSpec
 from foliot.domain.secrets import public_document
 from foliot.domain.workflow.dependencies import EDGES
-from foliot.domain.workflow.spec import GRAPH, PART_SOURCE, WorkflowSpec
+from foliot.domain.workflow.drawing import Drawing, drawing_of, edge_words
+from foliot.domain.workflow.spec import GRAPH, PART_SOURCE, Edge, Step
 from foliot.errors import InvalidInput, NotFound, RowUnreadable
 from foliot.ports.clock import Clock
 from foliot.ports.executions import WorkflowVersion
 from foliot.ports.queries import Matches, WorkflowDetails, WorkflowSummary
 from foliot.ports.storage import Storage
+from foliot.service.commands.documents import DocumentFormat
 from foliot.service.paging import PAGE, each_of, workflow_id_of
 from foliot.service.queries.execution_view import ExecutionView, view_execution
 from foliot.service.queries.executions import ExecutionPage, execution_page
@@ -29,19 +31,45 @@ from foliot.service.queries.schedule_view import ScheduleView, view_listed_sched
 from foliot.service.references import References
 
 
+class EdgeView(msgspec.Struct, frozen=True, kw_only=True):
+    """The step follows `step` when its result is one of `when`, and its output passes the test."""
+
+    step: str
+    when: list[str]
+    test: Any
+    words: str
+    """Both conditions, as drawings name them."""
+
+
+class WorkflowStepView(msgspec.Struct, frozen=True, kw_only=True):
+    name: str
+    layer: int
+    """Counted from 1: one below the lowest of the steps that it follows."""
+    kind: str
+    """approval, job for a job that is defined elsewhere, or the kind of its own definition."""
+    job: str | None
+    is_final: bool
+    is_paused: bool
+    """Executions skip it."""
+    after: list[EdgeView]
+
+
 class WorkflowPage(msgspec.Struct, frozen=True, kw_only=True):
     """A version of a workflow, with an execution of it where there is one to show."""
 
     id: str
     version: int
-    spec: WorkflowSpec
+    description: str
+    params: dict[str, Any]
+    steps: list[WorkflowStepView]
     execution: ExecutionPage | None
-    paused: frozenset[str]
-    """Steps that executions skip."""
+    given: dict[str, Any] | None
+    """The parameters of the execution, if they are not those of the version."""
+    document: dict[str, Any] | None
+    """What the workflow can be deployed from, without secrets; None if a step is a function."""
+    drawing: Drawing
     latest_run: RunView | None
     """The newest run of the workflow, whether it is shown or not."""
-    schedules: dict[ScheduleId, ScheduleSpec]
-    """Those that were defined with it, not those that people added."""
 
 
 class ListedWorkflow(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,8 +88,9 @@ class ListedWorkflow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WorkflowQueries:
-    def __init__(self, storage: Storage, clock: Clock) -> None:
+    def __init__(self, storage: Storage, clock: Clock, documents: DocumentFormat) -> None:
         self._storage = storage
+        self._documents = documents
         self._queries = storage.queries
         self._references = References(storage)
         self._clock = clock
@@ -77,17 +106,26 @@ class WorkflowQueries:
         if found.version is None:
             hint = f"The newest version is {found.newest.version}."
             raise NotFound("workflow", f"{workflow_id} version {version}", hint=hint)
-        shown = found.execution
-        if shown is not None and shown.execution.version != found.version.version:
+        return self._page(found, found.version)
+
+    def _page(self, found: WorkflowDetails, version: WorkflowVersion) -> WorkflowPage:
+        spec, shown = version.spec, found.execution
+        if shown is not None and shown.execution.version != version.version:
             shown = None
+        drawing = drawing_of(spec.steps)
+        layers = {name: number for number, layer in enumerate(drawing.layers, start=1) for name in layer}
+        is_given = shown is not None and shown.execution.params != spec.params
         return WorkflowPage(
-            id=found.version.workflow_id,
-            version=found.version.version,
-            spec=found.version.spec,
+            id=version.workflow_id,
+            version=version.version,
+            description=spec.description,
+            params=public_document(spec.params),
+            steps=[_view_step(step, layers[step.name], step.name in found.paused) for step in spec.steps],
             execution=None if shown is None else execution_page(shown, found.blockers),
-            paused=frozenset(found.paused),
+            given=public_document(dict(shown.execution.params)) if shown is not None and is_given else None,
+            document=self._documents.write_public(version.workflow_id, spec, _own_schedules(found.schedules)),
+            drawing=drawing,
             latest_run=None if found.latest is None else view_run(found.latest),
-            schedules=_own_schedules(found.schedules),
         )
 
     async def _check_execution(self, found: WorkflowDetails, text: str, version: int | None) -> None:
@@ -146,6 +184,23 @@ class WorkflowQueries:
         if workflow is None:
             raise await self._references.no_workflow(run.job_id)
         return [step.name for step in workflow.newest.spec.steps]
+
+
+def _view_step(step: Step, layer: int, is_paused: bool) -> WorkflowStepView:
+    return WorkflowStepView(
+        name=step.name,
+        layer=layer,
+        kind="approval" if step.approval else "job" if step.definition is None else step.definition.kind,
+        job=step.job,
+        is_final=step.is_final,
+        is_paused=is_paused,
+        after=[_view_edge(edge) for edge in step.after],
+    )
+
+
+def _view_edge(edge: Edge) -> EdgeView:
+    test = None if edge.test is None else msgspec.to_builtins(edge.test)
+    return EdgeView(step=edge.parent, when=sorted(edge.when), test=test, words=edge_words(edge) or "success")
 
 
 def _own_schedules(schedules: Sequence[Schedule]) -> dict[ScheduleId, ScheduleSpec]:

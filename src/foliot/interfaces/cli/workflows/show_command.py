@@ -6,7 +6,6 @@ from typing import Final
 
 import click
 
-from foliot.domain.workflow.drawing import drawing_of
 from foliot.errors import InvalidInput
 from foliot.interfaces.cli.ids import complete_ids
 from foliot.interfaces.cli.options import json_option, storage_options
@@ -48,9 +47,9 @@ def command(
         case "json":
             tell_json(workflow_document(page))
         case "mermaid":
-            _tell_all(mermaid(title_of(page), drawing_of(page.spec.steps), states_of(page)))
+            _tell_all(mermaid(title_of(page), page.drawing, states_of(page)))
         case "dot":
-            _tell_all(dot(title_of(page), drawing_of(page.spec.steps), states_of(page)))
+            _tell_all(dot(title_of(page), page.drawing, states_of(page)))
         case _:
             print_workflow(page)
 
