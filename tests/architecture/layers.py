@@ -108,6 +108,17 @@ def stray_interfaces(tree: Tree) -> Iterator[Fault]:
             yield Fault(module.name, line, f"an interface must not import {layer(target)} ({target})")
 
 
+def storage_in_interfaces(tree: Tree) -> Iterator[Fault]:
+    """An interface that reaches through the services into the storage."""
+    for module in tree.values():
+        if layer(module.name) != "interfaces":
+            continue
+        for node in ast.walk(module.syntax):
+            match node:
+                case ast.Attribute(value=ast.Name(id="services"), attr="storage"):
+                    yield Fault(module.name, node.lineno, "an interface must not use the storage")
+
+
 def strangers(tree: Tree) -> Iterator[Fault]:
     """A module that stands in no layer."""
     for module in tree.values():
@@ -176,6 +187,7 @@ def impure_calls(module: Module) -> Iterator[Fault]:
 RULES: Final[tuple[Callable[[Tree], Iterator[Fault]], ...]] = (
     wrong_arrows,
     stray_interfaces,
+    storage_in_interfaces,
     strangers,
     mixed_adapters,
     cycles,

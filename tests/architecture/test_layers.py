@@ -100,6 +100,18 @@ def test_every_exception_for_an_interface_is_used(source_tree: Tree) -> None:
     assert allowed - used == set()
 
 
+def test_an_interface_that_uses_the_storage_is_found(tmp_path: Path) -> None:
+    tree = plant(
+        tmp_path,
+        {
+            "interfaces/cli/show.py": "async def f(services):\n    await services.storage.runs.get([])",
+            "service/runs.py": "async def f(services):\n    await services.storage.runs.get([])",
+        },
+    )
+
+    assert [fault.module for fault in layers.storage_in_interfaces(tree)] == ["foliot.interfaces.cli.show"]
+
+
 def test_a_module_outside_the_picture_is_found(tmp_path: Path) -> None:
     tree = plant(tmp_path, {"utils.py": "", "domain/run.py": "", "app.py": ""})
 
