@@ -56,7 +56,7 @@ async def begin(engine: InlineEngine, **step: object) -> ExecutionPage:
 
 
 async def page_of(engine: InlineEngine, execution_id: str) -> ExecutionPage:
-    page = await (await engine.app.open()).queries.workflows.execution_page(execution_id)
+    page = await (await engine.app.open()).queries.workflows.execution(execution_id)
     assert page is not None
     return page
 

@@ -129,13 +129,6 @@ async def _telling(event: str, kind: str, items: AsyncIterator[Item | RowUnreada
             yield item
 
 
-async def known_versions(
-    storage: Storage, wanted: Collection[tuple[str, int | None]]
-) -> dict[tuple[str, int | None], WorkflowVersion]:
-    """Those of the versions that can be read."""
-    return _readable(await versions_with_errors(storage, wanted))
-
-
 async def versions_with_errors(
     storage: Storage, wanted: Collection[tuple[str, int | None]]
 ) -> dict[tuple[str, int | None], WorkflowVersion | RowUnreadable]:

@@ -40,10 +40,15 @@ VersionKey = tuple[str, int]
 
 
 class FoundRuns(NamedTuple):
-    """Runs, and what was told when they were started."""
-
     runs: Mapping[RunId, Run]
-    told: Mapping[RunId, Told]
+    overrides: Mapping[RunId, Any]
+
+    def told(self, run_id: RunId) -> Told:
+        """What was told when the run was started."""
+        try:
+            return Told.read(read_overrides(self.overrides[run_id], run_id))
+        except RowUnreadable:
+            return NOTHING
 
 
 class RunReads:
@@ -57,8 +62,8 @@ class RunReads:
     def get(self, run_ids: Collection[RunId]) -> Read[FoundRuns]:
         rows = (yield Query("get_runs", (list(run_ids),))) if run_ids else ()
         runs = [run_of(self._project, row) for row in rows]
-        told = {run.id: _told(row[_OVERRIDES], run.id) for run, row in zip(runs, rows, strict=True)}
-        return FoundRuns({run.id: run for run in runs}, told)
+        overrides = {run.id: row[_OVERRIDES] for run, row in zip(runs, rows, strict=True)}
+        return FoundRuns({run.id: run for run in runs}, overrides)
 
     def page(self, only: RunFilter) -> Read[list[Run]]:
         run_ids = [row[0] for row in (yield PageOfRuns(only))]
@@ -91,7 +96,7 @@ class RunReads:
         if not found.runs:
             return Matches(tuple(run_ids) if len(run_ids) > 1 else ())
         [run] = found.runs.values()
-        return FoundRun(run, found.told[run.id])
+        return FoundRun(run, found.told(run.id))
 
     def listed(self, only: RunFilter, root: RunReference | None) -> Read[list[Run] | Matches]:
         if root is None:
@@ -156,7 +161,7 @@ class RunReads:
             if run is not None:
                 steps, waiting = yield from self._steps(record.run_id)
                 version = versions.get((record.workflow_id, record.version))
-                found.append(ExecutionDetails(record, run, own.told[run.id], steps, version, waiting))
+                found.append(ExecutionDetails(record, run, own.told(run.id), steps, version, waiting))
         return found
 
     def _steps(self, run_id: RunId) -> Read[tuple[list[StepRecord], dict[RunId, Run]]]:
@@ -201,13 +206,6 @@ class RunReads:
             newest_first = sorted(holders.get(key, ()), reverse=True)
             awaited.setdefault(run_id, []).append(AwaitedLimit(key, capacity, newest_first))
         return awaited
-
-
-def _told(overrides: Any, run_id: RunId) -> Told:
-    try:
-        return Told.read(read_overrides(overrides, run_id))
-    except RowUnreadable:
-        return NOTHING
 
 
 def _step_run(state: StepState, shown: Mapping[RunId, Run], stored: Row | None) -> Row | None:

@@ -56,8 +56,8 @@ async def _runs(services: "Services") -> list[CompletionItem]:
 
 
 async def _workflows(services: "Services") -> list[CompletionItem]:
-    found = await services.queries.workflows.listed(limit=_MOST)
-    return [CompletionItem(one.id, help=one.description or f"version {one.version}") for one in found]
+    found = await services.queries.workflows.all()
+    return [CompletionItem(one.id, help=one.description or f"version {one.version}") for one in found[:_MOST]]
 
 
 _LOOKS: Final[dict[str, Look]] = {"job": _jobs, "schedule": _schedules, "run": _runs, "workflow": _workflows}

@@ -24,7 +24,6 @@ from foliot.ports.queries import Matches, WorkflowDetails, WorkflowSummary
 from foliot.ports.storage import Storage
 from foliot.service.commands.documents import DocumentFormat
 from foliot.service.paging import PAGE, each_of, workflow_id_of
-from foliot.service.queries.execution_view import ExecutionView, view_execution
 from foliot.service.queries.executions import ExecutionPage, execution_page
 from foliot.service.queries.run_view import RunView, view_run
 from foliot.service.queries.schedule_view import ScheduleView, view_listed_schedule
@@ -146,13 +145,13 @@ class WorkflowQueries:
             )
 
     async def listed(self, *, after: str | None = None, limit: int = 100) -> list[ListedWorkflow]:
-        """Workflows by id, those after `after`."""
+        """Workflows by id, those after `after`; the list of edges between jobs is stored as one, and among them."""
         found = await self._queries.workflows(after=after, limit=limit)
         now = self._clock.now()
         return [_listed(summary, now) for summary in found]
 
     async def all(self) -> list[ListedWorkflow]:
-        """Every workflow, read page by page; without the list of edges between jobs, which is stored as one."""
+        """Every workflow, read page by page; without the list of edges between jobs."""
         pages = each_of(lambda after: self.listed(after=after, limit=PAGE), lambda listed: listed.id, full=PAGE)
         return [listed async for listed in pages if listed.id != EDGES]
 
@@ -163,12 +162,8 @@ class WorkflowQueries:
             raise await self._references.no_workflow(workflow_id)
         return [execution_page(details, found.blockers) for details in found.executions]
 
-    async def execution(self, execution_id: str) -> ExecutionView | None:
+    async def execution(self, execution_id: str) -> ExecutionPage | None:
         """An execution with its steps; None if there is none of that id."""
-        found = (await self._queries.execution(RunId(execution_id))).executions
-        return view_execution(found[0]) if found else None
-
-    async def execution_page(self, execution_id: str) -> ExecutionPage | None:
         found = await self._queries.execution(RunId(execution_id))
         return execution_page(found.executions[0], found.blockers) if found.executions else None
 
