@@ -79,7 +79,7 @@ async def _measure(flow: Workflow, size: int) -> tuple[float, float, float]:
         await node.start()
         passed.clear()
         began = time.perf_counter()
-        await app.start_workflow("flow")
+        await app.workflows.start("flow")
         await done.wait()
         elapsed = (time.perf_counter() - began) * 1000
         commits = sum(count for point, count in passed.items() if point.endswith(".before_commit"))

@@ -17,10 +17,10 @@ _HOUR = 3_600
 
 async def _hold(order: Order) -> Result:
     async with app:
-        registrar = (await app.open()).registrar
+        schedules = (await app.open()).schedules
         began = time.monotonic()
         for start in range(0, order.count, _BATCH):
-            await registrar.put_schedules(_hourly(start, min(start + _BATCH, order.count), order.due_at))
+            await schedules.put(_hourly(start, min(start + _BATCH, order.count), order.due_at))
         return {"add": order.count / (time.monotonic() - began)}
 
 

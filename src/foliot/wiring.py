@@ -9,7 +9,6 @@ import socket
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
@@ -26,28 +25,34 @@ from foliot.adapters.runners.process.descriptors import A_RUN, OURS, raise_limit
 from foliot.adapters.runners.python import PythonRunner
 from foliot.adapters.runners.shell import ShellRunner, sweep_processes
 from foliot.domain.allowance import ANYTHING, Allowance
-from foliot.domain.ids import IdSource
+from foliot.domain.ids import IdSource, JobId, ScheduleId
 from foliot.domain.input.words import text
+from foliot.domain.instant import Instant
+from foliot.domain.job import JobSpec
 from foliot.domain.launch import launch_elsewhere, launch_job
 from foliot.domain.outbound import OPEN, OutboundPolicy
+from foliot.domain.schedule import ScheduleSpec
 from foliot.domain.secrets import public_url
+from foliot.domain.workflow.document import WorkflowDocument
 from foliot.domain.workflow.passage import APPROVAL_KIND
+from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.engine.hooks import Tell, nobody
 from foliot.engine.node import Node, Parts, Settings
-from foliot.errors import DriverMissing, InvalidInput, suggest
+from foliot.errors import DriverMissing, InvalidInput, InvalidWorkflow, suggest
 from foliot.ports.clock import Clock
 from foliot.ports.launcher import RunLauncher
 from foliot.ports.runner import Runner
 from foliot.ports.storage import Storage
-from foliot.service.dependencies import DependencyBook
-from foliot.service.deployer import Deployer
-from foliot.service.desk import Desk
-from foliot.service.executions import Executions
-from foliot.service.logs import Logs
-from foliot.service.overview import Overview
-from foliot.service.presence import Presence
-from foliot.service.registrar import Registrar
-from foliot.service.workflows import Workflows
+from foliot.service.commands.dependencies import DependencyService
+from foliot.service.commands.deploy import Deployer
+from foliot.service.commands.documents import Document
+from foliot.service.commands.jobs import JobService
+from foliot.service.commands.runs import RunService
+from foliot.service.commands.schedules import ScheduleService
+from foliot.service.commands.workflows import WorkflowService
+from foliot.service.queries.all import Queries
+from foliot.service.queries.logs import Logs
+from foliot.service.services import Services
 
 
 class Adapter(NamedTuple):
@@ -99,27 +104,6 @@ class Reach(NamedTuple):
 EVERYTHING: Final = Reach()
 
 
-@dataclass(frozen=True, slots=True)
-class Services:
-    """An open storage and the services on it."""
-
-    storage: Storage
-    clock: Clock
-    ids: IdSource
-    registrar: Registrar
-    desk: Desk
-    deployer: Deployer
-    logs: Logs
-    overview: Overview
-    presence: Presence
-    workflows: Workflows
-    executions: Executions
-    dependencies: DependencyBook
-
-    async def close(self) -> None:
-        await self.storage.close()
-
-
 async def open_services(url: str, clock: Clock | None = None, *, create: bool = True) -> Services:
     storage = await open_storage(url, clock or SystemClock(), create=create)
     # Asked of the system each time: a child that was forked must not repeat the ids of its parent.
@@ -127,23 +111,62 @@ async def open_services(url: str, clock: Clock | None = None, *, create: bool = 
 
 
 def build_services(storage: Storage, clock: Clock, ids: IdSource) -> Services:
-    registrar = Registrar(storage, clock, ids)
-    desk = Desk(storage, clock, ids, registrar)
-    workflows = Workflows(storage, registrar)
+    """Build every service on an open storage."""
+    logs, documents = Logs(storage, clock), JsonDocuments()
+    dependencies = DependencyService(storage)
+    jobs = JobService(storage, clock, dependencies)
+    schedules = ScheduleService(storage, clock, ids, jobs)
+    runs = RunService(storage, clock, ids, jobs, logs)
+    workflows = WorkflowService(storage, clock, jobs, schedules, runs, dependencies, documents)
     return Services(
         storage=storage,
         clock=clock,
         ids=ids,
-        registrar=registrar,
-        desk=desk,
-        deployer=Deployer(storage, registrar, workflows),
-        logs=Logs(storage, clock),
-        overview=Overview(storage, clock),
-        presence=Presence(storage, clock),
+        runs=runs,
+        jobs=jobs,
+        schedules=schedules,
         workflows=workflows,
-        executions=Executions(storage, workflows, desk),
-        dependencies=DependencyBook(storage),
+        dependencies=dependencies,
+        deployer=Deployer(storage, jobs, schedules, workflows),
+        logs=logs,
+        queries=Queries.on(storage, clock, logs, documents),
     )
+
+
+class JsonDocuments:
+    """Workflows as JSON documents. Their readers are imported on first use: most programs read no documents."""
+
+    def open(self, document: Document) -> dict[str, Any]:
+        from foliot.config.workflow_json import open_document
+
+        return open_document(document)
+
+    def job_names(self, tree: Mapping[str, Any]) -> set[JobId]:
+        from foliot.config.workflow_json import names_in
+
+        return names_in(tree)
+
+    def read(self, tree: Mapping[str, Any], jobs: Mapping[JobId, JobSpec], now: Instant) -> WorkflowDocument:
+        from foliot.config.workflow_json import read_workflow
+
+        return read_workflow(tree, jobs, now)
+
+    def write(
+        self, workflow_id: str, spec: WorkflowSpec, schedules: Mapping[ScheduleId, ScheduleSpec]
+    ) -> dict[str, Any]:
+        from foliot.config.workflow_writing import write_workflow
+
+        return write_workflow(workflow_id, spec, schedules)
+
+    def write_public(
+        self, workflow_id: str, spec: WorkflowSpec, schedules: Mapping[ScheduleId, ScheduleSpec]
+    ) -> dict[str, Any] | None:
+        from foliot.config.workflow_writing import public_workflow, write_workflow
+
+        try:
+            return public_workflow(write_workflow(workflow_id, spec.as_written, schedules))
+        except InvalidWorkflow:
+            return None
 
 
 async def open_storage(url: str, clock: Clock, *, create: bool = True) -> Storage:

@@ -31,6 +31,19 @@ MAY_IMPORT: Final[Mapping[str, frozenset[str]]] = {
 }
 """Layer -> the layers it may name. Only wiring and testing know the adapters, and nobody knows testing."""
 
+NOT_FOR_INTERFACES: Final = frozenset({"ports", "engine", "adapters", "wiring"})
+_CLI: Final = "foliot.interfaces.cli"
+INTERFACE_EXCEPTIONS: Final[Mapping[str, frozenset[str]]] = {
+    # One module opens the storage for all commands.
+    f"{_CLI}.place": frozenset({"wiring"}),
+    # serve and worker compose a process out of a node and its settings.
+    f"{_CLI}.serving": frozenset({"wiring", "engine"}),
+    f"{_CLI}.settings": frozenset({"wiring", "engine", "ports"}),
+    f"{_CLI}.greeting": frozenset({"engine"}),
+    f"{_CLI}.worker_command": frozenset({"engine"}),
+}
+"""Module -> the inner layers it may import all the same."""
+
 FACES: Final = frozenset({"", "app", "client", "cron"})
 """The modules directly in the package that users import; the empty name is the package itself."""
 
@@ -85,6 +98,25 @@ def wrong_arrows(tree: Tree) -> Iterator[Fault]:
         here, there = layer(module.name), layer(target)
         if there not in MAY_IMPORT.get(here, frozenset()):
             yield Fault(module.name, line, f"{here} must not import {there} ({target})")
+
+
+def stray_interfaces(tree: Tree) -> Iterator[Fault]:
+    """An interface that knows more than services, values and errors."""
+    for module, target, line in inner_imports(tree):
+        allowed = INTERFACE_EXCEPTIONS.get(module.name, frozenset())
+        if layer(module.name) == "interfaces" and layer(target) in NOT_FOR_INTERFACES - allowed:
+            yield Fault(module.name, line, f"an interface must not import {layer(target)} ({target})")
+
+
+def storage_in_interfaces(tree: Tree) -> Iterator[Fault]:
+    """An interface that reaches through the services into the storage."""
+    for module in tree.values():
+        if layer(module.name) != "interfaces":
+            continue
+        for node in ast.walk(module.syntax):
+            match node:
+                case ast.Attribute(value=ast.Name(id="services"), attr="storage"):
+                    yield Fault(module.name, node.lineno, "an interface must not use the storage")
 
 
 def strangers(tree: Tree) -> Iterator[Fault]:
@@ -154,6 +186,8 @@ def impure_calls(module: Module) -> Iterator[Fault]:
 
 RULES: Final[tuple[Callable[[Tree], Iterator[Fault]], ...]] = (
     wrong_arrows,
+    stray_interfaces,
+    storage_in_interfaces,
     strangers,
     mixed_adapters,
     cycles,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from foliot import Foliot
 from tests.architecture.examples import find_examples, run_examples
 
 ROOT = Path(__file__).parents[2]
@@ -37,6 +38,18 @@ def test_every_page_can_be_reached() -> None:
     }
 
     assert [page for page in PAGES if page != "README.md" and ROOT / page not in linked] == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_method_of_the_library_that_a_page_names_exists(page: str) -> None:
+    named = set(re.findall(r"\bapp\.(?!py\b)(\w+)(?:\.(\w+))?", (ROOT / page).read_text()))
+
+    assert [".".join(name) for name in sorted(named) if not is_method(*name)] == []
+
+
+def is_method(name: str, verb: str) -> bool:
+    found = getattr(Foliot(), name, None)
+    return found is not None and (not verb or hasattr(found, verb))
 
 
 @pytest.mark.proves("Z53")

@@ -67,6 +67,51 @@ def test_edges_may_use_the_wiring(path: str, tmp_path: Path) -> None:
     assert list(layers.wrong_arrows(tree)) == []
 
 
+@pytest.mark.parametrize("target", ["ports.storage", "engine.node", "adapters.clock", "wiring"])
+def test_a_command_that_imports_an_inner_layer_is_found(target: str, tmp_path: Path) -> None:
+    tree = plant(tmp_path, {"interfaces/cli/cancel_command.py": f"import foliot.{target}"})
+
+    assert [fault.what for fault in layers.stray_interfaces(tree)] == [
+        f"an interface must not import {target.partition('.')[0]} (foliot.{target})"
+    ]
+
+
+def test_only_the_listed_modules_open_the_storage_and_build_nodes(tmp_path: Path) -> None:
+    tree = plant(
+        tmp_path,
+        {
+            "interfaces/cli/place.py": "import foliot.wiring",
+            "interfaces/cli/serving.py": "import foliot.wiring, foliot.engine.node",
+            "interfaces/cli/top_command.py": "import foliot.service.services, foliot.domain.run, foliot.errors",
+        },
+    )
+
+    assert list(layers.stray_interfaces(tree)) == []
+
+
+def test_every_exception_for_an_interface_is_used(source_tree: Tree) -> None:
+    used = {
+        (module.name, layers.layer(target))
+        for module, target, _ in layers.inner_imports(source_tree)
+        if module.name in layers.INTERFACE_EXCEPTIONS
+    }
+
+    allowed = {(name, one) for name, all_of in layers.INTERFACE_EXCEPTIONS.items() for one in all_of}
+    assert allowed - used == set()
+
+
+def test_an_interface_that_uses_the_storage_is_found(tmp_path: Path) -> None:
+    tree = plant(
+        tmp_path,
+        {
+            "interfaces/cli/show.py": "async def f(services):\n    await services.storage.runs.get([])",
+            "service/runs.py": "async def f(services):\n    await services.storage.runs.get([])",
+        },
+    )
+
+    assert [fault.module for fault in layers.storage_in_interfaces(tree)] == ["foliot.interfaces.cli.show"]
+
+
 def test_a_module_outside_the_picture_is_found(tmp_path: Path) -> None:
     tree = plant(tmp_path, {"utils.py": "", "domain/run.py": "", "app.py": ""})
 

@@ -109,7 +109,7 @@ async def _commits(open_storage: Open, *, steps: int) -> list[Counter[str]]:
     await app.open(build_services(storage, clock, IdSource(lambda: secrets.randbits(80))))
     node = await app.node(Settings(label="counted"))
     await node.start()
-    await app.start_workflow("flow")
+    await app.workflows.start("flow")
     await done.wait()
     await node.stop()
     await app.close()

@@ -46,7 +46,7 @@ async def engine() -> AsyncIterator[InlineEngine]:
 @pytest.fixture
 async def steps(engine: InlineEngine) -> list[Claim]:
     """The same step of several executions."""
-    started = [await engine.app.start_workflow("etl") for _ in range(6)]
+    started = [await engine.app.workflows.start("etl") for _ in range(6)]
     await engine.run_until_idle()
     return [a_claim(root=RunId(run_id), item="extract") for run_id in started]
 

@@ -18,7 +18,7 @@ FLOW = {"id": "etl", "steps": [{"name": "extract", "command": "true"}]}
 @pytest.fixture
 async def engine(app: Foliot) -> AsyncIterator[InlineEngine]:
     async with InlineEngine(app) as engine:
-        await app.deploy_workflow(FLOW)
+        await app.workflows.deploy(FLOW)
         yield engine
 
 
@@ -43,29 +43,29 @@ def interrupt(
 async def test_what_was_claimed_and_has_not_begun_is_cancelled(
     app: Foliot, engine: InlineEngine, monkeypatch: pytest.MonkeyPatch, store_and_verb: str
 ) -> None:
-    execution_id = await app.start_workflow("etl")
-    interrupt(engine, monkeypatch, store_and_verb, lambda: app.delete_workflow("etl"))
+    execution_id = await app.workflows.start("etl")
+    interrupt(engine, monkeypatch, store_and_verb, lambda: app.workflows.delete("etl"))
 
     await engine.run_until_idle()
 
-    run = await app.run(execution_id)
+    run = await app.runs.get(execution_id)
     assert (run.status, run.reason, run.attempt) == ("cancelled", "cancelled", 1)
-    assert await app.workflow_status(execution_id) is None
-    assert await app.runs(job="etl.extract") == []
+    assert await app.workflows.status(execution_id) is None
+    assert await app.runs.page(job="etl.extract") == []
 
 
 async def test_nor_does_one_begin_whose_workflow_is_known_from_before(
     app: Foliot, engine: InlineEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await app.start_workflow("etl")
+    await app.workflows.start("etl")
     await engine.run_until_idle()
-    execution_id = await app.start_workflow("etl")
-    interrupt(engine, monkeypatch, "executions.open", lambda: app.delete_workflow("etl"))
+    execution_id = await app.workflows.start("etl")
+    interrupt(engine, monkeypatch, "executions.open", lambda: app.workflows.delete("etl"))
 
     await engine.run_until_idle()
 
-    assert (await app.run(execution_id)).status == "cancelled"
-    assert len(await app.runs(job="etl.extract")) == 1
+    assert (await app.runs.get(execution_id)).status == "cancelled"
+    assert len(await app.runs.page(job="etl.extract")) == 1
 
 
 async def test_a_job_that_takes_the_id_meanwhile_is_not_taken_for_the_workflow(
@@ -74,15 +74,15 @@ async def test_a_job_that_takes_the_id_meanwhile_is_not_taken_for_the_workflow(
     services = await app.open()
 
     async def replace() -> None:
-        await app.delete_workflow("etl")
-        await services.registrar.put_jobs({JobId("etl"): JobSpec(kind="shell", spec={"command": "true"})})
+        await app.workflows.delete("etl")
+        await services.jobs.put({JobId("etl"): JobSpec(kind="shell", spec={"command": "true"})})
 
-    execution_id = await app.start_workflow("etl")
+    execution_id = await app.workflows.start("etl")
     interrupt(engine, monkeypatch, "executions.open", replace)
 
     await engine.run_until_idle()
 
-    assert (await app.run(execution_id)).status == "cancelled"
+    assert (await app.runs.get(execution_id)).status == "cancelled"
 
 
 async def test_one_whose_lease_was_lost_is_left_to_whoever_has_it(
@@ -91,20 +91,20 @@ async def test_one_whose_lease_was_lost_is_left_to_whoever_has_it(
     async def refuse(openings: Sequence[Opening]) -> list[Token]:
         return [opening.claim.token for opening in openings]
 
-    execution_id = await app.start_workflow("etl")
+    execution_id = await app.workflows.start("etl")
     with monkeypatch.context() as trouble:
         trouble.setattr(engine._storage.executions, "open", refuse)
         await engine.run_until_idle()
 
-    assert (await app.run(execution_id)).status == "running"
+    assert (await app.runs.get(execution_id)).status == "running"
 
 
 async def test_one_that_is_deployed_again_meanwhile_begins_with_the_version_that_is_there(
     app: Foliot, engine: InlineEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def replace() -> None:
-        await app.delete_workflow("etl")
-        await app.deploy_workflow({**FLOW, "steps": [{"name": "load", "command": "true"}]})
+        await app.workflows.delete("etl")
+        await app.workflows.deploy({**FLOW, "steps": [{"name": "load", "command": "true"}]})
 
     execution_id = await app.enqueue("etl")
     interrupt(engine, monkeypatch, "executions.open", replace)
@@ -113,7 +113,7 @@ async def test_one_that_is_deployed_again_meanwhile_begins_with_the_version_that
     await engine._work.membership.round()
     await engine.join()
 
-    execution = await app.workflow_status(execution_id)
+    execution = await app.workflows.status(execution_id)
     assert execution is not None
     assert (execution.version, execution.results) == (2, {"load": "success"})
 
@@ -122,7 +122,7 @@ async def test_a_workflow_is_not_renamed_while_its_execution_is_opened(
     app: Foliot, engine: InlineEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     services = await app.open()
-    execution_id = await app.start_workflow("etl")
+    execution_id = await app.workflows.start("etl")
     names = {JobId("etl"): JobId("elt"), JobId("etl.extract"): JobId("elt.extract")}
 
     async def rename() -> None:
@@ -133,6 +133,6 @@ async def test_a_workflow_is_not_renamed_while_its_execution_is_opened(
 
     await engine.run_until_idle()
 
-    execution = await app.workflow_status(execution_id)
+    execution = await app.workflows.status(execution_id)
     assert execution is not None
     assert (execution.workflow_id, execution.status) == ("etl", "success")

@@ -59,9 +59,9 @@ async def test_a_run_that_is_repeated_asks_its_gate_again(town: Town, engine: In
     declined = await town.run(engine, "digest")
 
     for expected in ("skipped", "success"):
-        again = await town.app.retry(declined.id)
+        again = await town.app.runs.retry(declined.id)
         await engine.run_until_idle()
-        assert (await town.app.run(again)).status == expected
+        assert (await town.app.runs.get(again)).status == expected
         await town.run(engine, "a")
         await town.run(engine, "b")
 
@@ -108,10 +108,10 @@ async def test_a_gate_waits_for_a_dependency_that_is_expected(town: Town, engine
     later = await town.app.enqueue("b", delay=300)
     run_id = await town.app.enqueue("digest")
     await engine.run_until_idle()
-    assert (await town.app.run(later)).status == "scheduled"
+    assert (await town.app.runs.get(later)).status == "scheduled"
 
     # What is not due yet is not expected: the gate has declined.
-    assert (await town.app.run(run_id)).reason == "dep_missing"
+    assert (await town.app.runs.get(run_id)).reason == "dep_missing"
 
 
 async def test_since_my_last_success_needs_a_new_run_of_each(town: Town, engine: InlineEngine) -> None:
@@ -148,7 +148,7 @@ async def test_what_ends_while_the_gated_job_itself_runs_counts_the_next_time() 
             runs.append(await app.enqueue("digest"))
         await engine.run_until_idle()
 
-        found = [await app.run(run_id) for run_id in runs]
+        found = [await app.runs.get(run_id) for run_id in runs]
     assert [(run.status, run.reason) for run in found] == [
         ("success", None),
         ("success", None),
@@ -171,8 +171,8 @@ async def test_what_a_gate_has_waited_for_does_not_count_again() -> None:
         again = await app.enqueue("digest")
         await engine.run_until_idle()
 
-        assert (await app.run(waited)).status == "success"
-        assert (await app.run(again)).reason == "dep_missing"
+        assert (await app.runs.get(waited)).status == "success"
+        assert (await app.runs.get(again)).reason == "dep_missing"
 
 
 @pytest.mark.proves("R0-74")
@@ -205,52 +205,52 @@ async def test_a_run_that_the_cooldown_skipped_does_not_make_it_longer(town: Tow
 @pytest.mark.proves("R0-51")
 async def test_the_next_fire_checks_again_and_the_old_row_stays(town: Town, engine: InlineEngine) -> None:
     await town.gate()
-    await town.app.upsert_schedule("daily", job_id="digest", cron_expr="0 6 * * *")
+    await town.app.schedules.upsert("daily", job_id="digest", cron_expr="0 6 * * *")
     await engine.advance(timedelta(days=1))
     await town.run(engine, "a")
     await town.run(engine, "b")
     await engine.advance(timedelta(days=1))
 
-    runs = await town.app.runs(job="digest")
+    runs = await town.app.runs.page(job="digest")
     assert [run.status for run in runs] == ["success", "skipped"]
-    assert [tick.outcome for tick in await town.app.ticks("daily")] == ["ran", "ran"]
+    assert [tick.outcome for tick in await town.app.schedules.ticks("daily")] == ["ran", "ran"]
 
 
 @pytest.mark.proves("R0-13")
 async def test_a_gate_on_a_job_that_does_not_exist_is_refused(town: Town, engine: InlineEngine) -> None:
-    registrar = (await town.app.open()).registrar
+    jobs = (await town.app.open()).jobs
     spec = JobSpec(kind="shell", spec={"command": "true"}, gate=Gate(depends_on=(JobId("aa"),)))
 
     with pytest.raises(NotFound, match="aa"):
-        await registrar.put_jobs({JobId("new"): spec})
+        await jobs.put({JobId("new"): spec})
     with pytest.raises(InvalidJob, match="itself"):
-        await registrar.put_jobs({JobId("aa"): spec})
+        await jobs.put({JobId("aa"): spec})
 
 
 @pytest.mark.proves("D11")
 async def test_a_job_that_a_gate_needs_cannot_be_deleted(town: Town, engine: InlineEngine) -> None:
-    registrar = (await town.app.open()).registrar
+    jobs = (await town.app.open()).jobs
     needed = JobSpec(kind="shell", spec={"command": "true"})
     gated = JobSpec(kind="shell", spec={"command": "true"}, gate=Gate(depends_on=(JobId("needed"),)))
-    await registrar.put_jobs({JobId("needed"): needed, JobId("gated"): gated})
+    await jobs.put({JobId("needed"): needed, JobId("gated"): gated})
 
     with pytest.raises(InvalidJob, match="needed by gated"):
-        await registrar.delete_job("needed")
+        await jobs.delete("needed")
 
 
 @pytest.mark.proves("R0-08")
 async def test_one_fire_of_a_gate_is_one_run_and_comes_after_what_it_needs(town: Town, engine: InlineEngine) -> None:
     await town.gate()
     for job, hour in (("a", 5), ("b", 5), ("digest", 6)):
-        await town.app.upsert_schedule(f"{job}-daily", job_id=job, cron_expr=f"0 {hour} * * *")
+        await town.app.schedules.upsert(f"{job}-daily", job_id=job, cron_expr=f"0 {hour} * * *")
 
     await engine.advance(timedelta(days=3))
 
     assert [sorted(town.ran[day : day + 2]) + town.ran[day + 2 : day + 3] for day in (0, 3, 6)] == [
         ["a", "b", "digest"]
     ] * 3
-    assert [run.status for run in await town.app.runs(job="digest")] == ["success"] * 3
-    assert len(await town.app.runs()) == 9
+    assert [run.status for run in await town.app.runs.page(job="digest")] == ["success"] * 3
+    assert len(await town.app.runs.page()) == 9
 
 
 COMMANDS = ["echo fine", "echo out; echo err >&2; exit 3", "kill -9 $$", "exec sleep 60", 'printf "%s" "$COLOUR"']
@@ -265,19 +265,19 @@ async def test_the_command_of_a_gate_ends_as_it_would_in_a_plain_job(command: st
     app.shell("dep", "true")
     app.shell("plain", command, retries=1, retry_delay=0, env={"COLOUR": "red"}, output="text", timeout=5)
     async with InlineEngine(app) as engine:
-        registrar = (await app.open()).registrar
-        plain = (await registrar.job("plain")).spec
+        jobs = (await app.open()).jobs
+        plain = (await jobs.record("plain")).spec
         gate = Gate(depends_on=(JobId("dep"),))
         gated = structs.replace(plain, kind="workflow", inner_kind="shell", gate=gate)
-        await registrar.put_jobs({JobId("gate"): gated})
+        await jobs.put({JobId("gate"): gated})
         ends = []
         for job in ("dep", "plain", "gate"):
             run_id = await app.enqueue(job)
-            while not (run := await app.run(run_id)).status.is_terminal:
+            while not (run := await app.runs.get(run_id)).status.is_terminal:
                 # One that sleeps is not waited for: its time is up when ours has passed.
                 await (engine.advance(timedelta(seconds=6)) if "sleep" in command else engine.join())
                 await asyncio.sleep(0.01)
-            printed = [(piece.attempt, piece.stream, piece.data) for piece in await app.logs(run_id)]
+            printed = [(piece.attempt, piece.stream, piece.data) for piece in await app.runs.logs(run_id)]
             ends.append((run.status, run.reason, run.exit_code, run.output_payload, run.attempt, printed))
 
     assert ends[1] == ends[2]

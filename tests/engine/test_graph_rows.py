@@ -17,7 +17,7 @@ from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.engine.janitor import RETENTION
 from foliot.engine.node import Settings
 from foliot.errors import CycleDetected, InvalidJob, InvalidWorkflow, NotFound
-from foliot.service.executions import ExecutionView
+from foliot.service.queries.execution_view import ExecutionView
 from foliot.testing.builders import retention
 from foliot.testing.inline import InlineEngine
 from tests.engine.diary import Diary
@@ -57,23 +57,23 @@ class Field:
         """Each as `child parent [condition]`."""
         for edge in edges:
             child, parent, *condition = edge.split()
-            await self.app.add_dependency(child, parent, *condition)
+            await self.app.jobs.add_dependency(child, parent, *condition)
 
     async def walk(self, engine: InlineEngine, flow: Workflow) -> ExecutionView:
         """Register a workflow whose steps are functions of the diary, and let one execution pass through it."""
-        await (await self.app.open()).workflows.register({flow.id: flow.spec})
-        execution_id = await self.app.start_workflow(flow.id)
+        await (await self.app.open()).workflows.put({flow.id: flow.spec})
+        execution_id = await self.app.workflows.start(flow.id)
         await engine.run_until_idle()
         return await self.execution(execution_id)
 
     async def execution(self, execution_id: str) -> ExecutionView:
-        found = await self.app.workflow_status(execution_id)
+        found = await self.app.workflows.status(execution_id)
         assert found is not None
         return found
 
     async def latest(self) -> ExecutionView:
         """The execution that the schedule of `a` began last."""
-        [tick] = await self.app.ticks("hourly", limit=1)
+        [tick] = await self.app.schedules.ticks("hourly", limit=1)
         return await self.execution(tick.run_id or "")
 
 
@@ -160,10 +160,10 @@ async def test_a_diamond_runs_each_once_and_its_end_last(field: Field, engine: I
 
 @pytest.mark.proves("R2-53", "R2-61")
 async def test_a_paused_child_is_skipped_and_its_children_are_asked(field: Field, engine: InlineEngine) -> None:
-    await (await field.app.open()).workflows.register({"flow": flow_of("a", "b a", "c b:skipped", "d b").spec})
-    await field.app.pause_step("flow", "b")
+    await (await field.app.open()).workflows.put({"flow": flow_of("a", "b a", "c b:skipped", "d b").spec})
+    await field.app.workflows.pause_step("flow", "b")
 
-    execution_id = await field.app.start_workflow("flow")
+    execution_id = await field.app.workflows.start("flow")
     await engine.run_until_idle()
 
     assert field.ran == "ac"
@@ -174,26 +174,26 @@ async def test_a_paused_child_is_skipped_and_its_children_are_asked(field: Field
 @pytest.mark.proves("R2-55", "R2-61", "D7")
 async def test_a_job_that_is_removed_while_its_parent_runs_is_skipped(field: Field, engine: InlineEngine) -> None:
     removable = JobSpec(kind="shell", spec={"command": "true"})
-    await (await field.app.open()).registrar.put_jobs({JobId("b2"): removable})
+    await (await field.app.open()).jobs.put({JobId("b2"): removable})
     await field.wire("b2 a", "c b2")
     field.diary.hold("a")
     await engine.advance(HOUR)
 
-    await field.app.delete_job("b2")
+    await field.app.jobs.delete("b2")
     field.diary.let_go("a")
     await engine.run_until_idle()
 
     execution = await field.latest()
     assert field.ran == "a"
     assert (execution.status, execution.results) == ("success", {"a": "success", "b2": "skipped", "c": "skipped"})
-    assert await field.app.dependencies("c") == []
+    assert await field.app.jobs.dependencies("c") == []
 
 
 @pytest.mark.proves("D9", "R2-60")
 async def test_five_executions_at_once_never_mix(field: Field, engine: InlineEngine) -> None:
-    await (await field.app.open()).workflows.register({"flow": flow_of("a", "b a").spec})
+    await (await field.app.open()).workflows.put({"flow": flow_of("a", "b a").spec})
     field.diary.hold("a")
-    started = [await field.app.start_workflow("flow") for _ in range(5)]
+    started = [await field.app.workflows.start("flow") for _ in range(5)]
     await engine.run_until_idle()
     field.diary.let_go("a")
     await engine.run_until_idle()
@@ -230,7 +230,7 @@ async def test_with_a_retention_of_two_the_first_three_of_five_are_gone(field: F
     epoch = await upkeep.lead("janitor", Millis(1_000))
     await upkeep.prune(retention(executions_per_workflow=2), epoch=epoch or 0, limit=1_000)
 
-    left = [await field.app.workflow_status(one) for one in executions]
+    left = [await field.app.workflows.status(one) for one in executions]
     assert [one is None for one in left] == [True, True, True, False, False]
     assert RETENTION.executions_per_workflow == 100
 
@@ -242,36 +242,36 @@ async def test_a_cycle_is_refused(field: Field, engine: InlineEngine, edge: str)
 
     with pytest.raises(CycleDetected):
         await field.wire(edge)
-    assert await field.app.dependencies("a") == []
+    assert await field.app.jobs.dependencies("a") == []
 
 
 async def test_the_same_edge_twice_is_stored_once(field: Field, engine: InlineEngine) -> None:
     await field.wire("b a", "b a")
 
-    assert await field.app.dependencies("b") == [Edge(parent="a")]
+    assert await field.app.jobs.dependencies("b") == [Edge(parent="a")]
 
 
 async def test_of_two_parents_one_is_removed_and_the_other_stays(field: Field, engine: InlineEngine) -> None:
     await field.wire("c a", "c b")
-    await field.app.remove_dependency("c", "b")
+    await field.app.jobs.remove_dependency("c", "b")
 
-    assert await field.app.dependencies("c") == [Edge(parent="a")]
+    assert await field.app.jobs.dependencies("c") == [Edge(parent="a")]
 
 
 async def test_when_a_parent_is_removed_its_children_lose_that_edge(field: Field, engine: InlineEngine) -> None:
     parent = JobSpec(kind="shell", spec={"command": "true"})
-    await (await field.app.open()).registrar.put_jobs({JobId("p"): parent})
+    await (await field.app.open()).jobs.put({JobId("p"): parent})
     await field.wire("c a", "c p")
-    await field.app.delete_job("p")
+    await field.app.jobs.delete("p")
 
-    assert await field.app.dependencies("c") == [Edge(parent="a")]
+    assert await field.app.jobs.dependencies("c") == [Edge(parent="a")]
 
 
 async def test_an_edge_that_is_not_there_is_removed_without_error(field: Field, engine: InlineEngine) -> None:
     await field.wire("b a")
-    await field.app.remove_dependency("c", "a")
+    await field.app.jobs.remove_dependency("c", "a")
 
-    assert await field.app.dependencies("b") == [Edge(parent="a")]
+    assert await field.app.jobs.dependencies("b") == [Edge(parent="a")]
 
 
 @pytest.mark.parametrize("edge", ["nobody a", "a nobody"])
@@ -313,21 +313,21 @@ async def test_what_cannot_be_a_workflow_is_refused_and_nothing_is_registered(
 ) -> None:
     build, message = WRONG[wrong]
     services = await field.app.open()
-    await services.registrar.put_jobs({JobId("flow.taken"): JobSpec(kind="shell", spec={"command": "true"})})
-    before = await field.app.jobs()
+    await services.jobs.put({JobId("flow.taken"): JobSpec(kind="shell", spec={"command": "true"})})
+    before = await field.app.jobs.page()
 
     with pytest.raises((InvalidWorkflow, InvalidJob), match=message):
-        await services.workflows.register({"flow": build()})
+        await services.workflows.put({"flow": build()})
 
-    assert await field.app.jobs() == before
-    assert await services.workflows.page() == []
+    assert await field.app.jobs.page() == before
+    assert await services.workflows.records() == []
 
 
 @pytest.mark.proves("R2-15", "R2-58")
 async def test_an_unknown_execution_is_nothing_and_what_is_returned_is_a_copy(
     field: Field, engine: InlineEngine
 ) -> None:
-    assert await field.app.workflow_status("01NOWHERE") is None
+    assert await field.app.workflows.status("01NOWHERE") is None
     execution = await field.walk(engine, flow_of("a", "b a", params={"day": 1}))
 
     execution.params["day"] = 2
@@ -346,12 +346,12 @@ async def test_stopping_while_a_step_runs_leaves_the_execution_active(tmp_path: 
     async with field.app:
         node = await field.app.node(Settings(label="test", drain=Millis(0)))
         await node.start()
-        execution_id = await field.app.start_workflow("flow")
+        execution_id = await field.app.workflows.start("flow")
         await field.diary.begun("a")
 
         await node.stop()
 
-        assert [one.id for one in await field.app.active_workflows()] == [execution_id]
+        assert [one.id for one in await field.app.workflows.active()] == [execution_id]
         assert (await field.execution(execution_id)).results == {"a": None, "b": None}
 
 
@@ -360,13 +360,13 @@ async def test_a_job_without_dependencies_is_never_started_as_a_child(field: Fie
     await engine.advance(HOUR)
 
     assert field.ran == "ab"
-    assert await field.app.runs(job="c") == []
+    assert await field.app.runs.page(job="c") == []
 
 
 async def test_two_roots_and_one_that_waits_for_both(field: Field, engine: InlineEngine) -> None:
     field.diary.hold("b")
-    await (await field.app.open()).workflows.register({"flow": flow_of("a", "b", "d a b").spec})
-    await field.app.start_workflow("flow")
+    await (await field.app.open()).workflows.put({"flow": flow_of("a", "b", "d a b").spec})
+    await field.app.workflows.start("flow")
     await engine.run_until_idle()
     assert sorted(field.ran) == ["a", "b"]
 

@@ -40,11 +40,11 @@ async def test_a_parameter_reaches_commands_as_it_was_given_and_is_never_one(hos
     third = {"name": "third", "after": "first", "command": "cat", "stdin": "{{ params.text }}"}
     async with InlineEngine(app) as engine:
         flow = {"id": "flow", "params": {"text": "", "other": "read again"}, "steps": [first, second, third]}
-        await app.deploy_workflow(flow)
-        await app.start_workflow("flow", {"text": given})
+        await app.workflows.deploy(flow)
+        await app.workflows.start("flow", {"text": given})
         await engine.join()
-        runs = [run for name in ("first", "second", "third") for run in await app.runs(job=f"flow.{name}")]
-        printed = [(await app.output(run.id)).decode() for run in runs]
+        runs = [run for name in ("first", "second", "third") for run in await app.runs.page(job=f"flow.{name}")]
+        printed = [(await app.runs.output(run.id)).decode() for run in runs]
 
     assert printed == [given] * 3
 
@@ -58,7 +58,7 @@ async def test_a_payload_reaches_a_command_as_it_was_given_and_is_never_one(host
     async with InlineEngine(app) as engine:
         run_id = await app.enqueue("job", {"text": given})
         await engine.join()
-        run = await app.run(run_id)
+        run = await app.runs.get(run_id)
 
     assert run.output_payload == {"text": given}
 
@@ -69,4 +69,4 @@ async def test_a_parameter_cannot_be_written_into_a_command(work: dict[str, obje
     app = Foliot()
     async with InlineEngine(app):
         with pytest.raises(InvalidDocument, match="a template cannot stand in"):
-            await app.deploy_workflow({"id": "flow", "params": {"text": ""}, "steps": [{"name": "a", **work}]})
+            await app.workflows.deploy({"id": "flow", "params": {"text": ""}, "steps": [{"name": "a", **work}]})

@@ -39,7 +39,7 @@ async def test_two_engines_tell_the_same_story(app: Foliot) -> None:
     for _ in range(2):
         async with InlineEngine(app) as engine:
             await engine.advance(timedelta(hours=1))
-            stories.append(await app.runs(limit=1_000))
+            stories.append(await app.runs.page(limit=1_000))
 
     assert stories[0] == stories[1]
     assert len(stories[0]) > 50
@@ -53,7 +53,7 @@ async def test_plain_functions_run_in_the_thread_of_the_test(app: Foliot) -> Non
     async with InlineEngine(app) as engine:
         run_id = await app.enqueue(where)
         await engine.run_until_idle()
-        run = await app.run(run_id)
+        run = await app.runs.get(run_id)
 
     assert run.output_payload == threading.get_ident()
 
@@ -80,9 +80,9 @@ async def test_a_run_for_later_is_started_then(app: Foliot) -> None:
     async with InlineEngine(app) as engine:
         run_id = await app.enqueue(report, delay=timedelta(hours=2))
         await engine.advance(timedelta(hours=1))
-        assert (await app.run(run_id)).status is Status.SCHEDULED
+        assert (await app.runs.get(run_id)).status is Status.SCHEDULED
         await engine.advance(timedelta(hours=1))
-        run = await app.run(run_id)
+        run = await app.runs.get(run_id)
 
     assert (run.status, run.started_at) == (Status.SUCCESS, to_datetime(later(START, 2 * HOUR)))
 
@@ -95,10 +95,10 @@ async def test_a_handler_that_waits_stays_under_way_until_its_time_is_up(app: Fo
     async with InlineEngine(app) as engine:
         run_id = await app.enqueue(endless)
         await engine.run_until_idle()
-        assert (await app.run(run_id)).status is Status.RUNNING
+        assert (await app.runs.get(run_id)).status is Status.RUNNING
         await engine.advance(timedelta(seconds=60))
 
-        assert (await app.run(run_id)).status is Status.TIMEOUT
+        assert (await app.runs.get(run_id)).status is Status.TIMEOUT
 
 
 async def test_a_running_run_can_be_cancelled(app: Foliot) -> None:
@@ -109,10 +109,10 @@ async def test_a_running_run_can_be_cancelled(app: Foliot) -> None:
     async with InlineEngine(app) as engine:
         run_id = await app.enqueue(endless)
         await engine.run_until_idle()
-        await app.cancel(run_id)
+        await app.runs.cancel(run_id)
         await engine.run_until_idle()
 
-        assert (await app.run(run_id)).status is Status.CANCELLED
+        assert (await app.runs.get(run_id)).status is Status.CANCELLED
 
 
 async def test_joining_waits_for_work_that_is_done_elsewhere(app: Foliot) -> None:
@@ -124,7 +124,7 @@ async def test_joining_waits_for_work_that_is_done_elsewhere(app: Foliot) -> Non
         run_id = await app.enqueue(elsewhere)
         await engine.join()
 
-        assert (await app.run(run_id)).output_payload == "done"
+        assert (await app.runs.get(run_id)).output_payload == "done"
 
 
 async def test_jobs_may_ask_for_further_runs(app: Foliot) -> None:
@@ -139,7 +139,7 @@ async def test_jobs_may_ask_for_further_runs(app: Foliot) -> None:
         await app.enqueue(first)
         await engine.run_until_idle()
 
-        assert [run.status for run in await app.runs()] == [Status.SUCCESS] * 2
+        assert [run.status for run in await app.runs.page()] == [Status.SUCCESS] * 2
 
 
 async def test_nothing_of_it_is_left_behind(app: Foliot, clock: VirtualClock) -> None:
@@ -160,6 +160,6 @@ async def test_who_leaves_does_not_wait_for_what_prints_while_it_is_ended(app: F
     app.shell("stubborn", "trap 'echo bye; exit' TERM; echo up; while true; do sleep 0.01; done")
     async with asyncio.timeout(60), InlineEngine(app) as engine:
         run_id = await app.enqueue("stubborn")
-        while not await app.logs(run_id):
+        while not await app.runs.logs(run_id):
             await asyncio.sleep(0.01)
             await engine.run_until_idle()

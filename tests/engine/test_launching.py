@@ -112,11 +112,11 @@ async def test_a_tick_shows_that_its_launch_has_failed(launchpad: Launchpad) -> 
     launchpad.errors = 100
     app = Foliot(launcher=launchpad)
     async with InlineEngine(app) as engine:
-        await app.upsert_schedule("s", workflow_id="etl", cron_expr="@hourly")
+        await app.schedules.upsert("s", workflow_id="etl", cron_expr="@hourly")
         await engine.advance(timedelta(hours=1, minutes=1))
 
-        [tick] = await app.ticks("s")
-        run = await app.run(tick.run_id or "")
+        [tick] = await app.schedules.ticks("s")
+        run = await app.runs.get(tick.run_id or "")
 
     assert (tick.outcome, tick.status, run.reason) == ("ran", "failed", "launch_failed")
     assert "ConnectionError: nobody answers" in (run.error_message or "")
@@ -141,10 +141,10 @@ async def test_a_launcher_may_be_plain_and_is_told_any_version() -> None:
     app = Foliot(launcher=counter)
     async with InlineEngine(app) as engine:
         for number in (0, 7):
-            await app.upsert_schedule(f"v{number}", workflow_id="etl", version=number, cron_expr="@hourly")
+            await app.schedules.upsert(f"v{number}", workflow_id="etl", version=number, cron_expr="@hourly")
         await engine.advance(timedelta(hours=1))
 
-        assert [run.status for run in await app.runs()] == ["success"] * 2
+        assert [run.status for run in await app.runs.page()] == ["success"] * 2
     assert set(counter.versions) == {0, 7}
 
 
@@ -166,9 +166,9 @@ async def test_a_deployed_trigger_starts_the_newest_version_for_its_user(launchp
     trigger = {"type": "schedule_based", "name": "hourly", "cron_expr": "@hourly", "user_id": "ann"}
     flow = {"id": "etl", "triggers": [trigger], "steps": [{"name": "a", "command": "true"}]}
     async with InlineEngine(app) as engine:
-        await app.deploy_workflow(flow)
+        await app.workflows.deploy(flow)
         await engine.advance(timedelta(hours=1))
-        await app.deploy_workflow({**flow, "steps": [{"name": "b", "command": "true"}]})
+        await app.workflows.deploy({**flow, "steps": [{"name": "b", "command": "true"}]})
         await engine.advance(timedelta(hours=1))
 
     moments = [later(START, hours * HOUR) for hours in (1, 2)]
@@ -183,10 +183,10 @@ async def test_without_a_launcher_the_tick_becomes_an_execution_of_that_version(
     app = Foliot()
     trigger = {"type": "schedule_based", "cron_expr": "@hourly", "user_id": "ann", "payload": None}
     async with InlineEngine(app) as engine:
-        await app.deploy_workflow({"id": "etl", "triggers": [trigger], "steps": [{"name": "a", "approve": True}]})
+        await app.workflows.deploy({"id": "etl", "triggers": [trigger], "steps": [{"name": "a", "approve": True}]})
         await engine.advance(timedelta(hours=1))
 
-        [execution] = await app.active_workflows("etl")
+        [execution] = await app.workflows.active("etl")
 
     assert (execution.version, execution.results) == (1, {"a": None})
 
@@ -196,10 +196,10 @@ async def test_without_a_launcher_the_execution_has_the_payload_and_the_moment_o
     trigger = {"type": "schedule_based", "cron_expr": "@hourly", "user_id": "ann", "payload": {"day": "monday"}}
     flow = {"id": "etl", "params": {"day": "today"}, "triggers": [trigger], "steps": [{"name": "a", "approve": True}]}
     async with InlineEngine(app) as engine:
-        await app.deploy_workflow(flow)
+        await app.workflows.deploy(flow)
         await engine.advance(timedelta(hours=1))
 
-        [execution] = await app.active_workflows("etl")
+        [execution] = await app.workflows.active("etl")
 
     assert execution.params == {"day": "monday"}
     assert execution.scheduled_for == to_datetime(later(START, HOUR))

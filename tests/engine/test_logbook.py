@@ -10,6 +10,7 @@ from foliot.domain.ids import Token
 from foliot.domain.logs import LogChunk
 from foliot.engine.logbook import BATCH, LONGEST_HOLD, ROOM, LogBook, RunLog
 from foliot.engine.loop import AT_ONCE
+from foliot.ports.logs import LogSummary
 from foliot.testing.builders import a_claim
 from foliot.testing.clock import VirtualClock
 from tests.engine.ease import ease
@@ -36,6 +37,9 @@ class Shelf:
 
     async def tail(self, *_: object, **__: object) -> list[LogChunk]:
         return self.chunks
+
+    async def summary(self, *_: object) -> LogSummary:
+        return LogSummary((), None, None)
 
     async def kept_from(self) -> None:
         return None

@@ -33,8 +33,8 @@ async def test_a_tick_is_the_planned_moment_of_all_steps(app: Foliot, told: list
     async with InlineEngine(app) as engine:
         await engine.advance(timedelta(minutes=90))
         await engine.join()
-        [there] = await app.runs(job="etl.there")
-        printed = await app.output(there.id)
+        [there] = await app.runs.page(job="etl.there")
+        printed = await app.runs.output(there.id)
 
     assert (told, printed) == ([ONE_O_CLOCK], b"at 2026-01-01T01:00:00Z\n")
     assert there.scheduled_for == ONE_O_CLOCK
@@ -42,10 +42,10 @@ async def test_a_tick_is_the_planned_moment_of_all_steps(app: Foliot, told: list
 
 async def test_a_step_of_what_nobody_planned_has_none(app: Foliot, told: list[datetime | None]) -> None:
     async with InlineEngine(app) as engine:
-        await app.start_workflow("etl")
+        await app.workflows.start("etl")
         await engine.join()
-        [there] = await app.runs(job="etl.there")
-        printed = await app.output(there.id)
+        [there] = await app.runs.page(job="etl.there")
+        printed = await app.runs.output(there.id)
 
     assert (told, printed, there.scheduled_for) == ([None], b"at\n", None)
 
@@ -62,6 +62,6 @@ async def test_each_step_has_a_key_of_its_own(app: Foliot) -> None:
     async with InlineEngine(app) as engine:
         await engine.advance(timedelta(minutes=90))
         await engine.join()
-        runs = [run.id for name in ("a", "b") for run in await app.runs(job=f"two.{name}")]
+        runs = [run.id for name in ("a", "b") for run in await app.runs.page(job=f"two.{name}")]
 
     assert sorted(keys) == sorted(runs)

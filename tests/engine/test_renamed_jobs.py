@@ -12,7 +12,7 @@ from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.job import JobSpec
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.errors import JobInUse
-from foliot.service.executions import ExecutionView
+from foliot.service.queries.execution_view import ExecutionView
 from foliot.testing.builders import every
 from foliot.testing.inline import InlineEngine
 
@@ -39,11 +39,11 @@ async def rename(app: Foliot) -> Changes:
 
 async def passage(app: Foliot, engine: InlineEngine, execution_id: str | None = None) -> ExecutionView:
     """An execution that is approved of, to its end."""
-    execution_id = execution_id or await app.start_workflow("wf")
+    execution_id = execution_id or await app.workflows.start("wf")
     await engine.join()
-    await app.approve(execution_id, "ask")
+    await app.workflows.approve(execution_id, "ask")
     await engine.join()
-    execution = await app.workflow_status(execution_id)
+    execution = await app.workflows.status(execution_id)
     assert execution is not None
     return execution
 
@@ -51,7 +51,7 @@ async def passage(app: Foliot, engine: InlineEngine, execution_id: str | None = 
 @pytest.fixture
 async def deployed(app: Foliot, engine: InlineEngine) -> None:
     await load(app, {OLD: TRUE})
-    await app.deploy_workflow(DOCUMENT)
+    await app.workflows.deploy(DOCUMENT)
 
 
 @pytest.mark.usefixtures("deployed")
@@ -61,13 +61,13 @@ async def test_a_workflow_that_names_it_goes_on_naming_it(app: Foliot, engine: I
     await rename(app)
 
     assert (await passage(app, engine)).results["work"] == "success"
-    assert len(await app.runs(job="new")) == 2
-    assert await app.runs(job="old") == []
+    assert len(await app.runs.page(job="new")) == 2
+    assert await app.runs.page(job="old") == []
 
 
 @pytest.mark.usefixtures("deployed")
 async def test_a_job_is_not_renamed_while_an_execution_that_names_it_is_open(app: Foliot, engine: InlineEngine) -> None:
-    execution_id = await app.start_workflow("wf")
+    execution_id = await app.workflows.start("wf")
     await engine.join()
 
     with pytest.raises(JobInUse, match=execution_id):
@@ -75,12 +75,12 @@ async def test_a_job_is_not_renamed_while_an_execution_that_names_it_is_open(app
     assert (await passage(app, engine, execution_id)).results["work"] == "success"
     await rename(app)
 
-    assert len(await app.runs(job="new")) == 1
+    assert len(await app.runs.page(job="new")) == 1
 
 
 @pytest.mark.usefixtures("deployed")
 async def test_a_refused_rename_leaves_all_definitions_as_they_were(app: Foliot, engine: InlineEngine) -> None:
-    await app.start_workflow("wf")
+    await app.workflows.start("wf")
     await engine.join()
 
     with pytest.raises(JobInUse):
@@ -92,12 +92,12 @@ async def test_a_refused_rename_leaves_all_definitions_as_they_were(app: Foliot,
 
 @pytest.mark.usefixtures("deployed")
 async def test_an_execution_that_waits_to_be_opened_runs_the_renamed_job(app: Foliot, engine: InlineEngine) -> None:
-    execution_id = await app.start_workflow("wf")
+    execution_id = await app.workflows.start("wf")
 
     await rename(app)
 
     assert (await passage(app, engine, execution_id)).results["work"] == "success"
-    assert len(await app.runs(job="new")) == 1
+    assert len(await app.runs.page(job="new")) == 1
 
 
 async def test_a_workflow_of_the_same_file_has_no_new_version(app: Foliot, engine: InlineEngine) -> None:
@@ -111,9 +111,9 @@ async def test_a_workflow_of_the_same_file_has_no_new_version(app: Foliot, engin
     changes = await load(app, {NEW: TRUE}, workflows=flow(NEW), renames={OLD: NEW})
 
     assert [change.action for change in changes.workflows] == ["unchanged"]
-    execution_id = await app.start_workflow("wf")
+    execution_id = await app.workflows.start("wf")
     await engine.join()
-    execution = await app.workflow_status(execution_id)
+    execution = await app.workflows.status(execution_id)
     assert execution is not None
     assert (execution.version, execution.results) == (1, {"work": "success", "after": "success"})
 
@@ -121,7 +121,7 @@ async def test_a_workflow_of_the_same_file_has_no_new_version(app: Foliot, engin
 async def test_a_gate_that_looks_at_it_sees_what_ran_under_the_old_name(app: Foliot, engine: InlineEngine) -> None:
     gated = JobSpec(kind="shell", spec={"command": "true"}, gate=Gate(depends_on=(OLD,)), source="api")
     await load(app, {OLD: TRUE})
-    await (await app.open()).registrar.put_jobs({JobId("gated"): gated})
+    await (await app.open()).jobs.put({JobId("gated"): gated})
     await app.enqueue("old")
     await engine.join()
 
@@ -129,14 +129,14 @@ async def test_a_gate_that_looks_at_it_sees_what_ran_under_the_old_name(app: Fol
     run_id = await app.enqueue("gated")
     await engine.join()
 
-    assert (await app.run(run_id)).status == "success"
+    assert (await app.runs.get(run_id)).status == "success"
 
 
 async def test_each_step_keeps_its_job_when_two_jobs_change_places(app: Foliot, engine: InlineEngine) -> None:
     """In three turns, since two cannot do so at once: in the end all names are there that were there before."""
     await load(app, {A: saying("a"), B: saying("b")})
     steps = [{"name": "one", "job": "a", "after": "ask"}, {"name": "two", "job": "b", "after": "ask"}]
-    await app.deploy_workflow({"id": "wf", "steps": [{"name": "ask", "approve": True}, *steps]})
+    await app.workflows.deploy({"id": "wf", "steps": [{"name": "ask", "approve": True}, *steps]})
     await passage(app, engine)
 
     await load(app, {T: saying("a"), B: saying("b")}, renames={A: T})
@@ -144,16 +144,16 @@ async def test_each_step_keeps_its_job_when_two_jobs_change_places(app: Foliot, 
     await load(app, {B: saying("a"), A: saying("b")}, renames={T: B})
 
     execution = await passage(app, engine)
-    results = {step.name: (await app.run(step.run_id or "")).output_payload for step in execution.steps[1:]}
+    results = {step.name: (await app.runs.get(step.run_id or "")).output_payload for step in execution.steps[1:]}
     assert results == {"one": "a", "two": "b"}
-    assert {run.output_payload for run in await app.runs(job="b")} == {"a"}
+    assert {run.output_payload for run in await app.runs.page(job="b")} == {"a"}
 
 
 async def test_what_comes_after_it_still_does(app: Foliot, engine: InlineEngine) -> None:
     child = JobId("child")
     hourly = every(3_600, job_id=OLD, source="file")
     await load(app, {OLD: TRUE, child: TRUE}, schedules={ScheduleId("hourly"): hourly})
-    await app.add_dependency("child", "old")
+    await app.jobs.add_dependency("child", "old")
     await engine.advance(timedelta(hours=1))
     await engine.join()
 
@@ -162,18 +162,18 @@ async def test_what_comes_after_it_still_does(app: Foliot, engine: InlineEngine)
     await engine.advance(timedelta(hours=1))
     await engine.join()
 
-    assert [len(await app.runs(job=name)) for name in ("old", "new", "child")] == [0, 2, 2]
+    assert [len(await app.runs.page(job=name)) for name in ("old", "new", "child")] == [0, 2, 2]
     assert [edge.parent for edge in await (await app.open()).dependencies.of("child")] == ["new"]
-    await app.add_dependency("child", "new", "failure")
+    await app.jobs.add_dependency("child", "new", "failure")
     assert (await (await app.open()).storage.jobs.get([NEW]))[NEW].spec.leads == "after:new"
 
 
 async def test_a_job_that_came_after_its_execution_had_begun_is_none_of_it(app: Foliot, engine: InlineEngine) -> None:
     storage = (await app.open()).storage
     await load(app, {OLD: TRUE})
-    await app.deploy_workflow(DOCUMENT)
+    await app.workflows.deploy(DOCUMENT)
     await storage.jobs.delete([OLD])
-    execution_id = await app.start_workflow("wf")
+    execution_id = await app.workflows.start("wf")
     await engine.join()
 
     await load(app, {OLD: TRUE})

@@ -36,29 +36,29 @@ async def rename(app: Foliot) -> None:
 
 
 async def test_a_workflow_is_not_renamed_while_an_execution_of_it_is_open(app: Foliot, engine: InlineEngine) -> None:
-    execution_id = await app.start_workflow("old")
+    execution_id = await app.workflows.start("old")
     await engine.join()
 
     with pytest.raises(JobInUse, match=execution_id):
         await rename(app)
-    await app.approve(execution_id, "ask")
+    await app.workflows.approve(execution_id, "ask")
     await engine.join()
     await rename(app)
 
-    execution = await app.workflow_status(execution_id)
+    execution = await app.workflows.status(execution_id)
     assert execution is not None
     assert (execution.workflow_id, execution.status) == ("new", "success")
-    assert [len(await app.runs(job=f"new.{name}")) for name in ("first", "ask", "last")] == [1, 1, 1]
-    assert await app.runs(job="old.first") == []
+    assert [len(await app.runs.page(job=f"new.{name}")) for name in ("first", "ask", "last")] == [1, 1, 1]
+    assert await app.runs.page(job="old.first") == []
 
 
 async def test_one_that_has_not_begun_begins_under_the_new_name(app: Foliot, engine: InlineEngine) -> None:
-    execution_id = await app.start_workflow("old")
+    execution_id = await app.workflows.start("old")
 
     await rename(app)
     await engine.join()
 
-    execution = await app.workflow_status(execution_id)
+    execution = await app.workflows.status(execution_id)
     assert execution is not None
     assert (execution.workflow_id, execution.results) == ("new", {"first": "success", "ask": None, "last": None})
 
@@ -68,20 +68,20 @@ async def test_the_id_of_a_deleted_workflow_is_not_given_while_an_execution_of_i
     app: Foliot, engine: InlineEngine
 ) -> None:
     other = {"name": "other", "command": "true", "after": ["ask"]}
-    await app.deploy_workflow({"id": "new", "steps": [{"name": "ask", "approve": True}, other]})
-    outlived = await app.start_workflow("new")
+    await app.workflows.deploy({"id": "new", "steps": [{"name": "ask", "approve": True}, other]})
+    outlived = await app.workflows.start("new")
     await engine.join()
-    await app.delete_workflow("new")
+    await app.workflows.delete("new")
 
     with pytest.raises(JobInUse, match=outlived):
         await rename(app)
-    await app.approve(outlived, "ask")
+    await app.workflows.approve(outlived, "ask")
     await engine.join()
     await rename(app)
-    taken = await app.start_workflow("new")
+    taken = await app.workflows.start("new")
     await engine.join()
 
-    before, after = await app.workflow_status(outlived), await app.workflow_status(taken)
+    before, after = await app.workflows.status(outlived), await app.workflows.status(taken)
     assert before is not None
     assert after is not None
     assert (before.status, before.results) == ("success", {"ask": "success", "other": "success"})

@@ -38,9 +38,9 @@ def app(diary: Diary) -> Foliot:
 
 
 async def fail(app: Foliot, engine: InlineEngine) -> str:
-    execution_id = await app.start_workflow("etl")
+    execution_id = await app.workflows.start("etl")
     await engine.run_until_idle()
-    assert (await app.run(execution_id)).status == "failed"
+    assert (await app.runs.get(execution_id)).status == "failed"
     return execution_id
 
 
@@ -60,22 +60,22 @@ async def test_what_kept_steps_gave_back_outlives_their_execution(
     before = await fail(app, engine)
     diary.failing = set()
     diary.hold("load")
-    after = await app.rerun_workflow(before)
+    after = await app.workflows.rerun(before)
     await engine.run_until_idle()
 
     await forget_all_that_is_over(app)
     diary.let_go("load")
     await engine.run_until_idle()
 
-    assert await app.workflow_status(before) is None
-    assert (await app.run(after)).status == "success"
-    [report] = await app.runs(job="etl.report")
+    assert await app.workflows.status(before) is None
+    assert (await app.runs.get(after)).status == "success"
+    [report] = await app.runs.page(job="etl.report")
     assert report.input_payload == {"path": "/data"}
 
 
 async def fail_twice(app: Foliot, engine: InlineEngine, diary: Diary) -> str:
     """A repetition that failed as well; while it ran, the first execution was forgotten. From now on all goes well."""
-    second = await app.rerun_workflow(await fail(app, engine))
+    second = await app.workflows.rerun(await fail(app, engine))
     diary.hold("load")
     await engine.run_until_idle()
     await forget_all_that_is_over(app)
@@ -88,17 +88,17 @@ async def fail_twice(app: Foliot, engine: InlineEngine, diary: Diary) -> str:
 async def test_it_is_carried_on_through_further_repetitions(app: Foliot, engine: InlineEngine, diary: Diary) -> None:
     second = await fail_twice(app, engine, diary)
 
-    third = await app.rerun_workflow(second)
+    third = await app.workflows.rerun(second)
     await engine.run_until_idle()
 
-    assert (await app.run(third)).status == "success"
-    assert [run.input_payload for run in await app.runs(job="etl.load")] == [{"path": "/data"}] * 2
+    assert (await app.runs.get(third)).status == "success"
+    assert [run.input_payload for run in await app.runs.page(job="etl.load")] == [{"path": "/data"}] * 2
 
 
 async def test_edges_ask_about_what_was_carried_as_well(app: Foliot, engine: InlineEngine, diary: Diary) -> None:
     second = await fail_twice(app, engine, diary)
 
-    await app.rerun_workflow(second)
+    await app.workflows.rerun(second)
     await engine.run_until_idle()
 
     assert sorted(diary.ran) == ["load", "report", "tell"]
@@ -111,11 +111,11 @@ async def test_one_with_nothing_left_to_run_is_over_at_once(diary: Diary) -> Non
     app.workflow(short)
 
     async with InlineEngine(app) as engine:
-        after = await app.mark_step(await fail(app, engine), "load")
+        after = await app.workflows.mark_step(await fail(app, engine), "load")
         await engine.run_until_idle()
 
-        assert (await app.run(after)).status == "success"
-        assert [len(await app.runs(job=f"etl.{name}")) for name in ("extract", "load")] == [1, 1]
+        assert (await app.runs.get(after)).status == "success"
+        assert [len(await app.runs.page(job=f"etl.{name}")) for name in ("extract", "load")] == [1, 1]
 
 
 async def test_after_a_mark_neither_the_step_nor_another_failure_is_run_again(diary: Diary) -> None:
@@ -126,19 +126,19 @@ async def test_after_a_mark_neither_the_step_nor_another_failure_is_run_again(di
     etl.step("report", diary.step("report")).after("load")
     app.workflow(etl)
     async with InlineEngine(app) as engine:
-        after = await app.mark_step(await fail(app, engine), "load")
+        after = await app.workflows.mark_step(await fail(app, engine), "load")
         await engine.run_until_idle()
 
-        execution = await app.workflow_status(after)
+        execution = await app.workflows.status(after)
         assert execution is not None
         assert execution.results == {"load": "success", "check": "failure", "report": "success"}
-        assert [len(await app.runs(job=f"etl.{name}")) for name in ("load", "check", "report")] == [1, 1, 1]
+        assert [len(await app.runs.page(job=f"etl.{name}")) for name in ("load", "check", "report")] == [1, 1, 1]
         assert execution.status == "failed"
 
 
 async def test_without_anything_to_ask_for_nothing_is_carried(app: Foliot, engine: InlineEngine) -> None:
     before = await fail(app, engine)
-    everything = await app.rerun_workflow(before, "extract")
+    everything = await app.workflows.rerun(before, "extract")
 
     overrides = await (await app.open()).storage.runs.overrides(RunId(everything))
 
@@ -148,11 +148,11 @@ async def test_without_anything_to_ask_for_nothing_is_carried(app: Foliot, engin
 
 async def test_one_whose_results_were_forgotten_before_it_began_says_so(app: Foliot, engine: InlineEngine) -> None:
     before = await fail(app, engine)
-    after = await app.rerun_workflow(before)
+    after = await app.workflows.rerun(before)
     await forget_all_that_is_over(app)
     await engine.run_until_idle()
 
-    run = await app.run(after)
+    run = await app.runs.get(after)
     assert (run.status, run.reason) == ("failed", "launch_failed")
     said, _, advice = (run.error_message or "").partition("\n")
     assert said == f"execution {before}, whose results were to be kept, is no longer stored"
@@ -164,17 +164,17 @@ async def test_one_that_lacks_an_output_is_refused_and_a_step_that_is_run_again_
 ) -> None:
     """The run of a step may be forgotten before its execution: it ended earlier."""
     diary.hold("load")
-    before = await app.start_workflow("etl")
+    before = await app.workflows.start("etl")
     await engine.advance(2 * AN_HOUR)
     diary.let_go("load")
     await engine.run_until_idle()
     await forget(app, retention(runs_age=HOUR))
-    assert await app.runs(job="etl.extract") == []
+    assert await app.runs.page(job="etl.extract") == []
 
     with pytest.raises(InvalidRun, match=r'what step "extract" of execution \w+ gave back is no longer stored'):
-        await app.rerun_workflow(before)
+        await app.workflows.rerun(before)
 
     diary.failing = set()
-    again = await app.rerun_workflow(before, "extract")
+    again = await app.workflows.rerun(before, "extract")
     await engine.run_until_idle()
-    assert (await app.run(again)).status == "success"
+    assert (await app.runs.get(again)).status == "success"

@@ -24,7 +24,7 @@ async def test_a_step_whose_gate_declines_is_skipped_for_its_reason(town: Town, 
     assert load.error == "not met: scan (missing)"
     assert (town.ran, steps["after"].result) == (["extract", "scan"], "success")
     assert load.run_id is not None
-    assert (await town.app.run(load.run_id)).started_at is None
+    assert (await town.app.runs.get(load.run_id)).started_at is None
 
 
 @pytest.mark.proves("R0-19")
@@ -57,7 +57,7 @@ async def test_a_gate_does_about_a_failure_what_it_says(
 
 async def test_a_step_that_names_a_gated_job_asks_its_gate(town: Town, engine: InlineEngine) -> None:
     gated = JobSpec(kind="python", spec={"handler": "digest"}, gate=Gate(depends_on=(SCAN,)), source="app")
-    await (await town.app.open()).registrar.put_jobs({DIGEST: gated})
+    await (await town.app.open()).jobs.put({DIGEST: gated})
     await town.deploy(job="digest")
 
     declined = (await town.passage(engine))["load"]
@@ -70,18 +70,18 @@ async def test_a_step_that_names_a_gated_job_asks_its_gate(town: Town, engine: I
 
 async def test_a_gate_that_waits_keeps_its_step_pending(town: Town, engine: InlineEngine) -> None:
     ask = {"id": "ask", "steps": [{"name": "ask", "approve": True}]}
-    await town.app.deploy_workflow(ask)
+    await town.app.workflows.deploy(ask)
     await town.deploy(command="true", depends_on="ask", wait_sec=3600)
-    question = await town.app.start_workflow("ask")
-    execution_id = await town.app.start_workflow("etl")
+    question = await town.app.workflows.start("ask")
+    execution_id = await town.app.workflows.start("etl")
     await engine.advance(timedelta(minutes=5))
-    waiting = await town.app.workflow_status(execution_id)
+    waiting = await town.app.workflows.status(execution_id)
 
-    await town.app.approve(question, "ask")
+    await town.app.workflows.approve(question, "ask")
     await engine.advance(timedelta(seconds=5))
     await engine.join()
 
-    over = await town.app.workflow_status(execution_id)
+    over = await town.app.workflows.status(execution_id)
     assert waiting is not None
     assert over is not None
     assert (waiting.results["load"], over.results["load"]) == (None, "success")
@@ -90,16 +90,16 @@ async def test_a_gate_that_waits_keeps_its_step_pending(town: Town, engine: Inli
 async def test_the_gate_is_asked_when_the_step_could_start_and_not_before(town: Town, engine: InlineEngine) -> None:
     first = {"name": "first", "approve": True}
     load = {"name": "load", "after": "first", "command": "true", "depends_on": "scan", "window_sec": 60}
-    await town.app.deploy_workflow({"id": "etl", "steps": [first, load]})
-    execution_id = await town.app.start_workflow("etl")
+    await town.app.workflows.deploy({"id": "etl", "steps": [first, load]})
+    execution_id = await town.app.workflows.start("etl")
     await engine.advance(timedelta(hours=1))
     await town.app.enqueue("scan")
     await engine.advance(timedelta(seconds=30))
 
-    await town.app.approve(execution_id, "first")
+    await town.app.workflows.approve(execution_id, "first")
     await engine.join()
 
-    execution = await town.app.workflow_status(execution_id)
+    execution = await town.app.workflows.status(execution_id)
     assert execution is not None
     assert execution.results["load"] == "success"
 
@@ -111,19 +111,19 @@ async def test_a_step_asks_what_it_asked_when_its_execution_began(
 ) -> None:
     first, gate = {"name": "first", "approve": True}, {"depends_on": "scan", "on_missing": "fail"}
     load = {"name": "load", "after": "first", "command": "true"}
-    await town.app.deploy_workflow({"id": "etl", "steps": [first, {**load, **gate}]})
-    execution_id = await town.app.start_workflow("etl")
+    await town.app.workflows.deploy({"id": "etl", "steps": [first, {**load, **gate}]})
+    execution_id = await town.app.workflows.start("etl")
     await engine.run_until_idle()
 
     if change == "deleted":
-        await town.app.delete_workflow("etl")
+        await town.app.workflows.delete("etl")
     else:
         others = {"depends_on": "scan", "on_missing": "run"} if change == "other" else {}
-        await town.app.deploy_workflow({"id": "etl", "steps": [first, {**load, **others}]})
-    await town.app.approve(execution_id, "first")
+        await town.app.workflows.deploy({"id": "etl", "steps": [first, {**load, **others}]})
+    await town.app.workflows.approve(execution_id, "first")
     await engine.join()
 
-    execution = await town.app.workflow_status(execution_id)
+    execution = await town.app.workflows.status(execution_id)
     assert execution is not None
     asked = next(step for step in execution.steps if step.name == "load")
     assert (asked.result, asked.cause) == ("failure", "dep_missing")
@@ -132,18 +132,18 @@ async def test_a_step_asks_what_it_asked_when_its_execution_began(
 @pytest.mark.proves("D7")
 async def test_a_step_that_names_a_job_asks_the_gate_it_had_then(town: Town, engine: InlineEngine) -> None:
     gated = JobSpec(kind="python", spec={"handler": "digest"}, gate=Gate(depends_on=(SCAN,)), source="app")
-    registrar = (await town.app.open()).registrar
-    await registrar.put_jobs({DIGEST: gated})
+    jobs = (await town.app.open()).jobs
+    await jobs.put({DIGEST: gated})
     steps = [{"name": "first", "approve": True}, {"name": "load", "after": "first", "job": "digest"}]
-    await town.app.deploy_workflow({"id": "etl", "steps": steps})
-    execution_id = await town.app.start_workflow("etl")
+    await town.app.workflows.deploy({"id": "etl", "steps": steps})
+    execution_id = await town.app.workflows.start("etl")
     await engine.run_until_idle()
 
-    await registrar.put_jobs({DIGEST: replace(gated, gate=None)})
-    await town.app.approve(execution_id, "first")
+    await jobs.put({DIGEST: replace(gated, gate=None)})
+    await town.app.workflows.approve(execution_id, "first")
     await engine.join()
 
-    execution = await town.app.workflow_status(execution_id)
+    execution = await town.app.workflows.status(execution_id)
     assert execution is not None
     assert execution.results["load"] == "skipped"
 
@@ -151,16 +151,16 @@ async def test_a_step_that_names_a_job_asks_the_gate_it_had_then(town: Town, eng
 async def test_an_execution_that_is_cancelled_ends_a_step_that_waits_for_its_gate(
     town: Town, engine: InlineEngine
 ) -> None:
-    await town.app.deploy_workflow({"id": "ask", "steps": [{"name": "ask", "approve": True}]})
+    await town.app.workflows.deploy({"id": "ask", "steps": [{"name": "ask", "approve": True}]})
     await town.deploy(command="true", depends_on="ask", wait_sec=3600)
-    await town.app.start_workflow("ask")
-    execution_id = await town.app.start_workflow("etl")
+    await town.app.workflows.start("ask")
+    execution_id = await town.app.workflows.start("etl")
     await engine.run_until_idle()
 
-    await town.app.cancel(execution_id)
+    await town.app.runs.cancel(execution_id)
     await engine.run_until_idle()
 
-    execution = await town.app.workflow_status(execution_id)
+    execution = await town.app.workflows.status(execution_id)
     assert execution is not None
     assert execution.status == "cancelled"
     assert {step.name: step.status for step in execution.steps} == {
@@ -176,9 +176,9 @@ async def test_a_workflow_is_deleted_although_its_steps_look_at_each_other(town:
         {"name": "first", "command": "true"},
         {"name": "load", "after": "first", "command": "true", "depends_on": ["etl.first"]},
     ]
-    await town.app.deploy_workflow({"id": "etl", "steps": steps})
+    await town.app.workflows.deploy({"id": "etl", "steps": steps})
 
-    await town.app.delete_workflow("etl")
+    await town.app.workflows.delete("etl")
 
     stored = (await town.app.open()).storage.jobs
     assert await stored.get([JobId("etl"), JobId("etl.first"), JobId("etl.load")]) == {}

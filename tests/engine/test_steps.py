@@ -8,7 +8,7 @@ import pytest
 
 from foliot import Foliot, Workflow
 from foliot.errors import InvalidInput, NotFound, WaitTimeout
-from foliot.service.executions import ExecutionView, StepView
+from foliot.service.queries.execution_view import ExecutionView, StepView
 from foliot.testing.inline import InlineEngine
 from tests.engine.diary import Diary
 
@@ -32,17 +32,17 @@ def app(diary: Diary) -> Foliot:
 
 
 async def register(app: Foliot, *flows: Workflow) -> None:
-    await (await app.open()).workflows.register({flow.id: flow.spec for flow in flows})
+    await (await app.open()).workflows.put({flow.id: flow.spec for flow in flows})
 
 
 async def begin(app: Foliot, engine: InlineEngine, flow: str = "flow") -> str:
-    execution_id = await app.start_workflow(flow)
+    execution_id = await app.workflows.start(flow)
     await engine.run_until_idle()
     return execution_id
 
 
 async def execution(app: Foliot, execution_id: str) -> ExecutionView:
-    found = await app.workflow_status(execution_id)
+    found = await app.workflows.status(execution_id)
     assert found is not None
     return found
 
@@ -113,7 +113,7 @@ async def test_a_child_that_still_runs_from_before_is_skipped(
     flow.step("next", job="first").after("child")
     await register(app, flow)
     diary.hold("child")
-    before = await app.start_workflow("flow") if earlier == "execution" else await app.enqueue("child")
+    before = await app.workflows.start("flow") if earlier == "execution" else await app.enqueue("child")
     await engine.run_until_idle()
 
     later = await begin(app, engine)
@@ -123,7 +123,7 @@ async def test_a_child_that_still_runs_from_before_is_skipped(
     assert ended.steps[1].reason == "overlap"
     diary.let_go("child")
     await engine.run_until_idle()
-    assert (await app.run(before)).status == "success"
+    assert (await app.runs.get(before)).status == "success"
     assert (await execution(app, await begin(app, engine))).results["child"] == "success"
 
 
@@ -161,7 +161,7 @@ async def test_a_child_waits_for_the_one_that_still_runs(
     flow.step("child", job="alone", overlap="queue")
     await register(app, flow)
     diary.hold("alone")
-    before = await app.start_workflow("flow") if earlier == "execution" else await app.enqueue("alone")
+    before = await app.workflows.start("flow") if earlier == "execution" else await app.enqueue("alone")
     await engine.run_until_idle()
 
     later = await begin(app, engine)
@@ -171,7 +171,7 @@ async def test_a_child_waits_for_the_one_that_still_runs(
     diary.let_go("alone")
     await engine.run_until_idle()
     assert diary.ran == ["alone", "alone"]
-    assert [(await app.run(one)).status for one in (before, later)] == ["success", "success"]
+    assert [(await app.runs.get(one)).status for one in (before, later)] == ["success", "success"]
 
 
 # -- who can tell
@@ -184,9 +184,9 @@ async def test_a_job_runs_and_can_be_waited_for_also_as_a_step(app: Foliot, engi
     await register(app, flow)
     diary.hold("child")
     execution_id = await begin(app, engine)
-    assert [await app.is_running(job) for job in ("first", "child")] == [False, True]
+    assert [await app.jobs.is_running(job) for job in ("first", "child")] == [False, True]
 
-    waiting = asyncio.create_task(app.wait_for_job("child"))
+    waiting = asyncio.create_task(app.jobs.wait("child"))
     await engine.advance(SECOND)
     assert not waiting.done()
     diary.let_go("child")
@@ -194,22 +194,22 @@ async def test_a_job_runs_and_can_be_waited_for_also_as_a_step(app: Foliot, engi
 
     [ended] = await waiting
     assert (ended.status, ended.root, ended.role, ended.item) == ("success", execution_id, "step", "child")
-    assert not await app.is_running("child")
-    assert (await app.wait_for_run(execution_id)).status == "success"
+    assert not await app.jobs.is_running("child")
+    assert (await app.runs.wait(execution_id)).status == "success"
 
 
 @pytest.mark.proves("R2-52")
 async def test_waiting_for_a_job_that_does_not_run_returns_at_once(app: Foliot, engine: InlineEngine) -> None:
     later = await app.enqueue("child", delay=60)
 
-    assert await app.wait_for_job("child") == []
-    assert (await app.run(later)).status == "scheduled"
+    assert await app.jobs.wait("child") == []
+    assert (await app.runs.get(later)).status == "scheduled"
     with pytest.raises(NotFound):
-        await app.wait_for_job("chidl")
+        await app.jobs.wait("chidl")
     with pytest.raises(NotFound):
-        await app.is_running("chidl")
+        await app.jobs.is_running("chidl")
     with pytest.raises(NotFound):
-        await app.wait_for_run("01NOWHERE")
+        await app.runs.wait("01NOWHERE")
 
 
 @pytest.mark.proves("R2-52")
@@ -217,7 +217,7 @@ async def test_what_begins_meanwhile_is_not_waited_for(app: Foliot, engine: Inli
     diary.hold("child")
     first = await app.enqueue("child")
     await engine.run_until_idle()
-    waiting = asyncio.create_task(app.wait_for_job("child"))
+    waiting = asyncio.create_task(app.jobs.wait("child"))
     await engine.run_until_idle()
     diary.let_go("child")
     diary.hold("child")
@@ -225,7 +225,7 @@ async def test_what_begins_meanwhile_is_not_waited_for(app: Foliot, engine: Inli
     await engine.advance(SECOND)
 
     assert [run.id for run in await waiting] == [first]
-    assert await app.is_running("child")
+    assert await app.jobs.is_running("child")
     diary.let_go("child")
 
 
@@ -237,7 +237,7 @@ async def test_waiting_ends_in_time_and_the_run_goes_on(
     diary.hold("child")
     run_id = await app.enqueue("child")
     await engine.run_until_idle()
-    calls = app.wait_for_job("child", timeout=span), app.wait_for_run(run_id, timeout=span)
+    calls = app.jobs.wait("child", timeout=span), app.runs.wait(run_id, timeout=span)
     waiting = [asyncio.ensure_future(call) for call in calls]
 
     await engine.advance(timedelta(milliseconds=9_999))
@@ -250,10 +250,10 @@ async def test_waiting_ends_in_time_and_the_run_goes_on(
         assert str(error) == (
             f"run {run_id} did not end within 10s\n  It goes on. Wait longer, or look at it with: foliot show {run_id}"
         )
-    assert await app.is_running("child")
+    assert await app.jobs.is_running("child")
     diary.let_go("child")
     await engine.run_until_idle()
-    assert (await app.wait_for_run(run_id, timeout=0)).status == "success"
+    assert (await app.runs.wait(run_id, timeout=0)).status == "success"
 
 
 @pytest.mark.parametrize("span", [-1, timedelta(seconds=-1), float("inf"), float("nan"), True, "soon"])
@@ -261,7 +261,7 @@ async def test_a_timeout_that_is_none_is_refused(app: Foliot, engine: InlineEngi
     run_id = await app.enqueue("child", delay=60)
 
     with pytest.raises(InvalidInput) as refused:
-        await app.wait_for_run(run_id, timeout=span)
+        await app.runs.wait(run_id, timeout=span)
 
     assert refused.value.field == "timeout"
 
@@ -270,8 +270,8 @@ async def test_a_timeout_of_nothing_looks_once(app: Foliot, engine: InlineEngine
     late = await app.enqueue("child", delay=60)
 
     with pytest.raises(WaitTimeout, match="within 0s"):
-        await app.wait_for_run(late, timeout=0)
-    assert await app.wait_for_job("child", timeout=0) == []
+        await app.runs.wait(late, timeout=0)
+    assert await app.jobs.wait("child", timeout=0) == []
 
 
 # -- corners

@@ -9,7 +9,7 @@ from foliot import Foliot, Workflow
 from foliot.domain.instant import HOUR
 from foliot.domain.workflow.spec import Approval
 from foliot.errors import InvalidRun, InvalidWorkflow, NotFound
-from foliot.service.executions import ExecutionView, StepView
+from foliot.service.queries.execution_view import ExecutionView, StepView
 from foliot.testing.inline import InlineEngine
 from foliot.testing.simulation.faults import Hiccup
 from tests.engine.diary import Diary
@@ -37,9 +37,9 @@ async def test_a_step_whose_name_has_dots_hands_its_output_on(app: Foliot, diary
     app.workflow(flow)
 
     async with InlineEngine(app) as engine:
-        await app.start_workflow("dotted")
+        await app.workflows.start("dotted")
         await engine.run_until_idle()
-        [report] = await app.runs(job="dotted.report")
+        [report] = await app.runs.page(job="dotted.report")
 
     assert (report.status, report.input_payload) == ("success", {"file": "/data"})
 
@@ -53,14 +53,14 @@ async def test_an_execution_that_could_not_be_opened_is_opened_when_the_storage_
         raise Hiccup("away")
 
     storage, work = engine._storage, engine._work
-    execution_id = await app.start_workflow("etl")
+    execution_id = await app.workflows.start("etl")
     with monkeypatch.context() as trouble:
         trouble.setattr(getattr(storage, store), verb, away)
         await engine.run_until_idle()
     await work.membership.round()
     await engine.run_until_idle()
 
-    run = await app.run(execution_id)
+    run = await app.runs.get(execution_id)
     assert (run.status, run.attempt) == ("success", 1)
 
 
@@ -68,10 +68,10 @@ async def test_an_execution_that_could_not_be_opened_is_opened_when_the_storage_
 async def test_steps_run_in_the_order_of_the_graph(
     etl: Workflow, app: Foliot, engine: InlineEngine, diary: Diary
 ) -> None:
-    execution_id = await app.start_workflow("etl")
+    execution_id = await app.workflows.start("etl")
     await engine.run_until_idle()
 
-    execution = await app.workflow_status(execution_id)
+    execution = await app.workflows.status(execution_id)
     assert execution is not None
     assert diary.ran == ["extract", "load", "cleanup"]
     assert execution.status == "success"
@@ -81,7 +81,7 @@ async def test_steps_run_in_the_order_of_the_graph(
         "alarm": "skipped",
         "cleanup": "success",
     }
-    assert (await app.run(execution_id)).status == "success"
+    assert (await app.runs.get(execution_id)).status == "success"
 
 
 @pytest.mark.proves("R2-08", "R2-47")
@@ -89,10 +89,10 @@ async def test_a_failure_is_taken_up_and_the_execution_succeeds(
     etl: Workflow, app: Foliot, engine: InlineEngine, diary: Diary
 ) -> None:
     diary.failing = {"extract"}
-    execution_id = await app.start_workflow("etl")
+    execution_id = await app.workflows.start("etl")
     await engine.run_until_idle()
 
-    execution = await app.workflow_status(execution_id)
+    execution = await app.workflows.status(execution_id)
     assert execution is not None
     assert diary.ran == ["extract", "alarm", "cleanup"]
     assert execution.status == "success"
@@ -103,10 +103,10 @@ async def test_a_failure_is_taken_up_and_the_execution_succeeds(
 async def test_outputs_reach_the_next_step_as_data(
     etl: Workflow, app: Foliot, engine: InlineEngine, diary: Diary
 ) -> None:
-    execution_id = await app.start_workflow("etl")
+    execution_id = await app.workflows.start("etl")
     await engine.run_until_idle()
 
-    [load] = await app.runs(job="etl.load")
+    [load] = await app.runs.page(job="etl.load")
     assert load.input_payload == {"path": "/data"}
     assert load.output_payload == {"path": "/data"}
     assert execution_id != load.id
@@ -114,13 +114,13 @@ async def test_outputs_reach_the_next_step_as_data(
 
 @pytest.mark.proves("R2-45", "R2-46", "D9", "R2-02")
 async def test_twenty_executions_never_mix(etl: Workflow, app: Foliot, engine: InlineEngine, diary: Diary) -> None:
-    started = [await app.start_workflow("etl") for _ in range(20)]
+    started = [await app.workflows.start("etl") for _ in range(20)]
     await engine.run_until_idle()
 
     assert len(diary.seen) == 60
     assert {name for _, name in diary.seen} == set(started)
     for execution_id in started:
-        execution = await app.workflow_status(execution_id)
+        execution = await app.workflows.status(execution_id)
         assert execution is not None
         assert execution.status == "success"
 
@@ -131,11 +131,11 @@ async def test_a_workflow_owns_its_schedule(etl: Workflow, app: Foliot, diary: D
 
     async with InlineEngine(app) as engine:
         await engine.advance(timedelta(days=2))
-        ticks = await app.ticks("nightly")
+        ticks = await app.schedules.ticks("nightly")
 
         assert diary.ran == ["extract", "load", "cleanup"] * 2
         assert [tick.outcome for tick in ticks] == ["ran", "ran"]
-        execution = await app.workflow_status(ticks[0].run_id or "")
+        execution = await app.workflows.status(ticks[0].run_id or "")
         assert execution is not None
         assert execution.scheduled_for == ticks[0].scheduled_for
 
@@ -144,19 +144,19 @@ async def test_a_workflow_owns_its_schedule(etl: Workflow, app: Foliot, diary: D
 async def test_an_execution_outlives_its_workflow(app: Foliot, engine: InlineEngine) -> None:
     ask, load = {"name": "ask", "approve": True}, {"name": "load", "after": "ask", "command": "true"}
     done = {"name": "done", "after": "load", "command": "true"}
-    await app.deploy_workflow({"id": "flow", "steps": [ask, load, done]})
-    execution_id = await app.start_workflow("flow")
+    await app.workflows.deploy({"id": "flow", "steps": [ask, load, done]})
+    execution_id = await app.workflows.start("flow")
     await engine.run_until_idle()
 
-    await app.delete_workflow("flow")
-    await app.approve(execution_id, "ask")
+    await app.workflows.delete("flow")
+    await app.workflows.approve(execution_id, "ask")
     await engine.join()
 
-    execution = await app.workflow_status(execution_id)
+    execution = await app.workflows.status(execution_id)
     assert execution is not None
     assert (execution.status, execution.results) == ("success", dict.fromkeys(("ask", "load", "done"), "success"))
     with pytest.raises(NotFound):
-        await app.rerun_workflow(execution_id, "load")
+        await app.workflows.rerun(execution_id, "load")
 
 
 @pytest.mark.proves("R2-37")
@@ -165,29 +165,29 @@ async def test_a_step_can_be_run_alone(etl: Workflow, app: Foliot, engine: Inlin
     await engine.run_until_idle()
 
     assert diary.seen == [("load", None)]
-    assert await app.active_workflows() == []
+    assert await app.workflows.active() == []
 
 
 async def test_a_step_with_templates_is_not_run_alone_as_it_is_written(app: Foliot, engine: InlineEngine) -> None:
     steps = [{"name": "load", "command": "true", "env": {"DAY": "{{ params.day }}"}}]
-    await app.deploy_workflow({"id": "flow", "params": {"day": 1}, "steps": steps})
+    await app.workflows.deploy({"id": "flow", "params": {"day": 1}, "steps": steps})
 
     with pytest.raises(InvalidRun, match="templates that only an execution fills in"):
         await app.enqueue("flow.load")
 
-    execution_id = await app.start_workflow("flow")
+    execution_id = await app.workflows.start("flow")
     await engine.join()
-    execution = await app.workflow_status(execution_id)
+    execution = await app.workflows.status(execution_id)
     assert execution is not None
-    again = await app.retry(execution.steps[0].run_id or "")
+    again = await app.runs.retry(execution.steps[0].run_id or "")
     await engine.join()
-    assert (await app.run(again)).status == "success"
+    assert (await app.runs.get(again)).status == "success"
 
 
 async def test_parameters_are_checked_before_anything_starts(etl: Workflow, app: Foliot, engine: InlineEngine) -> None:
     with pytest.raises(InvalidRun, match='Did you mean "day"'):
-        await app.start_workflow("etl", {"dai": 2})
-    assert await app.runs() == []
+        await app.workflows.start("etl", {"dai": 2})
+    assert await app.runs.page() == []
 
 
 @pytest.mark.proves("D7", "R2-24")
@@ -201,39 +201,39 @@ async def test_an_execution_uses_the_version_it_started_with(app: Foliot, diary:
 
     async with InlineEngine(app) as engine:
         services = await app.open()
-        old = await app.start_workflow("flow")
-        versions = await services.workflows.register({"flow": second.spec})
+        old = await app.workflows.start("flow")
+        versions = await services.workflows.put({"flow": second.spec})
         await engine.run_until_idle()
 
         assert versions["flow"].version == 2
         assert diary.ran == ["a", "b"]
-        execution = await app.workflow_status(old)
+        execution = await app.workflows.status(old)
         assert execution is not None
         assert execution.version == 1
-        new = await app.start_workflow("flow")
-        again = await app.start_workflow("flow", version=1)
+        new = await app.workflows.start("flow")
+        again = await app.workflows.start("flow", version=1)
         await engine.run_until_idle()
-        assert [(await app.workflow_status(one)).version for one in (new, again)] == [2, 1]  # type: ignore[union-attr]  # both are there
+        assert [(await app.workflows.status(one)).version for one in (new, again)] == [2, 1]  # type: ignore[union-attr]  # both are there
 
 
 async def test_a_version_that_does_not_exist_is_refused(etl: Workflow, app: Foliot, engine: InlineEngine) -> None:
     with pytest.raises(NotFound, match="etl version 7"):
-        await app.start_workflow("etl", version=7)
+        await app.workflows.start("etl", version=7)
 
 
 async def test_an_execution_is_repeated_from_where_it_failed(
     etl: Workflow, app: Foliot, engine: InlineEngine, diary: Diary
 ) -> None:
     diary.failing = {"load"}
-    before = await app.start_workflow("etl")
+    before = await app.workflows.start("etl")
     await engine.run_until_idle()
-    assert (await app.run(before)).status == "failed"
+    assert (await app.runs.get(before)).status == "failed"
     diary.failing, diary.ran = set(), []
 
-    after = await app.rerun_workflow(before)
+    after = await app.workflows.rerun(before)
     await engine.run_until_idle()
 
-    execution = await app.workflow_status(after)
+    execution = await app.workflows.status(after)
     assert execution is not None
     assert diary.ran == ["load", "cleanup"]
     assert execution.status == "success"
@@ -244,14 +244,14 @@ async def test_a_failed_step_is_marked_and_what_follows_runs(
     etl: Workflow, app: Foliot, engine: InlineEngine, diary: Diary
 ) -> None:
     diary.failing = {"extract"}
-    before = await app.start_workflow("etl")
+    before = await app.workflows.start("etl")
     await engine.run_until_idle()
     diary.ran = []
 
-    after = await app.mark_step(before, "extract")
+    after = await app.workflows.mark_step(before, "extract")
     await engine.run_until_idle()
 
-    execution = await app.workflow_status(after)
+    execution = await app.workflows.status(after)
     assert execution is not None
     assert execution.results["extract"] == "success"
     assert execution.results["alarm"] == "skipped"
@@ -260,13 +260,13 @@ async def test_a_failed_step_is_marked_and_what_follows_runs(
 
 @pytest.mark.proves("R2-53")
 async def test_a_paused_step_is_skipped(etl: Workflow, app: Foliot, engine: InlineEngine, diary: Diary) -> None:
-    await app.pause_step("etl", "load")
-    await app.start_workflow("etl")
+    await app.workflows.pause_step("etl", "load")
+    await app.workflows.start("etl")
     await engine.run_until_idle()
     assert diary.ran == ["extract", "cleanup"]
 
-    await app.pause_step("etl", "load", paused=False)
-    await app.start_workflow("etl")
+    await app.workflows.pause_step("etl", "load", paused=False)
+    await app.workflows.start("etl")
     await engine.run_until_idle()
     assert diary.ran[2:] == ["extract", "load", "cleanup"]
 
@@ -281,19 +281,19 @@ async def test_a_person_decides_and_a_default_after_the_timeout(
     app.workflow(flow)
 
     async with InlineEngine(app) as engine:
-        execution_id = await app.start_workflow("release")
+        execution_id = await app.workflows.start("release")
         await engine.advance(timedelta(minutes=30))
         assert diary.ran == []
         if answer == "approve":
-            await app.approve(execution_id, "ask", by="ann")
+            await app.workflows.approve(execution_id, "ask", by="ann")
         elif answer == "reject":
-            await app.reject(execution_id, "ask", by="ann")
+            await app.workflows.reject(execution_id, "ask", by="ann")
         await engine.advance(timedelta(hours=1))
 
         assert diary.ran == expected
-        assert (await app.run(execution_id)).status == ("success" if expected else "failed")
+        assert (await app.runs.get(execution_id)).status == ("success" if expected else "failed")
         with pytest.raises(InvalidRun, match="does not wait"):
-            await app.approve(execution_id, "ask")
+            await app.workflows.approve(execution_id, "ask")
 
 
 async def test_only_a_question_is_answered_and_other_work_that_waits_is_not(
@@ -303,15 +303,15 @@ async def test_only_a_question_is_answered_and_other_work_that_waits_is_not(
     flow.step("work", diary.step("work"), retries=1, retry_delay=60)
     diary.failing = {"work"}
     app.workflow(flow)
-    await (await app.open()).workflows.register({"flow": flow.spec})
-    execution_id = await app.start_workflow("flow")
+    await (await app.open()).workflows.put({"flow": flow.spec})
+    execution_id = await app.workflows.start("flow")
     await engine.run_until_idle()
 
-    for answer in (app.approve, app.reject):
+    for answer in (app.workflows.approve, app.workflows.reject):
         with pytest.raises(InvalidRun, match="does not wait for an answer"):
             await answer(execution_id, "work")
 
-    assert (await app.run(execution_id)).status == "running"
+    assert (await app.runs.get(execution_id)).status == "running"
 
 
 @pytest.mark.proves("D1", "R2-35")
@@ -320,13 +320,13 @@ async def test_a_wrong_workflow_stores_nothing(app: Foliot, engine: InlineEngine
     wrong.step("a", shell="true").after("b")
     wrong.step("b", shell="true").after("a")
     services = await app.open()
-    before = await app.jobs()
+    before = await app.jobs.page()
 
     with pytest.raises(InvalidWorkflow, match="wait for each other"):
-        await services.workflows.register({"wrong": wrong.spec})
+        await services.workflows.put({"wrong": wrong.spec})
 
-    assert await app.jobs() == before
-    assert await services.workflows.page() == []
+    assert await app.jobs.page() == before
+    assert await services.workflows.records() == []
 
 
 @pytest.mark.proves("R2-64")
@@ -338,7 +338,7 @@ async def test_a_retried_step_decides_only_with_its_last_attempt(app: Foliot, di
     diary.failing = {"a"}
 
     async with InlineEngine(app) as engine:
-        await app.start_workflow("flow")
+        await app.workflows.start("flow")
         await engine.run_until_idle()
         assert diary.ran == ["a"]
         await engine.advance(timedelta(minutes=10))
@@ -348,11 +348,11 @@ async def test_a_retried_step_decides_only_with_its_last_attempt(app: Foliot, di
 
 @pytest.mark.proves("R2-58", "R2-59")
 async def test_what_is_active_and_what_is_not_known(etl: Workflow, app: Foliot, engine: InlineEngine) -> None:
-    assert await app.workflow_status("01NOWHERE") is None
-    flow = await app.start_workflow("etl")
+    assert await app.workflows.status("01NOWHERE") is None
+    flow = await app.workflows.start("etl")
     await engine.run_until_idle()
-    assert await app.active_workflows() == []
-    assert await app.workflow_status(flow) is not None
+    assert await app.workflows.active() == []
+    assert await app.workflows.status(flow) is not None
 
 
 @pytest.mark.proves("R2-56", "R2-57")
@@ -367,7 +367,7 @@ async def test_the_application_hears_of_each_step_and_of_the_end(
     async def heard(execution: ExecutionView, step: StepView) -> None:
         steps.append(f"{step.name} {step.result}")
 
-    execution_id = await app.start_workflow("etl")
+    execution_id = await app.workflows.start("etl")
     await engine.run_until_idle()
 
     assert [name for name, _ in ended] == [execution_id]
@@ -384,7 +384,7 @@ async def test_a_listener_that_raises_keeps_nobody_else_from_hearing(
         raise ValueError("no")
 
     app.on_workflow_complete(lambda execution: heard.append(execution.status))
-    await app.start_workflow("etl")
+    await app.workflows.start("etl")
     await engine.run_until_idle()
 
     assert heard == ["success"]
@@ -396,11 +396,11 @@ async def test_recurring_single_and_many_step_work_are_runs_in_one_list(etl: Wor
     app.schedule("hourly", "report", cron="0 * * * *")
     async with InlineEngine(app) as engine:
         by_hand = await app.enqueue("report")
-        whole = await app.start_workflow("etl")
+        whole = await app.workflows.start("etl")
         await engine.advance(timedelta(hours=1))
         await engine.join()
 
-        runs = {run.id: run for run in await app.runs()}
+        runs = {run.id: run for run in await app.runs.page()}
         assert all(run.status == "success" for run in runs.values())
         made_by = sorted((run.job_id, run.trigger, run.role or "") for run in runs.values())
         assert made_by == [
@@ -419,7 +419,7 @@ async def test_a_job_may_depend_on_a_workflow_of_the_same_application(app: Folio
     app.job(id="digest", depends_on=["etl", "etl.load"])(lambda: None)
 
     async with InlineEngine(app):
-        assert "digest" in [job.id for job in await app.jobs()]
+        assert "digest" in [job.id for job in await app.jobs.page()]
 
 
 @pytest.mark.proves("R2-35")
@@ -432,4 +432,4 @@ async def test_a_wrong_workflow_of_an_application_keeps_its_jobs_from_being_stor
         await app.open()
 
     async with Foliot(f"sqlite:///{tmp_path}/flows.db") as other:
-        assert "digest" not in [job.id for job in await other.jobs()]
+        assert "digest" not in [job.id for job in await other.jobs.page()]

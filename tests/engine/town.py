@@ -7,8 +7,8 @@ from foliot import Foliot
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId
 from foliot.domain.job import JobSpec
-from foliot.service.executions import StepView
-from foliot.service.views import RunView
+from foliot.service.queries.execution_view import StepView
+from foliot.service.queries.run_view import RunView
 from foliot.testing.inline import InlineEngine
 
 A, B, DIGEST, EXTRACT, SCAN = map(JobId, ("a", "b", "digest", "extract", "scan"))
@@ -38,21 +38,21 @@ class Town:
         """Let the digest depend on two others."""
         gate = Gate(depends_on=(A, B), **fields)  # type: ignore[arg-type]  # a test names what it means
         spec = JobSpec(kind="workflow", inner_kind="python", spec={"handler": DIGEST}, gate=gate, source="app")
-        await (await self.app.open()).registrar.put_jobs({DIGEST: spec})
+        await (await self.app.open()).jobs.put({DIGEST: spec})
 
     async def run(self, engine: InlineEngine, job: str) -> RunView:
         run_id = await self.app.enqueue(job)
         await engine.run_until_idle()
-        return await self.app.run(run_id)
+        return await self.app.runs.get(run_id)
 
     async def deploy(self, **load: Any) -> None:
         """A workflow whose second step is this."""
         load = {"name": "load", "after": "first", **load}
-        await self.app.deploy_workflow({"id": "etl", "steps": [_FIRST, load, _AFTER]})
+        await self.app.workflows.deploy({"id": "etl", "steps": [_FIRST, load, _AFTER]})
 
     async def passage(self, engine: InlineEngine) -> dict[str, StepView]:
-        execution_id = await self.app.start_workflow("etl")
+        execution_id = await self.app.workflows.start("etl")
         await engine.join()
-        execution = await self.app.workflow_status(execution_id)
+        execution = await self.app.workflows.status(execution_id)
         assert execution is not None
         return {step.name: step for step in execution.steps}

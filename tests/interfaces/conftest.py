@@ -106,7 +106,7 @@ async def fill(url: str) -> None:
             for job in ("report", "broken"):
                 await ended(app, await app.enqueue(job, {"week": 7}))
         await app.enqueue("report")
-        await app.cancel(await app.enqueue("report"))
+        await app.runs.cancel(await app.enqueue("report"))
 
 
 @pytest.fixture(scope="session")
@@ -156,15 +156,15 @@ async def flow(url: str) -> None:
     async with app:
         gate = Gate(depends_on=(JobId("good"), JobId("bad"), JobId("later")), on_dep_fail=Action.SKIP)
         digest = JobSpec(kind="workflow", inner_kind="shell", spec={"command": "true"}, gate=gate, source="app")
-        await (await app.open()).registrar.put_jobs({JobId("digest"): digest})
+        await (await app.open()).jobs.put({JobId("digest"): digest})
         async with started(app):
             for job in ("good", "bad", "digest", "etl"):
                 await outcome(app, job)
-            waiting = await app.start_workflow("release")
-            while not await app.runs(job="release.ask"):
+            waiting = await app.workflows.start("release")
+            while not await app.runs.page(job="release.ask"):
                 await asyncio.sleep(0.01)
-            assert (await app.run(waiting)).status == "running"
-        await app.start_workflow("later")
+            assert (await app.runs.get(waiting)).status == "running"
+        await app.workflows.start("later")
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from typing import Final
 
 from foliot import Foliot
 from foliot.engine.node import Node, Settings
-from foliot.service.views import RunView
+from foliot.service.queries.run_view import RunView
 
 SETTINGS: Final = Settings(label="test", slots=8)
 
@@ -49,7 +49,7 @@ async def running(node: Node) -> AsyncIterator[Node]:
 
 
 async def ended(app: Foliot, run_id: str) -> RunView:
-    while not (run := await app.run(run_id)).status.is_terminal:
+    while not (run := await app.runs.get(run_id)).status.is_terminal:
         await asyncio.sleep(0.01)
     return run
 

@@ -64,7 +64,7 @@ async def test_a_failing_function_is_tried_again_and_then_failed(app: Foliot) ->
 
     async with served(app):
         run = await ended(app, await app.enqueue(flaky))
-        attempts = await app.attempts(run.id)
+        attempts = await app.runs.attempts(run.id)
 
     assert (run.status, run.attempt, run.reason) == (Status.FAILED, 3, "exception")
     assert run.error_message is not None
@@ -95,7 +95,7 @@ async def test_a_function_can_ask_which_run_it_is(app: Foliot) -> None:
     async with served(app):
         run_id = await app.enqueue(who)
         run = await ended(app, run_id)
-        logs = await app.logs(run_id)
+        logs = await app.runs.logs(run_id)
 
     assert run.output_payload == [run_id, 1]
     assert [(piece.stream, piece.data) for piece in logs if not piece.is_closing] == [("stdout", b"hello\n")]
@@ -107,7 +107,7 @@ async def test_a_command_runs_and_its_output_is_kept(app: Foliot) -> None:
     async with served(app):
         run_id = await app.enqueue("count")
         run = await ended(app, run_id)
-        logs = await app.logs(run_id)
+        logs = await app.runs.logs(run_id)
 
     assert (run.status, run.reason, run.exit_code) == (Status.FAILED, "exit_code", 3)
     assert {chunk.stream: chunk.data for chunk in logs if chunk.stream != "meta"} == {
@@ -122,8 +122,8 @@ async def test_a_running_command_can_be_cancelled(app: Foliot) -> None:
 
     async with served(app):
         run_id = await app.enqueue("sleepy")
-        await until(lambda: app.run(run_id), lambda run: run.status is Status.RUNNING)
-        answer = await app.cancel(run_id)
+        await until(lambda: app.runs.get(run_id), lambda run: run.status is Status.RUNNING)
+        answer = await app.runs.cancel(run_id)
         run = await ended(app, run_id)
 
     assert answer is CancelAnswer.REQUESTED
@@ -136,8 +136,8 @@ async def test_a_run_that_has_not_started_is_cancelled_for_good(app: Foliot) -> 
 
     async with app:
         run_id = await app.enqueue("job")
-        answers = [await app.cancel(run_id), await app.cancel(run_id)]
-        run = await app.run(run_id)
+        answers = [await app.runs.cancel(run_id), await app.runs.cancel(run_id)]
+        run = await app.runs.get(run_id)
 
     assert answers == [CancelAnswer.CANCELLED, CancelAnswer.TERMINAL]
     assert run.status is Status.CANCELLED
@@ -158,8 +158,8 @@ async def test_an_attempt_that_outlives_the_drain_is_given_back(app: Foliot) -> 
     async with app:
         async with started(app, Settings(label="test", drain=SETTINGS.poll)):
             run_id = await app.enqueue("long")
-            await until(lambda: app.run(run_id), lambda run: run.status is Status.RUNNING)
-        run = await app.run(run_id)
+            await until(lambda: app.runs.get(run_id), lambda run: run.status is Status.RUNNING)
+        run = await app.runs.get(run_id)
 
     assert (run.status, run.attempt) == (Status.QUEUED, 0)
 
@@ -174,7 +174,7 @@ async def test_the_same_dedupe_key_gives_the_same_run(app: Foliot) -> None:
         other = await app.enqueue("job", dedupe_key="other")
 
         assert first == second != other
-        assert (await app.run(first)).input_payload == {"n": 1}
+        assert (await app.runs.get(first)).input_payload == {"n": 1}
 
 
 @pytest.mark.proves("R1-26", "R1-38", "R1-40")
@@ -183,7 +183,7 @@ async def test_a_run_for_later_waits(app: Foliot) -> None:
     at = datetime.now(UTC).replace(microsecond=0) + timedelta(hours=1)
 
     async with served(app):
-        run = await app.run(await app.enqueue("job", run_at=at))
+        run = await app.runs.get(await app.enqueue("job", run_at=at))
 
     assert run.status is Status.SCHEDULED
     assert (run.scheduled_for, run.due_at) == (at, at)
@@ -235,9 +235,9 @@ async def test_a_schedule_is_upserted_and_previewed(app: Foliot) -> None:
     app.shell("job", "true")
 
     async with app:
-        first = await app.upsert_schedule("s", job_id="job", cron_expr="0 9 * * *", timezone="Europe/Berlin")
-        second = await app.upsert_schedule("s", job_id="job", cron_expr="0 9 * * *", timezone="Europe/Berlin")
-        view = await app.get_schedule("s")
+        first = await app.schedules.upsert("s", job_id="job", cron_expr="0 9 * * *", timezone="Europe/Berlin")
+        second = await app.schedules.upsert("s", job_id="job", cron_expr="0 9 * * *", timezone="Europe/Berlin")
+        view = await app.schedules.get("s")
 
     assert first == second
     assert first.schedule_id == "s"
@@ -251,9 +251,9 @@ async def test_a_tick_that_fired_early_is_not_previewed_any_more() -> None:
     app.schedule("s", app.job(id="job")(lambda: None), cron="@hourly", jitter_ms=1_800_000, overlap_policy="allow")
 
     async with InlineEngine(app) as engine:
-        while not (early := [tick for tick in await app.ticks("s") if tick.fire_at < tick.scheduled_for]):
+        while not (early := [tick for tick in await app.schedules.ticks("s") if tick.fire_at < tick.scheduled_for]):
             await engine.advance(timedelta(minutes=1))
-        view = await app.get_schedule("s")
+        view = await app.schedules.get("s")
 
     assert early[0].scheduled_for > to_datetime(engine.clock.now())
     assert view.preview[0] == view.next_run_at == early[0].scheduled_for + timedelta(hours=1)
@@ -264,13 +264,13 @@ async def test_an_edit_does_not_unpause_and_a_deleted_schedule_is_gone(app: Foli
     app.shell("job", "true")
 
     async with app:
-        await app.upsert_schedule("s", job_id="job", cron_expr="@daily")
-        await app.pause_schedule("s")
-        await app.upsert_schedule("s", job_id="job", cron_expr="@hourly")
-        assert (await app.get_schedule("s")).paused
-        await app.delete_schedule("s")
+        await app.schedules.upsert("s", job_id="job", cron_expr="@daily")
+        await app.schedules.pause("s")
+        await app.schedules.upsert("s", job_id="job", cron_expr="@hourly")
+        assert (await app.schedules.get("s")).paused
+        await app.schedules.delete("s")
         with pytest.raises(NotFound, match="does not exist"):
-            await app.get_schedule("s")
+            await app.schedules.get("s")
 
 
 @pytest.mark.proves("R4-05", "R1-44", "R4-65")
@@ -279,7 +279,7 @@ async def test_a_schedule_fires_and_its_ledger_names_the_run(app: Foliot) -> Non
     app.schedule("each-second", "job", cron="* * * * * *")
 
     async with served(app):
-        ticks = await until(lambda: app.ticks("each-second"), lambda ticks: len(ticks) >= 2)
+        ticks = await until(lambda: app.schedules.ticks("each-second"), lambda ticks: len(ticks) >= 2)
         run_id = ticks[-1].run_id
         assert run_id is not None
         run = await ended(app, run_id)
@@ -293,7 +293,7 @@ def test_code_without_an_event_loop_can_wait_for_answers(app: Foliot) -> None:
     app.shell("job", "true")
 
     run_id = app.wait(app.enqueue("job"))
-    run = app.wait(app.run(run_id))
+    run = app.wait(app.runs.get(run_id))
     app.wait(app.close())
 
     assert (run.id, run.status) == (run_id, Status.QUEUED)
@@ -362,12 +362,12 @@ async def test_a_one_shot_that_has_fired_does_not_keep_the_application_from_open
         return app
 
     async with declared() as first:
-        view = await first.get_schedule("once")
+        view = await first.schedules.get("once")
         assert view.next_run_at == datetime(2026, 1, 1, 1, tzinfo=UTC)
     clock.advance(2 * HOUR)
 
     async with declared() as second:
-        assert (await second.get_schedule("once")).schedule_id == "once"
+        assert (await second.schedules.get("once")).schedule_id == "once"
 
 
 @pytest.mark.parametrize("payload", [{"x": float("nan")}, [float("inf")], {1: 2}, b"bytes", {"a": [b"x"]}])
@@ -387,7 +387,7 @@ async def test_every_kind_of_job_can_be_declared_in_code() -> None:
     app.agent("digest", "Sum up the week", model="small")
 
     async with InlineEngine(app):
-        jobs = {job.id: job for job in await app.jobs()}
+        jobs = {job.id: job for job in await app.jobs.page()}
 
     assert {name: jobs[name].kind for name in ("backup", "ping", "report", "digest")} == {
         "backup": "shell",

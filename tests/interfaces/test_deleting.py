@@ -29,13 +29,13 @@ def owned(shop: Path) -> Path:
 async def _own(url: str) -> None:
     async with Foliot(url) as app:
         services = await app.open()
-        await services.registrar.put_jobs({JobId("mine"): JobSpec(kind="shell", spec={"command": "true"})})
+        await services.jobs.put({JobId("mine"): JobSpec(kind="shell", spec={"command": "true"})})
         for name in ("mine-a", "mine-b"):
-            await app.upsert_schedule(name, job_id="mine", cron_expr="0 * * * *")
+            await app.schedules.upsert(name, job_id="mine", cron_expr="0 * * * *")
         await app.enqueue("mine")
-        await app.deploy_workflow(FLOW)
-        await app.start_workflow("flow")
-        await app.add_dependency("report", "mine")
+        await app.workflows.deploy(FLOW)
+        await app.workflows.start("flow")
+        await app.jobs.add_dependency("report", "mine")
 
 
 def ids(call: Call, what: str) -> list[str]:
@@ -58,7 +58,7 @@ def test_nothing_follows_a_job_that_is_deleted(call: Call, owned: Path) -> None:
 
     async def edges() -> list[object]:
         async with Foliot(f"sqlite:///{owned}/foliot.db") as app:
-            return list(await app.dependencies("report"))
+            return list(await app.jobs.dependencies("report"))
 
     assert asyncio.run(edges()) == []
 
@@ -99,7 +99,10 @@ def test_one_that_cannot_be_deleted_does_not_keep_the_others_from_it(call: Call,
     ("wrong", "said"),
     [
         (["jobs", "delete", "mien"], "error: job 'mien' does not exist\n  Did you mean \"mine\"?"),
-        (["jobs", "delete", "flow"], 'error: "flow" is a workflow\n  Delete it, steps and all, with'),
+        (
+            ["jobs", "delete", "flow"],
+            'error: "flow" is a workflow\n  Delete it with its steps: foliot workflows delete',
+        ),
         (["jobs", "delete", "flow.ship"], 'error: job "flow.ship" is defined by a workflow'),
         (["schedules", "delete", "mine"], "error: schedule 'mine' does not exist"),
         (["schedules", "delete", "report-often"], 'error: schedule "report-often" is defined in the application'),
@@ -134,7 +137,7 @@ def test_what_an_application_no_longer_defines_is_deleted_by_force(
 async def _let_go(url: str) -> None:
     """Nothing depends on the report any more."""
     async with Foliot(url) as app:
-        await app.remove_dependency("report", "mine")
+        await app.jobs.remove_dependency("report", "mine")
 
 
 def test_the_part_of_a_workflow_is_not_deleted_by_force(call: Call, owned: Path) -> None:

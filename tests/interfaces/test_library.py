@@ -66,7 +66,7 @@ async def test_the_same_application_runs_on_every_storage_and_queue(url: str, qu
     async with serving(app, queue):
         good = await ended(app, await app.enqueue(flaky))
         bad = await ended(app, await app.enqueue(flaky, {"fails": True}))
-        while not (ticks := await app.ticks("each-second")):
+        while not (ticks := await app.schedules.ticks("each-second")):
             await asyncio.sleep(0.01)
 
     assert (good.status, good.output_payload) == ("success", "done")
@@ -83,13 +83,13 @@ async def test_a_run_is_asked_about_and_dealt_with_by_its_id_alone(app: Foliot) 
         run = await ended(app, run_id)
 
         assert (run.id, run.status, run.exit_code) == (run_id, "failed", 3)
-        assert [attempt.run_id for attempt in await app.attempts(run_id)] == [run_id]
-        assert [piece.data for piece in await app.logs(run_id) if piece.stream == "stdout"] == [b"hello\n"]
-        assert [item async for item in app.follow(run_id)][-1] == LogEnd(LogState.COMPLETE)
-        assert await app.output(run_id) == b"hello\n"
-        assert await app.cancel(run_id) == "terminal"
-        again = await ended(app, await app.retry(run_id))
-        marked = await app.run(await app.mark(run_id))
+        assert [attempt.run_id for attempt in await app.runs.attempts(run_id)] == [run_id]
+        assert [piece.data for piece in await app.runs.logs(run_id) if piece.stream == "stdout"] == [b"hello\n"]
+        assert [item async for item in app.runs.follow(run_id)][-1] == LogEnd(LogState.COMPLETE)
+        assert await app.runs.output(run_id) == b"hello\n"
+        assert await app.runs.cancel(run_id) == "terminal"
+        again = await ended(app, await app.runs.retry(run_id))
+        marked = await app.runs.get((await app.runs.mark(run_id)).run_id)
 
     assert (again.trigger, again.status) == (f"retry:{run_id}", "failed")
     assert (marked.trigger, marked.status, marked.reason) == (f"mark:{run_id}", "success", "marked")
@@ -100,12 +100,12 @@ async def test_what_is_under_way_is_neither_repeated_nor_marked(app: Foliot) -> 
 
     async with serving(app):
         run_id = await app.enqueue("long")
-        while (await app.run(run_id)).status != "running":
+        while (await app.runs.get(run_id)).status != "running":
             await asyncio.sleep(0.01)
-        for ask in (app.retry, app.mark):
+        for ask in (app.runs.retry, app.runs.mark):
             with pytest.raises(InvalidRun, match="foliot cancel"):
                 await ask(run_id)
-        await app.cancel(run_id)
+        await app.runs.cancel(run_id)
         await ended(app, run_id)
 
 
@@ -117,7 +117,7 @@ async def test_following_goes_on_when_the_server_is_started_again(app: Foliot, t
     async def follow(run_id: str) -> LogEnd:
         reader = Foliot(f"sqlite:///{tmp_path}/foliot.db")
         async with reader:
-            async for item in reader.follow(run_id):
+            async for item in reader.runs.follow(run_id):
                 if isinstance(item, LogEnd):
                     return item
                 seen.extend([item.data] if item.stream == "stdout" else [])
@@ -143,16 +143,16 @@ async def test_a_job_its_schedules_and_its_runs_are_three_things(app: Foliot) ->
 
     async with app:
         for name in ("morning", "evening"):
-            await app.upsert_schedule(name, job_id="job", cron_expr="@daily")
+            await app.schedules.upsert(name, job_id="job", cron_expr="@daily")
         run_id = await app.enqueue("job")
-        await app.delete_schedule("morning")
+        await app.schedules.delete("morning")
 
-        [job] = [job for job in await app.jobs() if job.id == "job"]
+        [job] = [job for job in await app.jobs.page() if job.id == "job"]
         assert job.latest_run is not None
         assert job.latest_run.id == run_id
-        assert (await app.get_schedule("evening")).job_id == "job"
+        assert (await app.schedules.get("evening")).job_id == "job"
         with pytest.raises(NotFound):
-            await app.get_schedule("morning")
+            await app.schedules.get("morning")
 
 
 @pytest.mark.proves("R1-56")
@@ -193,9 +193,9 @@ async def test_a_scheduler_alone_executes_nothing(app: Foliot) -> None:
     only_scheduling = Settings(label="test", roles=[Role.SCHEDULER])
 
     async with serving(app, settings=only_scheduling):
-        while len(await app.ticks("each-second")) < 2:
+        while len(await app.schedules.ticks("each-second")) < 2:
             await asyncio.sleep(0.01)
-        runs = await app.runs(job="job")
+        runs = await app.runs.page(job="job")
 
     assert {(run.status, run.attempt) for run in runs} == {("queued", 0)}
 
@@ -205,9 +205,9 @@ async def test_a_schedule_knows_time_and_nothing_else(app: Foliot) -> None:
     app.shell("job", "true")
 
     async with InlineEngine(app) as engine:
-        await app.upsert_schedule("by-hand", job_id="job", manual=True)
+        await app.schedules.upsert("by-hand", job_id="job", manual=True)
         await engine.advance(timedelta(days=400))
-        ticks, runs = await app.ticks("by-hand"), await app.runs()
+        ticks, runs = await app.schedules.ticks("by-hand"), await app.runs.page()
 
     assert set(ScheduleType) == {"once", "interval", "cron", "manual"}
     assert (ticks, runs) == ([], [])
@@ -219,13 +219,13 @@ async def test_what_the_code_declares_is_not_changed_by_hand(app: Foliot) -> Non
 
     async with app:
         with pytest.raises(OwnedElsewhere, match="in the application's code"):
-            await app.delete_schedule("daily")
+            await app.schedules.delete("daily")
         with pytest.raises(OwnedElsewhere):
-            await app.upsert_schedule("daily", job_id="job", cron_expr="@hourly")
+            await app.schedules.upsert("daily", job_id="job", cron_expr="@hourly")
         with pytest.raises(OwnedElsewhere):
-            await app.delete_job("job")
-        assert await app.pause_job("job") == ["daily"]
-        assert (await app.get_schedule("daily")).paused
+            await app.jobs.delete("job")
+        assert await app.jobs.pause("job") == ["daily"]
+        assert (await app.schedules.get("daily")).paused
 
 
 def listening_sockets() -> set[str]:
@@ -260,7 +260,7 @@ async def test_a_job_of_any_kind_looks_at_others_first() -> None:
             runs.append(await app.enqueue(name))
             await engine.run_until_idle()
             await engine.advance(timedelta(seconds=1))
-        ends = [await app.run(run_id) for run_id in runs]
+        ends = [await app.runs.get(run_id) for run_id in runs]
 
     assert [run.status for run in ends] == ["failed", "skipped", "success", "success", "success"]
     assert [run.reason for run in ends[:2]] == ["dep_missing", "dep_missing"]
@@ -275,9 +275,9 @@ async def test_a_step_written_in_python_looks_at_others_first() -> None:
     app.workflow(etl)
 
     async with InlineEngine(app) as engine:
-        execution = await app.start_workflow("etl")
+        execution = await app.workflows.start("etl")
         await engine.run_until_idle()
-        status = await app.workflow_status(execution)
+        status = await app.workflows.status(execution)
 
     assert status is not None
     assert [(step.name, step.result) for step in status.steps] == [("load", "skipped"), ("cleanup", "success")]
@@ -289,9 +289,9 @@ async def test_one_chain_of_calls_is_a_workflow() -> None:
     app.workflow(etl.step("cleanup", shell="true").final())
 
     async with InlineEngine(app) as engine:
-        execution = await app.start_workflow(etl)
+        execution = await app.workflows.start(etl)
         await engine.join()
-        status = await app.workflow_status(execution)
+        status = await app.workflows.status(execution)
 
     assert status is not None
     assert [(step.name, step.result) for step in status.steps] == [
@@ -327,7 +327,7 @@ async def test_a_workflow_that_is_wrong_is_refused_and_not_even_the_jobs_beside_
         await app.open()
 
     async with Foliot(url) as other:
-        assert [job.id for job in await other.jobs()] == [LAUNCH_JOB]
+        assert [job.id for job in await other.jobs.page()] == [LAUNCH_JOB]
 
 
 @pytest.mark.parametrize(
@@ -344,7 +344,7 @@ async def test_a_gate_on_a_stranger_or_on_itself_is_refused_and_nothing_is_store
         await app.open()
 
     async with Foliot(url) as other:
-        assert [job.id for job in await other.jobs()] == [LAUNCH_JOB]
+        assert [job.id for job in await other.jobs.page()] == [LAUNCH_JOB]
 
 
 @pytest.mark.proves("R1-03")
@@ -355,10 +355,10 @@ async def test_who_knows_a_run_id_can_follow_the_run_from_anywhere(url: str) -> 
 
     async with serving(app), Foliot(url) as stranger:
         run_id = await app.enqueue("job", {"day": 1})
-        ended = await stranger.wait_for_run(run_id, 60)
-        attempts = await stranger.attempts(run_id)
-        printed = [item.data async for item in stranger.follow(run_id) if not isinstance(item, LogEnd)]
-        output = await stranger.output(run_id)
+        ended = await stranger.runs.wait(run_id, 60)
+        attempts = await stranger.runs.attempts(run_id)
+        printed = [item.data async for item in stranger.runs.follow(run_id) if not isinstance(item, LogEnd)]
+        output = await stranger.runs.output(run_id)
 
     assert (ended.id, ended.job_id, ended.status, ended.attempt) == (run_id, "job", "success", 2)
     assert (ended.input_payload, ended.output_payload) == ({"day": 1}, "working")
@@ -375,7 +375,7 @@ async def test_what_is_of_the_wrong_kind_is_refused_alike_by_every_storage(url: 
     async with app:
         for value in wrong[:3]:
             with pytest.raises(InvalidInput, match="run_id must be text"):
-                await app.cancel(value)
-        assert await app.cancel(wrong[3]) == "not_found"
+                await app.runs.cancel(value)
+        assert await app.runs.cancel(wrong[3]) == "not_found"
         with pytest.raises(InvalidJob, match="concurrency_key"):
             await app.enqueue("greet", concurrency_key=wrong[3])

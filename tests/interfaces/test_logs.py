@@ -16,11 +16,11 @@ from foliot.domain.logs import Closing, LogEnd, LogState, closing_line
 from foliot.errors import StorageUnavailable
 from foliot.interfaces.cli import log_lines
 from foliot.interfaces.cli.log_lines import TextPrinter, cut, print_log
-from foliot.service.logs import Cursor, LogView
+from foliot.service.queries.logs import Cursor, LogView
+from foliot.service.services import Services
 from foliot.testing.builders import a_chunk, given_back, succeeded
 from foliot.testing.clock import VirtualClock
 from foliot.testing.conformance.storage.scene import Scene
-from foliot.wiring import Services
 from tests.interfaces.conftest import Call
 from tests.interfaces.serving import outcome, served
 from tests.interfaces.terminal import on_terminal

@@ -190,7 +190,7 @@ async def fail(url: str, declare: Callable[[Foliot], None]) -> list[str]:
     declare(app)
     async with served(app):
         run = await outcome(app, "login")
-        attempts = await app.attempts(run.id)
+        attempts = await app.runs.attempts(run.id)
         return [error or "" for error in (run.error_message, *(attempt.error_message for attempt in attempts))]
 
 

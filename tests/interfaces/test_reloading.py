@@ -18,8 +18,9 @@ from foliot.errors import FoliotError
 from foliot.interfaces.cli import at_rest
 from foliot.interfaces.cli.at_rest import Fingerprint, directories, fingerprint, places_of
 from foliot.interfaces.cli.reloading import Reloader, emptied_since, may_concern
+from foliot.service.services import Services
 from foliot.testing.clock import VirtualClock
-from foliot.wiring import Services, open_services
+from foliot.wiring import open_services
 
 NOW = Instant(time.time_ns() // 1_000_000)
 JOB = '[[jobs]]\nid = "report"\ncommand = "true"\n'

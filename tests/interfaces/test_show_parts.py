@@ -1,13 +1,9 @@
 """foliot show: executions, their steps, and gates."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from foliot.domain.workflow.graph import Graph
-from foliot.interfaces.cli.execution_words import Told
-from foliot.service.executions import ExecutionView, StepView
 from tests.interfaces.conftest import Call
 from tests.interfaces.terminal import on_terminal
 from tests.interfaces.test_show import fields
@@ -161,20 +157,3 @@ def test_skipped_and_failed_differ_in_word_and_colour(call: Call, plant: Path) -
     assert "\x1b[2mskipped" in drawn
     mermaid = call("workflows", "show", "etl", "--format", "mermaid").out
     assert len({line for line in mermaid.splitlines() if "classDef" in line}) == 3
-
-
-@pytest.mark.parametrize(
-    ("ended", "whole", "said"),
-    [
-        ({"result": "skipped", "status": "skipped", "error": "not met: dep"}, "success", "not met: dep"),
-        ({"result": "failure", "status": "cancelled", "cause": "cancelled"}, "cancelled", "somebody cancelled it"),
-        ({"result": "failure", "status": "cancelled", "error": "no"}, "timeout", "the time of the execution was up"),
-        ({"result": "success", "status": "success"}, "success", ""),
-    ],
-)
-def test_a_step_says_how_its_run_ended(ended: dict[str, Any], whole: str, said: str) -> None:
-    empty: dict[str, Any] = dict.fromkeys(ExecutionView.__struct_fields__)
-    step = StepView(**{"name": "a", "run_id": "r", "reason": "", "blockers": [], **ended})
-    told = Told(ExecutionView(**{**empty, "status": whole, "steps": [step]}), Graph({}, {}, None), {}, frozenset())
-
-    assert told.why_step(step) == said

@@ -10,7 +10,7 @@ import pytest
 from foliot import Foliot, Workflow
 from foliot.domain.logs import LogEnd, LogState, Stream
 from foliot.interfaces.cli.step_lines import StepTextPrinter
-from foliot.service.logs import LogView
+from foliot.service.queries.logs import LogView
 from tests.interfaces.conftest import Call, working
 
 AT = datetime(2026, 7, 1, 12, tzinfo=UTC)

@@ -14,7 +14,7 @@ from foliot.domain.instant import HOUR, MINUTE, from_datetime
 from foliot.interfaces.cli.fault_words import WORDS
 from foliot.interfaces.cli.patience import ProgressLine
 from foliot.interfaces.cli.verify_command import Tally
-from foliot.service.verify import Report
+from foliot.service.queries.verify import Report
 from foliot.testing.builders import every
 from foliot.testing.clock import VirtualClock
 from foliot.testing.conformance.storage.scene import Scene

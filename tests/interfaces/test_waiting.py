@@ -7,10 +7,11 @@ import pytest
 
 from foliot.domain.instant import MINUTE
 from foliot.interfaces.cli.waiting import see_through
-from foliot.service.desk import Request
+from foliot.service.commands.runs import RunRequest
+from foliot.service.services import Services
 from foliot.testing.builders import LEASE, REPORT, a_job_spec, a_worker
 from foliot.testing.clock import VirtualClock
-from foliot.wiring import Services, open_services
+from foliot.wiring import open_services
 
 
 @pytest.fixture
@@ -41,8 +42,8 @@ async def test_a_run_that_no_living_worker_will_take_is_told_of(
     if queues is not None:
         await services.storage.workers.register(a_worker(queues=queues), LEASE)
     clock.advance(silent_for)
-    run_id = await services.desk.trigger(REPORT, Request())
-    await services.desk.cancel(run_id)
+    run_id = await services.runs.enqueue(REPORT, RunRequest())
+    await services.runs.cancel(run_id)
 
     code = await see_through(services, run_id, wait=True, follow=False, is_json=False)
 

@@ -19,8 +19,9 @@ from foliot.errors import NotFound, StorageUnavailable
 from foliot.interfaces.cli import at_rest, reloading
 from foliot.interfaces.cli.at_rest import fingerprint, places_of
 from foliot.interfaces.cli.reloading import Reloader, may_concern
+from foliot.service.services import Services
 from foliot.testing.clock import VirtualClock
-from foliot.wiring import Services, open_services
+from foliot.wiring import open_services
 
 NOW = Instant(time.time_ns() // 1_000_000)
 KEPT = '[[jobs]]\nid = "kept"\ncommand = "true"\n'

@@ -23,7 +23,7 @@ def execution(call: Call, workflow: str) -> str:
 
 async def deploy(url: str, document: dict[str, Any]) -> None:
     async with Foliot(url) as app:
-        await app.deploy_workflow(document)
+        await app.workflows.deploy(document)
 
 
 async def change_etl(url: str, function: Callable[..., Any] | None = None) -> None:

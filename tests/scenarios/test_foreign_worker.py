@@ -55,14 +55,14 @@ async def test_it_carries_out_runs_as_any_other_worker_does(app: Foliot, tmp_pat
 
     told = work(tmp_path, 2)
 
-    runs = [await app.run(good), await app.run(bad)]
+    runs = [await app.runs.get(good), await app.runs.get(bad)]
     assert told == [f"{good} 0", f"{bad} 3"]
     assert [(run.status, run.reason, run.exit_code, run.attempt) for run in runs] == [
         ("success", None, 0, 1),
         ("failed", "exit_code", 3, 1),
     ]
-    assert [piece.data for piece in await app.logs(good) if piece.stream == "stdout"] == [b"hello\n"]
-    assert [item async for item in app.follow(good)][-1] == LogEnd(LogState.COMPLETE)
+    assert [piece.data for piece in await app.runs.logs(good) if piece.stream == "stdout"] == [b"hello\n"]
+    assert [item async for item in app.runs.follow(good)][-1] == LogEnd(LogState.COMPLETE)
 
 
 @pytest.mark.proves("R1-09")
@@ -82,12 +82,12 @@ async def test_it_tries_again_as_the_job_and_the_run_say(app: Foliot, tmp_path: 
 
     work(tmp_path, 1)
 
-    run, [attempt] = await app.run(run_id), await app.attempts(run_id)
+    run, [attempt] = await app.runs.get(run_id), await app.runs.attempts(run_id)
     assert (run.status, run.reason, run.exit_code, run.attempt) == ("scheduled", "exit_code", 3, 1)
     assert run.due_at == attempt.finished_at + timedelta(minutes=1)
     assert (attempt.status, attempt.reason, attempt.exit_code) == ("failed", "exit_code", 3)
     assert await sound(app)
-    assert await app.cancel(run_id) == "cancelled"
+    assert await app.runs.cancel(run_id) == "cancelled"
 
 
 async def test_it_ends_what_takes_too_long(app: Foliot, tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ async def test_it_ends_what_takes_too_long(app: Foliot, tmp_path: Path) -> None:
 
     work(tmp_path, 1)
 
-    run = await app.run(run_id)
+    run = await app.runs.get(run_id)
     assert (run.status, run.reason, run.error_message) == ("timeout", "timeout", "timeout after 0.1 s")
     assert await sound(app)
 
@@ -105,7 +105,7 @@ async def test_what_it_cannot_carry_out_fails(app: Foliot, tmp_path: Path) -> No
 
     work(tmp_path, 1)
 
-    run = await app.run(run_id)
+    run = await app.runs.get(run_id)
     assert (run.status, run.reason) == ("failed", "handler_missing")
 
 
@@ -114,10 +114,10 @@ async def test_it_ends_what_is_cancelled(app: Foliot, tmp_path: Path) -> None:
     worker = await asyncio.create_subprocess_exec(*command(tmp_path, 1))
     await until_started(app, run_id)
 
-    await app.cancel(run_id)
+    await app.runs.cancel(run_id)
     await worker.wait()
 
-    assert (await app.run(run_id)).status == "cancelled"
+    assert (await app.runs.get(run_id)).status == "cancelled"
     assert await sound(app)
 
 
@@ -129,15 +129,15 @@ async def test_it_gives_back_what_it_has_when_it_is_stopped(app: Foliot, tmp_pat
     worker.terminate()
     await worker.wait()
 
-    run = await app.run(run_id)
-    assert (run.status, run.attempt, await app.attempts(run_id)) == ("queued", 0, [])
-    assert await (await app.open()).overview.workers() == []
+    run = await app.runs.get(run_id)
+    assert (run.status, run.attempt, await app.runs.attempts(run_id)) == ("queued", 0, [])
+    assert (await (await app.open()).queries.overview.page()).workers == []
     assert await sound(app)
 
 
 async def until_started(app: Foliot, run_id: str) -> None:
     async with asyncio.timeout(60):
-        while (await app.run(run_id)).status != "running":
+        while (await app.runs.get(run_id)).status != "running":
             await asyncio.sleep(0.02)
 
 

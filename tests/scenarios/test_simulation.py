@@ -19,7 +19,7 @@ from foliot.domain.schedule import ScheduleSpec, ScheduleType
 from foliot.domain.workflow.conditions import Result
 from foliot.ports.clock import Clock
 from foliot.ports.storage import Storage
-from foliot.service.verify import verify
+from foliot.service.queries.verify import verify
 from foliot.testing.clock import VirtualClock
 from foliot.testing.invariants import Oracle, check_invariants, compare_with_oracle, read_books, read_passages
 from foliot.testing.simulation.process import OpenStorage

@@ -9,9 +9,10 @@ import pytest
 from foliot.adapters.storage.sqlite import SqliteStorage
 from foliot.domain.ids import IdSource
 from foliot.ports.storage import Storage
+from foliot.service.services import Services
 from foliot.testing.clock import VirtualClock
 from foliot.testing.conformance.storage.scene import Scene
-from foliot.wiring import Services, build_services
+from foliot.wiring import build_services
 
 
 @pytest.fixture

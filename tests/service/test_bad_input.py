@@ -28,7 +28,7 @@ async def app(tmp_path: Path) -> AsyncIterator[Foliot]:
 async def stored(app: Foliot) -> tuple[int, int]:
     services = await app.open()
     schedules = await services.storage.schedules.page(limit=100)
-    return len(schedules), len(await app.runs())
+    return len(schedules), len(await app.runs.page())
 
 
 SCHEDULES: list[tuple[str, dict[str, Any], str]] = [
@@ -74,7 +74,7 @@ async def test_a_schedule_that_cannot_be_kept_is_refused(
     app: Foliot, code: str, fields: dict[str, Any], word: str
 ) -> None:
     with pytest.raises(FoliotError) as refused:
-        await app.upsert_schedule("s", job_id="report", **fields)
+        await app.schedules.upsert("s", job_id="report", **fields)
 
     assert refused.value.code == code
     assert word in str(refused.value)
@@ -83,7 +83,7 @@ async def test_a_schedule_that_cannot_be_kept_is_refused(
 
 async def test_a_schedule_that_cannot_be_named_is_refused_as_a_schedule(app: Foliot) -> None:
     with pytest.raises(FoliotError) as refused:
-        await app.upsert_schedule("a b", job_id="report", cron_expr="@daily")
+        await app.schedules.upsert("a b", job_id="report", cron_expr="@daily")
 
     assert refused.value.code == "invalid_schedule"
     assert await stored(app) == (0, 0)
@@ -92,15 +92,15 @@ async def test_a_schedule_that_cannot_be_named_is_refused_as_a_schedule(app: Fol
 async def test_a_field_that_is_none_was_left_out(app: Foliot) -> None:
     nothing = ("start_at", "end_at", "jitter_ms", "overlap_policy", "catchup_policy", "timezone", "payload", "dst")
 
-    await app.upsert_schedule("s", job_id="report", cron_expr="@daily", **dict.fromkeys(nothing))
+    await app.schedules.upsert("s", job_id="report", cron_expr="@daily", **dict.fromkeys(nothing))
 
-    schedule = await app.get_schedule("s")
+    schedule = await app.schedules.get("s")
     assert (schedule.jitter_ms, schedule.overlap_policy, schedule.catchup_policy) == (0, "skip", "none")
 
 
 async def test_a_schedule_of_an_unknown_job_names_the_one_that_was_meant(app: Foliot) -> None:
     with pytest.raises(NotFound, match='Did you mean "report"'):
-        await app.upsert_schedule("s", job_id="reprot", cron_expr="@daily")
+        await app.schedules.upsert("s", job_id="reprot", cron_expr="@daily")
 
     assert await stored(app) == (0, 0)
 
@@ -201,7 +201,7 @@ async def test_a_zone_is_checked_before_anything_is_stored(tmp_path: Path) -> No
         app.schedule("s", "report", cron="@daily", timezone="Mars/Olympus")
     async with app:
         with pytest.raises(InvalidTimezone):
-            await app.upsert_schedule("s", job_id="report", cron_expr="@daily", timezone="Mars/Olympus")
+            await app.schedules.upsert("s", job_id="report", cron_expr="@daily", timezone="Mars/Olympus")
         assert await stored(app) == (0, 0)
 
 
@@ -211,7 +211,7 @@ async def test_a_zone_is_checked_before_anything_is_stored(tmp_path: Path) -> No
 )
 async def test_a_field_of_the_wrong_kind_is_refused(app: Foliot, field: str, value: Any) -> None:
     with pytest.raises(InvalidInput, match=field):
-        await app.upsert_schedule("s", job_id="report", interval=60, **{field: value})
+        await app.schedules.upsert("s", job_id="report", interval=60, **{field: value})
 
     assert await stored(app) == (0, 0)
 
@@ -229,8 +229,8 @@ async def test_what_cannot_be_stored_is_refused_before(app: Foliot, request_: di
 
 @pytest.mark.parametrize("limit", [0, -1, 10_001, 1.5, "5", None, True])
 async def test_a_page_of_no_usable_size_is_refused(app: Foliot, limit: Any) -> None:
-    await app.upsert_schedule("s", job_id="report", cron_expr="@daily")
+    await app.schedules.upsert("s", job_id="report", cron_expr="@daily")
 
-    for asked in (app.runs(limit=limit), app.jobs(limit=limit), app.ticks("s", limit)):
+    for asked in (app.runs.page(limit=limit), app.jobs.page(limit=limit), app.schedules.ticks("s", limit)):
         with pytest.raises(InvalidInput, match="limit must be 1 to 10000"):
             await asked

@@ -50,15 +50,15 @@ def ran() -> list[str]:
 
 @pytest.mark.proves("R2-03", "R2-12", "R2-22", "R2-38", "R2-45")
 async def test_a_schedule_of_the_root_starts_what_comes_after_it(app: Foliot, engine: InlineEngine) -> None:
-    await app.add_dependency("b", "a")
-    await app.add_dependency("c", "b", "complete")
+    await app.jobs.add_dependency("b", "a")
+    await app.jobs.add_dependency("c", "b", "complete")
 
     await engine.advance(timedelta(hours=1))
 
     assert ran() == ["a", "b", "c"]
     assert len({execution for _, execution in RAN}) == 1
     assert RAN[0][1] is not None
-    assert await app.dependencies("b") == [Edge(parent="a")]
+    assert await app.jobs.dependencies("b") == [Edge(parent="a")]
 
 
 @pytest.mark.proves("R2-39")
@@ -70,48 +70,48 @@ async def test_a_job_without_children_has_no_execution(app: Foliot, engine: Inli
 
 @pytest.mark.proves("R2-18", "R2-23")
 async def test_an_edge_that_closes_a_cycle_is_refused(app: Foliot, engine: InlineEngine) -> None:
-    await app.add_dependency("b", "a")
-    await app.add_dependency("c", "b")
+    await app.jobs.add_dependency("b", "a")
+    await app.jobs.add_dependency("c", "b")
 
     with pytest.raises(CycleDetected, match="b -> c -> a -> b"):
-        await app.add_dependency("a", "c")
+        await app.jobs.add_dependency("a", "c")
     with pytest.raises(CycleDetected):
-        await app.add_dependency("a", "a")
-    assert await app.dependencies("a") == []
+        await app.jobs.add_dependency("a", "a")
+    assert await app.jobs.dependencies("a") == []
 
 
 @pytest.mark.proves("R2-18", "R2-20")
 async def test_jobs_and_conditions_that_do_not_exist_are_refused(app: Foliot, engine: InlineEngine) -> None:
     with pytest.raises(NotFound):
-        await app.add_dependency("nobody", "a")
+        await app.jobs.add_dependency("nobody", "a")
     with pytest.raises(NotFound):
-        await app.add_dependency("a", "nobody")
+        await app.jobs.add_dependency("a", "nobody")
     with pytest.raises(InvalidJob, match="Did you mean"):
-        await app.add_dependency("b", "a", "sucess")
-    await app.remove_dependency("b", "a")
+        await app.jobs.add_dependency("b", "a", "sucess")
+    await app.jobs.remove_dependency("b", "a")
 
 
 async def test_the_same_edge_twice_is_one_and_conditions_join(app: Foliot, engine: InlineEngine) -> None:
-    await app.add_dependency("b", "a")
-    await app.add_dependency("b", "a")
-    await app.add_dependency("b", "a", "failure")
+    await app.jobs.add_dependency("b", "a")
+    await app.jobs.add_dependency("b", "a")
+    await app.jobs.add_dependency("b", "a", "failure")
 
     both = frozenset({Condition.SUCCESS, Condition.FAILURE})
-    assert await app.dependencies("b") == [Edge(parent="a", when=both)]
+    assert await app.jobs.dependencies("b") == [Edge(parent="a", when=both)]
 
 
 async def test_removing_one_of_two_parents_keeps_the_other(app: Foliot, engine: InlineEngine) -> None:
-    await app.add_dependency("d", "b")
-    await app.add_dependency("d", "c")
+    await app.jobs.add_dependency("d", "b")
+    await app.jobs.add_dependency("d", "c")
 
-    await app.remove_dependency("d", "b")
+    await app.jobs.remove_dependency("d", "b")
 
-    assert [edge.parent for edge in await app.dependencies("d")] == ["c"]
+    assert [edge.parent for edge in await app.jobs.dependencies("d")] == ["c"]
 
 
 async def test_after_the_last_edge_is_gone_the_root_runs_alone(app: Foliot, engine: InlineEngine) -> None:
-    await app.add_dependency("b", "a")
-    await app.remove_dependency("b", "a")
+    await app.jobs.add_dependency("b", "a")
+    await app.jobs.remove_dependency("b", "a")
 
     await engine.advance(timedelta(hours=1))
 
@@ -119,10 +119,10 @@ async def test_after_the_last_edge_is_gone_the_root_runs_alone(app: Foliot, engi
 
 
 async def test_declaring_the_job_again_keeps_its_followers(app: Foliot, engine: InlineEngine) -> None:
-    await app.add_dependency("b", "a")
+    await app.jobs.add_dependency("b", "a")
     services = await app.open()
-    job = await services.registrar.job("a")
-    await services.registrar.put_jobs({job.id: type(job.spec)(kind="python", spec={"handler": "a"}, source="app")})
+    job = await services.jobs.record("a")
+    await services.jobs.put({job.id: type(job.spec)(kind="python", spec={"handler": "a"}, source="app")})
 
     await engine.advance(timedelta(hours=1))
 
@@ -132,10 +132,10 @@ async def test_declaring_the_job_again_keeps_its_followers(app: Foliot, engine: 
 @pytest.mark.proves("R2-55")
 async def test_deleting_a_job_takes_its_edges_away(app: Foliot, engine: InlineEngine) -> None:
     services = await app.open()
-    await services.registrar.put_jobs({JobId("x"): JobSpec(kind="shell", spec={"command": "true"})})
-    await app.add_dependency("x", "a")
+    await services.jobs.put({JobId("x"): JobSpec(kind="shell", spec={"command": "true"})})
+    await app.jobs.add_dependency("x", "a")
 
-    await app.delete_job("x")
+    await app.jobs.delete("x")
     await engine.advance(timedelta(hours=1))
 
     assert RAN == [("a", None)]
@@ -143,7 +143,7 @@ async def test_deleting_a_job_takes_its_edges_away(app: Foliot, engine: InlineEn
 
 async def test_a_diamond_runs_its_end_once_and_last(app: Foliot, engine: InlineEngine) -> None:
     for child, parent in (("b", "a"), ("c", "a"), ("d", "b"), ("d", "c")):
-        await app.add_dependency(child, parent)
+        await app.jobs.add_dependency(child, parent)
 
     await engine.advance(timedelta(hours=1))
 
@@ -153,8 +153,8 @@ async def test_a_diamond_runs_its_end_once_and_last(app: Foliot, engine: InlineE
 
 async def test_a_failure_skips_what_waits_for_success(app: Foliot, engine: InlineEngine) -> None:
     FAILING.add("a")
-    await app.add_dependency("b", "a")
-    await app.add_dependency("c", "a", "failure")
+    await app.jobs.add_dependency("b", "a")
+    await app.jobs.add_dependency("c", "a", "failure")
 
     await engine.advance(timedelta(hours=1))
 
@@ -168,23 +168,23 @@ async def test_jobs_can_be_named_as_people_name_them(app: Foliot, engine: Inline
         JobId(f"j{number}"): JobSpec(kind="shell", spec={"command": "true"}, name=name)
         for number, name in enumerate(("Nightly import", "Morning report"))
     }
-    await services.registrar.put_jobs(named)
+    await services.jobs.put(named)
 
-    await app.add_dependency("Morning report", "Nightly import", "complete")
+    await app.jobs.add_dependency("Morning report", "Nightly import", "complete")
 
     complete = Edge(parent="j0", when=frozenset({Condition.COMPLETE}))
-    assert await app.dependencies("Morning report") == await app.dependencies("j1") == [complete]
-    await app.remove_dependency("Morning report", "Nightly import")
-    assert await app.dependencies("j1") == []
+    assert await app.jobs.dependencies("Morning report") == await app.jobs.dependencies("j1") == [complete]
+    await app.jobs.remove_dependency("Morning report", "Nightly import")
+    assert await app.jobs.dependencies("j1") == []
     with pytest.raises(NotFound):
-        await app.dependencies("Evening report")
+        await app.jobs.dependencies("Evening report")
 
 
 @pytest.fixture
 async def held(app: Foliot, engine: InlineEngine) -> asyncio.Event:
     """An execution of a, then b, then c, in which a waits until it is let go."""
     for child, parent in (("b", "a"), ("c", "b")):
-        await app.add_dependency(child, parent)
+        await app.jobs.add_dependency(child, parent)
     HELD["a"] = asyncio.Event()
     await engine.advance(timedelta(hours=1))
     return HELD.pop("a")
@@ -196,25 +196,25 @@ async def test_an_edge_of_an_execution_under_way_cannot_be_removed(
 ) -> None:
     for child, parent in (("b", "a"), ("c", "b")):
         with pytest.raises(InvalidRun, match="is under way"):
-            await app.remove_dependency(child, parent)
+            await app.jobs.remove_dependency(child, parent)
 
     held.set()
     await engine.run_until_idle()
-    await app.remove_dependency("c", "b")
+    await app.jobs.remove_dependency("c", "b")
 
     assert ran() == ["a", "b", "c"]
-    assert await app.dependencies("c") == []
+    assert await app.jobs.dependencies("c") == []
 
 
 @pytest.mark.proves("R2-21")
 async def test_nor_can_it_after_its_root_has_got_a_parent(
     app: Foliot, engine: InlineEngine, held: asyncio.Event
 ) -> None:
-    await app.add_dependency("a", "d")
+    await app.jobs.add_dependency("a", "d")
 
     with pytest.raises(InvalidRun, match="is under way"):
-        await app.remove_dependency("b", "a")
-    await app.remove_dependency("a", "d")
+        await app.jobs.remove_dependency("b", "a")
+    await app.jobs.remove_dependency("a", "d")
     held.set()
 
 
@@ -222,12 +222,12 @@ async def test_nor_can_it_after_its_root_has_got_a_parent(
 async def test_what_no_execution_has_can_be_removed_meanwhile(
     app: Foliot, engine: InlineEngine, held: asyncio.Event
 ) -> None:
-    await app.remove_dependency("c", "a")
-    await app.add_dependency("d", "c")
+    await app.jobs.remove_dependency("c", "a")
+    await app.jobs.add_dependency("d", "c")
 
-    await app.remove_dependency("d", "c")
+    await app.jobs.remove_dependency("d", "c")
 
-    assert await app.dependencies("d") == []
+    assert await app.jobs.dependencies("d") == []
     held.set()
 
 
@@ -235,7 +235,7 @@ async def test_what_no_execution_has_can_be_removed_meanwhile(
 async def test_an_edge_that_is_added_meanwhile_counts_from_the_next_execution_on(
     app: Foliot, engine: InlineEngine, held: asyncio.Event
 ) -> None:
-    await app.add_dependency("d", "a")
+    await app.jobs.add_dependency("d", "a")
     held.set()
     await engine.run_until_idle()
     assert ran() == ["a", "b", "c"]
@@ -247,7 +247,7 @@ async def test_an_edge_that_is_added_meanwhile_counts_from_the_next_execution_on
 
 @pytest.mark.proves("R2-60")
 async def test_edges_that_are_added_at_once_are_all_there(app: Foliot, engine: InlineEngine) -> None:
-    await asyncio.gather(*(app.add_dependency(child, "a") for child in "bcd"))
+    await asyncio.gather(*(app.jobs.add_dependency(child, "a") for child in "bcd"))
     await engine.advance(timedelta(hours=1))
 
     assert sorted(ran()) == ["a", "b", "c", "d"]

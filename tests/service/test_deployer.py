@@ -19,11 +19,12 @@ from foliot.domain.tick import TickOutcome, TickReason
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.errors import FoliotError, InvalidSchedule, InvalidWorkflow, NotFound, OwnedElsewhere
 from foliot.ports.runs import RunFilter
-from foliot.service.desk import Request
+from foliot.service.commands.runs import RunRequest
+from foliot.service.services import Services
 from foliot.testing.clock import VirtualClock
 from foliot.testing.conformance.storage.scene import Scene
 from foliot.testing.simulation.faults import Crash, Faults
-from foliot.wiring import Services, build_services
+from foliot.wiring import build_services
 from tests.domain.deployments import changes_nothing
 
 A, B, C, D = (JobId(name) for name in "abcd")
@@ -82,24 +83,24 @@ async def test_a_job_that_is_gone_is_disabled_and_keeps_its_history(services: Se
     await services.deployer.apply(declare(A, B))
     scene.clock.advance(9 * HOUR)
     await scene.fire()
-    schedule = await services.registrar.schedule(A_DAILY)
+    schedule = await services.schedules.record(A_DAILY)
 
     await services.deployer.apply(declare(B))
 
     assert await names(services) == ({"a": False, "b": True}, ["b:default"])
-    assert len(await services.desk.page(RunFilter(job_id=A))) == 1
+    assert len(await services.runs.records(RunFilter(job_id=A))) == 1
     assert [tick.outcome for tick in await scene.ticks(schedule.uid)] == [TickOutcome.RAN]
     assert changes_nothing(await services.deployer.apply(declare(B)))
 
 
 async def test_work_under_way_is_left_alone(services: Services, scene: Scene) -> None:
     await services.deployer.apply(declare(A))
-    run_id = await services.desk.trigger(A, Request())
+    run_id = await services.runs.enqueue(A, RunRequest())
     [claim] = await scene.claim()
 
     await services.deployer.apply(declare())
 
-    assert (await services.desk.get(run_id)).status == "running"
+    assert (await services.runs.record(run_id)).status == "running"
     assert claim.run_id == run_id
 
 
@@ -114,7 +115,7 @@ async def test_a_job_that_comes_back_is_enabled_again(services: Services) -> Non
 
 async def test_a_job_that_is_switched_off_keeps_its_schedules(services: Services, scene: Scene) -> None:
     await services.deployer.apply(declare(A, jobs={A: job(enabled=False)}))
-    schedule = await services.registrar.schedule(A_DAILY)
+    schedule = await services.schedules.record(A_DAILY)
 
     scene.clock.advance(9 * HOUR)
     assert await scene.fire() == []
@@ -126,17 +127,17 @@ async def test_a_job_that_is_switched_off_keeps_its_schedules(services: Services
 @pytest.mark.proves("R4-26")
 async def test_paused_stays_paused(services: Services) -> None:
     await services.deployer.apply(declare(A))
-    await services.registrar.pause_job(A)
+    await services.jobs.pause(A)
 
     await services.deployer.apply(declare(A, schedules={A_DAILY: daily(A, "@hourly")}))
     await services.deployer.apply(declare(B, renames={A: B}))
 
-    assert (await services.registrar.schedule(B_DAILY)).paused_at is not None
+    assert (await services.schedules.record(B_DAILY)).paused_at is not None
 
 
 async def test_what_was_paused_when_it_left_is_paused_when_it_returns(services: Services) -> None:
     await services.deployer.apply(declare(A))
-    await services.registrar.pause_job(A)
+    await services.jobs.pause(A)
     await services.deployer.apply(declare())
 
     await services.deployer.apply(declare(A))
@@ -147,10 +148,10 @@ async def test_what_was_paused_when_it_left_is_paused_when_it_returns(services: 
 
 async def test_only_how_it_was_when_it_left_for_the_last_time_counts(services: Services) -> None:
     await services.deployer.apply(declare(A))
-    await services.registrar.pause_job(A)
+    await services.jobs.pause(A)
     await services.deployer.apply(declare())
     await services.deployer.apply(declare(A))
-    await services.registrar.pause_job(A, False)
+    await services.jobs.pause(A, False)
     await services.deployer.apply(declare())
 
     await services.deployer.apply(declare(A))
@@ -161,7 +162,7 @@ async def test_only_how_it_was_when_it_left_for_the_last_time_counts(services: S
 
 async def test_a_renamed_job_keeps_its_history_and_its_ledger(services: Services, scene: Scene) -> None:
     await services.deployer.apply(declare(A))
-    before = await services.registrar.schedule(A_DAILY)
+    before = await services.schedules.record(A_DAILY)
     scene.clock.advance(9 * HOUR)
     [run_id] = await scene.fire()
 
@@ -169,17 +170,17 @@ async def test_a_renamed_job_keeps_its_history_and_its_ledger(services: Services
 
     assert changes.renames == {A: B}
     assert await names(services) == ({"b": True}, ["b:default"])
-    assert (await services.registrar.schedule(B_DAILY)).uid == before.uid
-    assert [run.id for run in await services.desk.page(RunFilter(job_id=B))] == [run_id]
+    assert (await services.schedules.record(B_DAILY)).uid == before.uid
+    assert [run.id for run in await services.runs.records(RunFilter(job_id=B))] == [run_id]
     assert changes_nothing(await services.deployer.apply(declare(B, renames={A: B})))
 
 
 async def test_what_others_defined_is_left_alone(services: Services) -> None:
-    await services.registrar.put_jobs({C: JobSpec(kind="shell", spec={"command": "true"}, source="app")})
-    await services.registrar.upsert_schedule("mine", job_id=C, cron_expr="@daily")
+    await services.jobs.put({C: JobSpec(kind="shell", spec={"command": "true"}, source="app")})
+    await services.schedules.upsert("mine", job_id=C, cron_expr="@daily")
 
     await services.deployer.apply(declare(A))
-    await services.registrar.upsert_schedule("by-hand", job_id=A, cron_expr="@daily")
+    await services.schedules.upsert("by-hand", job_id=A, cron_expr="@daily")
     await services.deployer.apply(declare(A))
 
     assert await names(services) == ({"a": True, "c": True}, ["a:default", "by-hand", "mine"])
@@ -187,7 +188,7 @@ async def test_what_others_defined_is_left_alone(services: Services) -> None:
 
 async def test_what_others_own_refuses_the_whole_set(services: Services) -> None:
     for job_id in (A, C):
-        await services.registrar.put_jobs({job_id: JobSpec(kind="shell", spec={"command": "x"}, source="app")})
+        await services.jobs.put({job_id: JobSpec(kind="shell", spec={"command": "x"}, source="app")})
 
     await services.deployer.apply(declare(D))
 
@@ -258,20 +259,20 @@ async def test_what_a_crash_left_half_done_is_finished_by_the_next_apply(
     await services.deployer.apply(declared)
 
     assert await names(services) == ({"b": True, "c": False}, ["b:default"])
-    assert (await services.registrar.schedule(B_DAILY)).revision.spec.expr == "@hourly"
+    assert (await services.schedules.record(B_DAILY)).revision.spec.expr == "@hourly"
     assert changes_nothing(await services.deployer.plan(declared))
 
 
 async def test_servers_that_apply_the_same_at_once_end_with_the_same(services: Services, open_another: Opener) -> None:
     await services.deployer.apply(declare(A, C))
-    before = await services.registrar.schedule(A_DAILY)
+    before = await services.schedules.record(A_DAILY)
     others = [await open_another(inline=False) for _ in range(4)]
     declared = declare(B, renames={A: B})
 
     await asyncio.gather(*(other.deployer.apply(declared) for other in others))
 
     assert await names(services) == ({"b": True, "c": False}, ["b:default"])
-    assert (await services.registrar.schedule(B_DAILY)).uid == before.uid
+    assert (await services.schedules.record(B_DAILY)).uid == before.uid
     assert changes_nothing(await services.deployer.plan(declared))
 
 
@@ -303,19 +304,19 @@ def declare_flow(name: str, *steps: Step, **fields: Any) -> Declared:
 
 async def test_a_workflow_gets_another_id_with_all_its_history(services: Services) -> None:
     await services.deployer.apply(declare_flow("w"))
-    execution = await services.executions.start("w")
+    execution = await services.workflows.start("w")
     await services.workflows.pause_step("w", "load")
-    before = await services.registrar.schedule("w:default")
+    before = await services.schedules.record("w:default")
 
     changes = await services.deployer.apply(declare_flow("v", renames={W: V}))
 
     assert [(change.id, change.action, change.was) for change in changes.workflows] == [("v", Action.RENAMED, "w")]
     assert await names(services) == ({"v": True, "v.extract": True, "v.load": True}, ["v:default"])
-    assert (await services.desk.get(execution)).job_id == "v"
-    assert (await services.workflows.get("v")).version == 1
+    assert (await services.runs.record(execution)).job_id == "v"
+    assert (await services.workflows.record("v")).version == 1
     assert not await services.workflows.exists("w")
     assert await services.storage.workflows.paused_steps("v") == {"load"}
-    after = await services.registrar.schedule("v:default")
+    after = await services.schedules.record("v:default")
     assert (after.uid, after.revision.spec.workflow_id, after.revision.spec.seed) == (before.uid, "v", "w:default")
     assert changes_nothing(await services.deployer.plan(declare_flow("v", renames={W: V})))
 
@@ -337,8 +338,8 @@ async def test_a_workflow_that_a_crash_left_half_done_is_finished_by_the_next_ap
     await services.deployer.apply(declared)
 
     assert await names(services) == ({"v": True, "v.extract": True, "v.load": True}, ["v:default"])
-    assert (await services.registrar.job("v")).spec.spec == {"version": 2}
-    assert (await services.registrar.schedule("v:default")).revision.spec.expr == "@hourly"
+    assert (await services.jobs.record("v")).spec.spec == {"version": 2}
+    assert (await services.schedules.record("v:default")).revision.spec.expr == "@hourly"
 
 
 @pytest.mark.proves("R2-35")

@@ -15,7 +15,7 @@ from foliot.domain.job import JobSpec
 from foliot.domain.workflow.passage import definition_of
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.errors import InvalidInput
-from foliot.service.executions import ExecutionView
+from foliot.service.queries.execution_view import ExecutionView
 from foliot.testing.inline import InlineEngine
 
 WHEN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -28,13 +28,13 @@ async def engine() -> AsyncIterator[InlineEngine]:
     app.shell("backup", "true")
     async with InlineEngine(app) as engine:
         for command in ("echo old", "echo new"):
-            await app.deploy_workflow({"id": "etl", "steps": [{"name": "only", "command": command}]})
+            await app.workflows.deploy({"id": "etl", "steps": [{"name": "only", "command": command}]})
         yield engine
 
 
 async def executions(app: Foliot) -> list[ExecutionView]:
     """Of the workflow, oldest first."""
-    found = [await app.workflow_status(run.id) for run in reversed(await app.runs(job="etl"))]
+    found = [await app.workflows.status(run.id) for run in reversed(await app.runs.page(job="etl"))]
     return [one for one in found if one is not None]
 
 
@@ -58,7 +58,7 @@ async def test_the_same_key_starts_nothing_more(engine: InlineEngine) -> None:
 
     assert [await launcher.start("etl", 1, None, WHEN, "key") for _ in range(3)] == [True, True, True]
 
-    assert len(await engine.app.runs(job="etl")) == 1
+    assert len(await engine.app.runs.page(job="etl")) == 1
 
 
 @pytest.mark.proves("R4-69")
@@ -68,7 +68,7 @@ async def test_what_an_execution_is_given_says_what_all_its_steps_do(engine: Inl
         {"name": "named", "job": "backup"},
         {"name": "ask", "approve": True},
     ]
-    await engine.app.deploy_workflow({"id": "whole", "steps": steps})
+    await engine.app.workflows.deploy({"id": "whole", "steps": steps})
     await engine.app.launcher.start("whole", None, None, WHEN, "key")
     await engine.run_until_idle()
 
@@ -92,15 +92,15 @@ async def test_a_document_is_carried_out_where_nothing_else_is_known(engine: Inl
         {"name": "a", "command": "exit 3"},
         {"name": "b", "after": {"step": "a", "when": ["failure"]}, "command": "true"},
     ]
-    await engine.app.deploy_workflow({"id": "whole", "steps": steps})
-    text = json.dumps(await engine.app.workflow_document("whole"))
+    await engine.app.workflows.deploy({"id": "whole", "steps": steps})
+    text = json.dumps(await engine.app.workflows.document("whole"))
 
     async with InlineEngine(Foliot()) as other:
-        await other.app.deploy_workflow(text)
+        await other.app.workflows.deploy(text)
         await other.app.launcher.start("whole", 1, None, WHEN, "key")
         await other.join()
-        [run] = await other.app.runs(job="whole")
-        execution = await other.app.workflow_status(run.id)
+        [run] = await other.app.runs.page(job="whole")
+        execution = await other.app.workflows.status(run.id)
 
     assert execution is not None
     assert execution.results == {"a": "failure", "b": "success"}
@@ -113,10 +113,10 @@ PAGE = Path(__file__).parents[2] / "docs" / "howto" / "deploy-a-workflow-as-json
 async def test_the_documented_request_for_a_schedule_works_as_it_stands(engine: InlineEngine) -> None:
     request = json.loads(PAGE.read_text().partition('request = """')[2].partition('"""')[0])
 
-    stored = await engine.app.upsert_schedule(**request)
+    stored = await engine.app.schedules.upsert(**request)
     await engine.advance(timedelta(days=1, hours=9))
 
-    view = await engine.app.get_schedule("etl-for-ann")
+    view = await engine.app.schedules.get("etl-for-ann")
     assert (stored.schedule_id, stored.next_run_at) == ("etl-for-ann", datetime(2026, 1, 1, 8, tzinfo=UTC))
     assert {name: getattr(view, name) for name in request if name != "start_at"} == {
         name: value for name, value in request.items() if name != "start_at"
@@ -129,32 +129,32 @@ async def test_what_does_not_exist_is_answered_with_no(engine: InlineEngine) -> 
 
     assert not await launcher.start("etl", 7, None, WHEN, "a")
     assert not await launcher.start("stranger", None, None, WHEN, "b")
-    assert await engine.app.runs() == []
+    assert await engine.app.runs.page() == []
 
 
 async def test_a_job_is_started_by_its_id(engine: InlineEngine) -> None:
     assert await engine.app.launcher.start("backup", None, None, WHEN, "key")
 
-    [run] = await engine.app.runs(job="backup")
+    [run] = await engine.app.runs.page(job="backup")
     assert run.trigger == "schedule"
 
 
 async def test_the_planned_moment_comes_along(engine: InlineEngine) -> None:
     early = {"name": "early", "command": "true", "payload": "{{ execution.scheduled_for }}"}
     late = {"name": "late", "command": "true", "after": "ask", "payload": "{{ execution.scheduled_for }}"}
-    await engine.app.deploy_workflow({"id": "told", "steps": [{"name": "ask", "approve": True}, early, late]})
+    await engine.app.workflows.deploy({"id": "told", "steps": [{"name": "ask", "approve": True}, early, late]})
 
     for name in ("told", "backup"):
         assert await engine.app.launcher.start(name, None, None, WHEN, "key")
     await engine.run_until_idle()
-    [told], [backup] = [await engine.app.runs(job=name) for name in ("told", "backup")]
-    await engine.app.approve(told.id, "ask")
+    [told], [backup] = [await engine.app.runs.page(job=name) for name in ("told", "backup")]
+    await engine.app.workflows.approve(told.id, "ask")
     await engine.run_until_idle()
 
-    execution = await engine.app.workflow_status(told.id)
+    execution = await engine.app.workflows.status(told.id)
     assert execution is not None
     assert [one.scheduled_for for one in (told, backup, execution)] == [WHEN] * 3
-    steps = [run for name in ("early", "late") for run in await engine.app.runs(job=f"told.{name}")]
+    steps = [run for name in ("early", "late") for run in await engine.app.runs.page(job=f"told.{name}")]
     assert [step.input_payload for step in steps] == ["2026-01-01T00:00:00Z"] * 2
 
 
@@ -168,8 +168,8 @@ async def test_a_job_is_told_the_moment_that_the_launcher_names() -> None:
         for name in ("here", "there"):
             assert await app.launcher.start(name, None, None, WHEN, "key")
         await engine.join()
-        [there] = await app.runs(job="there")
-        printed = await app.output(there.id)
+        [there] = await app.runs.page(job="there")
+        printed = await app.runs.output(there.id)
 
     assert (told, printed) == ([WHEN], b"2026-01-01T00:00:00Z\n")
 
@@ -184,9 +184,9 @@ async def test_a_moment_without_a_zone_is_refused(engine: InlineEngine) -> None:
 async def test_a_run_shows_for_whom_and_under_which_key_it_was_started(engine: InlineEngine, name: str) -> None:
     assert await engine.app.launcher.start(name, 1, "ada", WHEN, "k7")
     services = await engine.app.open()
-    [listed] = await engine.app.runs(job=name)
+    [listed] = await engine.app.runs.page(job=name)
 
-    view = await services.overview.run(await services.desk.get(listed.id))
+    view = await services.runs.get(listed.id)
 
     assert (view.user_id, view.idempotency_key, view.scheduled_for) == ("ada", "k7", WHEN)
 
@@ -196,7 +196,7 @@ async def test_an_execution_shows_them_too_and_keeps_its_user_when_it_is_repeate
     await engine.app.launcher.start("etl", 1, "ada", WHEN, "k7")
     await engine.join()
     [first] = await executions(engine.app)
-    await (await engine.app.open()).executions.rerun(first.id, ["only"])
+    await (await engine.app.open()).workflows.rerun(first.id, "only")
     await engine.join()
 
     second = (await executions(engine.app))[-1]
@@ -207,9 +207,9 @@ async def test_what_repeats_a_run_was_not_made_for_its_key(engine: InlineEngine)
     await engine.app.launcher.start("backup", None, "ada", WHEN, "k7")
     await engine.join()
     services = await engine.app.open()
-    [run] = await engine.app.runs(job="backup")
+    [run] = await engine.app.runs.page(job="backup")
 
-    again = await services.overview.run(await services.desk.get(await services.desk.retry(run.id)))
+    again = await services.runs.get(await services.runs.retry(run.id))
 
     assert (again.user_id, again.idempotency_key) == ("ada", None)
 
@@ -239,4 +239,4 @@ async def test_what_no_schedule_says_is_refused(
         await engine.app.launcher.start(**{**said, "idempotency_key": "key", field: value})
 
     assert (refused.value.message, refused.value.field) == (refusal, field)
-    assert await engine.app.runs() == []
+    assert await engine.app.runs.page() == []

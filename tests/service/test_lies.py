@@ -20,8 +20,8 @@ from foliot.domain.instant import DAY, HOUR, MINUTE, SECOND, Instant, Millis, la
 from foliot.domain.schedule import Catchup, Overlap
 from foliot.domain.tick import JitterMode
 from foliot.errors import RowUnreadable
-from foliot.service import verify as verifying
-from foliot.service.verify import verify, verify_rows
+from foliot.service.queries import verify as verifying
+from foliot.service.queries.verify import verify, verify_rows
 from foliot.testing.builders import NIGHTLY, cron, every, once, retention, succeeded
 from foliot.testing.clock import START, VirtualClock
 from foliot.testing.conformance.storage.scene import Scene

@@ -19,12 +19,12 @@ from foliot.errors import (
     OutputTruncated,
     OutputUnfinished,
 )
-from foliot.service.logs import LogView
-from foliot.service.presence import LOOK_EVERY
+from foliot.service.queries.logs import LogView
+from foliot.service.run_waiter import LOOK_EVERY
+from foliot.service.services import Services
 from foliot.testing.builders import a_chunk, a_run, failed, given_back, lost, retention, succeeded, to_retry
 from foliot.testing.clock import VirtualClock
 from foliot.testing.conformance.storage.scene import Scene
-from foliot.wiring import Services
 from tests.engine.ease import ease
 
 COMPLETE = closing_line(Closing())
@@ -115,7 +115,8 @@ async def test_an_attempt_that_was_given_back_has_the_number_of_the_next_and_is_
     assert pieces == [(1, b"interrupted\n"), GIVEN_BACK, (1, b"again\n"), (2, b"third\n")]
     assert [(piece.attempt, piece.data) for piece in tail.pieces] == pieces
     assert [piece.token for piece in tail.pieces] == [first.token, first.token, second.token, third.token]
-    assert await services.logs.given_back(await scene.run(first.run_id)) == 1
+    run, attempts = await scene.run(first.run_id), await scene.storage.runs.attempts(first.run_id)
+    assert (await services.logs.summary(run, attempts, None)).given_back == 1
 
 
 @pytest.mark.proves("S10")

@@ -6,42 +6,44 @@ from foliot.domain.ids import ScheduleId
 from foliot.domain.instant import MINUTE
 from foliot.domain.schedule import ScheduleSpec
 from foliot.errors import InvalidInput, InvalidSchedule
-from foliot.service.registrar import Registrar
+from foliot.service.commands.schedules import ScheduleService
+from foliot.service.services import Services
 from foliot.testing.builders import REPORT, a_job_spec, cron, every, once
 from foliot.testing.conformance.storage.scene import Scene
-from foliot.wiring import Services
 
 
 @pytest.fixture
-async def registrar(services: Services, scene: Scene) -> Registrar:
+async def schedules(services: Services, scene: Scene) -> ScheduleService:
     await scene.storage.jobs.put([(REPORT, a_job_spec())])
-    return services.registrar
+    return services.schedules
 
 
 def named(spec: ScheduleSpec, *names: str) -> dict[ScheduleId, ScheduleSpec]:
     return {ScheduleId(name): spec for name in names}
 
 
-async def test_every_name_is_checked_although_the_specification_is_shared(registrar: Registrar, scene: Scene) -> None:
+async def test_every_name_is_checked_although_the_specification_is_shared(
+    schedules: ScheduleService, scene: Scene
+) -> None:
     with pytest.raises(InvalidSchedule, match="'no name' is not a usable name"):
-        await registrar.put_schedules(named(every(60), "a", "b", "no name"))
+        await schedules.put(named(every(60), "a", "b", "no name"))
 
     assert await scene.storage.schedules.page() == []
 
 
-async def test_a_wrong_specification_is_told_of_the_first_that_has_it(registrar: Registrar) -> None:
+async def test_a_wrong_specification_is_told_of_the_first_that_has_it(schedules: ScheduleService) -> None:
     right, wrong = named(every(60), "a", "b"), named(every(0), "c", "d")
 
     with pytest.raises(InvalidInput, match="schedule 'c': interval_sec must be"):
-        await registrar.put_schedules(right | wrong)
+        await schedules.put(right | wrong)
 
 
 async def test_all_that_are_over_are_told_of(
-    registrar: Registrar, scene: Scene, caplog: pytest.LogCaptureFixture
+    schedules: ScheduleService, scene: Scene, caplog: pytest.LogCaptureFixture
 ) -> None:
     past = once(scene.after(-MINUTE))
 
-    stored = await registrar.declare_schedules(named(past, "a", "b") | named(every(60), "c", "d"))
+    stored = await schedules.declare(named(past, "a", "b") | named(every(60), "c", "d"))
 
     assert [schedule.id for schedule in stored] == ["c", "d"]
     assert [getattr(record, "schedule", "") for record in caplog.records] == ["a", "b"]
@@ -49,10 +51,10 @@ async def test_all_that_are_over_are_told_of(
 
 @pytest.mark.proves("R4-25")
 async def test_schedules_that_share_an_expression_with_h_do_not_share_its_moments(
-    registrar: Registrar,
+    schedules: ScheduleService,
 ) -> None:
     names = [f"s{number}" for number in range(20)]
 
-    stored = await registrar.put_schedules(named(cron("H H * * *"), *names))
+    stored = await schedules.put(named(cron("H H * * *"), *names))
 
     assert len({schedule.next_run_at for schedule in stored}) > 10

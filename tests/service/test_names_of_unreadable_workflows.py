@@ -17,8 +17,8 @@ from foliot.domain.workflow.spec import Step, WorkflowSpec
 from foliot.errors import InvalidJob, InvalidWorkflow, RowUnreadable
 from foliot.ports.storage import Storage
 from foliot.service.paging import found_with_errors, known_jobs, page_of_jobs
+from foliot.service.services import Services
 from foliot.testing.clock import VirtualClock
-from foliot.wiring import Services
 from tests.adapters.storage.postgres.fresh import fresh_database
 
 Spoil = Callable[[str, str], None]
@@ -69,14 +69,14 @@ async def names(services: Services) -> set[str]:
 
 async def gate_on(services: Services, name: str) -> None:
     watching = JobSpec(kind="shell", spec={"command": "true"}, gate=Gate(depends_on=(JobId(name),)))
-    await services.registrar.put_jobs({JobId("x"): watching})
+    await services.jobs.put({JobId("x"): watching})
 
 
 # -- deleted
 
 
 async def test_it_stays_as_long_as_a_gate_looks_at_one_of_its_steps(services: Services, spoil: Spoil) -> None:
-    await services.workflows.register({"etl": flow("extract")})
+    await services.workflows.put({"etl": flow("extract")})
     await gate_on(services, "etl.extract")
     spoil("workflows", "etl")
 
@@ -87,41 +87,38 @@ async def test_it_stays_as_long_as_a_gate_looks_at_one_of_its_steps(services: Se
 
 
 async def test_so_does_one_of_which_a_former_version_cannot_be_read(services: Services, spoil: Spoil) -> None:
-    await services.workflows.register({"etl": flow("extract")})
+    await services.workflows.put({"etl": flow("extract")})
     await gate_on(services, "etl.extract")
     spoil("workflows", "etl")
-    await services.workflows.register({"etl": flow("load")})
+    await services.workflows.put({"etl": flow("load")})
 
     with pytest.raises(InvalidJob, match=r'job "etl\.extract" is needed by x'):
         await services.workflows.delete("etl")
 
 
-async def test_the_names_of_its_steps_come_back_so_that_their_edges_go_as_well(
-    services: Services, spoil: Spoil
-) -> None:
-    await services.workflows.register({"etl": flow("extract")})
-    await services.registrar.put_jobs({JobId("after"): SHELL})
+async def test_the_dependencies_on_its_steps_are_deleted_with_it(services: Services, spoil: Spoil) -> None:
+    await services.workflows.put({"etl": flow("extract")})
+    await services.jobs.put({JobId("after"): SHELL})
     await services.dependencies.add("after", "etl.extract")
     spoil("workflows", "etl")
 
-    gone = await services.workflows.delete("etl", force=True)
-    await services.dependencies.remove_jobs(gone)
+    await services.workflows.delete("etl", force=True)
 
-    assert gone == {"etl", "etl.extract"}
+    assert "etl.extract" not in await names(services)
     assert await services.dependencies.of("after") == []
 
 
 async def test_a_job_that_cannot_be_read_and_may_be_anyones_is_left_and_named(
     services: Services, spoil: Spoil, caplog: pytest.LogCaptureFixture
 ) -> None:
-    await services.workflows.register({"etl": flow("extract")})
-    await services.registrar.put_jobs({JobId("etl.mine"): SHELL})
+    await services.workflows.put({"etl": flow("extract")})
+    await services.jobs.put({JobId("etl.mine"): SHELL})
     spoil("workflows", "etl")
     spoil("jobs", "etl")
     spoil("jobs", "etl.mine")
 
     with caplog.at_level(logging.WARNING):
-        assert await services.workflows.delete("etl", force=True) == {"etl", "etl.extract"}
+        await services.workflows.delete("etl", force=True)
 
     assert await names(services) == {"etl.mine"}
     [left] = [record for record in caplog.records if record.message == "job_left_behind"]
@@ -135,52 +132,52 @@ async def test_a_job_that_cannot_be_read_and_may_be_anyones_is_left_and_named(
 async def test_the_name_of_its_step_is_taken(
     services: Services, spoil: Spoil, first: tuple[str, str], second: tuple[str, str]
 ) -> None:
-    await services.workflows.register({first[0]: flow(first[1])})
+    await services.workflows.put({first[0]: flow(first[1])})
     spoil("workflows", first[0])
 
     of_it = f'has the name of a step of workflow "{first[0]}", which cannot be read: "etl.a.b"'
     with pytest.raises(InvalidWorkflow, match=of_it):
-        await services.workflows.register({second[0]: flow(second[1], command="false")})
+        await services.workflows.put({second[0]: flow(second[1], command="false")})
 
     [job] = (await services.storage.jobs.get([JobId("etl.a.b")])).values()
     assert job.spec.spec["command"] == "true"
 
 
 async def test_so_is_that_of_a_step_of_a_former_version(services: Services, spoil: Spoil) -> None:
-    await services.workflows.register({"etl": flow("a.b")})
+    await services.workflows.put({"etl": flow("a.b")})
     spoil("workflows", "etl")
-    await services.workflows.register({"etl": flow("other")})
+    await services.workflows.put({"etl": flow("other")})
 
     with pytest.raises(InvalidWorkflow, match="which cannot be read"):
-        await services.workflows.register({"etl.a": flow("b")})
+        await services.workflows.put({"etl.a": flow("b")})
 
 
 async def test_names_that_nothing_bears_are_free_beside_it(services: Services, spoil: Spoil) -> None:
-    await services.workflows.register({"etl": flow("a.b")})
+    await services.workflows.put({"etl": flow("a.b")})
     spoil("workflows", "etl")
 
-    await services.workflows.register({"etl.a": flow("c")})
+    await services.workflows.put({"etl.a": flow("c")})
 
     assert await names(services) == {"etl", "etl.a.b", "etl.a", "etl.a.c"}
 
 
 async def test_what_another_has_had_it_keeps(services: Services, spoil: Spoil) -> None:
-    await services.workflows.register({"etl": flow("x"), "etl.a": flow("b", "c")})
-    await services.workflows.register({"etl.a": flow("c")})
+    await services.workflows.put({"etl": flow("x"), "etl.a": flow("b", "c")})
+    await services.workflows.put({"etl.a": flow("c")})
     spoil("workflows", "etl")
 
-    again = await services.workflows.register({"etl.a": flow("b", "c", "d")})
+    again = await services.workflows.put({"etl.a": flow("b", "c", "d")})
 
     assert again["etl.a"].version == 3
 
 
 async def test_where_neither_can_be_read_both_are_mended(services: Services, spoil: Spoil) -> None:
     both = {"etl": flow("x"), "etl.a": flow("b")}
-    await services.workflows.register(both)
+    await services.workflows.put(both)
     spoil("workflows", "etl")
     spoil("workflows", "etl.a")
 
-    versions = [(await services.workflows.register({name: both[name]}))[name].version for name in ("etl.a", "etl")]
+    versions = [(await services.workflows.put({name: both[name]}))[name].version for name in ("etl.a", "etl")]
 
     assert versions == [2, 2]
 
@@ -189,40 +186,40 @@ async def test_where_neither_can_be_read_both_are_mended(services: Services, spo
 async def test_a_job_that_cannot_be_read_and_may_be_anyones_is_not_overwritten(
     services: Services, database: tuple[str, Callable[[str], object]], spoil: Spoil, document: str
 ) -> None:
-    await services.workflows.register({"etl": flow("extract")})
-    await services.registrar.put_jobs({JobId("etl.mine"): SHELL})
+    await services.workflows.put({"etl": flow("extract")})
+    await services.jobs.put({JobId("etl.mine"): SHELL})
     spoil("workflows", "etl")
     database[1](f"UPDATE jobs SET spec = '{document}' WHERE id = 'etl.mine' RETURNING id")
 
     of_it = r'has the name of a job that cannot be read and may be anybody\'s: "etl\.mine"'
     with pytest.raises(InvalidWorkflow, match=of_it):
-        await services.workflows.register({"etl": flow("mine")})
+        await services.workflows.put({"etl": flow("mine")})
 
     with pytest.raises(RowUnreadable):
         await services.storage.jobs.get([JobId("etl.mine")])
 
 
 async def test_nor_is_it_where_the_workflow_can_be_read_or_is_new(services: Services, spoil: Spoil) -> None:
-    await services.workflows.register({"etl": flow("extract")})
-    await services.registrar.put_jobs({JobId("etl.mine"): SHELL, JobId("new"): SHELL})
+    await services.workflows.put({"etl": flow("extract")})
+    await services.jobs.put({JobId("etl.mine"): SHELL, JobId("new"): SHELL})
     spoil("jobs", "etl.mine")
     spoil("jobs", "new")
 
     for name in ("etl", "new"):
         with pytest.raises(InvalidWorkflow, match="a job that cannot be read and may be anybody's"):
-            await services.workflows.register({name: flow("mine")})
+            await services.workflows.put({name: flow("mine")})
 
 
 @pytest.mark.parametrize("document", ['{"kind": "shell", "source": "workflow", "options": 7}', "{oops"])
 async def test_a_step_that_is_known_to_be_one_is_mended(
     services: Services, database: tuple[str, Callable[[str], object]], spoil: Spoil, document: str
 ) -> None:
-    await services.workflows.register({"etl": flow("extract")})
+    await services.workflows.put({"etl": flow("extract")})
     if document != "{oops":
         spoil("workflows", "etl")
     database[1](f"UPDATE jobs SET spec = '{document}' WHERE id = 'etl.extract' RETURNING id")
 
-    await services.workflows.register({"etl": flow("extract", command="false")})
+    await services.workflows.put({"etl": flow("extract", command="false")})
 
     [job] = (await services.storage.jobs.get([JobId("etl.extract")])).values()
     assert job.spec.spec["command"] == "false"
@@ -233,7 +230,7 @@ async def test_a_step_that_is_known_to_be_one_is_mended(
 
 async def test_one_row_among_many_is_found_by_halves(services: Services, spoil: Spoil) -> None:
     wanted = [JobId(f"job-{number:03}") for number in range(256)]
-    await services.registrar.put_jobs(dict.fromkeys(wanted, SHELL))
+    await services.jobs.put(dict.fromkeys(wanted, SHELL))
     spoil("jobs", "job-100")
     asked: list[int] = []
 

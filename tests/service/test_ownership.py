@@ -6,7 +6,7 @@ from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.job import JobSpec
 from foliot.domain.schedule import ScheduleSpec, ScheduleType
 from foliot.errors import NotFound, OwnedElsewhere
-from foliot.wiring import Services
+from foliot.service.services import Services
 
 A, B = JobId("a"), JobId("b")
 DAILY = ScheduleId("a:default")
@@ -23,14 +23,14 @@ def daily(source: str, expr: str = "0 9 * * *") -> ScheduleSpec:
 @pytest.fixture
 async def owned(services: Services, request: pytest.FixtureRequest) -> Services:
     """A job and a schedule from the configuration file."""
-    await services.registrar.put_jobs({A: a_spec("file"), B: a_spec("file")})
-    await services.registrar.put_schedules({DAILY: daily("file")})
+    await services.jobs.put({A: a_spec("file"), B: a_spec("file")})
+    await services.schedules.put({DAILY: daily("file")})
     return services
 
 
 async def test_all_that_is_owned_elsewhere_is_named_at_once(owned: Services) -> None:
     with pytest.raises(OwnedElsewhere) as refused:
-        await owned.registrar.put_jobs({A: a_spec("api"), B: a_spec("app"), JobId("c"): a_spec("api")})
+        await owned.jobs.put({A: a_spec("api"), B: a_spec("app"), JobId("c"): a_spec("api")})
 
     assert refused.value.code == "owned_elsewhere"
     assert 'job "a" is defined in the configuration file' in refused.value.message
@@ -40,39 +40,39 @@ async def test_all_that_is_owned_elsewhere_is_named_at_once(owned: Services) -> 
 
 
 async def test_the_owner_changes_what_it_owns(owned: Services) -> None:
-    [job] = await owned.registrar.put_jobs({A: a_spec("file", "false")})
+    [job] = await owned.jobs.put({A: a_spec("file", "false")})
 
     assert job.spec.spec == {"command": "false"}
 
 
 async def test_what_nobody_owns_can_be_taken_over(services: Services) -> None:
-    await services.registrar.put_jobs({A: a_spec("api")})
+    await services.jobs.put({A: a_spec("api")})
 
-    [job] = await services.registrar.put_jobs({A: a_spec("file")})
+    [job] = await services.jobs.put({A: a_spec("file")})
 
     assert job.spec.source == "file"
 
 
 async def test_a_schedule_is_changed_only_by_its_owner_and_deleted_only_by_force(owned: Services) -> None:
     with pytest.raises(OwnedElsewhere, match='schedule "a:default" is defined in the configuration file'):
-        await owned.registrar.upsert_schedule(DAILY, job_id=A, cron_expr="@hourly")
+        await owned.schedules.upsert(DAILY, job_id=A, cron_expr="@hourly")
     with pytest.raises(OwnedElsewhere):
-        await owned.registrar.delete_schedule(DAILY)
+        await owned.schedules.delete(DAILY)
 
-    assert (await owned.registrar.schedule(DAILY)).revision.spec == daily("file")
-    await owned.registrar.delete_schedule(DAILY, force=True)
+    assert (await owned.schedules.record(DAILY)).revision.spec == daily("file")
+    await owned.schedules.delete(DAILY, force=True)
     with pytest.raises(NotFound):
-        await owned.registrar.schedule(DAILY)
+        await owned.schedules.record(DAILY)
 
 
 async def test_a_job_that_somebody_owns_is_deleted_only_by_force(owned: Services) -> None:
     with pytest.raises(OwnedElsewhere):
-        await owned.registrar.delete_job(A)
-    await owned.registrar.delete_job(A, force=True)
+        await owned.jobs.delete(A)
+    await owned.jobs.delete(A, force=True)
 
     assert await owned.storage.schedules.get([DAILY]) == {}
     with pytest.raises(NotFound, match='Did you mean "b"'):
-        await owned.registrar.delete_job("bb")
+        await owned.jobs.delete("bb")
 
 
 @pytest.mark.parametrize("source", ["workflow", "foliot"])
@@ -81,7 +81,7 @@ async def test_what_foliot_keeps_itself_is_deleted_by_no_force(services: Service
 
     for force in (False, True):
         with pytest.raises(OwnedElsewhere) as refused:
-            await services.registrar.delete_job(A, force=force)
+            await services.jobs.delete(A, force=force)
         assert "--force" not in refused.value.hint
 
     assert set(await services.storage.jobs.get([A])) == {A}
@@ -89,20 +89,20 @@ async def test_what_foliot_keeps_itself_is_deleted_by_no_force(services: Service
 
 @pytest.mark.proves("R4-26")
 async def test_everybody_may_pause_and_resume(owned: Services) -> None:
-    await owned.registrar.pause_schedule(DAILY, True)
-    assert (await owned.registrar.schedule(DAILY)).paused_at is not None
+    await owned.schedules.pause(DAILY, True)
+    assert (await owned.schedules.record(DAILY)).paused_at is not None
 
-    await owned.registrar.pause_job(A, False)
-    assert (await owned.registrar.schedule(DAILY)).paused_at is None
+    await owned.jobs.pause(A, False)
+    assert (await owned.schedules.record(DAILY)).paused_at is None
 
 
 async def test_pausing_a_job_pauses_all_its_schedules_and_no_others(owned: Services) -> None:
-    await owned.registrar.put_schedules({ScheduleId("mine"): daily("api", "@hourly")})
-    await owned.registrar.upsert_schedule("others", job_id=B, cron_expr="@daily")
+    await owned.schedules.put({ScheduleId("mine"): daily("api", "@hourly")})
+    await owned.schedules.upsert("others", job_id=B, cron_expr="@daily")
 
-    paused = await owned.registrar.pause_job(A)
+    paused = await owned.jobs.pause(A)
 
     assert sorted(paused) == [DAILY, "mine"]
-    assert (await owned.registrar.schedule("others")).paused_at is None
+    assert (await owned.schedules.record("others")).paused_at is None
     with pytest.raises(NotFound):
-        await owned.registrar.pause_job("nobody")
+        await owned.jobs.pause("nobody")

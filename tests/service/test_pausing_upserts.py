@@ -25,12 +25,12 @@ def app() -> Foliot:
 @pytest.mark.proves("R4-25", "R4-26")
 async def test_a_schedule_that_is_created_paused_does_not_fire(app: Foliot) -> None:
     async with InlineEngine(app) as engine:
-        upserted = await app.upsert_schedule("s", **HOURLY, paused=True)
+        upserted = await app.schedules.upsert("s", **HOURLY, paused=True)
         await engine.advance(timedelta(hours=3))
 
         assert upserted.next_run_at is not None
-        assert (await app.get_schedule("s")).paused
-        assert await app.runs() == []
+        assert (await app.schedules.get("s")).paused
+        assert await app.runs.page() == []
 
 
 @pytest.mark.proves("R4-26")
@@ -41,13 +41,13 @@ async def test_what_is_paused_stays_so_unless_the_request_says_otherwise(
     app: Foliot, before: bool, asked: bool | None, after: bool
 ) -> None:
     async with InlineEngine(app) as engine:
-        await app.upsert_schedule("s", **HOURLY, paused=before)
-        await app.upsert_schedule("s", job_id="job", cron_expr="30 * * * *", paused=asked)
+        await app.schedules.upsert("s", **HOURLY, paused=before)
+        await app.schedules.upsert("s", job_id="job", cron_expr="30 * * * *", paused=asked)
         await engine.advance(timedelta(hours=1))
 
-        view = await app.get_schedule("s")
+        view = await app.schedules.get("s")
         assert (view.paused, view.cron_expr) == (after, "30 * * * *")
-        assert len(await app.runs()) == (0 if after else 1)
+        assert len(await app.runs.page()) == (0 if after else 1)
 
 
 @pytest.mark.proves("R4-26", "T3")
@@ -58,26 +58,26 @@ async def test_a_rule_changes_while_nothing_can_fire_by_it(
     """One that is to be paused is so before, one that is to be resumed is so after it."""
     was_paused: list[bool] = []
     async with InlineEngine(app):
-        await app.upsert_schedule("s", **HOURLY, paused=before)
+        await app.schedules.upsert("s", **HOURLY, paused=before)
         schedules = (await app.open()).storage.schedules
         put = schedules.put
 
         async def look_first(new: Sequence[NewSchedule]) -> list[Schedule]:
-            was_paused.append((await app.get_schedule("s")).paused)
+            was_paused.append((await app.schedules.get("s")).paused)
             return await put(new)
 
         monkeypatch.setattr(schedules, "put", look_first)
-        await app.upsert_schedule("s", job_id="job", cron_expr="30 * * * *", paused=asked)
+        await app.schedules.upsert("s", job_id="job", cron_expr="30 * * * *", paused=asked)
 
         assert was_paused == [True]
-        assert (await app.get_schedule("s")).paused is asked
+        assert (await app.schedules.get("s")).paused is asked
 
 
 @pytest.mark.parametrize("paused", [1, "yes"])
 async def test_what_is_neither_true_nor_false_is_refused_and_nothing_is_stored(app: Foliot, paused: Any) -> None:
     async with InlineEngine(app):
         with pytest.raises(InvalidSchedule, match="paused must be true or false"):
-            await app.upsert_schedule("s", **HOURLY, paused=paused)
+            await app.schedules.upsert("s", **HOURLY, paused=paused)
 
         assert await (await app.open()).storage.schedules.page() == []
 
@@ -87,4 +87,4 @@ def test_who_declares_a_schedule_as_paused_is_told_who_pauses(app: Foliot, name:
     with pytest.raises(InvalidSchedule, match=f"field '{name}' does not exist") as caught:
         app.schedule("s", "job", cron="@hourly", **cast(Any, {name: True}))
 
-    assert "pause_schedule" in caught.value.hint
+    assert "schedules.pause" in caught.value.hint

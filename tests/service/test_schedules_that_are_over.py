@@ -13,10 +13,10 @@ from foliot.domain.input.schedule import read_schedule
 from foliot.domain.instant import DAY, Instant, to_datetime
 from foliot.domain.schedule import ScheduleSpec
 from foliot.errors import InvalidInput, InvalidSchedule, NotFound, OwnedElsewhere
-from foliot.service.verify import verify
+from foliot.service.queries.verify import verify
+from foliot.service.services import Services
 from foliot.testing.clock import VirtualClock
 from foliot.testing.inline import InlineEngine
-from foliot.wiring import Services
 
 NOW = to_datetime(VirtualClock().now())
 DAYS = timedelta(days=1)
@@ -59,14 +59,14 @@ async def test_the_other_schedules_of_an_application_run(
     async with InlineEngine(app) as engine:
         await engine.advance(timedelta(hours=1))
 
-        assert [run.job_schedule_id for run in await app.runs()] == ["hourly"]
+        assert [run.job_schedule_id for run in await app.runs.page()] == ["hourly"]
         with pytest.raises(NotFound):
-            await app.get_schedule("launch")
+            await app.schedules.get("launch")
     assert told(caplog) == ["launch"]
 
 
 async def test_what_is_told_says_why_and_what_to_do(declared: Services, caplog: pytest.LogCaptureFixture) -> None:
-    await declared.registrar.declare_schedules(spec(**HOURLY, end_at=AGO))
+    await declared.schedules.declare(spec(**HOURLY, end_at=AGO))
 
     [record] = [record for record in caplog.records if record.message == "schedule_is_over"]
     assert record.levelno == logging.WARNING
@@ -78,19 +78,19 @@ async def test_one_that_has_fired_may_stand_in_the_code_for_ever(
     declared: Services, clock: VirtualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     once = spec(at=NOW + timedelta(hours=1))
-    await declared.registrar.declare_schedules(once)
+    await declared.schedules.declare(once)
     clock.advance(DAY)
 
-    [stored] = await declared.registrar.declare_schedules(once)
+    [stored] = await declared.schedules.declare(once)
 
     assert (stored.revision.number, told(caplog)) == (1, [])
 
 
 async def test_one_that_has_fired_may_be_changed(declared: Services, clock: VirtualClock) -> None:
-    await declared.registrar.declare_schedules(spec(at=NOW + timedelta(hours=1)))
+    await declared.schedules.declare(spec(at=NOW + timedelta(hours=1)))
     clock.advance(DAY)
 
-    [stored] = await declared.registrar.declare_schedules(spec(at=NOW + timedelta(hours=1), payload={"n": 2}))
+    [stored] = await declared.schedules.declare(spec(at=NOW + timedelta(hours=1), payload={"n": 2}))
 
     assert stored.revision.spec.payload == {"n": 2}
 
@@ -100,11 +100,11 @@ async def test_one_that_the_code_ends_fires_no_more(app: Foliot, caplog: pytest.
     async with InlineEngine(app) as engine:
         await engine.advance(timedelta(hours=2))
         services = await app.open()
-        await services.registrar.declare_schedules(spec(**HOURLY, end_at=AGO))
+        await services.schedules.declare(spec(**HOURLY, end_at=AGO))
         await engine.advance(timedelta(hours=2))
 
-        assert len(await app.runs()) == 2
-        assert (await app.get_schedule("s")).next_run_at is None
+        assert len(await app.runs.page()) == 2
+        assert (await app.schedules.get("s")).next_run_at is None
         assert [report.findings async for report in verify(services.storage, Instant(0))] == [[]]
     assert told(caplog) == ["s"]
 
@@ -122,18 +122,18 @@ async def test_one_that_the_code_ends_fires_no_more(app: Foliot, caplog: pytest.
 )
 async def test_what_never_was_right_is_still_refused(declared: Services, wrong: dict[str, Any], error: str) -> None:
     with pytest.raises(Exception, match=error):
-        await declared.registrar.declare_schedules(spec(**wrong))
+        await declared.schedules.declare(spec(**wrong))
 
 
 async def test_one_of_another_owner_is_still_refused(declared: Services) -> None:
-    await declared.registrar.put_schedules(spec("file", **HOURLY))
+    await declared.schedules.put(spec("file", **HOURLY))
 
     with pytest.raises(OwnedElsewhere):
-        await declared.registrar.declare_schedules(spec(**HOURLY, end_at=AGO))
+        await declared.schedules.declare(spec(**HOURLY, end_at=AGO))
 
 
 async def test_by_hand_a_moment_in_the_past_is_an_error(declared: Services) -> None:
     with pytest.raises(InvalidSchedule, match="never fires"):
-        await declared.registrar.upsert_schedule("s", job_id="job", at=AGO)
+        await declared.schedules.upsert("s", job_id="job", at=AGO)
     with pytest.raises(InvalidInput, match="has passed"):
-        await declared.registrar.put_schedules(spec(**HOURLY, end_at=AGO))
+        await declared.schedules.put(spec(**HOURLY, end_at=AGO))

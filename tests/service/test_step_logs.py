@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from foliot import Foliot, Workflow
 from foliot.domain.ids import RunId
-from foliot.service.step_logs import StepLogs
+from foliot.service.queries.step_logs import StepLogs
 from foliot.testing.inline import InlineEngine
 
 
@@ -30,14 +30,14 @@ async def printed(logs: StepLogs) -> list[tuple[str, bytes]]:
 
 
 async def finish(engine: InlineEngine, app: Foliot, execution_id: str) -> None:
-    while not (await app.run(execution_id)).status.is_terminal:
+    while not (await app.runs.get(execution_id)).status.is_terminal:
         await engine.join()
 
 
 async def test_asked_again_it_goes_on_where_it_was() -> None:
     app = a_flow("echo one", "echo two")
     async with InlineEngine(app) as engine:
-        execution_id = await app.start_workflow("flow")
+        execution_id = await app.workflows.start("flow")
         logs = await logs_of(app, execution_id)
         assert (await printed(logs), logs.is_over) == ([], False)
         await finish(engine, app, execution_id)
@@ -50,7 +50,7 @@ async def test_asked_again_it_goes_on_where_it_was() -> None:
 async def test_following_ends_with_the_execution() -> None:
     app = a_flow("echo one", "echo two")
     async with InlineEngine(app) as engine:
-        execution_id = await app.start_workflow("flow")
+        execution_id = await app.workflows.start("flow")
         logs = await logs_of(app, execution_id)
         seen: list[str] = []
 
@@ -70,7 +70,7 @@ async def test_following_ends_with_the_execution() -> None:
 async def test_runs_on_further_pages_are_found() -> None:
     app = a_flow(*(f"echo {number}" for number in range(7)))
     async with InlineEngine(app) as engine:
-        execution_id = await app.start_workflow("flow")
+        execution_id = await app.workflows.start("flow")
         await finish(engine, app, execution_id)
 
         assert len(await printed(await logs_of(app, execution_id, page=2))) == 7

@@ -13,11 +13,11 @@ from foliot.domain.job import JobSpec
 from foliot.errors import RowUnreadable
 from foliot.interfaces.cli.words import schedule_state
 from foliot.ports.storage import Storage
-from foliot.service.verify import verify
+from foliot.service.queries.verify import verify
+from foliot.service.services import Services
 from foliot.testing.builders import every
 from foliot.testing.clock import START
 from foliot.testing.conformance.storage.scene import Scene
-from foliot.wiring import Services
 
 A, B, C = (JobId(name) for name in "abc")
 Spoil = Callable[..., None]
@@ -48,7 +48,7 @@ async def test_jobs_are_listed_with_those_that_cannot_be_read(services: Services
     await services.deployer.apply(declared())
     spoil("jobs", *bad)
 
-    jobs = await services.overview.jobs()
+    jobs = await services.jobs.page()
 
     assert [job.id for job in jobs] == [A, B, C]
     assert {job.id for job in jobs if job.kind == "unreadable"} == set(bad)
@@ -59,7 +59,7 @@ async def test_pages_of_jobs_go_on_behind_one_that_cannot_be_read(services: Serv
     await services.deployer.apply(declared())
     spoil("jobs", B)
 
-    pages = [await services.overview.jobs(after=after, limit=1) for after in (None, A, B, C)]
+    pages = [await services.jobs.page(after=after, limit=1) for after in (None, A, B, C)]
 
     assert [[job.id for job in page] for page in pages] == [[A], [B], [C], []]
 
@@ -68,7 +68,7 @@ async def test_schedules_are_listed_with_their_state(services: Services, spoil: 
     await services.deployer.apply(declared())
     spoil("schedules", B)
 
-    views = await services.overview.schedules()
+    views = await services.queries.schedules.listed()
 
     assert [(view.schedule_id, schedule_state(view)) for view in views] == [(A, "on"), (B, "unreadable"), (C, "on")]
     assert [bool(view.preview) for view in views] == [True, False, True]
@@ -86,18 +86,18 @@ async def test_who_declares_it_mends_it(services: Services, scene: Scene, spoil:
     assert put == {"jobs": [], "schedules": [], table: [B]}
     assert len(await scene.fire()) == 3
     assert [report.findings async for report in verify(scene.storage, START)] == [[], [], []]
-    assert {job.kind for job in await services.overview.jobs()} == {"shell"}
+    assert {job.kind for job in await services.jobs.page()} == {"shell"}
 
 
 async def test_an_upsert_of_a_schedule_mends_it(services: Services, scene: Scene, spoil: Spoil) -> None:
-    await services.registrar.put_jobs({A: JobSpec(kind="shell", spec={"command": "true"})})
+    await services.jobs.put({A: JobSpec(kind="shell", spec={"command": "true"})})
     given = {ScheduleId("s"): every(60, job_id=A)}
-    await services.registrar.put_schedules(given)
+    await services.schedules.put(given)
     spoil("schedules", "s")
 
-    await services.registrar.put_schedules(given)
+    await services.schedules.put(given)
 
-    [view] = await services.overview.schedules()
+    [view] = await services.queries.schedules.listed()
     assert not view.unreadable
 
 
@@ -106,31 +106,31 @@ async def test_one_that_nobody_declares_is_named_to_who_asks_for_it(services: Se
     spoil("jobs", B)
 
     with pytest.raises(RowUnreadable, match="the row of job 'b' cannot be read"):
-        await services.registrar.job(B)
+        await services.jobs.record(B)
 
 
 async def test_a_schedule_is_shown_whatever_is_left_of_those_before_it(services: Services, spoil: Spoil) -> None:
     await services.deployer.apply(declared())
     for _ in range(3):
-        await services.registrar.upsert_schedule("again", job_id=A, interval=60)
+        await services.schedules.upsert("again", job_id=A, interval=60)
         spoil("schedules", "again")
         await services.storage.schedules.delete([ScheduleId("again")])
 
-    await services.registrar.upsert_schedule("again", job_id=A, interval=90)
+    await services.schedules.upsert("again", job_id=A, interval=90)
 
-    view = await services.registrar.get_schedule("again")
+    view = await services.schedules.get("again")
     assert (view.schedule_expr, len(view.preview)) == ("90", 5)
 
 
 async def test_a_schedule_is_found_however_many_there_were_before_it(services: Services) -> None:
     await services.deployer.apply(declared())
     for _ in range(101):
-        await services.registrar.upsert_schedule("again", job_id=A, interval=60)
-        await services.registrar.delete_schedule("again")
+        await services.schedules.upsert("again", job_id=A, interval=60)
+        await services.schedules.delete("again")
 
-    await services.registrar.upsert_schedule("again", job_id=A, interval=90)
+    await services.schedules.upsert("again", job_id=A, interval=90)
 
-    assert (await services.registrar.get_schedule("again")).schedule_expr == "90"
+    assert (await services.schedules.get("again")).schedule_expr == "90"
 
 
 async def test_a_living_schedule_that_cannot_be_read_is_named(services: Services, spoil: Spoil) -> None:
@@ -138,4 +138,4 @@ async def test_a_living_schedule_that_cannot_be_read_is_named(services: Services
     spoil("schedules", B)
 
     with pytest.raises(RowUnreadable, match="the row of schedule 'b' cannot be read"):
-        await services.registrar.get_schedule(B)
+        await services.schedules.get(B)

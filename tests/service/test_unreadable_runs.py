@@ -13,12 +13,13 @@ from foliot.domain.mark import MarkAnswer
 from foliot.errors import RowUnreadable
 from foliot.ports.runs import RunFilter
 from foliot.ports.storage import Storage
-from foliot.service.desk import Request
-from foliot.service.verify import verify_rows
-from foliot.service.views import as_json, view_run
+from foliot.service.commands.runs import RunRequest
+from foliot.service.queries.documents import as_json
+from foliot.service.queries.run_view import view_run
+from foliot.service.queries.verify import verify_rows
+from foliot.service.services import Services
 from foliot.testing.builders import REPORT, a_run, failed
 from foliot.testing.conformance.storage.scene import Scene
-from foliot.wiring import Services
 
 Spoil = Callable[[RunId], None]
 
@@ -54,7 +55,7 @@ async def test_it_is_not_repeated_and_whoever_asks_is_told_what_to_do(
     spoil(run_id)
 
     with pytest.raises(RowUnreadable, match=f"the row of run '{run_id}' cannot be read") as refused:
-        await services.desk.retry(run_id)
+        await services.runs.retry(run_id)
 
     assert refused.value.hint.endswith(f"Or start another one with: foliot trigger {REPORT}")
     assert len(await services.storage.runs.page(RunFilter())) == 1
@@ -65,7 +66,7 @@ async def test_no_success_stands_for_one_that_is_over(services: Services, scene:
     spoil(run_id)
 
     with pytest.raises(RowUnreadable):
-        await services.desk.mark(run_id)
+        await services.runs.mark(run_id)
 
     assert len(await services.storage.runs.page(RunFilter())) == 1
 
@@ -75,16 +76,16 @@ async def test_one_that_waits_is_marked_or_cancelled(services: Services, scene: 
     spoil(first)
     spoil(second)
 
-    assert (await services.desk.mark(first)).answer is MarkAnswer.MARKED
-    assert await services.desk.cancel(second) is CancelAnswer.CANCELLED
+    assert (await services.runs.mark(first)).answer is MarkAnswer.MARKED
+    assert await services.runs.cancel(second) is CancelAnswer.CANCELLED
 
 
 async def test_programs_see_that_it_cannot_be_read_and_why(services: Services, scene: Scene, spoil: Spoil) -> None:
     run_id = await ended(scene)
-    assert not view_run(await services.desk.get(run_id)).unreadable
+    assert not view_run(await services.runs.record(run_id)).unreadable
     spoil(run_id)
 
-    seen = as_json(view_run(await services.desk.get(run_id)))
+    seen = as_json(view_run(await services.runs.record(run_id)))
 
     assert (seen["unreadable"], seen["status"], seen["input_payload"]) == (True, "failed", None)
     assert seen["error_message"].startswith(f"the row of run '{run_id}' cannot be read")
@@ -96,7 +97,7 @@ async def test_a_job_is_listed_with_its_latest_run_although_that_cannot_be_read(
     spoil(await ended(scene))
     await scene.job("other")
 
-    latest = {job.id: job.latest_run for job in await services.overview.jobs()}
+    latest = {job.id: job.latest_run for job in await services.jobs.page()}
 
     bad, nothing = latest[REPORT], latest["other"]
     assert bad is not None
@@ -107,10 +108,10 @@ async def test_verify_names_those_that_are_not_over_and_those_made_since(
     services: Services, scene: Scene, spoil: Spoil
 ) -> None:
     await scene.job(REPORT)
-    old, waiting = [await services.desk.trigger(REPORT, Request()) for _ in range(2)]
+    old, waiting = [await services.runs.enqueue(REPORT, RunRequest()) for _ in range(2)]
     await scene.finish(failed((await scene.claim(1))[0]))
     scene.clock.advance(2 * DAY)
-    new = await services.desk.trigger(REPORT, Request())
+    new = await services.runs.enqueue(REPORT, RunRequest())
     for run_id in (old, waiting, new):
         spoil(run_id)
 

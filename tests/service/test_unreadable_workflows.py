@@ -18,11 +18,11 @@ from foliot.domain.workflow.spec import Step, WorkflowSpec
 from foliot.errors import InvalidRun, RowUnreadable
 from foliot.ports.storage import Storage
 from foliot.service.paging import workflow_id_of
-from foliot.service.verify import verify_rows
+from foliot.service.queries.verify import verify_rows
+from foliot.service.services import Services
 from foliot.testing.builders import a_run, every
 from foliot.testing.conformance.storage.passages import opened
 from foliot.testing.conformance.storage.scene import Scene
-from foliot.wiring import Services
 
 Spoil = Callable[[str], None]
 SHELL = JobSpec(kind="shell", spec={"command": "true"}, source="file")
@@ -52,7 +52,7 @@ def declared(*names: str, **fields: Any) -> Declared:
 
 
 async def versions(services: Services) -> dict[str, int | None]:
-    page = await services.workflows.page()
+    page = await services.workflows.records()
     return {workflow_id_of(one): None if isinstance(one, RowUnreadable) else one.version for one in page}
 
 
@@ -90,13 +90,13 @@ async def test_others_are_declared_while_nobody_declares_it(services: Services, 
 
 
 async def test_a_document_is_deployed_over_it(services: Services, spoil: Spoil) -> None:
-    schedules = {ScheduleId("a:s"): every(60, job_id=None, workflow_id="a", source="workflow")}
-    await services.workflows.deploy("a", a_graph(source="api"), schedules)
+    document = {"id": "a", "steps": [{"name": "only", "command": "true"}], "schedules": [{"name": "s", "every": 60}]}
+    await services.workflows.deploy(document)
     spoil("UPDATE workflows SET spec = '{oops'")
     spoil("UPDATE schedules SET spec = '{oops'")
     spoil("UPDATE revisions SET spec = '{oops'")
 
-    deployed = await services.workflows.deploy("a", a_graph(source="api"), schedules)
+    deployed = await services.workflows.deploy(document)
 
     assert (deployed.version, deployed.schedules) == (2, ["a:s"])
 
@@ -108,14 +108,14 @@ async def test_a_job_is_deleted_although_a_workflow_cannot_be_read(
     spoil("UPDATE workflows SET spec = '{oops'")
 
     with caplog.at_level(logging.WARNING):
-        await services.registrar.delete_job("job", force=True)
+        await services.jobs.delete("job", force=True)
 
     assert JobId("job") not in {job.id for job in await services.storage.jobs.page()}
     assert [record.message for record in caplog.records] == ["workflow_unreadable"]
 
 
 async def test_a_job_is_deleted_although_edges_cannot_be_read(services: Services, spoil: Spoil) -> None:
-    await services.registrar.put_jobs({JobId(name): SHELL for name in "ab"})
+    await services.jobs.put({JobId(name): SHELL for name in "ab"})
     await services.dependencies.add("a", "b")
     spoil(f"UPDATE workflows SET spec = '{{oops' WHERE id = '{EDGES}'")
 
@@ -158,7 +158,7 @@ async def test_an_execution_that_cannot_be_read_is_shown_and_says_so(
     bad, sound = await opened(scene), await opened(scene)
     spoil(f"UPDATE executions SET {damage} WHERE run_id = '{bad.run_id}'")
 
-    first, second = await services.executions.active()
+    first, second = await services.workflows.active()
 
     assert (first.id, first.status, first.version) == (bad.run_id, Status.RUNNING, 1)
     assert first.error is not None
@@ -170,7 +170,7 @@ async def test_an_execution_that_cannot_be_read_is_shown_and_says_so(
 async def test_no_edge_is_taken_from_under_one_that_may_walk_along_it(
     services: Services, scene: Scene, spoil: Spoil
 ) -> None:
-    await services.registrar.put_jobs({JobId(name): SHELL for name in "ab"})
+    await services.jobs.put({JobId(name): SHELL for name in "ab"})
     await services.dependencies.add("a", "b")
     [led] = [one for one in await versions(services) if one != EDGES]
     execution = await opened(scene, a_run(job_id=JobId(led)))
@@ -191,14 +191,14 @@ async def test_a_schedule_of_which_no_copy_can_be_read_is_declared_anew(
 ) -> None:
     await services.deployer.apply(declared("a"))
     if is_paused:
-        await services.registrar.pause_schedule("a:s", True)
+        await services.schedules.pause("a:s", True)
     spoil("UPDATE schedules SET spec = '{oops'")
     spoil("UPDATE revisions SET spec = '{oops'")
-    [before] = await services.overview.schedules()
+    [before] = await services.queries.schedules.listed()
 
     await services.deployer.apply(declared("a"))
 
-    [after] = await services.overview.schedules()
+    [after] = await services.queries.schedules.listed()
     assert (before.unreadable, after.unreadable) == (True, False)
     assert (after.workflow_id, after.paused) == ("a", is_paused)
 
@@ -206,14 +206,14 @@ async def test_a_schedule_of_which_no_copy_can_be_read_is_declared_anew(
 @pytest.mark.parametrize("paused", [None, False, True])
 async def test_an_upsert_replaces_it(services: Services, spoil: Spoil, paused: bool | None) -> None:
     given: dict[str, Any] = {"job_id": "job", "cron_expr": "* * * * *"}
-    await services.registrar.put_jobs({JobId("job"): SHELL})
-    await services.registrar.upsert_schedule("s", **given)
+    await services.jobs.put({JobId("job"): SHELL})
+    await services.schedules.upsert("s", **given)
     spoil("UPDATE schedules SET spec = '{oops'")
     spoil("UPDATE revisions SET spec = '{oops'")
 
-    await services.registrar.upsert_schedule("s", paused=paused, **given)
+    await services.schedules.upsert("s", paused=paused, **given)
 
-    [view] = await services.overview.schedules()
+    [view] = await services.queries.schedules.listed()
     assert (view.unreadable, view.paused) == (False, bool(paused))
 
 
@@ -222,9 +222,9 @@ async def test_it_is_deleted_by_its_name(services: Services, spoil: Spoil) -> No
     spoil("UPDATE schedules SET spec = '{oops'")
     spoil("UPDATE revisions SET spec = '{oops'")
 
-    await services.registrar.delete_schedule("a:s")
+    await services.schedules.delete("a:s")
 
-    assert await services.overview.schedules() == []
+    assert await services.queries.schedules.listed() == []
 
 
 # -- verify

@@ -16,8 +16,8 @@ from foliot.domain.ids import RunId, ScheduleId
 from foliot.domain.instant import HOUR, MINUTE, SECOND, Instant, later
 from foliot.domain.schedule import Overlap
 from foliot.domain.tick import tick_key
-from foliot.service import verify as verifying
-from foliot.service.verify import Report, verify
+from foliot.service.queries import verify as verifying
+from foliot.service.queries.verify import Report, verify
 from foliot.testing.builders import NIGHTLY, every, retention, succeeded
 from foliot.testing.clock import START, VirtualClock
 from foliot.testing.conformance.storage.scene import Scene

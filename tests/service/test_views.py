@@ -12,12 +12,16 @@ from foliot.domain.lease import Claim, Finish
 from foliot.domain.run import Run
 from foliot.domain.schedule import ScheduleSpec
 from foliot.domain.tick import TickOutcome, TickReason, tick_key
-from foliot.ports.runs import Depth
-from foliot.service.views import RunView, as_json, view_attempt, view_job, view_run, view_tick
+from foliot.ports.queries import OverviewLimits
+from foliot.service.queries.documents import as_json
+from foliot.service.queries.job_view import view_job
+from foliot.service.queries.overview import DepthView
+from foliot.service.queries.run_view import RunView, view_attempt, view_run
+from foliot.service.queries.schedule_view import view_tick
+from foliot.service.services import Services
 from foliot.testing.builders import REPORT, a_run, cron, every, failed, lost, manual, some_runs, succeeded, to_retry
 from foliot.testing.clock import START
 from foliot.testing.conformance.storage.scene import Scene
-from foliot.wiring import Services
 
 SPECIFIED = {
     *("id", "job_id", "job_schedule_id", "status", "scheduled_for", "started_at", "finished_at", "attempt"),
@@ -111,7 +115,7 @@ async def test_ticks_are_seen_with_their_run(scene: Scene) -> None:
     schedule = await scene.schedule(every(60))
     [run_id] = await scene.fire_after(MINUTE)
 
-    [seen] = await scene.storage.schedules.latest_ticks(schedule.uid, limit=2)
+    [seen] = await scene.latest_ticks(2)
     view = view_tick(schedule.id, seen)
 
     assert (view.outcome, view.reason, view.run_id) == (TickOutcome.RAN, TickReason.ON_TIME, run_id)
@@ -128,7 +132,7 @@ async def test_a_tick_says_whose_it_is_when_it_was_decided_and_when_its_run_chan
     scene.clock.advance(SECOND)
     await scene.finish(succeeded(claim))
 
-    [seen] = await scene.storage.schedules.latest_ticks(schedule.uid, limit=2)
+    [seen] = await scene.latest_ticks(2)
     alone, view = view_tick(schedule.id, seen), view_tick(schedule.id, seen, await scene.run(run_id))
 
     decided = AT_START + timedelta(minutes=1)
@@ -156,13 +160,13 @@ async def test_jobs_are_listed_with_their_latest_run(services: Services, scene: 
     await scene.start()
     latest = await scene.start()
 
-    jobs = await services.overview.jobs()
+    jobs = await services.jobs.page()
 
     assert [(job.id, job.latest_run and job.latest_run.id) for job in jobs] == [
         ("idle", None),
         (REPORT, latest.run_id),
     ]
-    assert [job.id for job in await services.overview.jobs(after="idle", limit=1)] == [REPORT]
+    assert [job.id for job in await services.jobs.page(after="idle", limit=1)] == [REPORT]
 
 
 async def test_what_runs_and_what_waits_is_told(services: Services, scene: Scene) -> None:
@@ -170,10 +174,14 @@ async def test_what_runs_and_what_waits_is_told(services: Services, scene: Scene
     await scene.cancel(first.run_id)
     await scene.create(*some_runs(3))
 
-    assert [run.id for run in await services.overview.running()] == [second.run_id, first.run_id]
-    assert [run.id for run in await services.overview.running(limit=1)] == [second.run_id]
-    assert await services.overview.depth() == Depth(running=2, queued=3, scheduled=0)
-    [worker] = await services.overview.workers()
+    page = await services.queries.overview.page()
+    short = await services.queries.overview.page(OverviewLimits(rows=1, failures=1, counted=1))
+
+    assert [run.id for run in page.running] == [second.run_id, first.run_id]
+    assert [run.id for run in short.running] == [second.run_id]
+    assert page.depth == DepthView(running=2, queued=3, scheduled=0)
+    assert short.depth == DepthView(running=1, queued=1, scheduled=0)
+    [worker] = page.workers
     assert (worker.name, worker.is_alive, worker.running, worker.slots) == ("standby", True, 2, 10)
 
 
@@ -182,14 +190,14 @@ async def test_what_comes_next_is_told_in_order(services: Services, scene: Scene
         await scene.schedule(every(seconds, job_id=JobId(name)), schedule_id=name)
     await scene.pause(paused=True, schedule_id=ScheduleId("off"))
 
-    upcoming = await services.overview.upcoming()
+    upcoming = (await services.queries.overview.page()).upcoming
 
     assert [view.schedule_id for view in upcoming] == ["fast", "slow"]
     assert upcoming[0].preview[:2] == [AT_START + timedelta(minutes=1), AT_START + timedelta(minutes=2)]
     assert upcoming[0].next_run_at == upcoming[0].preview[0]
-    [off] = [view for view in await services.overview.schedules() if view.paused]
+    [off] = [view for view in await services.queries.schedules.listed() if view.paused]
     assert (off.schedule_id, off.preview) == ("off", [])
-    assert [view.schedule_id for view in await services.overview.schedules(job_id="slow")] == ["slow"]
+    assert [view.schedule_id for view in await services.queries.schedules.listed(job_id="slow")] == ["slow"]
 
 
 @pytest.mark.proves("R1-12")
@@ -210,8 +218,8 @@ async def test_a_schedule_says_in_words_what_it_does(
 ) -> None:
     await scene.schedule(spec)
 
-    [listed] = await services.overview.schedules()
-    shown = await services.registrar.get_schedule("nightly")
+    [listed] = await services.queries.schedules.listed()
+    shown = await services.schedules.get("nightly")
 
     assert listed.description == shown.description == as_json(shown)["description"] == words
 
@@ -219,7 +227,7 @@ async def test_a_schedule_says_in_words_what_it_does(
 async def test_the_words_and_the_next_moments_of_a_renamed_schedule_agree(services: Services, scene: Scene) -> None:
     await scene.schedule(cron("H 3 * * *", seed="report:default"))
 
-    [view] = await services.overview.schedules()
+    [view] = await services.queries.schedules.listed()
 
     assert f"{view.preview[0]:at %H:%M}" in str(view.description)
 
@@ -246,7 +254,7 @@ async def test_the_status_of_a_tick_follows_its_run(services: Services, scene: S
     schedule = await scene.schedule(every(60))
 
     async def status() -> str | None:
-        [tick] = await services.overview.ticks(schedule)
+        [tick] = await services.schedules.ticks(schedule.id)
         return tick.status
 
     await scene.fire_after(MINUTE)

@@ -13,10 +13,11 @@ from foliot.domain.ids import IdSource, JobId
 from foliot.domain.instant import MINUTE, to_datetime
 from foliot.domain.job import JobSpec
 from foliot.errors import InvalidDocument, InvalidJob, InvalidSchedule, NotFound, OwnedElsewhere
-from foliot.service.workflows import Deployed
+from foliot.service.commands.workflows import DeployedWorkflow
+from foliot.service.services import Services
 from foliot.testing.clock import START, VirtualClock
 from foliot.testing.simulation.faults import Crash, Faults
-from foliot.wiring import Services, build_services
+from foliot.wiring import build_services
 
 ETL = JobId("etl")
 AT_START = to_datetime(START)
@@ -66,10 +67,10 @@ async def stored(services: Services) -> tuple[int | None, dict[str, str]]:
 
 @pytest.mark.proves("R4-32", "R4-33")
 async def test_a_schedule_based_trigger_becomes_a_schedule(app: Foliot) -> None:
-    deployed = await app.deploy_workflow(document("0 3 * * *", user_id="ann"))
+    deployed = await app.workflows.deploy(document("0 3 * * *", user_id="ann"))
 
-    assert deployed == Deployed(workflow_id="etl", version=1, schedules=["etl:at3"], warnings=[])
-    schedule = await app.get_schedule("etl:at3")
+    assert deployed == DeployedWorkflow(workflow_id="etl", version=1, schedules=["etl:at3"], warnings=[])
+    schedule = await app.schedules.get("etl:at3")
     assert (schedule.workflow_id, schedule.job_id, schedule.user_id) == ("etl", None, "ann")
     assert schedule.next_run_at is not None
     assert [moment.hour for moment in schedule.preview] == [3] * 5
@@ -77,32 +78,32 @@ async def test_a_schedule_based_trigger_becomes_a_schedule(app: Foliot) -> None:
 
 @pytest.mark.proves("R4-32")
 async def test_deploying_again_changes_and_removes_what_the_triggers_say(app: Foliot, services: Services) -> None:
-    await app.deploy_workflow(document("0 3 * * *", "0 4 * * *"))
-    before = await services.registrar.schedule("etl:at3")
+    await app.workflows.deploy(document("0 3 * * *", "0 4 * * *"))
+    before = await services.schedules.record("etl:at3")
 
-    again = await app.deploy_workflow(document("30 3 * * *"))
+    again = await app.workflows.deploy(document("30 3 * * *"))
 
     assert await stored(services) == (1, {"etl:at3": "30 3 * * *"})
-    assert (again.version, (await services.registrar.schedule("etl:at3")).uid) == (1, before.uid)
+    assert (again.version, (await services.schedules.record("etl:at3")).uid) == (1, before.uid)
 
 
 async def test_deploying_the_same_again_changes_nothing(app: Foliot, services: Services) -> None:
-    await app.deploy_workflow(document("0 3 * * *"))
+    await app.workflows.deploy(document("0 3 * * *"))
     events = await services.storage.upkeep.events(after=0, limit=100)
 
-    await app.deploy_workflow(document("0 3 * * *"))
+    await app.workflows.deploy(document("0 3 * * *"))
 
     assert await services.storage.upkeep.events(after=0, limit=100) == events
 
 
 async def test_what_is_paused_stays_paused_and_what_people_added_stays(app: Foliot, services: Services) -> None:
-    await app.deploy_workflow(document("0 3 * * *"))
-    await app.pause_schedule("etl:at3")
-    await app.upsert_schedule("mine", workflow_id="etl", cron_expr="@hourly")
+    await app.workflows.deploy(document("0 3 * * *"))
+    await app.schedules.pause("etl:at3")
+    await app.schedules.upsert("mine", workflow_id="etl", cron_expr="@hourly")
 
-    await app.deploy_workflow(document("0 3 * * MON"))
+    await app.workflows.deploy(document("0 3 * * MON"))
 
-    assert (await app.get_schedule("etl:at3")).paused
+    assert (await app.schedules.get("etl:at3")).paused
     assert (await stored(services))[1] == {"etl:at3": "0 3 * * MON", "mine": "@hourly"}
 
 
@@ -117,19 +118,19 @@ async def test_what_is_paused_stays_paused_and_what_people_added_stays(app: Foli
 async def test_a_crash_leaves_a_workflow_with_its_schedules_or_neither(
     app: Foliot, services: Services, open_another: Opener, point: str, expected: object
 ) -> None:
-    await app.deploy_workflow(document("0 3 * * *"))
+    await app.workflows.deploy(document("0 3 * * *"))
     faults = Faults()
     doomed = await open_another(faults)
     more = [STEP, {"name": "load", "after": "extract", "command": "true"}]
     faults.arm(Crash(), point=point)
 
     with pytest.raises(Crash):
-        await doomed.deploy_workflow(document("0 4 * * *", steps=more))
+        await doomed.workflows.deploy(document("0 4 * * *", steps=more))
 
     assert await stored(services) == expected
     versions = [job.spec.spec["version"] for job in (await services.storage.jobs.get([ETL])).values()]
     assert versions == [(await stored(services))[0]]
-    again = await app.deploy_workflow(document("0 4 * * *", steps=more))
+    again = await app.workflows.deploy(document("0 4 * * *", steps=more))
     assert await stored(services) == (again.version, {"etl:at4": "0 4 * * *"}) == (2, {"etl:at4": "0 4 * * *"})
 
 
@@ -147,17 +148,17 @@ async def test_one_thing_that_is_wrong_keeps_everything_from_being_stored(
     app: Foliot, services: Services, keys: dict[str, Any]
 ) -> None:
     with pytest.raises(InvalidDocument):
-        await app.deploy_workflow({**document("0 3 * * *"), **keys})
+        await app.workflows.deploy({**document("0 3 * * *"), **keys})
 
     assert await stored(services) == (None, {})
     assert await services.storage.jobs.get([ETL, JobId("etl.extract")]) == {}
 
 
 async def test_a_job_that_was_probably_meant_is_named(app: Foliot, services: Services) -> None:
-    await app.deploy_workflow({**document(), "id": "report"})
+    await app.workflows.deploy({**document(), "id": "report"})
 
     with pytest.raises(InvalidDocument) as caught:
-        await app.deploy_workflow(document(steps=[{**STEP, "depends_on": "reprot"}]))
+        await app.workflows.deploy(document(steps=[{**STEP, "depends_on": "reprot"}]))
 
     [problem] = caught.value.problems
     assert (problem.key, problem.hint) == ("$.steps[0]", 'Did you mean "report"?')
@@ -176,37 +177,37 @@ async def owner(services: Services) -> Foliot:
 
 async def test_what_an_application_owns_is_not_taken_from_it(owner: Foliot, services: Services) -> None:
     with pytest.raises(OwnedElsewhere, match='workflow "etl" is defined in the application'):
-        await owner.deploy_workflow(document("0 3 * * *"))
+        await owner.workflows.deploy(document("0 3 * * *"))
 
     assert await stored(services) == (1, {})
 
 
 async def test_a_schedule_of_something_else_is_not_taken_from_it(app: Foliot, services: Services) -> None:
-    await app.deploy_workflow({**document(), "id": "other"})
-    await app.upsert_schedule("etl:at3", workflow_id="other", cron_expr="@daily")
+    await app.workflows.deploy({**document(), "id": "other"})
+    await app.schedules.upsert("etl:at3", workflow_id="other", cron_expr="@daily")
 
     with pytest.raises(InvalidSchedule, match='schedule "etl:at3" belongs to "other"'):
-        await app.deploy_workflow(document("0 3 * * *"))
+        await app.workflows.deploy(document("0 3 * * *"))
 
     assert await stored(services) == (None, {})
 
 
 async def test_a_schedule_that_came_with_a_workflow_is_changed_only_with_it(app: Foliot) -> None:
-    await app.deploy_workflow(document("0 3 * * *"))
+    await app.workflows.deploy(document("0 3 * * *"))
 
     with pytest.raises(OwnedElsewhere, match="by a workflow"):
-        await app.delete_schedule("etl:at3")
+        await app.schedules.delete("etl:at3")
     with pytest.raises(OwnedElsewhere, match="by a workflow"):
-        await app.upsert_schedule("etl:at3", workflow_id="etl", cron_expr="@daily")
+        await app.schedules.upsert("etl:at3", workflow_id="etl", cron_expr="@daily")
 
 
 async def test_a_time_that_has_passed_is_told_and_not_planned(app: Foliot, clock: VirtualClock) -> None:
     once = document(triggers=[{"type": "schedule_based", "name": "once", "at": "2026-01-01T00:00:30Z"}])
-    first = await app.deploy_workflow(once)
+    first = await app.workflows.deploy(once)
     clock.advance(MINUTE)
 
-    again = await app.deploy_workflow(once)
-    other = await app.deploy_workflow({**once, "id": "late"})
+    again = await app.workflows.deploy(once)
+    other = await app.workflows.deploy({**once, "id": "late"})
 
     assert (first.warnings, first.schedules, again.schedules, other.schedules) == ([], ["etl:once"], ["etl:once"], [])
     assert "will not fire any more" in again.warnings[0]
@@ -215,14 +216,14 @@ async def test_a_time_that_has_passed_is_told_and_not_planned(app: Foliot, clock
 
 async def test_what_was_deployed_can_be_had_as_a_document_again(app: Foliot, services: Services) -> None:
     steps = [{**STEP, "env": {"TOKEN": "secret"}}, {"name": "ask", "after": "extract", "approve": True}]
-    first = await app.deploy_workflow(document("0 3 * * *", steps=steps, user_id="ann"))
-    await app.upsert_schedule("mine", workflow_id="etl", cron_expr="@hourly")
+    first = await app.workflows.deploy(document("0 3 * * *", steps=steps, user_id="ann"))
+    await app.schedules.upsert("mine", workflow_id="etl", cron_expr="@hourly")
 
-    again = await app.deploy_workflow(await app.workflow_document("etl"))
+    again = await app.workflows.deploy(await app.workflows.document("etl"))
 
     assert again == first
     with pytest.raises(NotFound, match="version 7"):
-        await app.workflow_document("etl", version=7)
+        await app.workflows.document("etl", version=7)
 
 
 # -- the opposite
@@ -232,27 +233,27 @@ async def test_what_was_deployed_can_be_had_as_a_document_again(app: Foliot, ser
 async def test_a_deleted_workflow_is_gone_with_its_schedules_and_can_be_started_no_more(
     app: Foliot, services: Services
 ) -> None:
-    await app.deploy_workflow(document("0 3 * * *"))
-    await app.upsert_schedule("mine", workflow_id="etl", cron_expr="@hourly")
+    await app.workflows.deploy(document("0 3 * * *"))
+    await app.schedules.upsert("mine", workflow_id="etl", cron_expr="@hourly")
 
-    await app.delete_workflow("etl")
+    await app.workflows.delete("etl")
 
     assert await stored(services) == (None, {})
-    assert await services.workflows.page() == []
+    assert await services.workflows.records() == []
     assert [job.id for job in await services.storage.jobs.page()] == ["foliot.launch"]
     assert not await app.launcher.start("etl", None, None, AT_START, "key")
-    for call in (app.start_workflow("etl"), app.workflow_document("etl"), app.delete_workflow("etl")):
+    for call in (app.workflows.start("etl"), app.workflows.document("etl"), app.workflows.delete("etl")):
         with pytest.raises(NotFound, match="workflow 'etl' does not exist"):
             await call
     with pytest.raises(NotFound):
-        await app.start_workflow("etl", version=1)
+        await app.workflows.start("etl", version=1)
 
 
 async def test_a_workflow_that_is_deployed_again_goes_on_counting(app: Foliot, services: Services) -> None:
-    await app.deploy_workflow(document("0 3 * * *"))
-    await app.delete_workflow("etl")
+    await app.workflows.deploy(document("0 3 * * *"))
+    await app.workflows.delete("etl")
 
-    again = await app.deploy_workflow(document("0 3 * * *"))
+    again = await app.workflows.deploy(document("0 3 * * *"))
 
     assert (again.version, again.schedules) == (2, ["etl:at3"])
     assert await stored(services) == (2, {"etl:at3": "0 3 * * *"})
@@ -260,36 +261,36 @@ async def test_a_workflow_that_is_deployed_again_goes_on_counting(app: Foliot, s
 
 async def test_what_something_else_depends_on_is_not_deleted(app: Foliot, services: Services) -> None:
     own_gate = {"name": "load", "command": "true", "depends_on": "etl.extract"}
-    await app.deploy_workflow(document(steps=[STEP, own_gate]))
-    await app.deploy_workflow(document(id="other", steps=[{**STEP, "depends_on": "etl.extract"}]))
+    await app.workflows.deploy(document(steps=[STEP, own_gate]))
+    await app.workflows.deploy(document(id="other", steps=[{**STEP, "depends_on": "etl.extract"}]))
 
     with pytest.raises(InvalidJob, match=r'job "etl\.extract" is needed by other\.extract'):
-        await app.delete_workflow("etl")
-    await app.delete_workflow("other")
-    await app.delete_workflow("etl")
+        await app.workflows.delete("etl")
+    await app.workflows.delete("other")
+    await app.workflows.delete("etl")
 
-    assert await services.workflows.page() == []
+    assert await services.workflows.records() == []
 
 
 async def test_a_workflow_of_an_application_is_not_deleted(owner: Foliot) -> None:
     with pytest.raises(OwnedElsewhere, match='workflow "etl" is defined in the application'):
-        await owner.delete_workflow("etl")
+        await owner.workflows.delete("etl")
 
 
 async def test_a_workflow_is_not_deleted_as_if_it_were_a_job(app: Foliot) -> None:
-    await app.deploy_workflow(document())
+    await app.workflows.deploy(document())
 
     with pytest.raises(InvalidJob, match='"etl" is a workflow') as caught:
-        await app.delete_job("etl")
+        await app.jobs.delete("etl")
 
-    assert "delete_workflow" in caught.value.hint
+    assert "app.workflows.delete" in caught.value.hint
 
 
 async def test_deleting_a_workflow_takes_edges_to_its_steps_away(app: Foliot, services: Services) -> None:
-    await app.deploy_workflow(document())
-    await services.registrar.put_jobs({JobId("x"): JobSpec(kind="shell", spec={"command": "true"})})
-    await app.add_dependency("x", "etl.extract")
+    await app.workflows.deploy(document())
+    await services.jobs.put({JobId("x"): JobSpec(kind="shell", spec={"command": "true"})})
+    await app.jobs.add_dependency("x", "etl.extract")
 
-    await app.delete_workflow("etl")
+    await app.workflows.delete("etl")
 
-    assert await app.dependencies("x") == []
+    assert await app.jobs.dependencies("x") == []

@@ -12,7 +12,7 @@ from foliot.domain.job import JobSpec
 from foliot.domain.workflow.checking import names_borne, possible_rivals
 from foliot.domain.workflow.spec import Approval, Step, WorkflowSpec
 from foliot.errors import InvalidInput, InvalidWorkflow
-from foliot.wiring import Services
+from foliot.service.services import Services
 
 TRUE = JobSpec(kind="shell", spec={"command": "true"})
 
@@ -24,7 +24,7 @@ def flow(*steps: str, command: str = "true", **fields: Any) -> WorkflowSpec:
 
 async def register(services: Services, **workflows: WorkflowSpec) -> None:
     """Together; `a_b` is the workflow a.b."""
-    await services.workflows.register({name.replace("_", "."): spec for name, spec in workflows.items()})
+    await services.workflows.put({name.replace("_", "."): spec for name, spec in workflows.items()})
 
 
 async def command_of(services: Services, name: str) -> object:
@@ -119,7 +119,7 @@ async def test_what_two_bear_already_can_be_changed_and_taken_away(services: Ser
     await register(services, a_b=flow("c", command="other"))
     await register(services, a_b=flow("renamed"))
 
-    assert (await services.workflows.get("a.b")).version == 3
+    assert (await services.workflows.record("a.b")).version == 3
 
 
 def test_the_names_that_a_workflow_bears() -> None:
@@ -143,9 +143,9 @@ async def app(services: Services) -> AsyncIterator[Foliot]:
 
 
 async def test_a_document_is_refused_as_well(app: Foliot, services: Services) -> None:
-    await app.deploy_workflow({"id": "a.b", "steps": [{"name": "c", "command": "one"}]})
+    await app.workflows.deploy({"id": "a.b", "steps": [{"name": "c", "command": "one"}]})
 
     with pytest.raises(InvalidInput, match=r'step "b.c" of workflow "a" has the name of step "c" of workflow "a.b"'):
-        await app.deploy_workflow({"id": "a", "steps": [{"name": "b.c", "command": "two"}]})
+        await app.workflows.deploy({"id": "a", "steps": [{"name": "b.c", "command": "two"}]})
 
     assert await command_of(services, "a.b.c") == "one"

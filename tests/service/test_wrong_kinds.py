@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime, timedelta, tzinfo
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,7 @@ async def app(tmp_path: Path) -> AsyncIterator[Foliot]:
         pass
 
     async with app:
-        await app.upsert_schedule("s", job_id="report", cron_expr="@daily")
+        await app.schedules.upsert("s", job_id="report", cron_expr="@daily")
         yield app
 
 
@@ -68,12 +69,12 @@ async def refused(asked: Any) -> InvalidInput:
 
 @pytest.mark.parametrize("source", [5, "app", "file", None])
 async def test_nobody_says_who_owns_a_schedule(app: Foliot, source: Any) -> None:
-    error = await refused(app.upsert_schedule("t", job_id="report", cron_expr="@daily", source=source))
+    error = await refused(app.schedules.upsert("t", job_id="report", cron_expr="@daily", source=source))
 
     assert error.message == "field 'source' does not exist"
     assert "source" not in error.hint
     with pytest.raises(NotFound):
-        await app.get_schedule("t")
+        await app.schedules.get("t")
 
 
 def test_nobody_says_it_in_code_either() -> None:
@@ -93,7 +94,7 @@ async def test_a_run_with_a_number_out_of_all_bounds_is_refused(app: Foliot, opt
     error = await refused(app.enqueue("report", **{option: number}))
 
     assert option in error.message
-    assert await app.runs() == []
+    assert await app.runs.page() == []
 
 
 @pytest.mark.parametrize("option", [*RUN_NUMBERS, "window_sec"])
@@ -108,7 +109,7 @@ def test_so_is_a_job(option: str) -> None:
 async def test_so_is_a_schedule(app: Foliot, field: str) -> None:
     rule: dict[str, Any] = {} if field == "interval" else {"cron_expr": "@daily"}
 
-    error = await refused(app.upsert_schedule("t", job_id="report", **{**rule, field: HUGE}))
+    error = await refused(app.schedules.upsert("t", job_id="report", **{**rule, field: HUGE}))
 
     assert field in error.message
     with pytest.raises(InvalidInput, match="interval"):
@@ -116,14 +117,14 @@ async def test_so_is_a_schedule(app: Foliot, field: str) -> None:
 
 
 async def test_so_is_patience(app: Foliot) -> None:
-    assert "timeout" in (await refused(app.wait_for_job("report", timeout=HUGE))).message
+    assert "timeout" in (await refused(app.jobs.wait("report", timeout=HUGE))).message
 
 
 @pytest.mark.parametrize("number", [A_HUGE, AN_UNPRINTABLE])
 async def test_so_is_a_workflow(app: Foliot, number: int) -> None:
     document = {"id": "etl", "timeout_sec": number, "steps": [{"name": "a", "command": "true"}]}
 
-    await refused(app.deploy_workflow(document))
+    await refused(app.workflows.deploy(document))
 
 
 # -- true or false
@@ -131,20 +132,24 @@ async def test_so_is_a_workflow(app: Foliot, number: int) -> None:
 
 @pytest.mark.parametrize("paused", [None, "no", 0, 1, "", A_LONG, Silent()])
 async def test_to_pause_is_true_or_false(app: Foliot, paused: Any) -> None:
-    await app.deploy_workflow({"id": "etl", "steps": [{"name": "a", "command": "true"}]})
-    await app.pause_schedule("s")
+    await app.workflows.deploy({"id": "etl", "steps": [{"name": "a", "command": "true"}]})
+    await app.schedules.pause("s")
 
-    for asked in (app.pause_schedule("s", paused), app.pause_job("report", paused), app.pause_step("etl", "a", paused)):
+    for asked in (
+        app.schedules.pause("s", paused),
+        app.jobs.pause("report", paused),
+        app.workflows.pause_step("etl", "a", paused),
+    ):
         assert (await refused(asked)).field == "paused"
 
-    assert (await app.get_schedule("s")).paused
+    assert (await app.schedules.get("s")).paused
     services = await app.open()
     assert await services.storage.workflows.paused_steps("etl") == set()
 
 
 @pytest.mark.parametrize("manual", ["no", 1, []])
 async def test_whether_only_people_fire_is_true_or_false(app: Foliot, manual: Any) -> None:
-    error = await refused(app.upsert_schedule("t", job_id="report", manual=manual))
+    error = await refused(app.schedules.upsert("t", job_id="report", manual=manual))
 
     assert error.field == "manual"
 
@@ -158,7 +163,7 @@ NOT_GIVEN |= dict.fromkeys(["retries", "retry_delay", "retry_factor", "retry_cap
 async def test_an_option_that_is_none_is_not_given(app: Foliot) -> None:
     run_id = await app.enqueue("report", **NOT_GIVEN)
 
-    run = await (await app.open()).desk.get(run_id)
+    run = await (await app.open()).runs.record(run_id)
     assert (run.priority, await (await app.open()).storage.runs.overrides(run.id)) == (7, None)
 
 
@@ -168,8 +173,8 @@ async def test_a_job_whose_options_are_none_is_as_it_would_be_without(tmp_path: 
     app.job(id="b")(lambda: None)
 
     async with app:
-        registrar = (await app.open()).registrar
-        a, b = await registrar.job("a"), await registrar.job("b")
+        jobs = (await app.open()).jobs
+        a, b = await jobs.record("a"), await jobs.record("b")
     assert (a.spec.options, a.spec.description) == (b.spec.options, "")
 
 
@@ -187,20 +192,20 @@ async def test_many_payloads_are_not_one(app: Foliot, payloads: Any) -> None:
     error = await refused(app.enqueue_many("report", payloads))
 
     assert "enqueue" in error.hint
-    assert await app.runs() == []
+    assert await app.runs.page() == []
 
 
 async def test_payloads_may_come_one_by_one(app: Foliot) -> None:
     await app.enqueue_many("report", ({"day": day} for day in ("mon", "tue")))
 
-    assert [run.input_payload for run in await app.runs()] == [{"day": "tue"}, {"day": "mon"}]
+    assert [run.input_payload for run in await app.runs.page()] == [{"day": "tue"}, {"day": "mon"}]
 
 
 async def test_many_runs_may_be_for_later(app: Foliot) -> None:
     await app.enqueue_many("report", [1, 2], run_at=datetime(2100, 1, 1, tzinfo=UTC))
     await app.enqueue_many("report", [3], delay=timedelta(days=1))
 
-    assert {run.status for run in await app.runs()} == {"scheduled"}
+    assert {run.status for run in await app.runs.page()} == {"scheduled"}
 
 
 @pytest.mark.parametrize("option", [{"dedupe_key": "k"}, {"dedupe": "active"}])
@@ -208,42 +213,43 @@ async def test_a_key_for_one_run_is_not_one_for_many(app: Foliot, option: dict[s
     error = await refused(app.enqueue_many("report", [1, 2], **option))
 
     assert "enqueue" in error.hint
-    assert await app.runs() == []
+    assert await app.runs.page() == []
 
 
 # -- ids
 
-BY_RUN = ["run", "attempts", "cancel", "retry", "mark", "logs", "output", "wait_for_run"]
-BY_EXECUTION = ["workflow_status", "rerun_workflow"]
-BY_WORKFLOW = ["delete_workflow", "workflow_document", "active_workflows"]
-BY_SCHEDULE = ["get_schedule", "delete_schedule", "pause_schedule", "ticks"]
+BY_RUN = [f"runs.{verb}" for verb in ("get", "attempts", "cancel", "retry", "mark", "logs", "output", "wait")]
+BY_JOB = [f"jobs.{verb}" for verb in ("pause", "resume", "delete", "is_running", "wait")]
+BY_EXECUTION = ["workflows.status", "workflows.rerun"]
+BY_WORKFLOW = ["workflows.delete", "workflows.document", "workflows.active"]
+BY_SCHEDULE = [f"schedules.{verb}" for verb in ("get", "delete", "pause", "resume", "ticks")]
 
 
 @pytest.mark.parametrize("wrong", [5, b"x", [], {}, {1}, object(), Silent(), timedelta(0), 1 << 70])
 async def test_an_id_is_text(app: Foliot, wrong: Any) -> None:
-    for verb in (*BY_RUN, *BY_EXECUTION, *BY_WORKFLOW, *BY_SCHEDULE):
-        assert "must be text" in (await refused(getattr(app, verb)(wrong))).message
+    for verb in (*BY_RUN, *BY_JOB, *BY_EXECUTION, *BY_WORKFLOW, *BY_SCHEDULE):
+        assert "must be text" in (await refused(attrgetter(verb)(app)(wrong))).message
 
 
 async def test_none_is_no_id(app: Foliot) -> None:
-    for verb in (*BY_RUN, *BY_EXECUTION, *BY_SCHEDULE):
-        await refused(getattr(app, verb)(None))
+    for verb in (*BY_RUN, *BY_JOB, *BY_EXECUTION, *BY_SCHEDULE):
+        await refused(attrgetter(verb)(app)(None))
 
 
 @pytest.mark.parametrize("verb", ["mark_step", "approve", "reject", "pause_step"])
 async def test_the_id_of_what_has_a_step_is_text(app: Foliot, verb: str) -> None:
-    await refused(getattr(app, verb)([], "a"))
-    await refused(getattr(app, verb)("etl", []))
+    await refused(getattr(app.workflows, verb)([], "a"))
+    await refused(getattr(app.workflows, verb)("etl", []))
 
 
 async def test_what_is_printed_is_asked_for_by_text(app: Foliot) -> None:
     with pytest.raises(InvalidInput, match="run_id must be text"):
-        await anext(app.follow(5))  # type: ignore[arg-type]
+        await anext(app.runs.follow(5))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("after", [timedelta(0), 1 << 70, [], b"x"])
 async def test_a_page_of_jobs_begins_after_text(app: Foliot, after: Any) -> None:
-    assert "after must be text" in (await refused(app.jobs(after=after))).message
+    assert "after must be text" in (await refused(app.jobs.page(after=after))).message
 
 
 @pytest.mark.parametrize("job", [5, None, [], [LONG], Silent()])
@@ -253,7 +259,7 @@ async def test_a_job_is_named_by_its_id_or_its_function(app: Foliot, job: Any) -
 
 async def test_an_execution_that_is_not_there_is_missed_with_a_hint(app: Foliot) -> None:
     with pytest.raises(NotFound, match="foliot workflows active"):
-        await app.rerun_workflow("nope")
+        await app.workflows.rerun("nope")
 
 
 # -- declarations
@@ -310,7 +316,7 @@ async def test_a_key_that_not_every_database_can_hold_is_refused_by_name(app: Fo
 async def test_a_zone_without_an_offset_is_none(app: Foliot) -> None:
     lost = datetime(2100, 1, 1, tzinfo=Nowhere())
 
-    for asked in (app.enqueue("report", run_at=lost), app.upsert_schedule("t", job_id="report", at=lost)):
+    for asked in (app.enqueue("report", run_at=lost), app.schedules.upsert("t", job_id="report", at=lost)):
         assert "has no timezone" in (await refused(asked)).message
 
 
@@ -318,17 +324,17 @@ async def test_a_zone_without_an_offset_is_none(app: Foliot) -> None:
 
 Ask = Callable[[Foliot, Any], Any]
 ECHOES: list[Ask] = [
-    lambda app, wrong: app.runs(limit=wrong),
-    lambda app, wrong: app.upsert_schedule("t", job_id="report", cron_expr="@daily", paused=wrong),
-    lambda app, wrong: app.upsert_schedule("t", job_id="report", cron_expr="@daily", overlap_policy=wrong),
-    lambda app, wrong: app.upsert_schedule("t", job_id="report", cron_expr="@daily", catchup_policy=wrong),
-    lambda app, wrong: app.upsert_schedule("t", job_id="report", cron_expr="@daily", dst=wrong),
+    lambda app, wrong: app.runs.page(limit=wrong),
+    lambda app, wrong: app.schedules.upsert("t", job_id="report", cron_expr="@daily", paused=wrong),
+    lambda app, wrong: app.schedules.upsert("t", job_id="report", cron_expr="@daily", overlap_policy=wrong),
+    lambda app, wrong: app.schedules.upsert("t", job_id="report", cron_expr="@daily", catchup_policy=wrong),
+    lambda app, wrong: app.schedules.upsert("t", job_id="report", cron_expr="@daily", dst=wrong),
     lambda app, wrong: app.enqueue("report", dedupe=wrong),
     lambda app, wrong: app.enqueue("report", delivery=wrong),
-    lambda app, wrong: app.runs(status=wrong),
-    lambda app, wrong: app.delete_schedule("s", force=wrong),
-    lambda app, wrong: app.delete_job("report", force=wrong),
-    lambda app, wrong: app.delete_workflow("w", force=wrong),
+    lambda app, wrong: app.runs.page(status=wrong),
+    lambda app, wrong: app.schedules.delete("s", force=wrong),
+    lambda app, wrong: app.jobs.delete("report", force=wrong),
+    lambda app, wrong: app.workflows.delete("w", force=wrong),
 ]
 
 

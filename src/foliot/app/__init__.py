@@ -1,13 +1,13 @@
-"""The application object: jobs and schedules as Python code, and a door to everything that runs.
+"""The application object: jobs and schedules declared in Python, and access to everything that is stored.
 
-declaring   Declarations        what was said: jobs, workflows, schedules, listeners
-                 ^
-opening     Application         the same on a storage: applied to it, and carried out by a node
-            (seat)              on which event loop it is open
-                 ^
-asking      Foliot              the same with everything that can be asked of it; the one name for users
+registry        Registry        what was declared: jobs, workflows, schedules, listeners
+                    ^
+lifecycle       Application     opens a storage, applies the declarations to it, and builds nodes
+                    |           loop_binding: the event loop it is open on; background: calls from plain code
+                    ^
+client          Foliot          the same with runs, jobs, schedules and workflows (bound_service); the name for users
 """
 
-from foliot.app.asking import Foliot
+from foliot.app.client import Foliot
 
 __all__ = ["Foliot"]

@@ -15,13 +15,13 @@ from foliot.config.document import Node
 from foliot.config.problems import KeyPath, Problems
 from foliot.config.schema import Fields, Reading
 from foliot.config.workflows import FileWorkflow, WorkflowReader, report_problems
-from foliot.domain.ids import JobId, ScheduleId
+from foliot.domain.ids import JobId
 from foliot.domain.instant import Instant
 from foliot.domain.job import JobSpec
 from foliot.domain.payload import MAX_LEVELS, check_depth
-from foliot.domain.schedule import ScheduleSpec
 from foliot.domain.secrets import HIDDEN, is_hidden
 from foliot.domain.workflow.checking import step_job_id
+from foliot.domain.workflow.document import WorkflowDocument
 from foliot.domain.workflow.jobs import PART_SOURCE
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.errors import InvalidDocument, InvalidInput, Place, Severity, shortened
@@ -30,17 +30,6 @@ MAX_BYTES: Final = 16 << 20
 _SOURCE: Final = "api"
 _FILE_ONLY: Final = ("was",)
 """Keys that mean something only where everything is declared anew each time."""
-
-
-class WorkflowDocument(NamedTuple):
-    """What a document says."""
-
-    id: JobId
-    spec: WorkflowSpec
-    schedules: Mapping[ScheduleId, ScheduleSpec]
-    past: frozenset[ScheduleId]
-    """Schedules that cannot fire any more."""
-    warnings: tuple[str, ...]
 
 
 class _Whole(NamedTuple):

@@ -38,6 +38,12 @@ class Declared(Struct, frozen=True, kw_only=True):
     """Schedules that cannot fire any more: kept where they are stored just so, but not created."""
     source: str = FILE
 
+    def concerns(self, name: str, source: str) -> bool:
+        """Return whether a stored definition matters to the comparison. A rename may touch every definition."""
+        if self.renames or source == self.source:
+            return True
+        return name in self.jobs or name in self.workflows or name in self.schedules
+
 
 class Current(Struct, frozen=True, kw_only=True):
     """What is stored."""

@@ -1,11 +1,22 @@
 """The part of the storage that keeps what runs print. See `ports.storage` for what all verbs promise."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from foliot.domain.ids import RunId, Token
 from foliot.domain.instant import Instant
 from foliot.domain.logs import LogChunk
+
+
+class LogSummary(NamedTuple):
+    """What tells how the log of a run ends."""
+
+    starts: Sequence[Token]
+    """The starts of the run that printed anything, in order."""
+    first: LogChunk | None
+    """The first chunk of the start that was asked about."""
+    last: LogChunk | None
+    """The last chunk of all."""
 
 
 class LogStore(Protocol):
@@ -24,6 +35,10 @@ class LogStore(Protocol):
 
     async def tail(self, run_id: RunId, *, limit: int) -> list[LogChunk]:
         """The last chunks, in order."""
+        ...
+
+    async def summary(self, run_id: RunId, token: Token | None) -> LogSummary:
+        """The ends of a run's log, and its starts, in one read. `token` is the start that is asked about."""
         ...
 
     async def kept_from(self) -> Instant | None:

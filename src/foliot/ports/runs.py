@@ -193,16 +193,8 @@ class RunStore(Protocol):
 
     async def page(self, only: RunFilter) -> list[Run]: ...
 
-    async def latest(self, job_ids: Collection[JobId]) -> dict[JobId, Run]:
-        """The newest run of each of these jobs that has one. One look into an index for each."""
-        ...
-
     async def overrides(self, run_id: RunId) -> bytes | None:
         """The options that were given for this run alone, as JSON. Raises `RowUnreadable` if they are none."""
-        ...
-
-    async def depth(self, limit: int) -> Depth:
-        """How many runs are not over. Nobody counts further than `limit`, nor looks at what is over."""
         ...
 
     async def attempts(self, run_id: RunId) -> list[AttemptRecord]:

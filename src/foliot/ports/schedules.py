@@ -101,10 +101,6 @@ class ScheduleStore(Protocol):
         """
         ...
 
-    async def upcoming(self, limit: int) -> list[Schedule]:
-        """The schedules that ask for a decision next, in that order. Paused ones ask for none."""
-        ...
-
     async def next_wake(self, *, besides: Collection[ScheduleUid] = ()) -> Instant | None:
         """When the next schedule asks for a decision, other than some that cannot be helped. One look into an index,
         however many schedules there are."""
@@ -125,14 +121,6 @@ class ScheduleStore(Protocol):
 
     async def shared_runs(self, uid: ScheduleUid, *, after: Instant) -> list[RunId]:
         """The runs that more than one ledger row names, of those that begin after `after`."""
-        ...
-
-    async def latest_ticks(self, uid: ScheduleUid, *, limit: int) -> list[TickSight]:
-        """The newest ledger rows, newest first, to be shown."""
-        ...
-
-    async def ledger(self, schedule_id: ScheduleId) -> Ledger | None:
-        """The schedule that has this id now, with its revisions, pauses and planned ticks."""
         ...
 
     async def ledgers(

@@ -15,6 +15,7 @@ from foliot.ports.clock import Clock
 from foliot.ports.executions import ExecutionStore, WorkflowStore
 from foliot.ports.jobs import JobStore
 from foliot.ports.logs import LogStore
+from foliot.ports.queries import Queries
 from foliot.ports.runs import RunStore
 from foliot.ports.schedules import ScheduleStore
 from foliot.ports.upkeep import Upkeep
@@ -64,6 +65,9 @@ class Storage(Protocol):
 
     @property
     def upkeep(self) -> Upkeep: ...
+
+    @property
+    def queries(self) -> Queries: ...
 
     @property
     def clock(self) -> Clock:

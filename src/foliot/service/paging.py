@@ -7,13 +7,16 @@ from typing import Final, Protocol, TypeVar
 from foliot.domain.ids import JobId
 from foliot.domain.job import Job
 from foliot.domain.schedule import Schedule
-from foliot.errors import RowUnreadable
+from foliot.errors import InvalidInput, RowUnreadable, shown
 from foliot.ports.executions import WorkflowVersion
 from foliot.ports.storage import Storage
 
 log = logging.getLogger(__name__)
 
 PAGE: Final = 1_000
+SUGGESTIONS: Final = 1_000
+"""How many names are compared with one that does not exist."""
+_LONGEST_PAGE: Final = 10_000
 
 Item = TypeVar("Item")
 Key = TypeVar("Key")
@@ -21,10 +24,21 @@ Key_contra = TypeVar("Key_contra", contravariant=True)
 Page_co = TypeVar("Page_co", covariant=True)
 
 
+def check_limit(limit: object) -> None:
+    """Refuse a page size that is not 1 to 10,000."""
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= _LONGEST_PAGE:
+        raise InvalidInput(
+            f"limit must be 1 to {_LONGEST_PAGE}, not {shown(limit)}", hint="Ask for less at once.", field="limit"
+        )
+
+
 async def each_of(
-    read: Callable[[Key | None], Awaitable[Sequence[Item]]], key: Callable[[Item], Key]
+    read: Callable[[Key | None], Awaitable[Sequence[Item]]], key: Callable[[Item], Key], *, full: int = 1
 ) -> AsyncIterator[Item]:
-    """What `read` hands out, page after page: it is given the key of the last item that it gave."""
+    """What `read` hands out, page after page: it is given the key of the last item that it gave.
+
+    A page with fewer than `full` items is the last one.
+    """
     after: Key | None = None
     # A key that is not text, and is given as it is written out, may be found again behind itself.
     read_on: set[Key | None] = set()
@@ -32,6 +46,8 @@ async def each_of(
         read_on.add(after)
         for item in page:
             yield item
+        if len(page) < full:
+            return
         after = key(page[-1])
 
 
@@ -111,13 +127,6 @@ async def _telling(event: str, kind: str, items: AsyncIterator[Item | RowUnreada
             log.warning(event, extra={kind: item.name, "error": item.message})
         else:
             yield item
-
-
-async def known_versions(
-    storage: Storage, wanted: Collection[tuple[str, int | None]]
-) -> dict[tuple[str, int | None], WorkflowVersion]:
-    """Those of the versions that can be read."""
-    return _readable(await versions_with_errors(storage, wanted))
 
 
 async def versions_with_errors(

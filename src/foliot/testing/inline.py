@@ -9,7 +9,7 @@
 
     async with InlineEngine(app) as engine:
         await engine.advance(timedelta(hours=3))
-        assert len(await app.runs(status="success")) == 3
+        assert len(await app.runs.page(status="success")) == 3
 
 Time is virtual and passes only by `advance`; nobody sleeps and no thread is started: functions run in the test's own,
 whether they are coroutines or not. The database is a temporary file. Inside the block the application is open on
@@ -38,8 +38,9 @@ from foliot.engine.loop import AT_ONCE, Duty
 from foliot.engine.node import Parts, Settings, Timekeeping, Work
 from foliot.errors import InvalidInput, shown
 from foliot.ports.storage import Storage, Topic
+from foliot.service.services import Services
 from foliot.testing.clock import VirtualClock
-from foliot.wiring import Services, build_runners, build_services
+from foliot.wiring import build_runners, build_services
 
 _FOR_EVER: Final = Millis(100_000 * DAY)
 """The lease of the one worker there is: no test should have to renew it."""
@@ -142,7 +143,7 @@ class InlineEngine:
             ids=services.ids,
             runners=build_runners(functions, self.app.launcher, threads=1),
             launcher=launch_elsewhere if self.app.has_own_launcher else launch_job,
-            tell=self.app.listeners.listen(services.executions),
+            tell=self.app.listeners.listen(services.workflows),
         )
         settings = Settings(label="inline", lease=_FOR_EVER)
         self._timekeeping = Timekeeping(parts, settings)

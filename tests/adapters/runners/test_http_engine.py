@@ -36,7 +36,7 @@ async def start(engine: InlineEngine, server: Server, **options: Any) -> str:
     """Define an http job and let a run of it get as far as the server."""
     services = await engine.app.open()
     job = JobSpec(kind="http", spec={"url": server.url()}, options=Options(**options), source="app")
-    await services.registrar.put_jobs({JobId("call"): job})
+    await services.jobs.put({JobId("call"): job})
     run_id = await engine.app.enqueue("call")
     await engine.run_until_idle()
     await until(lambda: server.asked)
@@ -47,7 +47,7 @@ async def test_a_run_succeeds_with_the_status_as_its_exit_code(engine: InlineEng
     run_id = await start(engine, server)
     await engine.join()
 
-    run = await engine.app.run(run_id)
+    run = await engine.app.runs.get(run_id)
     assert (run.status, run.exit_code) == (Status.SUCCESS, 200)
 
 
@@ -61,11 +61,11 @@ async def test_a_request_ends_when_its_time_is_up(
     run_id = await start(engine, server, **options)
 
     await engine.advance(timedelta(seconds=limit - 1))
-    assert (await engine.app.run(run_id)).status is Status.RUNNING
+    assert (await engine.app.runs.get(run_id)).status is Status.RUNNING
     await engine.advance(timedelta(seconds=1))
     await engine.join()
 
-    run = await engine.app.run(run_id)
+    run = await engine.app.runs.get(run_id)
     assert (run.status, run.error_message) == (Status.TIMEOUT, f"timeout after {limit} s")
     await until(server.is_left.is_set)
 
@@ -78,10 +78,10 @@ async def test_a_cancelled_request_ends_at_once_and_stays_cancelled(
     server.answers["/"] = script
     run_id = await start(engine, server)
 
-    await engine.app.cancel(run_id)
+    await engine.app.runs.cancel(run_id)
     await engine.run_until_idle()
     await engine.join()
     await until(server.is_left.is_set)
     await engine.advance(timedelta(minutes=5))
 
-    assert (await engine.app.run(run_id)).status is Status.CANCELLED
+    assert (await engine.app.runs.get(run_id)).status is Status.CANCELLED

@@ -34,7 +34,7 @@ async def start(engine: InlineEngine, directory: Path, function: str, payload: A
     services = await engine.app.open()
     spec = {"call": f"tasks:{function}", "working_dir": str(directory)}
     job = JobSpec(kind="python", spec=spec, options=overlay(Options(), job_options(**options)))
-    await services.registrar.put_jobs({JobId(function): job})
+    await services.jobs.put({JobId(function): job})
     run_id = await engine.app.enqueue(function, payload)
     await engine.run_until_idle()
     return run_id
@@ -44,7 +44,7 @@ async def test_what_a_function_returns_is_the_output_of_its_run(engine: InlineEn
     run_id = await start(engine, tmp_path, "add", {"a": 1, "b": 2})
     await engine.join()
 
-    run = await engine.app.run(run_id)
+    run = await engine.app.runs.get(run_id)
     assert (run.status, run.output_payload) == ("success", 3)
 
 
@@ -56,26 +56,26 @@ async def test_an_endless_loop_ends_with_its_timeout(engine: InlineEngine, tmp_p
     await engine.advance(timedelta(seconds=61))
     await engine.join()
 
-    assert (await engine.app.run(run_id)).status == "timeout"
+    assert (await engine.app.runs.get(run_id)).status == "timeout"
 
 
 async def test_a_cancelled_call_is_ended(engine: InlineEngine, tmp_path: Path) -> None:
     run_id = await start(engine, tmp_path, "loop")
     await until((tmp_path / "ready").exists)
 
-    await engine.app.cancel(run_id)
+    await engine.app.runs.cancel(run_id)
     await engine.join()
 
-    assert (await engine.app.run(run_id)).status == "cancelled"
+    assert (await engine.app.runs.get(run_id)).status == "cancelled"
 
 
 async def test_a_failed_call_is_tried_again(engine: InlineEngine, tmp_path: Path) -> None:
     run_id = await start(engine, tmp_path, "fail", retries=1, retry_delay=10)
     await engine.join()
-    assert (await engine.app.run(run_id)).status == "scheduled"
+    assert (await engine.app.runs.get(run_id)).status == "scheduled"
 
     await engine.advance(timedelta(minutes=1))
     await engine.join()
 
-    run = await engine.app.run(run_id)
+    run = await engine.app.runs.get(run_id)
     assert (run.status, run.attempt, run.reason) == ("failed", 2, "exception")

@@ -22,7 +22,7 @@ async def test_the_output_of_a_command_is_stored_with_its_run() -> None:
     async with InlineEngine(app) as engine:
         run_id = await app.enqueue("count")
         await settle(engine)
-        run = await app.run(run_id)
+        run = await app.runs.get(run_id)
 
     assert (run.status, run.output_payload, run.exit_code) == ("success", {"rows": 3}, 0)
 
@@ -36,7 +36,7 @@ async def test_an_output_that_cannot_be_one_is_tried_again_with_a_new_file(tmp_p
         await settle(engine)
         await engine.advance(timedelta(seconds=2))
         await settle(engine)
-        run = await app.run(run_id)
+        run = await app.runs.get(run_id)
 
     assert (run.status, run.output_payload, run.attempt) == ("success", {"path": "/x"}, 2)
 
@@ -51,8 +51,8 @@ async def test_the_next_step_reads_it_by_a_template() -> None:
     app.workflow(flow)
 
     async with InlineEngine(app) as engine:
-        await app.start_workflow("etl")
+        await app.workflows.start("etl")
         await settle(engine)
-        runs = await app.runs()
+        runs = await app.runs.page()
 
     assert "a b; exit 1" in [run.output_payload for run in runs]

@@ -40,7 +40,7 @@ async def test_the_jobs_of_the_page_end_as_it_says(
 
         run_id = await engine.app.enqueue(job)
         async with asyncio.timeout(20):
-            while not (run := await engine.app.run(run_id)).status.is_terminal:
+            while not (run := await engine.app.runs.get(run_id)).status.is_terminal:
                 await engine.run_until_idle()
                 await asyncio.sleep(0.002)
 

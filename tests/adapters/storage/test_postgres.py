@@ -106,6 +106,14 @@ class TestDedupe(contracts.DedupeContract):
     pass
 
 
+class TestDefinitionQueries(contracts.DefinitionQueryContract):
+    pass
+
+
+class TestRunQueries(contracts.RunQueryContract):
+    pass
+
+
 class TestEvents(contracts.EventContract):
     pass
 

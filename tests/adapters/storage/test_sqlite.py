@@ -87,6 +87,14 @@ class TestDedupe(suites.DedupeContract):
     pass
 
 
+class TestDefinitionQueries(suites.DefinitionQueryContract):
+    pass
+
+
+class TestRunQueries(suites.RunQueryContract):
+    pass
+
+
 class TestClaims(suites.ClaimContract):
     pass
 

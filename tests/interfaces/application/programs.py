@@ -30,7 +30,7 @@ def ended(child):
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 def count():
-    return len(app.wait(app.runs(limit=1000)))
+    return len(app.wait(app.runs.page(limit=1000)))
 """
 
 

@@ -56,7 +56,7 @@ def test_a_server_with_an_open_application_starts_workers_of_its_own(url: str) -
                 child.start()
                 await asyncio.to_thread(child.join)
                 await app.enqueue("job")
-                return child.exitcode, len(await app.runs())
+                return child.exitcode, len(await app.runs.page())
 
         print(*asyncio.run(main()))
         """,
@@ -77,10 +77,10 @@ def test_a_job_may_fork_in_its_worker(url: str) -> None:
             async with app:
                 node = await app.node(Settings(label="test"))
                 await node.start()
-                run = await app.wait_for_run(await app.enqueue(forks), timeout=30)
-                after = await app.wait_for_run(await app.enqueue("job"), timeout=30)
+                run = await app.runs.wait(await app.enqueue(forks), timeout=30)
+                after = await app.runs.wait(await app.enqueue("job"), timeout=30)
                 await node.stop()
-                return run.status.value, run.output_payload, after.status.value, len(await app.runs(job="job"))
+                return run.status.value, run.output_payload, after.status.value, len(await app.runs.page(job="job"))
 
         print(*asyncio.run(main()))
         """,

@@ -82,7 +82,7 @@ async def test_in_a_test_as_well(function: Callable[..., Any]) -> None:
     async with InlineEngine(app) as engine:
         await app.enqueue("job")
         await engine.run_until_idle()
-        [run] = await app.runs()
+        [run] = await app.runs.page()
 
     assert (run.status, run.output_payload) == ("success", 3)
 
@@ -102,8 +102,8 @@ async def test_what_is_given_back_to_be_awaited_can_be_cancelled(app: Foliot) ->
     async with served(app):
         run_id = await app.enqueue("job")
         assert await asyncio.to_thread(began.wait, 30)
-        await app.cancel(run_id)
-        run = await app.wait_for_run(run_id, timeout=30)
+        await app.runs.cancel(run_id)
+        run = await app.runs.wait(run_id, timeout=30)
 
     assert (run.status, ended.is_set()) == ("cancelled", True)
 
@@ -112,7 +112,7 @@ async def test_a_builtin_that_does_not_say_what_it_takes_is_called_with_what_the
     app.job(id="job")(dict)
 
     async with served(app):
-        run = await app.wait_for_run(await app.enqueue("job", {"a": 1}), timeout=30)
+        run = await app.runs.wait(await app.enqueue("job", {"a": 1}), timeout=30)
 
     assert run.output_payload == {"a": 1}
 
@@ -129,8 +129,8 @@ async def test_a_coroutine_that_comes_too_late_is_put_away(app: Foliot) -> None:
     async with served(app) as node:
         run_id = await app.enqueue(slow)
         assert await asyncio.to_thread(began.wait, 30)
-        await app.cancel(run_id)
-        run = await app.wait_for_run(run_id, timeout=30)
+        await app.runs.cancel(run_id)
+        run = await app.runs.wait(run_id, timeout=30)
         go_on.set()
         while node.abandoned:
             await asyncio.sleep(0.01)

@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from foliot import Foliot
-from foliot.app import opening
+from foliot.app import lifecycle
+from foliot.app.background import wait_on
 from foliot.errors import FoliotError, InUse, StorageUnavailable, WrongLoop
 from foliot.ports.runs import RunFilter
-from foliot.service.background import wait_on
-from foliot.wiring import Services, open_services
+from foliot.service.services import Services
+from foliot.wiring import open_services
 from tests.interfaces.application.programs import program
 from tests.interfaces.serving import outcome, served
 
@@ -33,7 +34,7 @@ async def test_a_plain_job_enqueues_from_its_thread(app: Foliot) -> None:
 
     async with served(app):
         runs = [await outcome(app, "parent") for _ in range(2)]
-        made = {run.id for run in await app.runs(job="job")}
+        made = {run.id for run in await app.runs.page(job="job")}
 
     assert [run.status for run in runs] == ["success", "success"]
     assert {run_id for run in runs for run_id in run.output_payload} == made
@@ -42,7 +43,7 @@ async def test_a_plain_job_enqueues_from_its_thread(app: Foliot) -> None:
 def test_one_loop_after_the_other_without_closing(app: Foliot) -> None:
     made = [asyncio.run(app.enqueue("job")) for _ in range(3)]
 
-    assert {run.id for run in app.wait(app.runs())} == set(made)
+    assert {run.id for run in app.wait(app.runs.page())} == set(made)
     app.wait(app.close())
 
 
@@ -113,7 +114,7 @@ def test_what_a_closed_loop_has_left_can_be_closed_from_another(app: Foliot) -> 
 
     asyncio.run(app.close())
 
-    assert app.wait(app.runs()) == []
+    assert app.wait(app.runs.page()) == []
     app.wait(app.close())
 
 
@@ -135,7 +136,7 @@ async def test_once_closed_it_is_open_nowhere_and_plain_code_is_answered_on_any_
     made = await app.enqueue("job")
     await app.close()
 
-    assert [run.id for run in app.wait(app.runs())] == [made]
+    assert [run.id for run in app.wait(app.runs.page())] == [made]
     await app.close()
 
 
@@ -187,7 +188,7 @@ async def test_a_storage_that_comes_too_late_is_closed(app: Foliot, tmp_path: Pa
             await app.open(late)
 
     with pytest.raises(RuntimeError, match="after shutdown"):
-        await late.desk.page(RunFilter())
+        await late.runs.records(RunFilter())
 
 
 async def test_a_storage_that_it_has_already_is_no_other(app: Foliot) -> None:
@@ -195,7 +196,7 @@ async def test_a_storage_that_it_has_already_is_no_other(app: Foliot) -> None:
         services = await app.open()
 
         assert await app.open(services) is services
-        assert await app.runs() == []
+        assert await app.runs.page() == []
 
 
 def test_what_a_block_uses_in_the_background_is_not_taken_from_it(app: Foliot) -> None:
@@ -204,7 +205,7 @@ def test_what_a_block_uses_in_the_background_is_not_taken_from_it(app: Foliot) -
     with pytest.raises(WrongLoop):
         asyncio.run(app.enqueue("job"))
 
-    assert app.wait(app.runs()) == []
+    assert app.wait(app.runs.page()) == []
     app.wait(app.__aexit__(None, None, None))
 
 
@@ -218,7 +219,7 @@ def test_plain_code_first_then_a_loop_then_plain_code(app: Foliot) -> None:
 
     made = [first, *asyncio.run(ask()), app.wait(app.enqueue("job"))]
 
-    assert {run.id for run in app.wait(app.runs())} == set(made)
+    assert {run.id for run in app.wait(app.runs.page())} == set(made)
     app.wait(app.close())
 
 
@@ -230,7 +231,7 @@ def test_what_is_under_way_in_the_background_ends_there_when_a_loop_takes_over(a
         services = await app.open()
         opened.set()
         assert await asyncio.to_thread(go_on.wait, 60)
-        return (await services.desk.get(made)).id
+        return (await services.runs.record(made)).id
 
     with ThreadPoolExecutor(1) as threads:
         looking = threads.submit(app.wait, look())
@@ -257,7 +258,7 @@ async def test_waiting_on_the_loop_that_has_to_answer_is_refused(app: Foliot) ->
         with pytest.raises(WrongLoop, match=r"await app\.enqueue"):
             app.wait(app.enqueue("job"))
 
-        assert await app.runs() == []
+        assert await app.runs.page() == []
 
 
 def test_waiting_inside_what_is_waited_for_is_refused(app: Foliot) -> None:
@@ -279,7 +280,7 @@ async def test_a_loop_in_another_thread_is_told_how_to_ask(app: Foliot) -> None:
     await app.open()
     made = await asyncio.to_thread(asyncio.run, ask())
 
-    assert [run.id for run in await app.runs()] == [made]
+    assert [run.id for run in await app.runs.page()] == [made]
     await app.close()
 
 
@@ -301,7 +302,7 @@ def test_many_loops_at_once_leave_one_that_has_it_open(app: Foliot) -> None:
         thread.join()
 
     assert set(told) <= {"enqueued", "wrong_loop"}
-    assert len(app.wait(app.runs())) == told.count("enqueued") >= 1
+    assert len(app.wait(app.runs.page())) == told.count("enqueued") >= 1
     app.wait(app.close())
 
 
@@ -324,18 +325,18 @@ def test_while_a_loop_opens_it_no_other_takes_its_place(app: Foliot, monkeypatch
         await asyncio.to_thread(go_on.wait, 10)  # whoever wrongly takes the place waits as well
         return await open_services(*given)
 
-    monkeypatch.setattr(opening, "open_services", open_slowly)
+    monkeypatch.setattr(lifecycle, "open_services", open_slowly)
     with ThreadPoolExecutor(1) as threads:
         made = threads.submit(asyncio.run, app.enqueue("job"))
         begun.wait()
         try:
             with pytest.raises(WrongLoop):
-                asyncio.run(app.runs())
+                asyncio.run(app.runs.page())
         finally:
             go_on.set()
 
         run_id = made.result()
-    assert [run.id for run in app.wait(app.runs())] == [run_id]
+    assert [run.id for run in app.wait(app.runs.page())] == [run_id]
     app.wait(app.close())
 
 
@@ -348,7 +349,7 @@ async def test_an_opening_that_failed_holds_no_place(tmp_path: Path) -> None:
 
     (tmp_path / "foliot.db").rmdir()
 
-    assert await asyncio.to_thread(asyncio.run, app.runs()) == []
+    assert await asyncio.to_thread(asyncio.run, app.runs.page()) == []
 
 
 def test_a_loop_that_ends_lets_go_of_those_who_wait_for_it() -> None:

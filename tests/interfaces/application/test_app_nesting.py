@@ -32,7 +32,7 @@ async def test_a_job_may_open_the_application_of_its_own_server(app: Foliot) -> 
 
     async with served(app):
         opens = await outcome(app, "opens")
-        child = await app.wait_for_run(str(opens.output_payload), timeout=30)
+        child = await app.runs.wait(str(opens.output_payload), timeout=30)
 
     assert (opens.status, child.status) == ("success", "success")
 
@@ -81,7 +81,7 @@ async def test_a_job_in_a_test_may_open_and_cannot_close(tmp_path: Path) -> None
         for job in ("opens", "closes"):
             await app.enqueue(job)
         await engine.run_until_idle()
-        runs = {run.job_id: run.status.value for run in await app.runs()}
+        runs = {run.job_id: run.status.value for run in await app.runs.page()}
 
     assert runs == {"opens": "success", "closes": "failed", "child": "success"}
     assert not (tmp_path / "production.db").exists()
@@ -97,13 +97,13 @@ async def test_a_plain_job_in_a_test_can_enqueue_and_cannot_wait_for_a_run() -> 
     app = Foliot()
     app.job(id="child")(lambda: 1)
     app.job(id="enqueues")(lambda: app.wait(app.enqueue("child")))
-    app.job(id="waits")(lambda: app.wait(app.wait_for_run(app.wait(app.enqueue("child")))))
+    app.job(id="waits")(lambda: app.wait(app.runs.wait(app.wait(app.enqueue("child")))))
 
     async with InlineEngine(app) as engine:
         for job in ("enqueues", "waits"):
             await app.enqueue(job)
         await engine.run_until_idle()
-        runs = {run.job_id: run for run in await app.runs()}
+        runs = {run.job_id: run for run in await app.runs.page()}
 
     assert (runs["enqueues"].status, runs["waits"].status, runs["child"].status) == ("success", "failed", "success")
     assert "WrongLoop" in str(runs["waits"].error_message)

@@ -3,14 +3,14 @@
 import asyncio
 import os
 
-from foliot.service.desk import Request
+from foliot.service.commands.runs import RunRequest
 from foliot.wiring import open_services
 
 
 async def main() -> None:
     services = await open_services(os.environ["FOLIOT_STORAGE"])
     while True:
-        for created in await services.desk.enqueue("quick", Request(), [None] * 3):
+        for created in await services.runs.create("quick", RunRequest(), [None] * 3):
             os.write(1, f"{created.run_id}\n".encode())
 
 

@@ -97,7 +97,7 @@ def _add_dangers(app: Foliot, effects: Path) -> None:
         """Does from inside what people do from outside, so that the process can die in the middle of it."""
         key = current_run().idempotency_key
         await app.enqueue("quick", dedupe_key=f"{key}-now")
-        await app.cancel(await app.enqueue("quick", dedupe_key=f"{key}-later", delay=3600))
+        await app.runs.cancel(await app.enqueue("quick", dedupe_key=f"{key}-later", delay=3600))
         storage = (await app.open()).storage
         await storage.schedules.pause([ScheduleId("victim")], paused=True)
         await storage.schedules.delete([ScheduleId("victim")])

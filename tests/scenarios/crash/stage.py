@@ -15,10 +15,10 @@ from foliot.engine.plans import Plans
 from foliot.engine.reaper import Reaper
 from foliot.ports.runs import RunFilter
 from foliot.ports.storage import Storage
-from foliot.service.desk import Request
+from foliot.service.commands.runs import RunRequest
+from foliot.service.services import Services
 from foliot.testing.invariants import read_books
 from foliot.testing.postgres import PostgresServer
-from foliot.wiring import Services
 from tests.scenarios.crash.effects import Effect, read_effects
 from tests.scenarios.crash.jobs import build, gate_of
 from tests.scenarios.crash.process import APP, FoliotProcess
@@ -137,7 +137,7 @@ class Stage:
             pass
 
     async def enqueue(self, job: str, count: int = 1, *, delay: float = 0, payload: object = None) -> list[str]:
-        created = await self.services.desk.enqueue(job, Request(delay=delay), [payload] * count)
+        created = await self.services.runs.create(job, RunRequest(delay=delay), [payload] * count)
         return [answer.run_id for answer in created]
 
     async def reap(self) -> None:

@@ -43,7 +43,7 @@ class Cast:
 
     async def ask(self, workflow: str) -> str:
         tag = f"tag-{len(self.tags)}"
-        execution = await self.stage.services.executions.start(workflow, {"tag": tag})
+        execution = await self.stage.services.workflows.start(workflow, {"tag": tag})
         self.tags[execution] = tag
         return execution
 

@@ -1,6 +1,6 @@
 """Rows about what runs print, whatever the database."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -10,6 +10,7 @@ from foliot.adapters.storage.shapes import Moment, sight
 from foliot.domain.ids import RunId, Token
 from foliot.domain.instant import Instant
 from foliot.domain.logs import LogChunk, Stream
+from foliot.ports.logs import LogSummary
 
 
 class ChunkRow(Struct, array_like=True, frozen=True, gc=False):
@@ -32,6 +33,14 @@ def _chunk(row: Any) -> LogChunk:
     if error is not None:
         return LogChunk(known.run_id, known.token, known.seq, Instant(known.at), "meta", f"{error.message}\n".encode())
     return LogChunk(known.run_id, known.token, known.seq, Instant(known.at), known.stream, known.data)
+
+
+def summary_of(starts: Sequence[Any], first: Sequence[Any], last: Sequence[Any], token: Token | None) -> LogSummary:
+    """Of rows: the starts, the first chunk from the start `token` on, and the last chunk."""
+    begins = [chunk for chunk in chunks_of(first) if chunk.token == token]
+    ends = chunks_of(last)
+    tokens = [Token(row[0]) for row in starts if isinstance(row[0], int)]
+    return LogSummary(tokens, begins[0] if begins else None, ends[0] if ends else None)
 
 
 def kept_from(moment: object) -> Instant | None:

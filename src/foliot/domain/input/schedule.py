@@ -14,7 +14,9 @@ from foliot.domain.tick import JitterMode
 from foliot.errors import InvalidSchedule, suggest
 
 _PAUSED = ("paused", "enabled")
-_ELSEWHERE = "A definition does not say whether it is paused: use pause_schedule, or upsert_schedule(paused=True)."
+_ELSEWHERE = (
+    "A definition does not say whether it is paused: use app.schedules.pause, or app.schedules.upsert(paused=True)."
+)
 _CATCHUP_ALIASES = {"fire_immediately": Catchup.ALL, "skip": Catchup.NONE}
 _JITTER_MODE = word_of(JitterMode, InvalidSchedule)
 _OVERLAP = word_of(Overlap, InvalidSchedule)

@@ -1,6 +1,5 @@
 """foliot backup: a copy of the database, while it is used."""
 
-import asyncio
 from pathlib import Path
 
 import click
@@ -8,10 +7,9 @@ import click
 from foliot.domain.secrets import public_url
 from foliot.interfaces.cli.options import json_option, storage_options
 from foliot.interfaces.cli.patience import ProgressLine
-from foliot.interfaces.cli.place import storage_url
+from foliot.interfaces.cli.place import copy_storage, storage_url
 from foliot.interfaces.cli.speaking import tell, tell_json
 from foliot.interfaces.cli.text import shown
-from foliot.wiring import back_up
 
 
 @click.command("backup")
@@ -25,7 +23,7 @@ def command(path: Path, storage: str | None, config: Path | None, as_json: bool)
     """
     url = storage_url(storage, config)
     with ProgressLine() as line:
-        made = asyncio.run(back_up(url, path, lambda done, of: line.show(f"copied {done} of {of} pages ...")))
+        made = copy_storage(url, path, lambda done, of: line.show(f"copied {done} of {of} pages ..."))
     sizes = {file: file.stat().st_size for file in made}
     if as_json:
         files = [{"path": str(file), "bytes": size} for file, size in sizes.items()]

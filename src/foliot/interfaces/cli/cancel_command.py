@@ -7,11 +7,11 @@ import click
 
 from foliot.domain.lease import CancelAnswer
 from foliot.errors import FoliotError
-from foliot.interfaces.cli.each import Done, do_each
+from foliot.interfaces.cli.batch import Result, run_batch
 from foliot.interfaces.cli.ids import complete_ids
 from foliot.interfaces.cli.options import json_option, storage_options
-from foliot.interfaces.cli.references import NAMING, find_run
-from foliot.wiring import Services
+from foliot.interfaces.cli.references import NAMING
+from foliot.service.services import Services
 
 _SAID: Final = {
     CancelAnswer.CANCELLED: "cancelled before it started",
@@ -26,14 +26,14 @@ _SAID: Final = {
 @json_option("one object per run")
 def command(runs: tuple[str, ...], storage: str | None, config: Path | None, as_json: bool) -> int:
     """End RUNS: at once if they have not started, by telling their worker if they have."""
-    return do_each(storage, config, runs, _cancel, as_json=as_json)
+    return run_batch(storage, config, runs, _cancel, as_json=as_json)
 
 
-async def _cancel(services: Services, name: str) -> Done:
-    run = await find_run(services, name)
-    answer = await services.desk.cancel(run.id)
+async def _cancel(services: Services, name: str) -> Result:
+    run = await services.runs.find(name)
+    answer = await services.runs.cancel(run.id)
     if answer not in _SAID:
         raise FoliotError(f"run {run.id} is over: {run.status}", hint="Run it again with: foliot retry RUN")
-    is_execution = answer is CancelAnswer.REQUESTED and await services.storage.executions.look([run.id])
+    is_execution = answer is CancelAnswer.REQUESTED and await services.workflows.is_execution(run.id)
     said = "its steps are being ended" if is_execution else _SAID[answer]
     return {"run_id": run.id, "answer": answer, "text": f"{run.id} {said}"}

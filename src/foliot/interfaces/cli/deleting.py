@@ -1,16 +1,11 @@
-"""What the commands that delete have in common."""
+"""The parts that the delete commands share."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
 
-from foliot.domain.ids import JobId
-from foliot.interfaces.cli.each import Deed, Done
-from foliot.service.paging import stored_schedules
-from foliot.wiring import Services
-
-Delete = Callable[[Services, str, bool], Awaitable[None]]
+from foliot.interfaces.cli.batch import Result
 
 
 def force_option(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -18,13 +13,7 @@ def force_option(function: Callable[..., Any]) -> Callable[..., Any]:
     return click.option("--force", is_flag=True, help=meaning)(function)
 
 
-def deleting(delete: Delete, *, force: bool) -> Deed:
-    """Delete a job or a workflow, and say which schedules have gone with it."""
-
-    async def deed(services: Services, name: str) -> Done:
-        schedules = [schedule.id async for schedule in stored_schedules(services.storage, JobId(name))]
-        await delete(services, name, force)
-        along = f" with {', '.join(schedules)}" if schedules else ""
-        return {"id": name, "schedules": schedules, "done": "deleted", "text": f"deleted {name}{along}"}
-
-    return deed
+def deleted(name: str, schedules: Sequence[str]) -> Result:
+    """Return the result of deleting a job or a workflow together with its schedules."""
+    along = f" with {', '.join(schedules)}" if schedules else ""
+    return {"id": name, "schedules": schedules, "done": "deleted", "text": f"deleted {name}{along}"}

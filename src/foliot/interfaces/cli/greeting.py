@@ -11,7 +11,7 @@ from foliot.interfaces.cli.configuration import contents
 from foliot.interfaces.cli.deployment_lines import all_changes
 from foliot.interfaces.cli.table import aligned, moment
 from foliot.interfaces.cli.text import shown
-from foliot.wiring import Services
+from foliot.service.services import Services
 
 
 async def greeting(
@@ -23,7 +23,7 @@ async def greeting(
         lines.insert(0, ("storage", public_url(storage)))
     if path is not None:
         lines.insert(0, ("configuration", f"{path}{'' if changes is None else _said(changes)}"))
-    coming = await services.overview.upcoming(1)
+    coming = (await services.queries.overview.page()).upcoming[:1]
     lines += [("next", f"{schedule.schedule_id} at {moment(schedule.next_run_at)}") for schedule in coming]
     return [
         f"Foliot {foliot.__version__}",

@@ -9,7 +9,7 @@ import click
 from click.shell_completion import CompletionItem
 
 if TYPE_CHECKING:
-    from foliot.wiring import Services
+    from foliot.service.services import Services
 
 Look = Callable[["Services"], Awaitable[list[CompletionItem]]]
 Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
@@ -41,32 +41,23 @@ async def _found(params: dict[str, Any], kinds: tuple[str, ...], incomplete: str
 
 
 async def _jobs(services: "Services") -> list[CompletionItem]:
-    jobs = await services.overview.jobs(limit=_MOST)
-    return [CompletionItem(job.id, help=job.description or job.kind) for job in jobs]
+    jobs = await services.queries.jobs.listed(limit=_MOST)
+    return [CompletionItem(one.job.id, help=one.job.description or one.job.kind) for one in jobs]
 
 
 async def _schedules(services: "Services") -> list[CompletionItem]:
-    schedules = await services.storage.schedules.page(limit=_MOST)
-    return [CompletionItem(one.id, help=one.revision.spec.expr) for one in schedules]
+    schedules = await services.queries.schedules.listed(limit=_MOST)
+    return [CompletionItem(one.schedule_id, help=one.schedule_expr) for one in schedules]
 
 
 async def _runs(services: "Services") -> list[CompletionItem]:
-    from foliot.ports.runs import RunFilter
-
-    runs = await services.desk.page(RunFilter(limit=50))
+    runs = await services.queries.runs.newest(limit=50)
     return [CompletionItem(run.id, help=f"{run.job_id} {run.status}") for run in runs]
 
 
 async def _workflows(services: "Services") -> list[CompletionItem]:
-    from foliot.errors import RowUnreadable
-
-    found = await services.workflows.page(limit=_MOST)
-    return [
-        CompletionItem(one.name, help=one.message)
-        if isinstance(one, RowUnreadable)
-        else CompletionItem(one.workflow_id, help=one.spec.description or f"version {one.version}")
-        for one in found
-    ]
+    found = await services.queries.workflows.all()
+    return [CompletionItem(one.id, help=one.description or f"version {one.version}") for one in found[:_MOST]]
 
 
 _LOOKS: Final[dict[str, Look]] = {"job": _jobs, "schedule": _schedules, "run": _runs, "workflow": _workflows}

@@ -7,14 +7,14 @@ import click
 
 from foliot.domain.workflow.jobs import PART_SOURCE
 from foliot.interfaces.cli.lazy import lazy_group
-from foliot.interfaces.cli.listing import Listed, all_jobs
 from foliot.interfaces.cli.misplaced import refuse_misplaced
 from foliot.interfaces.cli.options import json_option, storage_options
 from foliot.interfaces.cli.place import ask
 from foliot.interfaces.cli.speaking import say, tell_objects
 from foliot.interfaces.cli.table import Column, moment, print_table
 from foliot.interfaces.cli.words import job_state, rule, status
-from foliot.service.views import as_json
+from foliot.service.queries.documents import as_json
+from foliot.service.queries.jobs import ListedJob
 
 _COLUMNS: Final = (
     Column("JOB", is_whole=True),
@@ -49,24 +49,24 @@ def command(
         return
     found = [
         one
-        for one in ask(storage, config, all_jobs)
+        for one in ask(storage, config, lambda services: services.queries.jobs.all())
         if (is_all or one.job.source not in _OWN) and (tag is None or tag in one.job.tags)
     ]
     if as_json:
-        tell_objects(map(job_object, found))
+        tell_objects(map(_document, found))
         return
     print_table(_COLUMNS, map(_row, found))
     if not found:
         say("no jobs")
 
 
-def job_object(listed: Listed) -> dict[str, object]:
+def _document(listed: ListedJob) -> dict[str, object]:
     schedules = [as_json(schedule) for schedule in listed.schedules]
-    return {**as_json(listed.job), "state": job_state(*listed), "schedules": schedules}
+    return {**as_json(listed.job), "state": job_state(listed.job, listed.schedules), "schedules": schedules}
 
 
-def _row(listed: Listed) -> tuple[object, ...]:
-    job, schedules = listed
+def _row(listed: ListedJob) -> tuple[object, ...]:
+    job, schedules = listed.job, listed.schedules
     coming = [schedule.next_run_at for schedule in schedules if schedule.next_run_at and not schedule.paused]
     more = f" and {len(schedules) - 1} more" if len(schedules) > 1 else ""
     rules = f"{rule(schedules[0])}{more}" if schedules else "-"

@@ -15,8 +15,9 @@ from foliot.errors import StorageUnavailable
 from foliot.interfaces.cli.speaking import say, tell_json
 from foliot.interfaces.cli.table import is_terminal, moment
 from foliot.interfaces.cli.text import Cleaner
-from foliot.service.logs import Cursor, LogView
-from foliot.wiring import Services
+from foliot.service.queries.logs import Cursor, LogView
+from foliot.service.queries.runs import LogEndView
+from foliot.service.services import Services
 
 _END: Final = {
     LogState.COMPLETE: "complete",
@@ -30,7 +31,7 @@ _PATIENCE: Final = 1.0
 _MOST_PIECES: Final = 100_000
 
 
-def end_in_words(end: LogEnd) -> str:
+def end_in_words(end: LogEnd | LogEndView) -> str:
     if end.state is LogState.TRUNCATED and end.seen is not None:
         return f"truncated, {end.stored} of {end.seen} bytes are kept"
     return _END[end.state]

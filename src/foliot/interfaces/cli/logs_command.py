@@ -11,9 +11,9 @@ from foliot.interfaces.cli.ids import complete_ids
 from foliot.interfaces.cli.log_lines import JsonPrinter, TextPrinter, print_log
 from foliot.interfaces.cli.options import json_option, storage_options
 from foliot.interfaces.cli.place import ask
-from foliot.interfaces.cli.references import NAMING, find_run
-from foliot.interfaces.cli.step_lines import StepJsonPrinter, StepTextPrinter, print_steps, step_names
-from foliot.wiring import Services
+from foliot.interfaces.cli.references import NAMING
+from foliot.interfaces.cli.step_lines import StepJsonPrinter, StepTextPrinter, print_steps
+from foliot.service.services import Services
 
 
 @click.command("logs", epilog=NAMING)
@@ -47,8 +47,8 @@ def command(
         return
 
     async def show(services: Services) -> None:
-        found = await find_run(services, run)
-        steps = await step_names(services, found)
+        found = await services.runs.find(run)
+        steps = await services.queries.workflows.step_names(found)
         if steps is not None:
             if attempt is not None or tail is not None:
                 raise _not_for_executions(found.id)
@@ -62,8 +62,8 @@ def command(
 
 
 async def _stdout(services: Services, run: str, attempt: int | None) -> bytes:
-    found = await find_run(services, run)
-    if await step_names(services, found) is not None:
+    found = await services.runs.find(run)
+    if await services.queries.workflows.step_names(found) is not None:
         raise _not_for_executions(found.id)
     return await services.logs.raw_stdout(found.id, attempt)
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from foliot.interfaces.cli.each import do_each
+from foliot.interfaces.cli.batch import run_batch
 from foliot.interfaces.cli.ids import complete_ids
 from foliot.interfaces.cli.options import json_option, storage_options
 from foliot.interfaces.cli.pausing import pausing
@@ -19,4 +19,4 @@ def command(ids: tuple[str, ...], storage: str | None, config: Path | None, as_j
 
     Running work goes on. Ticks that pass meanwhile are written down as skipped (paused).
     """
-    return do_each(storage, config, ids, pausing(True), as_json=as_json)
+    return run_batch(storage, config, ids, pausing(True), as_json=as_json)

@@ -1,4 +1,4 @@
-"""Finding the database a command is about, and asking it something.
+"""Finding and opening the storage of a command.
 
 --storage or FOLIOT_STORAGE  >  [storage] of --config, FOLIOT_CONFIG or ./foliot.toml  >  sqlite:///foliot.db
 """
@@ -12,7 +12,8 @@ from typing import TypeVar
 from foliot.domain.defaults import DEFAULT_STORAGE
 from foliot.interfaces.cli.asides import said_aside
 from foliot.interfaces.cli.config_file import find_config
-from foliot.wiring import Services, open_services
+from foliot.service.services import Services
+from foliot.wiring import back_up, open_services
 
 Answer = TypeVar("Answer")
 Question = Callable[[Services], Awaitable[Answer]]
@@ -31,13 +32,18 @@ def storage_url(storage: str | None, config: Path | None) -> str:
 
 
 def ask(storage: str | None, config: Path | None, question: Question[Answer]) -> Answer:
-    """What the database answers. One that does not exist is refused, not created; an old one is not migrated."""
+    """Call a function with the open services. A missing storage is not created, an old one not migrated."""
     return asyncio.run(_ask(storage_url(storage, config), question))
 
 
 async def _ask(url: str, question: Question[Answer]) -> Answer:
     async with opened(url) as services:
         return await question(services)
+
+
+def copy_storage(url: str, target: Path, progress: Callable[[int, int], None]) -> list[Path]:
+    """Copy the storage to new files and return them."""
+    return asyncio.run(back_up(url, target, progress))
 
 
 @asynccontextmanager

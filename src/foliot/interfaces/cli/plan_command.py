@@ -1,21 +1,16 @@
 """foliot plan: what a configuration would change, and what would fire."""
 
 import asyncio
-import heapq
 import time
-from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import click
 
 from foliot.domain.comparison import compare
-from foliot.domain.deployment import Action, Changes, Current, Declared
-from foliot.domain.ids import ScheduleId
+from foliot.domain.deployment import Changes, Current, Declared
 from foliot.domain.instant import LATEST, Instant, from_timedelta, to_datetime, to_iso
-from foliot.domain.schedule import Revision, ScheduleSpec, anchored
-from foliot.domain.timetable import Timetable
+from foliot.domain.upcoming import UpcomingFire, upcoming_fires
 from foliot.errors import StorageMissing
 from foliot.interfaces.cli.config_file import require_config
 from foliot.interfaces.cli.configuration import usable_config
@@ -28,14 +23,6 @@ from foliot.interfaces.cli.speaking import say, tell, tell_json
 from foliot.interfaces.cli.table import Column, moment, print_table
 
 _COLUMNS: Final = (Column("WHEN"), Column("JOB", is_whole=True, stays=True), Column("SCHEDULE", is_whole=True))
-
-
-class Fire(NamedTuple):
-    """A moment at which a schedule would fire."""
-
-    at: Instant
-    schedule_id: ScheduleId
-    job_id: str
 
 
 @click.command("plan")
@@ -53,7 +40,7 @@ def command(storage: str | None, config: Path | None, within: str, limit: int, a
         configuration = usable_config(require_config(config))
         changes = asyncio.run(_plan(storage or configuration.storage, configuration.declared))
     now = Instant(time.time_ns() // 1_000_000)
-    coming = list(fires(changes, now, Instant(min(now + ahead, LATEST)), limit))
+    coming = list(upcoming_fires(changes, now, Instant(min(now + ahead, LATEST)), limit))
     if as_json:
         tell_json(_object(changes, coming))
     else:
@@ -66,7 +53,7 @@ def command(storage: str | None, config: Path | None, within: str, limit: int, a
 
 
 async def _plan(url: str, declared: Declared) -> Changes:
-    """Compared with what is stored; a database that is not there yet has nothing."""
+    """Compare with the stored definitions; a database that does not exist has none."""
     try:
         async with opened(url) as services:
             return await services.deployer.plan(declared)
@@ -74,26 +61,6 @@ async def _plan(url: str, declared: Declared) -> Changes:
         return compare(declared, Current())
 
 
-def fires(changes: Changes, now: Instant, until: Instant, limit: int) -> Iterator[Fire]:
-    """The next fires of all schedules as they would be, in order. Paused ones and disabled jobs do not fire."""
-    enabled: dict[str, bool] = {change.id: change.spec.enabled for change in changes.jobs}
-    enabled |= {change.id: change.spec.enabled for change in changes.workflows}
-    sequences = [
-        _fires_of(change.id, change.spec, now, until)
-        for change in changes.schedules
-        if change.action is not Action.REMOVED and not change.paused and enabled[change.spec.target]
-    ]
-    yield from islice(heapq.merge(*sequences), limit)
-
-
-def _fires_of(schedule_id: ScheduleId, spec: ScheduleSpec, now: Instant, until: Instant) -> Iterator[Fire]:
-    timetable = Timetable(schedule_id, [Revision(1, now, anchored(spec, now))])
-    at = timetable.next(now)
-    while at is not None and at <= until:
-        yield Fire(at, schedule_id, spec.target)
-        at = timetable.next(at)
-
-
-def _object(changes: Changes, coming: list[Fire]) -> dict[str, object]:
+def _object(changes: Changes, coming: list[UpcomingFire]) -> dict[str, object]:
     planned = [{"at": to_iso(one.at), "schedule_id": one.schedule_id, "job_id": one.job_id} for one in coming]
     return {"changes": list(change_objects(changes)), "fires": planned}

@@ -17,7 +17,7 @@ from foliot.domain.instant import MINUTE, SECOND, Millis
 from foliot.errors import FoliotError, InvalidInput, NotFound, OwnedElsewhere
 from foliot.interfaces.cli.at_rest import QUIET, Fingerprint, directories, fingerprint, places_of, read_at_rest
 from foliot.interfaces.cli.deployment_lines import all_changes
-from foliot.wiring import Services
+from foliot.service.services import Services
 
 if TYPE_CHECKING:
     from watchfiles import Change

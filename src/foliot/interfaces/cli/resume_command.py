@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from foliot.interfaces.cli.each import do_each
+from foliot.interfaces.cli.batch import run_batch
 from foliot.interfaces.cli.ids import complete_ids
 from foliot.interfaces.cli.options import json_option, storage_options
 from foliot.interfaces.cli.pausing import pausing
@@ -16,4 +16,4 @@ from foliot.interfaces.cli.pausing import pausing
 @json_option("one object per id")
 def command(ids: tuple[str, ...], storage: str | None, config: Path | None, as_json: bool) -> int:
     """Let jobs or schedules fire again. A job stands for all its schedules."""
-    return do_each(storage, config, ids, pausing(False), as_json=as_json)
+    return run_batch(storage, config, ids, pausing(False), as_json=as_json)

@@ -1,21 +1,21 @@
 """foliot runs: what ran, what runs, what waits."""
 
+from collections.abc import Awaitable
 from pathlib import Path
 
 import click
 
-from foliot.domain.ids import JobId, ScheduleId
-from foliot.domain.run import Run, Status, parse_status
+from foliot.domain.run import Status, parse_status
 from foliot.interfaces.cli.ids import complete_ids
 from foliot.interfaces.cli.options import json_option, storage_options
 from foliot.interfaces.cli.place import ask
-from foliot.interfaces.cli.references import NAMING, find_run
+from foliot.interfaces.cli.references import NAMING
 from foliot.interfaces.cli.speaking import say, tell_objects
 from foliot.interfaces.cli.table import print_table
 from foliot.interfaces.cli.words import RUN_COLUMNS, run_row
-from foliot.ports.runs import RunFilter
-from foliot.service.views import as_json, view_run
-from foliot.wiring import Services
+from foliot.service.queries.documents import as_json
+from foliot.service.queries.run_view import RunView
+from foliot.service.services import Services
 
 
 def _statuses(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
@@ -41,29 +41,18 @@ def command(
     as_json: bool,
 ) -> None:
     """List runs, newest first."""
-    only = RunFilter(
-        job_id=None if job is None else JobId(job),
-        schedule_id=None if schedule is None else ScheduleId(schedule),
-        status=None if status is None else parse_status(status),
-        limit=limit,
-    )
+    known = None if status is None else parse_status(status)
 
-    async def page(services: Services) -> list[Run]:
-        whole = None if root is None else (await find_run(services, root)).id
-        found = await services.desk.page(only._replace(root=whole))
-        if not found and job is not None:
-            await services.registrar.job(job)
-        if not found and schedule is not None:
-            await services.registrar.schedule(schedule)
-        return found
+    def page(services: Services) -> Awaitable[list[RunView]]:
+        return services.queries.runs.newest(job=job, schedule=schedule, status=known, root=root, limit=limit)
 
     _print(ask(storage, config, page), as_json)
 
 
-def _print(runs: list[Run], is_json: bool) -> None:
+def _print(runs: list[RunView], is_json: bool) -> None:
     if is_json:
-        tell_objects(as_json(view_run(run)) for run in runs)
+        tell_objects(as_json(run) for run in runs)
         return
-    print_table(RUN_COLUMNS, [run_row(view_run(run)) for run in runs])
+    print_table(RUN_COLUMNS, [run_row(run) for run in runs])
     if not runs:
         say("no runs")

@@ -1,6 +1,5 @@
 """foliot schedules: when things are due."""
 
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -8,15 +7,14 @@ import click
 
 from foliot.interfaces.cli.ids import complete_ids
 from foliot.interfaces.cli.lazy import lazy_group
-from foliot.interfaces.cli.listing import all_schedules
 from foliot.interfaces.cli.misplaced import refuse_misplaced
 from foliot.interfaces.cli.options import json_option, storage_options
 from foliot.interfaces.cli.place import ask
 from foliot.interfaces.cli.speaking import say, tell_objects
 from foliot.interfaces.cli.table import Column, moment, print_table
 from foliot.interfaces.cli.words import rule, schedule_state
-from foliot.service.views import ScheduleView, as_json
-from foliot.wiring import Services
+from foliot.service.queries.documents import as_json
+from foliot.service.queries.schedule_view import ScheduleView
 
 _COLUMNS: Final = (
     Column("SCHEDULE", is_whole=True),
@@ -44,20 +42,13 @@ def command(context: click.Context, storage: str | None, config: Path | None, jo
     if context.invoked_subcommand is not None:
         refuse_misplaced(context, context.invoked_subcommand)
         return
-    found = ask(storage, config, partial(_schedules, job=job))
+    found = ask(storage, config, lambda services: services.queries.schedules.all(job))
     if as_json:
         tell_objects(map(_object, found))
         return
     print_table(_COLUMNS, map(_row, found))
     if not found:
         say("no schedules")
-
-
-async def _schedules(services: Services, job: str | None) -> list[ScheduleView]:
-    found = await all_schedules(services, job)
-    if not found and job is not None:
-        await services.registrar.job(job)
-    return found
 
 
 def _object(schedule: ScheduleView) -> dict[str, object]:

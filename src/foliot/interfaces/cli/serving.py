@@ -34,7 +34,8 @@ from foliot.interfaces.cli.signals import EARLY, STOPS, EarlyStop
 from foliot.interfaces.cli.target import load_app
 from foliot.interfaces.line_writer import LineWriter
 from foliot.interfaces.logs import configure_logging
-from foliot.wiring import Reach, Services, open_services, take_descriptors
+from foliot.service.services import Services
+from foliot.wiring import Reach, open_services, take_descriptors
 
 log = logging.getLogger("foliot")
 

@@ -8,15 +8,14 @@ from typing import Final, Protocol
 from foliot.domain.ids import RunId
 from foliot.domain.logs import LogEnd, LogState
 from foliot.domain.run import Run
-from foliot.domain.workflow.jobs import GRAPH
 from foliot.errors import StorageUnavailable
 from foliot.interfaces.cli.log_lines import TextPrinter, end_in_words, end_object, piece_object, print_log
 from foliot.interfaces.cli.speaking import say, tell_json
 from foliot.interfaces.cli.table import is_terminal, moment
 from foliot.interfaces.cli.text import Cleaner, shown
-from foliot.service.logs import LogView
-from foliot.service.step_logs import StepLogs, StepPiece
-from foliot.wiring import Services
+from foliot.service.queries.logs import LogView
+from foliot.service.queries.step_logs import StepLogs, StepPiece
+from foliot.service.services import Services
 
 _PATIENCE: Final = 1.0
 _WIDEST: Final = 24
@@ -112,27 +111,16 @@ class StepTextPrinter:
 
 async def follow_run(services: Services, run: Run) -> None:
     """Print what a run prints until it is over; of an execution, what its steps do."""
-    names = await step_names(services, run)
+    names = await services.queries.workflows.step_names(run)
     if names is None:
         await print_log(services, run.id, TextPrinter(), is_following=True)
     else:
         await print_steps(services, run.id, StepTextPrinter(names), is_following=True)
 
 
-async def step_names(services: Services, run: Run) -> list[str] | None:
-    """The steps of the execution that a run is; None for any other run."""
-    begun = await services.storage.executions.steps(run.id)
-    if begun:
-        return [step.name for step in begun]
-    jobs = await services.storage.jobs.get([run.job_id])
-    if run.job_id not in jobs or jobs[run.job_id].spec.kind != GRAPH:
-        return None
-    return [step.name for step in (await services.workflows.get(run.job_id)).spec.steps]
-
-
 async def print_steps(services: Services, run_id: RunId, printer: StepPrinter, *, is_following: bool) -> None:
     """Print what the steps of an execution printed; if it is followed, until it is over."""
-    logs = StepLogs(services.storage, services.clock, run_id)
+    logs = services.queries.step_logs(run_id)
     async for step, piece in _followed(logs) if is_following else logs.new():
         printer.piece(step, piece)
     printer.end(LogEnd(LogState.COMPLETE if logs.is_over else LogState.OPEN))

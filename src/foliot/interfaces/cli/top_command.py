@@ -11,14 +11,15 @@ from typing import Any
 import click
 
 from foliot.errors import StorageUnavailable
-from foliot.interfaces.cli.frame import Frame
 from foliot.interfaces.cli.numbers import seconds_within
 from foliot.interfaces.cli.options import json_option, storage_options
 from foliot.interfaces.cli.place import ask
+from foliot.interfaces.cli.render.overview import headline, overview_document, sections
 from foliot.interfaces.cli.speaking import tell, tell_json
 from foliot.interfaces.cli.table import console, is_terminal, print_table, rich_table
 from foliot.interfaces.cli.text import shown
-from foliot.wiring import Services
+from foliot.service.queries.overview import OverviewPage
+from foliot.service.services import Services
 
 
 @click.command("top")
@@ -31,16 +32,16 @@ def command(storage: str | None, config: Path | None, once: bool, every: float, 
     if not (once or as_json) and is_terminal():
         ask(storage, config, lambda services: _watch(services, every))
         return
-    frame = ask(storage, config, Frame.gather)
+    page = ask(storage, config, lambda services: services.queries.overview.page())
     if as_json:
-        tell_json(frame.document())
+        tell_json(overview_document(page))
     else:
-        _print(frame)
+        _print(page)
 
 
-def _print(frame: Frame) -> None:
-    tell(frame.headline)
-    for section in frame.sections():
+def _print(page: OverviewPage) -> None:
+    tell(headline(page))
+    for section in sections(page):
         tell(f"\n{section.title}")
         print_table(section.columns, section.rows)
 
@@ -64,12 +65,12 @@ async def _picture(services: Services, width: int) -> Any:
     from rich.text import Text
 
     try:
-        frame = await Frame.gather(services)
+        page = await services.queries.overview.page()
     except StorageUnavailable as error:
         # It may be back for the next picture: a view that is left open all day outlives a restart.
         return Text(shown(error.message), style="red")
-    parts: list[Any] = [Text(frame.headline, style="bold")]
-    for section in frame.sections():
+    parts: list[Any] = [Text(headline(page), style="bold")]
+    for section in sections(page):
         rows = [[shown(cell) for cell in row] for row in section.rows]
         parts += [Text(f"\n{section.title}", style="bold cyan"), rich_table(section.columns, rows, width=width)]
     return Group(*parts)

@@ -5,15 +5,14 @@ from typing import Final
 
 import click
 
-from foliot.domain.ids import RunId
 from foliot.interfaces.cli.ids import complete_ids
 from foliot.interfaces.cli.json_input import read_json
 from foliot.interfaces.cli.moments import read_moment, read_span
 from foliot.interfaces.cli.options import json_option, storage_options
 from foliot.interfaces.cli.place import ask
 from foliot.interfaces.cli.waiting import see_through
-from foliot.service.desk import Request
-from foliot.wiring import Services
+from foliot.service.commands.runs import RunRequest
+from foliot.service.services import Services
 
 _AT: Final = 'Use ISO 8601, such as "2026-01-31T08:00Z"; for a length of time from now use --delay.'
 
@@ -43,7 +42,7 @@ def command(
     as_json: bool,
 ) -> int:
     """Start a run of JOB and print its id. Of a workflow it is an execution, and the payload its parameters."""
-    request = Request(
+    request = RunRequest(
         payload=None if payload is None else read_json(payload, "--payload"),
         run_at=None if at is None else read_moment(at, hint=_AT),
         delay=None if delay is None else read_span(delay),
@@ -53,14 +52,7 @@ def command(
     )
 
     async def trigger(services: Services) -> int:
-        run_id = await _start(services, job, request)
+        run_id = await services.workflows.trigger(job, request)
         return await see_through(services, run_id, wait=wait, follow=follow, is_json=as_json)
 
     return ask(storage, config, trigger)
-
-
-async def _start(services: Services, job: str, request: Request) -> RunId:
-    """Of a workflow, an execution: the payload is its parameters."""
-    if not await services.workflows.exists(job):
-        return await services.desk.trigger(job, request)
-    return await services.executions.start(job, request.payload, request=request)

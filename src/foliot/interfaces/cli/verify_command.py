@@ -16,8 +16,8 @@ from foliot.interfaces.cli.patience import ProgressLine
 from foliot.interfaces.cli.place import ask
 from foliot.interfaces.cli.speaking import say, tell, tell_json
 from foliot.interfaces.cli.text import counted, shown
-from foliot.service.verify import Report, verify, verify_rows
-from foliot.wiring import Services
+from foliot.service.queries.verify import Report
+from foliot.service.services import Services
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MEND = "declare it again, or restore it from a backup"
@@ -35,8 +35,7 @@ def command(storage: str | None, config: Path | None, since: str, as_json: bool)
     async def check(services: Services) -> list[Report]:
         with ProgressLine() as line:
             tally = Tally(line)
-            ledgers = [tally.add(report) async for report in verify(services.storage, after)]
-            return ledgers + [report async for report in verify_rows(services.storage, after)]
+            return [tally.add(report) async for report in services.queries.ledgers.verify(after)]
 
     reports = ask(storage, config, check)
     for report in reports:
@@ -63,7 +62,7 @@ class Tally:
         self._schedules = self._ticks = 0
 
     def add(self, report: Report) -> Report:
-        self._schedules += 1
+        self._schedules += report.schedule_id is not None
         self._ticks += report.ticks
         self._line.show(f"{self._schedules} schedules, {self._ticks} ticks ...")
         return report

@@ -1,13 +1,14 @@
 """A run that was started: its id, and for whoever waits its lines and how it ended."""
 
 from foliot.domain.ids import RunId
-from foliot.domain.run import Run, Status
+from foliot.domain.run import Status
 from foliot.interfaces.cli.speaking import say, surely, tell, tell_done, tell_json, warn
 from foliot.interfaces.cli.step_lines import follow_run
 from foliot.interfaces.cli.text import shown
 from foliot.interfaces.cli.words import last_line, status
-from foliot.service.views import as_json, view_run
-from foliot.wiring import Services
+from foliot.service.queries.documents import as_json
+from foliot.service.queries.run_view import RunView
+from foliot.service.services import Services
 
 
 async def see_through(services: Services, run_id: RunId, *, wait: bool, follow: bool, is_json: bool) -> int:
@@ -19,24 +20,21 @@ async def see_through(services: Services, run_id: RunId, *, wait: bool, follow: 
         (say if follow or is_json else tell)(run_id)
     await _warn_without_worker(services, run_id)
     if follow:
-        await follow_run(services, await services.desk.get(run_id))
-    [run] = await services.presence.ended(run_id)
-    return _tell_end(run, is_json=is_json)
+        await follow_run(services, await services.runs.record(run_id))
+    return _tell_end(await services.runs.wait(run_id), is_json=is_json)
 
 
 async def _warn_without_worker(services: Services, run_id: RunId) -> None:
-    run = await services.desk.get(run_id)
-    workers = await services.overview.workers()
-    if not any(worker.is_alive and run.queue in worker.queues for worker in workers):
-        warn(f'no worker of queue "{run.queue}" is alive: the run waits', "Start one with: foliot serve")
+    queue = await services.queries.runs.unserved_queue(run_id)
+    if queue is not None:
+        warn(f'no worker of queue "{queue}" is alive: the run waits', "Start one with: foliot serve")
 
 
-def _tell_end(run: Run, *, is_json: bool) -> int:
-    """Say how a run ended. The exit code is 1 unless it is a success."""
-    view = view_run(run)
+def _tell_end(run: RunView, *, is_json: bool) -> int:
+    """Print how a run ended. Return the exit code: 1 unless it is a success."""
     if is_json:
-        tell_json(as_json(view))
+        tell_json(as_json(run))
     else:
-        error = f": {last_line(view.error_message)}" if view.error_message else ""
-        say(shown(f"{status(view)}{error}"))
+        error = f": {last_line(run.error_message)}" if run.error_message else ""
+        say(shown(f"{status(run)}{error}"))
     return 0 if run.status is Status.SUCCESS else 1

@@ -11,7 +11,9 @@ from foliot.domain.instant import LATEST, to_datetime
 from foliot.domain.retry import Retry
 from foliot.domain.schedule import ScheduleType
 from foliot.interfaces.cli.table import Column, moment, span
-from foliot.service.views import JobView, RunView, ScheduleView, TickView
+from foliot.service.queries.job_view import JobView
+from foliot.service.queries.run_view import RunView
+from foliot.service.queries.schedule_view import ScheduleView, TickView
 
 RUN_COLUMNS: Final = (
     Column("RUN", is_whole=True),

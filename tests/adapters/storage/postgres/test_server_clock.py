@@ -8,7 +8,7 @@ from foliot.domain.ids import JobId, first_id_at
 from foliot.domain.instant import DAY, HOUR, MINUTE, SECOND, Instant, Millis
 from foliot.domain.job import JobSpec
 from foliot.domain.run import Status
-from foliot.service.desk import Request
+from foliot.service.commands.runs import RunRequest
 from foliot.testing.clock import VirtualClock
 from foliot.wiring import open_services
 
@@ -34,21 +34,21 @@ def _id_in(span: Millis | int) -> str:
 @pytest.mark.parametrize("error", [HOUR, -HOUR, SECOND])
 async def test_a_run_that_is_asked_for_now_is_ready_now(dsn: str, error: Millis) -> None:
     services = await open_services(dsn, WrongClock(error))
-    await services.registrar.put_jobs({JobId("noop"): JobSpec(kind="shell", spec={"command": "true"})})
+    await services.jobs.put({JobId("noop"): JobSpec(kind="shell", spec={"command": "true"})})
 
-    [first] = await services.desk.enqueue("noop", Request())
-    [second] = await services.desk.enqueue("noop", Request(delay=0, dedupe_key="k"))
-    [delayed] = await services.desk.enqueue("noop", Request(delay=60))
-    runs = await services.storage.runs.get([first.run_id, second.run_id, delayed.run_id])
+    first = await services.runs.enqueue("noop", RunRequest())
+    second = await services.runs.enqueue("noop", RunRequest(delay=0, dedupe_key="k"))
+    delayed = await services.runs.enqueue("noop", RunRequest(delay=60))
+    runs = await services.storage.runs.get([first, second, delayed])
     await services.close()
 
-    assert [runs[one.run_id].status for one in (first, second, delayed)] == [
+    assert [runs[one].status for one in (first, second, delayed)] == [
         Status.QUEUED,
         Status.QUEUED,
         Status.SCHEDULED,
     ]
-    assert abs(runs[delayed.run_id].due_at - SystemClock().now()) < 2 * MINUTE
-    assert _id_in(-MINUTE) < first.run_id < _id_in(MINUTE)
+    assert abs(runs[delayed].due_at - SystemClock().now()) < 2 * MINUTE
+    assert _id_in(-MINUTE) < first < _id_in(MINUTE)
 
 
 def test_before_the_first_answer_the_own_clock_is_believed() -> None:

@@ -11,7 +11,7 @@ from foliot.domain.ids import JobId
 from foliot.domain.instant import MINUTE, Instant
 from foliot.errors import RowUnreadable
 from foliot.ports.runs import RunFilter
-from foliot.service.verify import verify, verify_rows
+from foliot.service.queries.verify import verify, verify_rows
 from foliot.testing.builders import REPORT, every
 from foliot.testing.clock import VirtualClock
 from foliot.testing.conformance.storage.passages import opened

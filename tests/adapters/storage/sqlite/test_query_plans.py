@@ -36,12 +36,13 @@ def queries() -> Iterator[tuple[str, str]]:
         if file.stem not in ("logs", "run_listing"):
             yield from load_queries(file).items()
     listing = load_queries(_SQL / "run_listing.sql")
-    yield "get_runs", listing["get_runs"]
-    yield "attempts", listing["attempts"]
+    for name in ("get_runs", "attempts", "overrides"):
+        yield name, listing[name]
     choices = ((None, *Status), (None, JobId("a")), (None, ScheduleId("b")), (None, RunId("c")))
     for status, job_id, schedule_id, root in product(*choices):
         name = f"page_runs {status or 'any'} {job_id or ''} {schedule_id or ''} {root or ''}"
         yield name, page_query(RunFilter(job_id, schedule_id, status, root=root))
+        yield f"{name} ids", page_query(RunFilter(job_id, schedule_id, status, root=root), "page_ids")
 
 
 @pytest.fixture

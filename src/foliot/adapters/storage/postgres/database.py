@@ -1,5 +1,6 @@
 """One database: connections, transactions, and what to do when they fail.
 
+    snapshot(look)        BEGIN REPEATABLE READ, READ ONLY, look, COMMIT
     write(verb, work)     BEGIN, work, events, before_commit, COMMIT, after_commit, ring the bell
         is_single         work is one statement and notes no event: it needs no BEGIN, and no answer is waited for twice
         collision         once more, after a pause
@@ -47,6 +48,7 @@ SETTINGS: Final = {
     "jit": "off",
 }
 _BEGIN: Final = "BEGIN ISOLATION LEVEL READ COMMITTED"
+_BEGIN_SNAPSHOT: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _LAST_WORD: Final = 1.0
 """Seconds that a server has to end what was given up. After that it is taken for gone."""
 
@@ -117,6 +119,19 @@ def _are_bytes(values: list[object]) -> bool:
 Work = Callable[[Transaction], Awaitable[T]]
 
 
+class Snapshot:
+    """One state of the database. Who asks by a text that no row can hold finds nothing."""
+
+    def __init__(self, connection: "asyncpg.pool.PoolConnectionProxy[Any]", schema: str) -> None:
+        self._connection = connection
+        self._statements = statements(schema)
+
+    async def rows(self, name: str, *values: object) -> list[Any]:
+        # Looked at before they are sent: an error of the server would end the transaction.
+        possible = without_impossible(values)
+        return [] if possible is None else await self._connection.fetch(self._statements[name], *_sent(possible))
+
+
 class Database:
     """Connections to one schema of one database, shared by all verbs."""
 
@@ -129,7 +144,8 @@ class Database:
         self._statements = statements(dsn.schema)
         # Behind a transaction pooler a setting holds for one transaction, so each one brings its own.
         settings = "".join(f"; SET LOCAL {name} = '{value}'" for name, value in SETTINGS.items())
-        self._begin = _BEGIN + settings if dsn.is_pooled else _BEGIN
+        self._settings = settings if dsn.is_pooled else ""
+        self._begin = _BEGIN + self._settings
 
     async def rows(self, name: str, *values: object) -> list[Any]:
         """Read, outside any transaction of ours. Who asks by a text that no row can hold finds nothing."""
@@ -152,6 +168,22 @@ class Database:
     async def value(self, name: str, *values: object) -> Any:
         found = await self.rows(name, *values)
         return found[0][0] if found else None
+
+    async def snapshot(self, look: Callable[[Snapshot], Awaitable[T]]) -> T:
+        """Read several things from one state of the database. After a failure `look` may be called again."""
+
+        async def once() -> T:
+            async with self._pool.acquire() as connection:
+                try:
+                    await connection.execute(_BEGIN_SNAPSHOT + self._settings)
+                    answer = await look(Snapshot(connection, self.dsn.schema))
+                    await connection.execute("COMMIT")
+                except BaseException:
+                    await _roll_back(connection)
+                    raise
+                return answer
+
+        return await self._persist(once, lambda: True)
 
     async def now(self, at: Instant | None) -> Instant:
         if at is not None:

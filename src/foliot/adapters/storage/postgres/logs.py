@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from functools import partial
 
-from foliot.adapters.storage.log_rows import chunks_of, kept_from
+from foliot.adapters.storage.log_rows import chunks_of, kept_from, summary_of
 from foliot.adapters.storage.postgres.arrays import columns
-from foliot.adapters.storage.postgres.database import Database, Transaction, divide
+from foliot.adapters.storage.postgres.database import Database, Snapshot, Transaction, divide
 from foliot.domain.ids import RunId, Token
 from foliot.domain.instant import Instant
 from foliot.domain.logs import LogChunk
+from foliot.ports.logs import LogSummary
 
 
 class PostgresLogs:
@@ -34,6 +35,14 @@ class PostgresLogs:
 
     async def tail(self, run_id: RunId, *, limit: int) -> list[LogChunk]:
         return chunks_of(reversed(await self._database.rows("last_logs", run_id, limit)))
+
+    async def summary(self, run_id: RunId, token: Token | None) -> LogSummary:
+        async def look(snapshot: Snapshot) -> LogSummary:
+            first = [] if token is None else await snapshot.rows("read_logs", run_id, token, -1, 1)
+            last = await snapshot.rows("last_logs", run_id, 1)
+            return summary_of(await snapshot.rows("log_starts", run_id), first, last, token)
+
+        return await self._database.snapshot(look)
 
     async def kept_from(self) -> Instant | None:
         return kept_from(await self._database.value("logs_kept_from"))

@@ -27,7 +27,7 @@ from foliot.domain.mark import MarkAnswer, Marked
 from foliot.domain.outcome import Reason
 from foliot.domain.run import TERMINAL, AttemptRecord, Ended, NewRun, Run, Status, rank
 from foliot.errors import Unstorable
-from foliot.ports.runs import Created, Depth, Exchanged, Released, RunFilter
+from foliot.ports.runs import Created, Exchanged, Released, RunFilter
 from foliot.ports.storage import Topic
 
 _TROUBLE: Final = TERMINAL - {Status.SUCCESS}
@@ -263,25 +263,12 @@ class PostgresRuns:
         return {run.id: run for run in runs}
 
     async def page(self, only: RunFilter) -> list[Run]:
-        values = (self._project, only.before, only.limit, only.job_id, only.schedule_id, only.status)
-        if only.root is None:
-            rows = await self._database.rows(_page_query(only), *values)
-        else:
-            rows = await self._database.rows("page_parts", *values, only.root)
+        rows = await self._database.rows(*page_statement(self._project, only))
         found = await self.get([row[0] for row in rows])
         return [found[row[0]] for row in rows if row[0] in found]
 
-    async def latest(self, job_ids: Collection[JobId]) -> dict[JobId, Run]:
-        rows = await self._database.rows("latest_runs", self._project, list(job_ids))
-        found = await self.get([row[0] for row in rows])
-        return {run.job_id: run for run in found.values()}
-
     async def overrides(self, run_id: RunId) -> bytes | None:
         return read_overrides(await self._database.value("overrides", run_id), run_id)
-
-    async def depth(self, limit: int) -> Depth:
-        [(running, queued, scheduled)] = await self._database.rows("depth", limit)
-        return Depth(running, min(queued, limit), scheduled)
 
     async def attempts(self, run_id: RunId) -> list[AttemptRecord]:
         return [attempt_of(row) for row in await self._database.rows("attempts", run_id)]
@@ -354,6 +341,12 @@ def _merge_marks(
         for run_id, marked in second[0].items()
     }
     return answers, first[1] | second[1]
+
+
+def page_statement(project: str, only: RunFilter) -> tuple[Any, ...]:
+    """The name of the statement for a filter, and its values: it finds the ids of the runs."""
+    values = (project, only.before, only.limit, only.job_id, only.schedule_id, only.status)
+    return (_page_query(only), *values) if only.root is None else ("page_parts", *values, only.root)
 
 
 def _page_query(only: RunFilter) -> str:

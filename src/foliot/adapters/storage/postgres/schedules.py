@@ -25,7 +25,6 @@ from foliot.adapters.storage.rows import (
     revision_of,
     schedule_of,
     tick_of,
-    tick_sight_of,
 )
 from foliot.adapters.storage.starts import starts
 from foliot.domain import edit
@@ -38,7 +37,7 @@ from foliot.domain.schedule import Revision, Schedule
 from foliot.domain.tick import TickRecord
 from foliot.errors import RowUnreadable, Unstorable
 from foliot.ports.definitions import NewSchedule
-from foliot.ports.schedules import DueBatch, Ledger, TickSight
+from foliot.ports.schedules import DueBatch, Ledger
 from foliot.ports.storage import Topic
 
 _SIDE_BY_SIDE: Final = 3
@@ -142,9 +141,6 @@ class PostgresSchedules:
         query = "page_schedules" if job_id is None else "page_schedules_of_job"
         return await self._read(await self._database.rows(query, self._project, after, limit, job_id))
 
-    async def upcoming(self, limit: int) -> list[Schedule]:
-        return await self._read(await self._database.rows("upcoming_schedules", limit))
-
     async def _read(self, rows: Sequence[Row]) -> list[Schedule]:
         return (await _read(self._database.rows, self._project, rows)).shown
 
@@ -158,13 +154,6 @@ class PostgresSchedules:
 
     async def shared_runs(self, uid: ScheduleUid, *, after: Instant) -> list[RunId]:
         return [RunId(run_id) for (run_id,) in await self._database.rows("shared_runs", uid, after)]
-
-    async def latest_ticks(self, uid: ScheduleUid, *, limit: int) -> list[TickSight]:
-        return [tick_sight_of(row) for row in await self._database.rows("latest_ticks", uid, limit)]
-
-    async def ledger(self, schedule_id: ScheduleId) -> Ledger | None:
-        found = await self._ledgers(await self._database.rows("ledger", self._project, schedule_id))
-        return found[0] if found else None
 
     async def ledgers(
         self, *, after: ScheduleUid | None = None, limit: int = 100, ids: Collection[ScheduleId] | None = None

@@ -17,6 +17,7 @@ from foliot.adapters.storage.postgres.logs import PostgresLogs
 from foliot.adapters.storage.postgres.migrate import check_encoding, check_version, migrate
 from foliot.adapters.storage.postgres.options import check_files, refused_option
 from foliot.adapters.storage.postgres.persistence import persist
+from foliot.adapters.storage.postgres.queries import PostgresQueries
 from foliot.adapters.storage.postgres.runs import PostgresRuns
 from foliot.adapters.storage.postgres.schedules import PostgresSchedules
 from foliot.adapters.storage.postgres.server_clock import ServerClock
@@ -30,6 +31,7 @@ from foliot.ports.clock import Clock
 from foliot.ports.executions import ExecutionStore, WorkflowStore
 from foliot.ports.jobs import JobStore
 from foliot.ports.logs import LogStore
+from foliot.ports.queries import Queries
 from foliot.ports.runs import RunStore
 from foliot.ports.schedules import ScheduleStore
 from foliot.ports.storage import Topic
@@ -51,6 +53,7 @@ class PostgresStorage:
     workers: WorkerStore
     logs: LogStore
     upkeep: Upkeep
+    queries: Queries
     is_remote = True
 
     def __init__(
@@ -72,6 +75,7 @@ class PostgresStorage:
         self.workers = PostgresWorkers(database, vital, admission)
         self.logs = PostgresLogs(database)
         self.upkeep = PostgresUpkeep(database, vital, project)
+        self.queries = PostgresQueries(database, project)
         self._bell = bell
         self._pools = pools
 

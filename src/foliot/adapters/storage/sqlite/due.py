@@ -65,12 +65,6 @@ def _needs_older(row: DueRow, planned: Mapping[ScheduleUid, Sequence[PlannedTick
     return any(tick.revision != row.number for tick in planned.get(row.uid, ()))
 
 
-def ledger(session: Session, project: str, schedule_id: ScheduleId) -> Ledger | None:
-    """The living schedule of that name, with all that rules its ticks."""
-    found = _ledgers(session, project, session.rows(SQL["ledger"], (project, schedule_id)))
-    return found[0] if found else None
-
-
 def ledgers(
     session: Session, project: str, after: ScheduleUid | None, limit: int, ids: Collection[ScheduleId] | None
 ) -> list[Ledger]:

@@ -3,10 +3,10 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from foliot.adapters.storage.documents import encode, encode_names
-from foliot.adapters.storage.log_rows import chunks_of, kept_from
+from foliot.adapters.storage.log_rows import chunks_of, kept_from, summary_of
 from foliot.adapters.storage.pruning import Place
 from foliot.adapters.storage.queries import load_queries
 from foliot.adapters.storage.sqlite.committer import Transaction
@@ -17,6 +17,9 @@ from foliot.domain.ids import RunId, Token
 from foliot.domain.instant import Instant
 from foliot.domain.logs import LogChunk
 from foliot.errors import StorageMissing
+from foliot.ports.logs import LogSummary
+
+T = TypeVar("T")
 
 SQL: Final = load_queries(Path(__file__).parent / "sql" / "logs.sql")
 _BEFORE_ALL: Final = (-1, -1)
@@ -61,6 +64,14 @@ class SqliteLogs:
     async def tail(self, run_id: RunId, *, limit: int) -> list[LogChunk]:
         return chunks_of(reversed(await self._rows(SQL["last_chunks"], (run_id, limit))))
 
+    async def summary(self, run_id: RunId, token: Token | None) -> LogSummary:
+        def look(session: Session) -> LogSummary:
+            first = () if token is None else session.rows(SQL["read_chunks"], (run_id, token, -1, 1))
+            last = session.rows(SQL["last_chunks"], (run_id, 1))
+            return summary_of(session.rows(SQL["log_starts"], (run_id,)), first, last, token)
+
+        return await self._look(look, LogSummary([], None, None))
+
     async def kept_from(self) -> Instant | None:
         return kept_from(await self._main.read(lambda session: session.value(SQL["logs_kept_from"])))
 
@@ -94,11 +105,14 @@ class SqliteLogs:
             await self._opened.close()
 
     async def _rows(self, sql: str, values: Sequence[object]) -> list[Row]:
+        return await self._look(lambda session: session.rows(sql, values), [])
+
+    async def _look(self, look: Callable[[Session], T], nothing: T) -> T:
         try:
             reader = (await self._file()).reader
         except StorageMissing:
-            return []  # whoever only looks makes no file, and nobody has printed a line so far
-        return await reader.read(lambda session: session.rows(sql, values))
+            return nothing  # a reader creates no file, and no run has printed a line so far
+        return await reader.read(look)
 
     async def _file(self) -> LogFile:
         async with self._opening:

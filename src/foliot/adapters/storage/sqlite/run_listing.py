@@ -9,12 +9,11 @@ from foliot.adapters.storage.documents import encode_names
 from foliot.adapters.storage.queries import load_queries
 from foliot.adapters.storage.run_rows import attempt_of, run_of
 from foliot.adapters.storage.sqlite.connection import Session
-from foliot.domain.ids import JobId, RunId
+from foliot.domain.ids import RunId
 from foliot.domain.run import AttemptRecord, Run, Status
-from foliot.ports.runs import Depth, RunFilter
+from foliot.ports.runs import RunFilter
 
 SQL: Final = load_queries(Path(__file__).parent / "sql" / "run_listing.sql")
-LIVE: Final = load_queries(Path(__file__).parent / "sql" / "overview.sql")
 _AFTER_ALL: Final = "~"
 _STATUS_FILTER: Final = {
     Status.SCHEDULED: "scheduled",
@@ -26,33 +25,28 @@ _STATUS_FILTER: Final = {
 
 
 def get_runs(session: Session, project: str, run_ids: Collection[RunId]) -> dict[RunId, Run]:
-    rows = session.rows(SQL["get_runs"], (project, encode_names(run_ids)))
+    rows = session.rows(SQL["get_runs"], (encode_names(run_ids),))
     return {run.id: run for run in (run_of(project, row) for row in rows)}
 
 
 def page_runs(session: Session, project: str, only: RunFilter) -> list[Run]:
-    values = {**only._asdict(), "project": project, "before": only.before or _AFTER_ALL}
-    return [run_of(project, row) for row in session.rows(page_query(only), values)]
+    return [run_of(project, row) for row in session.rows(page_query(only), page_values(project, only))]
 
 
-def latest_runs(session: Session, project: str, job_ids: Collection[JobId]) -> dict[JobId, Run]:
-    rows = session.rows(LIVE["latest_runs"], (project, encode_names(job_ids)))
-    found = get_runs(session, project, [run_id for (run_id,) in rows])
-    return {run.job_id: run for run in found.values()}
+def page_values(project: str, only: RunFilter) -> dict[str, object]:
+    return {**only._asdict(), "project": project, "before": only.before or _AFTER_ALL}
 
 
 def read_overrides(session: Session, run_id: RunId) -> bytes | None:
-    return documents.read_overrides(session.value(LIVE["overrides"], (run_id,)), run_id)
+    return documents.read_overrides(session.value(SQL["overrides"], (run_id,)), run_id)
 
 
-def count_live(session: Session, limit: int) -> Depth:
-    running, queued, scheduled = session.rows(LIVE["depth"], {"limit": limit})[0]
-    return Depth(running, min(queued, limit), scheduled)
+def page_query(only: RunFilter, columns: str = "page_runs") -> str:
+    """The query for these filters; each kind of status has its own way to the rows, none goes through all history.
 
-
-def page_query(only: RunFilter) -> str:
-    """The query for these filters; each kind of status has its own way to the rows, none goes through all history."""
-    filters = ["page_runs"]
+    `columns` is "page_runs" for whole runs, or "page_ids".
+    """
+    filters = [columns]
     if only.job_id is not None:
         filters.append("of_job")
     if only.schedule_id is not None:

@@ -16,7 +16,7 @@ from foliot.domain.lease import CancelAnswer, Claim, Finish
 from foliot.domain.mark import Marked
 from foliot.domain.outcome import Reason
 from foliot.domain.run import AttemptRecord, Ended, NewRun, Run, Status
-from foliot.ports.runs import Created, Depth, Exchanged, Released, RunFilter
+from foliot.ports.runs import Created, Exchanged, Released, RunFilter
 
 _DUE_AT: Final = 0
 _RUN_ID: Final = 1
@@ -159,14 +159,8 @@ class SqliteRuns:
     async def page(self, only: RunFilter) -> list[Run]:
         return await self._reader.read(lambda session: run_listing.page_runs(session, self._project, only))
 
-    async def latest(self, job_ids: Collection[JobId]) -> dict[JobId, Run]:
-        return await self._reader.read(lambda session: run_listing.latest_runs(session, self._project, job_ids))
-
     async def overrides(self, run_id: RunId) -> bytes | None:
         return await self._reader.read(lambda session: run_listing.read_overrides(session, run_id))
-
-    async def depth(self, limit: int) -> Depth:
-        return await self._reader.read(lambda session: run_listing.count_live(session, limit))
 
     async def attempts(self, run_id: RunId) -> list[AttemptRecord]:
         return await self._reader.read(lambda session: run_listing.read_attempts(session, run_id))

@@ -5,7 +5,7 @@ from typing import Final
 
 from foliot.adapters.storage.documents import encode_names
 from foliot.adapters.storage.sqlite import due as looking
-from foliot.adapters.storage.sqlite import edits, ledger, run_listing, ticks
+from foliot.adapters.storage.sqlite import edits, ledger, ticks
 from foliot.adapters.storage.sqlite.access import Access
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.connection import Session
@@ -15,7 +15,7 @@ from foliot.domain.instant import Instant
 from foliot.domain.schedule import Schedule
 from foliot.domain.tick import TickRecord
 from foliot.ports.definitions import NewSchedule
-from foliot.ports.schedules import DueBatch, Ledger, TickSight
+from foliot.ports.schedules import DueBatch, Ledger
 
 _NEXT_WAKE: Final = edits.SQL["next_wake"]
 _NEXT_WAKE_BESIDES: Final = edits.SQL["next_wake_besides"]
@@ -67,13 +67,6 @@ class SqliteSchedules:
 
         return await self._reader.read(look)
 
-    async def upcoming(self, limit: int) -> list[Schedule]:
-        def look(session: Session) -> list[Schedule]:
-            rows = session.rows(run_listing.LIVE["upcoming_schedules"], (limit,))
-            return edits.read_schedules(session, self._project, rows).shown
-
-        return await self._reader.read(look)
-
     async def due(self, limit: int, *, at: Instant | None = None) -> DueBatch:
         def look(session: Session) -> DueBatch:
             now = self._clock.now() if at is None else at
@@ -102,12 +95,6 @@ class SqliteSchedules:
 
     async def shared_runs(self, uid: ScheduleUid, *, after: Instant) -> list[RunId]:
         return await self._reader.read(lambda session: ticks.read_shared_runs(session, uid, after))
-
-    async def latest_ticks(self, uid: ScheduleUid, *, limit: int) -> list[TickSight]:
-        return await self._reader.read(lambda session: ticks.read_latest_ticks(session, uid, limit))
-
-    async def ledger(self, schedule_id: ScheduleId) -> Ledger | None:
-        return await self._reader.read(lambda session: looking.ledger(session, self._project, schedule_id))
 
     async def ledgers(
         self, *, after: ScheduleUid | None = None, limit: int = 100, ids: Collection[ScheduleId] | None = None

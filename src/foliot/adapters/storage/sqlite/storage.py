@@ -15,6 +15,7 @@ from foliot.adapters.storage.sqlite.executions import SqliteExecutions
 from foliot.adapters.storage.sqlite.jobs import SqliteJobs
 from foliot.adapters.storage.sqlite.line import Line
 from foliot.adapters.storage.sqlite.logs import LogFile, SqliteLogs
+from foliot.adapters.storage.sqlite.queries import SqliteQueries
 from foliot.adapters.storage.sqlite.reader import Reader
 from foliot.adapters.storage.sqlite.runs import SqliteRuns
 from foliot.adapters.storage.sqlite.schedules import SqliteSchedules
@@ -56,6 +57,7 @@ class SqliteStorage:
         self.workers = SqliteWorkers(access)
         self.logs = logs
         self.upkeep = SqliteUpkeep(access, logs)
+        self.queries = SqliteQueries(access)
 
     @classmethod
     async def open(

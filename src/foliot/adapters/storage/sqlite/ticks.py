@@ -5,13 +5,12 @@ from pathlib import Path
 from typing import Final
 
 from foliot.adapters.storage.queries import load_queries
-from foliot.adapters.storage.rows import tick_of, tick_sight_of
+from foliot.adapters.storage.rows import tick_of
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.connection import Session
 from foliot.domain.ids import RunId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
 from foliot.domain.tick import TickRecord
-from foliot.ports.schedules import TickSight
 
 SQL: Final = load_queries(Path(__file__).parent / "sql" / "ledger.sql")
 
@@ -34,7 +33,3 @@ def read_tick_keys(
 
 def read_shared_runs(session: Session, uid: ScheduleUid, after: Instant) -> list[RunId]:
     return [RunId(run_id) for (run_id,) in session.rows(SQL["shared_runs"], (uid, after))]
-
-
-def read_latest_ticks(session: Session, uid: ScheduleUid, limit: int) -> list[TickSight]:
-    return [tick_sight_of(row) for row in session.rows(SQL["latest_ticks"], (uid, limit))]

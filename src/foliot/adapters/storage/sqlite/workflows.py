@@ -69,8 +69,9 @@ class SqliteWorkflows:
 
     async def get(self, wanted: Collection[tuple[str, int | None]]) -> dict[tuple[str, int | None], WorkflowVersion]:
         def look(session: Session) -> dict[tuple[str, int | None], WorkflowVersion]:
-            named = encode([key for key in wanted if key[1] is not None])
-            rows = session.rows(SQL["named_versions"], (self._project, named))
+            named = [key for key in wanted if key[1] is not None]
+            ids, numbers = encode([name for name, _ in named]), encode([version for _, version in named])
+            rows = session.rows(SQL["named_versions"], (self._project, ids, numbers))
             found: dict[tuple[str, int | None], WorkflowVersion] = {
                 (known.workflow_id, known.version): known for known in map(version_of, rows)
             }

@@ -4,12 +4,11 @@ from pathlib import Path
 
 import click
 
-from foliot.domain.ids import JobId
-from foliot.interfaces.cli.deleting import deleting, force_option
-from foliot.interfaces.cli.each import do_each
+from foliot.interfaces.cli.batch import Result, run_batch
+from foliot.interfaces.cli.deleting import deleted, force_option
 from foliot.interfaces.cli.ids import complete_ids
 from foliot.interfaces.cli.options import json_option, storage_options
-from foliot.wiring import Services
+from foliot.service.services import Services
 
 
 @click.command("delete")
@@ -22,9 +21,8 @@ def command(jobs: tuple[str, ...], force: bool, storage: str | None, config: Pat
 
     Runs that have not started are cancelled, running work goes on, and history is kept.
     """
-    return do_each(storage, config, jobs, deleting(_delete, force=force), as_json=as_json)
 
+    async def delete(services: Services, name: str) -> Result:
+        return deleted(name, await services.jobs.delete(name, force=force))
 
-async def _delete(services: Services, name: str, force: bool) -> None:
-    await services.registrar.delete_job(name, force=force)
-    await services.dependencies.remove_jobs([JobId(name)])
+    return run_batch(storage, config, jobs, delete, as_json=as_json)

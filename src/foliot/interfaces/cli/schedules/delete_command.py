@@ -4,11 +4,11 @@ from pathlib import Path
 
 import click
 
+from foliot.interfaces.cli.batch import Result, run_batch
 from foliot.interfaces.cli.deleting import force_option
-from foliot.interfaces.cli.each import Done, do_each
 from foliot.interfaces.cli.ids import complete_ids
 from foliot.interfaces.cli.options import json_option, storage_options
-from foliot.wiring import Services
+from foliot.service.services import Services
 
 
 @click.command("delete")
@@ -19,8 +19,8 @@ from foliot.wiring import Services
 def command(schedules: tuple[str, ...], force: bool, storage: str | None, config: Path | None, as_json: bool) -> int:
     """Delete SCHEDULES that no file and no application defines. The runs that they started are kept."""
 
-    async def delete(services: Services, name: str) -> Done:
-        await services.registrar.delete_schedule(name, force=force)
+    async def delete(services: Services, name: str) -> Result:
+        await services.schedules.delete(name, force=force)
         return {"id": name, "done": "deleted", "text": f"deleted {name}"}
 
-    return do_each(storage, config, schedules, delete, as_json=as_json)
+    return run_batch(storage, config, schedules, delete, as_json=as_json)

@@ -11,8 +11,7 @@ from foliot.interfaces.cli.place import ask
 from foliot.interfaces.cli.references import NAMING
 from foliot.interfaces.cli.speaking import tell_done
 from foliot.interfaces.cli.text import shown
-from foliot.interfaces.cli.workflows.finding import find_execution
-from foliot.wiring import Services
+from foliot.service.services import Services
 
 _LONGEST_NAME = 200
 
@@ -31,12 +30,13 @@ def answering(name: str, line: str, *, approve: bool) -> click.Command:
     ) -> None:
         _check_name(by)
 
-        async def answer(services: Services) -> str:
-            run = await find_execution(services, execution)
-            await services.executions.answer(run.id, step, approve=approve, by=by)
+        async def answer_step(services: Services) -> str:
+            run = await services.workflows.find_execution(execution)
+            answer = services.workflows.approve if approve else services.workflows.reject
+            await answer(run.id, step, by=by)
             return run.id
 
-        run_id = ask(storage, config, answer)
+        run_id = ask(storage, config, answer_step)
         word = "approved" if approve else "rejected"
         facts = {"execution_id": run_id, "step": step, "answer": word, "by": by}
         tell_done(shown(f"{word} {step} of {run_id}"), facts, as_json=as_json)

@@ -1,17 +1,14 @@
 """foliot workflows delete: a workflow that is not needed any more."""
 
-from contextlib import suppress
 from pathlib import Path
 
 import click
 
-from foliot.errors import RowUnreadable
-from foliot.interfaces.cli.deleting import deleting, force_option
-from foliot.interfaces.cli.each import do_each
+from foliot.interfaces.cli.batch import Result, run_batch
+from foliot.interfaces.cli.deleting import deleted, force_option
 from foliot.interfaces.cli.ids import complete_ids
 from foliot.interfaces.cli.options import json_option, storage_options
-from foliot.interfaces.cli.workflows.finding import find_workflow
-from foliot.wiring import Services
+from foliot.service.services import Services
 
 
 @click.command("delete")
@@ -24,10 +21,8 @@ def command(workflows: tuple[str, ...], force: bool, storage: str | None, config
 
     Executions that have not begun are cancelled, those that have go on, and history is kept.
     """
-    return do_each(storage, config, workflows, deleting(_delete, force=force), as_json=as_json)
 
+    async def delete(services: Services, name: str) -> Result:
+        return deleted(name, await services.workflows.delete(name, force=force))
 
-async def _delete(services: Services, name: str, force: bool) -> None:
-    with suppress(RowUnreadable):
-        await find_workflow(services, name)
-    await services.dependencies.remove_jobs(await services.workflows.delete(name, force=force))
+    return run_batch(storage, config, workflows, delete, as_json=as_json)

@@ -1,18 +1,16 @@
-"""What pause and resume of steps have in common."""
+"""The action of pausing and resuming steps."""
 
 from pathlib import Path
 
 from foliot.interfaces.cli.place import ask
 from foliot.interfaces.cli.speaking import tell_done
-from foliot.interfaces.cli.workflows.finding import find_workflow
-from foliot.wiring import Services
+from foliot.service.services import Services
 
 
 def pause(storage: str | None, config: Path | None, workflow: str, step: str, *, paused: bool, as_json: bool) -> None:
-    """Pause or resume a step, and say so."""
+    """Pause or resume a step, and print that."""
 
     async def do(services: Services) -> None:
-        await find_workflow(services, workflow)
         await services.workflows.pause_step(workflow, step, paused=paused)
 
     ask(storage, config, do)

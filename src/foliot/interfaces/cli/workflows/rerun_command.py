@@ -9,8 +9,7 @@ from foliot.interfaces.cli.options import json_option, storage_options
 from foliot.interfaces.cli.place import ask
 from foliot.interfaces.cli.references import NAMING
 from foliot.interfaces.cli.speaking import tell_done
-from foliot.interfaces.cli.workflows.finding import find_execution
-from foliot.wiring import Services
+from foliot.service.services import Services
 
 
 @click.command("rerun", epilog=NAMING)
@@ -25,8 +24,8 @@ def command(execution: str, steps: tuple[str, ...], storage: str | None, config:
     """
 
     async def rerun(services: Services) -> dict[str, str]:
-        run = await find_execution(services, execution)
-        return {"run_id": await services.executions.rerun(run.id, steps), "rerun_of": run.id}
+        run = await services.workflows.find_execution(execution)
+        return {"run_id": await services.workflows.rerun(run.id, *steps), "rerun_of": run.id}
 
     done = ask(storage, config, rerun)
     tell_done(done["run_id"], done, as_json=as_json)

@@ -1,7 +1,6 @@
 """foliot workflows show: a workflow as a picture."""
 
 from collections.abc import Iterable
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -12,8 +11,8 @@ from foliot.interfaces.cli.ids import complete_ids
 from foliot.interfaces.cli.options import json_option, storage_options
 from foliot.interfaces.cli.place import ask
 from foliot.interfaces.cli.references import NAMING
+from foliot.interfaces.cli.render.workflow_page import print_workflow, states_of, title_of, workflow_document
 from foliot.interfaces.cli.speaking import tell, tell_json
-from foliot.interfaces.cli.workflows.page import WorkflowPage
 from foliot.interfaces.diagrams import dot, mermaid
 
 FORMATS: Final = ("text", "mermaid", "dot", "json")
@@ -39,16 +38,20 @@ def command(
     if as_json and form not in (None, "json"):
         raise InvalidInput(f"--json and --format {form} are two answers to one question", hint="Give one of them.")
 
-    page = ask(storage, config, partial(WorkflowPage.gather, name=workflow, version=version, execution=execution))
+    page = ask(
+        storage,
+        config,
+        lambda services: services.queries.workflows.page(workflow, version=version, execution=execution),
+    )
     match "json" if as_json else form:
         case "json":
-            tell_json(page.document())
+            tell_json(workflow_document(page))
         case "mermaid":
-            _tell_all(mermaid(page.title, page.drawing, page.states))
+            _tell_all(mermaid(title_of(page), page.drawing, states_of(page)))
         case "dot":
-            _tell_all(dot(page.title, page.drawing, page.states))
+            _tell_all(dot(title_of(page), page.drawing, states_of(page)))
         case _:
-            page.print()
+            print_workflow(page)
 
 
 def _tell_all(lines: Iterable[str]) -> None:

@@ -14,9 +14,8 @@ from foliot.interfaces.cli.json_input import read_json
 from foliot.interfaces.cli.options import json_option, storage_options
 from foliot.interfaces.cli.place import ask
 from foliot.interfaces.cli.waiting import see_through
-from foliot.interfaces.cli.workflows.finding import find_workflow
-from foliot.service.desk import Request
-from foliot.wiring import Services
+from foliot.service.commands.runs import RunRequest
+from foliot.service.services import Services
 
 
 @click.command("start")
@@ -49,11 +48,11 @@ def command(
     named = _split(pairs)
 
     async def start(services: Services) -> int:
-        spec = (await find_workflow(services, workflow, version)).spec
+        spec = (await services.workflows.record(workflow, version)).spec
         read_params(spec, whole)
         given = {**(whole or {}), **{name: _value(text, spec.params.get(name)) for name, text in named.items()}}
-        request = Request(dedupe_key=key, trigger="cli")
-        run_id = await services.executions.start(workflow, given or None, version=version, request=request)
+        request = RunRequest(dedupe_key=key, trigger="cli")
+        run_id = await services.workflows.start(workflow, given or None, version=version, request=request)
         return await see_through(services, run_id, wait=wait, follow=follow, is_json=as_json)
 
     return ask(storage, config, start)

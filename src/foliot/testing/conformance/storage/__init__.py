@@ -35,6 +35,7 @@ from foliot.testing.conformance.storage.notes import NoteContract
 from foliot.testing.conformance.storage.openings import OpenContract
 from foliot.testing.conformance.storage.overlap import OverlapContract
 from foliot.testing.conformance.storage.overview import LogEndContract, OverviewContract
+from foliot.testing.conformance.storage.queries import DefinitionQueryContract, RunQueryContract
 from foliot.testing.conformance.storage.references import ReferenceContract
 from foliot.testing.conformance.storage.renames import RenameContract
 from foliot.testing.conformance.storage.runs import RunContract
@@ -57,6 +58,7 @@ __all__ = [
     "ClaimContract",
     "ConcurrencyContract",
     "DedupeContract",
+    "DefinitionQueryContract",
     "EventContract",
     "ExchangeContract",
     "ExecutionLookContract",
@@ -79,6 +81,7 @@ __all__ = [
     "ReferenceContract",
     "RenameContract",
     "RunContract",
+    "RunQueryContract",
     "ScheduleContract",
     "SettleContract",
     "SettlementContract",

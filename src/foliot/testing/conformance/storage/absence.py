@@ -34,7 +34,7 @@ class AbsenceContract(Contract):
 
         assert await schedules.get([nul, NIGHTLY]) == {NIGHTLY: nightly}
         assert [found.schedule for found in await schedules.ledgers(ids=[nul, NIGHTLY])] == [nightly]
-        assert await schedules.ledger(nul) is None
+        assert await scene.storage.queries.schedule(nul) is None
         assert await schedules.page(job_id=JobId(NUL)) == []
         assert [one.id for one in await schedules.pause([nul, NIGHTLY], paused=True, at=scene.now)] == [NIGHTLY]
         assert await schedules.delete([nul, NIGHTLY], at=scene.now) == [NIGHTLY]
@@ -45,7 +45,6 @@ class AbsenceContract(Contract):
         assert await schedules.ticks(uid, after=Instant(0), until=LATEST, limit=1) == []
         assert await schedules.tick_keys(uid, after=Instant(0), until=LATEST, limit=1) == []
         assert await schedules.shared_runs(uid, after=Instant(0)) == []
-        assert await schedules.latest_ticks(uid, limit=1) == []
 
     async def test_no_run_has_an_id_with_a_nul(self, scene: Scene) -> None:
         [known] = await scene.create(a_run())
@@ -66,7 +65,7 @@ class AbsenceContract(Contract):
             assert await runs.page(RunFilter(job_id=nul, status=status)) == []
             assert await runs.page(RunFilter(schedule_id=ScheduleId(NUL), status=status)) == []
             assert await runs.page(RunFilter(root=RunId(NUL), status=status)) == []
-        assert list(await runs.latest([nul, REPORT])) == [REPORT]
+        assert await scene.storage.queries.job(nul) is None
         assert await runs.sights([nul], after=Instant(0), until=scene.now) == {nul: Sight(None)}
         assert await runs.latest_end(nul, [Status.SUCCESS], until=scene.now) is None
 

@@ -115,7 +115,7 @@ class ExecutionLookContract(Contract):
 
         assert await listed(Status.RUNNING) == [running.run_id]
         assert await listed(Status.CANCELLING) == [cancelling.run_id]
-        assert (await scene.storage.runs.depth(10)).running == 2
+        assert (await scene.depth()).running == 2
         assert await listed(Status.QUEUED) == await listed(Status.SCHEDULED) == []
 
 

@@ -52,7 +52,7 @@ class GateContract(Contract):
         assert await scene.status(run_id) is Status.SCHEDULED
         found = await scene.storage.runs.page(RunFilter(status=Status.SCHEDULED))
         assert [run.id for run in found] == [run_id]
-        assert (await scene.storage.runs.depth(10)).scheduled == 1
+        assert (await scene.depth()).scheduled == 1
 
     async def test_gates_are_asked_about_due_runs_oldest_first(self, scene: Scene) -> None:
         second, first, later = await scene.create(

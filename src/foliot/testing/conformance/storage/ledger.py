@@ -116,9 +116,9 @@ class LedgerContract(Contract):
 
     @pytest.mark.proves("R4-56")
     async def test_the_newest_ticks_come_first(self, scene: Scene) -> None:
-        uid, moments = await six_ticks(scene)
+        _, moments = await six_ticks(scene)
 
-        latest = [seen.record for seen in await scene.storage.schedules.latest_ticks(uid, limit=2)]
+        latest = [seen.record for seen in await scene.latest_ticks(2)]
 
         assert [tick.scheduled_for for tick in latest] == [moments[5], moments[4]]
 
@@ -127,7 +127,7 @@ class LedgerContract(Contract):
         uid, moments = await six_ticks(scene)
         keys = dict(await scene.storage.schedules.tick_keys(uid, after=Instant(0), until=LATEST, limit=9))
 
-        [seen] = await scene.storage.schedules.latest_ticks(uid, limit=1)
+        [seen] = await scene.latest_ticks(1)
 
         assert (seen.key, seen.decided_at) == (keys[moments[5]], scene.clock.now())
 
@@ -135,7 +135,7 @@ class LedgerContract(Contract):
         stranger = ScheduleUid("stranger")
 
         assert await scene.ticks(stranger) == []
-        assert await scene.storage.schedules.latest_ticks(stranger, limit=5) == []
+        assert await scene.latest_ticks(5, ScheduleId("stranger")) == ()
 
     async def test_ledgers_are_read_by_uid_page_by_page(self, scene: Scene) -> None:
         uids = sorted([(await scene.schedule(every(60), schedule_id=name)).uid for name in ("c", "a", "b")])
@@ -154,17 +154,18 @@ class LedgerContract(Contract):
         assert [ledger.schedule.id for ledger in ledgers] == ["b"]
         assert await scene.storage.schedules.ledgers(ids=[]) == []
 
-    async def test_of_an_id_that_was_given_twice_the_living_ledger_is_found(self, scene: Scene) -> None:
+    async def test_of_an_id_that_was_given_twice_the_living_schedule_is_shown(self, scene: Scene) -> None:
         await scene.schedule(every(60))
         await scene.storage.schedules.delete([NIGHTLY], at=scene.now)
-        assert await scene.storage.schedules.ledger(NIGHTLY) is None
+        assert await scene.storage.queries.schedule(NIGHTLY) is None
 
         living = await scene.schedule(every(90))
 
-        ledger = await scene.storage.schedules.ledger(NIGHTLY)
-        assert ledger is not None
+        shown = await scene.storage.queries.schedule(NIGHTLY)
+        assert shown is not None
+        assert shown.schedule == living
+        [ledger] = (await scene.storage.schedules.ledgers())[1:]
         assert (ledger.schedule, ledger.deleted_at) == (living, None)
-        assert [ledger] == (await scene.storage.schedules.ledgers())[1:]
 
     async def test_a_ledger_shows_its_schedule_as_it_is(self, scene: Scene) -> None:
         await scene.schedule(every(60))

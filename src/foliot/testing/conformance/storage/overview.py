@@ -2,29 +2,16 @@
 
 from msgspec.structs import replace
 
-from foliot.domain.ids import JobId, ScheduleId
+from foliot.domain.ids import ScheduleId
 from foliot.domain.instant import HOUR, MINUTE
 from foliot.domain.schedule import Overlap
 from foliot.ports.runs import Depth
-from foliot.testing.builders import REPORT, a_chunk, a_run, a_run_id, every, retention, some_runs, succeeded
+from foliot.testing.builders import a_chunk, a_run, a_run_id, every, retention, some_runs, succeeded, to_retry
 from foliot.testing.conformance.storage.scene import Contract, Scene
-
-OTHER = JobId("other")
 
 
 class OverviewContract(Contract):
     """Every storage passes these, unchanged."""
-
-    async def test_the_latest_run_of_each_job_is_found(self, scene: Scene) -> None:
-        await scene.create(a_run(), a_run(job_id=OTHER))
-        mine, others = await scene.start(), await scene.start(a_run(job_id=OTHER))
-        await scene.finish(succeeded(others))
-
-        latest = await scene.storage.runs.latest([REPORT, OTHER, JobId("never-ran")])
-
-        assert {job_id: run.id for job_id, run in latest.items()} == {REPORT: mine.run_id, OTHER: others.run_id}
-        assert latest[OTHER] == await scene.run(others.run_id)
-        assert await scene.storage.runs.latest([]) == {}
 
     async def test_what_was_given_for_one_run_can_be_read(self, scene: Scene) -> None:
         plain, given = await scene.create(a_run(), a_run(overrides=b'{"priority":7}'))
@@ -34,41 +21,41 @@ class OverviewContract(Contract):
         assert await scene.storage.runs.overrides(a_run_id()) is None
 
     async def test_what_is_not_over_is_counted(self, scene: Scene) -> None:
-        assert await scene.storage.runs.depth(100) == Depth(0, 0, 0)
+        assert await scene.depth() == Depth(0, 0, 0)
         running, asked, done = await scene.start(), await scene.start(), await scene.start()
         await scene.cancel(asked.run_id)
         await scene.finish(succeeded(done))
         await scene.create(*some_runs(3), a_run(due_at=scene.after(MINUTE)))
 
-        assert await scene.storage.runs.depth(100) == Depth(running=2, queued=3, scheduled=1)
+        assert await scene.depth() == Depth(running=2, queued=3, scheduled=1)
         assert running.token
 
     async def test_whoever_waits_for_a_place_is_queued(self, scene: Scene) -> None:
         await scene.start(a_run(max_concurrent=1))
         await scene.create(a_run(max_concurrent=1), a_run(max_concurrent=1, concurrency_key="disk"))
 
-        assert await scene.storage.runs.depth(100) == Depth(running=1, queued=2, scheduled=0)
+        assert await scene.depth() == Depth(running=1, queued=2, scheduled=0)
 
     async def test_whoever_waits_for_its_turn_and_its_time_is_scheduled(self, scene: Scene) -> None:
         await scene.schedule(every(60, overlap=Overlap.QUEUE))
         await scene.fire_after(MINUTE)
         await scene.fire_after(MINUTE)
-        assert await scene.storage.runs.depth(100) == Depth(running=0, queued=2, scheduled=0)
+        assert await scene.depth() == Depth(running=0, queued=2, scheduled=0)
 
         scene.clock.advance(MINUTE)
         [firing] = await scene.decide()
         firing.runs = [replace(run, due_at=scene.after(MINUTE)) for run in firing.runs]
         await scene.settle(firing)
 
-        assert await scene.storage.runs.depth(100) == Depth(running=0, queued=2, scheduled=1)
+        assert await scene.depth() == Depth(running=0, queued=2, scheduled=1)
 
     async def test_nobody_counts_further_than_asked(self, scene: Scene) -> None:
         await scene.start()
         await scene.start(a_run(max_concurrent=1))
         await scene.create(*some_runs(5), *some_runs(5, max_concurrent=1), *some_runs(5, due_at=scene.after(MINUTE)))
 
-        assert await scene.storage.runs.depth(3) == Depth(running=2, queued=3, scheduled=3)
-        assert await scene.storage.runs.depth(1) == Depth(running=1, queued=1, scheduled=1)
+        assert await scene.depth(3) == Depth(running=2, queued=3, scheduled=3)
+        assert await scene.depth(1) == Depth(running=1, queued=1, scheduled=1)
 
     async def test_the_schedules_that_fire_next_come_first(self, scene: Scene) -> None:
         for name, seconds in (("slow", 3_600), ("fast", 60), ("paused", 30), ("medium", 600)):
@@ -77,11 +64,11 @@ class OverviewContract(Contract):
         await scene.schedule(every(1), schedule_id="deleted")
         await scene.storage.schedules.delete([ScheduleId("deleted")], at=scene.now)
 
-        upcoming = await scene.storage.schedules.upcoming(10)
+        upcoming = (await scene.overview()).upcoming
 
         assert [schedule.id for schedule in upcoming] == ["fast", "medium", "slow"]
         assert upcoming[0] == await scene.stored(ScheduleId("fast"))
-        assert [schedule.id for schedule in await scene.storage.schedules.upcoming(1)] == ["fast"]
+        assert [schedule.id for schedule in (await scene.overview(1)).upcoming] == ["fast"]
 
 
 class LogEndContract(Contract):
@@ -97,6 +84,19 @@ class LogEndContract(Contract):
         assert await scene.storage.logs.tail(claim.run_id, limit=2) == chunks[-2:]
         assert await scene.storage.logs.tail(claim.run_id, limit=100) == chunks
         assert await scene.storage.logs.tail(a_run_id(), limit=100) == []
+
+    async def test_a_summary_has_the_starts_and_both_ends(self, scene: Scene) -> None:
+        first = await scene.start()
+        await scene.storage.logs.append([a_chunk(first, 0), a_chunk(first, 1)])
+        await scene.finish(to_retry(first))
+        [second] = await scene.claim(only=[first.run_id])
+        chunks = [a_chunk(second, seq) for seq in range(3)]
+        await scene.storage.logs.append(chunks)
+        summary = scene.storage.logs.summary
+
+        assert await summary(first.run_id, second.token) == ([first.token, second.token], chunks[0], chunks[-1])
+        assert await summary(first.run_id, None) == ([first.token, second.token], None, chunks[-1])
+        assert await summary(a_run_id(), second.token) == ([], None, None)
 
     async def test_it_is_known_since_when_chunks_are_kept(self, scene: Scene) -> None:
         claim = await scene.start()

@@ -14,8 +14,9 @@ from foliot.domain.lease import CancelAnswer, Claim, Finish, Worker
 from foliot.domain.run import NewRun, Run, Status
 from foliot.domain.schedule import Schedule, ScheduleSpec
 from foliot.domain.tick import TickRecord
-from foliot.ports.runs import Released
-from foliot.ports.schedules import DueBatch
+from foliot.ports.queries import OverviewDetails, OverviewLimits
+from foliot.ports.runs import Depth, Released
+from foliot.ports.schedules import DueBatch, TickSight
 from foliot.ports.storage import Storage
 from foliot.ports.upkeep import Pruned, Retention
 from foliot.testing.builders import LEASE, NIGHTLY, REPORT, a_job_spec, a_run, a_schedule, a_worker, fire
@@ -144,8 +145,21 @@ class Scene:
         self.clock.advance(span)
         return await self.fire()
 
+    async def latest_ticks(self, limit: int, schedule_id: ScheduleId = NIGHTLY) -> Sequence[TickSight]:
+        """As people are shown them, newest first."""
+        found = await self.storage.queries.schedule(schedule_id, ticks=limit)
+        return () if found is None else found.ticks
+
     async def ticks(self, uid: ScheduleUid) -> list[TickRecord]:
         return await self.storage.schedules.ticks(uid, after=Instant(0), until=LATEST, limit=10_000)
+
+    # -- all
+
+    async def overview(self, rows: int = 100, *, counted: int = 100) -> OverviewDetails:
+        return await self.storage.queries.overview(OverviewLimits(rows, rows, counted))
+
+    async def depth(self, counted: int = 100) -> Depth:
+        return (await self.overview(counted=counted)).depth
 
     # -- upkeep
 

@@ -208,7 +208,7 @@ class UnreadableContract(Contract):
         schedules = scene.storage.schedules
 
         assert [one.id for one in await schedules.page()] == [NIGHTLY, OTHER]
-        assert {one.id for one in await schedules.upcoming(10)} == {NIGHTLY, OTHER}
+        assert {one.id for one in (await scene.overview()).upcoming} == {NIGHTLY, OTHER}
         assert (await scene.stored()).revision.spec.expr == "60"
         assert (await scene.pause(paused=True)).paused_at is not None
         spoil("schedules", f"id = '{NIGHTLY}'", spec="{oops")

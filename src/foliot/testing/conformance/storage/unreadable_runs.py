@@ -7,6 +7,7 @@ import pytest
 
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import LATEST, MINUTE, Instant
+from foliot.domain.job import Job
 from foliot.domain.lease import CancelAnswer
 from foliot.domain.outcome import Reason
 from foliot.domain.run import Run, Status
@@ -77,10 +78,16 @@ class UnreadableRunContract(Contract):
         [sound] = await scene.create(a_run(job_id=JobId("sound")))
         spoil("runs", f"id = '{bad}'", payload="{oops")
 
-        latest = await scene.storage.runs.latest([REPORT, JobId("sound")])
+        for job_id in (REPORT, JobId("sound")):
+            await scene.job(job_id)
 
-        self.is_unreadable(latest[REPORT])
-        assert latest[JobId("sound")].id == sound
+        latest = {one.job.id: one.latest for one in await scene.storage.queries.jobs() if isinstance(one.job, Job)}
+
+        bad_one, sound_one = latest[REPORT], latest[JobId("sound")]
+        assert bad_one is not None
+        self.is_unreadable(bad_one)
+        assert sound_one is not None
+        assert sound_one.id == sound
 
     async def test_what_can_be_told_of_it_is_told(self, scene: Scene, spoil: Spoil) -> None:
         claim = await scene.start(a_run(payload=b'{"week": 7}'))
@@ -145,7 +152,7 @@ class UnreadableRunContract(Contract):
         moments = [tick.scheduled_for for tick in await scene.ticks(schedule.uid)]
         spoil("ticks", f"scheduled_for = {moments[1]}", reason="fate")
 
-        seen = await scene.storage.schedules.latest_ticks(schedule.uid, limit=9)
+        seen = await scene.latest_ticks(9)
 
         assert [tick.record.scheduled_for for tick in seen] == moments[::-1]
         assert [tick.error is None for tick in seen] == [True, False, True]

@@ -16,6 +16,18 @@ WHERE run_id = $1 AND (token, seq) > ($2, $3) ORDER BY run_id, token, seq LIMIT 
 SELECT run_id, token, seq, at, stream, data FROM foliot.log_chunks
 WHERE run_id = $1 ORDER BY run_id DESC, token DESC, seq DESC LIMIT $2;
 
+-- name: log_starts
+-- One step into the index for each start, however much it printed.
+WITH RECURSIVE starts AS (
+    (SELECT token FROM foliot.log_chunks WHERE run_id = $1 ORDER BY run_id, token LIMIT 1)
+    UNION ALL
+    SELECT (SELECT log_chunks.token FROM foliot.log_chunks
+            WHERE log_chunks.run_id = $1 AND log_chunks.token > starts.token
+            ORDER BY log_chunks.run_id, log_chunks.token LIMIT 1)
+    FROM starts WHERE starts.token IS NOT NULL
+)
+SELECT token FROM starts WHERE token IS NOT NULL;
+
 -- name: logs_kept_from
 SELECT value FROM foliot.meta WHERE key = 'logs_kept_from';
 

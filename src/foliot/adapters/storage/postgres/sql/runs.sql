@@ -436,3 +436,6 @@ SELECT id, attempt, token, worker_id, started_at, finished_at, status, reason, e
 FROM foliot.runs WHERE id = $1 AND finished_at IS NOT NULL AND token IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM foliot.attempts WHERE attempts.run_id = runs.id AND attempts.token = runs.token)
 ORDER BY number;
+
+-- name: overrides
+SELECT overrides FROM foliot.runs WHERE id = $1;

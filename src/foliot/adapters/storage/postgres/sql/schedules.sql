@@ -222,16 +222,9 @@ WHERE uid = $1 AND scheduled_for > $2 AND scheduled_for <= $3 AND key IS NOT NUL
 SELECT run_id FROM foliot.ticks WHERE uid = $1 AND scheduled_for > $2 AND run_id IS NOT NULL
 GROUP BY run_id HAVING count(*) > 1;
 
--- name: latest_ticks
-SELECT scheduled_for, "until", count, outcome, reason, fire_at, revision, run_id, into_tick, key, decided_at
-FROM foliot.ticks WHERE uid = $1 ORDER BY uid DESC, scheduled_for DESC LIMIT $2;
-
 -- name: ledgers
 SELECT {schedule_columns}, deleted_at FROM foliot.schedules
 WHERE project = $1 AND ($2::text IS NULL OR uid > $2) AND $4::text[] IS NULL ORDER BY uid LIMIT $3;
-
--- name: ledger
-SELECT {schedule_columns}, deleted_at FROM foliot.schedules WHERE project = $1 AND id = $2 AND deleted_at IS NULL;
 
 -- name: ledgers_of
 -- Twice the same names, because what exists and what existed have an index each.

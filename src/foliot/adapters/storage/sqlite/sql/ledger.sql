@@ -76,21 +76,11 @@ WHERE uid = ? AND scheduled_for > ? AND scheduled_for <= ? AND key IS NOT NULL O
 -- name: shared_runs
 SELECT run_id FROM ticks WHERE uid = ? AND scheduled_for > ? AND run_id IS NOT NULL GROUP BY run_id HAVING count(*) > 1
 
--- name: latest_ticks
-SELECT scheduled_for, until, count, outcome, reason, fire_at, revision, run_id, into_tick, key, decided_at FROM ticks
-WHERE uid = ? ORDER BY scheduled_for DESC LIMIT ?
-
 -- name: ledgers
 SELECT
     deleted_at, uid, id, version, revision, opened_at, spec, enabled, paused_at, created_at, updated_at,
     settled_until, next_run_at, wake_at, last_scheduled_at, behind_since, ledger_from
 FROM schedules WHERE uid > ? ORDER BY uid LIMIT ?
-
--- name: ledger
-SELECT
-    deleted_at, uid, id, version, revision, opened_at, spec, enabled, paused_at, created_at, updated_at,
-    settled_until, next_run_at, wake_at, last_scheduled_at, behind_since, ledger_from
-FROM schedules WHERE project = ? AND id = ? AND deleted_at IS NULL
 
 -- name: ledgers_of
 -- Two halves, because living schedules are found by name and deleted ones are few.

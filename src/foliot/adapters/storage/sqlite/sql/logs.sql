@@ -13,6 +13,16 @@ WHERE run_id = ? AND (token, seq) > (?, ?) ORDER BY token, seq LIMIT ?
 SELECT run_id, token, seq, at, stream, data FROM log_chunks
 WHERE run_id = ? ORDER BY token DESC, seq DESC LIMIT ?
 
+-- name: log_starts
+-- One step into the index for each start, however much it printed.
+WITH RECURSIVE starts (token) AS (
+    SELECT min(token) FROM log_chunks WHERE run_id = ?1
+    UNION ALL
+    SELECT (SELECT min(c.token) FROM log_chunks c WHERE c.run_id = ?1 AND c.token > starts.token) FROM starts
+    WHERE starts.token IS NOT NULL
+)
+SELECT token FROM starts WHERE token IS NOT NULL
+
 -- name: logs_kept_from
 SELECT value FROM meta WHERE key = 'logs_kept_from'
 

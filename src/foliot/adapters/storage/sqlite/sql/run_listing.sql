@@ -4,7 +4,7 @@ SELECT
     payload, output, due_at, created_at, started_at, finished_at, attempt, lost, exit_code, error, worker_id, token,
     root_id, role, item,
     (SELECT overrides FROM runs r WHERE r.id = shown_runs.id), (SELECT limits FROM runs r WHERE r.id = shown_runs.id)
-FROM shown_runs WHERE +project = ? AND id IN (SELECT value FROM json_each(?))
+FROM shown_runs WHERE id IN (SELECT value FROM json_each(?))
 
 -- name: page_runs
 -- The filters below are put between these two pieces, joined by AND. +project: all runs are of one project, so an
@@ -15,6 +15,10 @@ SELECT
     root_id, role, item,
     (SELECT overrides FROM runs r WHERE r.id = shown_runs.id), (SELECT limits FROM runs r WHERE r.id = shown_runs.id)
 FROM shown_runs WHERE +project = :project AND id < :before
+
+-- name: page_ids
+-- The same for whoever reads the runs by their ids.
+SELECT id FROM shown_runs WHERE +project = :project AND id < :before
 
 -- name: newest_first
 ORDER BY id DESC LIMIT :limit
@@ -59,3 +63,6 @@ UNION ALL
 SELECT id, attempt, token, worker_id, started_at, finished_at, status, reason, exit_code, error
 FROM runs WHERE id = ?1 AND token IS NOT NULL AND finished_at IS NOT NULL
 ORDER BY number
+
+-- name: overrides
+SELECT overrides FROM runs WHERE id = ?

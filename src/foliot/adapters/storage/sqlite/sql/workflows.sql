@@ -36,8 +36,9 @@ WHERE r.project = ? AND r.job_id IN (SELECT value FROM json_each(?)) AND r.root_
     AND NOT EXISTS (SELECT 1 FROM executions e WHERE e.run_id = r.id AND e.ended_at IS NULL)
 
 -- name: named_versions
-SELECT w.id, w.version, w.spec, w.created_at FROM json_each(?2) j CROSS JOIN workflows w
-ON w.project = ?1 AND w.id = j.value ->> 0 AND w.version = j.value ->> 1
+SELECT w.id, w.version, w.spec, w.created_at
+FROM json_each(?2) j JOIN json_each(?3) v ON v.key = j.key CROSS JOIN workflows w
+ON w.project = ?1 AND w.id = j.value AND w.version = v.value
 
 -- name: page_workflows
 SELECT w.id FROM workflows w WHERE w.project = ? AND w.id > ? AND w.deleted_at IS NULL

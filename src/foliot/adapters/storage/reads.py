@@ -1,0 +1,41 @@
+"""Reads that are written once for all databases.
+
+A read is a generator: it yields the queries that it needs, one after the other, and receives their rows. Each database
+drives it inside one snapshot: SQLite in a thread with a blocking connection, PostgreSQL with an asynchronous one.
+
+    def job_and_newest_run(job_id): -> Read[...]
+        rows = yield Query("get_jobs", (project, [job_id]))
+        ...
+
+A query is named as in the .sql files of both databases, and has the same parameters in the same order. Lists are
+given as lists: each database sends them in its own way.
+"""
+
+from collections.abc import Generator, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+from foliot.ports.runs import RunFilter
+
+T = TypeVar("T")
+Rows = Sequence[Sequence[Any]]
+
+
+class Query(NamedTuple):
+    """One statement by its name."""
+
+    name: str
+    values: tuple[object, ...] = ()
+
+
+class PageOfRuns(NamedTuple):
+    """The ids of the runs of a filter, newest first. Each database has its own ways to them."""
+
+    only: RunFilter
+
+
+class AllWorkers(NamedTuple):
+    """Every worker. Each database judges by its own clock whether a worker is alive."""
+
+
+Ask = Query | PageOfRuns | AllWorkers
+Read = Generator[Ask, Rows, T]

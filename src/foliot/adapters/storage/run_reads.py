@@ -1,0 +1,231 @@
+"""Reads about runs and executions, with what they wait for."""
+
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from foliot.adapters.storage.documents import decode_names, read_overrides
+from foliot.adapters.storage.execution_rows import record_of, shown_state_of, sight_of, version_of
+from foliot.adapters.storage.log_rows import kept_from
+from foliot.adapters.storage.reads import AllWorkers, PageOfRuns, Query, Read
+from foliot.adapters.storage.rows import Row, job_of, sort_out, worker_of
+from foliot.adapters.storage.run_rows import attempt_of, run_of
+from foliot.domain.gate.decision import Decision
+from foliot.domain.ids import ID_LENGTH, JobId, RunId
+from foliot.domain.lease import WorkerState
+from foliot.domain.payload import UNREADABLE
+from foliot.domain.run import Run, Status
+from foliot.domain.run_reference import NewestRun, RunById, RunByPart, RunReference
+from foliot.domain.workflow.execution import Execution, StepRecord
+from foliot.domain.workflow.progress import StepState
+from foliot.domain.workflow.start import NOTHING, Told
+from foliot.errors import RowUnreadable
+from foliot.ports.executions import WorkflowVersion
+from foliot.ports.queries import AwaitedLimit, Blockers, ExecutionDetails, ExecutionsPage, FoundRun, Matches, RunDetails
+from foliot.ports.runs import RunFilter
+
+WAITING: Final = (Status.SCHEDULED, Status.QUEUED)
+_OVERRIDES: Final = 26
+"""The column of a run's row."""
+_QUEUES: Final = 2
+_RECENT: Final = 1_000
+"""Among so many of the newest runs a run is looked for by the end of its id; a beginning is found by the index."""
+_HOLDERS: Final = 6
+_STORED_OPEN: Final = "scheduled"
+"""The stored status of every run that is not over."""
+
+VersionKey = tuple[str, int]
+
+
+class FoundRuns(NamedTuple):
+    runs: Mapping[RunId, Run]
+    overrides: Mapping[RunId, Any]
+
+    def told(self, run_id: RunId) -> Told:
+        """What was told when the run was started."""
+        try:
+            return Told.read(read_overrides(self.overrides[run_id], run_id))
+        except RowUnreadable:
+            return NOTHING
+
+
+class RunReads:
+    """Reads of one project."""
+
+    def __init__(self, project: str) -> None:
+        self._project = project
+
+    # -- runs
+
+    def get(self, run_ids: Collection[RunId]) -> Read[FoundRuns]:
+        rows = (yield Query("get_runs", (list(run_ids),))) if run_ids else ()
+        runs = [run_of(self._project, row) for row in rows]
+        overrides = {run.id: row[_OVERRIDES] for run, row in zip(runs, rows, strict=True)}
+        return FoundRuns({run.id: run for run in runs}, overrides)
+
+    def page(self, only: RunFilter) -> Read[list[Run]]:
+        run_ids = [row[0] for row in (yield PageOfRuns(only))]
+        found = (yield from self.get(run_ids)).runs
+        return [found[run_id] for run_id in run_ids if run_id in found]
+
+    def latest(self, job_ids: Collection[JobId]) -> Read[dict[JobId, Run]]:
+        """The newest run of each job that has one."""
+        rows = (yield Query("latest_runs", (self._project, list(job_ids)))) if job_ids else ()
+        found = yield from self.get([row[0] for row in rows])
+        return {run.job_id: run for run in found.runs.values()}
+
+    def matching(self, reference: RunReference) -> Read[list[RunId]]:
+        """The ids that a reference names; of many a few. The id of a `RunById` need not exist."""
+        match reference:
+            case RunById(run_id):
+                return [run_id]
+            case NewestRun(job_id):
+                return [row[0] for row in (yield PageOfRuns(RunFilter(job_id=job_id, limit=1)))]
+            case RunByPart(part):
+                above = RunId(part.ljust(ID_LENGTH, "Z"))
+                begun = yield PageOfRuns(RunFilter(before=above, limit=2))
+                ended = yield PageOfRuns(RunFilter(limit=_RECENT))
+                found = [row[0] for row in begun if row[0].startswith(part)]
+                return list(dict.fromkeys([*found, *(row[0] for row in ended if row[0].endswith(part))]))
+
+    def find(self, reference: RunReference) -> Read[FoundRun | Matches]:
+        run_ids = yield from self.matching(reference)
+        found = yield from self.get(run_ids if len(run_ids) == 1 else ())
+        if not found.runs:
+            return Matches(tuple(run_ids) if len(run_ids) > 1 else ())
+        [run] = found.runs.values()
+        return FoundRun(run, found.told(run.id))
+
+    def listed(self, only: RunFilter, root: RunReference | None) -> Read[list[Run] | Matches]:
+        if root is None:
+            return (yield from self.page(only))
+        found = yield from self.find(root)
+        if isinstance(found, Matches):
+            return found
+        return (yield from self.page(only._replace(root=found.run.id)))
+
+    def details(self, reference: RunReference) -> Read[RunDetails | Matches]:
+        found = yield from self.find(reference)
+        if isinstance(found, Matches):
+            return found
+        run, told = found
+        attempts = [attempt_of(row) for row in (yield Query("attempts", (run.id,)))]
+        decisions = yield Query("decisions", ([run.id],))
+        executions = yield from self.executions([run.root or run.id])
+        waiting = [one for execution in executions for one in execution.waiting.values()]
+        blockers = yield from self.blockers([run, *waiting])
+        moments = yield Query("logs_kept_from")
+        return RunDetails(
+            run,
+            told,
+            attempts,
+            msgspec.json.decode(decisions[0][1], type=Decision) if decisions else None,
+            executions[0] if executions else None,
+            blockers,
+            kept_from(moments[0][0] if moments else None),
+        )
+
+    # -- executions
+
+    def execution_page(self, run_ids: Sequence[RunId]) -> Read[ExecutionsPage]:
+        executions = yield from self.executions(run_ids)
+        waiting = [run for one in executions for run in one.waiting.values()]
+        return ExecutionsPage(executions, (yield from self.blockers(waiting)))
+
+    def active_page(self, workflow_id: str | None, after: RunId | None, limit: int) -> Read[ExecutionsPage]:
+        return (yield from self.execution_page((yield from self.active(workflow_id, after, limit))))
+
+    def active(self, workflow_id: str | None, after: RunId | None, limit: int) -> Read[list[RunId]]:
+        """Executions that are not over, oldest first."""
+        if workflow_id is None:
+            rows = yield Query("active_executions", (after or "", limit))
+        else:
+            rows = yield Query("active_of_workflow", (self._project, workflow_id, after or "", limit))
+        return [row[0] for row in rows]
+
+    def records(self, run_ids: Collection[RunId]) -> Read[list[Execution]]:
+        """Those of the executions that exist, oldest first."""
+        rows = (yield Query("get_executions", (list(run_ids),))) if run_ids else ()
+        return [sight_of(row) for row in rows]
+
+    def executions(self, run_ids: Collection[RunId]) -> Read[list[ExecutionDetails]]:
+        """Those of the executions that exist, oldest first, each with its steps."""
+        records = yield from self.records(run_ids)
+        own = yield from self.get([record.run_id for record in records])
+        versions = yield from self.versions({(record.workflow_id, record.version) for record in records})
+        found: list[ExecutionDetails] = []
+        for record in records:
+            run = own.runs.get(record.run_id)
+            if run is not None:
+                steps, waiting = yield from self._steps(record.run_id)
+                version = versions.get((record.workflow_id, record.version))
+                found.append(ExecutionDetails(record, run, own.told(run.id), steps, version, waiting))
+        return found
+
+    def _steps(self, run_id: RunId) -> Read[tuple[list[StepRecord], dict[RunId, Run]]]:
+        """The steps of an execution, and their runs that have not begun."""
+        rows = yield Query("all_states", (run_id,))
+        states = {row[0]: shown_state_of(row[0], row[1:]) for row in rows}
+        ended: dict[str, Row] = {row[0]: row[1:] for row in (yield Query("runs_of_steps", (run_id,)))}
+        open_ids = [states[name].run_id for name, row in ended.items() if row[0] == _STORED_OPEN]
+        shown = (yield from self.get([one for one in open_ids if one is not None])).runs
+        steps = [record_of(name, state, _step_run(state, shown, ended.get(name))) for name, state in states.items()]
+        return steps, {run.id: run for run in shown.values() if run.status in WAITING}
+
+    def versions(self, wanted: Collection[VersionKey]) -> Read[dict[VersionKey, WorkflowVersion | RowUnreadable]]:
+        """Those of the versions that exist."""
+        keys = list(wanted)
+        values = (self._project, [name for name, _ in keys], [number for _, number in keys])
+        rows = (yield Query("named_versions", values)) if keys else ()
+        return {(row[0], row[1]): _readable_version(row) for row in rows}
+
+    # -- what runs wait for
+
+    def workers(self) -> Read[list[WorkerState]]:
+        return [worker_of(row, _queues(row[_QUEUES])) for row in (yield AllWorkers())]
+
+    def blockers(self, runs: Sequence[Run]) -> Read[Blockers]:
+        """What the waiting ones among these runs may wait for. The jobs are those of all of them."""
+        workers = yield from self.workers()
+        job_ids = list(dict.fromkeys(run.job_id for run in runs))
+        rows = (yield Query("get_jobs", (self._project, job_ids))) if job_ids else ()
+        jobs, _ = sort_out(partial(job_of, self._project), rows)
+        limits = yield from self._awaited([run.id for run in runs if run.status is Status.QUEUED])
+        return Blockers(workers, {job.id: job for job in jobs}, limits)
+
+    def _awaited(self, queued: list[RunId]) -> Read[dict[RunId, list[AwaitedLimit]]]:
+        rows = (yield Query("awaited_limits", (queued,))) if queued else ()
+        keys = list(dict.fromkeys(row[1] for row in rows))
+        holders: dict[str, list[RunId]] = {}
+        for key, run_id in (yield Query("limit_holders", (keys, _HOLDERS))) if keys else ():
+            holders.setdefault(key, []).append(run_id)
+        awaited: dict[RunId, list[AwaitedLimit]] = {}
+        for run_id, key, capacity in rows:
+            newest_first = sorted(holders.get(key, ()), reverse=True)
+            awaited.setdefault(run_id, []).append(AwaitedLimit(key, capacity, newest_first))
+        return awaited
+
+
+def _step_run(state: StepState, shown: Mapping[RunId, Run], stored: Row | None) -> Row | None:
+    """status, reason, error of the run of a step; the status as people see it"""
+    run = None if state.run_id is None else shown.get(state.run_id)
+    return stored if run is None or stored is None else (run.status, *stored[1:])
+
+
+def _readable_version(row: Row) -> WorkflowVersion | RowUnreadable:
+    try:
+        return version_of(row)
+    except RowUnreadable as error:
+        return error
+
+
+def _queues(column: Any) -> Sequence[str]:
+    """One database keeps the names as JSON, the other as an array."""
+    if not isinstance(column, str):
+        return tuple(column)
+    try:
+        return decode_names(column)
+    except UNREADABLE:
+        return ("unreadable",)

@@ -1,0 +1,254 @@
+"""Opening an application: applying its declarations to a storage, and building nodes."""
+
+import asyncio
+import os
+import threading
+from collections.abc import Coroutine
+from concurrent.futures import Future
+from contextlib import suppress
+from types import TracebackType
+from typing import Any, Final, Self, TypeVar
+from weakref import WeakSet
+
+from foliot.app.background import Background, run_through, same_loop, wait_on
+from foliot.app.loop_binding import LoopBinding, already_open, still_in_use, wrong_loop
+from foliot.app.registry import Registry
+from foliot.domain.defaults import DEFAULT_STORAGE
+from foliot.domain.deployment import Declared
+from foliot.domain.launch import LAUNCH_JOB, LAUNCH_SPEC
+from foliot.domain.workflow.jobs import jobs_of_all
+from foliot.engine.node import Node, Settings
+from foliot.ports.clock import Clock
+from foliot.ports.launcher import RunLauncher, ask
+from foliot.service.commands.launcher import ServiceLauncher
+from foliot.service.services import Services
+from foliot.wiring import (
+    EVERYTHING,
+    Reach,
+    build_node,
+    build_runners,
+    node_label,
+    open_services,
+)
+
+Answer = TypeVar("Answer")
+
+
+class Application(Registry):
+    """Declarations on one storage."""
+
+    def __init__(
+        self,
+        storage: str = DEFAULT_STORAGE,
+        *,
+        launcher: RunLauncher | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        super().__init__()
+        self._url = storage
+        self._clock = clock
+        self._launcher = launcher
+        self._reset()
+        _APPLICATIONS.add(self)
+
+    def _reset(self) -> None:
+        """Set the state of an application that is not open."""
+        self._binding: LoopBinding | None = None
+        self._bind_lock = threading.Lock()
+        self._background = Background()
+        self._blocks = 0
+        """The number of open `async with` blocks."""
+        self._nodes: WeakSet[Node] = WeakSet()
+
+    async def __aenter__(self) -> Self:
+        await self.open()
+        self._blocks += 1
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._blocks = max(0, self._blocks - 1)
+        if not self._is_used:
+            await self.close()
+
+    async def open(self, services: Services | None = None, *, is_inline: bool = False) -> Services:
+        """Open the storage, or take open services, and apply the declarations. Safe to call again.
+
+        `is_inline`: every call of the given storage is done when it returns.
+        """
+        binding, loop = self._binding, asyncio.get_running_loop()
+        if binding is None or binding.services is None or services is not None or binding.loop is not loop:
+            return await self._open(services, is_inline)
+        return binding.services
+
+    async def close(self) -> None:
+        """Close the storage. Safe to call again; the next call that needs the storage opens it again.
+
+        Refused while a block or a node uses it. Waiting for them would deadlock a job that closes the application of
+        its own worker.
+        """
+        binding = self._binding
+        if binding is None:
+            return
+        if self._is_used and not binding.is_unused:
+            raise still_in_use()
+        if binding.loop is not asyncio.get_running_loop():
+            await self._close_on_its_loop(binding)
+            return
+        self._binding = None
+        await binding.close()
+
+    async def _close_on_its_loop(self, binding: LoopBinding) -> None:
+        with self._bind_lock:
+            closing = self._release(binding)
+            self._binding = None
+        if closing is not None:
+            await asyncio.wrap_future(closing)
+
+    async def _open(self, given: Services | None, is_inline: bool) -> Services:
+        while True:
+            binding = self._bind(asyncio.get_running_loop())
+            async with binding.opening:
+                if binding is not self._binding:
+                    continue  # closed, or bound to another loop, while we waited
+                if binding.services is None:
+                    services = await self._applied(given or await open_services(self._url, self._clock))
+                    await binding.attach(services, is_inline=is_inline)
+                    return services
+                if given is not None and given is not binding.services:
+                    await given.close()
+                    raise already_open()
+                return binding.services
+
+    def _bind(self, loop: asyncio.AbstractEventLoop) -> LoopBinding:
+        """Return the binding to this loop; a new one unless another loop is in use."""
+        with self._bind_lock:
+            binding = self._binding
+            if binding is not None and binding.loop is loop:
+                return binding
+            if binding is not None:
+                self._release(binding)
+            self._binding = LoopBinding(loop)
+            return self._binding
+
+    def _release(self, binding: LoopBinding) -> "Future[None] | None":
+        """Release the binding to another loop and close its services, or raise WrongLoop if it is in use."""
+        is_ours = self._background.owns(binding.loop) and not self._is_used
+        if not binding.is_unused and not is_ours:
+            raise wrong_loop()
+        self._blocks = 0  # the loop of every open block is closed
+        self._nodes.clear()
+        if binding.services is None:
+            return None
+        # Other calls in the background may still use it.
+        return self._background.after_others(binding.close() if is_ours else _close_left_open(binding))
+
+    async def _applied(self, services: Services) -> Services:
+        try:
+            await self._apply(services)
+        except BaseException:
+            await services.close()
+            raise
+        return services
+
+    @property
+    def _is_used(self) -> bool:
+        return self._blocks > 0 or any(node.is_running for node in self._nodes)
+
+    async def _apply(self, services: Services) -> None:
+        jobs = {LAUNCH_JOB: LAUNCH_SPEC, **self._jobs}
+        await services.workflows.check(self._workflows, Declared(jobs=jobs, workflows=self._workflows))
+        await services.jobs.put(jobs, coming=jobs_of_all(self._workflows))
+        if self._workflows:
+            await services.workflows.put(self._workflows)
+        if self._schedules:
+            await services.schedules.declare(self._schedules)
+
+    def wait(self, call: Coroutine[Any, Any, Answer]) -> Answer:
+        """Make an async call from plain code, in any thread: `app.wait(app.enqueue("report"))`.
+
+        The call runs on the loop that the application is open on, such as that of the server that runs the job, or on a
+        background loop.
+        """
+        binding = self._binding
+        loop = binding.loop if binding is not None and binding.loop.is_running() else self._background.loop
+        if loop is not _running_loop():
+            return self._background.run(call) if self._background.owns(loop) else wait_on(loop, call)
+        if binding is not None and binding.is_inline:
+            return run_through(call)
+        call.close()
+        raise same_loop()
+
+    def _leave_behind(self) -> None:
+        """In a forked child: the open services belong to the parent."""
+        if self._binding is not None:
+            self._binding.leave_behind()
+        self._reset()
+
+    @property
+    def launcher(self) -> "Launcher":
+        """The launcher for ticks: the application's own, or ours."""
+        return Launcher(self, self._launcher)
+
+    @property
+    def has_own_launcher(self) -> bool:
+        """Whether the application has a launcher of its own for ticks of workflows."""
+        return self._launcher is not None
+
+    async def node(self, settings: Settings | None = None, reach: Reach = EVERYTHING) -> Node:
+        """The scheduler and worker of this process, not yet started."""
+        chosen = settings or Settings(label=node_label())
+        runners = build_runners(self._functions, self.launcher, chosen.slots, reach)
+        services = await self.open()
+        node = build_node(services, runners, chosen, self._launcher, self.listeners.listen(services.workflows))
+        self._nodes.add(node)
+        return node
+
+
+class Launcher:
+    """The application's own launcher, or ours, which opens the application when first called."""
+
+    def __init__(self, app: Application, own: RunLauncher | None) -> None:
+        self._app = app
+        self._own = own
+
+    async def start(
+        self, workflow_id: str, version: int | None, user_id: str | None, scheduled_for: Any, idempotency_key: str
+    ) -> bool:
+        launcher = self._own
+        if launcher is None:
+            services = await self._app.open()
+            launcher = ServiceLauncher(services.runs, services.workflows)
+        return await ask(
+            launcher,
+            workflow_id=workflow_id,
+            version=version,
+            user_id=user_id,
+            scheduled_for=scheduled_for,
+            idempotency_key=idempotency_key,
+        )
+
+
+async def _close_left_open(binding: LoopBinding) -> None:
+    """Close the services of a closed loop, as far as possible without it; freeing closes the rest."""
+    with suppress(Exception):
+        await binding.close()
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
+_APPLICATIONS: Final[WeakSet[Application]] = WeakSet()
+
+
+def _after_fork_in_child() -> None:
+    for application in list(_APPLICATIONS):
+        application._leave_behind()
+
+
+os.register_at_fork(after_in_child=_after_fork_in_child)

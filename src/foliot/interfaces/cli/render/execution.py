@@ -1,0 +1,54 @@
+"""An execution and its steps, as text and as a JSON document."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from foliot.domain.run import Status
+from foliot.domain.workflow.conditions import Result
+from foliot.interfaces.cli.render.explanation import STEP_REASONS, words
+from foliot.service.queries.documents import as_json
+from foliot.service.queries.execution_view import StepView
+from foliot.service.queries.executions import ExecutionPage
+
+PENDING: Final = "pending"
+_SAME: Final = {Result.SUCCESS: Status.SUCCESS, Result.FAILURE: Status.FAILED, Result.SKIPPED: Status.SKIPPED}
+
+
+def execution_document(page: ExecutionPage) -> dict[str, Any]:
+    runs = {step.name: step.run_id for step in page.execution.steps}
+    steps = [
+        {**as_json(step), "why": why_step(page, step), "deciders": {name: runs[name] for name in step.blockers}}
+        for step in page.execution.steps
+    ]
+    return {**as_json(page.execution), "steps": steps}
+
+
+def step_rows(page: ExecutionPage) -> list[Sequence[object]]:
+    return [
+        (step.name, step_state(step), step.run_id or "-", why_step(page, step) or "-") for step in page.execution.steps
+    ]
+
+
+def step_states(page: ExecutionPage) -> dict[str, str]:
+    return {step.name: step_state(step) for step in page.execution.steps}
+
+
+def step_waits(page: ExecutionPage) -> Mapping[str, str]:
+    """What the steps wait for whose runs have not begun."""
+    return {name: words(explanation) for name, explanation in page.waits.items()}
+
+
+def why_step(page: ExecutionPage, step: StepView) -> str:
+    """Why a step is where it is, where its result alone does not tell."""
+    explanation = page.why_steps[step.name]
+    return "" if explanation is None else words(explanation)
+
+
+def step_state(step: StepView) -> str:
+    """What a step has come to, and how its run ended where that is another word; else where its run stands."""
+    if step.result is None:
+        return step.status or PENDING
+    reason = step.reason if step.reason in STEP_REASONS else ""
+    if step.status and step.status != _SAME[Result(step.result)]:
+        reason = reason or step.status
+    return f"{step.result} ({reason})" if reason else step.result

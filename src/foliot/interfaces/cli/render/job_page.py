@@ -1,0 +1,52 @@
+"""The page of a job, as text and as a JSON document."""
+
+from typing import Any
+
+from foliot.domain.workflow.spec import GRAPH
+from foliot.interfaces.cli.render.gate import DEPENDENCY_COLUMNS, dependency_rows, gate_document, gate_words
+from foliot.interfaces.cli.render.schedule_page import schedule_fields
+from foliot.interfaces.cli.speaking import tell
+from foliot.interfaces.cli.table import moment, print_fields, print_section
+from foliot.interfaces.cli.words import RUN_COLUMNS, job_state, json_line, option_words, plain, run_row
+from foliot.service.queries.documents import as_json
+from foliot.service.queries.jobs import JobPage
+
+
+def job_document(page: JobPage) -> dict[str, Any]:
+    return {
+        "type": "job",
+        **as_json(page.job),
+        "state": job_state(page.job, page.schedules),
+        "schedules": [as_json(schedule) for schedule in page.schedules],
+        "runs": [as_json(run) for run in page.runs],
+        "gate": None if page.gate is None else gate_document(page.gate, page.dependencies),
+    }
+
+
+def print_job(page: JobPage) -> None:
+    print_fields(_facts(page))
+    if page.gate is not None:
+        print_section("Dependencies", DEPENDENCY_COLUMNS, [*dependency_rows(page.gate, page.dependencies)])
+    for schedule in page.schedules:
+        tell()
+        print_fields(schedule_fields(schedule))
+    print_section("Last runs", RUN_COLUMNS, [run_row(run) for run in page.runs])
+
+
+def _facts(page: JobPage) -> list[tuple[str, object]]:
+    job = page.job
+    return [
+        ("job", job.id),
+        ("name", job.name or None),
+        ("description", job.description or None),
+        ("state", job_state(job, page.schedules)),
+        ("kind", job.kind),
+        *((f"  {name}", plain(value)) for name, value in job.spec.items()),
+        ("payload", None if job.payload_template is None else json_line(job.payload_template)),
+        *((name, option_words(name, value)) for name, value in job.options.items()),
+        ("gate", None if page.gate is None else gate_words(page.gate)),
+        ("tags", ", ".join(job.tags) or None),
+        ("owner", job.owner or None),
+        ("from", f"{job.source}, revision {job.revision}, changed {moment(job.updated_at)}"),
+        ("drawing", f"foliot workflows show {job.id}" if job.kind == GRAPH else None),
+    ]

@@ -1,0 +1,106 @@
+"""One picture of what is going on, in sections and as a JSON document."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from foliot.domain.instant import from_datetime, to_iso
+from foliot.interfaces.cli.table import Column, moment, span
+from foliot.interfaces.cli.text import counted
+from foliot.interfaces.cli.words import last_line, rule, status
+from foliot.service.queries.documents import as_json
+from foliot.service.queries.overview import ActiveExecution, OverviewPage
+from foliot.service.queries.run_view import RunView
+from foliot.service.queries.schedule_view import ScheduleView
+from foliot.service.queries.worker_view import WorkerView
+
+_RUN: Final = Column("RUN", is_whole=True)
+_JOB: Final = Column("JOB", is_whole=True)
+_RUNNING: Final = (_RUN, _JOB, Column("FOR"), Column("TRY"))
+_EXECUTIONS: Final = (_RUN, Column("WORKFLOW", is_whole=True), Column("FOR"), Column("LEFT"))
+_QUEUED: Final = (_RUN, _JOB, Column("WAITS"), Column("QUEUE"))
+_NEXT: Final = (Column("IN"), _JOB._replace(stays=True), Column("WHEN"), Column("RULE"))
+_WORKERS: Final = (Column("WORKER"), Column("STATE", stays=True), Column("SLOTS"), Column("QUEUES"), Column("SINCE"))
+_FAILED: Final = (_RUN, _JOB, Column("STATUS", stays=True), Column("ENDED"), Column("ERROR"))
+
+
+class Section(NamedTuple):
+    title: str
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[object]]
+
+
+def overview_document(page: OverviewPage) -> dict[str, Any]:
+    return {
+        "at": page.at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "depth": msgspec.to_builtins(page.depth),
+        "executions": [_execution(one) for one in page.executions],
+        "running": [as_json(run) for run in page.running],
+        "queued": [as_json(run) for run in page.queued],
+        "upcoming": [as_json(schedule) for schedule in page.upcoming],
+        "workers": [as_json(worker) for worker in page.workers],
+        "failures": [as_json(run) for run in page.failures],
+    }
+
+
+def headline(page: OverviewPage) -> str:
+    alive = [worker for worker in page.workers if worker.is_alive]
+    slots = sum(worker.slots for worker in alive)
+    return (
+        f"Foliot {moment(page.at)}  {page.depth.running} running, {page.depth.queued} queued, "
+        f"{page.depth.scheduled} scheduled  {counted(len(alive), 'worker')}, {counted(slots, 'slot')}"
+    )
+
+
+def sections(page: OverviewPage) -> Iterator[Section]:
+    """What there is to show; what is empty is left out."""
+    now = page.at
+    for section in (
+        Section("Workflows", _EXECUTIONS, [_execution_row(one, now) for one in page.executions]),
+        Section("Running", _RUNNING, [_running_row(run, now) for run in page.running]),
+        Section("Queued", _QUEUED, [_queued_row(run, now) for run in page.queued]),
+        Section("Next", _NEXT, [_schedule_row(schedule, now) for schedule in page.upcoming]),
+        Section("Workers", _WORKERS, [_worker(worker) for worker in page.workers]),
+        Section("Failed", _FAILED, [_failed(run) for run in page.failures]),
+    ):
+        if section.rows:
+            yield section
+
+
+def _execution_row(execution: ActiveExecution, now: datetime) -> Sequence[object]:
+    name = f"{execution.workflow_id} version {execution.version}"
+    return execution.id, name, _since(execution.started_at, now), counted(execution.unresolved, "step")
+
+
+def _running_row(run: RunView, now: datetime) -> Sequence[object]:
+    return run.id, run.job_id, "unreadable" if run.unreadable else _since(run.started_at, now), run.attempt
+
+
+def _queued_row(run: RunView, now: datetime) -> Sequence[object]:
+    return run.id, run.job_id, "unreadable" if run.unreadable else _since(run.due_at, now), run.queue
+
+
+def _schedule_row(schedule: ScheduleView, now: datetime) -> Sequence[object]:
+    at = schedule.next_run_at
+    ahead = "-" if at is None else span(max(0.0, (at - now).total_seconds()))
+    return ahead, schedule.job_id or schedule.workflow_id, moment(at), rule(schedule)
+
+
+def _since(at: datetime | None, now: datetime) -> str:
+    return "-" if at is None else span(max(0.0, (now - at).total_seconds()))
+
+
+def _execution(execution: ActiveExecution) -> dict[str, Any]:
+    return {**msgspec.to_builtins(execution), "started_at": to_iso(from_datetime(execution.started_at))}
+
+
+def _worker(worker: WorkerView) -> Sequence[object]:
+    state = "on" if worker.is_alive else "lost"
+    used = f"{worker.running} of {worker.slots}"
+    return worker.name, state, used, ", ".join(worker.queues), moment(worker.registered_at)
+
+
+def _failed(run: RunView) -> Sequence[object]:
+    return run.id, run.job_id, status(run), moment(run.finished_at), last_line(run.error_message)

@@ -1,0 +1,127 @@
+"""The page of a run, as text and as a JSON document."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeVar
+
+from foliot.domain.gate.decision import Decision
+from foliot.domain.secrets import public_document
+from foliot.interfaces.cli.log_lines import end_in_words
+from foliot.interfaces.cli.render.execution import execution_document, step_rows
+from foliot.interfaces.cli.render.explanation import words
+from foliot.interfaces.cli.render.gate import VERDICT_COLUMNS, decision_document, verdict_rows
+from foliot.interfaces.cli.table import Column, moment, print_fields, print_section, span
+from foliot.interfaces.cli.words import due, json_line, last_line, status
+from foliot.service.queries.documents import as_json
+from foliot.service.queries.run_view import AttemptView, RunView
+from foliot.service.queries.runs import RunPage
+
+Value = TypeVar("Value")
+
+_STEPS: Final = (
+    Column("STEP", is_whole=True),
+    Column("RESULT", stays=True),
+    Column("RUN", is_whole=True),
+    Column("WHY"),
+)
+_ATTEMPTS: Final = (
+    Column("TRY"),
+    Column("STATUS", stays=True),
+    Column("STARTED"),
+    Column("TOOK"),
+    Column("EXIT"),
+    Column("ERROR"),
+)
+
+
+def run_document(page: RunPage) -> dict[str, Any]:
+    execution = None if page.execution is None else page.execution.execution
+    part = None
+    if execution is not None and page.step is not None:
+        part = {"execution_id": execution.id, "workflow_id": execution.workflow_id, "step": page.step}
+    return {
+        "type": "run",
+        **as_json(page.run),
+        "why": words(page.why),
+        "attempts": [as_json(attempt) for attempt in page.attempts],
+        "given_back": page.given_back,
+        "log": {"state": page.log.state, "seen": page.log.seen, "stored": page.log.stored},
+        "part_of": part,
+        "execution": execution_document(page.execution) if page.execution is not None and page.step is None else None,
+        "gate": None if page.decision is None else decision_document(page.decision),
+    }
+
+
+def print_run(page: RunPage) -> None:
+    print_fields(_facts(page))
+    if page.decision is not None:
+        print_section("Gate", VERDICT_COLUMNS, [*verdict_rows(page.decision)])
+    if page.execution is not None and page.step is None:
+        print_section("Steps", _STEPS, step_rows(page.execution))
+    else:
+        print_section("Attempts", _ATTEMPTS, [_attempt_row(attempt) for attempt in page.attempts])
+
+
+def _facts(page: RunPage) -> list[tuple[str, object]]:
+    run = page.run
+    is_execution = page.execution is not None and page.step is None
+    return [
+        ("run", run.id),
+        ("job", run.job_id),
+        *_part_fields(page),
+        ("status", status(run)),
+        ("why", words(page.why)),
+        ("gate", _gate_words(page.decision, run)),
+        ("error", run.error_message),
+        ("exit code", run.exit_code),
+        ("made by", run.job_schedule_id or run.trigger),
+        ("planned for", _known(run.scheduled_for, moment)),
+        ("due", due(run)),
+        ("started", _known(run.started_at, moment)),
+        ("finished", _known(run.finished_at, moment)),
+        ("took", _known(run.duration, span)),
+        ("attempt", None if is_execution else _attempt_words(page)),
+        ("queue", f"{run.queue}, priority {run.priority}"),
+        ("worker", run.worker_id),
+        ("payload", _known(run.input_payload, _document_words)),
+        ("output", _known(run.output_payload, _document_words)),
+        ("for", run.user_id),
+        ("key", run.idempotency_key),
+        ("log", None if is_execution else f"{end_in_words(page.log)}; print it with: foliot logs {run.id}"),
+    ]
+
+
+def _attempt_words(page: RunPage) -> str:
+    lost = f", {page.run.lost} lost" if page.run.lost else ""
+    given_back = f", {page.given_back} given back when a worker stopped" if page.given_back else ""
+    return f"{page.run.attempt}{lost}{given_back}"
+
+
+def _part_fields(page: RunPage) -> list[tuple[str, object]]:
+    if page.execution is None:
+        return []
+    view = page.execution.execution
+    if page.step is not None:
+        return [("step", f"{page.step} of {view.workflow_id}, execution {view.id}")]
+    drawn = f"foliot workflows show {view.workflow_id} --execution {view.id}"
+    return [("workflow", f"{view.workflow_id}, version {view.version}; draw it with: {drawn}")]
+
+
+def _known(value: Value | None, say: Callable[[Value], str]) -> str | None:
+    """What is not there is not shown, where a table would have a dash."""
+    return None if value is None else say(value)
+
+
+def _document_words(document: Any) -> str:
+    return json_line(public_document(document))
+
+
+def _gate_words(decision: Decision | None, run: RunView) -> str | None:
+    """What the gate said, unless the run's error is the same."""
+    return None if decision is None or decision.explanation == run.error_message else decision.explanation
+
+
+def _attempt_row(attempt: AttemptView) -> Sequence[object]:
+    state = f"{attempt.status} ({attempt.reason})" if attempt.reason else attempt.status
+    code = "-" if attempt.exit_code is None else attempt.exit_code
+    error = last_line(attempt.error_message)
+    return attempt.attempt, state, moment(attempt.started_at), span(attempt.duration), code, error

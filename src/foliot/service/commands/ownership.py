@@ -1,0 +1,32 @@
+"""Ownership: a definition is changed and deleted only where it is defined, in its file, application or workflow."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from foliot.domain.deployment import OWNERS
+from foliot.errors import OwnedElsewhere
+
+_MAY_BE_STALE: Final = ("file", "app")
+"""Owners that may drop a definition without deleting the stored one."""
+
+
+def refuse_foreign(what: str, changes: Iterable[tuple[str, str, str]]) -> None:
+    """Refuse changes (id, stored owner, new owner) of definitions with another owner, all in one error."""
+    refused = [(name, OWNERS[owner]) for name, owner, source in changes if owner in OWNERS and owner != source]
+    if refused:
+        places = ", ".join(dict.fromkeys(place for _, place in refused))
+        facts = "; ".join(f'{what} "{name}" is defined {place}' for name, place in refused)
+        raise OwnedElsewhere(facts, hint=f"Change it where it is defined: {places}. Pausing is always possible.")
+
+
+def refuse_owned(what: str, name: str, owner: str, *, force: bool) -> None:
+    """Refuse to delete what a file or an application defines.
+
+    Only the owner knows whether the definition is still there; `force` says that it is not. If it is, the owner creates
+    it again.
+    """
+    if owner in OWNERS and not (force and owner in _MAY_BE_STALE):
+        left_over = f" If the {what} is gone from there: --force, in code force=True." if owner in _MAY_BE_STALE else ""
+        raise OwnedElsewhere(
+            f'{what} "{name}" is defined {OWNERS[owner]}', hint=f"Remove it where it is defined.{left_over}"
+        )

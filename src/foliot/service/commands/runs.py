@@ -1,0 +1,299 @@
+"""Commands on runs: enqueue, retry, mark, cancel and wait."""
+
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
+from datetime import timedelta
+from typing import Any, Final
+
+import msgspec
+
+from foliot.domain.ids import IdSource, JobId, RunId
+from foliot.domain.input.timing import Moment, Span, instant, millis, optional_instant
+from foliot.domain.input.words import text
+from foliot.domain.instant import LATEST, SECOND, Instant, Millis
+from foliot.domain.job import Job, Options, options_in, overlay
+from foliot.domain.lease import CancelAnswer
+from foliot.domain.logs import LogEnd
+from foliot.domain.mark import MarkAnswer, Marked, retry_trigger
+from foliot.domain.payload import encode_payload
+from foliot.domain.run import AttemptRecord, NewRun, Run, parse_status
+from foliot.domain.workflow.spec import PART_SOURCE
+from foliot.domain.workflow.template import has_template
+from foliot.errors import InvalidInput, InvalidRun, NotFound, RowUnreadable, shown
+from foliot.ports.clock import Clock
+from foliot.ports.runs import Created, RunFilter
+from foliot.ports.storage import Storage
+from foliot.service.commands.jobs import JobService
+from foliot.service.paging import check_limit
+from foliot.service.queries.logs import Cursor, Logs, LogView
+from foliot.service.queries.run_view import AttemptView, RunView, view_attempt, view_run
+from foliot.service.queries.runs import RunQueries
+from foliot.service.references import References
+from foliot.service.run_waiter import RunWaiter
+
+MAX_DEDUPE_KEY: Final = 255
+_TRIGGER: Final = "api"
+_SCOPES: Final = ("forever", "active")
+
+
+class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything a caller can specify for a new run."""
+
+    payload: Any = None
+    run_at: Moment | None = None
+    delay: Span | None = None
+    dedupe_key: str | None = None
+    dedupe: str | timedelta = "forever"
+    options: dict[str, Any] = {}
+    extra: dict[str, Any] = {}
+    """Values stored with the run besides its options: how an execution starts."""
+    trigger: str = _TRIGGER
+    scheduled_for: Moment | None = None
+    """The planned time, where another program planned the run."""
+
+
+class RunService:
+    """Creates and changes runs."""
+
+    def __init__(self, storage: Storage, clock: Clock, ids: IdSource, jobs: JobService, logs: Logs) -> None:
+        self._storage = storage
+        self._clock = clock
+        self._ids = ids
+        self._jobs = jobs
+        self._logs = logs
+        self._queries = RunQueries(storage, logs)
+        self._waiter = RunWaiter(storage, clock)
+
+    async def enqueue(self, job_id: str, request: RunRequest | None = None) -> RunId:
+        """Create a run and return its id. If its dedupe key is taken, return the id of the run that took it.
+
+        A disabled job can be enqueued: disabling only stops its schedules.
+        """
+        request = request or RunRequest()
+        [created] = await self.create(job_id, request, [request.payload])
+        return created.run_id
+
+    async def enqueue_many(
+        self, job_id: str, payloads: Iterable[Any], request: RunRequest | None = None
+    ) -> list[RunId]:
+        """Create one run for each payload, all or none, and return their ids in the same order."""
+        created = await self.create(job_id, request or RunRequest(), _payloads(payloads))
+        return [one.run_id for one in created]
+
+    async def create(self, job_id: str, request: RunRequest, payloads: Sequence[Any]) -> list[Created]:
+        """Create one run for each payload, all or none. A taken dedupe key returns the run that took it."""
+        job = await self._jobs.record(job_id)
+        _refuse_templates(job)
+        runs = self._new_runs(job, request, payloads)
+        created = await self._storage.runs.create(runs)
+        for run, answer in zip(runs, created, strict=True):
+            if answer.run_id == run.id and not answer.is_new:
+                raise InvalidRun(f"the run {run.id} could not be stored", hint="Use plain text in keys and payloads.")
+        return created
+
+    async def retry(self, run_id: str) -> RunId:
+        """Create a new run with the payload and options of a run that has ended, and the job's current definition."""
+        run = await self.record(run_id)
+        if run.unreadable is not None:
+            raise _not_repeatable(run, run.unreadable)
+        if not run.status.is_terminal:
+            raise InvalidRun(f"run {run_id} is {run.status}, not over", hint=f"Cancel it with: foliot cancel {run_id}")
+        job = await self._jobs.record(run.job_id)
+        overrides = await self._storage.runs.overrides(run.id)
+        given = msgspec.json.decode(overrides or b"{}")
+        now = self._clock.now()
+        again = NewRun(
+            id=RunId(self._ids.make(now)),
+            job_id=job.id,
+            due_at=now,
+            payload=encode_payload(run.payload),
+            options=_overlaid(job.spec.options, options_in(given)),
+            overrides=overrides,
+            trigger=retry_trigger(run.id),
+            is_gated=job.spec.gate is not None,
+        )
+        await self._storage.runs.create([again])
+        return again.id
+
+    async def mark(self, run_id: str) -> Marked:
+        """Count a run as a success, and return the id of the run that is one: itself, or a new one in its place.
+
+        A running run is refused. So is one that has ended and cannot be read, because the new run would copy it.
+        """
+        asked = (run := await self.record(run_id)).id
+        if run.unreadable is not None and run.status.is_terminal:
+            raise _not_repeatable(run, run.unreadable)
+        marked = (await self._storage.runs.mark({asked: RunId(self._ids.make(self._clock.now()))}))[asked]
+        if marked.answer is MarkAnswer.NOT_FOUND:
+            raise NotFound("run", run_id)
+        if marked.answer is MarkAnswer.RUNNING:
+            raise InvalidRun(f"run {run_id} is under way", hint=f"Cancel it first with: foliot cancel {run_id}")
+        return marked
+
+    async def cancel(self, run_id: str) -> CancelAnswer:
+        """End a run: at once if it has not started, otherwise by a request to its worker."""
+        return (await self.cancel_many([text(run_id, "run_id", InvalidInput)]))[run_id]
+
+    async def cancel_many(self, run_ids: Collection[str]) -> dict[str, CancelAnswer]:
+        """Cancel runs in one transaction and return an answer for each."""
+        answers = await self._storage.runs.cancel([RunId(run_id) for run_id in run_ids])
+        return {run_id: answers.get(RunId(run_id), CancelAnswer.NOT_FOUND) for run_id in run_ids}
+
+    # `asyncio.timeout` around the call would cancel it in the middle of a read from the storage.
+    async def wait(self, run_id: str, timeout: Span | None = None) -> RunView:  # noqa: ASYNC109
+        """Return a run, or an execution, when it has ended. Raise WaitTimeout if that takes longer; the run goes on."""
+        [run] = await self._waiter.ended(RunId(text(run_id, "run_id", InvalidInput)), timeout=timeout)
+        return view_run(run)
+
+    async def get(self, run_id: str) -> RunView:
+        """Return a run, with the user and the key it was started with."""
+        return await self._queries.get(text(run_id, "run_id", InvalidInput))
+
+    async def page(self, *, job: str | None = None, status: str | None = None, limit: int = 100) -> list[RunView]:
+        """Return the newest runs first, 1 to 10,000 of them."""
+        check_limit(limit)
+        only = RunFilter(
+            job_id=None if job is None else JobId(text(job, "job", InvalidInput)),
+            status=None if status is None else parse_status(text(status, "status", InvalidInput)),
+            limit=limit,
+        )
+        return [view_run(run) for run in await self._storage.runs.page(only)]
+
+    async def attempts(self, run_id: str) -> list[AttemptView]:
+        """Return every finished attempt of a run, in order."""
+        return [view_attempt(record) for record in await self.attempt_records(run_id)]
+
+    async def logs(self, run_id: str) -> list[LogView]:
+        """Return what a run has printed so far, in all attempts."""
+        items = self._logs.read(text(run_id, "run_id", InvalidInput))
+        return [item async for item in items if isinstance(item, LogView)]
+
+    async def follow(self, run_id: str, after: Cursor | None = None) -> AsyncIterator[LogView | LogEnd]:
+        """Yield what a run prints until it has ended; the last item says how its log ends."""
+        async for item in self._logs.follow(text(run_id, "run_id", InvalidInput), after):
+            yield item
+
+    async def output(self, run_id: str, attempt: int | None = None) -> bytes:
+        """Return the standard output of the last attempt, or of the given one: every byte, or an error."""
+        return await self._logs.raw_stdout(text(run_id, "run_id", InvalidInput), attempt)
+
+    async def record(self, run_id: str) -> Run:
+        """Return a run as it is stored."""
+        found = await self._storage.runs.get([RunId(text(run_id, "run_id", InvalidInput))])
+        if RunId(run_id) not in found:
+            raise NotFound("run", run_id)
+        return found[RunId(run_id)]
+
+    async def find(self, reference: str) -> Run:
+        """Return the run with an id, with a part of an id, or the last one: see `References.run`."""
+        return await References(self._storage).run(reference)
+
+    async def records(self, only: RunFilter) -> list[Run]:
+        """Return runs as they are stored, newest first."""
+        return await self._storage.runs.page(only)
+
+    async def attempt_records(self, run_id: str) -> list[AttemptRecord]:
+        return await self._storage.runs.attempts((await self.record(run_id)).id)
+
+    def _new_runs(self, job: Job, request: RunRequest, payloads: Sequence[Any]) -> list[NewRun]:
+        now = self._clock.now()
+        scope, window = _dedupe(request)
+        options = _overlaid(job.spec.options, request.options)
+        given = {**request.options, **request.extra}
+        overrides = msgspec.json.encode(given) if given else None
+        due_at = _due_at(request, now)
+        # A caller that gives a time to run at has planned the run for that time.
+        planned = request.run_at if request.scheduled_for is None else request.scheduled_for
+        scheduled_for = optional_instant(planned, "scheduled_for")
+        template, is_gated = job.spec.payload_template, job.spec.gate is not None
+        return [
+            NewRun(
+                id=RunId(run_id),
+                job_id=job.id,
+                due_at=due_at,
+                payload=encode_payload(template if payload is None else payload),
+                options=options,
+                overrides=overrides,
+                trigger=request.trigger,
+                dedupe_key=request.dedupe_key,
+                dedupe_scope=scope,
+                dedupe_for=window,
+                is_gated=is_gated,
+                scheduled_for=scheduled_for,
+            )
+            for run_id, payload in zip(self._ids.batch(now, len(payloads)), payloads, strict=True)
+        ]
+
+
+def _payloads(payloads: object) -> list[Any]:
+    if isinstance(payloads, str | bytes | bytearray | Mapping) or not isinstance(payloads, Iterable):
+        raise InvalidRun(
+            f"payloads must be a list with one for each run, not {type(payloads).__name__}",
+            hint="Write [first, second]. For a single run use enqueue.",
+            field="payloads",
+        )
+    return list(payloads)
+
+
+def _not_repeatable(run: Run, error: RowUnreadable) -> RowUnreadable:
+    """The payload and options of the run are not known."""
+    error.hint = f"{error.hint} Or start another one with: foliot trigger {run.job_id}"
+    return error
+
+
+def _refuse_templates(job: Job) -> None:
+    """Refuse a step with templates: outside an execution it would be given the text of its templates."""
+    if job.spec.source == PART_SOURCE and has_template(job.spec.spec):
+        raise InvalidRun(
+            f'"{job.id}" has templates that only an execution fills in',
+            hint="Repeat one of its runs: foliot retry RUN. Or go on from it: foliot workflows rerun EXECUTION STEP.",
+            field="job",
+        )
+
+
+def _due_at(request: RunRequest, now: Instant) -> Instant:
+    if request.run_at is not None and request.delay is not None:
+        raise InvalidRun("run_at and delay are mutually exclusive", hint="Give one of them.", field="run_at")
+    if request.run_at is not None:
+        return instant(request.run_at, "run_at")
+    if request.delay is None:
+        return now
+    due_at = now + millis(request.delay, "delay")
+    if not now <= due_at <= LATEST:
+        raise InvalidRun(f"delay {shown(request.delay)} leads out of time", hint="Use 0 to a few years.", field="delay")
+    return Instant(due_at)
+
+
+def _dedupe(request: RunRequest) -> tuple[str, Millis | None]:
+    if request.dedupe_key is not None:
+        _check_dedupe_key(request.dedupe_key)
+    if isinstance(request.dedupe, timedelta):
+        window = millis(request.dedupe, "dedupe")
+        if window < SECOND:
+            raise InvalidRun("a dedupe window is at least one second", hint="Give a longer timedelta.", field="dedupe")
+        return "window", window
+    if request.dedupe not in _SCOPES:
+        raise InvalidRun(
+            f"dedupe {shown(request.dedupe)} does not exist",
+            hint='Use "forever", "active" or a timedelta.',
+            field="dedupe",
+        )
+    return request.dedupe, None
+
+
+def _check_dedupe_key(key: object) -> None:
+    if not isinstance(key, str) or not key.isprintable():
+        raise InvalidRun("dedupe_key must be printable text", hint="Hash or encode it first.", field="dedupe_key")
+    if not 0 < len(key) <= MAX_DEDUPE_KEY:
+        raise InvalidRun(
+            f"dedupe_key has {len(key)} characters",
+            hint=f"Use 1 to {MAX_DEDUPE_KEY}; hash longer keys.",
+            field="dedupe_key",
+        )
+
+
+def _overlaid(options: Options, given: dict[str, Any]) -> Options:
+    if not given:
+        return options
+    merged = overlay(options, given)
+    merged.check()
+    return merged

@@ -1,0 +1,229 @@
+"""Commands on schedules: upsert, put, pause, resume and delete. Each checks everything, then stores all or nothing."""
+
+import logging
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from datetime import datetime
+from functools import partial
+from typing import Any, NamedTuple
+
+from foliot.domain.edit import is_same_rule
+from foliot.domain.ids import IdSource, JobId, ScheduleId, ScheduleUid
+from foliot.domain.input.schedule import read_schedule
+from foliot.domain.input.words import flag, text
+from foliot.domain.instant import Instant
+from foliot.domain.job import check_name
+from foliot.domain.payload import encode_payload
+from foliot.domain.schedule import Schedule, ScheduleSpec, canonical, why_over
+from foliot.domain.sharing import once_each
+from foliot.errors import FoliotError, InvalidInput, InvalidSchedule, NotFound, RowUnreadable, shown
+from foliot.ports.clock import Clock
+from foliot.ports.definitions import NewSchedule
+from foliot.ports.storage import Storage
+from foliot.service.commands.jobs import JobService
+from foliot.service.commands.ownership import refuse_foreign, refuse_owned
+from foliot.service.paging import SUGGESTIONS, check_limit
+from foliot.service.queries.documents import moment
+from foliot.service.queries.schedule_view import ScheduleView, TickView
+from foliot.service.queries.schedules import ScheduleQueries
+from foliot.service.references import References
+
+log = logging.getLogger(__name__)
+
+
+class UpsertedSchedule(NamedTuple):
+    """The id and the next fire time of a stored schedule; None for a schedule without fire times of its own."""
+
+    schedule_id: str
+    next_run_at: datetime | None
+
+
+class _Comparison(NamedTuple):
+    """Schedules to store, compared with the stored ones."""
+
+    specs: Mapping[ScheduleId, ScheduleSpec]
+    known: Mapping[ScheduleId, Schedule]
+    changes: Mapping[ScheduleId, ScheduleSpec]
+    """New and changed schedules. An unchanged one may be over: a one-shot that has fired, for example."""
+
+
+class ScheduleService:
+    """Creates and changes schedules."""
+
+    def __init__(self, storage: Storage, clock: Clock, ids: IdSource, jobs: JobService) -> None:
+        self._storage = storage
+        self._clock = clock
+        self._ids = ids
+        self._jobs = jobs
+        self._queries = ScheduleQueries(storage, clock)
+
+    async def upsert(
+        self, schedule_id: str | None = None, *, paused: bool | None = None, **fields: Any
+    ) -> UpsertedSchedule:
+        """Create or change one schedule; see `domain.input.schedule.read_schedule` for the fields.
+
+        A paused schedule stays paused unless `paused` is False. Pausing and changing are two writes, in the order that
+        prevents unwanted fires between them; only a new schedule exists for an instant before it is paused.
+        """
+        _check_types(schedule_id, paused)
+        chosen = ScheduleId(schedule_id or self._ids.make(self._clock.now()))
+        prepared = await self.prepare({chosen: read_schedule(fields)})
+        if paused:
+            with suppress(RowUnreadable):
+                await self._storage.schedules.pause([chosen], paused=True)
+        [schedule] = await self._storage.schedules.put(prepared)
+        if paused is not None:
+            [schedule] = await self._storage.schedules.pause([chosen], paused=paused) or [schedule]
+        return UpsertedSchedule(schedule.id, moment(schedule.next_run_at))
+
+    async def put(self, schedules: Mapping[ScheduleId, ScheduleSpec]) -> list[Schedule]:
+        """Create or change schedules, all or none."""
+        return await self._storage.schedules.put(await self.prepare(schedules))
+
+    async def declare(self, schedules: Mapping[ScheduleId, ScheduleSpec]) -> list[Schedule]:
+        """Put the schedules that an application declares at every start.
+
+        A schedule that is over must not stop the application from starting: it is logged, changed if it is stored, and
+        otherwise not created.
+        """
+        compared = await self._compare(schedules)
+        over = self._over(compared.changes)
+        _log_over(over, compared.known)
+        await self._check_changes(compared)
+        wanted = {name: spec for name, spec in compared.specs.items() if name in compared.known or name not in over}
+        return await self._storage.schedules.put(self._with_uids(wanted))
+
+    async def prepare(self, schedules: Mapping[ScheduleId, ScheduleSpec]) -> list[NewSchedule]:
+        """Return schedules in the form that the storage takes. One invalid schedule refuses all."""
+        compared = await self._compare(schedules)
+        self.check(compared.changes)
+        await self._check_changes(compared)
+        return self._with_uids(compared.specs)
+
+    async def _compare(self, schedules: Mapping[ScheduleId, ScheduleSpec]) -> _Comparison:
+        plain = once_each(canonical, schedules.values())
+        specs = {schedule_id: plain(spec, schedule_id) for schedule_id, spec in schedules.items()}
+        known = await self._storage.schedules.get(specs)
+        changes = {
+            schedule_id: spec
+            for schedule_id, spec in specs.items()
+            if schedule_id not in known or not is_same_rule(known[schedule_id], spec)
+        }
+        return _Comparison(specs, known, changes)
+
+    async def _check_changes(self, compared: _Comparison) -> None:
+        """Refuse changes of schedules with another owner, and schedules of jobs that do not exist.
+
+        A schedule may name a workflow that is deployed later.
+        """
+        owners = {name: schedule.revision.spec.source for name, schedule in compared.known.items()}
+        changed = [(name, owners[name], spec.source) for name, spec in compared.changes.items() if name in owners]
+        refuse_foreign("schedule", changed)
+        named = {spec.job_id for spec in compared.changes.values() if spec.job_id is not None}
+        await self._jobs.refuse_missing(named)
+
+    def _with_uids(self, specs: Mapping[ScheduleId, ScheduleSpec]) -> list[NewSchedule]:
+        uids = map(ScheduleUid, self._ids.batch(self._clock.now(), len(specs)))
+        return [*map(NewSchedule, uids, specs.keys(), specs.values())]
+
+    def check(self, schedules: Mapping[ScheduleId, ScheduleSpec]) -> None:
+        """Refuse schedules that are invalid, or would never fire if they were stored now."""
+        for schedule_id, error in self._over(schedules).items():
+            error.add_context(f"schedule {schedule_id[:64]!a}")
+            raise error
+
+    def _over(self, schedules: Mapping[ScheduleId, ScheduleSpec]) -> dict[ScheduleId, InvalidInput]:
+        """Return the schedules that will not fire any more, each with the reason. Refuse invalid ones."""
+        reason = once_each(partial(_reason_over, now=self._clock.now()), schedules.values())
+        over: dict[ScheduleId, InvalidInput] = {}
+        for schedule_id, spec in schedules.items():
+            try:
+                check_name("schedule_id", schedule_id, InvalidSchedule)
+                error = reason(spec, schedule_id)
+            except InvalidInput as refusal:
+                refusal.add_context(f"schedule {schedule_id[:64]!a}")
+                raise
+            if error is not None:
+                over[schedule_id] = error
+        return over
+
+    async def pause(self, schedule_id: str, paused: bool = True) -> None:
+        """Pause or resume a schedule. Ticks of a paused schedule are recorded as skipped."""
+        flag(paused, "paused", InvalidSchedule)
+        name = ScheduleId(text(schedule_id, "schedule_id", InvalidInput))
+        if not await self._storage.schedules.pause([name], paused=paused):
+            raise await self._not_found(schedule_id)
+
+    async def resume(self, schedule_id: str) -> None:
+        """Resume a paused schedule."""
+        await self.pause(schedule_id, paused=False)
+
+    async def pause_all(self, name: str, paused: bool = True) -> list[ScheduleId]:
+        """Pause or resume all schedules of a job, or one schedule, given by name; return their ids."""
+        if await self._storage.jobs.get([JobId(name)]):
+            schedules = await self._jobs.pause(name, paused)
+            if not schedules:
+                raise FoliotError(f"job {name!a} has no schedule", hint="Only schedules can be paused.")
+            return schedules
+        try:
+            await self.pause(name, paused)
+        except NotFound:
+            raise await References(self._storage).nothing(name, "job or schedule") from None
+        return [ScheduleId(name)]
+
+    async def delete(self, schedule_id: str, *, force: bool = False) -> None:
+        """Delete a schedule; its runs are kept. `force` also deletes one that a file or an application defined."""
+        flag(force, "force", InvalidInput)
+        schedule = await self.record(schedule_id)
+        refuse_owned("schedule", schedule.id, schedule.revision.spec.source, force=force)
+        if not await self._storage.schedules.delete([schedule.id]):
+            raise await self._not_found(schedule_id)
+
+    async def get(self, schedule_id: str) -> ScheduleView:
+        """Return a schedule with its next five fire times."""
+        return (await self._queries.page(text(schedule_id, "schedule_id", InvalidInput))).schedule
+
+    async def ticks(self, schedule_id: str, limit: int = 100) -> list[TickView]:
+        """Return the newest rows of a schedule's ledger, newest first, 1 to 10,000 of them."""
+        check_limit(limit)
+        return await self._queries.ticks(text(schedule_id, "schedule_id", InvalidInput), limit)
+
+    async def record(self, schedule_id: str) -> Schedule:
+        """Return a schedule as it is stored."""
+        found = await self._storage.schedules.get([ScheduleId(text(schedule_id, "schedule_id", InvalidInput))])
+        if ScheduleId(schedule_id) not in found:
+            raise await self._not_found(schedule_id)
+        return found[ScheduleId(schedule_id)]
+
+    async def _not_found(self, schedule_id: str) -> NotFound:
+        known = [schedule.id for schedule in await self._storage.schedules.page(limit=SUGGESTIONS)]
+        return NotFound("schedule", schedule_id, known=known)
+
+
+def _check_types(schedule_id: object, paused: object) -> None:
+    """Refuse arguments of another type, which untyped callers may give."""
+    if schedule_id is not None and not isinstance(schedule_id, str):
+        raise InvalidSchedule(
+            f"schedule_id must be text, not {type(schedule_id).__name__}",
+            hint="Write it in quotes, or leave it out to get a generated one.",
+            field="schedule_id",
+        )
+    if paused is not None and not isinstance(paused, bool):
+        raise InvalidSchedule(
+            f"paused must be true or false, not {shown(paused)}",
+            hint="Leave it out to keep it as it is.",
+            field="paused",
+        )
+
+
+def _log_over(over: Mapping[ScheduleId, InvalidInput], known: Collection[ScheduleId]) -> None:
+    for schedule_id, error in over.items():
+        hint = "Remove it, or give it a later time."
+        facts = {"schedule": schedule_id, "problem": f"it will not fire any more: {error.message}"}
+        log.warning("schedule_is_over", extra={**facts, "is_stored": schedule_id in known, "hint": hint})
+
+
+def _reason_over(spec: ScheduleSpec, schedule_id: ScheduleId, *, now: Instant) -> InvalidInput | None:
+    """Return why a schedule will not fire any more. Refuse one that never could."""
+    encode_payload(spec.payload)
+    return why_over(spec, schedule_id, now)

@@ -1,0 +1,380 @@
+"""Commands on workflows: put, deploy, delete, and pause steps; and on their executions: start, rerun, mark, answer."""
+
+import logging
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from foliot.domain.deployment import FILE, Declared
+from foliot.domain.edit import is_same_rule
+from foliot.domain.ids import JobId, RunId, ScheduleId
+from foliot.domain.input.words import flag, text
+from foliot.domain.job import JobSpec
+from foliot.domain.outcome import Reason
+from foliot.domain.run import Ended, Run, Status
+from foliot.domain.schedule import Schedule, ScheduleSpec, canonical
+from foliot.domain.workflow.builder import StepBuilder, Workflow, whole_workflow
+from foliot.domain.workflow.checking import check_workflow, names_around
+from foliot.domain.workflow.dependencies import EDGES
+from foliot.domain.workflow.graph import graph_of
+from foliot.domain.workflow.jobs import GRAPH, PART_SOURCE, jobs_of_all
+from foliot.domain.workflow.keeping import Kept, asked_about, keep, kept_in
+from foliot.domain.workflow.progress import run_again
+from foliot.domain.workflow.spec import WorkflowSpec
+from foliot.domain.workflow.start import Start, read_params
+from foliot.errors import InvalidInput, InvalidRun, InvalidSchedule, NotFound, RowUnreadable, suggest
+from foliot.ports.clock import Clock
+from foliot.ports.definitions import Deployment
+from foliot.ports.executions import WorkflowVersion
+from foliot.ports.storage import Storage
+from foliot.service.commands.dependencies import DependencyService
+from foliot.service.commands.documents import Document, DocumentFormat
+from foliot.service.commands.jobs import JobService
+from foliot.service.commands.name_conflicts import NameConflicts
+from foliot.service.commands.ownership import refuse_foreign, refuse_owned
+from foliot.service.commands.runs import RunRequest, RunService
+from foliot.service.commands.schedules import ScheduleService
+from foliot.service.paging import (
+    SUGGESTIONS,
+    known_jobs,
+    page_of_jobs,
+    page_of_workflows,
+    stored_schedules,
+    workflow_id_of,
+)
+from foliot.service.queries.execution_view import ExecutionView, view_execution
+from foliot.service.references import References
+
+log = logging.getLogger(__name__)
+
+
+class DeployedWorkflow(msgspec.Struct, frozen=True, kw_only=True):
+    """The result of a deployment. A workflow equal to the stored one keeps its version."""
+
+    workflow_id: str
+    version: int
+    schedules: list[str]
+    """The ids of the schedules deployed with it."""
+    warnings: list[str]
+
+
+class WorkflowService:
+    """Creates and changes workflows and their executions."""
+
+    def __init__(
+        self,
+        storage: Storage,
+        clock: Clock,
+        jobs: JobService,
+        schedules: ScheduleService,
+        runs: RunService,
+        dependencies: DependencyService,
+        documents: DocumentFormat,
+    ) -> None:
+        self._storage = storage
+        self._clock = clock
+        self._jobs = jobs
+        self._schedules = schedules
+        self._runs = runs
+        self._dependencies = dependencies
+        self._documents = documents
+
+    async def put(self, workflows: Mapping[str, WorkflowSpec]) -> dict[str, WorkflowVersion]:
+        """Store workflows with the jobs of their steps, all or none. An equal workflow changes nothing."""
+        await self.check(workflows)
+        return await self._storage.workflows.deploy(Deployment(workflows))
+
+    async def deploy(self, document: Document) -> DeployedWorkflow:
+        """Store a workflow given as JSON as its newest version, with its schedules, all or nothing.
+
+        Its schedules, `schedule_based` triggers included, are created, changed or deleted with it. An invalid document
+        raises InvalidDocument with every problem, each with its JSON path.
+        """
+        tree = self._documents.open(document)
+        jobs = await self.jobs_named(self._documents.job_names(tree))
+        read = self._documents.read(tree, jobs, self._clock.now())
+        await self.check({read.id: read.spec})
+        await self._refuse_taken(read.id, read.schedules)
+        stored = {one.id: one async for one in stored_schedules(self._storage, read.id)}
+        wanted = {
+            name: one for name, one in read.schedules.items() if name not in read.past or _is_stored(name, one, stored)
+        }
+        gone = [name for name, one in stored.items() if _was_deployed(one) and name not in wanted]
+        new = await self._schedules.prepare(wanted)
+        versions = await self._storage.workflows.deploy(Deployment({read.id: read.spec}, new, gone))
+        return DeployedWorkflow(
+            workflow_id=read.id, version=versions[read.id].version, schedules=[*wanted], warnings=[*read.warnings]
+        )
+
+    async def document(self, workflow_id: str, *, version: int | None = None) -> dict[str, Any]:
+        """Return a workflow as the document that `deploy` takes, secrets included."""
+        found = await self.record(workflow_id, version)
+        return self._documents.write(workflow_id, found.spec, await self.own_schedules(workflow_id))
+
+    async def delete(self, workflow_id: str, *, force: bool = False) -> list[ScheduleId]:
+        """Delete a workflow with its schedules and the jobs of its steps, and return the ids of those schedules.
+
+        Executions that have not begun are cancelled, open ones go on, and history is kept. Deployed again, the
+        workflow continues with the next version. `force` also deletes one that a file or an application defined.
+        """
+        flag(force, "force", InvalidInput)
+        try:
+            newest = await self.record(workflow_id)
+        except RowUnreadable:
+            # The owner is not known: that is what force is for.
+            if not force:
+                raise
+        else:
+            refuse_owned("workflow", workflow_id, newest.spec.source, force=force)
+        behind = await self._storage.workflows.behind(workflow_id)
+        await self._jobs.refuse_needed(behind.jobs)
+        schedules = [schedule.id async for schedule in stored_schedules(self._storage, JobId(workflow_id))]
+        if not await self._storage.workflows.delete([workflow_id]):
+            raise NotFound("workflow", workflow_id)
+        for name in sorted(behind.doubtful):
+            log.warning("job_left_behind", extra={"job": name, "workflow": workflow_id, "reason": "unreadable"})
+        await self._dependencies.remove_jobs(behind.jobs)
+        return schedules
+
+    async def pause_step(self, workflow_id: str, step: str, paused: bool = True) -> None:
+        """Make executions skip a step, or no longer."""
+        flag(paused, "paused")
+        text(step, "step", InvalidInput)
+        version = await self.record(workflow_id)
+        names = [known.name for known in version.spec.steps]
+        if step not in names:
+            raise NotFound("step", step, known=names)
+        await self._storage.workflows.pause_step(workflow_id, step, paused=paused)
+
+    async def resume_step(self, workflow_id: str, step: str) -> None:
+        """Make executions run a paused step again."""
+        await self.pause_step(workflow_id, step, paused=False)
+
+    async def check(self, workflows: Mapping[str, WorkflowSpec], declared: Declared | None = None) -> None:
+        """Refuse workflows that cannot be executed. `declared` is everything that is stored together with them."""
+        around = declared or Declared(workflows=workflows)
+        coming = around.jobs.keys() | jobs_of_all(around.workflows)
+        conflicts = NameConflicts(self._storage, around.workflows)
+        for workflow_id, spec in workflows.items():
+            jobs = {**await self.jobs_named(names_around(workflow_id, spec), besides=coming), **around.jobs}
+            refuse_foreign("workflow", _owners(workflow_id, spec, jobs))
+            taken = await conflicts.taken(workflow_id, spec)
+            check_workflow(workflow_id, spec, jobs, watchable=jobs.keys() | coming, taken=taken)
+
+    async def jobs_named(self, names: Collection[JobId], besides: Collection[JobId] = ()) -> dict[JobId, JobSpec]:
+        """Return the named jobs that exist; if one is missing, also other jobs, to suggest a similar name."""
+        others = set(names).difference(besides)
+        found = await self._storage.jobs.get(others)
+        if others - found.keys():
+            page = await page_of_jobs(self._storage, None, SUGGESTIONS)
+            found = {job.id: job for job in page if not isinstance(job, RowUnreadable)} | found
+        # A job that cannot be read may be replaced.
+        found |= await known_jobs(self._storage, set(names).intersection(besides))
+        return {job_id: job.spec for job_id, job in found.items()}
+
+    async def _refuse_taken(self, workflow_id: str, schedules: Mapping[ScheduleId, ScheduleSpec]) -> None:
+        """Refuse schedule ids that another job or workflow uses."""
+        for schedule_id, known in (await self._storage.schedules.get(schedules)).items():
+            # A schedule without a readable target may be replaced.
+            if known.revision.spec.target not in ("", workflow_id):
+                raise InvalidSchedule(
+                    f'schedule "{schedule_id}" belongs to "{known.revision.spec.target}"',
+                    hint="Delete that one, or give the schedule of the workflow another name.",
+                    field="name",
+                )
+
+    async def start(
+        self,
+        workflow: str | Workflow | StepBuilder,
+        params: Mapping[str, Any] | None = None,
+        *,
+        version: int | None = None,
+        user_id: str | None = None,
+        idempotency_key: str | None = None,
+        request: RunRequest | None = None,
+    ) -> RunId:
+        """Start an execution of the newest version, or of the given one, and return its id."""
+        workflow_id = workflow if isinstance(workflow, str) else whole_workflow(workflow).id
+        found = await self.record(workflow_id, version)
+        read_params(found.spec, params)
+        start = Start(version=found.version, user_id=user_id, idempotency_key=idempotency_key)
+        return await self._begin(workflow_id, start, replace(request or RunRequest(), payload=params))
+
+    async def trigger(self, name: str, request: RunRequest) -> RunId:
+        """Start the workflow of that name, with the payload as its parameters, or else enqueue the job of that name."""
+        if await self.exists(name):
+            return await self.start(name, request.payload, request=request)
+        return await self._runs.enqueue(name, request)
+
+    async def rerun(self, execution_id: str, *steps: str) -> RunId:
+        """Start a new execution that keeps the results of an ended one, except of the given steps and all after them.
+
+        Without steps it starts at those that failed.
+        """
+        named = [text(step, "step", InvalidInput) for step in steps]
+        return await self._rerun(await self.execution(execution_id), named)
+
+    async def mark_step(self, execution_id: str, step: str) -> RunId:
+        """Count a step as a success, and return the id of the execution that goes on.
+
+        A waiting step is a success at once. If the execution has ended, a new one goes on after the step.
+        """
+        text(step, "step", InvalidInput)
+        execution = await self.execution(execution_id)
+        _refuse_unknown_steps(execution, [step])
+        state = next(known for known in execution.steps if known.name == step)
+        if state.result is None and state.run_id is not None:
+            await self._runs.mark(state.run_id)
+            return RunId(execution.id)
+        return await self._rerun(execution, marked=[step])
+
+    async def approve(self, execution_id: str, step: str, *, by: str | None = None) -> None:
+        """Approve a step that waits for a person."""
+        ended = Ended(Status.SUCCESS, Reason.MARKED, output=msgspec.json.encode({"approved_by": by}))
+        await self._answer(execution_id, step, ended)
+
+    async def reject(self, execution_id: str, step: str, *, by: str | None = None) -> None:
+        """Reject a step that waits for a person: it fails."""
+        await self._answer(
+            execution_id, step, Ended(Status.FAILED, Reason.REJECTED, f"rejected by {by}" if by else "rejected")
+        )
+
+    async def _answer(self, execution_id: str, step: str, ended: Ended) -> None:
+        text(step, "step", InvalidInput)
+        execution = await self.execution(execution_id)
+        _refuse_unknown_steps(execution, [step])
+        run_id = (await self._approvals(execution)).get(step)
+        if run_id is None or not await self._storage.runs.answer({run_id: ended}):
+            raise InvalidRun(f'step "{step}" does not wait for an answer', hint=f"Look at: foliot show {execution_id}")
+
+    async def _approvals(self, execution: ExecutionView) -> dict[str, RunId]:
+        """Return the runs of approval steps. Other waiting runs cannot be answered, since their work must be done."""
+        spec = (await self.record(execution.workflow_id, execution.version)).spec
+        asking = {step.name for step in spec.steps if step.approval is not None}
+        return {step.name: RunId(step.run_id) for step in execution.steps if step.run_id and step.name in asking}
+
+    async def _rerun(
+        self, before: ExecutionView, steps: Collection[str] = (), *, marked: Collection[str] = ()
+    ) -> RunId:
+        _refuse_open(before)
+        failed = [step.name for step in before.steps if step.result == "failure"]
+        begin = tuple(steps) or (() if marked else tuple(failed))
+        _refuse_unknown_steps(before, [*begin, *marked])
+        if not begin and not marked:
+            raise InvalidRun(f"no step of execution {before.id} has failed", hint="Name the steps to begin at.")
+        start = Start(
+            version=before.version,
+            rerun_of=RunId(before.id),
+            steps=begin,
+            marked=tuple(marked),
+            user_id=before.user_id,
+        )
+        start = replace(start, kept=await self._kept(before, start))
+        return await self._begin(before.workflow_id, start, RunRequest(payload=before.params or None))
+
+    async def _kept(self, before: ExecutionView, start: Start) -> dict[str, Kept]:
+        """Return the outputs of steps that are not run again, as far as other steps use them."""
+        spec, run_id = (await self.record(before.workflow_id, before.version)).spec, RunId(before.id)
+        states = await self._storage.executions.states(run_id)
+        again = run_again(graph_of(spec.steps), states, start=start.steps, marked=start.marked)
+        asked = asked_about(spec) - again
+        if not asked:
+            return {}
+        found = await self._storage.executions.facts(run_id, asked)
+        stored = await self._storage.runs.get([facts.run_id for facts in found.values() if facts.run_id is not None])
+        for run in stored.values():
+            if run.unreadable is not None:
+                raise run.unreadable
+        return keep(before.id, found, kept_in(await self._storage.runs.overrides(run_id)), stored)
+
+    async def _begin(self, workflow_id: str, start: Start, request: RunRequest) -> RunId:
+        return await self._runs.enqueue(workflow_id, replace(request, extra={"start": msgspec.to_builtins(start)}))
+
+    async def execution(self, execution_id: str) -> ExecutionView:
+        """Return an execution with all its steps."""
+        found = await self.status(execution_id)
+        if found is None:
+            raise NotFound("execution", execution_id)
+        return found
+
+    async def status(self, execution_id: str) -> ExecutionView | None:
+        """Return an execution with all its steps, or None if it does not exist."""
+        run_id = RunId(text(execution_id, "execution_id", InvalidInput))
+        found = (await self._storage.queries.execution(run_id)).executions
+        return view_execution(found[0]) if found else None
+
+    async def active(self, workflow_id: str | None = None, *, limit: int = 100) -> list[ExecutionView]:
+        """Return open executions, oldest first."""
+        name = None if workflow_id is None else text(workflow_id, "workflow_id", InvalidInput)
+        found = await self._storage.queries.executions(workflow_id=name, limit=limit)
+        return [view_execution(details) for details in found.executions]
+
+    async def find_execution(self, reference: str) -> Run:
+        """Return the run of an execution, given as `RunService.find` takes it."""
+        return await References(self._storage).execution(reference)
+
+    async def is_execution(self, run_id: RunId) -> bool:
+        """Return whether a run is an execution that has begun."""
+        return bool(await self._storage.executions.look([run_id]))
+
+    async def own_schedules(self, workflow_id: str) -> dict[ScheduleId, ScheduleSpec]:
+        """Return the schedules that were defined with a workflow, without those added by hand."""
+        found = {one.id: one.revision.spec async for one in stored_schedules(self._storage, JobId(workflow_id))}
+        return {name: spec for name, spec in found.items() if spec.source in (PART_SOURCE, FILE)}
+
+    async def exists(self, workflow_id: str) -> bool:
+        return bool(await self._storage.workflows.get([(workflow_id, None)]))
+
+    async def record(self, workflow_id: str, version: int | None = None) -> WorkflowVersion:
+        """Return the newest version of a workflow, or the given one, as it is stored."""
+        key = (text(workflow_id, "workflow_id", InvalidInput), version)
+        found = await self._storage.workflows.get([key])
+        if key not in found:
+            raise await self._not_found(workflow_id, version)
+        return found[key]
+
+    async def records(self, *, after: str | None = None, limit: int = 100) -> list[WorkflowVersion | RowUnreadable]:
+        """Return the newest version of each workflow, by id, or the error of one that cannot be read.
+
+        The workflow that stores the dependencies between jobs is left out.
+        """
+        found = await page_of_workflows(self._storage, after, limit)
+        return [version for version in found if workflow_id_of(version) != EDGES]
+
+    async def _not_found(self, workflow_id: str, version: int | None) -> NotFound:
+        if version is not None and await self.exists(workflow_id):
+            newest = (await self.record(workflow_id)).version
+            return NotFound("workflow", f"{workflow_id} version {version}", hint=f"The newest version is {newest}.")
+        known = [workflow_id_of(one) for one in await self.records(limit=SUGGESTIONS)]
+        is_job = bool(await self._storage.jobs.get([JobId(workflow_id)]))
+        hint = f"It is a job: foliot show {workflow_id}" if is_job else "List workflows with: foliot workflows"
+        return NotFound("workflow", workflow_id, hint=suggest(workflow_id, known, otherwise=hint))
+
+
+def _was_deployed(schedule: Schedule) -> bool:
+    return schedule.revision.spec.source == PART_SOURCE
+
+
+def _is_stored(schedule_id: ScheduleId, spec: ScheduleSpec, stored: Mapping[ScheduleId, Schedule]) -> bool:
+    return schedule_id in stored and is_same_rule(stored[schedule_id], canonical(spec, schedule_id))
+
+
+def _owners(workflow_id: str, spec: WorkflowSpec, jobs: Mapping[JobId, JobSpec]) -> Iterator[tuple[str, str, str]]:
+    """Yield the id, the stored owner and the new owner, if a workflow of that name is stored."""
+    known = jobs.get(JobId(workflow_id))
+    if known is not None and known.kind == GRAPH:
+        yield workflow_id, known.source, spec.source
+
+
+def _refuse_open(execution: ExecutionView) -> None:
+    if not Status(execution.status).is_terminal:
+        raise InvalidRun(f"execution {execution.id} is not over", hint=f"Wait for it, or: foliot cancel {execution.id}")
+
+
+def _refuse_unknown_steps(execution: ExecutionView, steps: Sequence[str]) -> None:
+    known = [step.name for step in execution.steps]
+    for step in steps:
+        if step not in known:
+            raise NotFound("step", step, known=known)

@@ -1,0 +1,247 @@
+"""Decide why a run, an execution or a step is where it is.
+
+run page      explain_run               a RunExplanation, or of an execution an ExecutionExplanation
+step          Course.explain_steps      a StepExplanation, or None where its result alone tells
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+from functools import cached_property
+
+from foliot.domain.instant import SECOND, Instant, to_datetime
+from foliot.domain.job import Job
+from foliot.domain.run import Run, Status
+from foliot.domain.workflow.conditions import Result, is_met
+from foliot.domain.workflow.execution import StepRecord
+from foliot.domain.workflow.graph import graph_of
+from foliot.domain.workflow.passage import Plan, step_as_job
+from foliot.domain.workflow.spec import Edge, Step
+from foliot.errors import NotFound, RowUnreadable
+from foliot.ports.executions import WorkflowVersion
+from foliot.ports.queries import Blockers, ExecutionDetails, RunDetails
+from foliot.service.explanation import (
+    Blocked,
+    BlockingStep,
+    CancelRequested,
+    Due,
+    Ended,
+    ExecutionEnded,
+    ExecutionExplanation,
+    ExecutionTimedOut,
+    ExecutionUnreadable,
+    InProgress,
+    NoFreeSlot,
+    NoWorker,
+    RetryDue,
+    RunExplanation,
+    Running,
+    StepExplanation,
+    StepReason,
+    StepRunEnded,
+    StepsEnding,
+    Succeeded,
+    Unreadable,
+    WaitsForAnswer,
+    WaitsForGate,
+    WaitsForLimit,
+    WaitsForSteps,
+    WaitsForTurn,
+)
+
+
+def explain_run(page: RunDetails) -> RunExplanation | ExecutionExplanation:
+    run, blockers = page.run, page.blockers
+    if page.execution is None:
+        return explain_alone(run, blockers.jobs.get(run.job_id), blockers)
+    course = Course(page.execution, blockers)
+    if run.unreadable is None and run.root is None:
+        return course.explain()
+    if run.unreadable is None and run.item in course.questions and run.status is Status.SCHEDULED:
+        return WaitsForAnswer(execution_id=course.execution_id, step=run.item or "")
+    is_waiting = run.status in (Status.SCHEDULED, Status.QUEUED)
+    return explain_alone(run, course.definition(run) if is_waiting else blockers.jobs.get(run.job_id), blockers)
+
+
+def explain_alone(run: Run, job: Job | None, blockers: Blockers) -> RunExplanation:
+    """Why a run is where it is, whatever it is a part of. `job` is its definition, if that can be read."""
+    if run.unreadable is not None:
+        return Unreadable(run_id=run.id, job_id=run.job_id, is_over=run.status.is_terminal)
+    match run.status:
+        case Status.SCHEDULED if run.attempt:
+            return RetryDue(attempt=run.attempt, due_at=to_datetime(run.due_at))
+        case Status.SCHEDULED:
+            return _explain_scheduled(run, job)
+        case Status.QUEUED:
+            return _explain_queued(run, job, blockers)
+        case Status.RUNNING:
+            names = {state.worker.id: state.worker.name for state in blockers.workers}
+            worker = None if run.worker_id is None else names.get(run.worker_id, run.worker_id)
+            return Running(attempt=run.attempt, worker=worker, started_at=_moment(run.started_at))
+        case Status.CANCELLING:
+            return CancelRequested()
+        case Status.SUCCESS:
+            return Succeeded(attempt=run.attempt, reason=run.reason, duration=_duration(run))
+        case _:
+            has_no_retries = run.status is Status.FAILED and run.attempt == 1 and not _retries(job)
+            return Ended(status=run.status, reason=run.reason, attempts=run.attempt, has_no_retries=has_no_retries)
+
+
+def _explain_scheduled(run: Run, job: Job | None) -> Due | WaitsForGate:
+    """A gate is asked once, before the first attempt; a run that it lets pass is queued."""
+    gate = None if job is None else job.spec.gate
+    if gate is None:
+        return Due(due_at=to_datetime(run.due_at))
+    # A step is planned for the moment when those before it let it start.
+    planned = run.due_at if run.root is not None or run.scheduled_for is None else run.scheduled_for
+    until = to_datetime(Instant(planned + gate.wait)) if gate.wait else None
+    return WaitsForGate(due_at=to_datetime(run.due_at), until=until, depends_on=tuple(gate.depends_on))
+
+
+def _explain_queued(
+    run: Run, job: Job | None, blockers: Blockers
+) -> NoWorker | WaitsForLimit | NoFreeSlot | WaitsForTurn:
+    able = [state for state in blockers.workers if state.is_alive and run.queue in state.worker.queues]
+    if not able:
+        return NoWorker(queue=run.queue)
+    if run.id in blockers.limits:
+        option, value = _limit(job)
+        held = {holder: None for limit in blockers.limits[run.id] for holder in limit.holders}
+        return WaitsForLimit(option=option, value=value, holders=tuple(held))
+    if all(state.running >= state.worker.slots for state in able):
+        return NoFreeSlot(slots=sum(state.worker.slots for state in able))
+    return WaitsForTurn()
+
+
+def _limit(job: Job | None) -> tuple[str | None, int | str | None]:
+    """The limit that a job has by its definition."""
+    if job is not None and job.spec.options.max_concurrent is not None:
+        return "max_concurrent", job.spec.options.max_concurrent
+    if job is not None and job.spec.options.concurrency_key is not None:
+        return "concurrency_key", job.spec.options.concurrency_key
+    return None, None
+
+
+def _retries(job: Job | None) -> int:
+    return 0 if job is None else job.spec.options.retry.retries
+
+
+class Course:
+    """An execution with the version that it goes through, to be explained."""
+
+    def __init__(self, details: ExecutionDetails, blockers: Blockers) -> None:
+        self._details = details
+        self._blockers = blockers
+        self._steps = {step.name: step for step in details.steps}
+        version = details.version
+        known = version.spec.steps if isinstance(version, WorkflowVersion) else None
+        # Of a version that cannot be read it is not known what its steps wait for.
+        self._known: Sequence[Step] = known or [Step(name=step.name) for step in details.steps]
+        self._plan = Plan.of(version.spec) if isinstance(version, WorkflowVersion) else None
+
+    @property
+    def execution_id(self) -> str:
+        return self._details.execution.run_id
+
+    @cached_property
+    def questions(self) -> frozenset[str]:
+        """Steps that wait for a person now."""
+        asking = [step.name for step in self._known if step.approval is not None]
+        return frozenset(name for name in asking if name in self._steps and _is_under_way(self._steps[name]))
+
+    @cached_property
+    def waits(self) -> dict[str, RunExplanation]:
+        """What steps whose runs have not begun wait for; not those that wait for a person."""
+        found: dict[str, RunExplanation] = {}
+        for step in self._details.steps:
+            run = None if step.state.run_id is None else self._details.waiting.get(step.state.run_id)
+            if run is not None and _is_under_way(step) and step.name not in self.questions:
+                found[step.name] = explain_alone(run, self.definition(run), self._blockers)
+        return found
+
+    def definition(self, run: Run) -> Job | None:
+        """What a step does: what the version says that its execution began with, else what its job says now."""
+        job = self._blockers.jobs.get(run.job_id)
+        execution = self._details.execution
+        if self._plan is None or execution.error is not None:
+            return job
+        return step_as_job(self._plan, execution, run.item or "", run.job_id) or job
+
+    # -- the execution
+
+    def explain(self) -> ExecutionExplanation:
+        status = self._details.run.status
+        steps = self._details.steps
+        if status is Status.CANCELLING:
+            return StepsEnding()
+        if not status.is_terminal and (error := self._error()):
+            return ExecutionUnreadable(error=error)
+        if not status.is_terminal:
+            resolved = sum(step.state.result is not None for step in steps)
+            under_way = tuple(step.name for step in steps if _is_under_way(step))
+            return InProgress(resolved=resolved, total=len(steps), under_way=under_way)
+        counts = Counter(step.state.result for step in steps)
+        results = {str(result): counts[result] for result in Result if counts[result]}
+        failed = tuple(step.name for step in steps if step.state.result is Result.FAILURE)
+        return ExecutionEnded(total=len(steps), results=results, failed=failed)
+
+    def _error(self) -> str:
+        """Which row keeps it from going on."""
+        details = self._details
+        match details.version:
+            case RowUnreadable(message=message):
+                return message
+            case None:
+                name = f"{details.execution.workflow_id} version {details.execution.version}"
+                return NotFound("workflow", name).message
+        error = details.run.unreadable or details.execution.error
+        return "" if error is None else error.message
+
+    # -- its steps
+
+    def explain_steps(self) -> dict[str, StepExplanation | None]:
+        """By step; None where the result alone tells."""
+        graph = graph_of(self._known)
+        return {step.name: self._explain_step(step, graph.parents[step.name]) for step in self._details.steps}
+
+    def _explain_step(self, step: StepRecord, edges: Sequence[Edge]) -> StepExplanation | None:
+        state = step.state
+        if state.reason:
+            return StepReason(reason=state.reason)
+        if state.blockers:
+            by_parent = {edge.parent: edge for edge in edges}
+            blocking = [self._blocking(by_parent[name]) for name in state.blockers if name in by_parent]
+            return Blocked(steps=tuple(blocking))
+        if state.result in (Result.FAILURE, Result.SKIPPED):
+            return self._explain_end(step)
+        if step.name in self.questions:
+            return WaitsForAnswer(execution_id=self.execution_id, step=step.name)
+        if state.result is None and state.run_id is None:
+            unresolved = [edge.parent for edge in edges if self._steps[edge.parent].state.result is None]
+            return WaitsForSteps(steps=tuple(unresolved)) if unresolved else None
+        return self.waits.get(step.name)
+
+    def _explain_end(self, step: StepRecord) -> ExecutionTimedOut | StepRunEnded:
+        if step.status is Status.CANCELLED and self._details.run.status is Status.TIMEOUT:
+            return ExecutionTimedOut()
+        return StepRunEnded(cause=step.cause, error=step.error)
+
+    def _blocking(self, edge: Edge) -> BlockingStep:
+        parent = self._steps[edge.parent].state
+        is_near = parent.result is not None and is_met(edge.when, parent.result)
+        return BlockingStep(
+            step=edge.parent, result=parent.result, run_id=parent.run_id, edge=edge, is_output_wrong=is_near
+        )
+
+
+def _is_under_way(step: StepRecord) -> bool:
+    """Its run has begun or may begin. One that has ended is over, also before the execution was settled."""
+    return step.state.result is None and step.status is not None and not step.status.is_terminal
+
+
+def _moment(instant: Instant | None) -> datetime | None:
+    return None if instant is None else to_datetime(instant)
+
+
+def _duration(run: Run) -> float | None:
+    return None if run.started_at is None or run.finished_at is None else (run.finished_at - run.started_at) / SECOND

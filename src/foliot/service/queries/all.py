@@ -1,0 +1,63 @@
+"""Every question that people and programs ask, by what it is about."""
+
+from dataclasses import dataclass
+
+from foliot.domain.ids import RunId
+from foliot.domain.run_reference import read_reference
+from foliot.errors import NotFound
+from foliot.ports.clock import Clock
+from foliot.ports.queries import JobDetails, Matches, ScheduleDetails
+from foliot.ports.storage import Storage
+from foliot.service.commands.documents import DocumentFormat
+from foliot.service.queries.jobs import JobPage, JobQueries
+from foliot.service.queries.logs import Logs
+from foliot.service.queries.overview import OverviewQuery
+from foliot.service.queries.runs import RunPage, RunQueries
+from foliot.service.queries.schedules import SchedulePage, ScheduleQueries
+from foliot.service.queries.step_logs import StepLogs
+from foliot.service.queries.verify import LedgerQueries
+from foliot.service.queries.workflows import WorkflowQueries
+from foliot.service.references import References
+
+
+@dataclass(frozen=True, slots=True)
+class Queries:
+    storage: Storage
+    clock: Clock
+    runs: RunQueries
+    jobs: JobQueries
+    schedules: ScheduleQueries
+    workflows: WorkflowQueries
+    overview: OverviewQuery
+    ledgers: LedgerQueries
+
+    @classmethod
+    def on(cls, storage: Storage, clock: Clock, logs: Logs, documents: DocumentFormat) -> "Queries":
+        return cls(
+            storage=storage,
+            clock=clock,
+            runs=RunQueries(storage, logs),
+            jobs=JobQueries(storage, clock),
+            schedules=ScheduleQueries(storage, clock),
+            workflows=WorkflowQueries(storage, clock, documents),
+            overview=OverviewQuery(storage, clock),
+            ledgers=LedgerQueries(storage),
+        )
+
+    async def named(self, name: str) -> JobPage | SchedulePage | RunPage:
+        """The page of the job of that name, else of the schedule, else of the run that `name` refers to."""
+        found = await self.storage.queries.named(name)
+        match found:
+            case JobDetails():
+                return self.jobs.page_of(found)
+            case ScheduleDetails():
+                return self.schedules.page_of(found)
+            case Matches():
+                references = References(self.storage)
+                error = await references.no_single_run(name, read_reference(name), found)
+                raise await references.nothing(name, "job, schedule or run") if isinstance(error, NotFound) else error
+        return await self.runs.page_of(found)
+
+    def step_logs(self, execution_id: RunId) -> StepLogs:
+        """What the steps of an execution print, from the beginning on."""
+        return StepLogs(self.storage, self.clock, execution_id)

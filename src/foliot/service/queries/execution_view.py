@@ -1,0 +1,91 @@
+"""Executions of workflows and their steps, as they are shown."""
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from foliot.domain.instant import to_datetime
+from foliot.domain.run import Run
+from foliot.domain.workflow.execution import Execution, StepRecord
+from foliot.ports.queries import ExecutionDetails
+from foliot.service.queries.run_view import key_of
+
+
+class StepView(msgspec.Struct, frozen=True, kw_only=True):
+    """A step of an execution. `result` is None while it is pending, `status` None while it has no run."""
+
+    name: str
+    result: str | None
+    status: str | None
+    run_id: str | None
+    reason: str
+    blockers: list[str]
+    """Steps whose result prevented it from running."""
+    cause: str | None = None
+    """Why its run ended as it did: exception, exit_code, timeout and so on."""
+    error: str | None = None
+    """The error of its run."""
+
+
+class ExecutionView(msgspec.Struct, frozen=True, kw_only=True):
+    """One execution of a workflow, as it is now. Changing the value changes nothing stored."""
+
+    id: str
+    workflow_id: str
+    version: int
+    status: str
+    params: dict[str, Any]
+    scheduled_for: datetime | None
+    started_at: datetime | None
+    finished_at: datetime | None
+    user_id: str | None
+    """The user it was started for."""
+    idempotency_key: str | None
+    """The key of its tick, or the key given to the launcher."""
+    error: str | None
+    """Why it failed; while it is open, which row of it cannot be read."""
+    steps: list[StepView]
+
+    @property
+    def results(self) -> dict[str, str | None]:
+        """The result of each step."""
+        return {step.name: step.result for step in self.steps}
+
+
+def view_execution(details: ExecutionDetails) -> ExecutionView:
+    """Build the view of an execution."""
+    execution, run, told = details.execution, details.run, details.told
+    return ExecutionView(
+        id=execution.run_id,
+        workflow_id=execution.workflow_id,
+        version=execution.version,
+        status=run.status,
+        params=dict(execution.params),
+        scheduled_for=None if execution.planned is None else to_datetime(execution.planned),
+        started_at=to_datetime(execution.opened_at),
+        finished_at=None if run.finished_at is None else to_datetime(run.finished_at),
+        user_id=told.user_id,
+        idempotency_key=key_of(run, told),
+        error=_unreadable(execution, run) or run.error,
+        steps=[_view_step(step) for step in details.steps],
+    )
+
+
+def _unreadable(execution: Execution, run: Run) -> str | None:
+    """Return which row of it cannot be read. The error of an ended execution says more than that of its parameters."""
+    error = run.unreadable or (None if run.error else execution.error)
+    return None if error is None else error.message
+
+
+def _view_step(step: StepRecord) -> StepView:
+    return StepView(
+        name=step.name,
+        result=step.state.result,
+        status=step.status,
+        run_id=step.state.run_id,
+        reason=step.state.reason,
+        blockers=list(step.state.blockers),
+        cause=step.cause,
+        error=step.error,
+    )

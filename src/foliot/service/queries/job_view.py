@@ -1,0 +1,78 @@
+"""A job, as people and programs see it."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from foliot.domain.ids import JobId
+from foliot.domain.instant import Instant, to_datetime
+from foliot.domain.job import DEFAULT_PROJECT, Job, JobSpec
+from foliot.domain.run import Run
+from foliot.domain.secrets import public_document, public_spec
+from foliot.errors import RowUnreadable
+from foliot.service.queries.run_view import RunView, view_run
+
+
+class JobView(msgspec.Struct, frozen=True, kw_only=True):
+    """A job with its latest run. `spec` and `options` hold what its definition says beside the defaults.
+
+    What may be a secret in it is ***; `domain.secrets` says what that is.
+    """
+
+    id: str
+    kind: str
+    name: str
+    description: str
+    enabled: bool
+    source: str
+    category: str
+    owner: str
+    tags: tuple[str, ...]
+    labels: tuple[str, ...]
+    spec: Mapping[str, Any]
+    payload_template: Any
+    options: Mapping[str, Any]
+    revision: int
+    created_at: datetime
+    updated_at: datetime
+    latest_run: RunView | None = None
+
+
+def view_job(job: Job, latest: Run | None = None) -> JobView:
+    spec, shown = job.spec, job.spec.as_written
+    return JobView(
+        id=job.id,
+        kind=spec.kind,
+        name=spec.name,
+        description=spec.description,
+        enabled=spec.enabled,
+        source=spec.source,
+        category=spec.category,
+        owner=spec.owner,
+        tags=spec.tags,
+        labels=spec.labels,
+        spec=public_spec(shown.spec),
+        payload_template=public_document(shown.payload_template),
+        options=msgspec.to_builtins(spec.options),
+        revision=job.revision,
+        created_at=to_datetime(job.created_at),
+        updated_at=to_datetime(job.updated_at),
+        latest_run=None if latest is None else view_run(latest),
+    )
+
+
+def view_unreadable_job(error: RowUnreadable) -> JobView:
+    """A job of which nothing is known but that it is there."""
+    spec = JobSpec(kind="unreadable", description=error.message, enabled=False, source="")
+    return view_job(
+        Job(
+            id=JobId(error.name),
+            project=DEFAULT_PROJECT,
+            spec=spec,
+            revision=0,
+            created_at=Instant(0),
+            updated_at=Instant(0),
+        )
+    )

@@ -1,0 +1,316 @@
+"""What runs printed: all of it, its end, or as it comes.
+
+Only the storage is asked, so following a run goes on when its server or its worker is started again.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Final, NamedTuple
+
+import msgspec
+
+from foliot.domain.ids import RunId, Token
+from foliot.domain.instant import Instant, to_datetime
+from foliot.domain.logs import (
+    LogChunk,
+    LogEnd,
+    LogState,
+    Stream,
+    cut_line,
+    given_back_line,
+    judge_log,
+    read_closing,
+)
+from foliot.domain.outcome import Reason
+from foliot.domain.run import BEGUN, AttemptRecord, Run
+from foliot.errors import NotFound, OutputLost, OutputPruned, OutputTruncated, OutputUnavailable, OutputUnfinished
+from foliot.ports.clock import Clock
+from foliot.ports.storage import Storage
+from foliot.service.run_waiter import LOOK_EVERY
+
+_PAGE: Final = 1_000
+_BEHIND: Final = (1 << 63) - 1
+"""Behind all that an attempt printed."""
+_NEVER: Final = Token(_BEHIND)
+"""Of a start that there will not be."""
+_REFUSALS: Final[Mapping[LogState, tuple[type[OutputUnavailable], str, str]]] = {
+    LogState.TRUNCATED: (
+        OutputTruncated,
+        "is not kept whole",
+        "Raise the job's output_cap, or let it write large results to a file.",
+    ),
+    LogState.WORKER_LOST: (OutputLost, "was cut off when its worker vanished", "Run it again: foliot retry RUN."),
+    LogState.PRUNED: (OutputPruned, "has been removed", "Raise retention for logs, or run it again: foliot retry RUN."),
+    LogState.OPEN: (OutputUnfinished, "is not complete yet", "Ask again when the run is over."),
+}
+
+Cursor = tuple[int, int]
+"""A place in the log of a run: behind the piece that has it."""
+
+
+class LogView(msgspec.Struct, frozen=True, kw_only=True):
+    """A piece of what a run printed. `data` are the bytes as they were printed."""
+
+    run_id: str
+    attempt: int
+    at: datetime
+    stream: Stream
+    data: bytes
+    cursor: Cursor
+    is_closing: bool = False
+    """Whether it is the line by which Foliot ends the log of an attempt."""
+
+    @property
+    def token(self) -> int:
+        """Which start it is of: an attempt that was given back begins again under its number, with another token."""
+        return self.cursor[0]
+
+    @property
+    def text(self) -> str:
+        """For people: what is no UTF-8 is shown as such."""
+        return self.data.decode("utf-8", "backslashreplace")
+
+
+class LogTail(NamedTuple):
+    """The last pieces of a log, and how it ends."""
+
+    pieces: list[LogView]
+    end: LogEnd
+
+
+class LogDigest(NamedTuple):
+    """How the log of a run ends."""
+
+    end: LogEnd
+    given_back: int
+    """How many starts were given back, of those that printed anything."""
+
+
+class Logs:
+    """Reads what runs printed."""
+
+    def __init__(self, storage: Storage, clock: Clock) -> None:
+        self._storage = storage
+        self._clock = clock
+
+    async def follow(self, run_id: str, after: Cursor | None = None) -> AsyncIterator[LogView | LogEnd]:
+        """What the run prints, through all its attempts, until it is over; the last item says how the log ends.
+
+        `after` continues behind a piece that was seen before.
+        """
+        run = await self._run(run_id)
+        pieces = Pieces(self._storage, run.id, after)
+        while True:
+            async for piece in pieces.new(run):
+                yield piece
+            if run.status.is_terminal:
+                break
+            await self._clock.wait(asyncio.Event(), LOOK_EVERY)
+            # The run first, its log after it: what was printed before the end is there when the end is seen.
+            found = await self._storage.runs.get([run.id])
+            if run.id not in found:
+                yield LogEnd(LogState.PRUNED)
+                return
+            run = found[run.id]
+        yield await self._end(run)
+
+    async def read(self, run_id: str, after: Cursor | None = None) -> AsyncIterator[LogView | LogEnd]:
+        """What the run printed so far; the last item says how the log ends, `open` where more may come."""
+        run = await self._run(run_id)
+        async for piece in Pieces(self._storage, run.id, after).new(run):
+            yield piece
+        yield await self._end(run)
+
+    async def tail(self, run_id: str, pieces: int = 100) -> LogTail:
+        """The last pieces of what the run printed so far."""
+        run = await self._run(run_id)
+        chunks = await self._storage.logs.tail(run.id, limit=pieces)
+        numbers = _Numbers(await self._storage.runs.attempts(run.id))
+        first = (chunks[0].token, chunks[0].seq - 1) if chunks else None
+        views = [*_views(chunks, numbers, first)]
+        last = views[-1].cursor if views else None
+        return LogTail([*views, *numbers.cuts_before(run, last)], await self._end(run))
+
+    async def summary(self, run: Run, attempts: Sequence[AttemptRecord], kept_from: Instant | None) -> LogDigest:
+        """How the log of a run ends, given what else is known of the run: one read of the log."""
+        token = attempts[-1].token if attempts else None
+        found = await self._storage.logs.summary(run.id, token)
+        known = {record.token for record in attempts}
+        if run.status in BEGUN and run.token is not None:
+            known.add(run.token)
+        given_back = sum(start not in known for start in found.starts)
+        if not run.status.is_terminal:
+            return LogDigest(LogEnd(LogState.OPEN), given_back)
+        if not attempts:
+            return LogDigest(LogEnd(LogState.COMPLETE), given_back)
+        chunks = [chunk for chunk in (found.first, found.last) if chunk is not None and chunk.token == token]
+        return LogDigest(_judge(chunks, attempts[-1], kept_from), given_back)
+
+    async def raw_stdout(self, run_id: str, attempt: int | None = None) -> bytes:
+        """What one attempt, the last one unless said otherwise, wrote to its standard output: every byte, or an error.
+
+        Raises one of `OutputUnavailable` where it is not all there.
+        """
+        run = await self._run(run_id)
+        record = _asked_for(run, await self._storage.runs.attempts(run.id), attempt)
+        chunks = [] if record is None else await self._chunks(run.id, record.token)
+        end = await self._judge(chunks, record)
+        if end.state is not LogState.COMPLETE:
+            raise _refusal(run.id, end)
+        return b"".join(chunk.data for chunk in chunks if chunk.stream == "stdout")
+
+    async def _run(self, run_id: str) -> Run:
+        found = await self._storage.runs.get([RunId(run_id)])
+        if RunId(run_id) not in found:
+            raise NotFound("run", run_id)
+        return found[RunId(run_id)]
+
+    async def _end(self, run: Run) -> LogEnd:
+        """How the log of the last attempt ends. A run that never began has nothing to tell."""
+        if not run.status.is_terminal:
+            return LogEnd(LogState.OPEN)
+        records = await self._storage.runs.attempts(run.id)
+        if not records:
+            return LogEnd(LogState.COMPLETE)
+        token = records[-1].token
+        first = await self._storage.logs.read(run.id, after=(token, -1), limit=1)
+        last = await self._storage.logs.tail(run.id, limit=1)
+        return await self._judge([chunk for chunk in (*first, *last) if chunk.token == token], records[-1])
+
+    async def _judge(self, chunks: Sequence[LogChunk], record: AttemptRecord | None) -> LogEnd:
+        return _judge(chunks, record, await self._storage.logs.kept_from())
+
+    async def _chunks(self, run_id: RunId, token: Token) -> list[LogChunk]:
+        """All that one attempt printed."""
+        chunks: list[LogChunk] = []
+        seq = -1
+        while page := await self._storage.logs.read(run_id, after=(token, seq), limit=_PAGE):
+            mine = [chunk for chunk in page if chunk.token == token]
+            chunks += mine
+            if len(mine) < _PAGE:
+                break
+            seq = mine[-1].seq
+        return chunks
+
+
+class Pieces:
+    """The log of a run from a place on, as far as it has been printed. Asked again, it goes on where it was."""
+
+    def __init__(self, storage: Storage, run_id: RunId, after: Cursor | None = None) -> None:
+        self._storage = storage
+        self._run_id = run_id
+        self._after = None if after is None else (Token(after[0]), after[1])
+        self._known: set[Token] = set()
+        self._numbers = _Numbers(())
+
+    async def new(self, run: Run) -> AsyncIterator[LogView]:
+        """`run` is the run as it was, shortly before."""
+        while chunks := await self._storage.logs.read(self._run_id, after=self._after, limit=_PAGE):
+            await self._learn({chunk.token for chunk in chunks})
+            for piece in _views(chunks, self._numbers, self._after):
+                yield self._passed(piece)
+        if self._after is not None and run.token != self._after[0] and (run.token or run.status.is_terminal):
+            await self._learn({run.token or _NEVER})
+            for piece in self._numbers.cuts_before(run, self._after):
+                yield self._passed(piece)
+
+    async def _learn(self, tokens: set[Token]) -> None:
+        """Who has a later token has begun when all before were over: what is on record of those will not change."""
+        if not tokens <= self._known:
+            self._known |= tokens
+            self._numbers = _Numbers(await self._storage.runs.attempts(self._run_id))
+
+    def _passed(self, piece: LogView) -> LogView:
+        self._after = Token(piece.cursor[0]), piece.cursor[1]
+        return piece
+
+
+class _Numbers:
+    """Which attempt a token belongs to. One that was given back is not on record, and has the number of the next."""
+
+    def __init__(self, records: Sequence[AttemptRecord]) -> None:
+        self._tokens = [record.token for record in records]
+        self._lost = [record for record in records if record.reason == Reason.LEASE_LOST]
+
+    def cuts_before(self, run: Run, after: Cursor | None) -> Iterator[LogView]:
+        """What was cut off since a place in the log, whether or not the start that followed has printed anything."""
+        if after is None:
+            return
+        if run.token is not None:
+            yield from self.cuts(run.id, after, run.token, run.started_at or run.created_at)
+        elif run.finished_at is not None and self._was_given_back(after):
+            attempt = self.of(Token(after[0]))
+            yield _cut(run.id, after[0], attempt, run.finished_at, given_back_line(attempt, began_again=False))
+
+    def cuts(self, run_id: RunId, after: Cursor | None, token: Token, at: Instant) -> Iterator[LogView]:
+        """A line for each start between a place in the log and that of the token, which began at `at`, that was cut
+        off: given back, or its worker vanished."""
+        if after is not None and after[0] < token and self._was_given_back(after):
+            attempt = self.of(Token(after[0]))
+            yield _cut(run_id, after[0], attempt, at, given_back_line(attempt))
+        for one in self._lost:
+            if one.token < token and (after is None or (one.token, _BEHIND) > after):
+                attempt = self.of(one.token)
+                yield _cut(run_id, one.token, attempt, one.finished_at, cut_line(attempt))
+
+    def _was_given_back(self, place: Cursor) -> bool:
+        """Whether the start that printed there was, which is over; and nobody has said so yet."""
+        return place[1] < _BEHIND and place[0] not in self._tokens
+
+    def of(self, token: Token) -> int:
+        return 1 + sum(known < token for known in self._tokens)
+
+
+def _views(chunks: Sequence[LogChunk], numbers: _Numbers, after: Cursor | None) -> Iterator[LogView]:
+    """Chunks as pieces, and between two starts a line where the first was cut off."""
+    for chunk in chunks:
+        yield from numbers.cuts(chunk.run_id, after, chunk.token, chunk.at)
+        after = chunk.token, chunk.seq
+        yield _view(chunk, numbers.of(chunk.token))
+
+
+def _cut(run_id: RunId, token: int, attempt: int, at: Instant, line: bytes) -> LogView:
+    return LogView(
+        run_id=run_id, attempt=attempt, at=to_datetime(at), stream="meta", data=line, cursor=(token, _BEHIND)
+    )
+
+
+def _view(chunk: LogChunk, attempt: int) -> LogView:
+    return LogView(
+        run_id=chunk.run_id,
+        attempt=attempt,
+        at=to_datetime(chunk.at),
+        stream=chunk.stream,
+        data=chunk.data,
+        cursor=(chunk.token, chunk.seq),
+        is_closing=read_closing(chunk) is not None,
+    )
+
+
+def _judge(chunks: Sequence[LogChunk], record: AttemptRecord | None, kept_from: Instant | None) -> LogEnd:
+    return judge_log(
+        chunks,
+        is_over=record is not None,
+        was_lost=record is not None and record.reason == Reason.LEASE_LOST,
+        ended_at=None if record is None else record.finished_at,
+        kept_from=kept_from,
+    )
+
+
+def _asked_for(run: Run, records: Sequence[AttemptRecord], number: int | None) -> AttemptRecord | None:
+    """The record of an attempt. None: it is not over, or has not begun."""
+    if number is None:
+        return records[-1] if records and run.status.is_terminal else None
+    if number == run.attempt and run.status in BEGUN:
+        return None
+    for record in records:
+        if record.number == number:
+            return record
+    raise NotFound("attempt", str(number), hint=f"The run {run.id} has had {len(records)}.")
+
+
+def _refusal(run_id: RunId, end: LogEnd) -> OutputUnavailable:
+    kind, fact, hint = _REFUSALS[end.state]
+    sizes = f": {end.stored} of {end.seen} bytes" if end.seen is not None else ""
+    return kind(f"the output of run {run_id} {fact}{sizes}", hint=hint.replace("RUN", run_id))

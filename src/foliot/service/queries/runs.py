@@ -1,0 +1,123 @@
+"""Questions about runs."""
+
+import msgspec
+
+from foliot.domain.gate.decision import Decision
+from foliot.domain.ids import JobId, RunId, ScheduleId
+from foliot.domain.logs import LogState
+from foliot.domain.run import Run, Status
+from foliot.domain.run_reference import RunById, read_reference
+from foliot.errors import NotFound
+from foliot.ports.queries import Matches, RunDetails
+from foliot.ports.runs import RunFilter
+from foliot.ports.storage import Storage
+from foliot.service.explain import explain_run
+from foliot.service.explanation import ExecutionExplanation, RunExplanation
+from foliot.service.queries.executions import ExecutionPage, execution_page
+from foliot.service.queries.logs import Logs
+from foliot.service.queries.run_view import AttemptView, RunView, view_attempt, view_run
+from foliot.service.references import References
+
+
+class LogEndView(msgspec.Struct, frozen=True, kw_only=True):
+    """How a log ends. The sizes are known if it is truncated and its bytes could be counted."""
+
+    state: LogState
+    seen: int | None
+    stored: int | None
+
+
+class RunPage(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything about one run."""
+
+    run: RunView
+    why: RunExplanation | ExecutionExplanation
+    attempts: list[AttemptView]
+    log: LogEndView
+    given_back: int
+    """How many starts were ended because their worker stopped, of those that printed anything."""
+    execution: ExecutionPage | None
+    """What the run is, or what it is a step of."""
+    step: str | None
+    """Which step it is."""
+    decision: Decision | None
+    """What its gate decided."""
+
+
+class RunQueries:
+    def __init__(self, storage: Storage, logs: Logs) -> None:
+        self._queries = storage.queries
+        self._references = References(storage)
+        self._logs = logs
+
+    async def page(self, reference: str) -> RunPage:
+        """Everything about the run that is named: by its id, a part of it, `@last` or `JOB@last`."""
+        meant = read_reference(reference)
+        found = await self._queries.run(meant)
+        if isinstance(found, Matches):
+            raise await self._references.no_single_run(reference, meant, found)
+        return await self.page_of(found)
+
+    async def page_of(self, details: RunDetails) -> RunPage:
+        run, execution = details.run, details.execution
+        log = await self._logs.summary(run, details.attempts, details.logs_kept_from)
+        return RunPage(
+            run=view_run(run, details.told),
+            why=explain_run(details),
+            attempts=[view_attempt(record) for record in details.attempts],
+            log=LogEndView(**log.end._asdict()),
+            given_back=log.given_back,
+            execution=None if execution is None else execution_page(execution, details.blockers),
+            step=None if run.root is None else run.item,
+            decision=details.decision,
+        )
+
+    async def get(self, run_id: str) -> RunView:
+        """The run alone, with the user and the key it was started with."""
+        found = await self._queries.find_run(RunById(RunId(run_id)))
+        if isinstance(found, Matches):
+            raise NotFound("run", run_id)
+        return view_run(found.run, found.told)
+
+    async def find(self, reference: str) -> Run:
+        """The run that is named as for `page`, as it is stored."""
+        return await self._references.run(reference)
+
+    async def newest(
+        self,
+        *,
+        job: str | None = None,
+        schedule: str | None = None,
+        status: Status | None = None,
+        root: str | None = None,
+        limit: int = 100,
+    ) -> list[RunView]:
+        """Runs, newest first. `root` names a run, as for `page`: only its parts."""
+        only = RunFilter(
+            job_id=None if job is None else JobId(job),
+            schedule_id=None if schedule is None else ScheduleId(schedule),
+            status=status,
+            limit=limit,
+        )
+        whole = None if root is None else read_reference(root)
+        found = await self._queries.runs(only, root=whole)
+        if isinstance(found, Matches):
+            raise await self._references.no_single_run(root or "", read_reference(root or ""), found)
+        if not found:
+            await self._refuse_absent(job, schedule)
+        return [view_run(run) for run in found]
+
+    async def _refuse_absent(self, job: str | None, schedule: str | None) -> None:
+        if job is not None and await self._queries.job(JobId(job)) is None:
+            raise await self._references.no_job(job)
+        if schedule is not None and await self._queries.schedule(ScheduleId(schedule)) is None:
+            raise await self._references.no_schedule(schedule)
+
+    async def unserved_queue(self, run_id: RunId) -> str | None:
+        """The queue of a run, if no worker of it is alive."""
+        found = await self._queries.run(RunById(run_id))
+        if isinstance(found, Matches):
+            raise await self._references.no_single_run(run_id, RunById(run_id), found)
+        queue = found.run.queue
+        served = any(state.is_alive and queue in state.worker.queues for state in found.blockers.workers)
+        return None if served else queue

@@ -1,0 +1,77 @@
+"""What the steps of one execution print, as it comes, each piece with the name of its step.
+
+Runs of kept steps belong to the execution before, and so does what they printed.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Final, NamedTuple
+
+from foliot.domain.ids import RunId
+from foliot.ports.clock import Clock
+from foliot.ports.runs import RunFilter
+from foliot.ports.storage import Storage
+from foliot.service.queries.logs import LogView, Pieces
+from foliot.service.run_waiter import LOOK_EVERY
+
+_PAGE: Final = 500
+
+
+class StepPiece(NamedTuple):
+    step: str
+    piece: LogView
+
+
+class StepLogs:
+    """Remembers how far it has come: whoever had trouble on the way goes on with the same one."""
+
+    def __init__(self, storage: Storage, clock: Clock, execution_id: RunId, *, page: int = _PAGE) -> None:
+        self._storage = storage
+        self._clock = clock
+        self._execution_id = execution_id
+        self._page = page
+        self._known: set[RunId] = set()
+        self._open: dict[RunId, tuple[str, Pieces]] = {}
+        """Runs that may print more."""
+        self.is_over = False
+        """Whether the execution was over when it was last looked at: all that will ever come has come."""
+
+    async def follow(self) -> AsyncIterator[StepPiece]:
+        """All pieces from where it stands on, until the execution is over."""
+        while True:
+            async for piece in self.new():
+                yield piece
+            if self.is_over:
+                return
+            await self._clock.wait(asyncio.Event(), LOOK_EVERY)
+
+    async def new(self) -> AsyncIterator[StepPiece]:
+        """What has been printed by now; of steps side by side, one after the other."""
+        # The runs first, their logs after them: what was printed before an end is there when the end is seen.
+        is_over = await self._is_execution_over()
+        await self._discover(is_over)
+        runs = await self._storage.runs.get(self._open)
+        for run_id in sorted(self._open):
+            step, pieces = self._open[run_id]
+            if run_id in runs and runs[run_id].started_at is not None:
+                async for piece in pieces.new(runs[run_id]):
+                    yield StepPiece(step, piece)
+            if run_id not in runs or runs[run_id].status.is_terminal:
+                del self._open[run_id]
+        self.is_over = is_over
+
+    async def _is_execution_over(self) -> bool:
+        found = await self._storage.runs.get([self._execution_id])
+        return self._execution_id not in found or found[self._execution_id].status.is_terminal
+
+    async def _discover(self, is_last: bool) -> None:
+        """Runs that were not there before: among the newest, or, when it is the last time, wherever they are."""
+        only = RunFilter(root=self._execution_id, limit=self._page)
+        while page := await self._storage.runs.page(only):
+            new = [run for run in page if run.id not in self._known]
+            for run in new:
+                self._known.add(run.id)
+                self._open[run.id] = (run.item or "", Pieces(self._storage, run.id))
+            if not new and not is_last:
+                return
+            only = only._replace(before=page[-1].id)

@@ -1,0 +1,94 @@
+"""Finding a run, an execution or a workflow by what a person writes, and errors that say what was probably meant."""
+
+from foliot.domain.ids import JobId
+from foliot.domain.run import Run
+from foliot.domain.run_reference import NewestRun, RunById, RunReference, read_reference
+from foliot.domain.workflow.execution import Execution
+from foliot.domain.workflow.spec import GRAPH
+from foliot.errors import FoliotError, InvalidInput, NotFound, suggest
+from foliot.ports.queries import ExecutionDetails, Matches
+from foliot.ports.storage import Storage
+from foliot.service.paging import SUGGESTIONS, job_id_of, page_of_jobs, page_of_workflows, workflow_id_of
+
+
+class References:
+    """Finds things by name. For a name that leads to nothing it reads which names there are."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+
+    async def run(self, text: str) -> Run:
+        """Return the run with an id, or with six or more characters of its beginning or end.
+
+        `@last` is the newest run of all, `report@last` the newest run of a job.
+        """
+        reference = read_reference(text)
+        found = await self._storage.queries.find_run(reference)
+        if isinstance(found, Matches):
+            raise await self.no_single_run(text, reference, found)
+        return found.run
+
+    async def execution(self, text: str) -> Run:
+        """Return the run of an execution, named as runs are."""
+        reference = read_reference(text)
+        found = await self._storage.queries.run(reference)
+        if isinstance(found, Matches):
+            raise await self.no_single_run(text, reference, found)
+        await self.checked_execution(found.run, found.execution)
+        return found.run
+
+    async def checked_execution(self, run: Run, details: ExecutionDetails | None) -> Execution:
+        """Return the execution that a run is. Refuse steps, and runs that are no execution."""
+        if run.root is not None:
+            raise InvalidInput(f"run {run.id} is a {run.role} of execution {run.root}", hint="Name the execution.")
+        if details is not None:
+            return details.execution
+        jobs = await self._storage.jobs.get([run.job_id])
+        if run.job_id in jobs and jobs[run.job_id].spec.kind == GRAPH:
+            raise FoliotError(f"execution {run.id} has not begun: {run.status}", hint=f"Look at: foliot show {run.id}")
+        raise InvalidInput(
+            f'run {run.id} of job "{run.job_id}" is no execution', hint="List executions with: foliot workflows"
+        )
+
+    async def no_single_run(self, text: str, reference: RunReference, matches: Matches) -> FoliotError:
+        """Why a reference does not lead to one run."""
+        match reference:
+            case NewestRun(job_id):
+                return await self._no_newest(job_id)
+            case RunById(run_id):
+                return NotFound("run", run_id)
+        found = matches.run_ids
+        if not found:
+            return NotFound("run", text)
+        return InvalidInput(f"{len(found)} runs or more are named by {text!a}", hint=f"Such as: {', '.join(found)}.")
+
+    async def _no_newest(self, job_id: JobId | None) -> FoliotError:
+        if job_id is None:
+            return FoliotError("there is no run", hint="Start one with: foliot trigger JOB")
+        if not await self._storage.jobs.get([job_id]):
+            return await self.no_job(job_id)
+        return FoliotError(f"job {job_id!a} has no run", hint=f"Start one with: foliot trigger {job_id}")
+
+    async def no_job(self, job_id: str) -> NotFound:
+        return NotFound("job", job_id, known=await self._jobs())
+
+    async def no_schedule(self, schedule_id: str) -> NotFound:
+        return NotFound("schedule", schedule_id, known=await self._schedules())
+
+    async def no_workflow(self, workflow_id: str) -> NotFound:
+        known = [workflow_id_of(one) for one in await page_of_workflows(self._storage, None, SUGGESTIONS)]
+        is_job = bool(await self._storage.jobs.get([JobId(workflow_id)]))
+        hint = f"It is a job: foliot show {workflow_id}" if is_job else "List workflows with: foliot workflows"
+        return NotFound("workflow", workflow_id, hint=suggest(workflow_id, known, otherwise=hint))
+
+    async def nothing(self, name: str, kinds: str) -> FoliotError:
+        """No job, schedule or run has that name."""
+        known = [*await self._jobs(), *await self._schedules()]
+        hint = suggest(name, known, otherwise="List what there is with: foliot jobs, foliot schedules, foliot runs")
+        return FoliotError(f"no {kinds} is named {name[:128]!a}", hint=hint)
+
+    async def _jobs(self) -> list[str]:
+        return [job_id_of(job) for job in await page_of_jobs(self._storage, None, SUGGESTIONS)]
+
+    async def _schedules(self) -> list[str]:
+        return [schedule.id for schedule in await self._storage.queries.schedules(limit=SUGGESTIONS)]

@@ -1,0 +1,74 @@
+"""Waiting for runs to end. It only reads the storage, so any process may carry out the runs."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Final
+
+from foliot.domain.ids import JobId, RunId
+from foliot.domain.input.timing import Span, millis
+from foliot.domain.instant import SECOND, Millis
+from foliot.domain.run import BEGUN, Run
+from foliot.errors import InvalidInput, NotFound, WaitTimeout, shown
+from foliot.ports.clock import Clock
+from foliot.ports.runs import RunFilter
+from foliot.ports.storage import Storage
+
+LOOK_EVERY: Final = Millis(250)
+"""Pause between two reads while waiting for a run to print something or to end."""
+_MOST: Final = 10_000
+
+
+class RunWaiter:
+    """Waits for runs that have started, alone or as steps of a workflow."""
+
+    def __init__(self, storage: Storage, clock: Clock) -> None:
+        self._storage = storage
+        self._clock = clock
+
+    async def is_running(self, job_id: JobId) -> bool:
+        """Return whether a worker is running the job. A run that waits for its turn or its next attempt is not."""
+        for status in BEGUN:
+            if await self._storage.runs.page(RunFilter(job_id=job_id, status=status, limit=1)):
+                return True
+        return False
+
+    async def job_ended(self, job_id: JobId, *, timeout: Span | None = None) -> list[Run]:  # noqa: ASYNC109
+        """Return the runs of the job that are running now, oldest first, when all of them have ended.
+
+        Runs that start meanwhile are not waited for. A run that is retried ends with its last attempt.
+        """
+        pages = [await self._storage.runs.page(RunFilter(job_id=job_id, status=one, limit=_MOST)) for one in BEGUN]
+        return await self.ended(*sorted(run.id for page in pages for run in page), timeout=timeout)
+
+    # `asyncio.timeout` around the call would cancel it in the middle of a read from the storage.
+    async def ended(self, *run_ids: RunId, timeout: Span | None = None) -> list[Run]:  # noqa: ASYNC109
+        """Return the runs when all of them have ended. Raise WaitTimeout if that takes longer."""
+        longest, begun = _longest(timeout), self._clock.elapsed()
+        while True:
+            found = await self._storage.runs.get(run_ids)
+            gone = [run_id for run_id in run_ids if run_id not in found]
+            if gone:
+                raise NotFound("run", gone[0])
+            pending = [run_id for run_id in run_ids if not found[run_id].status.is_terminal]
+            if not pending:
+                return [found[run_id] for run_id in run_ids]
+            await self._pause(pending, longest, Millis(self._clock.elapsed() - begun))
+
+    async def _pause(self, pending: Sequence[RunId], longest: Millis | None, waited: Millis) -> None:
+        if longest is None:
+            await self._clock.wait(asyncio.Event(), LOOK_EVERY)
+        elif waited < longest:
+            await self._clock.wait(asyncio.Event(), Millis(min(LOOK_EVERY, longest - waited)))
+        else:
+            raise WaitTimeout(pending, longest / SECOND)
+
+
+def _longest(timeout: Span | None) -> Millis | None:
+    longest = None if timeout is None else millis(timeout, "timeout")
+    if longest is not None and longest < 0:
+        raise InvalidInput(
+            f"timeout must not be negative, not {shown(timeout)}",
+            hint="0 checks once; None waits without limit.",
+            field="timeout",
+        )
+    return longest

@@ -1,0 +1,89 @@
+"""The services of an application: `app.runs`, `app.jobs`, `app.schedules` and `app.workflows`."""
+
+import gc
+import weakref
+from pathlib import Path
+
+import pytest
+
+from foliot import Foliot
+from foliot.domain.ids import JobId
+from foliot.errors import NotFound, WrongLoop
+from foliot.service.commands.runs import RunRequest
+
+SERVICES = ["runs", "jobs", "schedules", "workflows"]
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Foliot:
+    app = Foliot(f"sqlite:///{tmp_path}/foliot.db")
+    app.shell("report", "true")
+    return app
+
+
+async def test_the_first_call_of_a_service_opens_the_application(app: Foliot) -> None:
+    run_id = await app.runs.enqueue("report", RunRequest(payload={"day": 1}))
+
+    assert (await app.runs.get(run_id)).input_payload == {"day": 1}
+    await app.close()
+
+
+def test_plain_code_calls_a_service_on_the_background_loop(app: Foliot) -> None:
+    run_id = app.wait(app.enqueue("report"))
+
+    assert app.wait(app.runs.cancel(run_id)) == "cancelled"
+    assert [run.id for run in app.wait(app.runs.page(job="report"))] == [run_id]
+    app.wait(app.close())
+
+
+async def test_what_a_service_yields_is_iterated_on_the_open_application(app: Foliot) -> None:
+    async with app:
+        with pytest.raises(NotFound):
+            _ = [item async for item in app.runs.follow("01ARZ3NDEKTSV4RRFFQ69G5FAV")]
+
+
+async def test_a_service_is_refused_on_another_loop_as_the_application_is(app: Foliot) -> None:
+    other = Foliot(app._url)
+    async with app:
+        with pytest.raises(WrongLoop):
+            other.wait(app.jobs.page())
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_a_service_has_the_asynchronous_methods_of_its_class_and_no_other(app: Foliot, service: str) -> None:
+    found = getattr(app, service)
+
+    assert "delete" in dir(app.jobs)
+    for name in ("nothing", "_storage"):
+        with pytest.raises(AttributeError, match=f"has no asynchronous method '{name}'"):
+            getattr(found, name)
+
+
+def test_a_method_keeps_its_name_and_its_documentation(app: Foliot) -> None:
+    assert app.runs.cancel.__name__ == "cancel"
+    assert "End a run" in (app.runs.cancel.__doc__ or "")
+
+
+def test_a_service_does_not_keep_its_application_alive(tmp_path: Path) -> None:
+    app = Foliot(f"sqlite:///{tmp_path}/foliot.db")
+    _ = app.runs, app.jobs
+    seen = weakref.ref(app)
+
+    gc.disable()
+    try:
+        del app, _
+        assert seen() is None
+    finally:
+        gc.enable()
+
+
+async def test_pausing_and_resuming_by_the_application(app: Foliot) -> None:
+    async with app:
+        await app.schedules.upsert("hourly", job_id="report", cron_expr="@hourly")
+
+        assert await app.jobs.pause(JobId("report")) == ["hourly"]
+        assert (await app.schedules.get("hourly")).paused
+        assert await app.jobs.resume("report") == ["hourly"]
+        await app.schedules.pause("hourly")
+        await app.schedules.resume("hourly")
+        assert not (await app.schedules.get("hourly")).paused

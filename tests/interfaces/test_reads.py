@@ -1,0 +1,51 @@
+"""A command that shows one thing reads the database once."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from foliot.adapters.storage.sqlite.reader import Reader
+from tests.interfaces.conftest import Call
+
+
+@pytest.fixture
+def reads(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often each file was read, by its name; a peek counts as a read."""
+    counts: Counter[str] = Counter()
+    read, peek = Reader.read, Reader.peek
+
+    async def count_read(self: Reader, look: Any) -> Any:
+        counts[self._path.name] += 1
+        return await read(self, look)
+
+    def count_peek(self: Reader, *asked: Any) -> Any:
+        counts[self._path.name] += 1
+        return peek(self, *asked)
+
+    monkeypatch.setattr(Reader, "read", count_read)
+    monkeypatch.setattr(Reader, "peek", count_peek)
+    return counts
+
+
+@pytest.mark.parametrize("name", ["good@last", "etl@last", "etl.alarm@last", "later@last", "digest@last"])
+def test_a_run_is_shown_with_one_read_of_the_database_and_one_of_the_log(
+    call: Call, plant: Path, reads: Counter[str], name: str
+) -> None:
+    assert call("show", name).code == 0
+
+    assert reads == {"foliot.db": 1, "foliot.db-logs": 1}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("show good", "runs", "runs --root etl@last", "jobs", "schedules", "workflows", "workflows show etl"),
+        *("workflows active", "top --once"),
+    ],
+)
+def test_a_command_reads_the_database_once(call: Call, plant: Path, reads: Counter[str], command: str) -> None:
+    assert call(*command.split()).code == 0
+
+    assert reads == {"foliot.db": 1}

@@ -1,0 +1,162 @@
+"""Why a run or a step is where it is."""
+
+from typing import Any
+
+import pytest
+
+from foliot.domain.ids import JobId, RunId, WorkerId
+from foliot.domain.instant import to_datetime
+from foliot.domain.job import Job, Options
+from foliot.domain.lease import Worker, WorkerState
+from foliot.domain.retry import Retry
+from foliot.domain.run import Run, Status
+from foliot.domain.workflow.conditions import Result
+from foliot.domain.workflow.execution import Execution, StepRecord
+from foliot.domain.workflow.progress import StepState
+from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
+from foliot.domain.workflow.start import Told
+from foliot.ports.executions import WorkflowVersion
+from foliot.ports.queries import AwaitedLimit, Blockers, ExecutionDetails
+from foliot.service import explanation as why
+from foliot.service.explain import Course, explain_alone
+from foliot.testing.builders import REPORT, a_job
+from foliot.testing.clock import START
+
+ROOT = RunId("root")
+
+
+def run(status: Status, **fields: Any) -> Run:
+    empty: dict[str, Any] = dict.fromkeys(Run._fields)
+    given = {"id": RunId("r"), "job_id": REPORT, "due_at": START, "started_at": START, "attempt": 1, "queue": "default"}
+    return Run(**{**empty, **given, **fields, "status": status})
+
+
+def job(**options: Any) -> Job:
+    return a_job(options=Options(**options))
+
+
+def worker(**fields: Any) -> WorkerState:
+    known: dict[str, Any] = {"queues": ("default",), "running": 0, "is_alive": True, **fields}
+    return WorkerState(
+        Worker(WorkerId("w"), "north", known["queues"], 2), START, START, known["is_alive"], known["running"]
+    )
+
+
+def blockers(*workers: WorkerState, limits: dict[RunId, list[AwaitedLimit]] | None = None) -> Blockers:
+    return Blockers(workers or (worker(),), {}, limits or {})
+
+
+@pytest.mark.parametrize(
+    ("workers", "expected"),
+    [
+        ([worker(is_alive=False)], why.NoWorker(queue="default")),
+        ([worker(queues=("mail",))], why.NoWorker(queue="default")),
+        ([worker(running=2)], why.NoFreeSlot(slots=2)),
+        ([worker(running=2), worker()], why.WaitsForTurn()),
+    ],
+)
+def test_a_queued_run_waits_for_a_worker(workers: list[WorkerState], expected: why.RunExplanation) -> None:
+    assert explain_alone(run(Status.QUEUED), job(max_concurrent=1), blockers(*workers)) == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "limit"),
+    [
+        ({}, (None, None)),
+        ({"max_concurrent": 2}, ("max_concurrent", 2)),
+        ({"concurrency_key": "db"}, ("concurrency_key", "db")),
+    ],
+)
+def test_a_queued_run_without_its_places_names_the_limit_and_who_holds_it(
+    options: dict[str, Any], limit: tuple[str | None, int | str | None]
+) -> None:
+    awaited = [AwaitedLimit("a", 1, [RunId("x")]), AwaitedLimit("b", 1, [RunId("y"), RunId("x")])]
+
+    found = explain_alone(run(Status.QUEUED), job(**options), blockers(limits={RunId("r"): awaited}))
+
+    option, value = limit
+    assert found == why.WaitsForLimit(option=option, value=value, holders=("x", "y"))
+
+
+@pytest.mark.parametrize(
+    ("known", "expected"),
+    [
+        (run(Status.SCHEDULED, attempt=0), why.Due(due_at=to_datetime(START))),
+        (run(Status.SCHEDULED), why.RetryDue(attempt=1, due_at=to_datetime(START))),
+        (
+            run(Status.RUNNING, worker_id="w"),
+            why.Running(attempt=1, worker="north", started_at=to_datetime(START)),
+        ),
+        (run(Status.RUNNING, worker_id="gone"), why.Running(attempt=1, worker="gone", started_at=to_datetime(START))),
+        (run(Status.CANCELLING), why.CancelRequested()),
+        (run(Status.SUCCESS, finished_at=START + 2_000), why.Succeeded(attempt=1, reason=None, duration=2.0)),
+        (
+            run(Status.FAILED, reason="exit_code"),
+            why.Ended(status=Status.FAILED, reason="exit_code", attempts=1, has_no_retries=True),
+        ),
+        (
+            run(Status.FAILED, reason="exit_code", attempt=2),
+            why.Ended(status=Status.FAILED, reason="exit_code", attempts=2, has_no_retries=False),
+        ),
+    ],
+)
+def test_other_runs_are_explained_by_their_status(known: Run, expected: why.RunExplanation) -> None:
+    assert explain_alone(known, job(), blockers()) == expected
+
+
+def test_a_job_with_retries_is_not_said_to_have_none() -> None:
+    found = explain_alone(run(Status.FAILED), job(retry=Retry(retries=3)), blockers())
+
+    assert isinstance(found, why.Ended)
+    assert not found.has_no_retries
+
+
+def course(status: Status, *steps: StepRecord, spec: WorkflowSpec | None = None) -> Course:
+    unresolved = sum(step.state.result is None for step in steps)
+    execution = Execution(ROOT, "etl", 1, 0, unresolved, {}, {}, None, START)
+    version = None if spec is None else WorkflowVersion("etl", 1, spec, START)
+    return Course(ExecutionDetails(execution, run(status, id=ROOT), Told(), steps, version, {}), blockers())
+
+
+@pytest.mark.parametrize(
+    ("ended", "whole", "expected"),
+    [
+        (
+            StepRecord("a", StepState(0, result=Result.SKIPPED), Status.SKIPPED, None, "not met"),
+            Status.SUCCESS,
+            why.StepRunEnded(cause=None, error="not met"),
+        ),
+        (
+            StepRecord("a", StepState(0, result=Result.FAILURE), Status.CANCELLED, "cancelled", None),
+            Status.CANCELLED,
+            why.StepRunEnded(cause="cancelled", error=None),
+        ),
+        (
+            StepRecord("a", StepState(0, result=Result.FAILURE), Status.CANCELLED, None, "no"),
+            Status.TIMEOUT,
+            why.ExecutionTimedOut(),
+        ),
+        (StepRecord("a", StepState(0, result=Result.SUCCESS), Status.SUCCESS), Status.SUCCESS, None),
+    ],
+)
+def test_a_step_that_ended_says_how(ended: StepRecord, whole: Status, expected: why.StepExplanation | None) -> None:
+    assert course(whole, ended).explain_steps() == {"a": expected}
+
+
+def test_a_step_names_the_steps_that_kept_it_from_running() -> None:
+    edge = Edge(parent="a")
+    spec = WorkflowSpec(steps=(Step(name="a", job=JobId("j")), Step(name="b", job=JobId("j"), after=(edge,))))
+    first = StepRecord("a", StepState(0, result=Result.FAILURE, run_id=RunId("x")), Status.FAILED, "exit_code", "no")
+    second = StepRecord("b", StepState(0, ("a",), Result.SKIPPED))
+
+    found = course(Status.FAILED, first, second, spec=spec).explain_steps()["b"]
+
+    blocking = why.BlockingStep(step="a", result="failure", run_id="x", edge=edge, is_output_wrong=False)
+    assert found == why.Blocked(steps=(blocking,))
+
+
+def test_an_execution_whose_version_is_gone_says_so() -> None:
+    found = course(Status.RUNNING, StepRecord("a", StepState(0))).explain()
+
+    assert found == why.ExecutionUnreadable(error="workflow 'etl version 1' does not exist")
+    assert course(Status.CANCELLING).explain() == why.StepsEnding()
