@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 LEASE = 60_000
-FOLIOT, SCHEMA, LOG_SCHEMA = 0x466F6C69, 4, 1
+FOLIOT, SCHEMA, LOG_SCHEMA = 0x466F6C69, 1, 1
 """Whose file it is, and the versions of the two schemas that this program knows."""
 STEP_OF_PRIORITY = 60_000
 MOST_TRIES = 999_999_999
@@ -134,16 +134,18 @@ class Worker:
         [token] = self.db.execute(raised).fetchone()
         claimed = self.read(token, found[1])
         lease = (token, claimed.run_id, self.id, claimed.attempt, claimed.started_at)
-        self.db.execute("INSERT INTO leases VALUES (?, ?, ?, ?, ?, NULL)", lease)
+        # The last column, is_bare, may be 1 where the end of the run concerns no other row; 0 is right for every run.
+        self.db.execute("INSERT INTO leases VALUES (?, ?, ?, ?, ?, NULL, 0)", lease)
         self.tell("runs.started", claimed, claimed.attempt)
         self.db.execute("COMMIT")
         return claimed
 
     def read(self, token: int, run_id: str) -> Claimed:
-        """What is to be done: what its job says, and over it what was given for this run alone."""
+        """What is to be done: what its job says, and over it what was given for this run alone. A run with a
+        `definition_id`, the step of a workflow, does something else than its job says: this worker does not do it."""
         about = (
-            "SELECT r.attempt + 1, r.lost, r.created_at, r.overrides, j.spec FROM runs r "
-            "LEFT JOIN jobs j ON j.project = r.project AND j.id = r.job_id WHERE r.id = ?"
+            "SELECT r.attempt + 1, r.lost, r.created_at, r.overrides, j.spec FROM runs r LEFT JOIN jobs j "
+            "ON j.project = r.project AND j.id = r.job_id AND r.definition_id IS NULL WHERE r.id = ?"
         )
         attempt, lost, created_at, overrides, job = self.db.execute(about, (run_id,)).fetchone()
         definition, given = json.loads(job or '{"kind": "?"}'), json.loads(overrides or "{}")
@@ -259,7 +261,7 @@ class Worker:
         )
         # All its places are free; who waits for them is admitted by Foliot, within seconds.
         self.db.execute("DELETE FROM holds WHERE run_id = ?", (run.run_id,))
-        noted = "INSERT OR IGNORE INTO notes SELECT root_id, id FROM runs WHERE id = ? AND root_id IS NOT NULL"
+        noted = "INSERT OR IGNORE INTO notes SELECT parent_id, id FROM runs WHERE id = ? AND parent_id IS NOT NULL"
         self.db.execute(noted, (run.run_id,))
         self.db.execute(
             "INSERT INTO endings SELECT r.project, r.job_id, r.finished_at, r.id, r.status, r.reason FROM runs r "

@@ -33,16 +33,20 @@ from foliot.domain.launch import launch_elsewhere, launch_job
 from foliot.domain.outbound import OPEN, OutboundPolicy
 from foliot.domain.schedule import ScheduleSpec
 from foliot.domain.secrets import public_url
+from foliot.domain.tree.kind import TreeKind
 from foliot.domain.workflow.document import WorkflowDocument
-from foliot.domain.workflow.passage import APPROVAL_KIND
+from foliot.domain.workflow.kind import WorkflowKind
+from foliot.domain.workflow.plan import APPROVAL_KIND
 from foliot.domain.workflow.spec import WorkflowSpec
-from foliot.engine.hooks import Tell, nobody
-from foliot.engine.node import Node, Parts, Settings
+from foliot.engine.coordinator.progress import ProgressListener, ignore_progress
+from foliot.engine.node import Node
+from foliot.engine.settings import Parts, Settings
 from foliot.errors import DriverMissing, InvalidInput, InvalidWorkflow, suggest
 from foliot.ports.clock import Clock
 from foliot.ports.launcher import RunLauncher
 from foliot.ports.runner import Runner
 from foliot.ports.storage import Storage
+from foliot.ports.topic import Topic
 from foliot.service.commands.dependencies import DependencyService
 from foliot.service.commands.deploy import Deployer
 from foliot.service.commands.documents import Document
@@ -71,6 +75,9 @@ STORAGES: Final[Mapping[str, Adapter]] = {
 
 BACKUPS: Final[Mapping[str, Adapter]] = {"sqlite": Adapter("foliot.adapters.storage.sqlite.backup:back_up")}
 """Databases that we copy ourselves; a server comes with tools of its own."""
+
+TREES: Final[Mapping[str, TreeKind]] = {kind.name: kind for kind in (WorkflowKind(),)}
+"""Kinds of jobs whose runs are opened as trees."""
 
 OpenStorage = Callable[..., Awaitable[Storage]]
 
@@ -209,17 +216,19 @@ def build_node(
     runners: Mapping[str, Runner],
     settings: Settings,
     launcher: RunLauncher | None = None,
-    tell: Tell = nobody,
+    listener: ProgressListener = ignore_progress,
 ) -> Node:
     """A node on these services. With a launcher of the application's, workflows are started by it."""
     parts = Parts(
         storage=services.storage,
         queue=StorageQueue(services.storage),
+        tree_queue=StorageQueue(services.storage, Topic.TREES),
+        trees=TREES,
         clock=services.clock,
         ids=services.ids,
         runners=runners,
         launcher=launch_job if launcher is None else launch_elsewhere,
-        tell=tell,
+        listener=listener,
         sweep=sweep_processes,
     )
     return Node(parts, settings)

@@ -44,6 +44,16 @@ INTERFACE_EXCEPTIONS: Final[Mapping[str, frozenset[str]]] = {
 }
 """Module -> the inner layers it may import all the same."""
 
+_WORKER: Final = "foliot.engine.worker"
+WORKER_MAY_IMPORT: Final = (
+    *("foliot.ports.work", "foliot.ports.runner", "foliot.ports.queue", "foliot.ports.clock", "foliot.ports.topic"),
+    *("foliot.engine.loop", "foliot.engine.deadline", "foliot.errors", "foliot.domain", _WORKER),
+)
+"""A worker works through `ports.work` alone, so that it can run far from the storage."""
+
+TEST_KIND: Final = "window"
+"""The kind of tree in tests/engine/window_kind.py: the product runs it without naming it."""
+
 FACES: Final = frozenset({"", "app", "client", "cron"})
 """The modules directly in the package that users import; the empty name is the package itself."""
 
@@ -119,6 +129,36 @@ def storage_in_interfaces(tree: Tree) -> Iterator[Fault]:
                     yield Fault(module.name, node.lineno, "an interface must not use the storage")
 
 
+def worker_with_more(tree: Tree) -> Iterator[Fault]:
+    """A module of the worker that knows more than it needs to execute runs."""
+    for module, target, line in inner_imports(tree):
+        if is_below(module.name, _WORKER) and not any(is_below(target, known) for known in WORKER_MAY_IMPORT):
+            yield Fault(module.name, line, f"a worker must not import {target}")
+
+
+def tests_in_product(tree: Tree) -> Iterator[Fault]:
+    """A module that imports tests, or asks for the kind of tree that only tests have."""
+    for module in tree.values():
+        for found in module.imports:
+            if top(found.target) == "tests":
+                yield Fault(module.name, found.line, f"the product must not import {found.target}")
+        for node in ast.walk(module.syntax):
+            if names_test_kind(node):
+                yield Fault(
+                    module.name, getattr(node, "lineno", 1), f'the product must not name the kind "{TEST_KIND}"'
+                )
+
+
+def names_test_kind(node: ast.AST) -> bool:
+    """`kind="window"` as an argument, or `x.kind == "window"`."""
+    match node:
+        case ast.keyword(arg="kind", value=ast.Constant(value=value)):
+            return value == TEST_KIND
+        case ast.Compare(left=ast.Attribute(attr="kind") | ast.Name(id="kind"), comparators=compared):
+            return any(isinstance(one, ast.Constant) and one.value == TEST_KIND for one in compared)
+    return False
+
+
 def strangers(tree: Tree) -> Iterator[Fault]:
     """A module that stands in no layer."""
     for module in tree.values():
@@ -188,6 +228,8 @@ RULES: Final[tuple[Callable[[Tree], Iterator[Fault]], ...]] = (
     wrong_arrows,
     stray_interfaces,
     storage_in_interfaces,
+    worker_with_more,
+    tests_in_product,
     strangers,
     mixed_adapters,
     cycles,
@@ -201,6 +243,11 @@ def inner_imports(tree: Tree) -> Iterator[tuple[Module, str, int]]:
         for found in module.imports:
             if top(found.target) == "foliot":
                 yield module, found.target, found.line
+
+
+def is_below(name: str, package: str) -> bool:
+    """Whether a module is that package, or inside it."""
+    return f"{name}.".startswith(f"{package}.")
 
 
 def layer(name: str) -> str:

@@ -1,5 +1,6 @@
 """The source keeps to its layers, and each rule that says so can fail."""
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -110,6 +111,40 @@ def test_an_interface_that_uses_the_storage_is_found(tmp_path: Path) -> None:
     )
 
     assert [fault.module for fault in layers.storage_in_interfaces(tree)] == ["foliot.interfaces.cli.show"]
+
+
+@pytest.mark.parametrize("target", ["ports.storage", "ports.trees", "engine.settings", "engine.coordinator.starter"])
+def test_a_worker_that_needs_more_than_its_port_is_found(target: str, tmp_path: Path) -> None:
+    tree = plant(
+        tmp_path,
+        {
+            "engine/worker/consumer.py": f"import foliot.{target}",
+            "engine/worker/role.py": "import foliot.ports.work, foliot.engine.worker.consumer, foliot.domain.run",
+            "engine/workers.py": f"import foliot.{target}",
+        },
+    )
+
+    faults = list(layers.worker_with_more(tree))
+
+    assert [str(fault) for fault in faults] == [
+        f"foliot.engine.worker.consumer:1: a worker must not import foliot.{target}"
+    ]
+
+
+@pytest.mark.parametrize(
+    "source", ["from tests.engine import window_kind", 'JobSpec(kind="window")', 'x = tree.kind == "window"']
+)
+def test_a_product_module_that_knows_the_kind_of_the_tests_is_found(source: str, tmp_path: Path) -> None:
+    tree = plant(tmp_path, {"engine/node.py": source, "domain/run.py": 'scope = "window"'})
+
+    assert [fault.module for fault in layers.tests_in_product(tree)] == ["foliot.engine.node"]
+
+
+def test_no_query_names_the_kind_of_the_tests() -> None:
+    queries = {str(path): path.read_text() for path in SOURCE.rglob("*.sql")}
+
+    assert queries
+    assert [path for path, text in queries.items() if re.search(rf"kind\b[^\n]*'{layers.TEST_KIND}'", text)] == []
 
 
 def test_a_module_outside_the_picture_is_found(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from foliot.config import Configuration, RetentionSettings, ServerSettings, load
 from foliot.config.sections import SCHEMES
 from foliot.domain.firing import Tempo
 from foliot.domain.instant import DAY, MINUTE, SECOND
-from foliot.engine.janitor import RETENTION
-from foliot.engine.node import Role, Settings
+from foliot.engine.scheduler.janitor import RETENTION
+from foliot.engine.settings import Role, Settings
 from foliot.ports.upkeep import Retention
 from foliot.testing.clock import START
 from foliot.wiring import STORAGES

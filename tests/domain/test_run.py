@@ -1,4 +1,4 @@
-"""What one finished attempt makes of its run."""
+"""What one ended attempt means for its run."""
 
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ from foliot.domain.run import (
     heed_cancel,
     parse_status,
     rank,
-    settle,
+    verdict_of,
 )
 from foliot.errors import InvalidInput
 from tests.cases import for_each
@@ -30,14 +30,14 @@ from tests.cases import for_each
 RUN = RunId("01JQZ8W3F07M4T5V6W8X9YABCD")
 
 
-class Standing(NamedTuple):
+class AttemptedRun(NamedTuple):
     run_id: RunId
     attempt: int
     lost: int
 
 
 BROKEN = Failure("exit code 1", Reason.EXIT_CODE, exit_code=1)
-FIRST = Standing(RUN, attempt=1, lost=0)
+FIRST = AttemptedRun(RUN, attempt=1, lost=0)
 
 
 def with_retries(retries: int, *delays: int) -> Options:
@@ -46,17 +46,17 @@ def with_retries(retries: int, *delays: int) -> Options:
 
 @pytest.mark.proves("R1-30")
 def test_a_success_ends_the_run() -> None:
-    assert settle(FIRST, Success(b"1", 0), with_retries(3)) == Ended(Status.SUCCESS, output=b"1", exit_code=0)
+    assert verdict_of(FIRST, Success(b"1", 0), with_retries(3)) == Ended(Status.SUCCESS, output=b"1", exit_code=0)
 
 
 @pytest.mark.proves("R1-33")
 def test_without_retries_the_first_failure_is_the_end() -> None:
-    assert settle(FIRST, BROKEN, Options()) == Ended(Status.FAILED, Reason.EXIT_CODE, "exit code 1", 1)
+    assert verdict_of(FIRST, BROKEN, Options()) == Ended(Status.FAILED, Reason.EXIT_CODE, "exit code 1", 1)
 
 
 @pytest.mark.proves("R1-31")
 def test_a_failure_with_retries_left_is_tried_again() -> None:
-    verdict = settle(FIRST, BROKEN, with_retries(1, 5_000))
+    verdict = verdict_of(FIRST, BROKEN, with_retries(1, 5_000))
 
     assert verdict == Again(Millis(5_000), Status.FAILED, Reason.EXIT_CODE, "exit code 1", 1)
 
@@ -64,7 +64,7 @@ def test_a_failure_with_retries_left_is_tried_again() -> None:
 @pytest.mark.proves("R1-33", "S3")
 @given(st.integers(0, 20))
 def test_a_run_that_always_fails_is_tried_once_more_than_its_retries(retries: int) -> None:
-    attempts = passage([BROKEN] * 100, with_retries(retries, 0))
+    attempts = attempts_of([BROKEN] * 100, with_retries(retries, 0))
 
     assert attempts == retries + 1
 
@@ -72,7 +72,7 @@ def test_a_run_that_always_fails_is_tried_once_more_than_its_retries(retries: in
 def test_the_pause_grows_with_the_failures() -> None:
     options = with_retries(3, 1, 20, 300)
 
-    verdicts = [settle(Standing(RUN, attempt, 0), BROKEN, options) for attempt in (1, 2, 3, 4)]
+    verdicts = [verdict_of(AttemptedRun(RUN, attempt, 0), BROKEN, options) for attempt in (1, 2, 3, 4)]
 
     assert [verdict.delay if isinstance(verdict, Again) else None for verdict in verdicts] == [1, 20, 300, None]
 
@@ -81,14 +81,16 @@ def test_the_pause_grows_with_the_failures() -> None:
 def test_a_failure_that_no_retry_can_mend_is_the_end() -> None:
     hopeless = Failure("no such handler", Reason.HANDLER_MISSING, retryable=False)
 
-    assert settle(FIRST, hopeless, with_retries(3)) == Ended(Status.FAILED, Reason.HANDLER_MISSING, "no such handler")
+    assert verdict_of(FIRST, hopeless, with_retries(3)) == Ended(
+        Status.FAILED, Reason.HANDLER_MISSING, "no such handler"
+    )
 
 
 def test_a_timeout_is_tried_again_and_keeps_its_name() -> None:
     late = TimedOut("took too long")
 
-    assert settle(FIRST, late, Options()) == Ended(Status.TIMEOUT, Reason.TIMEOUT, "took too long")
-    again = settle(FIRST, late, with_retries(1, 7))
+    assert verdict_of(FIRST, late, Options()) == Ended(Status.TIMEOUT, Reason.TIMEOUT, "took too long")
+    again = verdict_of(FIRST, late, with_retries(1, 7))
     assert again == Again(Millis(7), Status.TIMEOUT, Reason.TIMEOUT, "took too long")
 
 
@@ -96,7 +98,7 @@ def test_a_timeout_is_tried_again_and_keeps_its_name() -> None:
 @pytest.mark.parametrize("outcome", [Failure("sent token=s3cret", Reason.EXCEPTION), TimedOut("sent token=s3cret")])
 @pytest.mark.parametrize("retries", [0, 1])
 def test_an_error_is_kept_without_what_may_be_a_secret(outcome: Failure | TimedOut, retries: int) -> None:
-    verdict = settle(FIRST, outcome, with_retries(retries, 0))
+    verdict = verdict_of(FIRST, outcome, with_retries(retries, 0))
 
     assert isinstance(verdict, Ended | Again)
     assert verdict.error == "sent token=***"
@@ -104,15 +106,15 @@ def test_an_error_is_kept_without_what_may_be_a_secret(outcome: Failure | TimedO
 
 @pytest.mark.proves("S9")
 def test_a_cancelled_attempt_is_not_tried_again() -> None:
-    assert settle(FIRST, Cancelled(), with_retries(3)) == Ended(Status.CANCELLED, Reason.CANCELLED)
+    assert verdict_of(FIRST, Cancelled(), with_retries(3)) == Ended(Status.CANCELLED, Reason.CANCELLED)
 
 
 def test_an_interrupted_attempt_is_given_back() -> None:
-    assert settle(FIRST, Interrupted(), Options()) == GivenBack()
+    assert verdict_of(FIRST, Interrupted(), Options()) == GivenBack()
 
 
 def test_at_most_once_means_that_an_interrupted_attempt_is_the_end() -> None:
-    verdict = settle(FIRST, Interrupted(), Options(delivery=Delivery.AT_MOST_ONCE))
+    verdict = verdict_of(FIRST, Interrupted(), Options(delivery=Delivery.AT_MOST_ONCE))
 
     assert isinstance(verdict, Ended)
     assert (verdict.status, verdict.reason) == (Status.FAILED, Reason.RESTART)
@@ -120,7 +122,7 @@ def test_at_most_once_means_that_an_interrupted_attempt_is_the_end() -> None:
 
 @pytest.mark.proves("Q5")
 def test_a_lost_attempt_is_tried_again_at_once_without_costing_a_retry() -> None:
-    verdict = settle(FIRST, Lost(), with_retries(0))
+    verdict = verdict_of(FIRST, Lost(), with_retries(0))
 
     assert isinstance(verdict, Again)
     assert (verdict.delay, verdict.was_lost, verdict.reason) == (0, True, Reason.LEASE_LOST)
@@ -128,21 +130,21 @@ def test_a_lost_attempt_is_tried_again_at_once_without_costing_a_retry() -> None
 
 @pytest.mark.proves("Q5", "S9")
 def test_a_failure_after_a_lost_attempt_has_all_its_retries() -> None:
-    after_a_loss = Standing(RUN, attempt=2, lost=1)
+    after_a_loss = AttemptedRun(RUN, attempt=2, lost=1)
 
-    assert isinstance(settle(after_a_loss, BROKEN, with_retries(1, 5)), Again)
-    assert isinstance(settle(after_a_loss._replace(attempt=3), BROKEN, with_retries(1, 5)), Ended)
+    assert isinstance(verdict_of(after_a_loss, BROKEN, with_retries(1, 5)), Again)
+    assert isinstance(verdict_of(after_a_loss._replace(attempt=3), BROKEN, with_retries(1, 5)), Ended)
 
 
 @pytest.mark.proves("Q5")
 @given(st.integers(0, 10))
 def test_a_run_that_kills_every_worker_ends_when_its_budget_is_spent(max_lost: int) -> None:
-    assert passage([Lost()] * 100, Options(max_lost=max_lost)) == max_lost + 1
+    assert attempts_of([Lost()] * 100, Options(max_lost=max_lost)) == max_lost + 1
 
 
 @pytest.mark.proves("Q5")
 def test_at_most_once_means_that_a_lost_attempt_is_the_end() -> None:
-    verdict = settle(FIRST, Lost(), Options(delivery=Delivery.AT_MOST_ONCE, max_lost=3))
+    verdict = verdict_of(FIRST, Lost(), Options(delivery=Delivery.AT_MOST_ONCE, max_lost=3))
 
     assert verdict == Ended(Status.FAILED, Reason.LEASE_LOST, "the worker vanished", was_lost=True)
 
@@ -154,7 +156,7 @@ def test_the_two_budgets_are_kept_apart(
 ) -> None:
     options = Options(retry=Retry(retries=retries), max_lost=max_lost)
 
-    attempts = passage(outcomes, options)
+    attempts = attempts_of(outcomes, options)
 
     assert attempts <= 1 + retries + max_lost
 
@@ -234,11 +236,11 @@ def test_a_priority_is_a_head_start_of_so_many_minutes() -> None:
     assert rank(patient, 0) > rank(urgent, 6)
 
 
-def passage(outcomes: list[Failure | Lost | Interrupted] | list[Failure] | list[Lost], options: Options) -> int:
+def attempts_of(outcomes: list[Failure | Lost | Interrupted] | list[Failure] | list[Lost], options: Options) -> int:
     """How many attempts a run begins that meets these outcomes, those given back not counted."""
     attempt, lost = 0, 0
     for outcome in outcomes:
-        match settle(Standing(RUN, attempt + 1, lost), outcome, options):
+        match verdict_of(AttemptedRun(RUN, attempt + 1, lost), outcome, options):
             case Ended():
                 return attempt + 1
             case Again(was_lost=was_lost):

@@ -15,13 +15,20 @@ from foliot.domain.outcome import Failure, Success
 from foliot.domain.run import NewRun, Run, Status
 from foliot.domain.schedule import Schedule, ScheduleSpec
 from foliot.domain.tick import TickRecord
-from foliot.engine.node import Parts, Settings, Timekeeping, Work
+from foliot.domain.tree.kind import TreeKind
+from foliot.engine.coordinator.role import CoordinatorRole
+from foliot.engine.loop import AT_ONCE
+from foliot.engine.node import build_worker
+from foliot.engine.scheduler.role import SchedulerRole
+from foliot.engine.settings import Parts, Settings
 from foliot.ports.queue import Queue
 from foliot.ports.runner import Attempt, Runner, Sweep
 from foliot.ports.runs import RunFilter
 from foliot.ports.storage import Storage
+from foliot.ports.topic import Topic
 from foliot.testing.builders import NIGHTLY, REPORT, a_schedule
 from foliot.testing.clock import VirtualClock
+from foliot.wiring import TREES
 from tests.engine.ease import ease
 
 LEASE = Millis(60 * SECOND)
@@ -76,6 +83,7 @@ class Rig:
         slots: int = 10,
         lease: Millis = _AGES,
         sweep: Sweep | None = None,
+        trees: dict[str, TreeKind] | None = None,
     ) -> None:
         self.storage = storage
         self.clock = clock
@@ -85,6 +93,8 @@ class Rig:
         self.parts = Parts(
             storage=storage,
             queue=self.queue,
+            tree_queue=StorageQueue(storage, Topic.TREES),
+            trees={**TREES, **(trees or {})},
             clock=clock,
             ids=self.ids,
             runners={"stage": self.stage, **(runners or {})},
@@ -92,12 +102,13 @@ class Rig:
             sweep=sweep,
         )
         self.settings = Settings(label="rig", slots=slots, lease=lease, tempo=tempo or Tempo())
-        self.timekeeping = Timekeeping(self.parts, self.settings)
-        self.worker = Work(self.parts, self.settings)
+        self.timekeeping = SchedulerRole(self.parts, self.settings)
+        self.worker = build_worker(self.parts, self.settings)
+        self.coordinator = CoordinatorRole(self.parts, self.settings)
         self.scheduler = self.timekeeping.scheduler
         self.dispatcher = self.timekeeping.dispatcher
         self.reaper = self.timekeeping.reaper
-        self.membership = self.worker.membership
+        self.heartbeat = self.worker.heartbeat
         self.consumer = self.worker.consumer
         self.finisher = self.worker.finisher
         self.logbook = self.worker.logbook
@@ -131,10 +142,19 @@ class Rig:
         return await self.scheduler.round()
 
     async def claim(self) -> None:
-        """One round of the consumer, under a membership that is renewed."""
-        await self.membership.round()
+        """One round of the consumer, as a worker that is registered. Trees are opened first."""
+        await self.open_trees()
+        await self.heartbeat.round()
         await self.consumer.round()
         await ease()
+
+    async def open_trees(self) -> None:
+        """One round of the coordinator's consumer."""
+        opening = self.coordinator.opening
+        await opening.heartbeat.round()
+        await opening.consumer.round()
+        await ease()
+        await opening.finisher.round()
 
     async def save(self) -> None:
         """What attempts left behind reaches the storage."""
@@ -145,6 +165,11 @@ class Rig:
     async def work(self) -> None:
         await self.claim()
         await self.save()
+
+    async def settle(self) -> None:
+        """Trees go on, as far as they can without another attempt."""
+        while await self.coordinator.settler.round() == AT_ONCE:
+            pass
 
     async def work_off(self, turns: int = 50) -> None:
         """Everything that can be done without time passing."""

@@ -7,7 +7,7 @@ from foliot.domain.job import JobSpec, Options
 from foliot.domain.logs import LogChunk, read_closing
 from foliot.domain.outcome import Failure, Reason, Success
 from foliot.domain.run import Status
-from foliot.engine.attempt import Ending
+from foliot.engine.worker.attempt import Ending
 from foliot.ports.runner import Attempt
 from tests.engine.ease import ease
 from tests.engine.rig import Rig, Stage

@@ -18,7 +18,7 @@ from foliot.adapters.storage.postgres import open_postgres
 from foliot.adapters.storage.sqlite import SqliteStorage
 from foliot.domain.ids import IdSource
 from foliot.engine.loop import AT_ONCE
-from foliot.engine.node import Settings
+from foliot.engine.settings import Settings
 from foliot.ports.storage import Storage
 from foliot.testing.clock import VirtualClock
 from foliot.wiring import build_services
@@ -27,7 +27,7 @@ from tests.engine.ease import ease
 from tests.engine.rig import Rig
 
 Open = Callable[[VirtualClock, Callable[[str], None]], Awaitable[Storage]]
-TRANSITION = {"finish": 1, "settle_executions": 1, "claim": 1}
+TRANSITION = {"finish": 1, "settle_trees": 1, "claim": 1}
 JANITOR = {"lead", "prune", "prune_logs"}
 """What the janitor does once, when a node begins; it may take its time."""
 

@@ -11,8 +11,8 @@ from foliot.domain.ids import RunId
 from foliot.domain.instant import MINUTE, SECOND
 from foliot.domain.run import Status
 from foliot.engine.loop import AT_ONCE
-from foliot.ports.runs import Exchanged
 from foliot.ports.storage import Storage
+from foliot.ports.work import Exchanged
 from foliot.testing.builders import a_claim, succeeded
 from foliot.testing.clock import VirtualClock
 from foliot.testing.conformance.storage.scene import Another
@@ -26,11 +26,11 @@ from tests.engine.rig import LEASE, Rig
 async def test_a_storage_elsewhere_is_asked_for_half_the_slots_and_at_once_for_the_other_half(
     storage: Storage, clock: VirtualClock
 ) -> None:
-    storage.is_remote = True  # type: ignore[misc]  # the file plays a server
+    storage.work.is_remote = True  # type: ignore[misc]  # the file plays a server
     rig = Rig(storage, clock, slots=5)
     rig.stage.answer = None
     runs = [await rig.enqueue() for _ in range(6)]
-    await rig.membership.round()
+    await rig.heartbeat.round()
 
     first = await rig.consumer.round()
     started = rig.consumer.unfinished
@@ -43,7 +43,7 @@ async def test_a_storage_elsewhere_is_asked_for_half_the_slots_and_at_once_for_t
 
 
 async def test_half_of_one_slot_is_one(storage: Storage, clock: VirtualClock) -> None:
-    storage.is_remote = True  # type: ignore[misc]  # the file plays a server
+    storage.work.is_remote = True  # type: ignore[misc]  # the file plays a server
     rig = Rig(storage, clock, slots=1)
     run_id = await rig.enqueue()
 
@@ -127,11 +127,11 @@ async def test_outcomes_that_went_along_with_a_claim_that_failed_are_saved_by_th
     assert len(rig.stage.attempts) == 2
 
 
-async def test_an_outcome_that_came_too_late_is_told_of(
+async def test_an_outcome_that_came_too_late_is_logged(
     storage: Storage, clock: VirtualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     rig = Rig(storage, clock, slots=2)
-    await rig.membership.round()
+    await rig.heartbeat.round()
     await rig.enqueue()
     late = a_claim()
     rig.finisher.add(succeeded(late))
@@ -144,21 +144,21 @@ async def test_an_outcome_that_came_too_late_is_told_of(
     assert rig.finisher.backlog == 0
 
 
-# -- two hands
+# -- two claim loops
 
 
 @pytest.fixture
-def two_handed(storage: Storage, clock: VirtualClock) -> Rig:
-    storage.is_remote = True  # type: ignore[misc]  # the file plays a server
+def remote(storage: Storage, clock: VirtualClock) -> Rig:
+    storage.work.is_remote = True  # type: ignore[misc]  # the file plays a server
     rig = Rig(storage, clock, slots=5)
     rig.stage.answer = None
     return rig
 
 
-async def test_two_hands_together_ask_for_no_more_than_there_are_slots(
-    two_handed: Rig, monkeypatch: pytest.MonkeyPatch
+async def test_two_claim_loops_together_ask_for_no_more_than_there_are_slots(
+    remote: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rig, exchange, is_answered = two_handed, two_handed.storage.runs.exchange, asyncio.Event()
+    rig, exchange, is_answered = remote, remote.storage.work.exchange, asyncio.Event()
     asked: list[int] = []
 
     async def slowly(finishes: Any, worker_id: Any, queues: Any, limit: int, **options: Any) -> Exchanged:
@@ -166,12 +166,12 @@ async def test_two_hands_together_ask_for_no_more_than_there_are_slots(
         await is_answered.wait()
         return await exchange(finishes, worker_id, queues, limit, **options)
 
-    monkeypatch.setattr(rig.storage.runs, "exchange", slowly)
+    monkeypatch.setattr(rig.storage.work, "exchange", slowly)
     for _ in range(9):
         await rig.enqueue()
-    await rig.membership.round()
+    await rig.heartbeat.round()
 
-    rounds = [asyncio.create_task(hand.round()) for hand in (*rig.worker.hands, rig.consumer)]
+    rounds = [asyncio.create_task(loop.round()) for loop in (*rig.worker.claim_loops, rig.consumer)]
     await ease()
     assert asked == [3, 2]
     is_answered.set()
@@ -181,8 +181,8 @@ async def test_two_hands_together_ask_for_no_more_than_there_are_slots(
     assert len(rig.stage.under_way) == 5
 
 
-async def test_two_hands_share_the_outcomes_that_wait(two_handed: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
-    rig, exchange = two_handed, two_handed.storage.runs.exchange
+async def test_two_claim_loops_share_the_outcomes_that_wait(remote: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    rig, exchange = remote, remote.storage.work.exchange
     runs = [await rig.enqueue() for _ in range(9)]
     saved: list[int] = []
 
@@ -190,35 +190,35 @@ async def test_two_hands_share_the_outcomes_that_wait(two_handed: Rig, monkeypat
         saved.append(len(finishes))
         return await exchange(finishes, *rest, **options)
 
-    await rig.membership.round()
-    for hand in rig.worker.hands:
-        await hand.round()
+    await rig.heartbeat.round()
+    for loop in rig.worker.claim_loops:
+        await loop.round()
     await ease()
     for run in runs[:5]:
         rig.stage.end(run)
     await ease()
-    monkeypatch.setattr(rig.storage.runs, "exchange", noting)
-    await asyncio.gather(*(hand.round() for hand in rig.worker.hands))
+    monkeypatch.setattr(rig.storage.work, "exchange", noting)
+    await asyncio.gather(*(loop.round() for loop in rig.worker.claim_loops))
 
     assert saved == [3, 2]
 
 
-async def test_a_second_hand_rests_until_more_is_to_be_had(two_handed: Rig) -> None:
-    first, second = two_handed.worker.hands
-    runs = [await two_handed.enqueue() for _ in range(6)]
-    await two_handed.membership.round()
+async def test_the_second_claim_loop_rests_until_more_is_ready(remote: Rig) -> None:
+    first, second = remote.worker.claim_loops
+    runs = [await remote.enqueue() for _ in range(6)]
+    await remote.heartbeat.round()
 
     assert [await first.round(), await second.round(), await second.round()] == [AT_ONCE, None, None]
     await ease()
     assert not second.wake.is_set()
-    two_handed.stage.end(runs[0])
+    remote.stage.end(runs[0])
     await ease()
 
     assert second.wake.is_set()
 
 
-async def test_a_storage_in_the_same_process_needs_one_hand(rig: Rig) -> None:
-    assert rig.worker.hands == (rig.consumer,)
+async def test_a_storage_in_the_same_process_has_one_claim_loop(rig: Rig) -> None:
+    assert rig.worker.claim_loops == (rig.consumer,)
 
 
 @pytest.mark.proves("L10")
@@ -263,11 +263,11 @@ async def test_a_busy_worker_that_lost_its_place_rests_until_it_has_another(
     rig = Rig(storage, clock, slots=1)
     runs = [await rig.enqueue() for _ in range(2)]
     await rig.claim()
-    rig.membership.worker = None
+    rig.heartbeat.worker = None
 
     assert await rig.consumer.round() == SECOND
     rig.consumer.wake.clear()
-    await rig.membership.round()
+    await rig.heartbeat.round()
     assert rig.consumer.wake.is_set()
     await rig.work()
 
@@ -309,7 +309,7 @@ async def test_messages_that_mean_nothing_cost_nothing(brokered: Rig, queue: Mem
 
 
 async def test_hints_that_lead_to_nothing_are_followed_by_the_next_at_once(brokered: Rig, queue: MemoryQueue) -> None:
-    await brokered.membership.round()
+    await brokered.heartbeat.round()
     run_id = await brokered.enqueue()
     await queue.announce("default", [RunId("0" * 26)] * 3 + [run_id])
 
@@ -324,7 +324,7 @@ async def test_hints_that_lead_to_nothing_are_followed_by_the_next_at_once(broke
 async def test_a_single_hint_that_leads_to_nothing_is_followed_by_another_look_at_once(
     brokered: Rig, queue: MemoryQueue
 ) -> None:
-    await brokered.membership.round()
+    await brokered.heartbeat.round()
     await queue.announce("default", [RunId("0" * 26)])
 
     assert await brokered.consumer.round() == AT_ONCE
@@ -349,7 +349,7 @@ async def test_the_broker_is_told_of_the_messages_that_were_looked_at_and_of_no_
     queue = Ledger()
     rig = Rig(storage, clock, queue=queue, slots=2)
     run_id, nothing = await rig.enqueue(), RunId("0" * 26)
-    await rig.membership.round()
+    await rig.heartbeat.round()
     await queue.announce("default", [run_id, nothing])
     faults.arm(Hiccup("away"), point="before_commit")
 
@@ -363,7 +363,7 @@ async def test_the_broker_is_told_of_the_messages_that_were_looked_at_and_of_no_
 
 
 async def test_a_worker_that_drains_claims_nothing_more(rig: Rig) -> None:
-    await rig.membership.round()
+    await rig.heartbeat.round()
     await rig.consumer.drain()
     run_id = await rig.enqueue()
 
@@ -375,13 +375,13 @@ async def test_a_worker_that_drains_claims_nothing_more(rig: Rig) -> None:
 
 async def test_a_claim_whose_answer_got_lost_is_given_back(rig: Rig) -> None:
     run_id = await rig.enqueue()
-    await rig.membership.round()
-    worker = rig.membership.worker
+    await rig.heartbeat.round()
+    worker = rig.heartbeat.worker
     assert worker is not None
-    await rig.storage.runs.claim(worker.id, worker.queues, 1)
+    await rig.storage.work.claim(worker.id, worker.queues, 1)
     assert await rig.status(run_id) is Status.RUNNING
 
-    await rig.membership.round()
+    await rig.heartbeat.round()
     await rig.work()
 
     run = await rig.run(run_id)
@@ -390,12 +390,12 @@ async def test_a_claim_whose_answer_got_lost_is_given_back(rig: Rig) -> None:
 
 async def test_a_renewal_while_a_claim_is_under_way_takes_nothing_back(rig: Rig) -> None:
     run_id = await rig.enqueue()
-    await rig.membership.round()
-    async with rig.membership.claiming() as worker:
+    await rig.heartbeat.round()
+    async with rig.heartbeat.claiming() as worker:
         assert worker is not None
-        await rig.storage.runs.claim(worker.id, worker.queues, 1)
+        await rig.storage.work.claim(worker.id, worker.queues, 1)
 
-        renewing = asyncio.create_task(rig.membership.round())
+        renewing = asyncio.create_task(rig.heartbeat.round())
         await ease()
         rig.clock.advance(SECOND)
         rest = await renewing
@@ -412,24 +412,24 @@ async def test_a_claim_that_is_answered_after_the_lease_has_run_out_starts_nothi
     """Somebody else may have the run by then, and may be ending what this attempt would start."""
     rig = Rig(storage, clock, lease=LEASE)
     run_id = await rig.enqueue()
-    await rig.membership.round()
-    exchange = storage.runs.exchange
+    await rig.heartbeat.round()
+    exchange = storage.work.exchange
 
     async def answer_late(*asked: Any, **given: Any) -> Exchanged:
         answer = await exchange(*asked, **given)
         clock.advance(LEASE)
         if has_joined_anew:
-            await rig.membership._join()
+            await rig.heartbeat._join()
         return answer
 
-    monkeypatch.setattr(storage.runs, "exchange", answer_late)
+    monkeypatch.setattr(storage.work, "exchange", answer_late)
     await rig.consumer.round()
     await ease()
     assert rig.stage.attempts == []
 
     monkeypatch.undo()
     await rig.reaper.round()
-    await rig.membership.round()
+    await rig.heartbeat.round()
     await rig.work_off(2)
 
     run = await rig.run(run_id)

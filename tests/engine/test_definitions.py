@@ -1,95 +1,89 @@
-"""What claimed runs do is at hand when they start, whatever was forgotten meanwhile."""
+"""Claimed runs find their definitions, whatever was forgotten meanwhile."""
 
 import asyncio
-from collections.abc import AsyncIterator, Collection
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
-from foliot import Foliot, Workflow
-from foliot.domain.ids import RunId
-from foliot.domain.lease import Claim
-from foliot.domain.workflow.execution import Execution
-from foliot.engine.definitions import Definitions
-from foliot.engine.plans import Plans
+from foliot.domain.definition import tree_definition_id
+from foliot.domain.ids import JobId, RunId
+from foliot.domain.outcome import Reason
+from foliot.domain.run import Status
+from foliot.engine.worker import consumer as consumer_module
 from foliot.ports.storage import Storage
-from foliot.testing.builders import a_claim
-from foliot.testing.inline import InlineEngine
-
-
-class Elsewhere:
-    """A storage whose answers take their time."""
-
-    def __init__(self, storage: Storage) -> None:
-        self.executions = self
-        self._storage = storage
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._storage, name)
-
-    async def get(self, run_ids: Collection[RunId]) -> dict[RunId, Execution]:
-        await asyncio.sleep(0)
-        return await self._storage.executions.get(run_ids)
+from foliot.ports.work import Exchanged
+from foliot.testing.clock import VirtualClock
+from tests.engine.ease import ease
+from tests.engine.rig import Rig
 
 
 @pytest.fixture
-async def engine() -> AsyncIterator[InlineEngine]:
-    app = Foliot()
-    app.job(id="extract")(lambda: None)
-    flow = Workflow("etl")
-    flow.step("extract", job="extract")
-    app.workflow(flow)
-    async with InlineEngine(app) as engine:
-        yield engine
-
-
-@pytest.fixture
-async def steps(engine: InlineEngine) -> list[Claim]:
-    """The same step of several executions."""
-    started = [await engine.app.workflows.start("etl") for _ in range(6)]
-    await engine.run_until_idle()
-    return [a_claim(root=RunId(run_id), item="extract") for run_id in started]
-
-
-@pytest.fixture
-async def definitions(engine: InlineEngine) -> Definitions:
-    """Those of two executions are kept."""
-    storage = cast(Storage, Elsewhere((await engine.app.open()).storage))
-    return Definitions(storage, Plans(storage), kept=2)
-
-
-async def are_loaded(definitions: Definitions, claims: list[Claim]) -> bool:
-    await definitions.load(claims)
-    return all(definitions.of(claim).job is not None for claim in claims)
+def remote(storage: Storage, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch) -> Rig:
+    """A worker with two claim loops that keeps two definitions."""
+    monkeypatch.setattr(storage.work, "is_remote", True)
+    monkeypatch.setattr(consumer_module, "DEFINITIONS_KEPT", 2)
+    return Rig(storage, clock, slots=20)
 
 
 @pytest.mark.proves("R2-04")
-async def test_an_old_execution_is_not_forgotten_for_new_ones_that_come_with_it(
-    definitions: Definitions, steps: list[Claim]
-) -> None:
-    await definitions.load(steps[:1])
+async def test_a_claim_may_bring_more_definitions_than_are_kept(remote: Rig) -> None:
+    runs = [await remote.enqueue(name) for name in "abcdef"]
 
-    assert await are_loaded(definitions, steps)
+    await remote.work_off(2)
+
+    assert {await remote.status(run_id) for run_id in runs} == {Status.SUCCESS}
 
 
 @pytest.mark.proves("R2-04")
-async def test_an_execution_is_not_forgotten_for_those_that_are_loaded_beside_it(
-    definitions: Definitions, steps: list[Claim]
+async def test_a_definition_is_not_forgotten_while_a_claim_that_lists_it_is_under_way(
+    remote: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await definitions.load(steps[:2])
+    await remote.enqueue("a")
+    await remote.work()
+    exchange, is_answered = remote.storage.work.exchange, asyncio.Event()
 
-    both = asyncio.gather(are_loaded(definitions, steps[:4]), are_loaded(definitions, steps[1:]))
+    async def answer_late(*asked: Any, **given: Any) -> Exchanged:
+        answer = await exchange(*asked, **given)
+        await is_answered.wait()
+        return answer
 
-    assert all(await both)
+    again = await remote.enqueue("a")
+    first, second = remote.worker.claim_loops
+    with monkeypatch.context() as slow:
+        slow.setattr(remote.storage.work, "exchange", answer_late)
+        claiming = asyncio.create_task(first.round())
+        await ease()
+    others = [await remote.enqueue(name) for name in "bcdef"]
+    await second.round()
+    is_answered.set()
+    await claiming
+    await remote.save()
+
+    assert {await remote.status(run_id) for run_id in (again, *others)} == {Status.SUCCESS}
 
 
-async def test_what_is_not_needed_any_more_is_forgotten(definitions: Definitions, steps: list[Claim]) -> None:
-    await definitions.load(steps[:4])
+async def test_a_definition_that_is_kept_is_not_asked_for_again(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[int] = []
+    exchange = rig.storage.work.exchange
 
-    await definitions.load(steps[4:])
+    async def count(*asked: Any, **given: Any) -> Exchanged:
+        answer = await exchange(*asked, **given)
+        sent.append(len(answer.definitions))
+        return answer
 
-    assert [definitions.of(step).job is None for step in steps] == [True, True, True, True, False, False]
+    monkeypatch.setattr(rig.storage.work, "exchange", count)
+    for _ in range(3):
+        await rig.enqueue()
+        await rig.work()
+
+    assert [number for number in sent if number] == [1]
 
 
-async def test_a_step_whose_execution_is_gone_has_no_definition(definitions: Definitions) -> None:
-    assert not await are_loaded(definitions, [a_claim(root=RunId("01KDVDNA00000000000000ZZZZ"), item="extract")])
+async def test_a_child_whose_tree_is_gone_fails(rig: Rig) -> None:
+    gone = RunId("01KDVDNA00000000000000ZZZZ")
+    run_id = await rig.enqueue(definition_id=tree_definition_id(gone, JobId("report")))
+
+    await rig.work()
+
+    run = await rig.run(run_id)
+    assert (run.status, run.reason, rig.stage.attempts) == (Status.FAILED, Reason.HANDLER_MISSING, [])

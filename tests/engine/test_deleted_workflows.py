@@ -1,14 +1,13 @@
 """A workflow is deleted while an execution of it begins, on a virtual clock."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import pytest
 
 from foliot import Foliot
-from foliot.domain.ids import JobId, Token
+from foliot.domain.ids import JobId
 from foliot.domain.job import JobSpec
-from foliot.domain.workflow.execution import Opening
 from foliot.errors import JobInUse
 from foliot.testing.inline import InlineEngine
 
@@ -39,7 +38,7 @@ def interrupt(
 
 
 @pytest.mark.proves("D7")
-@pytest.mark.parametrize("store_and_verb", ["workflows.get", "executions.open"])
+@pytest.mark.parametrize("store_and_verb", ["trees.load", "trees.open"])
 async def test_what_was_claimed_and_has_not_begun_is_cancelled(
     app: Foliot, engine: InlineEngine, monkeypatch: pytest.MonkeyPatch, store_and_verb: str
 ) -> None:
@@ -60,7 +59,7 @@ async def test_nor_does_one_begin_whose_workflow_is_known_from_before(
     await app.workflows.start("etl")
     await engine.run_until_idle()
     execution_id = await app.workflows.start("etl")
-    interrupt(engine, monkeypatch, "executions.open", lambda: app.workflows.delete("etl"))
+    interrupt(engine, monkeypatch, "trees.open", lambda: app.workflows.delete("etl"))
 
     await engine.run_until_idle()
 
@@ -78,25 +77,36 @@ async def test_a_job_that_takes_the_id_meanwhile_is_not_taken_for_the_workflow(
         await services.jobs.put({JobId("etl"): JobSpec(kind="shell", spec={"command": "true"})})
 
     execution_id = await app.workflows.start("etl")
-    interrupt(engine, monkeypatch, "executions.open", replace)
+    interrupt(engine, monkeypatch, "trees.open", replace)
 
     await engine.run_until_idle()
 
-    assert (await app.runs.get(execution_id)).status == "cancelled"
+    run = await app.runs.get(execution_id)
+    assert (run.status, run.reason) == ("failed", "handler_missing")
+    assert await app.workflows.status(execution_id) is None
 
 
-async def test_one_whose_lease_was_lost_is_left_to_whoever_has_it(
+async def test_an_opening_whose_lease_was_lost_changes_nothing(
     app: Foliot, engine: InlineEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def refuse(openings: Sequence[Opening]) -> list[Token]:
-        return [opening.claim.token for opening in openings]
+    heartbeat = engine._coordinator.opening.heartbeat
+
+    async def lose_the_lease() -> None:
+        assert heartbeat.worker is not None
+        await engine._storage.work.retire(heartbeat.worker.id)
+        await engine._timekeeping.reaper.round()
 
     execution_id = await app.workflows.start("etl")
-    with monkeypatch.context() as trouble:
-        trouble.setattr(engine._storage.executions, "open", refuse)
-        await engine.run_until_idle()
+    interrupt(engine, monkeypatch, "trees.open", lose_the_lease)
+    await engine.run_until_idle()
+    assert (await app.runs.get(execution_id)).status == "queued"
 
-    assert (await app.runs.get(execution_id)).status == "running"
+    await heartbeat.round()
+    await engine.join()
+
+    run = await app.runs.get(execution_id)
+    assert (run.status, run.attempt) == ("success", 2)
+    assert len(await app.runs.page(job="etl.extract")) == 1
 
 
 async def test_one_that_is_deployed_again_meanwhile_begins_with_the_version_that_is_there(
@@ -107,10 +117,10 @@ async def test_one_that_is_deployed_again_meanwhile_begins_with_the_version_that
         await app.workflows.deploy({**FLOW, "steps": [{"name": "load", "command": "true"}]})
 
     execution_id = await app.enqueue("etl")
-    interrupt(engine, monkeypatch, "executions.open", replace)
+    interrupt(engine, monkeypatch, "trees.open", replace)
 
     await engine.run_until_idle()
-    await engine._work.membership.round()
+    await engine._coordinator.opening.heartbeat.round()
     await engine.join()
 
     execution = await app.workflows.status(execution_id)
@@ -129,7 +139,7 @@ async def test_a_workflow_is_not_renamed_while_its_execution_is_opened(
         with pytest.raises(JobInUse, match="is starting"):
             await services.storage.jobs.rename(names)
 
-    interrupt(engine, monkeypatch, "executions.open", rename)
+    interrupt(engine, monkeypatch, "trees.open", rename)
 
     await engine.run_until_idle()
 

@@ -8,9 +8,9 @@ from foliot.domain.instant import HOUR, MINUTE, SECOND, Millis
 from foliot.domain.outcome import Failure, Reason
 from foliot.domain.retry import Retry
 from foliot.domain.run import Status
-from foliot.engine import dispatcher as dispatcher_module
-from foliot.engine.dispatcher import ANNOUNCE_AGAIN, ANNOUNCED_PER_SLOT
 from foliot.engine.loop import AT_ONCE
+from foliot.engine.scheduler import dispatcher as dispatcher_module
+from foliot.engine.scheduler.dispatcher import ANNOUNCE_AGAIN, ANNOUNCED_PER_SLOT
 from foliot.ports.storage import Storage
 from foliot.testing.builders import every
 from foliot.testing.clock import VirtualClock
@@ -22,7 +22,7 @@ from tests.engine.rig import Rig
 async def brokered(storage: Storage, clock: VirtualClock, queue: MemoryQueue) -> Rig:
     """A process that hears of runs by a broker; its worker is registered."""
     rig = Rig(storage, clock, queue=queue, slots=2)
-    await rig.membership.round()
+    await rig.heartbeat.round()
     return rig
 
 

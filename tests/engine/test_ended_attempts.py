@@ -10,7 +10,7 @@ from foliot.domain.job import JobSpec, Options
 from foliot.domain.outcome import Failure, Reason, Success
 from foliot.domain.retry import Retry
 from foliot.domain.run import Status
-from foliot.engine.attempt import Ending
+from foliot.engine.worker.attempt import Ending
 from foliot.ports.runner import Attempt
 from foliot.ports.storage import Storage
 from foliot.testing.clock import VirtualClock
@@ -26,7 +26,7 @@ async def test_a_cancel_ends_the_attempt_and_the_run(rig: Rig) -> None:
 
     await rig.storage.runs.cancel([run_id])
     assert await rig.status(run_id) is Status.CANCELLING
-    assert rig.membership.wake.is_set()
+    assert rig.heartbeat.wake.is_set()
     await rig.work()
 
     assert rig.stage.cancelled == [run_id]
@@ -120,7 +120,7 @@ async def test_a_runner_that_cleans_up_is_cancelled_only_once(storage: Storage, 
 
     for _ in range(3):
         await storage.runs.cancel([run_id])
-        await rig.membership.round()
+        await rig.heartbeat.round()
         await ease()
     clock.advance(MINUTE)
     await ease()
@@ -142,7 +142,7 @@ async def test_an_attempt_that_loses_its_lease_while_it_is_being_cancelled_says_
     run_id = await rig.enqueue()
     await rig.claim()
     await storage.runs.cancel([run_id])
-    await rig.membership.round()
+    await rig.heartbeat.round()
     await ease()
 
     rig.consumer.end(list(rig.consumer.held), Ending.LEASE_LOST)

@@ -8,15 +8,15 @@ import pytest
 
 from foliot.domain.ids import Token
 from foliot.domain.lease import Finish
-from foliot.engine.finisher import BATCH, Finisher
 from foliot.engine.loop import AT_ONCE
-from foliot.ports.storage import Storage
+from foliot.engine.worker.finisher import BATCH, Finisher
+from foliot.ports.work import Work
 from foliot.testing.builders import a_claim, succeeded
 from tests.engine.ease import ease
 
 
-class Runs:
-    """A run store that notes what it is asked to finish; it can be away, or slow."""
+class Store:
+    """A work port that records what it is asked to finish; it can be away, or slow."""
 
     def __init__(self) -> None:
         self.batches: list[list[Finish]] = []
@@ -32,11 +32,6 @@ class Runs:
         return []
 
 
-class Store:
-    def __init__(self) -> None:
-        self.runs = Runs()
-
-
 @pytest.fixture
 def store() -> Store:
     return Store()
@@ -44,7 +39,7 @@ def store() -> Store:
 
 @pytest.fixture
 def finisher(store: Store) -> Finisher:
-    return Finisher(cast(Storage, store))
+    return Finisher(cast(Work, store))
 
 
 def an_end(**fields: Any) -> Finish:
@@ -52,46 +47,46 @@ def an_end(**fields: Any) -> Finish:
 
 
 @pytest.mark.proves("R1-22", "R1-49", "M4")
-async def test_what_could_not_be_saved_is_kept_and_tried_again(store: Store, finisher: Finisher) -> None:
+async def test_outcomes_that_could_not_be_saved_are_kept_and_sent_again(store: Store, finisher: Finisher) -> None:
     end = an_end()
     finisher.add(end)
-    store.runs.is_away = True
+    store.is_away = True
     with pytest.raises(OSError, match="away"):
         await finisher.round()
-    assert finisher.tokens == [end.claim.token]
+    assert finisher.tokens == [end.token]
 
-    store.runs.is_away = False
+    store.is_away = False
     await finisher.round()
 
-    assert store.runs.batches == [[end]]
+    assert store.batches == [[end]]
     assert finisher.tokens == []
 
 
-async def test_what_gathers_during_a_write_goes_with_the_next(store: Store, finisher: Finisher) -> None:
+async def test_outcomes_that_arrive_during_a_write_go_with_the_next(store: Store, finisher: Finisher) -> None:
     first, second, third = an_end(), an_end(), an_end()
-    store.runs.gate.clear()
+    store.gate.clear()
     finisher.add(first)
     writing = asyncio.create_task(finisher.round())
     await ease()
     finisher.add(second)
     finisher.add(third)
 
-    store.runs.gate.set()
+    store.gate.set()
     assert await writing == AT_ONCE
     await finisher.round()
 
-    assert store.runs.batches == [[first], [second, third]]
+    assert store.batches == [[first], [second, third]]
 
 
 async def test_a_lease_is_held_until_its_end_is_saved(store: Store, finisher: Finisher) -> None:
-    store.runs.gate.clear()
+    store.gate.clear()
     finisher.add(an_end(token=Token(7)))
     writing = asyncio.create_task(finisher.round())
     await ease()
 
     assert finisher.tokens == [7]
 
-    store.runs.gate.set()
+    store.gate.set()
     await writing
     assert finisher.tokens == []
 
@@ -103,10 +98,10 @@ async def test_no_batch_grows_without_bound(store: Store, finisher: Finisher) ->
     assert await finisher.round() == AT_ONCE
     assert await finisher.round() is None
 
-    assert [len(batch) for batch in store.runs.batches] == [BATCH, 1]
+    assert [len(batch) for batch in store.batches] == [BATCH, 1]
 
 
-async def test_whoever_waits_for_room_is_told(store: Store, finisher: Finisher) -> None:
+async def test_saving_announces_that_there_is_room(store: Store, finisher: Finisher) -> None:
     told = asyncio.Event()
     finisher.on_saved = told.set
     finisher.add(an_end())
@@ -125,17 +120,17 @@ async def test_flushing_returns_when_everything_is_saved(store: Store, finisher:
     await finisher.round()
     await flushing
 
-    assert len(store.runs.batches) == 1
+    assert len(store.batches) == 1
 
 
 async def test_flushing_waits_for_a_write_that_is_under_way(store: Store, finisher: Finisher) -> None:
-    store.runs.gate.clear()
+    store.gate.clear()
     finisher.add(an_end())
     with finisher.batch() as other:
         writing = asyncio.create_task(finisher.round())
         flushing = asyncio.create_task(finisher.flush())
         await ease()
-        store.runs.gate.set()
+        store.gate.set()
         await writing
 
         assert len(other) == 1

@@ -61,15 +61,15 @@ async def test_what_a_signal_has_ended_is_left_to_whoever_found_it_dead(
 
 async def test_it_comes_back_as_another_worker_soon(rig: Rig, found_dead: Declare) -> None:
     run_id = await begin(rig)
-    before = rig.membership.worker
+    before = rig.heartbeat.worker
     found_dead()
 
     rig.stage.end(run_id, BY_SIGTERM)
     await rig.save()
-    assert rig.membership.wake.is_set()
-    await rig.membership.round()
+    assert rig.heartbeat.wake.is_set()
+    await rig.heartbeat.round()
 
-    assert rig.membership.worker not in (None, before)
+    assert rig.heartbeat.worker not in (None, before)
 
 
 @pytest.mark.parametrize("outcome", [BY_SIGTERM, Failure("exit code 1", Reason.EXIT_CODE, 1)])
@@ -91,7 +91,7 @@ async def test_only_a_signal_asks_the_storage(
     rig: Rig, monkeypatch: pytest.MonkeyPatch, outcome: Success | Failure
 ) -> None:
     run_id = await begin(rig)
-    monkeypatch.setattr(rig.membership, "is_confirmed", None)
+    monkeypatch.setattr(rig.heartbeat, "is_confirmed", None)
 
     rig.stage.end(run_id, outcome)
     await rig.save()
@@ -104,13 +104,13 @@ async def test_a_lease_is_not_given_back_while_the_storage_is_asked(rig: Rig) ->
     run_id = await begin(rig)
     [token] = rig.consumer.held
     listed: list[int] = []
-    confirm = rig.membership.is_confirmed
+    confirm = rig.heartbeat.is_confirmed
 
     async def noting() -> bool:
         listed.extend(rig.consumer.held)
         return await confirm()
 
-    rig.membership.is_confirmed = noting  # type: ignore[method-assign]
+    rig.heartbeat.is_confirmed = noting  # type: ignore[method-assign]
     rig.stage.end(run_id, BY_SIGTERM)
     await rig.save()
 
@@ -125,10 +125,10 @@ async def test_where_the_storage_cannot_be_asked_its_own_clock_counts(
     async def away(*_: object) -> None:
         raise StorageUnavailable("the database is away")
 
-    monkeypatch.setattr(rig.storage.workers, "renew", away)
+    monkeypatch.setattr(rig.storage.work, "renew", away)
 
     with caplog.at_level(logging.ERROR):
-        assert await rig.membership.is_confirmed()
+        assert await rig.heartbeat.is_confirmed()
     assert [record.message for record in caplog.records] == ["worker_not_confirmed"]
 
 
@@ -141,16 +141,16 @@ async def test_where_the_storage_says_nothing_for_too_long_it_is_taken_for_dead(
         rig.clock.advance(2 * rig.settings.lease)
         raise StorageUnavailable("no answer in all this time")
 
-    monkeypatch.setattr(rig.storage.workers, "renew", silent)
+    monkeypatch.setattr(rig.storage.work, "renew", silent)
 
-    assert not await rig.membership.is_confirmed()
+    assert not await rig.heartbeat.is_confirmed()
 
 
 async def test_a_confirmation_counts_as_a_renewal(rig: Rig) -> None:
     await begin(rig)
     rig.clock.advance(rig.settings.lease // 2)
-    assert await rig.membership.is_confirmed()
+    assert await rig.heartbeat.is_confirmed()
 
     rig.clock.advance(rig.settings.lease // 2 + SECOND)
 
-    assert not rig.membership.has_run_out
+    assert not rig.heartbeat.has_run_out

@@ -12,7 +12,8 @@ from foliot.domain.ids import JobId
 from foliot.domain.instant import DAY, HOUR, MINUTE, SECOND, Millis
 from foliot.domain.job import JobSpec, Options
 from foliot.domain.run import Status
-from foliot.engine.node import Node, Role, Settings
+from foliot.engine.node import Node
+from foliot.engine.settings import Role, Settings
 from foliot.errors import InvalidJob, NotFound
 from foliot.testing.inline import InlineEngine
 from tests.engine.diary import Diary
@@ -97,7 +98,7 @@ async def test_what_ended_after_the_planned_moment_counts_only_where_the_gate_wa
     await rig.work()
     rig.clock.advance(SECOND)
 
-    await rig.timekeeping.gatekeeper.round()
+    await rig.timekeeping.gates.round()
 
     assert await rig.status(run_id) is status
 

@@ -14,8 +14,8 @@ from foliot.domain.instant import Millis
 from foliot.domain.job import JobSpec
 from foliot.domain.workflow.checking import MAX_STEPS
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
-from foliot.engine.janitor import RETENTION
-from foliot.engine.node import Settings
+from foliot.engine.scheduler.janitor import RETENTION
+from foliot.engine.settings import Settings
 from foliot.errors import CycleDetected, InvalidJob, InvalidWorkflow, NotFound
 from foliot.service.queries.execution_view import ExecutionView
 from foliot.testing.builders import retention

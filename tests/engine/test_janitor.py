@@ -5,9 +5,9 @@ import asyncio
 import pytest
 
 from foliot.domain.instant import DAY, HOUR, MINUTE, SECOND, Millis
-from foliot.engine import janitor as janitor_module
-from foliot.engine.janitor import Janitor
 from foliot.engine.loop import AT_ONCE
+from foliot.engine.scheduler import janitor as janitor_module
+from foliot.engine.scheduler.janitor import Janitor
 from foliot.ports.storage import Storage
 from foliot.ports.upkeep import Pruned
 from foliot.testing.builders import retention

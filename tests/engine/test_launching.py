@@ -14,7 +14,7 @@ from foliot.domain.launch import LAUNCH_JOB, LAUNCH_SPEC, launch_elsewhere, laun
 from foliot.domain.run import Run, Status, Tick
 from foliot.domain.schedule import ScheduleSpec
 from foliot.domain.tick import tick_key
-from foliot.domain.workflow.start import Start
+from foliot.domain.workflow.start import ExecutionStart
 from foliot.ports.storage import Storage
 from foliot.testing.builders import NIGHTLY, a_job, a_run_id, a_schedule, every, tick_of
 from foliot.testing.clock import START, VirtualClock
@@ -214,9 +214,9 @@ def test_a_tick_of_a_workflow_says_for_whom_it_is_started() -> None:
 
     assert run is not None
     assert pinned is not None
-    assert [Start.read(one.overrides, job.spec.spec) for one in (run, pinned)] == [
-        Start(version=4, user_id="ann"),
-        Start(version=2, user_id="ann"),
+    assert [ExecutionStart.read(one.overrides, job.spec.spec) for one in (run, pinned)] == [
+        ExecutionStart(version=4, user_id="ann"),
+        ExecutionStart(version=2, user_id="ann"),
     ]
 
 

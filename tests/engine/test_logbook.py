@@ -3,21 +3,22 @@
 import asyncio
 from collections.abc import Sequence
 from threading import Thread
+from typing import cast
 
 import pytest
 
 from foliot.domain.ids import Token
 from foliot.domain.logs import LogChunk
-from foliot.engine.logbook import BATCH, LONGEST_HOLD, ROOM, LogBook, RunLog
 from foliot.engine.loop import AT_ONCE
-from foliot.ports.logs import LogSummary
+from foliot.engine.worker.logbook import BATCH, LONGEST_HOLD, ROOM, LogBook, RunLog
+from foliot.ports.work import Work
 from foliot.testing.builders import a_claim
 from foliot.testing.clock import VirtualClock
 from tests.engine.ease import ease
 
 
-class Shelf:
-    """A log store that keeps what it is given; it can be away, or know that a token is stale."""
+class Store:
+    """A work port that keeps what it is given; it can be away, or know that a token is stale."""
 
     def __init__(self) -> None:
         self.chunks: list[LogChunk] = []
@@ -25,24 +26,12 @@ class Shelf:
         self.is_away = False
         self.asked = 0
 
-    async def append(self, chunks: Sequence[LogChunk]) -> list[Token]:
+    async def append_log(self, chunks: Sequence[LogChunk]) -> list[Token]:
         self.asked += 1
         if self.is_away:
             raise OSError("away")
         self.chunks += [chunk for chunk in chunks if chunk.token not in self.stale]
         return [chunk.token for chunk in chunks if chunk.token in self.stale]
-
-    async def read(self, *_: object, **__: object) -> list[LogChunk]:
-        return self.chunks
-
-    async def tail(self, *_: object, **__: object) -> list[LogChunk]:
-        return self.chunks
-
-    async def summary(self, *_: object) -> LogSummary:
-        return LogSummary((), None, None)
-
-    async def kept_from(self) -> None:
-        return None
 
     @property
     def last(self) -> tuple[str, bytes]:
@@ -54,30 +43,30 @@ class Shelf:
 
 
 @pytest.fixture
-def shelf() -> Shelf:
-    return Shelf()
+def store() -> Store:
+    return Store()
 
 
 @pytest.fixture
-def book(shelf: Shelf, clock: VirtualClock) -> LogBook:
-    return LogBook(shelf, clock)
+def book(store: Store, clock: VirtualClock) -> LogBook:
+    return LogBook(cast(Work, store), clock)
 
 
 @pytest.mark.proves("E4")
-async def test_what_is_written_is_saved_in_order(book: LogBook, shelf: Shelf) -> None:
+async def test_what_is_written_is_saved_in_order(book: LogBook, store: Store) -> None:
     log = book.open(a_claim())
     log.write("stdout", b"one\n")
     log.write("stderr", b"two\n")
 
     await book.round()
 
-    assert [(chunk.seq, chunk.stream, chunk.data) for chunk in shelf.chunks] == [
+    assert [(chunk.seq, chunk.stream, chunk.data) for chunk in store.chunks] == [
         (0, "stdout", b"one\n"),
         (1, "stderr", b"two\n"),
     ]
 
 
-async def test_what_a_thread_writes_is_saved_in_order_too(book: LogBook, shelf: Shelf) -> None:
+async def test_what_a_thread_writes_is_saved_in_order_too(book: LogBook, store: Store) -> None:
     log = book.open(a_claim())
 
     def count() -> None:
@@ -88,11 +77,11 @@ async def test_what_a_thread_writes_is_saved_in_order_too(book: LogBook, shelf: 
     await ease()
     await book.round()
 
-    assert shelf.text.split() == [b"%d" % number for number in range(100)]
+    assert store.text.split() == [b"%d" % number for number in range(100)]
     assert book.wake.is_set()
 
 
-async def test_what_a_thread_writes_is_taken_by_the_loop_itself(book: LogBook, shelf: Shelf) -> None:
+async def test_what_a_thread_writes_is_taken_by_the_loop_itself(book: LogBook, store: Store) -> None:
     log = book.open(a_claim())
     thread = Thread(target=log.write, args=("stdout", b"from elsewhere\n"))
     thread.start()
@@ -103,10 +92,10 @@ async def test_what_a_thread_writes_is_taken_by_the_loop_itself(book: LogBook, s
     assert book.wake.is_set()
     await book.round()
 
-    assert shelf.text == b"from elsewhere\n"
+    assert store.text == b"from elsewhere\n"
 
 
-async def test_more_than_a_batch_is_saved_at_once(book: LogBook, shelf: Shelf) -> None:
+async def test_more_than_a_batch_is_saved_at_once(book: LogBook, store: Store) -> None:
     log = book.open(a_claim())
     for _ in range(BATCH + 1):
         log.write("stdout", b".")
@@ -114,20 +103,20 @@ async def test_more_than_a_batch_is_saved_at_once(book: LogBook, shelf: Shelf) -
     assert await book.round() == AT_ONCE
     assert await book.round() is None
 
-    assert (shelf.text, shelf.asked) == (b"." * (BATCH + 1), 2)
+    assert (store.text, store.asked) == (b"." * (BATCH + 1), 2)
 
 
-async def test_what_could_not_be_saved_is_tried_again(book: LogBook, shelf: Shelf) -> None:
+async def test_what_could_not_be_saved_is_tried_again(book: LogBook, store: Store) -> None:
     log = book.open(a_claim())
     log.write("stdout", b"hello\n")
-    shelf.is_away = True
+    store.is_away = True
     with pytest.raises(OSError, match="away"):
         await book.round()
 
-    shelf.is_away = False
+    store.is_away = False
     await book.round()
 
-    assert shelf.text == b"hello\n"
+    assert store.text == b"hello\n"
 
 
 @pytest.mark.proves("E5")
@@ -156,20 +145,20 @@ async def without_room(book: LogBook, clock: VirtualClock) -> RunLog:
 
 
 @pytest.mark.proves("E5")
-async def test_nobody_is_held_back_for_ever(book: LogBook, shelf: Shelf, clock: VirtualClock) -> None:
+async def test_nobody_is_held_back_for_ever(book: LogBook, store: Store, clock: VirtualClock) -> None:
     log = await without_room(book, clock)
 
     log.write("stdout", b"never seen")
     await book.round()
 
-    assert b"is dropped" in shelf.text
-    assert b"never seen" not in shelf.text
+    assert b"is dropped" in store.text
+    assert b"never seen" not in store.text
 
 
 @pytest.mark.proves("L2", "S10")
-async def test_a_stale_token_silences_its_log(book: LogBook, shelf: Shelf) -> None:
+async def test_a_stale_token_silences_its_log(book: LogBook, store: Store) -> None:
     claim = a_claim()
-    shelf.stale = {claim.token}
+    store.stale = {claim.token}
     log = book.open(claim)
     log.write("stdout", b"before anybody noticed")
     await book.round()
@@ -177,10 +166,10 @@ async def test_a_stale_token_silences_its_log(book: LogBook, shelf: Shelf) -> No
     log.write("stdout", b"after")
 
     assert await book.round() is None
-    assert (shelf.chunks, shelf.asked) == ([], 1)
+    assert (store.chunks, store.asked) == ([], 1)
 
 
-async def test_closing_returns_when_everything_is_saved(book: LogBook, shelf: Shelf) -> None:
+async def test_closing_returns_when_everything_is_saved(book: LogBook, store: Store) -> None:
     log = book.open(a_claim())
     log.write("stdout", b"last words")
     closing = asyncio.create_task(log.saved())
@@ -190,7 +179,7 @@ async def test_closing_returns_when_everything_is_saved(book: LogBook, shelf: Sh
     await book.round()
     await closing
 
-    assert shelf.text == b"last words"
+    assert store.text == b"last words"
 
 
 @pytest.mark.proves("S6")
@@ -214,7 +203,7 @@ async def test_closing_does_not_wait_for_ever_for_a_store_that_is_away(
     assert (told["token"], told["chunks_unsaved"], told["levelname"]) == (claim.token, 1, "ERROR")
 
 
-async def test_what_is_written_after_closing_is_dropped(book: LogBook, shelf: Shelf) -> None:
+async def test_what_is_written_after_closing_is_dropped(book: LogBook, store: Store) -> None:
     log = book.open(a_claim())
     log.seal()
     await log.saved()
@@ -222,14 +211,14 @@ async def test_what_is_written_after_closing_is_dropped(book: LogBook, shelf: Sh
     log.write("stdout", b"from a thread that was given up")
     await book.round()
 
-    assert shelf.chunks == []
+    assert store.chunks == []
 
 
 # -- the closing line
 
 
 @pytest.mark.proves("E4")
-async def test_a_log_that_was_used_ends_with_a_closing_line(book: LogBook, shelf: Shelf) -> None:
+async def test_a_log_that_was_used_ends_with_a_closing_line(book: LogBook, store: Store) -> None:
     log = book.open(a_claim())
     log.write("stderr", b"one\n")
 
@@ -237,20 +226,20 @@ async def test_a_log_that_was_used_ends_with_a_closing_line(book: LogBook, shelf
     log.seal()
     await book.round()
 
-    assert shelf.text == b"one\nend of log: complete\n"
-    assert shelf.last == ("meta", b"end of log: complete\n")
+    assert store.text == b"one\nend of log: complete\n"
+    assert store.last == ("meta", b"end of log: complete\n")
 
 
-async def test_a_log_that_was_not_used_costs_nothing(book: LogBook, shelf: Shelf) -> None:
+async def test_a_log_that_was_not_used_costs_nothing(book: LogBook, store: Store) -> None:
     log = book.open(a_claim())
 
     assert not log.seal()
     assert await book.round() is None
-    assert shelf.chunks == []
+    assert store.chunks == []
 
 
 @pytest.mark.proves("E4")
-async def test_what_a_runner_left_out_is_in_the_closing_line(book: LogBook, shelf: Shelf) -> None:
+async def test_what_a_runner_left_out_is_in_the_closing_line(book: LogBook, store: Store) -> None:
     log = book.open(a_claim())
     log.write("stdout", b"x" * 4)
     log.truncated(9, 4)
@@ -258,22 +247,22 @@ async def test_what_a_runner_left_out_is_in_the_closing_line(book: LogBook, shel
     log.seal()
     await book.round()
 
-    assert shelf.last == ("meta", b"end of log: truncated, 4 of 9 bytes kept\n")
+    assert store.last == ("meta", b"end of log: truncated, 4 of 9 bytes kept\n")
 
 
 @pytest.mark.proves("E5")
-async def test_what_found_no_room_is_in_the_closing_line(book: LogBook, shelf: Shelf, clock: VirtualClock) -> None:
+async def test_what_found_no_room_is_in_the_closing_line(book: LogBook, store: Store, clock: VirtualClock) -> None:
     log = await without_room(book, clock)
 
     log.write("stdout", b"dropped")
     log.seal()
     await book.round()
 
-    assert shelf.last == ("meta", f"end of log: truncated, {ROOM} of {ROOM + 7} bytes kept\n".encode())
+    assert store.last == ("meta", f"end of log: truncated, {ROOM} of {ROOM + 7} bytes kept\n".encode())
 
 
 @pytest.mark.proves("E4")
-async def test_what_foliot_notes_is_no_output_of_the_job(book: LogBook, shelf: Shelf, clock: VirtualClock) -> None:
+async def test_what_foliot_notes_is_no_output_of_the_job(book: LogBook, store: Store, clock: VirtualClock) -> None:
     log = await without_room(book, clock)
 
     log.write("meta", b"a note")
@@ -281,11 +270,11 @@ async def test_what_foliot_notes_is_no_output_of_the_job(book: LogBook, shelf: S
     log.seal()
     await book.round()
 
-    assert shelf.last == ("meta", f"end of log: truncated, {ROOM} of {ROOM + 7} bytes kept\n".encode())
+    assert store.last == ("meta", f"end of log: truncated, {ROOM} of {ROOM + 7} bytes kept\n".encode())
 
 
 async def test_what_was_left_out_and_what_found_no_room_add_up(
-    book: LogBook, shelf: Shelf, clock: VirtualClock
+    book: LogBook, store: Store, clock: VirtualClock
 ) -> None:
     log = await without_room(book, clock)
 
@@ -294,15 +283,15 @@ async def test_what_was_left_out_and_what_found_no_room_add_up(
     log.seal()
     await book.round()
 
-    assert shelf.last == ("meta", f"end of log: truncated, {ROOM} of {ROOM + 100} bytes kept\n".encode())
+    assert store.last == ("meta", f"end of log: truncated, {ROOM} of {ROOM + 100} bytes kept\n".encode())
 
 
 @pytest.mark.proves("S10")
-async def test_an_attempt_that_was_lost_says_nothing_about_its_end(book: LogBook, shelf: Shelf) -> None:
+async def test_an_attempt_that_was_lost_says_nothing_about_its_end(book: LogBook, store: Store) -> None:
     log = book.open(a_claim())
     log.write("stdout", b"one\n")
 
     log.seal(is_lost=True)
     await book.round()
 
-    assert shelf.text == b"one\n"
+    assert store.text == b"one\n"

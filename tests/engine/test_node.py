@@ -9,7 +9,10 @@ import pytest
 from foliot.domain.instant import DAY, MINUTE, SECOND, Millis
 from foliot.domain.outcome import Failure, Success
 from foliot.domain.run import Status
-from foliot.engine.node import DRAIN, Node, Role, Settings, Timekeeping, Work
+from foliot.engine.coordinator.role import CoordinatorRole
+from foliot.engine.node import Node, build_worker
+from foliot.engine.scheduler.role import SchedulerRole
+from foliot.engine.settings import DRAIN, Role, Settings
 from foliot.errors import StorageGone
 from foliot.ports.runner import Attempt
 from foliot.ports.storage import Storage
@@ -206,13 +209,14 @@ async def test_a_node_that_cannot_go_on_says_why_once(
 
 async def test_every_duty_keeps_to_the_settings(rig: Rig, storage: Storage, clock: VirtualClock) -> None:
     settings = Settings(label="node", poll=Millis(200), retention=retention(runs_age=DAY))
-    timekeeping, work = Timekeeping(rig.parts, settings), Work(rig.parts, settings)
-    await work.membership.round()
+    timekeeping, work = SchedulerRole(rig.parts, settings), build_worker(rig.parts, settings)
+    coordinator = CoordinatorRole(rig.parts, settings)
+    await work.heartbeat.round()
     await rig.enqueue()
     await rig.work()
     clock.advance(2 * DAY)
 
-    polling = (timekeeping.dispatcher, timekeeping.gatekeeper, timekeeping.reaper, work.consumer, work.settler)
+    polling = (timekeeping.dispatcher, timekeeping.gates, timekeeping.reaper, work.consumer, coordinator.settler)
     rests = [await duty.round() for duty in polling]
     await timekeeping.janitor.round()
 
@@ -229,8 +233,8 @@ async def test_a_storage_that_is_away_does_not_keep_the_node_from_stopping(
     rig.stage.answer = None
     await rig.enqueue()
     await ease(60)
-    for store, verb in ((rig.storage.runs, "finish"), (rig.storage.workers, "renew"), (rig.storage.workers, "retire")):
-        monkeypatch.setattr(store, verb, away)
+    for verb in ("finish", "renew", "retire"):
+        monkeypatch.setattr(rig.storage.work, verb, away)
     stopping = asyncio.create_task(node.stop())
 
     await pass_time(rig.clock, 2 * MINUTE)
@@ -238,7 +242,7 @@ async def test_a_storage_that_is_away_does_not_keep_the_node_from_stopping(
     assert stopping.done()
 
 
-@pytest.mark.parametrize("verb", ["schedules.due", "runs.exchange", "upkeep.resign", "workers.retire"])
+@pytest.mark.parametrize("verb", ["schedules.due", "work.exchange", "upkeep.resign", "work.retire"])
 async def test_a_storage_that_does_not_answer_does_not_keep_the_node_from_stopping(
     node: Node, rig: Rig, monkeypatch: pytest.MonkeyPatch, verb: str
 ) -> None:

@@ -10,8 +10,8 @@ from foliot.domain.job import Delivery
 from foliot.domain.outcome import Failure, Reason, Success
 from foliot.domain.retry import Retry
 from foliot.domain.run import Status
-from foliot.engine import reaper as reaper_module
 from foliot.engine.loop import AT_ONCE
+from foliot.engine.scheduler import reaper as reaper_module
 from foliot.ports.storage import Storage
 from foliot.testing.clock import VirtualClock
 from foliot.testing.conformance.storage.scene import Another
@@ -105,7 +105,7 @@ async def test_a_living_worker_keeps_what_it_holds(doomed: Rig, heir: Rig, clock
 
     for _ in range(6):
         clock.advance(LEASE // 3)
-        await doomed.membership.round()
+        await doomed.heartbeat.round()
         await heir.reaper.round()
     before = await heir.run(run_id)
 
@@ -118,7 +118,7 @@ async def test_the_start_of_a_scheduler_changes_no_run(doomed: Rig, heir: Rig) -
     doomed.stage.answer = None
     for delay in (0, 0, HOUR):
         await doomed.enqueue(delay=delay)
-    await doomed.membership.round()
+    await doomed.heartbeat.round()
     await doomed.consumer.round()
     await doomed.enqueue()
     before = await doomed.runs()
@@ -243,7 +243,7 @@ async def test_a_worker_that_stalled_ends_its_attempts_when_it_wakes(
     clock.advance(LEASE)
     await heir.reaper.round()
 
-    await doomed.membership.round()
+    await doomed.heartbeat.round()
     await ease()
     await doomed.save()
 
@@ -254,7 +254,7 @@ async def test_a_worker_that_stalled_ends_its_attempts_when_it_wakes(
 
 @pytest.mark.proves("L1", "L5")
 async def test_a_worker_that_has_expired_claims_nothing(doomed: Rig, clock: VirtualClock) -> None:
-    await doomed.membership.round()
+    await doomed.heartbeat.round()
     clock.advance(LEASE)
     run_id = await doomed.enqueue()
 

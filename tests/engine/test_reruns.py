@@ -1,19 +1,14 @@
 """Executions that repeat others, and what they carry along from them."""
 
-from datetime import timedelta
-
 import pytest
 
 from foliot import Foliot, Workflow
 from foliot.domain.ids import RunId
-from foliot.domain.instant import HOUR, Millis
+from foliot.domain.instant import Millis
 from foliot.errors import InvalidRun
-from foliot.ports.upkeep import Retention
 from foliot.testing.builders import retention
 from foliot.testing.inline import InlineEngine
 from tests.engine.diary import Diary
-
-AN_HOUR = timedelta(hours=1)
 
 
 @pytest.fixture
@@ -44,14 +39,10 @@ async def fail(app: Foliot, engine: InlineEngine) -> str:
     return execution_id
 
 
-async def forget_all_that_is_over(app: Foliot) -> None:
-    await forget(app, retention(executions_per_workflow=0))
-
-
-async def forget(app: Foliot, kept: Retention) -> None:
+async def forget_all_that_is_over(app: Foliot, *, limit: int = 1_000) -> None:
     upkeep = (await app.open()).storage.upkeep
     epoch = await upkeep.lead("janitor", Millis(1_000))
-    await upkeep.prune(kept, epoch=epoch or 0, limit=1_000)
+    await upkeep.prune(retention(executions_per_workflow=0), epoch=epoch or 0, limit=limit)
 
 
 async def test_what_kept_steps_gave_back_outlives_their_execution(
@@ -162,13 +153,9 @@ async def test_one_whose_results_were_forgotten_before_it_began_says_so(app: Fol
 async def test_one_that_lacks_an_output_is_refused_and_a_step_that_is_run_again_needs_none(
     app: Foliot, engine: InlineEngine, diary: Diary
 ) -> None:
-    """The run of a step may be forgotten before its execution: it ended earlier."""
-    diary.hold("load")
-    before = await app.workflows.start("etl")
-    await engine.advance(2 * AN_HOUR)
-    diary.let_go("load")
-    await engine.run_until_idle()
-    await forget(app, retention(runs_age=HOUR))
+    """An execution is removed in pieces, and the runs of its steps go first."""
+    before = await fail(app, engine)
+    await forget_all_that_is_over(app, limit=1)
     assert await app.runs.page(job="etl.extract") == []
 
     with pytest.raises(InvalidRun, match=r'what step "extract" of execution \w+ gave back is no longer stored'):

@@ -14,8 +14,8 @@ from foliot.domain.launch import launch_job
 from foliot.domain.run import NewRun
 from foliot.domain.schedule import Catchup, Overlap
 from foliot.domain.tick import JitterMode, jitter_offset, tick_key
-from foliot.engine import scheduler as scheduler_module
 from foliot.engine.loop import AT_ONCE
+from foliot.engine.scheduler import scheduler as scheduler_module
 from foliot.ports.storage import Storage
 from foliot.testing.builders import NIGHTLY, REPORT, cron, every, once
 from foliot.testing.clock import START, VirtualClock

@@ -193,7 +193,7 @@ async def test_a_job_runs_and_can_be_waited_for_also_as_a_step(app: Foliot, engi
     await engine.advance(SECOND)
 
     [ended] = await waiting
-    assert (ended.status, ended.root, ended.role, ended.item) == ("success", execution_id, "step", "child")
+    assert (ended.status, ended.parent_id, ended.child_key) == ("success", execution_id, "child")
     assert not await app.jobs.is_running("child")
     assert (await app.runs.wait(execution_id)).status == "success"
 

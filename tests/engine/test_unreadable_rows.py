@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from unittest.mock import AsyncMock
 
 import apsw
 import pytest
@@ -16,11 +15,13 @@ from foliot.domain.outcome import Reason
 from foliot.domain.retry import Retry
 from foliot.domain.run import Run, Status
 from foliot.domain.schedule import Catchup, Overlap
+from foliot.domain.workflow.kind import WorkflowKind
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.ports.definitions import Deployment
 from foliot.ports.storage import Storage
 from foliot.testing.builders import REPORT, every
 from foliot.testing.clock import VirtualClock
+from foliot.testing.conformance.storage.scene import Another
 from tests.engine.rig import Rig
 
 Spoil = Callable[[str], None]
@@ -78,7 +79,7 @@ async def test_the_scheduler_rests_while_nothing_but_that_is_due(rig: Rig, spoil
 async def test_so_many_that_they_fill_a_batch_leave_the_next_one_to_others(
     rig: Rig, spoil: Spoil, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("foliot.engine.scheduler.BATCH", 3)
+    monkeypatch.setattr("foliot.engine.scheduler.scheduler.BATCH", 3)
     for number in range(4):
         await rig.schedule(every(60), f"bad{number}")
     rig.clock.advance(1)
@@ -208,6 +209,18 @@ async def test_runs_of_a_job_that_cannot_be_read_fail_and_say_why_until_it_is_me
     assert [await rig.status(run_id) for run_id in (sound, after)] == [Status.SUCCESS] * 2
 
 
+async def test_a_job_whose_row_was_repaired_runs_again(rig: Rig, spoil: Spoil) -> None:
+    bad = await rig.enqueue("bad")
+    spoil("UPDATE jobs SET spec = spec || '}' WHERE id = 'bad'")
+    await rig.work_off(2)
+    spoil("UPDATE jobs SET spec = substr(spec, 1, length(spec) - 1) WHERE id = 'bad'")
+
+    after = await rig.enqueue("bad")
+    await rig.work_off(2)
+
+    assert [await rig.status(run_id) for run_id in (bad, after)] == [Status.FAILED, Status.SUCCESS]
+
+
 async def test_what_was_wrong_with_a_job_is_forgotten_with_it(rig: Rig, spoil: Spoil) -> None:
     bad = await rig.enqueue("bad")
     spoil("UPDATE jobs SET spec = '{oops' WHERE id = 'bad'")
@@ -222,7 +235,7 @@ async def test_what_was_wrong_with_a_job_is_forgotten_with_it(rig: Rig, spoil: S
 
 
 async def test_what_a_vanished_worker_held_is_freed_whatever_cannot_be_read_of_it(
-    rig: Rig, spoil: Spoil, clock: VirtualClock
+    rig: Rig, another: Another, spoil: Spoil, clock: VirtualClock
 ) -> None:
     rig.stage.answer = None
     bad, sound = await rig.enqueue("bad"), await rig.enqueue("sound")
@@ -231,12 +244,11 @@ async def test_what_a_vanished_worker_held_is_freed_whatever_cannot_be_read_of_i
     spoil(f"UPDATE runs SET limits = '{{oops' WHERE id = '{bad}'")
     clock.reboot()
 
-    await rig.reaper.round()
+    await Rig(await another(), clock).reaper.round()  # a process that has not read the job before
 
     assert await rig.status(sound) is Status.QUEUED
-    named = "the row of job 'bad' cannot be read"
     # Whether it may be tried again is not known: it may be one that must not.
-    assert await trouble(rig, bad) == (Status.FAILED, Reason.LEASE_LOST, named)
+    assert await trouble(rig, bad) == (Status.FAILED, Reason.LEASE_LOST, "the worker vanished")
 
 
 # -- executions and gates
@@ -249,47 +261,53 @@ async def deploy(rig: Rig, *names: str, **fields: Any) -> None:
     await rig.storage.workflows.deploy(Deployment({name: WorkflowSpec(steps=steps, **fields) for name in names}))
 
 
-async def go_on(rig: Rig) -> None:
+async def go_on(rig: Rig, settling: Rig | None = None) -> None:
+    """Work and settle for some rounds; `settling` is another process that does the latter."""
     for _ in range(6):
         await rig.work()
         await rig.finisher.round()
-        await rig.worker.settler.round()
+        await (settling or rig).settle()
 
 
 @pytest.mark.parametrize(
     ("damage", "mend"),
     [
-        ("UPDATE executions SET params = '{oops'", "UPDATE executions SET params = '{}'"),
-        ("UPDATE steps SET blockers = '{oops'", "UPDATE steps SET blockers = NULL"),
+        ("trees SET held = '{oops'", "trees SET held = NULL"),
+        ("steps SET blockers = '{oops'", "steps SET blockers = NULL"),
+        (
+            "tree_bodies SET body = CAST(body || '}' AS BLOB)",
+            "tree_bodies SET body = substr(body, 1, length(body) - 1)",
+        ),
     ],
 )
 async def test_an_execution_that_cannot_be_read_stops_no_other_and_goes_on_when_it_is_mended(
-    rig: Rig, spoil: Spoil, caplog: pytest.LogCaptureFixture, damage: str, mend: str
+    rig: Rig, storage: Storage, spoil: Spoil, caplog: pytest.LogCaptureFixture, damage: str, mend: str
 ) -> None:
     await deploy(rig, "etl")
     bad, sound = await rig.enqueue("etl"), await rig.enqueue("etl")
     await rig.claim()
     await rig.work()  # the first steps have been carried out
-    spoil(f"{damage} WHERE run_id = '{bad}'")
+    spoil(f"UPDATE {damage} WHERE run_id = '{bad}'")
+    newcomer = Rig(storage, rig.clock)  # one that has not read it before
 
-    await go_on(rig)
+    await go_on(rig, newcomer)
     assert [await rig.status(run_id) for run_id in (bad, sound)] == [Status.RUNNING, Status.SUCCESS]
     assert told(caplog, "execution_not_settled") == 1
 
-    spoil(f"{mend} WHERE run_id = '{bad}'")
-    await go_on(rig)
+    spoil(f"UPDATE {mend} WHERE run_id = '{bad}'")
+    await go_on(rig, newcomer)
     assert await rig.status(bad) is Status.SUCCESS
 
 
 async def test_those_that_nobody_can_settle_do_not_take_the_places_of_others(
     rig: Rig, spoil: Spoil, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("foliot.engine.settler.BATCH", 1)
+    monkeypatch.setattr("foliot.engine.coordinator.settler.BATCH", 1)
     await deploy(rig, "etl")
     *bad, sound = [await rig.enqueue("etl") for _ in range(4)]
     await rig.claim()
     await rig.work()
-    spoil(f"UPDATE executions SET jobs = '5' WHERE run_id <> '{sound}'")
+    spoil(f"UPDATE trees SET held = '5' WHERE run_id <> '{sound}'")
 
     await go_on(rig)
 
@@ -300,9 +318,11 @@ async def test_those_that_nobody_can_settle_do_not_take_the_places_of_others(
 @pytest.mark.parametrize(
     "damage",
     [
-        "executions SET params = '{oops'",
-        "executions SET jobs = '5'",
-        "executions SET params = CAST(x'ff' AS TEXT)",
+        "tree_bodies SET body = CAST('{oops' AS BLOB)",
+        """tree_bodies SET body = CAST('{"params": {}, "jobs": 5}' AS BLOB)""",
+        "tree_bodies SET body = x'ff'",
+        "trees SET held = '{oops'",
+        "trees SET progress = CAST(x'ff' AS TEXT)",
         "steps SET blockers = '{oops'",
         "workflows SET spec = '{oops'",
     ],
@@ -319,11 +339,11 @@ async def test_one_that_nobody_can_settle_is_cancelled_with_what_is_under_way(
     newcomer = Rig(storage, rig.clock)  # one that has not read it before
 
     await storage.runs.cancel([bad])
-    await newcomer.worker.settler.round()
+    await newcomer.coordinator.settler.round()
     assert await rig.status(bad) is Status.CANCELLING
     await rig.claim()
     await rig.save()
-    await newcomer.worker.settler.round()
+    await newcomer.coordinator.settler.round()
 
     assert await rig.status(bad) is Status.CANCELLED
     assert len(rig.stage.cancelled) == 1
@@ -335,7 +355,7 @@ async def test_one_whose_time_is_up_ends_as_well(rig: Rig, spoil: Spoil) -> None
     bad = await rig.enqueue("etl")
     await rig.claim()
     await rig.work()
-    spoil("UPDATE executions SET jobs = '5'")
+    spoil("UPDATE trees SET held = '5'")
 
     await go_on(rig)
     assert await rig.status(bad) is Status.RUNNING
@@ -348,6 +368,9 @@ async def test_one_whose_time_is_up_ends_as_well(rig: Rig, spoil: Spoil) -> None
 async def test_whatever_else_goes_wrong_is_no_reason_to_give_one_up(
     rig: Rig, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    def out_of_memory(*_: object) -> None:
+        raise MemoryError
+
     await deploy(rig, "etl", options=Options(timeout=MINUTE))
     run_id = await rig.enqueue("etl")
     await rig.claim()
@@ -355,7 +378,7 @@ async def test_whatever_else_goes_wrong_is_no_reason_to_give_one_up(
     rig.clock.advance(MINUTE)
 
     with monkeypatch.context() as trouble:
-        trouble.setattr(rig.worker.settler, "_settle", AsyncMock(side_effect=MemoryError))
+        trouble.setattr(WorkflowKind, "decide", out_of_memory)
         await go_on(rig)
     assert await rig.status(run_id) is Status.RUNNING
     assert told(caplog, "execution_not_settled") == 1
@@ -393,27 +416,32 @@ async def test_a_workflow_that_cannot_be_read_fails_alone(rig: Rig, spoil: Spoil
 
 
 @pytest.mark.parametrize(
-    ("damage", "row"),
+    ("step", "damage", "row"),
     [
-        ("UPDATE executions SET jobs = '5'", "execution '{}'"),
-        ("UPDATE workflows SET spec = '5'", "version 1 of workflow 'etl'"),
+        (Step(name="only", job=REPORT), "tree_bodies SET body = x'ff'", "execution '{}'"),
+        (
+            Step(name="only", definition=JobSpec(kind="stage")),
+            "workflows SET spec = '5'",
+            "version 1 of workflow 'etl'",
+        ),
     ],
 )
-async def test_a_step_of_an_execution_that_cannot_be_read_fails_and_says_why(
-    rig: Rig, storage: Storage, spoil: Spoil, damage: str, row: str
+async def test_a_step_whose_definition_cannot_be_read_fails_and_says_why(
+    rig: Rig, another: Another, spoil: Spoil, step: Step, damage: str, row: str
 ) -> None:
-    await deploy(rig, "etl")
+    await rig.job(REPORT)
+    await rig.storage.workflows.deploy(Deployment({"etl": WorkflowSpec(steps=(step,))}))
     bad = await rig.enqueue("etl")
-    await rig.claim()
+    await rig.open_trees()
     other = await rig.enqueue()
-    spoil(damage)
-    newcomer = Rig(storage, rig.clock)  # one that has not read it before
+    spoil(f"UPDATE {damage}")
+    newcomer = Rig(await another(), rig.clock)  # one that has not read it before
 
     await newcomer.work()
 
-    [step] = await rig.runs(lambda run: run.root == bad)
+    [child] = await rig.runs(lambda run: run.parent_id == bad)
     named = f"the row of {row.format(bad)} cannot be read"
-    assert await trouble(rig, step.id) == (Status.FAILED, Reason.LAUNCH_FAILED, named)
+    assert await trouble(rig, child.id) == (Status.FAILED, Reason.LAUNCH_FAILED, named)
     assert await rig.status(other) is Status.SUCCESS
 
 
@@ -423,7 +451,7 @@ async def test_a_gate_that_cannot_be_read_ends_its_run_and_the_others_are_asked(
     bad, sound = await rig.enqueue("bad", is_gated=True), await rig.enqueue("sound", is_gated=True)
     spoil("UPDATE jobs SET spec = '{oops' WHERE id = 'bad'")
 
-    await rig.timekeeping.gatekeeper.round()
+    await rig.timekeeping.gates.round()
 
     assert await trouble(rig, bad) == (Status.FAILED, Reason.LAUNCH_FAILED, "the row of job 'bad' cannot be read")
     assert await rig.status(sound) is Status.SKIPPED
@@ -435,14 +463,14 @@ async def test_a_decision_that_cannot_be_read_stops_no_gate(rig: Rig, spoil: Spo
     await rig.storage.jobs.put([(JobId("bad"), JobSpec(kind="stage", gate=gate))])
     for job in (REPORT, "bad", REPORT):
         first = await rig.enqueue(job, is_gated=job == "bad")
-        await rig.timekeeping.gatekeeper.round()
+        await rig.timekeeping.gates.round()
         await rig.work_off(2)
         rig.clock.advance(SECOND)
         assert await rig.status(first) is Status.SUCCESS
     spoil("UPDATE decisions SET body = CAST('{oops' AS BLOB)")
 
     again = await rig.enqueue("bad", is_gated=True)
-    await rig.timekeeping.gatekeeper.round()
+    await rig.timekeeping.gates.round()
     await rig.work_off(2)
 
     assert await rig.status(again) is Status.SUCCESS

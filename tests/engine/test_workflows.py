@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -45,23 +46,36 @@ async def test_a_step_whose_name_has_dots_hands_its_output_on(app: Foliot, diary
 
 
 @pytest.mark.proves("M4", "S6")
-@pytest.mark.parametrize(("store", "verb"), [("executions", "open"), ("workflows", "get")])
+@pytest.mark.parametrize(("store", "verb"), [("trees", "open"), ("trees", "load")])
 async def test_an_execution_that_could_not_be_opened_is_opened_when_the_storage_is_back(
     etl: Workflow, app: Foliot, engine: InlineEngine, monkeypatch: pytest.MonkeyPatch, store: str, verb: str
 ) -> None:
     async def away(*_: object) -> object:
         raise Hiccup("away")
 
-    storage, work = engine._storage, engine._work
+    storage, opening = engine._storage, engine._coordinator.opening
     execution_id = await app.workflows.start("etl")
     with monkeypatch.context() as trouble:
         trouble.setattr(getattr(storage, store), verb, away)
         await engine.run_until_idle()
-    await work.membership.round()
+    await opening.heartbeat.round()
     await engine.run_until_idle()
 
     run = await app.runs.get(execution_id)
     assert (run.status, run.attempt) == ("success", 1)
+
+
+@pytest.mark.parametrize("options", [{"priority": 5}, {"queue": "heavy"}])
+async def test_an_execution_may_be_started_with_options_of_its_own(
+    etl: Workflow, app: Foliot, engine: InlineEngine, options: dict[str, Any]
+) -> None:
+    """A coordinator opens it, whatever queue is named."""
+    execution_id = await app.enqueue("etl", **options)
+    await engine.run_until_idle()
+    again = await app.runs.retry(execution_id)
+    await engine.run_until_idle()
+
+    assert [(await app.runs.get(run_id)).status for run_id in (execution_id, again)] == ["success"] * 2
 
 
 @pytest.mark.proves("R2-01", "R2-40", "R2-44", "R2-56", "D4")
@@ -402,17 +416,17 @@ async def test_recurring_single_and_many_step_work_are_runs_in_one_list(etl: Wor
 
         runs = {run.id: run for run in await app.runs.page()}
         assert all(run.status == "success" for run in runs.values())
-        made_by = sorted((run.job_id, run.trigger, run.role or "") for run in runs.values())
+        made_by = sorted((run.job_id, run.trigger, run.child_key or "") for run in runs.values())
         assert made_by == [
             ("etl", "api", ""),
-            ("etl.cleanup", "workflow", "step"),
-            ("etl.extract", "workflow", "step"),
-            ("etl.load", "workflow", "step"),
+            ("etl.cleanup", "workflow", "cleanup"),
+            ("etl.extract", "workflow", "extract"),
+            ("etl.load", "workflow", "load"),
             ("report", "api", ""),
             ("report", "schedule", ""),
         ]
         assert {by_hand, whole} < runs.keys()
-        assert {run.root for run in runs.values() if run.role} == {whole}
+        assert {run.root_id for run in runs.values() if run.parent_id} == {whole}
 
 
 async def test_a_job_may_depend_on_a_workflow_of_the_same_application(app: Foliot, etl: Workflow) -> None:

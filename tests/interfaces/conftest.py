@@ -16,7 +16,7 @@ from foliot import Foliot, Workflow
 from foliot.domain.gate.spec import Action, Gate
 from foliot.domain.ids import JobId
 from foliot.domain.job import JobSpec
-from foliot.engine.node import Role, Settings
+from foliot.engine.settings import Role, Settings
 from foliot.interfaces.cli import main
 from tests.adapters.storage.postgres.fresh import fresh_database
 from tests.interfaces.serving import ended, outcome, served, started
@@ -194,7 +194,7 @@ def working(directory: Path) -> Iterator[None]:
 
 async def work(url: str, ready: threading.Event, stop: threading.Event) -> None:
     try:
-        async with served(Foliot(url), Settings(label="test", roles=[Role.WORKER])):
+        async with served(Foliot(url), Settings(label="test", roles=[Role.COORDINATOR, Role.WORKER])):
             ready.set()
             await asyncio.to_thread(stop.wait)
     finally:

@@ -6,7 +6,8 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from foliot import Foliot
-from foliot.engine.node import Node, Settings
+from foliot.engine.node import Node
+from foliot.engine.settings import Settings
 from foliot.service.queries.run_view import RunView
 
 SETTINGS: Final = Settings(label="test", slots=8)

@@ -13,7 +13,7 @@ from foliot import Foliot, Workflow, current_run
 from foliot.domain.instant import HOUR, to_datetime
 from foliot.domain.lease import CancelAnswer
 from foliot.domain.run import Status
-from foliot.engine.node import Settings
+from foliot.engine.settings import Settings
 from foliot.errors import InvalidInput, InvalidJob, InvalidRun, NotFound
 from foliot.testing.clock import VirtualClock
 from foliot.testing.inline import InlineEngine

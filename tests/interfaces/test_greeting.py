@@ -19,7 +19,7 @@ def test_it_says_what_it_serves_and_ends_when_it_is_asked_to(elsewhere: Path) ->
     said = {line[0]: line[1] for line in lines if len(line) == 2}
     assert said["configuration"] == "foliot.toml: 1 job, 1 workflow, 1 schedule"
     assert said["storage"].endswith("/foliot.db")
-    assert said["roles"] == "scheduler, worker (3 slots, queue default)"
+    assert said["roles"] == "scheduler, coordinator, worker (3 slots, queue default)"
     assert said["next"].startswith("hourly:default at 20")
     assert "node_stopped" in terminal.screen
     assert not any(line[0].startswith("{") for line in lines if line)

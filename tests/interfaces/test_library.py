@@ -17,11 +17,13 @@ from foliot.domain.instant import Millis
 from foliot.domain.launch import LAUNCH_JOB, launch_job
 from foliot.domain.logs import LogEnd, LogState
 from foliot.domain.schedule import ScheduleType
-from foliot.engine.node import Node, Parts, Role, Settings
+from foliot.engine.node import Node
+from foliot.engine.settings import Parts, Role, Settings
 from foliot.errors import FoliotError, InvalidInput, InvalidJob, InvalidRun, NotFound, OwnedElsewhere
 from foliot.ports.queue import Queue
+from foliot.ports.topic import Topic
 from foliot.testing.inline import InlineEngine
-from foliot.wiring import Reach, build_runners
+from foliot.wiring import TREES, Reach, build_runners
 from tests.interfaces.serving import SETTINGS, ended, running, served, started
 
 IMPATIENT = Settings(label="test", drain=Millis(1))
@@ -41,6 +43,8 @@ async def serving(app: Foliot, queue: str = "storage", settings: Settings = SETT
         parts = Parts(
             storage=services.storage,
             queue=chosen,
+            tree_queue=StorageQueue(services.storage, Topic.TREES),
+            trees=TREES,
             clock=services.clock,
             ids=services.ids,
             runners=build_runners(app.functions, app.launcher, 8),

@@ -160,7 +160,7 @@ def test_what_a_run_failed_with_is_stored_told_and_logged_without_secrets(
     logged = [str(vars(record)) for record in caplog.records]
     assert len(stored) == 3
     assert all(stored)
-    assert any("run_ended" in line for line in logged)
+    assert any("attempt_failed" in line for line in logged)
     assert SECRET not in "".join([*stored, *told, *logged])
 
 

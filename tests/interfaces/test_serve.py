@@ -105,7 +105,7 @@ def test_a_role_that_does_not_exist(capsys: pytest.CaptureFixture[str], roles: s
     code, err = run(capsys, "serve", "shop_app:app", "--roles", roles)
 
     assert code == 2
-    assert "one of: scheduler, worker" in err
+    assert "one of: scheduler, coordinator, worker" in err
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -12,7 +12,7 @@ import pytest
 
 from foliot import Foliot
 from foliot.config import Configuration, Loaded, ServerSettings
-from foliot.engine.node import Settings
+from foliot.engine.settings import Settings
 from foliot.interfaces.cli import at_rest, configuration, serving
 from foliot.interfaces.cli.reloading import Reloader
 from foliot.interfaces.cli.signals import EarlyStop

@@ -12,7 +12,7 @@ from foliot.config.settings import OutboundSettings
 from foliot.domain.firing import Tempo
 from foliot.domain.instant import DAY, SECOND, Millis
 from foliot.domain.outcome import Failure, Reason
-from foliot.engine.node import Role
+from foliot.engine.settings import Role
 from foliot.errors import InvalidInput
 from foliot.interfaces.cli.serving import Served
 from foliot.interfaces.cli.settings import read_roles, settings_of

@@ -70,7 +70,7 @@ def test_one_that_is_being_cancelled_says_so(call: Call, plant: Path) -> None:
 
 
 def test_one_that_has_not_begun_is_a_run_like_any_other(call: Call, plant: Path) -> None:
-    assert fields(call("show", "later@last").out)["why"].startswith('no worker of queue "default" is alive')
+    assert fields(call("show", "later@last").out)["why"].startswith("no coordinator is alive")
 
 
 def test_an_answered_question_waits_no_more(call: Call, plant: Path) -> None:

@@ -21,7 +21,10 @@ def test_one_picture_shows_what_waits_comes_and_failed(call: Call, shop: Path) -
 def test_workers_are_in_the_picture(call: Call) -> None:
     [frame] = call("top", "--json").objects
 
-    assert [(worker["name"], worker["is_alive"]) for worker in frame["workers"]] == [("test", True)]
+    assert [(worker["name"], worker["is_alive"]) for worker in frame["workers"]] == [
+        ("test", True),
+        ("test coordinator", True),
+    ]
     assert set(frame) == {"at", "depth", "executions", "running", "queued", "upcoming", "workers", "failures"}
 
 

@@ -221,8 +221,8 @@ def test_so_does_the_list_of_workflows(call: Call, plant: Path, damage: str) -> 
 @pytest.mark.parametrize(
     ("sql", "row"),
     [
-        ("UPDATE executions SET params = '{oops'", "execution "),
-        ("UPDATE executions SET jobs = CAST(x'ff' AS TEXT)", "execution "),
+        ("UPDATE tree_bodies SET body = x'7b'", "execution "),
+        ("UPDATE tree_bodies SET body = x'ff'", "execution "),
         ("UPDATE workflows SET spec = '{oops'", "version 1 of workflow 'release' "),
     ],
 )
@@ -244,7 +244,11 @@ def test_an_execution_is_shown_cancelled_and_named_by_verify(call: Call, plant: 
 @pytest.mark.parametrize("command", ["show etl@last", "logs etl@last", "workflows active", "top --once"])
 @pytest.mark.parametrize(
     "sql",
-    ["UPDATE workflows SET spec = '{oops'", "UPDATE executions SET params = '7'", "UPDATE steps SET blockers = '7'"],
+    [
+        "UPDATE workflows SET spec = '{oops'",
+        "UPDATE tree_bodies SET body = CAST('7' AS BLOB)",
+        "UPDATE steps SET blockers = '7'",
+    ],
 )
 def test_whatever_is_gone_of_executions_the_rest_is_shown(call: Call, plant: Path, command: str, sql: str) -> None:
     write(sql)

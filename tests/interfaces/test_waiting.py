@@ -40,7 +40,7 @@ async def test_a_run_that_no_living_worker_will_take_is_told_of(
     is_warned: bool,
 ) -> None:
     if queues is not None:
-        await services.storage.workers.register(a_worker(queues=queues), LEASE)
+        await services.storage.work.register(a_worker(queues=queues), LEASE)
     clock.advance(silent_for)
     run_id = await services.runs.enqueue(REPORT, RunRequest())
     await services.runs.cancel(run_id)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from foliot import Foliot
 from foliot.domain.ids import JobId
 from foliot.domain.instant import to_datetime
-from foliot.engine.node import Settings
+from foliot.engine.settings import Settings
 from foliot.interfaces.cli.render.execution import why_step
 from foliot.interfaces.cli.render.explanation import words
 from foliot.service.queries.executions import ExecutionPage

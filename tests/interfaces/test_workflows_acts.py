@@ -253,10 +253,10 @@ class TestRuns:
 
         runs = call("runs", "--root", "etl@last", "--json").objects
 
-        assert [(run["item"], run["role"], run["root"]) for run in runs] == [
-            ("cleanup", "step", root),
-            ("alarm", "step", root),
-            ("extract", "step", root),
+        assert [(run["child_key"], run["parent_id"], run["root_id"]) for run in runs] == [
+            ("cleanup", root, root),
+            ("alarm", root, root),
+            ("extract", root, root),
         ]
 
     def test_a_part_says_of_what(self, call: Call, plant: Path) -> None:

@@ -17,17 +17,20 @@ from foliot.domain.ids import IdSource, JobId, RunId
 from foliot.domain.instant import HOUR, Instant
 from foliot.domain.job import JobSpec
 from foliot.domain.lease import Finish
-from foliot.domain.outcome import Reason
-from foliot.domain.run import Ended, NewRun, Status
+from foliot.domain.outcome import Failure, Outcome, Reason, Success
+from foliot.domain.run import NewRun, Status
+from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.domain.workflow.conditions import Condition, Result
 from foliot.domain.workflow.jobs import jobs_of
+from foliot.domain.workflow.kind import WorkflowKind
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
-from foliot.engine.opener import Opener
-from foliot.engine.plans import Plans
-from foliot.engine.settler import Settler
+from foliot.engine.coordinator.reader import TreeReader
+from foliot.engine.coordinator.settler import Settler
+from foliot.engine.coordinator.starter import Starter
 from foliot.ports.runs import RunFilter
 from foliot.ports.storage import Storage
-from foliot.testing.builders import a_worker
+from foliot.ports.topic import Topic
+from foliot.testing.builders import a_finish, a_worker
 from foliot.testing.invariants import check_invariants
 from tests.adapters.storage.postgres.fresh import fresh_database
 
@@ -40,6 +43,7 @@ PATIENCE: Final = 60
 """Seconds until a step that never comes is given up. Nothing takes that long."""
 FLOW: Final = JobId("flow")
 _NOTHING: Final = JobSpec(kind="nothing")
+_KINDS: Final = {kind.name: kind for kind in (WorkflowKind(),)}
 _COMPLETE: Final = frozenset({Condition.COMPLETE})
 _ids: Final = IdSource(lambda: secrets.randbits(80))
 
@@ -76,9 +80,8 @@ async def test_no_result_is_lost_when_a_thousand_steps_end_at_once(storages: lis
     run = (await storages[0].runs.get([execution]))[execution]
     assert {name: state.result for name, state in states.items()} == {**endings, "last": Result.SUCCESS}
     assert run.status is Status.SUCCESS
-    assert Counter(run.item for run in await storages[0].runs.page(RunFilter(limit=10 * WIDE)) if run.root) == Counter(
-        states.keys()
-    )
+    children = await storages[0].runs.page(RunFilter(root_id=execution, limit=10 * WIDE))
+    assert Counter(run.child_key for run in children if run.parent_id) == Counter(states.keys())
     assert settlements > 1
     assert await check_invariants(storages[0], now=Instant(SystemClock().now() + 1_000)) == []
 
@@ -90,23 +93,24 @@ async def _open(storage: Storage, names: list[str]) -> RunId:
     await storage.workflows.put({FLOW: spec})
     jobs = {job.id: job for job in await storage.jobs.put(list(jobs_of(FLOW, 1, spec).items()))}
     now = SystemClock().now()
-    await storage.runs.create([NewRun(id=RunId(_ids.make(now)), job_id=FLOW, due_at=now)])
-    worker = a_worker()
-    await storage.workers.register(worker, HOUR)
-    [claim] = await storage.runs.claim(worker.id, ["default"], 1)
-    opener = Opener(storage, _ids, Plans(storage))
-    assert await opener.open(claim, jobs[FLOW], jobs[FLOW].spec.options) is None
+    run = NewRun(id=RunId(_ids.make(now)), job_id=FLOW, due_at=now, options=jobs[FLOW].spec.options)
+    await storage.runs.create([run])
+    worker = a_worker(queues=[TREES_QUEUE])
+    await storage.work.register(worker, HOUR)
+    [claim], definitions = await storage.work.claim(worker.id, worker.queues, 1)
+    starter = Starter(storage.trees, _ids, _KINDS, TreeReader(storage.trees))
+    assert await starter.open(claim, definitions[claim.definition_id]) is None
     return claim.run_id
 
 
 async def _end_all(storages: list[Storage], endings: dict[str, Result]) -> None:
     """Claim all of these when they are there; then let them end, in the hands of several workers."""
     worker = a_worker()
-    await storages[0].workers.register(worker, HOUR)
+    await storages[0].work.register(worker, HOUR)
     finishes: list[Finish] = []
     while len(finishes) < len(endings):
-        claims = await storages[0].runs.claim(worker.id, ["default"], WIDE)
-        finishes += [Finish(claim, _ended(endings[claim.item or ""])) for claim in claims]
+        claimed = await storages[0].work.claim(worker.id, worker.queues, WIDE)
+        finishes += [a_finish(claim, _outcome(endings[claim.child_key or ""])) for claim in claimed.claims]
     shares = [finishes[place : place + TOGETHER] for place in range(0, len(finishes), TOGETHER)]
     await asyncio.gather(
         *(_end(storages[number % STORAGES], shares[number::WORKERS]) for number in range(min(WORKERS, len(shares))))
@@ -115,17 +119,18 @@ async def _end_all(storages: list[Storage], endings: dict[str, Result]) -> None:
 
 async def _end(storage: Storage, shares: list[list[Finish]]) -> None:
     for share in shares:
-        assert await storage.runs.finish(share) == []
+        assert await storage.work.finish(share) == []
 
 
-def _ended(result: Result) -> Ended:
-    return Ended(Status.SUCCESS) if result is Result.SUCCESS else Ended(Status.FAILED, Reason.EXIT_CODE, "as asked")
+def _outcome(result: Result) -> Outcome:
+    return Success() if result is Result.SUCCESS else Failure("as asked", Reason.EXIT_CODE)
 
 
 async def _settle(storage: Storage, is_over: asyncio.Event) -> int:
     """Settle as long as there is something. How often this one was the faster one."""
-    settler, count = Settler(storage, _ids, Plans(storage)), 0
-    while not is_over.is_set() or await storage.executions.unsettled(1):
+    reader, wake = TreeReader(storage.trees), storage.signal(Topic.NOTES)
+    settler, count = Settler(storage.trees, _ids, _KINDS, reader, wake=wake), 0
+    while not is_over.is_set() or (await storage.trees.unsettled(1, notes_per_tree=1)).trees:
         count += await settler.round() == 0
         await asyncio.sleep(0)
     return count

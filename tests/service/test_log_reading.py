@@ -9,8 +9,6 @@ from foliot.domain.ids import Token
 from foliot.domain.instant import DAY, HOUR
 from foliot.domain.lease import Claim, Finish
 from foliot.domain.logs import Closing, LogEnd, LogState, Stream, closing_line, cut_line, given_back_line
-from foliot.domain.outcome import Reason
-from foliot.domain.run import Ended, Status
 from foliot.errors import (
     FoliotError,
     NotFound,
@@ -32,7 +30,7 @@ COMPLETE = closing_line(Closing())
 
 async def write(scene: Scene, claim: Claim, *pieces: bytes, first: int = 0, stream: Stream = "stdout") -> None:
     chunks = [a_chunk(claim, first + index, data, stream) for index, data in enumerate(pieces)]
-    assert await scene.storage.logs.append(chunks) == []
+    assert await scene.storage.work.append_log(chunks) == []
 
 
 async def close(scene: Scene, claim: Claim, finish: Finish, closing: Closing | None = None) -> None:
@@ -174,11 +172,11 @@ async def test_one_that_is_cancelled_before_it_begins_again_never_did(services: 
 async def test_one_that_failed_and_is_cancelled_before_its_next_try_was_not_given_back(
     services: Services, scene: Scene, clock: VirtualClock
 ) -> None:
-    first = await scene.start()
+    first = await scene.start(a_run(retry_delay=HOUR))
     await write(scene, first, b"failed\n")
     following = asyncio.create_task(collect(services.logs.follow(first.run_id)))
     await ease()
-    await scene.finish(to_retry(first, HOUR))
+    await scene.finish(to_retry(first))
     await scene.cancel(first.run_id)
     clock.advance(LOOK_EVERY)
 
@@ -199,7 +197,7 @@ async def test_reading_goes_on_behind_a_piece_that_was_seen(services: Services, 
 async def test_a_long_log_is_read_page_by_page(services: Services, scene: Scene) -> None:
     claim = await scene.start()
     await write(scene, claim, *[b"x"] * 2_500)
-    await scene.storage.logs.append([a_chunk(claim, 3_000, COMPLETE, "meta")])
+    await scene.storage.work.append_log([a_chunk(claim, 3_000, COMPLETE, "meta")])
     await scene.finish(succeeded(claim))
 
     pieces, _ = await collect(services.logs.read(claim.run_id))
@@ -233,9 +231,9 @@ async def test_a_cut_log_says_how_much_is_missing(services: Services, scene: Sce
 
 @pytest.mark.proves("S10")
 async def test_a_log_whose_worker_vanished_says_so(services: Services, scene: Scene) -> None:
-    claim = await scene.start()
+    claim = await scene.start(a_run(overrides=b'{"max_lost":0}'))
     await write(scene, claim, b"half a li")
-    await scene.finish(Finish(claim, Ended(Status.FAILED, Reason.LEASE_LOST, "the worker vanished")))
+    await scene.finish(lost(claim))
 
     _, end = await collect(services.logs.read(claim.run_id))
 

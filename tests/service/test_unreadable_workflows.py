@@ -151,12 +151,12 @@ async def test_one_is_deleted_although_a_former_version_of_it_cannot_be_read(ser
 # -- executions
 
 
-@pytest.mark.parametrize("damage", ["params = '{oops'", "jobs = '7'", "params = CAST(x'ff' AS TEXT)"])
+@pytest.mark.parametrize("damage", ["body = x'7b'", "body = CAST('7' AS BLOB)", "body = x'ff'"])
 async def test_an_execution_that_cannot_be_read_is_shown_and_says_so(
     services: Services, scene: Scene, spoil: Spoil, damage: str
 ) -> None:
     bad, sound = await opened(scene), await opened(scene)
-    spoil(f"UPDATE executions SET {damage} WHERE run_id = '{bad.run_id}'")
+    spoil(f"UPDATE tree_bodies SET {damage} WHERE run_id = '{bad.run_id}'")
 
     first, second = await services.workflows.active()
 
@@ -174,7 +174,7 @@ async def test_no_edge_is_taken_from_under_one_that_may_walk_along_it(
     await services.dependencies.add("a", "b")
     [led] = [one for one in await versions(services) if one != EDGES]
     execution = await opened(scene, a_run(job_id=JobId(led)))
-    spoil("UPDATE executions SET jobs = '7'")
+    spoil("UPDATE tree_bodies SET body = CAST('7' AS BLOB)")
 
     with pytest.raises(InvalidRun, match="is under way") as caught:
         await services.dependencies.remove("a", "b")
@@ -235,7 +235,7 @@ async def test_it_is_deleted_by_its_name(services: Services, spoil: Spoil) -> No
     [
         ("jobs SET spec = '{oops' WHERE id = 'job'", "job 'job'"),
         ("workflows SET spec = '{oops'", "version 1 of workflow 'etl'"),
-        ("executions SET jobs = '7'", "execution '"),
+        ("tree_bodies SET body = CAST('7' AS BLOB)", "execution '"),
         ("steps SET blockers = '{oops' WHERE step = 'load'", "step 'load'"),
     ],
 )

@@ -16,6 +16,7 @@ from foliot.domain.ids import RunId, ScheduleId
 from foliot.domain.instant import HOUR, MINUTE, SECOND, Instant, later
 from foliot.domain.schedule import Overlap
 from foliot.domain.tick import tick_key
+from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.service.queries import verify as verifying
 from foliot.service.queries.verify import Report, verify
 from foliot.testing.builders import NIGHTLY, every, retention, succeeded
@@ -48,7 +49,7 @@ async def work(scene: Scene, rounds: int) -> list[RunId]:
     done: list[RunId] = []
     for _ in range(rounds):
         done += await scene.fire_after(MINUTE)
-        await scene.finish(*[succeeded(claim) for claim in await scene.claim()])
+        await scene.finish(*[succeeded(claim) for claim in await scene.claim(queues=("default", TREES_QUEUE))])
     return done
 
 

@@ -19,7 +19,19 @@ from foliot.service.queries.overview import DepthView
 from foliot.service.queries.run_view import RunView, view_attempt, view_run
 from foliot.service.queries.schedule_view import view_tick
 from foliot.service.services import Services
-from foliot.testing.builders import REPORT, a_run, cron, every, failed, lost, manual, some_runs, succeeded, to_retry
+from foliot.testing.builders import (
+    REPORT,
+    a_run,
+    cron,
+    every,
+    failed,
+    lost,
+    manual,
+    retries_after,
+    some_runs,
+    succeeded,
+    to_retry,
+)
 from foliot.testing.clock import START
 from foliot.testing.conformance.storage.scene import Scene
 
@@ -53,10 +65,11 @@ async def test_a_run_has_every_field_that_is_specified(scene: Scene) -> None:
 
 @pytest.mark.proves("R4-72")
 async def test_a_retry_lags_behind_the_planned_moment(scene: Scene) -> None:
+    await scene.job(retry=retries_after(30 * SECOND))
     await scene.schedule(every(60))
     [run_id] = await scene.fire_after(MINUTE)
     [claim] = await scene.claim()
-    await scene.finish(to_retry(claim, 30 * SECOND))
+    await scene.finish(to_retry(claim))
     scene.clock.advance(30 * SECOND)
     await scene.release()
     await scene.claim()
@@ -146,7 +159,8 @@ async def test_a_job_is_seen_with_what_its_definition_says(scene: Scene) -> None
 
     view = view_job(job)
 
-    assert (view.id, view.kind, view.spec, view.options) == (REPORT, "shell", {"command": "true"}, {"priority": 5})
+    assert (view.id, view.kind, view.spec) == (REPORT, "shell", {"command": "true"})
+    assert (view.options["priority"], view.options["retry"]["retries"]) == (5, 1_000)
     assert (view.tags, view.owner, view.enabled, view.source, view.latest_run) == (("x",), "ops", False, "api", None)
     assert json.dumps(as_json(view))
 
@@ -251,6 +265,7 @@ async def test_a_run_under_way_does_not_say_how_its_last_attempt_ended(
 
 @pytest.mark.proves("R4-49")
 async def test_the_status_of_a_tick_follows_its_run(services: Services, scene: Scene) -> None:
+    await scene.job(retry=retries_after(30 * SECOND))
     schedule = await scene.schedule(every(60))
 
     async def status() -> str | None:
@@ -261,7 +276,7 @@ async def test_the_status_of_a_tick_follows_its_run(services: Services, scene: S
     seen = [await status()]
     [claim] = await scene.claim()
     seen.append(await status())
-    await scene.finish(to_retry(claim, 30 * SECOND))
+    await scene.finish(to_retry(claim))
     seen.append(await status())
     scene.clock.advance(30 * SECOND)
     await scene.release()
@@ -274,11 +289,11 @@ async def test_the_status_of_a_tick_follows_its_run(services: Services, scene: S
 
 async def test_a_part_says_of_what_it_is_a_part(scene: Scene) -> None:
     [whole] = await scene.create(a_run())
-    [part] = await scene.create(a_run(root=whole, role="step", item="load"))
+    [part] = await scene.create(a_run(parent_id=whole, root_id=whole, child_key="load"))
 
     views = [as_json(view_run(await scene.run(run_id))) for run_id in (whole, part)]
 
-    assert [(view["root"], view["role"], view["item"]) for view in views] == [
+    assert [(view["parent_id"], view["root_id"], view["child_key"]) for view in views] == [
         (None, None, None),
-        (whole, "step", "load"),
+        (whole, whole, "load"),
     ]

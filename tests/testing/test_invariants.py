@@ -296,7 +296,7 @@ PLANTED_IN_EXECUTIONS: dict[str, tuple[str, str, Callable[[Any], Any]]] = {
         "upkeep.events",
         lambda events: [silent(event) for event in events],
     ),
-    "a step that ended without a note": ("D6", "executions.unsettled", lambda found: []),
+    "a step that ended without a note": ("D6", "trees.unsettled", lambda found: found._replace(trees=[])),
 }
 
 

@@ -13,7 +13,19 @@ from foliot.ports.storage import Storage
 from foliot.testing.simulation.faults import Crash, Hiccup
 from foliot.testing.simulation.turnstile import Hush, Turnstile, gated
 
-STORES = ("jobs", "schedules", "workers", "logs", "upkeep", "workflows", "executions", "signal", "close")
+STORES = (
+    "jobs",
+    "schedules",
+    "workers",
+    "logs",
+    "upkeep",
+    "workflows",
+    "executions",
+    "trees",
+    "work",
+    "signal",
+    "close",
+)
 
 
 def troubled(error: BaseException) -> Storage:
@@ -22,9 +34,9 @@ def troubled(error: BaseException) -> Storage:
     async def get(run_ids: object) -> None:
         raise error
 
-    parts: dict[str, Any] = dict.fromkeys(STORES)
+    parts: dict[str, Any] = dict.fromkeys((*STORES, "signal", "close"))
     storage = cast(Storage, SimpleNamespace(**parts, runs=SimpleNamespace(get=get)))
-    return gated(storage, Turnstile(Hush()), executions=lambda store: store)
+    return gated(storage, Turnstile(Hush()), trees=lambda store: store)
 
 
 async def complaints_of(work: Callable[[], Awaitable[object]]) -> list[BaseException]:

@@ -12,22 +12,24 @@ from foliot.domain.events import Event, EventKind
 from foliot.domain.ids import JobId, RunId, Token
 from foliot.domain.instant import MINUTE, SECOND, later
 from foliot.domain.lease import Claim
+from foliot.domain.retry import Retry
 from foliot.domain.run import NewRun, Status
 from foliot.domain.schedule import Overlap
+from foliot.domain.tree.tree import Tree
 from foliot.domain.workflow.conditions import Condition, Result
-from foliot.domain.workflow.execution import Execution, StepRecord
+from foliot.domain.workflow.execution import StepRecord
 from foliot.domain.workflow.progress import StepState
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.testing.builders import REPORT, a_job_spec, a_run, every, succeeded, to_retry
 from foliot.testing.clock import VirtualClock
 from foliot.testing.conformance.storage.passages import (
     ETL,
+    a_part,
     a_settlement,
     an_opening,
     begun,
     part_of,
     settle,
-    stored,
     unsettled,
 )
 from foliot.testing.conformance.storage.scene import Scene
@@ -38,7 +40,7 @@ from tests.testing.spoiling import Distort
 
 KEYED = JobId("keyed")
 JOBS = {
-    REPORT: a_job_spec(max_concurrent=2),
+    REPORT: a_job_spec(max_concurrent=2, retry=Retry()),
     KEYED: a_job_spec(concurrency_key="pump", concurrency_limit=1),
     ETL: a_job_spec(),
     JobId("etl.extract"): a_job_spec(),
@@ -77,12 +79,12 @@ async def started(scene: Scene, watch: Watch, run: NewRun | None = None) -> Clai
     return claim
 
 
-async def under_way(scene: Scene, watch: Watch) -> Execution:
+async def under_way(scene: Scene, watch: Watch) -> Tree:
     """An execution that has just been opened."""
-    claim = await started(scene, watch, a_run(job_id=ETL))
+    opening = an_opening(await started(scene, watch, a_run(job_id=ETL)))
     await watch.look()
-    assert await scene.storage.executions.open([an_opening(claim)], at=scene.now) == []
-    return await stored(scene, claim.run_id)
+    assert await scene.storage.trees.open([opening], at=scene.now) == []
+    return opening.tree
 
 
 def each_run(**changes: Any) -> Callable[[Any], Any]:
@@ -304,7 +306,7 @@ async def test_a_step_that_ended_without_a_note_is_noticed(scene: Scene, watch: 
     execution = await under_way(scene, watch)
     await watch.look()
     await scene.finish(succeeded(await begun(scene, execution)))
-    distort("executions.unsettled", lambda found: [])
+    distort("trees.unsettled", lambda found: found._replace(trees=[]))
 
     with pytest.raises(Broken, match=r"D6 .* nobody will hear of it"):
         await watch.look()
@@ -328,9 +330,9 @@ async def test_a_result_that_changes_is_noticed(scene: Scene, watch: Watch, dist
     await watch.look()
     [waiting] = await unsettled(scene)
     done = {"extract": StepState(0, result=Result.SUCCESS, run_id=run_id)}
-    load = a_run(job_id=JobId("etl.load"), root=execution.run_id, role="step", item="load")
+    load = a_part(execution.run_id, "load")
     started = {**done, "load": StepState(0, run_id=load.id)}
-    await settle(scene, a_settlement(waiting.execution, notes=[run_id], changed=started, runs={"load": load}))
+    await settle(scene, a_settlement(waiting.tree, notes=[run_id], changed=started, runs={"load": load}))
     await watch.look()
     distort(
         "executions.get", lambda found: {one: known._replace(state=known.state + 1) for one, known in found.items()}
@@ -360,7 +362,7 @@ async def test_an_execution_of_another_version_than_it_began_with_is_noticed(
 async def test_a_second_run_of_a_step_is_noticed(scene: Scene, watch: Watch) -> None:
     execution = await under_way(scene, watch)
     await watch.look()
-    await scene.create(a_run(job_id=JobId("etl.extract"), root=execution.run_id, role="step", item="extract"))
+    await scene.create(a_part(execution.run_id, "extract"))
 
     with pytest.raises(Broken, match=r"D6 step extract .* has the runs"):
         await watch.look()

@@ -29,7 +29,7 @@ VERBS: Final = (
         "delete_workflows",
         "pause_step",
         "open",
-        "settle_executions",
+        "settle_trees",
         "pass_gates",
     ),
     *("register", "renew", "retire", "expired", "remove_expired", "lead", "resign", "prune", "prune_logs"),

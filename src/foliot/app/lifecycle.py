@@ -17,7 +17,8 @@ from foliot.domain.defaults import DEFAULT_STORAGE
 from foliot.domain.deployment import Declared
 from foliot.domain.launch import LAUNCH_JOB, LAUNCH_SPEC
 from foliot.domain.workflow.jobs import jobs_of_all
-from foliot.engine.node import Node, Settings
+from foliot.engine.node import Node
+from foliot.engine.settings import Settings
 from foliot.ports.clock import Clock
 from foliot.ports.launcher import RunLauncher, ask
 from foliot.service.commands.launcher import ServiceLauncher

@@ -18,7 +18,7 @@ LogFormat = Literal["auto", "text", "json"]
 EventLoop = Literal["auto", "asyncio", "uvloop"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 
-ROLES: Final = ("scheduler", "worker")
+ROLES: Final = ("scheduler", "coordinator", "worker")
 
 
 class ServerSettings(Struct, frozen=True, kw_only=True):

@@ -23,6 +23,9 @@ WorkerId = NewType("WorkerId", str)
 Token = NewType("Token", int)
 """Identifies one grant of one lease. Never used twice, strictly rising: the fence against former holders."""
 
+DefinitionId = NewType("DefinitionId", str)
+"""Identifies what a run is to do (`domain.definition`). The same id never means two things."""
+
 ID_LENGTH: Final = 26
 _ENTROPY_BITS: Final = 80
 _STOCK: Final = 100

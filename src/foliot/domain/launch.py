@@ -16,6 +16,7 @@ from foliot.domain.job import JobSpec, Options
 from foliot.domain.payload import encode_payload
 from foliot.domain.retry import Retry
 from foliot.domain.run import NewRun
+from foliot.domain.tree.tree import TREES_QUEUE
 
 LAUNCH_JOB: Final = JobId("foliot.launch")
 LAUNCH_SPEC: Final = JobSpec(
@@ -33,8 +34,14 @@ def launch_job(launch: Launch) -> NewRun | None:
     if job is None:
         return None
     if job.spec.leads:
-        started = JobId(job.spec.leads)
-        return NewRun(id=launch.run_id, job_id=started, due_at=launch.now, trigger=SCHEDULE_TRIGGER, tick=launch.tick)
+        return NewRun(
+            id=launch.run_id,
+            job_id=JobId(job.spec.leads),
+            due_at=launch.now,
+            options=Options(queue=TREES_QUEUE),
+            trigger=SCHEDULE_TRIGGER,
+            tick=launch.tick,
+        )
     payload = launch.spec.payload if launch.spec.payload is not None else job.spec.payload_template
     return NewRun(
         id=launch.run_id,

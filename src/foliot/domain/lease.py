@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from foliot.domain.ids import JobId, RunId, Token, WorkerId
+from foliot.domain.ids import DefinitionId, JobId, RunId, Token, WorkerId
 from foliot.domain.instant import Instant
-from foliot.domain.run import Tick, Verdict
+from foliot.domain.outcome import Outcome
+from foliot.domain.run import Tick
 
 
 class Worker(NamedTuple):
@@ -32,13 +33,14 @@ class WorkerState(NamedTuple):
 
 
 class Claim(Struct, frozen=True, gc=False):
-    """A granted lease with all that is needed to execute the run and to write about it afterwards."""
+    """A granted lease with what is needed to execute the run."""
 
     run_id: RunId
     token: Token
     worker_id: WorkerId
     job_id: JobId
-    job_revision: int | None
+    definition_id: DefinitionId
+    """What to do; the definition comes with the claim unless the worker has it already."""
     attempt: int
     """The number of this try, from 1."""
     lost: int
@@ -51,19 +53,30 @@ class Claim(Struct, frozen=True, gc=False):
     """Options given for this run alone, as JSON."""
     limit_keys: tuple[str, ...]
     tick: Tick | None
-    root: RunId | None = None
-    """The run that this one is a part of, with what it is there."""
-    role: str | None = None
-    item: str | None = None
+    parent_id: RunId | None = None
+    """The tree that this run is a child of, and as what: the name of a step, for example."""
+    child_key: str | None = None
     scheduled_for: Instant | None = None
     """The planned moment that the run was made for, with a tick of ours or without."""
 
 
 class Finish(Struct, frozen=True, gc=False):
-    """What one ended attempt makes of its run; saved only while the claim's token is current."""
+    """How one attempt ended; saved only while the token is current. What it means for the run is not the worker's to
+    say."""
 
-    claim: Claim
-    verdict: Verdict
+    run_id: RunId
+    worker_id: WorkerId
+    token: Token
+    outcome: Outcome
+
+
+class ExpiredLease(NamedTuple):
+    """A lease whose worker has expired."""
+
+    run_id: RunId
+    worker_id: WorkerId
+    token: Token
+    attempt: int
 
 
 class Renewal(NamedTuple):

@@ -1,16 +1,17 @@
-"""How one attempt ended.
+"""How one attempt ended, as a worker reports it.
 
-Success      it did what it should
-Failure      it ran, or should have run, and went wrong; `reason` says in which way
+Success      it succeeded
+Failure      it ran, or should have run, and failed; `reason` says in which way
 TimedOut     it was ended because its time was up
-Cancelled    it was ended because somebody asked for it
+Cancelled    it was ended because cancellation was requested
 Interrupted  it was ended because its worker stops: the attempt is given back
-Lost         its worker is gone, nobody knows how far it came
+Lost         its worker has vanished; how far it came is not known
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 
 class Reason(StrEnum):
@@ -42,8 +43,7 @@ class Reason(StrEnum):
     """The one reason of a success: somebody said that it is one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Success:
+class Success(Struct, frozen=True, gc=False, tag="success", tag_field="outcome"):
     """`output` is what the job gave back, as JSON."""
 
     output: bytes | None = None
@@ -59,8 +59,7 @@ _SIGNALS: Final = 128
 """Exit codes above it are 128 and the number of a signal."""
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Struct, frozen=True, gc=False, tag="failure", tag_field="outcome"):
     """`retryable` is False where another try cannot end differently."""
 
     error: str
@@ -74,23 +73,19 @@ class Failure:
         return self.reason in _BY_SIGNAL and self.exit_code is not None and self.exit_code > _SIGNALS
 
 
-@dataclass(frozen=True, slots=True)
-class TimedOut:
+class TimedOut(Struct, frozen=True, gc=False, tag="timed_out", tag_field="outcome"):
     error: str
 
 
-@dataclass(frozen=True, slots=True)
-class Cancelled:
+class Cancelled(Struct, frozen=True, gc=False, tag="cancelled", tag_field="outcome"):
     pass
 
 
-@dataclass(frozen=True, slots=True)
-class Interrupted:
+class Interrupted(Struct, frozen=True, gc=False, tag="interrupted", tag_field="outcome"):
     """We stopped the worker, the job did nothing wrong: the attempt is given back."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lost:
+class Lost(Struct, frozen=True, gc=False, tag="lost", tag_field="outcome"):
     pass
 
 

@@ -8,10 +8,10 @@
     mark of what does not run yet: SUCCESS at once, by hand.   An answer to a question: as it says.
 
 Only SCHEDULED and the terminal statuses are stored on the run; QUEUED means that it stands in the queue of
-what may start (or waits there for a limit), RUNNING that somebody holds a lease on it, or that it is an execution whose
-steps are under way.
+what may start (or waits there for a limit), RUNNING that a worker holds a lease on it, or that it is a tree whose
+children are under way.
 
-`settle` decides what one finished attempt makes of its run. Two budgets are kept apart: tries that failed count
+`verdict_of` decides what one ended attempt means for its run. Two budgets are kept apart: tries that failed count
 against the job's retries, tries whose worker vanished against its `lost_budget`, because the job may be what killed
 the worker.
 """
@@ -22,9 +22,10 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from msgspec import Struct
 
-from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid, Token, WorkerId
+from foliot.domain.ids import DefinitionId, JobId, RunId, ScheduleId, ScheduleUid, Token, WorkerId
 from foliot.domain.instant import MINUTE, Instant, Millis
 from foliot.domain.job import Delivery, Options
+from foliot.domain.limits import Limit
 from foliot.domain.outcome import (
     DONE,
     Cancelled,
@@ -139,15 +140,26 @@ class NewRun(Struct, frozen=True, gc=False):
     dedupe_key: str | None = None
     dedupe_scope: str = "forever"
     dedupe_for: int | None = None
-    root: RunId | None = None
-    """The run that this one is a part of: an execution."""
-    role: str | None = None
-    item: str | None = None
-    """What it is there: the name of a step."""
+    parent_id: RunId | None = None
+    """The tree that this run is a child of: the one that is notified of its end."""
+    root_id: RunId | None = None
+    """The outermost tree: what is shown and removed together."""
+    child_key: str | None = None
+    """What it is to its parent: the name of a step, for example."""
+    definition_id: DefinitionId | None = None
+    """What it does, if that is not what its job says at the moment."""
+    exempt: tuple[str, ...] = ()
+    """Limits that an ancestor holds: a child that asked for them would wait for ever."""
     is_gated: bool = False
     """It may start only after its job's gate has been asked."""
     scheduled_for: Instant | None = None
     """The planned moment, where a launcher names it and no tick of ours does; of a step, that of its execution."""
+
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        """The places that it needs, keys ascending."""
+        needed = self.options.limits(self.job_id)
+        return tuple(limit for limit in needed if limit.key not in self.exempt) if self.exempt else needed
 
 
 class Run(NamedTuple):
@@ -174,10 +186,12 @@ class Run(NamedTuple):
     error: str | None
     worker_id: WorkerId | None
     token: Token | None
-    root: RunId | None = None
-    """The run that this one is a part of, with what it is there."""
-    role: str | None = None
-    item: str | None = None
+    parent_id: RunId | None = None
+    """The tree that this run is a child of."""
+    root_id: RunId | None = None
+    """The outermost tree."""
+    child_key: str | None = None
+    """What it is to its parent: the name of a step, for example."""
     scheduled_for: Instant | None = None
     """The planned moment that it was made for, with a tick of ours or without."""
     unreadable: RowUnreadable | None = None
@@ -244,8 +258,8 @@ class Attempted(Protocol):
     def lost(self) -> int: ...
 
 
-def settle(run: Attempted, outcome: Outcome, options: Options) -> Verdict:
-    """Decide what one finished attempt makes of its run. What may be a secret in an error goes no further than here."""
+def verdict_of(run: Attempted, outcome: Outcome, options: Options) -> Verdict:
+    """Decide what one ended attempt means for its run. Secrets in errors are masked here, before anything is stored."""
     if outcome is DONE:
         return SUCCEEDED
     match outcome:
@@ -258,7 +272,7 @@ def settle(run: Attempted, outcome: Outcome, options: Options) -> Verdict:
         case Interrupted():
             return GivenBack()
         case Lost():
-            return _settle_lost(run, options)
+            return _verdict_of_lost(run, options)
         case TimedOut(error=error):
             return _retry_or_end(run, options, Ended(Status.TIMEOUT, Reason.TIMEOUT, public_error(error)))
         case Failure(error=error, reason=reason, exit_code=exit_code, retryable=retryable):
@@ -275,7 +289,7 @@ def _retry_or_end(run: Attempted, options: Options, ended: Ended) -> Verdict:
     return Again(delay, ended.status, reason, ended.error, ended.exit_code)
 
 
-def _settle_lost(run: Attempted, options: Options) -> Verdict:
+def _verdict_of_lost(run: Attempted, options: Options) -> Verdict:
     lost = run.lost + 1
     if lost > options.lost_budget:
         error = f"the worker vanished {lost} times while running this" if lost > 1 else "the worker vanished"

@@ -1,11 +1,12 @@
 """The part of the storage that keeps workflows and their executions. See `ports.storage` for what all verbs promise."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import NamedTuple, Protocol
 
-from foliot.domain.ids import JobId, RunId, Token
+from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant
-from foliot.domain.workflow.execution import Execution, Opening, Settlement, StepFacts, StepRecord, Unsettled
+from foliot.domain.workflow.execution import Execution, StepRecord
+from foliot.domain.workflow.facts import StepOutput
 from foliot.domain.workflow.progress import StepState
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.ports.definitions import Deployment
@@ -77,38 +78,14 @@ class WorkflowStore(Protocol):
 
 
 class ExecutionStore(Protocol):
-    async def open(self, openings: Sequence[Opening], *, at: Instant | None = None) -> list[Token]:
-        """Begin executions: end the leases of their runs, store steps, create the first runs. Returns the tokens that
-        are stale, and those of openings that were decided on another revision of their workflow's job.
-
-        The run of an execution counts as running from now on, without a worker.
-        """
-        ...
-
-    async def unsettled(self, limit: int, *, at: Instant | None = None) -> list[Unsettled]:
-        """Executions with notes, or past their deadline and not ending. Takes no lock and changes nothing.
-
-        One that cannot be read comes as from `look`, and keeps none of the others from being read.
-        """
-        ...
+    """Looking at executions. Opening and settling them is `ports.trees`."""
 
     async def states(self, run_id: RunId, steps: Collection[str] | None = None) -> dict[str, StepState]:
         """The states of the named steps, or of all."""
         ...
 
-    async def facts(self, run_id: RunId, steps: Collection[str]) -> dict[str, StepFacts]:
+    async def outputs(self, run_id: RunId, steps: Collection[str]) -> dict[str, StepOutput]:
         """What the runs of the named steps left behind."""
-        ...
-
-    async def settle(self, settlements: Sequence[Settlement], *, at: Instant | None = None) -> list[RunId]:
-        """Save each settlement whose execution is as it was; the executions of those saved come back.
-
-        An `ended` run gives back its places like any other, and one event tells of it.
-        """
-        ...
-
-    async def busy(self, job_ids: Collection[JobId]) -> set[JobId]:
-        """Those of the jobs that have a run which holds, or waits for, its job's place (`domain.limits.job_limit`)."""
         ...
 
     async def get(self, run_ids: Collection[RunId]) -> dict[RunId, Execution]:

@@ -6,9 +6,9 @@ from typing import NamedTuple, Protocol
 from msgspec import Struct
 
 from foliot.domain.gate.decision import End, Gated, Passed, Postponed, Sight
-from foliot.domain.ids import JobId, RunId, ScheduleId, Token, WorkerId
+from foliot.domain.ids import JobId, RunId, ScheduleId
 from foliot.domain.instant import Instant
-from foliot.domain.lease import CancelAnswer, Claim, Finish
+from foliot.domain.lease import CancelAnswer
 from foliot.domain.mark import Marked
 from foliot.domain.outcome import Reason
 from foliot.domain.run import AttemptRecord, Ended, NewRun, Run, Status
@@ -28,13 +28,6 @@ class Released(NamedTuple):
     next_due_at: Instant | None
 
 
-class Exchanged(NamedTuple):
-    """What came of `exchange`: the tokens that were stale, and the runs that were claimed."""
-
-    stale: list[Token]
-    claims: list[Claim]
-
-
 class RunFilter(NamedTuple):
     """None means: any. Newest first; `before` continues a listing after its last id."""
 
@@ -43,8 +36,8 @@ class RunFilter(NamedTuple):
     status: Status | None = None
     before: RunId | None = None
     limit: int = 100
-    root: RunId | None = None
-    """The parts of this run."""
+    root_id: RunId | None = None
+    """Runs of this tree, at any depth."""
 
 
 class Depth(NamedTuple):
@@ -83,47 +76,6 @@ class RunStore(Protocol):
 
     async def ready(self, queue: str, limit: int) -> list[RunId]:
         """The next runs that may start, in rank order, without taking them: what a broker is to announce."""
-        ...
-
-    async def claim(
-        self,
-        worker_id: WorkerId,
-        queues: Sequence[str],
-        limit: int,
-        *,
-        only: Collection[RunId] | None = None,
-        at: Instant | None = None,
-    ) -> list[Claim]:
-        """Lease up to `limit` ready runs to a live worker: rank order, never one run to two workers.
-
-        With `only`, just those of them that are ready. A worker that is not registered or has expired gets nothing.
-        A run whose row cannot be read ends as failed, reason `launch_failed`, and others are leased in its place.
-        """
-        ...
-
-    async def finish(self, finishes: Sequence[Finish], *, at: Instant | None = None) -> list[Token]:
-        """Save ended attempts with what follows from them. Stale tokens change nothing and come back.
-
-        A pending cancel turns "try again" into cancelled (`domain.run.heed_cancel`). A finish that was saved before
-        (same run, token, status and reason) is accepted again and changes nothing. Superseded attempts are kept as
-        records. An outcome that cannot be stored ends its run as failed, reason `output`, and does not come back.
-        """
-        ...
-
-    async def exchange(
-        self,
-        finishes: Sequence[Finish],
-        worker_id: WorkerId,
-        queues: Sequence[str],
-        limit: int,
-        *,
-        only: Collection[RunId] | None = None,
-        at: Instant | None = None,
-    ) -> Exchanged:
-        """`finish`, then `claim`: a busy worker does both together, again and again, and one commit is enough for it.
-
-        Should it fail, the finishes may have been saved or not, and are to be sent again.
-        """
         ...
 
     async def cancel(self, run_ids: Collection[RunId], *, at: Instant | None = None) -> dict[RunId, CancelAnswer]:

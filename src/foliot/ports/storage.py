@@ -8,7 +8,6 @@ SQLite); the simulator gives it. A bad item never fails its batch: it comes back
 """
 
 import asyncio
-from enum import StrEnum
 from typing import Protocol
 
 from foliot.ports.clock import Clock
@@ -18,25 +17,11 @@ from foliot.ports.logs import LogStore
 from foliot.ports.queries import Queries
 from foliot.ports.runs import RunStore
 from foliot.ports.schedules import ScheduleStore
+from foliot.ports.topic import Topic
+from foliot.ports.trees import TreeStore
 from foliot.ports.upkeep import Upkeep
+from foliot.ports.work import Work
 from foliot.ports.workers import WorkerStore
-
-
-class Topic(StrEnum):
-    """What a waiting loop wants to be woken for."""
-
-    RUNS = "runs"
-    """Something may have become ready to start."""
-    SCHEDULES = "schedules"
-    """A schedule may now be due earlier than before."""
-    LATER = "later"
-    """A run may now be due earlier than before."""
-    GATES = "gates"
-    """A run may now wait for its gate."""
-    CANCELS = "cancels"
-    """Somebody asked to cancel a running run."""
-    NOTES = "notes"
-    """A part of an execution has ended, or somebody wants one to be looked at."""
 
 
 class Storage(Protocol):
@@ -58,6 +43,12 @@ class Storage(Protocol):
     def executions(self) -> ExecutionStore: ...
 
     @property
+    def trees(self) -> TreeStore: ...
+
+    @property
+    def work(self) -> Work: ...
+
+    @property
     def workers(self) -> WorkerStore: ...
 
     @property
@@ -72,11 +63,6 @@ class Storage(Protocol):
     @property
     def clock(self) -> Clock:
         """What time it is for all who use this storage, as near as it can be told without asking."""
-        ...
-
-    @property
-    def is_remote(self) -> bool:
-        """Whether it works in another process: what it was asked for gets on while this process is busy."""
         ...
 
     def signal(self, topic: Topic) -> asyncio.Event:

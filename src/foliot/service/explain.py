@@ -15,7 +15,7 @@ from foliot.domain.run import Run, Status
 from foliot.domain.workflow.conditions import Result, is_met
 from foliot.domain.workflow.execution import StepRecord
 from foliot.domain.workflow.graph import graph_of
-from foliot.domain.workflow.passage import Plan, step_as_job
+from foliot.domain.workflow.plan import Plan, step_as_job
 from foliot.domain.workflow.spec import Edge, Step
 from foliot.errors import NotFound, RowUnreadable
 from foliot.ports.executions import WorkflowVersion
@@ -55,10 +55,10 @@ def explain_run(page: RunDetails) -> RunExplanation | ExecutionExplanation:
     if page.execution is None:
         return explain_alone(run, blockers.jobs.get(run.job_id), blockers)
     course = Course(page.execution, blockers)
-    if run.unreadable is None and run.root is None:
+    if run.unreadable is None and run.parent_id is None:
         return course.explain()
-    if run.unreadable is None and run.item in course.questions and run.status is Status.SCHEDULED:
-        return WaitsForAnswer(execution_id=course.execution_id, step=run.item or "")
+    if run.unreadable is None and run.child_key in course.questions and run.status is Status.SCHEDULED:
+        return WaitsForAnswer(execution_id=course.execution_id, step=run.child_key or "")
     is_waiting = run.status in (Status.SCHEDULED, Status.QUEUED)
     return explain_alone(run, course.definition(run) if is_waiting else blockers.jobs.get(run.job_id), blockers)
 
@@ -93,7 +93,7 @@ def _explain_scheduled(run: Run, job: Job | None) -> Due | WaitsForGate:
     if gate is None:
         return Due(due_at=to_datetime(run.due_at))
     # A step is planned for the moment when those before it let it start.
-    planned = run.due_at if run.root is not None or run.scheduled_for is None else run.scheduled_for
+    planned = run.due_at if run.parent_id is not None or run.scheduled_for is None else run.scheduled_for
     until = to_datetime(Instant(planned + gate.wait)) if gate.wait else None
     return WaitsForGate(due_at=to_datetime(run.due_at), until=until, depends_on=tuple(gate.depends_on))
 
@@ -165,7 +165,7 @@ class Course:
         execution = self._details.execution
         if self._plan is None or execution.error is not None:
             return job
-        return step_as_job(self._plan, execution, run.item or "", run.job_id) or job
+        return step_as_job(self._plan, execution.jobs, run.child_key or "", run.job_id, execution.opened_at) or job
 
     # -- the execution
 

@@ -39,8 +39,8 @@ class References:
 
     async def checked_execution(self, run: Run, details: ExecutionDetails | None) -> Execution:
         """Return the execution that a run is. Refuse steps, and runs that are no execution."""
-        if run.root is not None:
-            raise InvalidInput(f"run {run.id} is a {run.role} of execution {run.root}", hint="Name the execution.")
+        if run.parent_id is not None:
+            raise InvalidInput(f"run {run.id} is a step of execution {run.parent_id}", hint="Name the execution.")
         if details is not None:
             return details.execution
         jobs = await self._storage.jobs.get([run.job_id])

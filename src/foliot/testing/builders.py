@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Any, Final
 
+from msgspec.json import encode
+
+from foliot.domain.definition import job_definition_id
 from foliot.domain.firing import Circumstances, DueSchedule, Firing, Tempo
 from foliot.domain.ids import IdSource, JobId, RunId, ScheduleId, ScheduleUid, Token, WorkerId
 from foliot.domain.instant import Instant, Millis
@@ -14,9 +17,10 @@ from foliot.domain.job import DEFAULT_PROJECT, Job, JobSpec, Options
 from foliot.domain.launch import launch_job
 from foliot.domain.lease import Claim, Finish, Worker
 from foliot.domain.logs import LogChunk, Stream
-from foliot.domain.outcome import Reason
+from foliot.domain.outcome import Cancelled, Failure, Interrupted, Lost, Outcome, Reason, Success
 from foliot.domain.planning import plan_firing
-from foliot.domain.run import Again, Ended, GivenBack, NewRun, Status, Tick
+from foliot.domain.retry import Retry
+from foliot.domain.run import NewRun, Tick
 from foliot.domain.schedule import Revision, ScheduleSpec, ScheduleType
 from foliot.domain.tick import TickOutcome, TickReason, TickRecord, tick_key
 from foliot.ports.definitions import NewSchedule
@@ -43,9 +47,14 @@ def a_run_id() -> RunId:
 
 
 def a_job_spec(**fields: Any) -> JobSpec:
-    """A shell job; any field of `JobSpec`, or of its `Options`, may be given."""
+    """A shell job whose runs are tried again at once, and often; any field of `JobSpec` or `Options` may be given."""
     own = {name: fields.pop(name) for name in list(fields) if name in JobSpec.__struct_fields__}
-    return JobSpec(**{"kind": "shell", "options": Options(**fields), **own})
+    return JobSpec(**{"kind": "shell", "options": Options(**{"retry": retries_after(0), **fields}), **own})
+
+
+def retries_after(delay: Millis | int) -> Retry:
+    """Tried again after `delay`, as often as a case may need."""
+    return Retry(retries=1_000, base=Millis(delay), factor=1.0, cap=Millis(max(delay, 0)))
 
 
 def a_job(job_id: str = REPORT, **fields: Any) -> Job:
@@ -54,10 +63,12 @@ def a_job(job_id: str = REPORT, **fields: Any) -> Job:
     return Job(id=JobId(job_id), project=DEFAULT_PROJECT, spec=spec, revision=1, created_at=START, updated_at=START)
 
 
-def a_run(*, due_at: Instant | int = START, **fields: Any) -> NewRun:
-    """A run that is due at once; any field of `NewRun`, or of `Options`, may be given."""
+def a_run(*, due_at: Instant | int = START, retry_delay: Millis | int = 0, **fields: Any) -> NewRun:
+    """A run that is due at once, and tried again after `retry_delay`; any field of `NewRun`, or of `Options`, may be
+    given."""
     own = {name: fields.pop(name) for name in list(fields) if name in NewRun.__struct_fields__}
-    return NewRun(**{"id": a_run_id(), "job_id": REPORT, "due_at": due_at, "options": Options(**fields), **own})
+    known = {"id": a_run_id(), "job_id": REPORT, "due_at": due_at, "options": Options(**fields)}
+    return NewRun(**{**known, "overrides": encode({"retry": retries_after(retry_delay)}), **own})
 
 
 def some_runs(how_many: int, **fields: Any) -> list[NewRun]:
@@ -139,7 +150,7 @@ def a_claim(**fields: Any) -> Claim:
         "token": Token(999_999_999),
         "worker_id": WorkerId(an_id()),
         "job_id": REPORT,
-        "job_revision": None,
+        "definition_id": job_definition_id(REPORT, None),
         "attempt": 1,
         "lost": 0,
         "queue": "default",
@@ -154,30 +165,35 @@ def a_claim(**fields: Any) -> Claim:
     return Claim(**{**known, **fields})
 
 
+def a_finish(claim: Claim, outcome: Outcome) -> Finish:
+    return Finish(claim.run_id, claim.worker_id, claim.token, outcome)
+
+
 def succeeded(claim: Claim, output: bytes | None = None) -> Finish:
-    return Finish(claim, Ended(Status.SUCCESS, output=output, exit_code=0))
+    return a_finish(claim, Success(output=output, exit_code=0))
 
 
 def failed(claim: Claim, error: str = "exit code 1") -> Finish:
-    return Finish(claim, Ended(Status.FAILED, Reason.EXIT_CODE, error, exit_code=1))
+    """The attempt failed, and another one cannot end differently."""
+    return a_finish(claim, Failure(error, Reason.EXIT_CODE, 1, retryable=False))
 
 
 def cancelled(claim: Claim) -> Finish:
-    return Finish(claim, Ended(Status.CANCELLED, Reason.CANCELLED))
+    return a_finish(claim, Cancelled())
 
 
-def to_retry(claim: Claim, delay: Millis | int = 0, error: str = "exit code 1") -> Finish:
-    """The attempt failed and the run is to be tried again."""
-    return Finish(claim, Again(Millis(delay), Status.FAILED, Reason.EXIT_CODE, error, exit_code=1))
+def to_retry(claim: Claim, error: str = "exit code 1") -> Finish:
+    """The attempt failed; the run is tried again, as `a_run` and `a_job_spec` say."""
+    return a_finish(claim, Failure(error, Reason.EXIT_CODE, 1))
 
 
 def lost(claim: Claim) -> Finish:
-    """The worker vanished and the run is to be tried again."""
-    return Finish(claim, Again(Millis(0), Status.FAILED, Reason.LEASE_LOST, "the worker vanished", was_lost=True))
+    """The worker vanished."""
+    return a_finish(claim, Lost())
 
 
 def given_back(claim: Claim) -> Finish:
-    return Finish(claim, GivenBack())
+    return a_finish(claim, Interrupted())
 
 
 def a_chunk(claim: Claim, seq: int = 0, data: bytes = b"hello\n", stream: Stream = "stdout") -> LogChunk:

@@ -33,14 +33,18 @@ from foliot.app import Foliot
 from foliot.domain.ids import IdSource
 from foliot.domain.instant import DAY, LATEST, Instant, Millis, from_timedelta, later
 from foliot.domain.launch import launch_elsewhere, launch_job
-from foliot.engine.gatekeeper import LOOK_AGAIN
+from foliot.engine.coordinator.role import CoordinatorRole
 from foliot.engine.loop import AT_ONCE, Duty
-from foliot.engine.node import Parts, Settings, Timekeeping, Work
+from foliot.engine.node import build_worker
+from foliot.engine.scheduler.gates import LOOK_AGAIN
+from foliot.engine.scheduler.role import SchedulerRole
+from foliot.engine.settings import Parts, Settings
 from foliot.errors import InvalidInput, shown
-from foliot.ports.storage import Storage, Topic
+from foliot.ports.storage import Storage
+from foliot.ports.topic import Topic
 from foliot.service.services import Services
 from foliot.testing.clock import VirtualClock
-from foliot.wiring import build_runners, build_services
+from foliot.wiring import TREES, build_runners, build_services
 
 _FOR_EVER: Final = Millis(100_000 * DAY)
 """The lease of the one worker there is: no test should have to renew it."""
@@ -73,7 +77,8 @@ class InlineEngine:
         await self.app.open(services, is_inline=True)
         await self.app.__aenter__()
         self._set_up(services)
-        await self._work.membership.round()
+        await self._work.heartbeat.round()
+        await self._coordinator.opening.heartbeat.round()
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -100,8 +105,8 @@ class InlineEngine:
         Attempts that wait for something from outside stay under way, and so do those that wait for time to pass.
         """
         await self._release()
-        if self._timekeeping.gatekeeper.is_waiting:
-            await self._round(self._timekeeping.gatekeeper)
+        if self._timekeeping.gates.is_waiting:
+            await self._round(self._timekeeping.gates)
         while await self._keep_time() or await self._rounds():
             pass
         await self.app.listeners.settled()
@@ -139,15 +144,18 @@ class InlineEngine:
         parts = Parts(
             storage=self._storage,
             queue=StorageQueue(self._storage),
+            tree_queue=StorageQueue(self._storage, Topic.TREES),
+            trees=TREES,
             clock=self.clock,
             ids=services.ids,
             runners=build_runners(functions, self.app.launcher, threads=1),
             launcher=launch_elsewhere if self.app.has_own_launcher else launch_job,
-            tell=self.app.listeners.listen(services.workflows),
+            listener=self.app.listeners.listen(services.workflows),
         )
         settings = Settings(label="inline", lease=_FOR_EVER)
-        self._timekeeping = Timekeeping(parts, settings)
-        self._work = Work(parts, settings)
+        self._timekeeping = SchedulerRole(parts, settings)
+        self._coordinator = CoordinatorRole(parts, settings)
+        self._work = build_worker(parts, settings)
         self._next_due: Instant | None = None
 
     async def _keep_time(self) -> bool:
@@ -171,7 +179,8 @@ class InlineEngine:
         await self._let_attempts_go_on()
         if self._storage.signal(Topic.LATER).is_set():
             await self._release()
-        with_news = [duty for duty in (*self._work.duties, self._timekeeping.gatekeeper) if duty.wake.is_set()]
+        duties = (*self._work.duties, *self._coordinator.duties, self._timekeeping.gates)
+        with_news = [duty for duty in duties if duty.wake.is_set()]
         for duty in with_news:
             duty.wake.clear()
             await self._round(duty)
@@ -184,7 +193,8 @@ class InlineEngine:
     async def _let_attempts_go_on(self) -> None:
         """Until they have ended or printed something, or have had every chance to."""
         for _ in range(_TURNS):
-            if not self._work.consumer.unfinished or self._work.logbook.wake.is_set():
+            opening = self._coordinator.opening.consumer.unfinished
+            if not (self._work.consumer.unfinished or opening) or self._work.logbook.wake.is_set():
                 return
             await asyncio.sleep(0)
 
@@ -193,7 +203,7 @@ class InlineEngine:
         now = self.clock.now()
         alarm = self.clock.next_alarm
         rung = None if alarm is None else later(now, alarm)
-        gate = later(now, LOOK_AGAIN) if self._timekeeping.gatekeeper.is_waiting else None
+        gate = later(now, LOOK_AGAIN) if self._timekeeping.gates.is_waiting else None
         moments = (await self._storage.schedules.next_wake(), self._next_due, rung, gate)
         known = [moment for moment in moments if moment is not None]
         return max(min(known), now) if known else None

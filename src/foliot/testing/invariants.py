@@ -208,8 +208,8 @@ def check_overlap(books: Sequence[Book], runs: Iterable[Run]) -> Iterator[str]:
 async def check_executions(storage: Storage, runs: dict[RunId, Run], *, is_pruned: bool) -> list[str]:
     """Every step is where it must be, every end is told once, and nothing waits for a note that will not come."""
     executions = await storage.executions.get(list(runs))
-    unsettled = await storage.executions.unsettled(len(executions) + 1, at=LATEST)
-    noted = {note.run_id for one in unsettled for note in one.notes}
+    unsettled = await storage.trees.unsettled(len(executions) + 1, notes_per_tree=len(runs) + 1, at=LATEST)
+    noted = {note.run_id for one in unsettled.trees for note in one.notes.items}
     told = Counter([RunId(item[0]) async for item in read_items(storage, EventKind.EXECUTIONS_ENDED)])
     faults: list[str] = []
     for run_id, execution in executions.items():

@@ -4,12 +4,12 @@ import json
 import subprocess
 import sys
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec import structs
+from msgspec.structs import replace
 
 from foliot.adapters.runners.http import HttpRunner
 from foliot.domain.ids import ScheduleId, ScheduleUid

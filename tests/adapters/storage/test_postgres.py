@@ -226,6 +226,14 @@ class TestExecutionLooks(contracts.ExecutionLookContract):
     pass
 
 
+class TestTrees(contracts.TreeContract):
+    pass
+
+
+class TestWork(contracts.WorkContract):
+    pass
+
+
 class TestGates(contracts.GateContract):
     pass
 

@@ -72,7 +72,7 @@ def test_a_tick_that_is_more_than_one_moment_on_time_needs_the_long_way(change: 
         {"options": Options(concurrency_key="disk")},
         {"dedupe_key": "once"},
         {"overrides": b"{}"},
-        {"root": "EXECUTION"},
+        {"parent_id": "EXECUTION", "root_id": "EXECUTION"},
         {"is_gated": True},
         {"tick": None},
     ],

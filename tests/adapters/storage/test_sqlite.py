@@ -187,6 +187,14 @@ class TestExecutionLooks(suites.ExecutionLookContract):
     pass
 
 
+class TestTrees(suites.TreeContract):
+    pass
+
+
+class TestWork(suites.WorkContract):
+    pass
+
+
 class TestGates(suites.GateContract):
     pass
 
@@ -217,37 +225,37 @@ async def test_a_step_of_the_wall_clock_frees_no_live_lease(
     storage: Storage, clock: VirtualClock, step: Millis
 ) -> None:
     worker = a_worker()
-    await storage.workers.register(worker, LEASE)
+    await storage.work.register(worker, LEASE)
     await storage.runs.create([a_run(due_at=0)])
-    [claim] = await storage.runs.claim(worker.id, ["default"], 1)
+    [claim] = (await storage.work.claim(worker.id, ["default"], 1)).claims
 
     clock.step(step)
 
     assert await storage.workers.expired(10) == []
-    renewal = await storage.workers.renew(worker.id, [claim.token], LEASE)
+    renewal = await storage.work.renew(worker.id, [claim.token], LEASE)
     assert renewal is not None
 
 
 @pytest.mark.proves("L3")
 async def test_a_clock_set_back_keeps_no_dead_lease(storage: Storage, clock: VirtualClock) -> None:
     worker = a_worker()
-    await storage.workers.register(worker, LEASE)
+    await storage.work.register(worker, LEASE)
     await storage.runs.create([a_run(due_at=0)])
-    [claim] = await storage.runs.claim(worker.id, ["default"], 1)
+    [claim] = (await storage.work.claim(worker.id, ["default"], 1)).claims
 
     clock.step(-HOUR)
     clock.advance(LEASE + 1)
 
     assert [expired.token for expired in await storage.workers.expired(10)] == [claim.token]
-    assert await storage.workers.renew(worker.id, [claim.token], LEASE) is None
+    assert await storage.work.renew(worker.id, [claim.token], LEASE) is None
 
 
 @pytest.mark.proves("L3")
 async def test_no_lease_survives_a_reboot(storage: Storage, clock: VirtualClock) -> None:
     worker = a_worker()
-    await storage.workers.register(worker, LEASE)
+    await storage.work.register(worker, LEASE)
     await storage.runs.create([a_run(due_at=0)])
-    [claim] = await storage.runs.claim(worker.id, ["default"], 1)
+    [claim] = (await storage.work.claim(worker.id, ["default"], 1)).claims
 
     clock.reboot()
 

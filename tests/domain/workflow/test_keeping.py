@@ -6,21 +6,20 @@ import pytest
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.job import JobSpec
 from foliot.domain.workflow.conditions import Result
-from foliot.domain.workflow.execution import StepFacts
-from foliot.domain.workflow.facts import Facts, OutputTest
+from foliot.domain.workflow.facts import Facts, OutputTest, StepOutput
 from foliot.domain.workflow.graph import graph_of
 from foliot.domain.workflow.keeping import Kept, asked_about, keep, kept_in, with_kept
 from foliot.domain.workflow.progress import StepState, run_again
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
-from foliot.domain.workflow.start import Start
+from foliot.domain.workflow.start import ExecutionStart
 from foliot.errors import InvalidRun
 
 HERE, GONE = RunId("here"), RunId("gone")
 NOTHING = Facts()
 
 
-def left(facts: Facts, run_id: RunId | None = HERE) -> StepFacts:
-    return StepFacts(Result.SUCCESS, run_id, facts)
+def left(facts: Facts, run_id: RunId | None = HERE) -> StepOutput:
+    return StepOutput(Result.SUCCESS, run_id, facts)
 
 
 def test_steps_are_asked_about_by_templates_and_by_tests_of_edges() -> None:
@@ -58,12 +57,12 @@ def test_what_is_neither_stored_nor_carried_is_refused() -> None:
 
 
 def test_it_is_found_again_among_what_was_given_for_the_run() -> None:
-    start = Start(version=1, rerun_of=HERE, kept={"a": Kept(exit_code=1, output="x"), "b": Kept(output=[{}])})
+    start = ExecutionStart(version=1, rerun_of=HERE, kept={"a": Kept(exit_code=1, output="x"), "b": Kept(output=[{}])})
     overrides = msgspec.json.encode({"start": msgspec.to_builtins(start)})
 
     assert kept_in(overrides) == start.kept
     assert kept_in(None) == kept_in(b"{}") == kept_in(b'{"priority":1}') == {}
-    assert Start.read(overrides, {"version": 7}) == start
+    assert ExecutionStart.read(overrides, {"version": 7}) == start
 
 
 def test_marked_steps_are_kept_and_what_was_never_resolved_is_run_again() -> None:

@@ -7,7 +7,7 @@ import textwrap
 _PRELUDE = """
 import asyncio, multiprocessing, os, sys, threading, traceback
 from foliot import Foliot
-from foliot.engine.node import Settings
+from foliot.engine.settings import Settings
 
 app = Foliot(sys.argv[1])
 app.shell("job", "true")

@@ -22,7 +22,7 @@ async def graph_faults(stage: Stage, seed: int, tags: Mapping[str, str]) -> list
     faults: list[str] = []
     for execution in [run for run in runs if run.job_id in scripts]:
         script, tag = scripts[execution.job_id], tags.get(execution.id, "")
-        parts = [run for run in runs if run.root == execution.id]
+        parts = [run for run in runs if run.parent_id == execution.id]
         found = {step.name: step.state.result for step in await stage.storage.executions.steps(execution.id)}
         faults += _wrong_table(execution, script, found)
         faults += _wrong_runs(execution, script, parts)
@@ -41,21 +41,24 @@ def _wrong_table(execution: Run, script: Script, found: Mapping[str, Result | No
 def _wrong_runs(execution: Run, script: Script, parts: Sequence[Run]) -> Iterator[str]:
     """A step that runs has one run, whatever became of the processes that led it."""
     expected = Counter(name for name, result in script.results.items() if result is not Result.SKIPPED)
-    found = Counter(run.item or "" for run in parts)
+    found = Counter(run.child_key or "" for run in parts)
     if found != expected:
         yield f"D6 execution {execution.id} of {execution.job_id}: runs {found}, not {expected}"
 
 
 def _mixed(execution: Run, tag: str, parts: Sequence[Run]) -> Iterator[str]:
     for run in parts:
-        if run.payload != {"tag": tag, "execution": execution.id} or run.job_id != f"{execution.job_id}.{run.item}":
+        if (
+            run.payload != {"tag": tag, "execution": execution.id}
+            or run.job_id != f"{execution.job_id}.{run.child_key}"
+        ):
             yield f"D9 run {run.id}: {run.job_id} with {run.payload} in {execution.id} of {execution.job_id}"
 
 
 def _too_early(script: Script, parts: Sequence[Run], begun: Mapping[RunId, int]) -> Iterator[str]:
     parents = parents_in(WorkflowSpec(steps=script.steps))
-    finished = {run.item: run.finished_at for run in parts}
+    finished = {run.child_key: run.finished_at for run in parts}
     for run in parts:
-        ends = [finished.get(parent) or 0 for parent, _ in parents[run.item or ""]]
+        ends = [finished.get(parent) or 0 for parent, _ in parents[run.child_key or ""]]
         if begun[run.id] < max(ends, default=0):
-            yield f"D4 run {run.id}: {run.item} began before a step that it waits for had ended"
+            yield f"D4 run {run.id}: {run.child_key} began before a step that it waits for had ended"

@@ -11,8 +11,7 @@ from typing import Final
 
 from foliot.domain.ids import RunId
 from foliot.domain.run import Run
-from foliot.engine.plans import Plans
-from foliot.engine.reaper import Reaper
+from foliot.engine.scheduler.reaper import Reaper
 from foliot.ports.runs import RunFilter
 from foliot.ports.storage import Storage
 from foliot.service.commands.runs import RunRequest
@@ -54,6 +53,10 @@ class Stage:
         assert self._server is not None
         return self._server
 
+    @property
+    def is_on_postgres(self) -> bool:
+        return self._server is not None
+
     def gate_of(self, *, attempt: int) -> Path:
         return gate_of(self.gate, attempt)
 
@@ -66,14 +69,14 @@ class Stage:
             APP,
             *_HASTE,
             "--loop",
-            _LOOPS[self._server is not None],
+            _LOOPS[self.is_on_postgres],
             *options,
             plan=plan,
             fault=fault,
         )
 
     def worker(self, *options: str) -> FoliotProcess:
-        return self.start("foliot", "worker", APP, *_HASTE, "--loop", _LOOPS[self._server is not None], *options)
+        return self.start("foliot", "worker", APP, *_HASTE, "--loop", _LOOPS[self.is_on_postgres], *options)
 
     def scheduler(self, *options: str, plan: str = "none") -> FoliotProcess:
         return self.serve("--roles", "scheduler", *options, plan=plan)
@@ -142,7 +145,7 @@ class Stage:
 
     async def reap(self) -> None:
         """Free what a killed worker held, as a scheduler on another machine does."""
-        reaper = Reaper(self.storage, Plans(self.storage))
+        reaper = Reaper(self.storage)
 
         async def is_free() -> bool:
             await reaper.round()

@@ -22,7 +22,7 @@ DEATHS: Final = 6
 EXECUTIONS: Final = 4
 """So many are started before each death."""
 POINTS: Final = tuple(
-    f"{verb}.{side}_commit" for verb in ("open", "settle_executions", "finish", "claim") for side in ("before", "after")
+    f"{verb}.{side}_commit" for verb in ("open", "settle_trees", "finish", "claim") for side in ("before", "after")
 )
 HASTE: Final = ("--lease", "1", "--poll", "0.1", "--slots", "20")
 APP: Final = "tests.scenarios.crash.graphs_app:app"
@@ -98,11 +98,11 @@ async def test_twenty_executions_in_several_processes_never_mix(postgres_stage: 
     await stage.over(executions)
     await stage.quiet()
 
-    parts = [run for run in await stage.runs() if run.root in executions]
-    assert sorted((run.root or "", run.item or "") for run in parts) == sorted(
+    parts = [run for run in await stage.runs() if run.parent_id in executions]
+    assert sorted((run.parent_id or "", run.child_key or "") for run in parts) == sorted(
         (execution, step) for execution in executions for step in ("first", "left", "right", "join")
     )
-    assert [run.output for run in parts if _strange(run.output, run.root or "", cast.tags)] == []
+    assert [run.output for run in parts if _strange(run.output, run.parent_id or "", cast.tags)] == []
     assert len({run.output["pid"] for run in parts}) > 1
     now = Instant(stage.services.clock.now() + EARLY)
     assert await check_invariants(stage.storage, now=now) == []

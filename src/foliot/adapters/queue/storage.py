@@ -2,16 +2,23 @@
 
 import asyncio
 from collections.abc import Sequence
+from typing import Protocol
 
 from foliot.domain.ids import RunId
-from foliot.ports.storage import Storage, Topic
+from foliot.ports.topic import Topic
+
+
+class Signals(Protocol):
+    """What sets an event when runs may be ready: a storage, or its work port alone."""
+
+    def signal(self, topic: Topic) -> asyncio.Event: ...
 
 
 class StorageQueue:
     """Carries only the news that there may be something to claim."""
 
-    def __init__(self, storage: Storage) -> None:
-        self._signal = storage.signal(Topic.RUNS)
+    def __init__(self, source: Signals, topic: Topic = Topic.RUNS) -> None:
+        self._signal = source.signal(topic)
 
     @property
     def carries_ids(self) -> bool:

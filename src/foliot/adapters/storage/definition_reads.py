@@ -152,7 +152,7 @@ class DefinitionReads:
         return WorkflowDetails(newest, version, latest, asked, execution, paused, schedules, blockers)
 
     def _shown_execution(self, run: Run | Matches | None) -> Read[ExecutionDetails | None]:
-        if not isinstance(run, Run) or run.root is not None:
+        if not isinstance(run, Run) or run.parent_id is not None:
             return None
         found = yield from self._runs.executions([run.id])
         return found[0] if found else None

@@ -15,18 +15,20 @@ from foliot.domain.instant import Instant
 from foliot.domain.job import JobSpec
 from foliot.domain.payload import UNREADABLE
 from foliot.domain.run import Status
+from foliot.domain.tree.tree import Note, Tree
 from foliot.domain.workflow.conditions import Result
-from foliot.domain.workflow.execution import Execution, Note, StepFacts, StepRecord
-from foliot.domain.workflow.facts import Facts
+from foliot.domain.workflow.execution import Execution, StepRecord
+from foliot.domain.workflow.facts import Facts, StepOutput
 from foliot.domain.workflow.jobs import PART_SOURCE, is_part_of_workflow, jobs_of
+from foliot.domain.workflow.plan import ExecutionBody
 from foliot.domain.workflow.progress import StepState
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.errors import RowUnreadable
 from foliot.ports.executions import Behind, WorkflowVersion
 
 _WORKFLOW: Final = msgspec.json.Decoder(WorkflowSpec)
-_JOBS: Final = msgspec.json.Decoder(dict[JobId, JobSpec])
-_PARAMS: Final = msgspec.json.Decoder(dict[str, Any])
+_BODY: Final = msgspec.json.Decoder(ExecutionBody)
+_NO_BODY: Final = '{"params":{},"jobs":{}}'
 
 
 def as_stored_workflow(spec: WorkflowSpec) -> WorkflowSpec:
@@ -38,8 +40,9 @@ def decode_workflow_spec(document: str) -> WorkflowSpec:
     return _WORKFLOW.decode(document)
 
 
-def decode_jobs(document: str) -> dict[JobId, JobSpec]:
-    return _JOBS.decode(document)
+def decode_body_jobs(document: str) -> Mapping[JobId, JobSpec]:
+    """The jobs that an execution began with, from its body."""
+    return _BODY.decode(document).jobs
 
 
 def jobs_behind(versions: Iterable[WorkflowVersion]) -> dict[JobId, JobSpec]:
@@ -96,14 +99,81 @@ def _is_called_part(document: Any) -> bool:
     return found.get("source") == PART_SOURCE
 
 
+class TreeRow(Struct, array_like=True, frozen=True, gc=False):
+    run_id: RunId
+    kind: str
+    job_id: JobId
+    version: int
+    state: int
+    open: Count
+    opened_at: Moment
+    root_id: RunId
+    depth: Count
+    held: Any
+    progress: Any
+    size: Count
+    deadline: Moment | None
+    cancel_at: Moment | None
+    is_ending: bool | int
+    scheduled_for: Moment | None
+    revision: int | None
+
+
+TREE_COLUMNS: Final = len(TreeRow.__struct_fields__)
+
+
+def tree_of(row: Row) -> Tree:
+    """The columns of `TreeRow`. A tree that cannot be read has an error, and what could be read of it."""
+    known, error = sight(TreeRow, row[:TREE_COLUMNS], "execution", row[0])
+    held: tuple[str, ...] = ()
+    try:
+        held = () if known.held is None else read_column(decode_names, known.held, "execution", known.run_id)
+    except RowUnreadable as unreadable:
+        error = error or unreadable
+    progress = known.progress.encode() if isinstance(known.progress, str) else known.progress
+    return Tree(
+        known.run_id,
+        known.kind,
+        known.job_id,
+        known.version,
+        known.state,
+        known.open,
+        Instant(known.opened_at),
+        known.root_id,
+        known.depth,
+        held,
+        progress,
+        known.size,
+        instant_of(known.deadline),
+        instant_of(known.cancel_at),
+        bool(known.is_ending),
+        instant_of(known.scheduled_for),
+        known.revision,
+        error=error,
+    )
+
+
+def tree_row(project: str, tree: Tree, cancel_at: Instant | None) -> Row:
+    """run_id, project, kind, job_id, version, state, open, opened_at, root_id, depth, held, progress, size, deadline,
+    cancel_at, is_ending"""
+    return (
+        *(tree.run_id, project, tree.kind, tree.job_id, tree.version, tree.state, tree.open, tree.opened_at),
+        *(tree.root_id, tree.depth, encode_names(tree.held) if tree.held else None, progress_text(tree), tree.size),
+        *(tree.deadline, cancel_at, tree.is_ending),
+    )
+
+
+def progress_text(tree: Tree) -> str | None:
+    return None if tree.progress is None else tree.progress.decode()
+
+
 class ExecutionRow(Struct, array_like=True, frozen=True, gc=False):
     run_id: RunId
     workflow_id: str
     version: int
     state: int
     unresolved: Count
-    params: Any
-    jobs: Any
+    body: Any
     schedule_uid: ScheduleUid | None
     schedule_id: ScheduleId | None
     scheduled_for: Moment | None
@@ -125,19 +195,20 @@ def sight_of(row: Row) -> Execution:
     try:
         return execution_of(row)
     except RowUnreadable as error:
-        known, _ = sight(ExecutionRow, (*row[:5], "{}", "{}", None, *row[8:]), "execution", row[0])
+        known, _ = sight(ExecutionRow, (*row[:5], _NO_BODY, None, *row[7:]), "execution", row[0])
         return _execution(known)._replace(error=error)
 
 
 def _execution(row: ExecutionRow) -> Execution:
+    body = read_column(_BODY.decode, row.body, "execution", row.run_id)
     return Execution(
         row.run_id,
         row.workflow_id,
         row.version,
         row.state,
         row.unresolved,
-        read_column(_PARAMS.decode, row.params, "execution", row.run_id),
-        read_column(_JOBS.decode, row.jobs, "execution", row.run_id),
+        body.params,
+        body.jobs,
         read_column(tick_in, row, "execution", row.run_id),
         Instant(row.opened_at),
         instant_of(row.deadline),
@@ -146,20 +217,6 @@ def _execution(row: ExecutionRow) -> Execution:
         row.revision,
         instant_of(row.scheduled_for),
     )
-
-
-def execution_row(project: str, execution: Execution, unresolved: int, cancel_at: Instant | None) -> Row:
-    """run_id, project, workflow_id, version, state, unresolved, params, jobs, opened_at, deadline, cancel_at,
-    is_ending"""
-    return (
-        *(execution.run_id, project, execution.workflow_id, execution.version, execution.state, unresolved),
-        *(encode(execution.params), encode(execution.jobs), execution.opened_at, execution.deadline, cancel_at),
-        execution.is_ending,
-    )
-
-
-def unresolved_in(states: Mapping[str, StepState]) -> int:
-    return sum(state.result is None for state in states.values())
 
 
 def state_of(name: str, row: Row) -> StepState:
@@ -205,24 +262,22 @@ def state_row(state: StepState) -> Row:
 
 
 def note_of(row: Row) -> Note:
-    """run_id, item, status, exit_code, output; no item where it is about the execution itself"""
-    run_id, item, status, exit_code, output = row
-    if item is None:
-        return Note(run_id)
-    return Note(run_id, item, _ended(status), facts_of(exit_code, output))
+    """run_id, child_key, status, exit_code; no key where it is about the tree itself"""
+    run_id, child_key, status, exit_code = row
+    return Note(run_id) if child_key is None else Note(run_id, child_key, _ended(status), exit_code)
 
 
 def _ended(status: object) -> Status:
-    """How the run of a step has ended. What cannot be read is no success: the others go on without it."""
+    """How a child has ended. A status that cannot be read is no success; the tree goes on."""
     return next((known for known in Status if known == status), Status.FAILED)
 
 
-def step_facts_of(row: Row) -> StepFacts:
+def step_output_of(row: Row) -> StepOutput:
     """result, step_run_id, exit_code, output"""
     result, run_id, exit_code, output = row
     known = None if run_id is None else RunId(run_id)
     came_to = None if result is None else read_column(Result, result, "step of run", run_id)
-    return StepFacts(came_to, known, facts_of(exit_code, output))
+    return StepOutput(came_to, known, facts_of(exit_code, output))
 
 
 def facts_of(exit_code: int | None, output: Any) -> Facts:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from foliot.adapters.storage.verdicts import Sorted
+from foliot.adapters.storage.finish_plan import FinishPlan, Lease
 from foliot.domain.firing import Firing
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.job import Job
@@ -11,7 +11,7 @@ from foliot.domain.lease import Claim
 from foliot.domain.rename import Rename
 from foliot.domain.run import Ended, NewRun, Status
 from foliot.domain.schedule import Schedule
-from foliot.domain.workflow.execution import Execution
+from foliot.domain.tree.tree import Tree
 from foliot.ports.executions import WorkflowVersion
 
 Items = list[list[Any]]
@@ -25,16 +25,16 @@ def started(claims: Iterable[Claim]) -> Items:
     return [[claim.run_id, claim.attempt] for claim in claims]
 
 
-def ended(result: Sorted) -> Items:
+def ended(plan: FinishPlan) -> Items:
     """Every attempt that is over, also where its run is not."""
-    over: Items = [[claim.run_id, verdict.status, claim.attempt] for claim, verdict in result.ended]
-    open_again = [claim for claim, _ in result.again] + result.given_back
-    return over + [[claim.run_id, Status.SCHEDULED, claim.attempt] for claim in open_again]
+    over: Items = [[lease.run_id, verdict.status, lease.attempt] for lease, verdict in plan.ended]
+    open_again = [lease for lease, _ in plan.again] + plan.given_back
+    return over + [[lease.run_id, Status.SCHEDULED, lease.attempt] for lease in open_again]
 
 
-def succeeded(claims: Iterable[Claim]) -> Items:
-    """As `ended`, of attempts that are known to have ended well."""
-    return [[claim.run_id, Status.SUCCESS, claim.attempt] for claim in claims]
+def succeeded(leases: Iterable[Lease]) -> Items:
+    """As `ended`, of attempts that succeeded."""
+    return [[lease.run_id, Status.SUCCESS, lease.attempt] for lease in leases]
 
 
 def cancelled(attempts: Mapping[RunId, int]) -> Items:
@@ -88,9 +88,9 @@ def deleted_workflows(newest: Mapping[str, int]) -> Items:
     return [[workflow_id, version] for workflow_id, version in newest.items()]
 
 
-def opened(executions: Iterable[Execution]) -> Items:
-    return [[execution.run_id, execution.workflow_id, execution.version] for execution in executions]
+def opened(trees: Iterable[Tree]) -> Items:
+    return [[tree.run_id, tree.job_id, tree.version] for tree in trees]
 
 
-def over(executions: Iterable[tuple[Execution, Ended]]) -> Items:
-    return [[execution.run_id, execution.workflow_id, ended.status] for execution, ended in executions]
+def over(trees: Iterable[tuple[Tree, Ended]]) -> Items:
+    return [[tree.run_id, tree.job_id, ended.status] for tree, ended in trees]

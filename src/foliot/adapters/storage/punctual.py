@@ -33,4 +33,4 @@ def is_punctual(firing: Firing) -> bool:
 def _is_plain(run: NewRun) -> bool:
     options = run.options
     is_free = options.max_concurrent is None and options.concurrency_key is None and run.dedupe_key is None
-    return is_free and run.overrides is None and run.root is None and not run.is_gated
+    return is_free and run.overrides is None and run.parent_id is None and not run.is_gated

@@ -8,7 +8,7 @@ from os.path import commonprefix
 from typing import NamedTuple, TypeVar
 
 from foliot.adapters.storage.documents import decode_job_spec, decode_schedule_spec, encode
-from foliot.adapters.storage.execution_rows import decode_jobs, decode_workflow_spec
+from foliot.adapters.storage.execution_rows import decode_body_jobs, decode_workflow_spec
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.payload import UNREADABLE
 from foliot.domain.rename import (
@@ -68,7 +68,7 @@ def references_in_versions(rows: Iterable[tuple[str, int, str]], names: Names) -
 
 def named_in_copies(document: str, names: Names) -> JobId | None:
     """One of these jobs that the jobs copied into an execution name, or None."""
-    jobs = _read(decode_jobs, document) or {}
+    jobs = _read(decode_body_jobs, document) or {}
     return _first(names, set(jobs).union(*map(jobs_named_by_job, jobs.values())))
 
 

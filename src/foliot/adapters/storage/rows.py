@@ -6,22 +6,22 @@ from typing import Any, Final, NamedTuple, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
+from foliot.adapters.storage.definitions import Reference
 from foliot.adapters.storage.documents import (
     decode,
     decode_job_spec,
     decode_schedule_spec,
-    encode_limits,
     limit_keys,
     read_column,
 )
+from foliot.adapters.storage.finish_plan import end_unreadable
 from foliot.adapters.storage.shapes import Count, Moment, instant_of, read_row, sight, written
-from foliot.adapters.storage.verdicts import end_unreadable
+from foliot.domain.definition import job_definition_id
 from foliot.domain.events import Event, EventKind
 from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid, WorkerId
 from foliot.domain.instant import Instant
 from foliot.domain.job import Job
 from foliot.domain.lease import Claim, Finish, Worker, WorkerState
-from foliot.domain.limits import Limit
 from foliot.domain.run import Tick
 from foliot.domain.schedule import Pause, Revision, Schedule, ScheduleSpec, ScheduleType
 from foliot.domain.tick import PlannedTick, TickOutcome, TickReason, TickRecord
@@ -31,8 +31,6 @@ from foliot.ports.schedules import Ledger, TickSight
 Row = Sequence[Any]
 T = TypeVar("T")
 
-SOME_LIMIT: Final = encode_limits([Limit("?", 1)])
-"""Stands for limits that cannot be read: their run may hold places, and is to give them back."""
 _ATTEMPT: Final = 5
 _NO_RULE: Final = ScheduleSpec(type=ScheduleType.MANUAL, source="")
 """Stands for a rule that cannot be read."""
@@ -288,39 +286,42 @@ def worker_of(row: Row, queues: Sequence[str]) -> WorkerState:
 
 
 def claim_of(row: Row) -> Claim:
-    """run_id, token, worker_id, job_id, job_revision, attempt, lost, queue, priority, due_at, started_at,
-    payload, overrides, limits, schedule_uid, schedule_id, scheduled_for, tick_key, root_id, role, item; payload and
-    overrides as bytes; the attempt is 0 where the row counts what cannot be"""
-    limits, uid, schedule_id, moment, key = row[13:18]
+    """run_id, token, worker_id, job_id, revision of the job, attempt, lost, queue, priority, due_at, started_at,
+    payload, overrides, limits, schedule_uid, schedule_id, scheduled_for, tick_key, parent_id, child_key, definition_id;
+    payload and overrides as bytes; the attempt is 0 where the row counts more attempts than there can be"""
+    limits, uid, schedule_id, moment, key, parent_id, child_key, definition_id = row[13:21]
     if not row[_ATTEMPT]:
         raise miscounted(row[0])
+    named = definition_id or job_definition_id(row[3], row[4])
     if limits is None and uid is None:
-        return Claim(*(*row[:13], (), None, *row[18:21], moment))
+        return Claim(*(*row[:4], named, *row[5:13], (), None, parent_id, child_key, moment))
     tick = None if uid is None else Tick(uid, schedule_id, Instant(moment), key)
     keys = () if limits is None else read_column(limit_keys, limits, "run", row[0])
-    return Claim(*(*row[:13], keys, tick, *row[18:21], moment))
+    return Claim(*(*row[:4], named, *row[5:13], keys, tick, parent_id, child_key, moment))
+
+
+def references_in(rows: Iterable[Row]) -> list[Reference]:
+    """What rows of claims say about what the runs do."""
+    return [Reference(row[3], row[4], row[20]) for row in rows]
 
 
 def miscounted(run_id: RunId) -> RowUnreadable:
-    """What is wrong with a run that the database told apart when it was claimed."""
-    return RowUnreadable("run", run_id, ValueError("nobody can have tried it so often, or lost it so often"))
-
-
-def lease_of(row: Row) -> Claim:
-    """The same of a lease that somebody holds, which must come to an end, whatever its row says."""
-    try:
-        return claim_of(row)
-    except RowUnreadable:
-        return claim_of((*row[:_ATTEMPT], row[_ATTEMPT] or 1, *row[_ATTEMPT + 1 : 13], SOME_LIMIT, *row[14:]))
+    """What is wrong with a run that the database set apart when it was claimed."""
+    return RowUnreadable("run", run_id, ValueError("it counts more attempts, or lost ones, than there can be"))
 
 
 def sort_claims(rows: Sequence[Row]) -> tuple[list[Claim], list[Finish]]:
-    """Claims that were granted, and the ends of those that nobody can carry out, for their rows cannot be read."""
+    """Claims that were granted, and the ends of runs that no worker can execute, because their rows cannot be read."""
     claims, errors = sort_out(claim_of, rows)
     if not errors:
         return claims, []
     leases = {row[0]: row for row in rows}
-    return claims, [end_unreadable(lease_of(leases[error.name]), error) for error in errors]
+    return claims, [_end(leases[error.name], error) for error in errors]
+
+
+def _end(row: Row, error: RowUnreadable) -> Finish:
+    run_id, token, worker_id, *_ = row
+    return end_unreadable(run_id, worker_id, token, error)
 
 
 def event_of(row: Row) -> Event:

@@ -104,7 +104,7 @@ class RunReads:
         found = yield from self.find(root)
         if isinstance(found, Matches):
             return found
-        return (yield from self.page(only._replace(root=found.run.id)))
+        return (yield from self.page(only._replace(root_id=found.run.id)))
 
     def details(self, reference: RunReference) -> Read[RunDetails | Matches]:
         found = yield from self.find(reference)
@@ -113,7 +113,7 @@ class RunReads:
         run, told = found
         attempts = [attempt_of(row) for row in (yield Query("attempts", (run.id,)))]
         decisions = yield Query("decisions", ([run.id],))
-        executions = yield from self.executions([run.root or run.id])
+        executions = yield from self.executions([run.parent_id or run.id])
         waiting = [one for execution in executions for one in execution.waiting.values()]
         blockers = yield from self.blockers([run, *waiting])
         moments = yield Query("logs_kept_from")

@@ -44,9 +44,9 @@ class RunRow(Struct, array_like=True, frozen=True, gc=False):
     error: str | None
     worker_id: WorkerId | None
     token: Token | None
+    parent_id: RunId | None
     root_id: RunId | None
-    role: str | None
-    item: str | None
+    child_key: str | None
     overrides: Any
     limits: Any
 
@@ -94,9 +94,9 @@ def run_of(project: str, row: Row) -> Run:
         known.error,
         known.worker_id,
         known.token,
+        known.parent_id,
         known.root_id,
-        known.role,
-        known.item,
+        known.child_key,
         instant_of(known.scheduled_for),
         reading.error,
     )

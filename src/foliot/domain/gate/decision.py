@@ -46,9 +46,10 @@ class Gated(NamedTuple):
     job_id: JobId
     planned: Instant
     due_at: Instant
-    root: RunId | None = None
-    """The execution that it is a step of, and the name of the step."""
-    item: str | None = None
+    gate: Gate | None = None
+    """What it must look at. None: its job has no gate any more, or has been deleted, and it may start."""
+    error: str | None = None
+    """Why its gate could not be read."""
 
 
 class Postponed(NamedTuple):

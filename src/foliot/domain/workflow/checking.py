@@ -7,6 +7,7 @@ from typing import Any, Final
 from foliot.domain.ids import JobId
 from foliot.domain.job import LONGEST_NAME, JobSpec, check_name
 from foliot.domain.payload import encode_payload
+from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.domain.workflow import graph, template
 from foliot.domain.workflow.graph import Precedence, graph_of
 from foliot.domain.workflow.spec import GRAPH, PART_SOURCE, Step, WorkflowSpec
@@ -132,6 +133,10 @@ def _step_problems(workflow_id: str, step: Step, jobs: Mapping[JobId, JobSpec]) 
         yield Problem.error(f'"{step.job}" is a workflow and cannot be a step', "Name a job.")
     elif step.job is not None and step.job not in jobs:
         yield Problem.error(f'job "{step.job}" does not exist', suggest(step.job, jobs, otherwise=_NO_SUCH_JOB))
+    definition = step.definition or jobs.get(step.job or JobId(""))
+    if definition is not None and definition.options.queue == TREES_QUEUE and definition.options.retry.retries:
+        hint = "Leave retries out here, and give them to the runs that it starts."
+        yield Problem.error("a step that starts other runs is not tried again as a whole", hint)
     if step.definition is not None:
         yield from _definition_problems(step_job_id(workflow_id, step.name), step.definition, jobs)
 

@@ -1,11 +1,13 @@
 """What an edge may ask about its parent besides the result: exit code, text and JSON of its output."""
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from msgspec import UNSET, Struct, UnsetType
 
+from foliot.domain.ids import RunId
 from foliot.domain.payload import decode_payload
+from foliot.domain.workflow.conditions import Result
 
 MISSING: Final = object()
 """What a path leads to when it leads nowhere; JSON's null is something."""
@@ -17,6 +19,14 @@ class Facts(Struct, frozen=True, kw_only=True):
     exit_code: int | None = None
     output: bytes | None = None
     """JSON."""
+
+
+class StepOutput(NamedTuple):
+    """What the run of a step left behind."""
+
+    result: Result | None
+    run_id: RunId | None
+    facts: Facts
 
 
 class OutputTest(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):

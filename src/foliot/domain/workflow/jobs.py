@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from foliot.domain.ids import JobId
 from foliot.domain.job import JobSpec
+from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.domain.workflow.checking import step_job_id
 from foliot.domain.workflow.spec import GRAPH as GRAPH
 from foliot.domain.workflow.spec import PART_SOURCE as PART_SOURCE
@@ -26,7 +27,7 @@ def jobs_of(workflow_id: str, version: int, spec: WorkflowSpec) -> dict[JobId, J
         spec={"version": version},
         description=spec.description,
         payload_template=spec.params or None,
-        options=spec.options,
+        options=replace(spec.options, queue=TREES_QUEUE),
         enabled=spec.enabled,
         source=spec.source,
         owner=spec.owner,

@@ -12,8 +12,7 @@ import msgspec
 from foliot.domain.ids import RunId
 from foliot.domain.payload import decode_payload, encode_payload
 from foliot.domain.workflow import template
-from foliot.domain.workflow.execution import StepFacts
-from foliot.domain.workflow.facts import Facts
+from foliot.domain.workflow.facts import Facts, StepOutput
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.errors import InvalidRun
 
@@ -39,7 +38,7 @@ def asked_about(spec: WorkflowSpec) -> set[str]:
 
 
 def keep(
-    execution_id: str, found: Mapping[str, StepFacts], before: Keepsakes, stored: Collection[RunId]
+    execution_id: str, found: Mapping[str, StepOutput], before: Keepsakes, stored: Collection[RunId]
 ) -> dict[str, Kept]:
     """What to carry along of an execution: what its steps left, or what it carries itself.
 
@@ -59,7 +58,7 @@ def keep(
     return kept
 
 
-def with_kept(found: Mapping[str, StepFacts], kept: Keepsakes) -> dict[str, StepFacts]:
+def with_kept(found: Mapping[str, StepOutput], kept: Keepsakes) -> dict[str, StepOutput]:
     """Facts as they are stored; where they are not, as they were carried along."""
     return {
         name: known._replace(facts=_facts(kept[name])) if known.facts == NOTHING and name in kept else known

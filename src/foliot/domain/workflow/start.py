@@ -11,7 +11,7 @@ from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.errors import InvalidRun, shortened, suggest
 
 
-class Start(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ExecutionStart(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Stored with the run of the execution, among what was given for this run alone."""
 
     version: int
@@ -28,7 +28,7 @@ class Start(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a launcher was given."""
 
     @classmethod
-    def read(cls, overrides: bytes | None, spec: Mapping[str, Any]) -> "Start":
+    def read(cls, overrides: bytes | None, spec: Mapping[str, Any]) -> "ExecutionStart":
         """What the run says, else the version that the workflow has when it starts."""
         given = {} if overrides is None else msgspec.json.decode(overrides).get("start", {})
         return msgspec.convert({"version": spec["version"], **given}, cls)

@@ -6,7 +6,7 @@ from pathlib import Path
 import foliot
 from foliot.domain.deployment import Action, Changes
 from foliot.domain.secrets import public_url
-from foliot.engine.node import Role, Settings
+from foliot.engine.settings import Role, Settings
 from foliot.interfaces.cli.configuration import contents
 from foliot.interfaces.cli.deployment_lines import all_changes
 from foliot.interfaces.cli.table import aligned, moment

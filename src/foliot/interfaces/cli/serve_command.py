@@ -13,7 +13,7 @@ from foliot.interfaces.cli.settings import node_options, read_roles
 @click.argument("app", required=False)
 @config_option
 @click.option("--storage", help="Database, instead of what the configuration or APP says.")
-@click.option("--roles", help="What this process does: scheduler,worker by default.")
+@click.option("--roles", help="What this process does: scheduler,coordinator,worker by default.")
 @node_options
 def command(app: str | None, config: Path | None, roles: str | None, **options: object) -> None:
     """Run the jobs and schedules of a configuration, or of APP, written as module:name, or of both.

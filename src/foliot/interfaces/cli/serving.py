@@ -21,7 +21,8 @@ from foliot.app import Foliot
 from foliot.config import Configuration, Loaded
 from foliot.domain.deployment import Changes
 from foliot.domain.outbound import OutboundPolicy
-from foliot.engine.node import Node, Role, Settings
+from foliot.engine.node import Node
+from foliot.engine.settings import Role, Settings
 from foliot.errors import JobInUse
 from foliot.interfaces.cli.at_rest import QUIET, AtRest, Fingerprint, is_young, places_of, read_at_rest
 from foliot.interfaces.cli.config_file import require_config

@@ -10,7 +10,7 @@ from foliot.config import Configuration
 from foliot.config.settings import EventLoop, LogFormat, LogLevel
 from foliot.domain.instant import SECOND, Millis
 from foliot.domain.job import check_name
-from foliot.engine.node import Role, Settings
+from foliot.engine.settings import Role, Settings
 from foliot.errors import InvalidInput
 from foliot.interfaces.cli.numbers import seconds_within
 from foliot.ports.upkeep import Retention

@@ -2,6 +2,7 @@
 
 from foliot.domain.ids import RunId
 from foliot.domain.run import Status
+from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.interfaces.cli.speaking import say, surely, tell, tell_done, tell_json, warn
 from foliot.interfaces.cli.step_lines import follow_run
 from foliot.interfaces.cli.text import shown
@@ -27,7 +28,8 @@ async def see_through(services: Services, run_id: RunId, *, wait: bool, follow: 
 async def _warn_without_worker(services: Services, run_id: RunId) -> None:
     queue = await services.queries.runs.unserved_queue(run_id)
     if queue is not None:
-        warn(f'no worker of queue "{queue}" is alive: the run waits', "Start one with: foliot serve")
+        missing = "no coordinator" if queue == TREES_QUEUE else f'no worker of queue "{queue}"'
+        warn(f"{missing} is alive: the run waits", "Start one with: foliot serve")
 
 
 def _tell_end(run: RunView, *, is_json: bool) -> int:

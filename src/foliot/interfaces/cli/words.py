@@ -33,7 +33,7 @@ def run_row(run: RunView) -> Sequence[object]:
 
 def made_by(run: RunView) -> str:
     """A schedule, an execution, or what somebody did."""
-    return run.job_schedule_id or run.trigger if run.root is None else f"{run.role} of {run.root}"
+    return run.job_schedule_id or run.trigger if run.parent_id is None else f"step of {run.parent_id}"
 
 
 def due(run: RunView) -> str:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from foliot.engine.node import Role
+from foliot.engine.settings import Role
 from foliot.interfaces.cli.options import config_option
 from foliot.interfaces.cli.serving import run_node
 from foliot.interfaces.cli.settings import node_options

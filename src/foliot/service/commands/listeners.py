@@ -10,7 +10,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from foliot.domain.workflow.execution import Progress
+from foliot.domain.tree.settlement import Progress
 from foliot.service.commands.workflows import WorkflowService
 from foliot.service.queries.execution_view import ExecutionView, StepView
 

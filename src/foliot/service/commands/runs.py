@@ -5,17 +5,19 @@ from datetime import timedelta
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from foliot.domain.ids import IdSource, JobId, RunId
 from foliot.domain.input.timing import Moment, Span, instant, millis, optional_instant
 from foliot.domain.input.words import text
 from foliot.domain.instant import LATEST, SECOND, Instant, Millis
-from foliot.domain.job import Job, Options, options_in, overlay
+from foliot.domain.job import DEFAULT_QUEUE, Job, Options, options_in, overlay
 from foliot.domain.lease import CancelAnswer
 from foliot.domain.logs import LogEnd
 from foliot.domain.mark import MarkAnswer, Marked, retry_trigger
 from foliot.domain.payload import encode_payload
 from foliot.domain.run import AttemptRecord, NewRun, Run, parse_status
+from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.domain.workflow.spec import PART_SOURCE
 from foliot.domain.workflow.template import has_template
 from foliot.errors import InvalidInput, InvalidRun, NotFound, RowUnreadable, shown
@@ -294,6 +296,10 @@ def _check_dedupe_key(key: object) -> None:
 def _overlaid(options: Options, given: dict[str, Any]) -> Options:
     if not given:
         return options
+    if options.queue == TREES_QUEUE:
+        # Coordinators open workflows, whatever queue was asked for.
+        merged = _overlaid(replace(options, queue=DEFAULT_QUEUE), given)
+        return replace(merged, queue=TREES_QUEUE)
     merged = overlay(options, given)
     merged.check()
     return merged

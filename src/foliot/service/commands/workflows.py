@@ -23,7 +23,7 @@ from foliot.domain.workflow.jobs import GRAPH, PART_SOURCE, jobs_of_all
 from foliot.domain.workflow.keeping import Kept, asked_about, keep, kept_in
 from foliot.domain.workflow.progress import run_again
 from foliot.domain.workflow.spec import WorkflowSpec
-from foliot.domain.workflow.start import Start, read_params
+from foliot.domain.workflow.start import ExecutionStart, read_params
 from foliot.errors import InvalidInput, InvalidRun, InvalidSchedule, NotFound, RowUnreadable, suggest
 from foliot.ports.clock import Clock
 from foliot.ports.definitions import Deployment
@@ -199,7 +199,7 @@ class WorkflowService:
         workflow_id = workflow if isinstance(workflow, str) else whole_workflow(workflow).id
         found = await self.record(workflow_id, version)
         read_params(found.spec, params)
-        start = Start(version=found.version, user_id=user_id, idempotency_key=idempotency_key)
+        start = ExecutionStart(version=found.version, user_id=user_id, idempotency_key=idempotency_key)
         return await self._begin(workflow_id, start, replace(request or RunRequest(), payload=params))
 
     async def trigger(self, name: str, request: RunRequest) -> RunId:
@@ -264,7 +264,7 @@ class WorkflowService:
         _refuse_unknown_steps(before, [*begin, *marked])
         if not begin and not marked:
             raise InvalidRun(f"no step of execution {before.id} has failed", hint="Name the steps to begin at.")
-        start = Start(
+        start = ExecutionStart(
             version=before.version,
             rerun_of=RunId(before.id),
             steps=begin,
@@ -274,7 +274,7 @@ class WorkflowService:
         start = replace(start, kept=await self._kept(before, start))
         return await self._begin(before.workflow_id, start, RunRequest(payload=before.params or None))
 
-    async def _kept(self, before: ExecutionView, start: Start) -> dict[str, Kept]:
+    async def _kept(self, before: ExecutionView, start: ExecutionStart) -> dict[str, Kept]:
         """Return the outputs of steps that are not run again, as far as other steps use them."""
         spec, run_id = (await self.record(before.workflow_id, before.version)).spec, RunId(before.id)
         states = await self._storage.executions.states(run_id)
@@ -282,14 +282,14 @@ class WorkflowService:
         asked = asked_about(spec) - again
         if not asked:
             return {}
-        found = await self._storage.executions.facts(run_id, asked)
+        found = await self._storage.executions.outputs(run_id, asked)
         stored = await self._storage.runs.get([facts.run_id for facts in found.values() if facts.run_id is not None])
         for run in stored.values():
             if run.unreadable is not None:
                 raise run.unreadable
         return keep(before.id, found, kept_in(await self._storage.runs.overrides(run_id)), stored)
 
-    async def _begin(self, workflow_id: str, start: Start, request: RunRequest) -> RunId:
+    async def _begin(self, workflow_id: str, start: ExecutionStart, request: RunRequest) -> RunId:
         return await self._runs.enqueue(workflow_id, replace(request, extra={"start": msgspec.to_builtins(start)}))
 
     async def execution(self, execution_id: str) -> ExecutionView:

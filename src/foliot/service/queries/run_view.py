@@ -49,12 +49,12 @@ class RunView(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds of the latest attempt, from start to end. None while it lasts."""
     lag: float | None
     """Seconds from the moment it was planned or due for to its start."""
-    root: str | None
-    """The execution that it is a part of."""
-    role: str | None
-    """What it is there: a step."""
-    item: str | None
-    """Under which name."""
+    parent_id: str | None
+    """The tree that the run is a child of: the execution of a step."""
+    root_id: str | None
+    """The outermost tree."""
+    child_key: str | None
+    """What it is to its parent: the name of a step."""
     unreadable: bool = False
     """Something other than Foliot has written its row: `error_message` says what is wrong with it, and the other fields
     what can be told all the same."""
@@ -108,9 +108,9 @@ def view_run(run: Run, told: Told = NOTHING) -> RunView:
         user_id=told.user_id,
         duration=seconds(run.started_at, run.finished_at),
         lag=seconds(planned_at, run.started_at),
-        root=run.root,
-        role=run.role,
-        item=run.item,
+        parent_id=run.parent_id,
+        root_id=run.root_id,
+        child_key=run.child_key,
         unreadable=run.unreadable is not None,
     )
 

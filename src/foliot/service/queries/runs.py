@@ -68,7 +68,7 @@ class RunQueries:
             log=LogEndView(**log.end._asdict()),
             given_back=log.given_back,
             execution=None if execution is None else execution_page(execution, details.blockers),
-            step=None if run.root is None else run.item,
+            step=None if run.parent_id is None else run.child_key,
             decision=details.decision,
         )
 

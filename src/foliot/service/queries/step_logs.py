@@ -66,12 +66,12 @@ class StepLogs:
 
     async def _discover(self, is_last: bool) -> None:
         """Runs that were not there before: among the newest, or, when it is the last time, wherever they are."""
-        only = RunFilter(root=self._execution_id, limit=self._page)
+        only = RunFilter(root_id=self._execution_id, limit=self._page)
         while page := await self._storage.runs.page(only):
             new = [run for run in page if run.id not in self._known]
             for run in new:
                 self._known.add(run.id)
-                self._open[run.id] = (run.item or "", Pieces(self._storage, run.id))
+                self._open[run.id] = (run.child_key or "", Pieces(self._storage, run.id))
             if not new and not is_last:
                 return
             only = only._replace(before=page[-1].id)

@@ -67,23 +67,23 @@ class ExecutionWatch:
 
     def hear_run(self, run: Run) -> None:
         """A run that is new."""
-        if run.root is None or run.item is None:
+        if run.parent_id is None or run.child_key is None:
             return
-        place = (run.root, run.item)
+        place = (run.parent_id, run.child_key)
         if place in self._runs:
-            raise Broken(f"D6 step {run.item} of {run.root} has the runs {self._runs[place]} and {run.id}")
-        if run.root not in self._versions or run.job_id != f"{self._versions[run.root][0]}.{run.item}":
-            raise Broken(f"D9 run {run.id} of {run.job_id} says that it is {run.item} of {run.root}")
+            raise Broken(f"D6 step {run.child_key} of {run.parent_id} has the runs {self._runs[place]} and {run.id}")
+        if run.parent_id not in self._versions or run.job_id != f"{self._versions[run.parent_id][0]}.{run.child_key}":
+            raise Broken(f"D9 run {run.id} of {run.job_id} says that it is {run.child_key} of {run.parent_id}")
         self._runs[place] = run.id
 
     def hear_end_of_run(self, run: Run) -> None:
-        if run.root is not None and run.item is not None:
-            self._unsettled[run.id] = (run.root, run.item)
+        if run.parent_id is not None and run.child_key is not None:
+            self._unsettled[run.id] = (run.parent_id, run.child_key)
         said = None if run.output is None else run.output["execution"]
-        if said is not None and (said != run.root or run.output["told"] != {"execution": said}):
-            raise Broken(f"D9 run {run.id} of {run.root} has the output {run.output}")
-        if run.output is not None and said is None and run.root is not None:
-            raise Broken(f"D9 run {run.id} of {run.root} did not know where it belongs")
+        if said is not None and (said != run.parent_id or run.output["told"] != {"execution": said}):
+            raise Broken(f"D9 run {run.id} of {run.parent_id} has the output {run.output}")
+        if run.output is not None and said is None and run.parent_id is not None:
+            raise Broken(f"D9 run {run.id} of {run.parent_id} did not know where it belongs")
 
     # -- what is seen
 
@@ -137,11 +137,11 @@ class ExecutionWatch:
     async def _check_notes(self) -> None:
         """Whoever ended a step has left a note of it."""
         if self._unsettled:
-            unsettled = await self._storage.executions.unsettled(_LIMIT, at=LATEST)
-            noted = {note.run_id for one in unsettled for note in one.notes}
-            for run_id, (root, step) in self._unsettled.items():
+            unsettled = await self._storage.trees.unsettled(_LIMIT, notes_per_tree=_LIMIT, at=LATEST)
+            noted = {note.run_id for one in unsettled.trees for note in one.notes.items}
+            for run_id, (parent, step) in self._unsettled.items():
                 if run_id not in noted:
-                    raise Broken(f"D6 execution {root}: run {run_id} of {step} ended, and nobody will hear of it")
+                    raise Broken(f"D6 execution {parent}: run {run_id} of {step} ended, and nobody will hear of it")
 
     async def _parents_in(self, execution: Execution) -> Parents:
         version = self._versions[execution.run_id]

@@ -4,16 +4,23 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final, NamedTuple
 
+from foliot.adapters.queue.storage import StorageQueue
 from foliot.domain.ids import IdSource
 from foliot.domain.instant import SECOND, Millis
 from foliot.domain.launch import launch_job
-from foliot.engine.attempt import Ending
-from foliot.engine.janitor import RETENTION
+from foliot.domain.workflow.kind import WorkflowKind
+from foliot.engine.coordinator.role import CoordinatorRole
 from foliot.engine.loop import Duty
-from foliot.engine.node import Parts, Settings, Timekeeping, Work
+from foliot.engine.node import build_worker
+from foliot.engine.scheduler.janitor import RETENTION
+from foliot.engine.scheduler.role import SchedulerRole
+from foliot.engine.settings import Parts, Settings
+from foliot.engine.worker.attempt import Ending
+from foliot.engine.worker.role import WorkerRole
 from foliot.ports.clock import Clock
 from foliot.ports.queue import Queue
 from foliot.ports.storage import Storage
+from foliot.ports.topic import Topic
 from foliot.testing.simulation.actor import KIND, Actor
 from foliot.testing.simulation.faults import Faults
 from foliot.testing.simulation.notes import TroubledNotes
@@ -60,9 +67,10 @@ class Process:
         self.is_doomed = False
         """An attempt has taken its worker down: the process is to be crashed."""
         self.stalled_until = 0
-        self._work = Work(parts, settings)
-        timekeeping = Timekeeping(parts, settings)
-        self.duties: tuple[Duty, ...] = (*timekeeping.duties, *self._work.duties)
+        self._work = build_worker(parts, settings)
+        self._coordinator = CoordinatorRole(parts, settings)
+        scheduler = SchedulerRole(parts, settings)
+        self.duties: tuple[Duty, ...] = (*scheduler.duties, *self._work.duties, *self._coordinator.duties)
 
     async def go_on(self, duty: Duty, *, slowly: bool) -> Millis | None:
         """Begin a round, or let one that stands still do its next verb. The rest it asks for once it is over."""
@@ -97,21 +105,27 @@ class Process:
     async def stop(self) -> None:
         """Stop in good order: what runs is given back, every outcome saved, the worker says goodbye."""
         self._end_attempts(Ending.SHUTDOWN)
-        while self._work.consumer.held:
-            await ease()
-            await self._work.logbook.round()
-            await self._work.finisher.round()
-        await self._work.membership.leave()
+        for worker in self._workers:
+            while worker.consumer.held:
+                await ease()
+                await worker.logbook.round()
+                await worker.finisher.round()
+            await worker.heartbeat.leave()
         await self._storage.close()
 
+    @property
+    def _workers(self) -> tuple[WorkerRole, WorkerRole]:
+        return self._work, self._coordinator.opening
+
     def _end_attempts(self, ending: Ending) -> None:
-        self._work.consumer.end(list(self._work.consumer.held), ending)
+        for worker in self._workers:
+            worker.consumer.end(list(worker.consumer.held), ending)
 
 
 async def start_process(name: str, cluster: Cluster, *, ids: IdSource, notes: TroubledNotes) -> Process:
     """A process with a database connection of its own. Its worker is registered by the first round of its duty."""
     faults, turnstile, clock = Faults(), Turnstile(cluster.hush), cluster.clock
-    storage = gated(await cluster.open_storage(clock, faults), turnstile, executions=notes.trouble)
+    storage = gated(await cluster.open_storage(clock, faults), turnstile, trees=notes.trouble)
     doom: list[Process] = []
 
     def kill() -> None:
@@ -120,6 +134,8 @@ async def start_process(name: str, cluster: Cluster, *, ids: IdSource, notes: Tr
     parts = Parts(
         storage=storage,
         queue=cluster.queue_of(storage),
+        tree_queue=StorageQueue(storage, Topic.TREES),
+        trees={kind.name: kind for kind in (WorkflowKind(),)},
         clock=clock,
         ids=ids,
         runners={KIND: Actor(cluster.seed, clock, kill)},

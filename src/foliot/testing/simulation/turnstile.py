@@ -5,14 +5,14 @@ let pass, and meanwhile the rest of the world goes on: schedules are edited, lea
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any, cast
 
-from foliot.ports.executions import ExecutionStore
 from foliot.ports.storage import Storage
+from foliot.ports.trees import TreeStore
 from foliot.testing.simulation.faults import PLANTED
 
-_STORES = ("jobs", "schedules", "runs", "workers", "logs", "upkeep", "workflows")
+_STORES = ("jobs", "schedules", "runs", "work", "workers", "logs", "upkeep", "workflows", "executions")
 
 
 class Hush:
@@ -68,12 +68,17 @@ class Turnstile:
 class _Gated:
     """A store behind a turnstile."""
 
+    is_remote = True
+    """Its verbs take turns with others, as those of a server do, whatever storage is behind it."""
+
     def __init__(self, store: object, turnstile: Turnstile) -> None:
         self._store = store
         self._turnstile = turnstile
 
-    def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
-        verb = getattr(self._store, name)
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        verb: Callable[..., Any] = getattr(self._store, name)
+        if name == "signal":
+            return verb
 
         async def pass_through(*arguments: Any, **named: Any) -> Any:
             await self._turnstile.enter()
@@ -101,17 +106,14 @@ def _retrieve(task: "asyncio.Task[Any]") -> None:
 
 
 class _GatedStorage:
-    is_remote = True
-    """Its verbs take turns with others, as those of a server do, whatever storage is behind it."""
-
-    def __init__(self, storage: Storage, turnstile: Turnstile, executions: ExecutionStore) -> None:
+    def __init__(self, storage: Storage, turnstile: Turnstile, trees: TreeStore) -> None:
         for name in _STORES:
             setattr(self, name, _Gated(getattr(storage, name), turnstile))
-        self.executions = _Gated(executions, turnstile)
+        self.trees = _Gated(trees, turnstile)
         self.signal = storage.signal
         self.close = storage.close
 
 
-def gated(storage: Storage, turnstile: Turnstile, *, executions: Callable[[ExecutionStore], ExecutionStore]) -> Storage:
-    """The same storage, with every verb behind the turnstile, and something in front of its executions."""
-    return cast(Storage, _GatedStorage(storage, turnstile, executions(storage.executions)))
+def gated(storage: Storage, turnstile: Turnstile, *, trees: Callable[[TreeStore], TreeStore]) -> Storage:
+    """The same storage, with every verb behind the turnstile, and something in front of its trees."""
+    return cast(Storage, _GatedStorage(storage, turnstile, trees(storage.trees)))

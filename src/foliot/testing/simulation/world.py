@@ -29,11 +29,11 @@ from foliot.testing.simulation.turnstile import Hush
 from foliot.testing.simulation.watch import Watch
 
 MAX_PROCESSES: Final = 4
-_HASTE: Final = (5, 3, 3, 2, 1, 2, 4, 3, 5, 4, 5)
-"""How often each duty has its turn, in their order: scheduler, dispatcher, gatekeeper, reaper, janitor, then the
-worker's."""
+_HASTE: Final = (5, 3, 3, 2, 1, 2, 4, 3, 5, 4, 2, 4, 3, 4, 1, 5)
+"""How often each duty has its turn: scheduler, dispatcher, gates, reaper, janitor, then the worker's, then the
+coordinator's."""
 _AUDIT_EVERY: Final = 20
-_VERBS: Final = ("settle", "claim", "finish", "exchange", "renew", "release_due", "append", "open", "settle_executions")
+_VERBS: Final = ("settle", "claim", "finish", "exchange", "renew", "release_due", "append", "open", "settle_trees")
 _SLOW: Final = 0.3
 """How many of the rounds are slow: stopped before each of their verbs."""
 _PACE: Final = Millis(30 * SECOND)

@@ -6,7 +6,7 @@ import asyncpg
 import pytest
 
 from foliot.adapters.storage.postgres.bell import Bell, next_pause, next_quiet
-from foliot.ports.storage import Topic
+from foliot.ports.topic import Topic
 
 
 @pytest.mark.parametrize("rings", [0, 1])

@@ -47,7 +47,7 @@ async def test_an_exchange_passes_by_what_another_is_about_to_claim(
     await connection.execute("SELECT FROM foliot.ready WHERE run_id = $1 FOR UPDATE", first)
 
     async with asyncio.timeout(_SOON):
-        exchanged = await scene.storage.runs.exchange([succeeded(done)], done.worker_id, ["default"], 1, at=scene.now)
+        exchanged = await scene.storage.work.exchange([succeeded(done)], done.worker_id, ["default"], 1, at=scene.now)
 
     await connection.execute("ROLLBACK")
     assert [claim.run_id for claim in exchanged.claims] == [second]
@@ -164,10 +164,10 @@ async def test_an_execution_is_not_opened_while_what_it_names_gets_another_name(
     job = await scene.job(ETL)
     claim = await scene.start(a_run(job_id=job.id))
     opening = an_opening(claim)
-    named = opening._replace(execution=opening.execution._replace(revision=job.revision))
+    named = opening._replace(tree=opening.tree._replace(revision=job.revision))
     await connection.execute("BEGIN; UPDATE foliot.jobs SET revision = revision + 1")
 
-    opening_it = asyncio.ensure_future(scene.storage.executions.open([named], at=scene.now))
+    opening_it = asyncio.ensure_future(scene.storage.trees.open([named], at=scene.now))
     await blocked(connection, opening_it)
     await connection.execute("COMMIT")
 
@@ -198,7 +198,7 @@ async def test_who_prints_while_its_attempt_is_being_ended_prints_no_more(
     claim = await scene.start()
     await connection.execute("BEGIN; DELETE FROM foliot.leases")
 
-    printing = asyncio.ensure_future(scene.storage.logs.append([a_chunk(claim)]))
+    printing = asyncio.ensure_future(scene.storage.work.append_log([a_chunk(claim)]))
     await blocked(connection, printing)
     await connection.execute("COMMIT")
 
@@ -234,13 +234,13 @@ async def test_a_renewal_does_not_wait_behind_all_that_wants_a_connection(
 ) -> None:
     async with await open_postgres(dsn, max_connections=1) as storage:
         worker = a_worker()
-        await storage.workers.register(worker, LEASE)
+        await storage.work.register(worker, LEASE)
         await connection.execute("BEGIN; LOCK TABLE foliot.runs IN ACCESS EXCLUSIVE MODE")
         waiting = [asyncio.ensure_future(storage.runs.create([a_run()])) for _ in range(3)]
         await blocked(connection, waiting[0])
 
         async with asyncio.timeout(_SOON):
-            renewal = await storage.workers.renew(worker.id, [], LEASE)
+            renewal = await storage.work.renew(worker.id, [], LEASE)
 
         await connection.execute("ROLLBACK")
         await asyncio.gather(*waiting)

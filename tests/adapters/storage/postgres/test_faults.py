@@ -20,7 +20,7 @@ from foliot.domain.outcome import Reason
 from foliot.domain.run import Ended, Status
 from foliot.errors import StorageUnavailable
 from foliot.ports.runs import Created
-from foliot.ports.storage import Topic
+from foliot.ports.topic import Topic
 from foliot.testing.builders import LEASE, a_run, a_run_id, every, failed, some_runs, succeeded, to_retry
 from foliot.testing.clock import VirtualClock
 from foliot.testing.conformance.storage.passages import (
@@ -143,10 +143,10 @@ async def test_a_finish_whose_answer_got_lost_is_not_stale(scene: Scene, lose_co
     one, two, three = await scene.claim()
     lose_commit()
 
-    stale = await scene.finish(succeeded(one), to_retry(two, MINUTE), succeeded(three))
+    stale = await scene.finish(succeeded(one), to_retry(two), succeeded(three))
 
     assert stale == []
-    expected = [Status.SUCCESS, Status.SCHEDULED, Status.SUCCESS]
+    expected = [Status.SUCCESS, Status.QUEUED, Status.SUCCESS]
     assert await scene.statuses(one.run_id, two.run_id, three.run_id) == expected
     assert len(await scene.storage.runs.attempts(two.run_id)) == 1
 
@@ -226,7 +226,7 @@ async def test_a_renewal_whose_answer_got_lost_tells_what_it_gave_back(
     known, foreign = await scene.start(worker=worker), await scene.start(worker=worker)
     lose_commit()
 
-    renewal = await scene.storage.workers.renew(worker.id, [known.token], LEASE, at=scene.now)
+    renewal = await scene.storage.work.renew(worker.id, [known.token], LEASE, at=scene.now)
 
     assert renewal == Renewal((), (foreign.token,), ())
     assert await scene.ready() == [foreign.run_id]
@@ -254,7 +254,7 @@ async def test_a_claim_whose_answer_got_lost_takes_no_second_helping(
         await scene.claim(2)
 
     assert len(await scene.ready()) == 2
-    await scene.storage.workers.renew(worker.id, [], MINUTE, at=scene.now)
+    await scene.storage.work.renew(worker.id, [], MINUTE, at=scene.now)
     assert await scene.ready() == runs
 
 
@@ -268,12 +268,12 @@ async def test_an_exchange_whose_answer_got_lost_is_not_repeated_and_loses_nothi
     lose_answer("exchange_runs")
 
     with pytest.raises(StorageUnavailable):
-        await scene.storage.runs.exchange([succeeded(first)], worker.id, ["default"], 2, at=scene.now)
+        await scene.storage.work.exchange([succeeded(first)], worker.id, ["default"], 2, at=scene.now)
 
     assert len(await scene.ready()) == 1
     assert await scene.finish(succeeded(first)) == []
     assert await scene.status(first.run_id) is Status.SUCCESS
-    await scene.storage.workers.renew(worker.id, [], MINUTE, at=scene.now)
+    await scene.storage.work.renew(worker.id, [], MINUTE, at=scene.now)
     assert await scene.ready() == runs[1:]
 
 
@@ -286,7 +286,7 @@ async def test_an_exchange_is_whole_or_not_at_all(scene: Scene, faults: Faults, 
     faults.plant(f"exchange.{point}", cut)
 
     with pytest.raises(PowerCut):
-        await scene.storage.runs.exchange([succeeded(claims[0])], worker.id, ["default"], 1, at=scene.now)
+        await scene.storage.work.exchange([succeeded(claims[0])], worker.id, ["default"], 1, at=scene.now)
 
     done = [Status.SUCCESS, Status.RUNNING]
     assert await scene.statuses(first, second) == (done if point == "after_commit" else [Status.RUNNING, Status.QUEUED])
@@ -419,7 +419,7 @@ async def test_an_opening_whose_answer_got_lost_begins_one_execution(
     claim = await scene.start(a_run(job_id=ETL))
     lose_commit()
 
-    assert await scene.storage.executions.open([an_opening(claim)], at=scene.now) == []
+    assert await scene.storage.trees.open([an_opening(claim)], at=scene.now) == []
 
     assert await scene.status(claim.run_id) is Status.RUNNING
     assert len(await scene.ready()) == len(await scene.items(EventKind.EXECUTIONS_OPENED)) == 1

@@ -13,9 +13,8 @@ from foliot.adapters.storage.postgres.front import VERY_FRONT, Front
 from foliot.adapters.storage.postgres.statements import statements
 from foliot.domain.ids import RunId
 from foliot.domain.instant import HOUR, SECOND
-from foliot.domain.lease import Finish
-from foliot.domain.run import SUCCEEDED
-from foliot.testing.builders import a_claim, a_run, some_runs
+from foliot.domain.outcome import DONE
+from foliot.testing.builders import a_claim, a_finish, a_run, some_runs
 from foliot.testing.clock import START, VirtualClock
 from foliot.testing.conformance.storage.scene import Scene
 
@@ -162,8 +161,8 @@ async def test_an_exchange_goes_on_there_as_well(slow: Scene) -> None:
     await slow.create(a_run(due_at=0))
 
     worker = await slow.standby()
-    ended = [Finish(claim, SUCCEEDED) for claim in claims]
-    _, granted = await slow.storage.runs.exchange(ended, worker.id, QUEUES, 1, at=slow.now)
+    ended = [a_finish(claim, DONE) for claim in claims]
+    _, granted, _ = await slow.storage.work.exchange(ended, worker.id, QUEUES, 1, at=slow.now)
 
     assert [claim.run_id for claim in (*claims, *granted)] == [first, second]
 
@@ -187,7 +186,7 @@ async def pages_read(connection: "asyncpg.Connection[Any]", scene: Scene, rank: 
     for name, value in SETTINGS.items():
         await connection.execute(f"SET {name} = '{value}'")
     worker = await scene.standby()
-    values = worker.id, "default", 1, scene.now, rank, "~"
+    values = worker.id, scene.now, 1, "default", rank, "~"
     async with connection.transaction():
         plan = await connection.fetchval(
             f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statements()['claim_runs']}", *values

@@ -11,9 +11,7 @@ from foliot.adapters.storage.postgres import open_postgres
 from foliot.adapters.storage.postgres.dsn import parse_dsn
 from foliot.adapters.storage.postgres.migrate import migrate
 from foliot.adapters.storage.postgres.statements import migrations
-from foliot.domain.run import Status
 from foliot.errors import SchemaTooNew, StorageError
-from foliot.ports.runs import RunFilter
 from foliot.testing.builders import a_run
 from foliot.testing.postgres import PostgresServer
 from tests.adapters.storage.postgres.fresh import fresh_database
@@ -59,25 +57,6 @@ async def test_step_by_step_leads_to_the_same_schema_as_all_at_once(
     await connection.close()
 
     assert server.sql(_SHAPE, database=name) == server.sql(_SHAPE, database=database)
-
-
-@pytest.mark.proves("M2")
-async def test_runs_that_failed_before_trouble_had_kinds_are_still_found(empty: tuple[PostgresServer, str]) -> None:
-    server, name = empty
-    server.sql("CREATE SCHEMA foliot;" + "".join(migrations()[number] for number in range(1, 5)), database=name)
-    server.sql(
-        "INSERT INTO foliot.meta (key, value) VALUES ('schema_version', '4');"
-        "INSERT INTO foliot.runs (id, project, job_id, queue, priority, trigger, status, is_trouble, due_at,"
-        " created_at, finished_at)"
-        " SELECT status, 'default', 'a', 'default', 0, 'api', status, status <> 'success', 1, 1, 1"
-        " FROM unnest('{success,failed,skipped}'::text[]) AS status",
-        database=name,
-    )
-
-    async with await open_postgres(server.dsn(name)) as storage:
-        pages = [await storage.runs.page(RunFilter(status=status)) for status in (Status.FAILED, Status.SUCCESS)]
-
-    assert [[run.id for run in page] for page in pages] == [["failed"], ["success"]]
 
 
 @pytest.mark.proves("M2", "R1-47")

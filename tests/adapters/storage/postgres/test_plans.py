@@ -18,11 +18,11 @@ RUNS = 100_000
 SCHEDULES = 30_000
 LARGE = {
     *("runs", "ready", "later", "schedules", "ticks", "holds", "planned", "pauses", "revisions", "outputs"),
-    *("executions", "steps", "notes", "gated", "endings", "decisions", "workflows"),
+    *("trees", "tree_bodies", "steps", "notes", "gated", "endings", "decisions", "workflows"),
 }
 FROM_THE_FRONT = {
     *("next_wake", "next_wake_besides", "next_due"),
-    *("upcoming_schedules", "roots_with_notes", "active_executions"),
+    *("upcoming_schedules", "active_executions"),
 }
 """These read a few rows at the front of an index: they need no condition."""
 _FILL = f"""
@@ -31,10 +31,12 @@ SELECT lpad(n::text, 26, '0'), 'default', 'report', 'default', 0, 'api', 'schedu
 FROM generate_series(1, {RUNS}) AS n;
 INSERT INTO foliot.ready SELECT 'default', n, lpad(n::text, 26, '0') FROM generate_series(1, {RUNS}) AS n;
 INSERT INTO foliot.outputs SELECT lpad(n::text, 26, '0'), '1' FROM generate_series(1, {RUNS}) AS n;
-INSERT INTO foliot.executions (run_id, project, workflow_id, version, state, unresolved, params, jobs, opened_at,
-                               deadline, is_ending, ended_at)
-SELECT lpad(n::text, 26, '0'), 'default', 'etl', 1, 1, 0, '{{}}', '{{}}', n, n, false, CASE WHEN n % 10 = 0 THEN n END
+INSERT INTO foliot.trees (run_id, project, kind, job_id, version, state, open, opened_at, root_id, depth, size,
+                          deadline, is_ending, ended_at)
+SELECT lpad(n::text, 26, '0'), 'default', 'graph', 'etl', 1, 1, 0, n, lpad(n::text, 26, '0'), 0, 2, n, false,
+       CASE WHEN n % 10 = 0 THEN n END
 FROM generate_series(1, {SCHEDULES}) AS n;
+INSERT INTO foliot.tree_bodies SELECT lpad(n::text, 26, '0'), '{{}}' FROM generate_series(1, {SCHEDULES}) AS n;
 INSERT INTO foliot.steps SELECT lpad((n % 100)::text, 26, '0'), n::text, n, 0, NULL, NULL, lpad(n::text, 26, '0'), ''
 FROM generate_series(1, {RUNS}) AS n;
 INSERT INTO foliot.notes SELECT lpad((n % 1000)::text, 26, '0'), lpad(n::text, 26, '0')
@@ -73,13 +75,14 @@ def same(value: str, count: int) -> str:
 
 
 HOT: dict[str, Any] = {
-    "claim_runs": lambda n: ("'w'", "'default'", str(n), "NULL", "10", "'1'"),
-    "claim_runs_of_queues": lambda n: ("'w'", "'{default,other}'", str(n), "NULL", "'{10,-1}'", "'{1,1}'"),
-    "claim_named_runs": lambda n: ("'w'", "'{default}'", str(n), "NULL", ids(n)),
-    "end_successes": lambda n: ("'w'", "0", "true", "NULL", numbers(n), ids(n)),
-    "exchange_runs": lambda n: ("'w'", "0", str(n), "NULL", numbers(n), ids(n), "'default'", "10", "'1'"),
-    "end_leases": lambda n: (numbers(n), ids(n), same("w", n)),
-    "lock_workflow_jobs": lambda n: ("'default'", ids(n)),
+    "claim_runs": lambda n: ("'w'", "NULL", str(n), "'default'", "10", "'1'"),
+    "claim_runs_of_queues": lambda n: ("'w'", "NULL", str(n), "'{default,other}'", "'{10,-1}'", "'{1,1}'"),
+    "claim_named_runs": lambda n: ("'w'", "NULL", str(n), "'{default}'", ids(n)),
+    "end_bare_successes": lambda n: ("'w'", "NULL", "0", numbers(n), ids(n)),
+    "end_successes": lambda n: ("'w'", "NULL", "0", numbers(n), ids(n)),
+    "exchange_runs": lambda n: ("'w'", "NULL", "0", numbers(n), ids(n), str(n), "'default'", "10", "'1'"),
+    "end_leases": lambda n: (numbers(n), ids(n), same("w", n), "NULL"),
+    "lock_jobs_of_trees": lambda n: ("'default'", ids(n)),
     "lock_jobs_of_gated": lambda n: (ids(n),),
     "end_runs": lambda n: (
         *("1", ids(n), numbers(n), same("w", n), same("1", n), numbers(n), same("1", n)),
@@ -126,7 +129,7 @@ HOT: dict[str, Any] = {
     "upcoming_schedules": lambda n: (str(n),),
     "create_runs": lambda n: (
         *("'default'", "1", ids(n), *["'{}'"] * 12, "'report'", "'default'", "0", "'api'", "1", "NULL"),
-        *("true", "60000", ids(n), same("step", n), numbers(n)),
+        *("true", "60000", ids(n), ids(n), numbers(n), numbers(n)),
     ),
     "page_job": lambda n: ("'default'", "NULL", str(n), "'report'", "NULL", "NULL"),
     "page_schedule": lambda n: ("'default'", "NULL", str(n), "NULL", "'1'", "NULL"),
@@ -137,7 +140,6 @@ HOT: dict[str, Any] = {
     "page_parts": lambda n: ("'default'", "NULL", str(n), "NULL", "NULL", "'running'", "'1'"),
     "add_notes": lambda n: (ids(n),),
     "keep_endings": lambda n: (ids(n),),
-    "watched_among": lambda n: (same("report", n),),
     "sights": lambda n: ("'default'", same("report", n), "1", "100000", "50"),
     "latest_of_status": lambda n: ("'default'", "'report'", "'{failed,skipped}'", "100000"),
     "latest_of_reason": lambda n: ("'default'", "'report'", "'{failed,skipped}'", "100000", "'{exit_code,dep_failed}'"),
@@ -149,25 +151,29 @@ HOT: dict[str, Any] = {
     "end_unstarted": lambda n: ("1", ids(n), same("skipped", n), same("dep_missing", n), "'{}'", same("no", n)),
     "go_on_alone": lambda n: (ids(n), numbers(n), same("w", n), same("1", n), numbers(n)),
     "opened_tokens": lambda n: (ids(n), numbers(n)),
-    "lock_executions": lambda n: (ids(n),),
-    "advance_executions": lambda n: (ids(n), numbers(n), same("false", n)),
+    "lock_trees": lambda n: (ids(n),),
+    "advance_trees": lambda n: (ids(n), numbers(n), same("x", n), same("false", n)),
     "change_steps": lambda n: (ids(n), numbers(n), numbers(n), *["'{}'"] * 3, same("x", n)),
     "remove_notes": lambda n: (ids(n), ids(n)),
     "remove_all_notes": lambda n: (ids(n),),
-    "end_executions": lambda n: (ids(n), "1"),
-    "end_execution_runs": lambda n: ("1", ids(n), same("failed", n), same("step_failed", n), "'{}'", same("no", n)),
-    "roots_with_notes": lambda n: (str(n),),
-    "overdue_executions": lambda n: ("1000", str(n)),
+    "end_trees": lambda n: (ids(n), "1"),
+    "end_tree_runs": lambda n: ("1", ids(n), same("failed", n), same("step_failed", n), "'{}'", same("no", n)),
+    "unsettled_trees": lambda n: ("1000", str(n), "''"),
     "get_executions": lambda n: (ids(n),),
     "active_executions": lambda n: ("''", str(n)),
     "active_of_workflow": lambda n: ("'default'", "'etl'", "''", str(n)),
-    "notes_of": lambda n: (ids(n),),
+    "notes_of_trees": lambda n: (ids(n), "1001"),
     "all_states": lambda n: ("'1'",),
-    "named_states": lambda n: ("'1'", numbers(n)),
-    "facts": lambda n: ("'1'", numbers(n)),
-    "busy_keys": lambda n: (ids(n),),
-    "request_endings": lambda n: (ids(n), "1"),
-    "open_executions": lambda n: (ids(n),),
+    "states_of_trees": lambda n: (ids(n),),
+    "named_states": lambda n: (ids(n), numbers(n)),
+    "outputs": lambda n: (ids(n), numbers(n)),
+    "busy_jobs": lambda n: ("'default'", same("report", n), ids(n), "NULL", "50"),
+    "overrides_of_runs": lambda n: (ids(n),),
+    "definitions_of_trees": lambda n: (ids(n),),
+    "ancestry": lambda n: (ids(n),),
+    "tree_states": lambda n: (ids(n),),
+    "request_tree_ends": lambda n: (ids(n), "1"),
+    "open_trees": lambda n: (ids(n),),
     "newest_versions": lambda n: ("'default'", numbers(n)),
     "named_versions": lambda n: ("'default'", numbers(n), same("1", n)),
     "page_workflows": lambda n: ("'default'", "''", str(n)),

@@ -27,7 +27,7 @@ async def test_a_run_goes_its_whole_way_behind_a_pooler(server: PostgresServer, 
                 await scene.fire_after(MINUTE)
                 await scene.create(a_run(max_concurrent=1), a_run(max_concurrent=1))
                 claims = await scene.claim()
-                await storage.logs.append([a_chunk(claims[0])])
+                await storage.work.append_log([a_chunk(claims[0])])
                 await scene.finish(*(succeeded(claim) for claim in claims))
                 claims += await scene.claim()
                 await scene.finish(succeeded(claims[-1]))

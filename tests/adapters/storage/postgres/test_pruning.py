@@ -11,8 +11,9 @@ from tests.adapters.storage.postgres.visits import rows_visited
 
 _RUNS = """
 INSERT INTO foliot.runs (id, project, job_id, queue, priority, trigger, status, due_at, created_at, finished_at,
-                         root_id)
-SELECT {id}, 'default', {job}, 'default', 0, 'api', 'success', 1, 1, 1, {root} FROM generate_series(1, {count}) AS n;
+                         root_id, parent_id)
+SELECT {id}, 'default', {job}, 'default', 0, 'api', 'success', 1, 1, 1, {root}, {root}
+FROM generate_series(1, {count}) AS n;
 """
 _BACKLOG = """
 INSERT INTO foliot.runs (id, project, job_id, queue, priority, trigger, status, due_at, created_at)
@@ -20,9 +21,9 @@ SELECT 'x' || n, 'default', 'job-1', 'default', 0, 'api', 'scheduled', 1, 1 FROM
 ANALYZE foliot.runs;
 """
 _EXECUTION = """
-INSERT INTO foliot.executions (run_id, project, workflow_id, version, state, unresolved, params, jobs, opened_at,
-                               is_ending, ended_at)
-VALUES ('whole', 'default', 'etl', 1, 1, 0, '{}', '{}', 1, false, 1);
+INSERT INTO foliot.trees (run_id, project, kind, job_id, version, state, open, opened_at, root_id, depth, size,
+                          is_ending, ended_at)
+VALUES ('whole', 'default', 'graph', 'etl', 1, 1, 0, 1, 'whole', 0, 0, false, 1);
 """
 
 

@@ -10,7 +10,7 @@ from foliot.adapters.storage.postgres import PostgresStorage, open_postgres
 from foliot.adapters.storage.postgres.database import Transaction
 from foliot.adapters.storage.postgres.logs import PostgresLogs
 from foliot.domain.instant import MINUTE
-from foliot.ports.storage import Topic
+from foliot.ports.topic import Topic
 from foliot.testing.builders import a_run, every, some_runs, succeeded
 from foliot.testing.conformance.storage.scene import Scene
 

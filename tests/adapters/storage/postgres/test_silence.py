@@ -29,7 +29,7 @@ async def relay(server: PostgresServer, tmp_path: Path) -> AsyncIterator[Relay]:
 @pytest.fixture
 async def relayed(relay: Relay, database: str, tmp_path: Path) -> AsyncIterator[PostgresStorage]:
     async with await open_postgres(f"postgresql://foliot@/{database}?host={tmp_path}&port=5432") as storage:
-        await storage.workers.register(WORKER, Millis(MINUTE))
+        await storage.work.register(WORKER, Millis(MINUTE))
         yield storage
         await relay.hang_up()
 
@@ -38,8 +38,8 @@ async def relayed(relay: Relay, database: str, tmp_path: Path) -> AsyncIterator[
 @pytest.mark.parametrize(
     "act",
     [
-        lambda storage: storage.workers.renew(WORKER.id, [], Millis(MINUTE)),
-        lambda storage: storage.runs.claim(WORKER.id, ["default"], 1),
+        lambda storage: storage.work.renew(WORKER.id, [], Millis(MINUTE)),
+        lambda storage: storage.work.claim(WORKER.id, ["default"], 1),
         lambda storage: storage.schedules.next_wake(),
     ],
     ids=["transaction", "statement", "look"],

@@ -30,10 +30,10 @@ async def storage(source: Path) -> AsyncIterator[SqliteStorage]:
 
 
 async def print_something(storage: SqliteStorage) -> None:
-    await storage.workers.register(worker := a_worker(), LEASE)
+    await storage.work.register(worker := a_worker(), LEASE)
     await storage.runs.create([a_run()])
-    [claim] = await storage.runs.claim(worker.id, ["default"], 1)
-    await storage.logs.append([a_chunk(claim)])
+    [claim] = (await storage.work.claim(worker.id, ["default"], 1)).claims
+    await storage.work.append_log([a_chunk(claim)])
 
 
 async def copy(source: Path, target: Path) -> list[Path]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from foliot.adapters.storage.sqlite.bell import SocketBell
-from foliot.ports.storage import Topic
+from foliot.ports.topic import Topic
 from tests.adapters.storage.sqlite.files import names
 
 Maker = Callable[[], SocketBell]

@@ -21,11 +21,11 @@ from foliot.testing.conformance.storage.workflows import a_workflow
 BAD = "CAST(x'7aff' AS TEXT)"
 """Comes last in every list, so that a page ends with it."""
 DOCUMENTS = {
-    *("jobs.spec", "schedules.spec", "revisions.spec", "workflows.spec", "executions.params", "executions.jobs"),
+    *("jobs.spec", "schedules.spec", "revisions.spec", "workflows.spec", "trees.held", "trees.progress"),
     *("runs.limits", "steps.blockers", "workers.queues", "events.items"),
 }
-CONSTRAINED = {"ticks.outcome", "runs.status", "steps.result"}
-"""Columns whose tables take none but certain words."""
+CONSTRAINED = {"ticks.outcome", "runs.status", "runs.parent_id", "runs.root_id", "steps.result"}
+"""Columns that take only certain words, or a value only beside another column that has one."""
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ async def a_scene(path: Path) -> Scene:
     await scene.schedule(every(60))
     await scene.schedule(every(60, job_id=JobId("sound")), schedule_id="sound")
     await storage.workflows.put({name: a_workflow("only") for name in ("a", "b")}, at=scene.now)
-    await opened(scene)
+    await opened(scene, held=("job:etl",), progress=b"{}", deadline=scene.now)
     await scene.fire_after(MINUTE)
     return scene
 
@@ -110,7 +110,7 @@ async def look_at_all(scene: Scene) -> None:
     await scene.fire_after(MINUTE)
     await scene.release()
     await scene.claim()
-    await storage.executions.unsettled(10, at=scene.now)
+    await storage.trees.unsettled(10, notes_per_tree=10, at=scene.now)
     await storage.runs.gated(10, at=scene.now)
     assert await storage.runs.page(RunFilter())
     assert len(await storage.schedules.page()) + len(await storage.executions.active()) >= 2

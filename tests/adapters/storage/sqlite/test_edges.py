@@ -46,13 +46,13 @@ async def test_settling_does_not_wake_a_schedule_that_sleeps(storage: SqliteStor
 @pytest.mark.proves("L3")
 async def test_a_worker_from_before_a_reboot_gets_nothing(storage: SqliteStorage, clock: VirtualClock) -> None:
     worker = a_worker()
-    await storage.workers.register(worker, LEASE)
+    await storage.work.register(worker, LEASE)
     await storage.runs.create([a_run()])
 
     clock.reboot()
 
-    assert await storage.runs.claim(worker.id, ["default"], 1) == []
-    assert await storage.workers.renew(worker.id, [], LEASE) is None
+    assert await storage.work.claim(worker.id, ["default"], 1) == ([], {})
+    assert await storage.work.renew(worker.id, [], LEASE) is None
     assert [state.is_alive for state in await storage.workers.all()] == [False]
 
 
@@ -78,10 +78,10 @@ async def test_a_leader_that_is_replaced_in_mid_pass_removes_nothing(tmp_path: P
 
     async with opened(path, clock=clock, inline=True, faults=replace_the_leader) as storage:
         worker = a_worker()
-        await storage.workers.register(worker, LEASE)
+        await storage.work.register(worker, LEASE)
         await storage.runs.create([a_run()])
-        [claim] = await storage.runs.claim(worker.id, ["default"], 1)
-        await storage.runs.finish([succeeded(claim)])
+        [claim] = (await storage.work.claim(worker.id, ["default"], 1)).claims
+        await storage.work.finish([succeeded(claim)])
         clock.advance(DAY)
         epoch = await storage.upkeep.lead("janitor", LEASE)
         assert epoch is not None

@@ -6,7 +6,7 @@ from pathlib import Path
 from foliot.adapters.storage.sqlite import SqliteStorage
 from foliot.domain.ids import RunId, WorkerId
 from foliot.domain.instant import MINUTE
-from foliot.ports.storage import Topic
+from foliot.ports.topic import Topic
 from foliot.testing.builders import LEASE, a_run, a_schedule, a_worker, every, fire, succeeded
 from foliot.testing.clock import VirtualClock
 from tests.adapters.storage.sqlite.files import dump, opened
@@ -14,15 +14,15 @@ from tests.adapters.storage.sqlite.files import dump, opened
 
 async def live_a_little(storage: SqliteStorage, clock: VirtualClock) -> None:
     worker = a_worker()._replace(id=WorkerId("worker"))
-    await storage.workers.register(worker, LEASE)
+    await storage.work.register(worker, LEASE)
     await storage.schedules.put([a_schedule(every(60), uid="uid")])
     clock.advance(MINUTE)
     due = await storage.schedules.due(10)
     await storage.schedules.settle([fire(one, due.now, jobs=due.jobs) for one in due.schedules])
     runs = [a_run(id=f"run-{number}", max_concurrent=2) for number in range(5)]
     await storage.runs.create(runs)
-    claims = await storage.runs.claim(worker.id, ["default"], 10)
-    await storage.runs.finish([succeeded(claim) for claim in claims])
+    claims = (await storage.work.claim(worker.id, ["default"], 10)).claims
+    await storage.work.finish([succeeded(claim) for claim in claims])
 
 
 async def test_the_same_calls_leave_the_same_rows(tmp_path: Path) -> None:

@@ -32,10 +32,10 @@ async def test_a_missing_directory_is_made(tmp_path: Path) -> None:
 
 async def test_nobody_else_can_read_what_jobs_print(tmp_path: Path) -> None:
     async with opened(tmp_path / "foliot.db") as storage:
-        await storage.workers.register(worker := a_worker(), LEASE)
+        await storage.work.register(worker := a_worker(), LEASE)
         await storage.runs.create([a_run()])
-        claims = await storage.runs.claim(worker.id, ["default"], 1)
-        await storage.logs.append([a_chunk(claims[0])])
+        [claim] = (await storage.work.claim(worker.id, ["default"], 1)).claims
+        await storage.work.append_log([a_chunk(claim)])
 
         rights = rights_of_others(tmp_path)
 
@@ -57,10 +57,10 @@ async def test_whoever_asks_for_nothing_else_keeps_every_write_through_a_power_c
     apsw.connection_hooks.append(connections.append)
     try:
         storage = await open_url(f"sqlite:///{tmp_path / 'foliot.db'}", clock=VirtualClock(), faults=lambda _: None)
-        await storage.workers.register(worker := a_worker(), LEASE)
+        await storage.work.register(worker := a_worker(), LEASE)
         await storage.runs.create([a_run()])
-        [claim] = await storage.runs.claim(worker.id, ["default"], 1)
-        await storage.logs.append([a_chunk(claim)])
+        [claim] = (await storage.work.claim(worker.id, ["default"], 1)).claims
+        await storage.work.append_log([a_chunk(claim)])
 
         writing = [one for one in connections if one.pragma("query_only") == 0]
         kept = {Path(one.db_filename("main")).name: one.pragma("synchronous") for one in writing}
@@ -377,10 +377,10 @@ async def _with_logs(directory: Path) -> tuple[Path, Path]:
     """A database and the file with what its one run has printed; both are closed."""
     path = directory / "foliot.db"
     async with opened(path) as storage:
-        await storage.workers.register(worker := a_worker(), LEASE)
+        await storage.work.register(worker := a_worker(), LEASE)
         await storage.runs.create([a_run()])
-        [claim] = await storage.runs.claim(worker.id, ["default"], 1)
-        await storage.logs.append([a_chunk(claim)])
+        [claim] = (await storage.work.claim(worker.id, ["default"], 1)).claims
+        await storage.work.append_log([a_chunk(claim)])
     return path, directory / "foliot.db-logs"
 
 

@@ -20,20 +20,20 @@ import asyncio, json, pathlib, sys
 from foliot.adapters.clock import SystemClock
 from foliot.adapters.storage.sqlite import SqliteStorage
 from foliot.domain.lease import Finish, Worker
-from foliot.domain.run import Ended, Status
-from foliot.ports.storage import Topic
+from foliot.domain.outcome import Success
+from foliot.ports.topic import Topic
 
 async def main(path, name):
     storage = await SqliteStorage.open(path, clock=SystemClock(), synchronous="NORMAL")
-    await storage.workers.register(Worker(name, name, ("default",), 10), 60_000)
+    await storage.work.register(Worker(name, name, ("default",), 10), 60_000)
     print(json.dumps("ready"), flush=True)
     bell, done = storage.signal(Topic.RUNS), []
     while "last" not in done:
         await bell.wait()
         bell.clear()
-        while claims := await storage.runs.claim(name, ["default", name], 5):
+        while claims := (await storage.work.claim(name, ["default", name], 5)).claims:
             done += [claim.job_id for claim in claims if claim.queue == name] + [c.run_id for c in claims]
-            await storage.runs.finish([Finish(claim, Ended(Status.SUCCESS)) for claim in claims])
+            await storage.work.finish([Finish(c.run_id, c.worker_id, c.token, Success()) for c in claims])
     print(json.dumps([run_id for run_id in done if run_id != "last"]), flush=True)
     await storage.close()
 

@@ -41,8 +41,8 @@ def queries() -> Iterator[tuple[str, str]]:
     choices = ((None, *Status), (None, JobId("a")), (None, ScheduleId("b")), (None, RunId("c")))
     for status, job_id, schedule_id, root in product(*choices):
         name = f"page_runs {status or 'any'} {job_id or ''} {schedule_id or ''} {root or ''}"
-        yield name, page_query(RunFilter(job_id, schedule_id, status, root=root))
-        yield f"{name} ids", page_query(RunFilter(job_id, schedule_id, status, root=root), "page_ids")
+        yield name, page_query(RunFilter(job_id, schedule_id, status, root_id=root))
+        yield f"{name} ids", page_query(RunFilter(job_id, schedule_id, status, root_id=root), "page_ids")
 
 
 @pytest.fixture

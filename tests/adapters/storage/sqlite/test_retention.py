@@ -23,12 +23,12 @@ async def prune(storage: SqliteStorage, *, limit: int, **ages: int) -> Pruned:
 
 async def run_some(storage: SqliteStorage, how_many: int, *, has_log: bool = False) -> None:
     worker = a_worker()
-    await storage.workers.register(worker, LEASE)
+    await storage.work.register(worker, LEASE)
     await storage.runs.create(some_runs(how_many))
-    claims = await storage.runs.claim(worker.id, ["default"], how_many)
+    claims = (await storage.work.claim(worker.id, ["default"], how_many)).claims
     if has_log:
-        await storage.logs.append([a_chunk(claim) for claim in claims])
-    await storage.runs.finish([succeeded(claim) for claim in claims])
+        await storage.work.append_log([a_chunk(claim) for claim in claims])
+    await storage.work.finish([succeeded(claim) for claim in claims])
 
 
 async def test_runs_that_wait_for_next_year_do_not_stand_in_the_way(
@@ -60,10 +60,10 @@ async def test_the_surplus_of_a_job_goes_piece_by_piece(storage: SqliteStorage, 
 
 async def test_the_log_of_a_long_run_does_not_keep_the_others(storage: SqliteStorage, clock: VirtualClock) -> None:
     worker = a_worker()
-    await storage.workers.register(worker, LEASE)
+    await storage.work.register(worker, LEASE)
     await storage.runs.create([a_run()])
-    [long] = await storage.runs.claim(worker.id, ["default"], 1)
-    await storage.logs.append([a_chunk(long, seq=seq) for seq in range(20)])
+    [long] = (await storage.work.claim(worker.id, ["default"], 1)).claims
+    await storage.work.append_log([a_chunk(long, seq=seq) for seq in range(20)])
     await run_some(storage, 5, has_log=True)
     clock.advance(DAY)
 

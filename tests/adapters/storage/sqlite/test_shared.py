@@ -5,16 +5,13 @@ from pathlib import Path
 import pytest
 
 from foliot.adapters.storage.documents import storable
+from foliot.adapters.storage.finish_plan import is_repeated
 from foliot.adapters.storage.queries import load_queries
-from foliot.adapters.storage.verdicts import is_repeated
-from foliot.domain.instant import Millis
-from foliot.domain.outcome import Reason
-from foliot.domain.run import Again, Ended, GivenBack, Status, Verdict
+from foliot.domain.outcome import Cancelled, Failure, Interrupted, Lost, Outcome, Reason, Success, TimedOut
 
-SUCCESS = Ended(Status.SUCCESS)
-FAILURE = Ended(Status.FAILED, Reason.EXIT_CODE, "exit 1", 1)
-RETRY = Again(Millis(0), Status.FAILED, Reason.EXIT_CODE)
-LOST = Again(Millis(0), Status.FAILED, Reason.LEASE_LOST, was_lost=True)
+SUCCESS = Success()
+FAILURE = Failure("exit 1", Reason.EXIT_CODE, 1, retryable=False)
+RETRY = Failure("exit 1", Reason.EXIT_CODE, 1)
 
 
 def test_queries_are_found_by_name_without_their_comments(tmp_path: Path) -> None:
@@ -48,25 +45,32 @@ def test_text_that_no_database_takes_is_written_out(text: str | None, stored: st
 
 @pytest.mark.proves("L2", "M4")
 @pytest.mark.parametrize(
-    ("verdict", "status", "reason", "answer"),
+    ("outcome", "status", "reason", "answer"),
     [
         (SUCCESS, "success", None, True),
         (FAILURE, "failed", "exit_code", True),
         (RETRY, "failed", "exit_code", True),
         (RETRY, "cancelled", "cancelled", True),
-        (GivenBack(), "cancelled", "cancelled", True),
+        (Interrupted(), "cancelled", "cancelled", True),
+        (Interrupted(), "failed", "restart", True),
+        (Cancelled(), "cancelled", "cancelled", True),
+        (TimedOut("late"), "timeout", "timeout", True),
+        (TimedOut("late"), "cancelled", "cancelled", True),
+        (Lost(), "cancelled", "cancelled", True),
         (SUCCESS, "failed", "output", True),
         (RETRY, "failed", "output", True),
-        (LOST, "failed", "lease_lost", True),
+        (Lost(), "failed", "lease_lost", True),
         (SUCCESS, "failed", "lease_lost", False),
         (SUCCESS, "cancelled", "cancelled", False),
         (FAILURE, "failed", "lease_lost", False),
+        (FAILURE, "cancelled", "cancelled", False),
+        (TimedOut("late"), "failed", "lease_lost", False),
         (RETRY, "failed", "lease_lost", False),
-        (LOST, "success", None, False),
-        (GivenBack(), "failed", "lease_lost", False),
+        (Lost(), "success", None, False),
+        (Interrupted(), "failed", "lease_lost", False),
     ],
 )
 def test_only_the_same_ending_is_the_same_finish_repeated(
-    verdict: Verdict, status: str, reason: str | None, answer: bool
+    outcome: Outcome, status: str, reason: str | None, answer: bool
 ) -> None:
-    assert is_repeated(verdict, status, reason) is answer
+    assert is_repeated(outcome, status, reason) is answer

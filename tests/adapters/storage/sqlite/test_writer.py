@@ -14,7 +14,7 @@ from foliot.adapters.storage.sqlite.committer import Bulk, Committer, Operation,
 from foliot.adapters.storage.sqlite.line import Line
 from foliot.adapters.storage.sqlite.writer import MAX_BATCH, InlineWriter, ThreadWriter
 from foliot.errors import InvalidInput, StorageUnavailable
-from foliot.ports.storage import Topic
+from foliot.ports.topic import Topic
 from foliot.testing.clock import VirtualClock
 from tests.adapters.storage.sqlite.files import rows
 

@@ -15,7 +15,7 @@ from uuid import uuid4
 import asyncpg
 
 from foliot.adapters.storage.postgres.trouble import BROKEN, READ_ONLY
-from foliot.ports.storage import Topic
+from foliot.ports.topic import Topic
 
 log = logging.getLogger(__name__)
 

@@ -1,7 +1,7 @@
 """Ending runs on request.
 
 A run that has not started stands in one place, and whoever takes it from there owns it. The places are asked in the
-order in which runs pass through them (later, gated, holds, ready, leases, executions), each in a statement of its own,
+order in which runs pass through them (later, gated, holds, ready, leases, trees), each in a statement of its own,
 so that a run that moves on under our eyes is met at its next place. One that is handed back by its worker meanwhile is
 asked for again.
 """
@@ -11,14 +11,14 @@ from typing import Final
 
 from foliot.adapters.storage import notices
 from foliot.adapters.storage.postgres.database import Transaction
-from foliot.adapters.storage.postgres.endings import follow_ends, note_roots
+from foliot.adapters.storage.postgres.endings import follow_ends, note_trees
 from foliot.adapters.storage.postgres.impossible import is_possible, possible_ones
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
 from foliot.domain.lease import CancelAnswer
 from foliot.domain.run import Status
-from foliot.ports.storage import Topic
+from foliot.ports.topic import Topic
 
 Answers = dict[RunId, CancelAnswer]
 
@@ -27,6 +27,8 @@ _ROUNDS: Final = 10
 
 async def cancel_runs(transaction: Transaction, run_ids: Collection[RunId], now: Instant) -> Answers:
     answers = {run_id: CancelAnswer.NOT_FOUND for run_id in run_ids if not is_possible(run_id)}
+    # Trees are locked before limits, as settling does.
+    await transaction.rows("lock_trees", possible_ones(run_ids))
     # Admission moves waiting runs on while it holds their limits: with those locked, nobody is halfway.
     if keys := await transaction.column("held_keys", possible_ones(run_ids)):
         await transaction.rows("lock_limits", sorted(keys))
@@ -38,7 +40,7 @@ async def cancel_runs(transaction: Transaction, run_ids: Collection[RunId], now:
         open_ids = [run_id for run_id in open_ids if run_id not in answers]
         answers |= await _ask_workers(transaction, open_ids, now)
         open_ids = [run_id for run_id in open_ids if run_id not in answers]
-        answers |= await _ask_executions(transaction, open_ids, now)
+        answers |= await _ask_trees(transaction, open_ids, now)
         answers |= await _look_up(transaction, [run_id for run_id in open_ids if run_id not in answers])
     return answers
 
@@ -87,14 +89,14 @@ async def _ask_workers(transaction: Transaction, run_ids: list[RunId], now: Inst
     return dict.fromkeys(pending, CancelAnswer.PENDING) | dict.fromkeys(asked, CancelAnswer.REQUESTED)
 
 
-async def _ask_executions(transaction: Transaction, run_ids: list[RunId], now: Instant) -> Answers:
-    """An execution has no worker: whoever settles it is told."""
+async def _ask_trees(transaction: Transaction, run_ids: list[RunId], now: Instant) -> Answers:
+    """A tree has no worker: the settler gets a note about it."""
     if not run_ids:
         return {}
-    asked = await transaction.column("request_endings", run_ids, now)
-    await note_roots(transaction, asked)
+    asked = await transaction.column("request_tree_ends", run_ids, now)
+    await note_trees(transaction, asked)
     transaction.note(EventKind.RUNS_CANCEL_REQUESTED, notices.cancel_requested(asked))
-    pending = await transaction.column("open_executions", [run_id for run_id in run_ids if run_id not in asked])
+    pending = await transaction.column("open_trees", [run_id for run_id in run_ids if run_id not in asked])
     return dict.fromkeys(pending, CancelAnswer.PENDING) | dict.fromkeys(asked, CancelAnswer.REQUESTED)
 
 

@@ -11,7 +11,7 @@ from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
 from foliot.domain.run import PRIORITY_STEP, NewRun
-from foliot.ports.storage import Topic
+from foliot.ports.topic import Topic, topics_of_ready
 
 Answers = dict[RunId, RunId]
 """For each run that was asked for: the run that answers."""
@@ -43,8 +43,8 @@ async def create_runs(
     stored: set[RunId] = set()
     if wanted:
         arrays, values = _columns(wanted)
-        parts = columns((run.root, run.role, run.item) for run in wanted)
-        given = (*arrays, *values, are_ready, PRIORITY_STEP, *parts)
+        places = columns((run.parent_id, run.root_id, run.child_key, run.definition_id) for run in wanted)
+        given = (*arrays, *values, are_ready, PRIORITY_STEP, *places)
         stored.update(await transaction.column("create_runs", project, now, *given))
     fresh = [run for run in wanted if run.id in stored]
     transaction.note(EventKind.RUNS_CREATED, created(fresh))
@@ -52,15 +52,15 @@ async def create_runs(
 
 
 def are_plain(runs: Sequence[NewRun]) -> bool:
-    """Whether `create_plain_runs` will do: no keys to take, no places to wait for, nobody to answer to."""
+    """Whether `create_plain_runs` will do: no keys to take, no places to wait for, no parent, no tick."""
     if not all(map(_is_plain, runs)):
         return False
     different = {id(run.options): run for run in runs}
-    return not any(run.options.limits(run.job_id) for run in different.values())
+    return not any(run.limits for run in different.values())
 
 
 def _is_plain(run: NewRun) -> bool:
-    return run.dedupe_key is None and run.root is None and run.tick is None and not run.is_gated
+    return run.dedupe_key is None and run.parent_id is None and run.tick is None and not run.is_gated
 
 
 async def create_plain_runs(transaction: Transaction, project: str, runs: Sequence[NewRun], at: Instant | None) -> None:
@@ -80,7 +80,7 @@ async def create_plain_runs(transaction: Transaction, project: str, runs: Sequen
     now = await transaction.value("create_plain_runs", project, at, PRIORITY_STEP, *event, ids, *arrays, *values)
     if at is None:
         transaction.clock.learn(now, asked)
-    transaction.topics |= {Topic.RUNS} if min(due) <= now else set()
+    transaction.topics |= topics_of_ready(one.queue for one in options) if min(due) <= now else set()
     transaction.topics |= {Topic.LATER} if max(due) > now else set()
 
 
@@ -106,7 +106,7 @@ def _row(run: NewRun) -> tuple[object, ...]:
         run.due_at,
         None if run.payload is None else run.payload.decode(),
         None if run.overrides is None else run.overrides.decode(),
-        encode_limits(options.limits(run.job_id)),
+        encode_limits(run.limits),
         *(run.tick or (None, None, run.scheduled_for, None)),
     )
 

@@ -32,7 +32,7 @@ from foliot.adapters.storage.postgres.trouble import BROKEN, READ_ONLY, is_bad_d
 from foliot.domain.events import EventKind
 from foliot.domain.instant import Instant
 from foliot.errors import Unstorable
-from foliot.ports.storage import Topic
+from foliot.ports.topic import Topic
 
 S = TypeVar("S")
 T = TypeVar("T")

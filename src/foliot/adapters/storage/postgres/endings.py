@@ -1,6 +1,6 @@
 """What follows when runs have ended, whatever ended them; and looking back at how the runs of a job ended.
 
-A run that is a part of another one leaves a note for it (`notes`). The ends of jobs that gates look at are kept in
+A child leaves a note for its parent (`notes`). The ends of jobs that gates look at are kept in
 order of time (`endings`), so that the latest is found by one look, whatever the history.
 """
 
@@ -11,41 +11,31 @@ from foliot.adapters.storage.postgres.database import Database, Transaction
 from foliot.domain.gate.decision import End, Sight
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant
-from foliot.domain.lease import Claim
 from foliot.domain.outcome import Reason
 from foliot.domain.run import Status
-from foliot.ports.storage import Topic
+from foliot.ports.topic import Topic
 
-_LOOK_BACK: Final = 50
+LOOK_BACK: Final = 50
 """Among how many of a job's newest runs one is looked for that is expected."""
 
 
 async def follow_ends(transaction: Transaction, run_ids: Collection[RunId]) -> None:
-    """These runs are terminal now: tell their roots, and whoever looks at their jobs."""
+    """These runs are terminal now: leave notes for their parents, and keep their ends if their jobs are watched."""
     if run_ids:
-        await follow_parts(transaction, run_ids)
+        await add_notes(transaction, run_ids)
         await transaction.run("keep_endings", list(run_ids))
 
 
-async def follow_parts(transaction: Transaction, run_ids: Collection[RunId]) -> None:
-    """Tell the roots of these runs alone."""
+async def add_notes(transaction: Transaction, run_ids: Collection[RunId]) -> None:
+    """Leave notes for the parents of these runs, as far as they have one."""
     if run_ids and await transaction.rows("add_notes", list(run_ids)):
         transaction.topics.add(Topic.NOTES)
 
 
-async def follow_finished(transaction: Transaction, claims: Sequence[Claim]) -> None:
-    """As above; nothing is written, and one look taken, where nobody asks for it."""
-    if not claims:
-        return
-    is_part = any(claim.root is not None for claim in claims)
-    if is_part or await transaction.rows("watched_among", list({claim.job_id for claim in claims})):
-        await follow_ends(transaction, [claim.run_id for claim in claims])
-
-
-async def note_roots(transaction: Transaction, run_ids: Collection[RunId]) -> None:
-    """Let these executions be looked at."""
+async def note_trees(transaction: Transaction, run_ids: Collection[RunId]) -> None:
+    """Let these trees be looked at."""
     if run_ids:
-        await transaction.run("note_roots", list(run_ids))
+        await transaction.run("note_trees", list(run_ids))
         transaction.topics.add(Topic.NOTES)
 
 
@@ -62,7 +52,7 @@ async def watch(transaction: Transaction, project: str, job_ids: Collection[JobI
 async def sights(
     database: Database, project: str, job_ids: Collection[JobId], after: Instant, until: Instant
 ) -> dict[JobId, Sight]:
-    rows = await database.rows("sights", project, list(job_ids), after, until, _LOOK_BACK)
+    rows = await database.rows("sights", project, list(job_ids), after, until, LOOK_BACK)
     seen = {
         JobId(job_id): Sight(None if end[0] is None else _end_of(end), is_expected)
         for job_id, *end, is_expected in rows

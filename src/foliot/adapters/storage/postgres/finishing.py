@@ -1,164 +1,182 @@
 """What ended attempts leave behind.
 
-Deleting the lease is the fence: who has no current token deletes nothing, and so writes nothing. All that follows is
-joined by the id alone, because a plan that filters runs by their status may read all of them.
+Deleting the lease is the fence: a token that is not current deletes nothing, and so nothing is written. All that
+follows is joined by the id alone, because a plan that filters runs by their status may read all of them.
 
-Most attempts succeed and leave nothing but the fact. Those take one statement, which needs no transaction around it.
+Most attempts succeed and have no output. Those take one statement, which needs no transaction around it (`succeed`,
+`exchange_successes`).
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple, TypeGuard
+from typing import Any, Final
 
 from foliot.adapters.storage import notices
+from foliot.adapters.storage.definitions import Reference
 from foliot.adapters.storage.documents import storable
+from foliot.adapters.storage.finish_plan import (
+    FinishPlan,
+    Lease,
+    LeasedRun,
+    is_plain,
+    is_repeated,
+    plan_finishes,
+)
 from foliot.adapters.storage.postgres.arrays import columns
 from foliot.adapters.storage.postgres.database import Transaction
-from foliot.adapters.storage.postgres.endings import follow_finished, follow_parts
+from foliot.adapters.storage.postgres.definitions import DefinitionReader
+from foliot.adapters.storage.postgres.endings import add_notes
 from foliot.adapters.storage.postgres.front import Front
 from foliot.adapters.storage.postgres.placing import Standing, place, put_ready
 from foliot.adapters.storage.rows import Row
-from foliot.adapters.storage.verdicts import Held, Sorted, is_repeated, sort_finishes
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId, Token, WorkerId
 from foliot.domain.instant import Instant, later
-from foliot.domain.lease import Claim, Finish
+from foliot.domain.job import Options
+from foliot.domain.lease import Finish
 from foliot.domain.limits import OVERLAP_PREFIX
-from foliot.domain.run import Again, Ended, Status, Verdict
+from foliot.domain.outcome import Failure, Interrupted, Lost, Outcome, TimedOut
+from foliot.domain.run import Again, Ended
+from foliot.ports.topic import Topic
 
-_Alike = tuple[WorkerId, int | None]
-"""What plain successes have in common that one statement saves: worker and exit code."""
+_NO_OPTIONS: Final = Options()
 
+LeaseName = tuple[Token, RunId, WorkerId]
+"""What names a lease."""
 
-class _Lease(NamedTuple):
-    """A lease that was ended here: the facts about an attempt come from it, not from whoever reports."""
-
-    token: Token
-    run_id: RunId
-    worker_id: WorkerId
-    attempt: int
-    started_at: Instant
+# -- plain successes, in one statement
 
 
-def are_bare(finishes: Sequence[Finish]) -> bool:
-    """Whether `finish_bare` will do: successes of one worker that say nothing, free no place, tell nobody."""
-    worker_id, verdict = finishes[0].claim.worker_id, finishes[0].verdict
-    return _is_plain(verdict) and all(
-        (finish.verdict is verdict or finish.verdict == verdict)
-        and (claim := finish.claim).worker_id == worker_id
-        and claim.root is None
-        and not _has_place(claim)
+def divided(finishes: Iterable[Finish]) -> tuple[list[list[Finish]], list[Finish]]:
+    """Plain successes, those of one worker with one exit code together, and all others."""
+    plain: dict[tuple[WorkerId, int | None], list[Finish]] = {}
+    others: list[Finish] = []
+    for finish in finishes:
+        outcome = finish.outcome
+        if is_plain(outcome):
+            plain.setdefault((finish.worker_id, outcome.exit_code), []).append(finish)
+        else:
+            others.append(finish)
+    return list(plain.values()), others
+
+
+def are_alike(finishes: Sequence[Finish]) -> bool:
+    """Whether all are plain successes of one worker with one exit code."""
+    worker_id, outcome = finishes[0].worker_id, finishes[0].outcome
+    return is_plain(outcome) and all(
+        (finish.outcome is outcome or finish.outcome == outcome) and finish.worker_id == worker_id
         for finish in finishes
     )
 
 
-async def finish_bare(transaction: Transaction, finishes: Sequence[Finish], at: Instant | None) -> list[Token]:
-    """Save bare successes, in one statement, and return the tokens that are not current."""
-    saved = await _succeed(transaction, finishes, at, is_noted=True)
-    return await _stale(transaction, [finish for finish in finishes if finish.claim.token not in saved])
+async def succeed(
+    transaction: Transaction, finishes: Sequence[Finish], at: Instant | None, *, are_bare: bool
+) -> tuple[Collection[Token], Collection[str]]:
+    """Save plain successes that are alike, with `are_bare` only those of bare runs. Returns the tokens of those saved,
+    and the limits whose places are free."""
+    worker_id, exit_code, tokens, run_ids = _in_common(finishes)
+    query = "end_bare_successes" if are_bare else "end_successes"
+    [(saved, keys, has_notes)] = await transaction.rows(query, worker_id, at, exit_code, tokens, run_ids)
+    transaction.topics |= {Topic.NOTES} if has_notes else set()
+    return set(saved), keys
 
 
-async def exchange_bare(
+async def exchange_successes(
     transaction: Transaction, finishes: Sequence[Finish], queue: str, front: Front, limit: int, at: Instant | None
-) -> tuple[list[Token], list[Row]]:
-    """Save bare successes and claim runs for their worker, in one statement: stale tokens, and rows of claims."""
+) -> tuple[int, list[Row]]:
+    """Save plain successes of bare runs and claim runs for their worker: how many were saved, and rows of claims."""
     worker_id, exit_code, tokens, run_ids = _in_common(finishes)
     with front.looking([queue], limit) as [behind]:
-        values = worker_id, exit_code, limit, at, tokens, run_ids, queue, *behind
+        values = worker_id, at, exit_code, tokens, run_ids, limit, queue, *behind
         rows = await transaction.rows("exchange_runs", *values)
     *_, saved = rows[0]
-    granted = [row for row in rows if row[0] is not None]
-    return ([] if saved == len(finishes) else await _stale(transaction, finishes)), granted
-
-
-async def finish_runs(transaction: Transaction, finishes: Sequence[Finish], at: Instant | None) -> list[Token]:
-    """Save what is current, and return the tokens that are not."""
-    plain, others = _divided(finishes)
-    ended, unknown = await _succeed_all(transaction, plain, at)
-    items = notices.succeeded(ended)
-    if others:
-        result = await _sort_out(transaction, others, await transaction.now(at))
-        items += notices.ended(result)
-        unknown += result.unknown
-    transaction.note(EventKind.RUNS_ENDED, items)
-    return await _stale(transaction, unknown)
-
-
-def _divided(finishes: Iterable[Finish]) -> tuple[dict[_Alike, list[Finish]], list[Finish]]:
-    """Plain successes, and all the others."""
-    plain: dict[_Alike, list[Finish]] = {}
-    others: list[Finish] = []
-    for finish in finishes:
-        claim, verdict = finish.claim, finish.verdict
-        if _is_plain(verdict):
-            plain.setdefault((claim.worker_id, verdict.exit_code), []).append(finish)
-        else:
-            others.append(finish)
-    return plain, others
-
-
-def _is_plain(verdict: Verdict) -> TypeGuard[Ended]:
-    return (
-        type(verdict) is Ended
-        and verdict.status is Status.SUCCESS
-        and verdict.output is None
-        and verdict.reason is None
-        and verdict.error is None
-    )
-
-
-async def _succeed_all(
-    transaction: Transaction, finishes: Mapping[_Alike, Sequence[Finish]], at: Instant | None
-) -> tuple[list[Claim], list[Finish]]:
-    """Save plain successes. What was saved, and the finishes whose token is not current, come back."""
-    unknown: list[Finish] = []
-    ended: list[Claim] = []
-    for group in finishes.values():
-        asked = {finish.claim.token: finish for finish in group}
-        saved = await _succeed(transaction, list(asked.values()), at, is_noted=False)
-        ended += [finish.claim for token, finish in asked.items() if token in saved]
-        unknown += [finish for token, finish in asked.items() if token not in saved]
-    await _release(transaction, "release_holds", ended)
-    parts = [claim.run_id for claim in ended if claim.root is not None]
-    await follow_parts(transaction, parts)
-    return ended, unknown
-
-
-async def _succeed(
-    transaction: Transaction, finishes: Sequence[Finish], at: Instant | None, *, is_noted: bool
-) -> Collection[Token]:
-    """Save plain successes that are alike, with their event where it is to be noted. The tokens that were current."""
-    worker_id, exit_code, tokens, run_ids = _in_common(finishes)
-    values = worker_id, exit_code, is_noted, at, tokens, run_ids
-    [(transaction.at, saved)] = await transaction.rows("end_successes", *values)
-    return set(saved)
+    return saved, [row for row in rows if row[0] is not None]
 
 
 def _in_common(finishes: Sequence[Finish]) -> tuple[WorkerId, int | None, list[Token], list[RunId]]:
-    """Plain successes that are alike: what they say, and their leases."""
-    claim, verdict = finishes[0].claim, finishes[0].verdict
-    exit_code = verdict.exit_code if isinstance(verdict, Ended) else None
-    tokens, run_ids = [finish.claim.token for finish in finishes], [finish.claim.run_id for finish in finishes]
-    return claim.worker_id, exit_code, tokens, run_ids
+    first = finishes[0]
+    exit_code = first.outcome.exit_code if is_plain(first.outcome) else None
+    return first.worker_id, exit_code, [one.token for one in finishes], [one.run_id for one in finishes]
 
 
-async def _sort_out(transaction: Transaction, finishes: Sequence[Finish], now: Instant) -> Sorted:
-    """Save whatever else may have happened, as far as its token is current."""
-    claims = [finish.claim for finish in finishes]
-    named = [(claim.token, claim.run_id, claim.worker_id) for claim in claims]
-    rows = await transaction.rows("end_leases", *columns(named))
-    held = {row["token"]: Held(row["run_id"], row["worker_id"], row["cancel_at"]) for row in rows}
-    leases = {row["token"]: _Lease(*row[:5]) for row in rows}
-    result = ended, again, given_back, _ = sort_finishes(finishes, held)
-    await _end(transaction, [(leases[claim.token], verdict) for claim, verdict in ended], now)
-    await _release(transaction, "release_holds", [claim for claim, _ in ended])
-    await _release(transaction, "release_places", [claim for claim, _ in again], OVERLAP_PREFIX)
-    await _retry(transaction, [(leases[claim.token], verdict) for claim, verdict in again], now)
-    await put_ready(transaction, [Standing.of_claim(claim) for claim in given_back])
-    await follow_finished(transaction, [claim for claim, _ in ended])
-    return result
+# -- all others
 
 
-async def _end(transaction: Transaction, ended: Sequence[tuple[_Lease, Ended]], now: Instant) -> None:
+async def finish_runs(
+    transaction: Transaction, definitions: DefinitionReader, finishes: Sequence[Finish], at: Instant | None
+) -> list[Token]:
+    """Save the finishes whose token is current. Returns the other tokens, without those that were saved before."""
+    outcomes = {finish.token: finish.outcome for finish in finishes}
+    named = [(finish.token, finish.run_id, finish.worker_id) for finish in finishes]
+    rows = await _end_leases(transaction, named, at)
+    leases = await _decidable(transaction, definitions, rows, outcomes)
+    plan = plan_finishes(finishes, leases)
+    await save_plan(transaction, plan)
+    return await _stale(transaction, plan.unknown)
+
+
+async def end_leases(transaction: Transaction, named: Sequence[LeaseName], at: Instant | None) -> list[Lease]:
+    """End those of the leases that are current, and return them, without the options of their runs."""
+    return [_lease_of(row) for row in await _end_leases(transaction, named, at)]
+
+
+async def save_plan(transaction: Transaction, plan: FinishPlan) -> None:
+    """Save what was decided about attempts whose leases have just been ended."""
+    now = transaction.at
+    ended = [lease for lease, _ in plan.ended]
+    await _end(transaction, plan.ended, now)
+    await _release(transaction, "release_holds", ended)
+    await _release(transaction, "release_places", [lease for lease, _ in plan.again], OVERLAP_PREFIX)
+    await _retry(transaction, plan.again, now)
+    await put_ready(transaction, [Standing.of_lease(lease) for lease in plan.given_back])
+    await add_notes(transaction, [lease.run_id for lease in ended if lease.run.parent_id is not None])
+    transaction.note(EventKind.RUNS_ENDED, notices.ended(plan))
+
+
+async def _end_leases(transaction: Transaction, named: Sequence[LeaseName], at: Instant | None) -> list[Any]:
+    asked = transaction.clock.elapsed()
+    rows = await transaction.rows("end_leases", *columns(named), at) if named else []
+    if rows:
+        transaction.at = rows[0]["now"]
+        if at is None:
+            transaction.clock.learn(transaction.at, asked)
+    return rows
+
+
+def _lease_of(row: Any, options: Options = _NO_OPTIONS) -> Lease:
+    lease, run = tuple(row[:7]), tuple(row[7:15])
+    return Lease(*(*lease, LeasedRun(*(*run, options))))
+
+
+async def _decidable(
+    transaction: Transaction, definitions: DefinitionReader, rows: Sequence[Any], outcomes: Mapping[Token, Outcome]
+) -> dict[Token, Lease]:
+    """The leases, with the options of those runs that may be tried again."""
+    asked = {
+        row["token"]: Reference(row["job_id"], row["revision"], row["definition_id"])
+        for row in rows
+        if _may_be_tried_again(outcomes[row["token"]])
+    }
+    known = await definitions.find(transaction, set(asked.values())) if asked else {}
+    leases: dict[Token, Lease] = {}
+    for row in rows:
+        token, options = row["token"], _NO_OPTIONS
+        if token in asked:
+            overrides = row["overrides"]
+            options = known[asked[token].id].options(None if overrides is None else overrides.encode())
+        leases[token] = _lease_of(row, options)
+    return leases
+
+
+def _may_be_tried_again(outcome: Outcome) -> bool:
+    match outcome:
+        case Failure(retryable=retryable):
+            return retryable
+        case TimedOut() | Lost() | Interrupted():
+            return True
+    return False
+
+
+async def _end(transaction: Transaction, ended: Sequence[tuple[Lease, Ended]], now: Instant) -> None:
     if not ended:
         return
     rows = [
@@ -174,7 +192,7 @@ async def _end(transaction: Transaction, ended: Sequence[tuple[_Lease, Ended]], 
         await transaction.run("add_outputs", *columns(outputs))
 
 
-async def _retry(transaction: Transaction, again: Sequence[tuple[_Lease, Again]], now: Instant) -> None:
+async def _retry(transaction: Transaction, again: Sequence[tuple[Lease, Again]], now: Instant) -> None:
     """Keep the attempt as a record, and let the run wait for the next one."""
     if not again:
         return
@@ -197,27 +215,23 @@ async def _retry(transaction: Transaction, again: Sequence[tuple[_Lease, Again]]
     await place(transaction, [Standing.of_row(*row) for row in rows], now)
 
 
-async def _release(transaction: Transaction, query: str, claims: Iterable[Claim], *values: object) -> None:
+async def _release(transaction: Transaction, query: str, leases: Iterable[Lease], *values: object) -> None:
     """Give back the places of those that may have some."""
-    holders = [claim.run_id for claim in claims if _has_place(claim)]
+    holders = [lease.run_id for lease in leases if lease.run.has_places]
     if holders:
         transaction.keys.update(await transaction.column(query, holders, *values))
 
 
-def _has_place(claim: Claim) -> bool:
-    return bool(claim.limit_keys) or claim.tick is not None
-
-
 async def _stale(transaction: Transaction, unknown: Sequence[Finish]) -> list[Token]:
-    """Those of the unknown ones that were not saved before, exactly so."""
+    """The tokens of finishes that were not saved before with the same outcome."""
     if not unknown:
         return []
-    run_ids, tokens = [finish.claim.run_id for finish in unknown], [finish.claim.token for finish in unknown]
+    run_ids, tokens = [finish.run_id for finish in unknown], [finish.token for finish in unknown]
     saved = {row["token"]: row for row in await transaction.rows("saved_endings", run_ids, tokens)}
     return [
-        finish.claim.token
+        finish.token
         for finish in unknown
-        if (row := saved.get(finish.claim.token)) is None
-        or row["run_id"] != finish.claim.run_id
-        or not is_repeated(finish.verdict, row["status"], row["reason"])
+        if (row := saved.get(finish.token)) is None
+        or row["run_id"] != finish.run_id
+        or not is_repeated(finish.outcome, row["status"], row["reason"])
     ]

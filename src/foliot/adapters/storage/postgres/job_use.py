@@ -29,6 +29,6 @@ async def _refuse_open_executions(transaction: Transaction, project: str, names:
     uses = columns(execution_uses(names, references))
     for row in await transaction.rows("execution_that_names", project, *uses):
         raise used_by_execution(*row)
-    for run_id, workflow_id, jobs in await transaction.rows("copies_that_name", project, common_text(names)):
-        if (named := named_in_copies(jobs, names)) is not None:
+    for run_id, workflow_id, body in await transaction.rows("copies_that_name", project, common_text(names)):
+        if (named := named_in_copies(body, names)) is not None:
             raise used_by_execution(named, run_id, workflow_id)

@@ -19,13 +19,7 @@ class PostgresLogs:
         self._database = database
 
     async def append(self, chunks: Sequence[LogChunk]) -> list[Token]:
-        if not chunks:
-            return []
-        saved = set(await divide(chunks, self._append))
-        return list(dict.fromkeys(chunk.token for chunk in chunks if (chunk.token, chunk.seq) not in saved))
-
-    async def _append(self, chunks: Sequence[LogChunk]) -> list[tuple[Token, int]]:
-        return await self._database.write("append", partial(_append, chunks=chunks))
+        return await append_chunks(self._database, chunks)
 
     async def read(
         self, run_id: RunId, *, after: tuple[Token, int] | None = None, limit: int = 1_000
@@ -46,6 +40,16 @@ class PostgresLogs:
 
     async def kept_from(self) -> Instant | None:
         return kept_from(await self._database.value("logs_kept_from"))
+
+
+async def append_chunks(database: Database, chunks: Sequence[LogChunk]) -> list[Token]:
+    """Save the chunks of current leases, and return the tokens of the others."""
+
+    async def save(some: Sequence[LogChunk]) -> list[tuple[Token, int]]:
+        return await database.write("append", partial(_append, chunks=some))
+
+    saved = set(await divide(chunks, save)) if chunks else set()
+    return list(dict.fromkeys(chunk.token for chunk in chunks if (chunk.token, chunk.seq) not in saved))
 
 
 async def _append(transaction: Transaction, *, chunks: Sequence[LogChunk]) -> list[tuple[Token, int]]:

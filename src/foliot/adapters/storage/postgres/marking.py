@@ -24,7 +24,7 @@ async def mark_runs(transaction: Transaction, marks: Mapping[RunId, RunId], now:
     answers = {run_id: Marked(MarkAnswer.NOT_FOUND, run_id) for run_id in marks if not is_possible(run_id)}
     for _ in range(_ROUNDS):
         answers |= await _end_unstarted(transaction, _open(marks, answers), now)
-        for place in ("leased_runs", "open_executions"):
+        for place in ("leased_runs", "open_trees"):
             under_way = await transaction.column(place, _open(marks, answers))
             answers |= {run_id: Marked(MarkAnswer.RUNNING, run_id) for run_id in under_way}
         answers |= await _look_up(transaction, _open(marks, answers), marks, now)

@@ -5,15 +5,15 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Self
 
 from foliot.adapters.storage.documents import decode_limits
+from foliot.adapters.storage.finish_plan import Lease
 from foliot.adapters.storage.postgres.arrays import columns
 from foliot.adapters.storage.postgres.database import Transaction
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
-from foliot.domain.lease import Claim
 from foliot.domain.limits import Limit
 from foliot.domain.payload import UNREADABLE
 from foliot.domain.run import NewRun, rank
-from foliot.ports.storage import Topic
+from foliot.ports.topic import Topic, topics_of_ready
 
 
 class Standing(NamedTuple):
@@ -30,7 +30,7 @@ class Standing(NamedTuple):
     @classmethod
     def of_new(cls, run: NewRun) -> Self:
         options = run.options
-        return cls(run.id, options.queue, options.priority, run.due_at, options.limits(run.job_id), run.is_gated)
+        return cls(run.id, options.queue, options.priority, run.due_at, run.limits, run.is_gated)
 
     @classmethod
     def of_row(cls, run_id: str, queue: str, priority: int, due_at: int, limits: str | None) -> Self:
@@ -42,8 +42,10 @@ class Standing(NamedTuple):
         return cls(RunId(run_id), queue, priority, Instant(due_at), known)
 
     @classmethod
-    def of_claim(cls, claim: Claim, limits: Sequence[Limit] = ()) -> Self:
-        return cls(claim.run_id, claim.queue, claim.priority, claim.due_at, limits)
+    def of_lease(cls, lease: Lease) -> Self:
+        """A run that is given back keeps its places, and asks for none."""
+        run = lease.run
+        return cls(lease.run_id, run.queue, run.priority, run.due_at, ())
 
     @property
     def rank(self) -> int:
@@ -82,7 +84,7 @@ async def put_ready(transaction: Transaction, runs: Sequence[Standing]) -> None:
     if runs:
         queues, ranks = [run.queue for run in runs], [run.rank for run in runs]
         await transaction.run("add_ready", queues, ranks, [run.run_id for run in runs])
-        transaction.topics.add(Topic.RUNS)
+        transaction.topics |= topics_of_ready(queues)
 
 
 async def put_waiting(transaction: Transaction, runs: Sequence[Standing]) -> None:

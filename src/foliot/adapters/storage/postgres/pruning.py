@@ -12,7 +12,7 @@ from foliot.ports.upkeep import Pruned, Retention
 
 _SCHEDULES_A_PIECE: Final = 2_000
 _JOBS_A_PIECE: Final = 200
-_LEFT_BY_RUNS: Final = ("outputs", "attempts", "logs", "executions", "steps", "notes", "endings", "decisions")
+_LEFT_BY_RUNS: Final = ("outputs", "attempts", "logs", "trees", "bodies", "steps", "notes", "endings", "decisions")
 _QUERIES: Final = {
     Way.OLD_RUNS: "old_runs",
     Way.SURPLUS_RUNS: "surplus_runs",

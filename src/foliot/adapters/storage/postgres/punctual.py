@@ -9,7 +9,7 @@ from foliot.domain.ids import ScheduleUid
 from foliot.domain.instant import Instant
 from foliot.domain.limits import OVERLAP_PREFIX
 from foliot.domain.run import PRIORITY_STEP
-from foliot.ports.storage import Topic
+from foliot.ports.topic import Topic, topics_of_ready
 
 
 async def settle_punctual(
@@ -38,5 +38,6 @@ async def settle_punctual(
     )
     if not saved:
         return []
-    transaction.topics |= {Topic.RUNS, Topic.LATER} if any(run.due_at > now for run in runs) else {Topic.RUNS}
+    transaction.topics |= topics_of_ready(one.queue for one in options)
+    transaction.topics |= {Topic.LATER} if any(run.due_at > now for run in runs) else set()
     return [ScheduleUid(uid) for uid in saved.split()]

@@ -21,10 +21,10 @@ from foliot.domain.rename import Rename, aside, limit_prefix, possible_renames, 
 
 _BY_NAME: Final = (
     *("yield_keys", "rename_keys", "rename_watched", "rename_endings", "rename_versions"),
-    *("rename_paused_steps", "rename_questions", "rename_executions"),
+    *("rename_paused_steps", "rename_questions", "rename_trees"),
 )
 """What bears the name of a job, or of the workflow behind it."""
-_SET_ASIDE: Final = ("set_aside_executions", "set_aside_paused_steps", "set_aside_versions")
+_SET_ASIDE: Final = ("set_aside_trees", "set_aside_paused_steps", "set_aside_versions")
 
 
 async def rename_jobs(

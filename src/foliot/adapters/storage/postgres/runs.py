@@ -1,45 +1,45 @@
 """The runs of a PostgreSQL storage."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
+from foliot.adapters.storage.definitions import Reference, gated_of
 from foliot.adapters.storage.documents import read_overrides
 from foliot.adapters.storage.postgres import endings, gates
 from foliot.adapters.storage.postgres.admission import Admission
 from foliot.adapters.storage.postgres.cancelling import cancel_runs
 from foliot.adapters.storage.postgres.creating import are_plain, create_plain_runs, create_runs
 from foliot.adapters.storage.postgres.database import Database, Transaction, divide, merge_lists
-from foliot.adapters.storage.postgres.finishing import are_bare, exchange_bare, finish_bare, finish_runs
-from foliot.adapters.storage.postgres.front import Front, Place
+from foliot.adapters.storage.postgres.definitions import DefinitionReader
 from foliot.adapters.storage.postgres.gathering import Gathering
 from foliot.adapters.storage.postgres.marking import mark_runs
 from foliot.adapters.storage.postgres.placing import Standing, place
-from foliot.adapters.storage.rows import Row, sort_claims
 from foliot.adapters.storage.run_rows import attempt_of, run_of
-from foliot.adapters.storage.verdicts import refused
 from foliot.domain.gate.decision import End, Gated, Passed, Postponed, Sight
-from foliot.domain.ids import JobId, RunId, Token, WorkerId
+from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant
-from foliot.domain.lease import CancelAnswer, Claim, Finish
+from foliot.domain.lease import CancelAnswer
 from foliot.domain.mark import MarkAnswer, Marked
 from foliot.domain.outcome import Reason
-from foliot.domain.run import TERMINAL, AttemptRecord, Ended, NewRun, Run, Status, rank
+from foliot.domain.run import TERMINAL, AttemptRecord, Ended, NewRun, Run, Status
 from foliot.errors import Unstorable
-from foliot.ports.runs import Created, Exchanged, Released, RunFilter
-from foliot.ports.storage import Topic
+from foliot.ports.runs import Created, Released, RunFilter
+from foliot.ports.topic import topics_of_ready
 
 _TROUBLE: Final = TERMINAL - {Status.SUCCESS}
 _SETTLED_ANSWERS: Final = frozenset({CancelAnswer.TERMINAL, CancelAnswer.PENDING})
 
 
 class PostgresRuns:
-    def __init__(self, database: Database, admission: Admission, project: str) -> None:
+    """Fills `ports.runs.RunStore`."""
+
+    def __init__(self, database: Database, admission: Admission, definitions: DefinitionReader, project: str) -> None:
         self._database = database
         self._admission = admission
+        self._definitions = definitions
         self._project = project
-        self._front = Front(database.clock)
         self._creating = Gathering[NewRun, Created](partial(self._create_all, at=None), key=lambda run: run.id)
 
     # -- coming into being
@@ -90,98 +90,10 @@ class PostgresRuns:
     async def admit(self, limit: int, *, at: Instant | None = None) -> int:
         return await self._admission.sweep(limit, at)
 
-    # -- being executed
-
     async def ready(self, queue: str, limit: int) -> list[RunId]:
         return [row[0] for row in await self._database.rows("ready_runs", queue, limit)]
 
-    async def claim(
-        self,
-        worker_id: WorkerId,
-        queues: Sequence[str],
-        limit: int,
-        *,
-        only: Collection[RunId] | None = None,
-        at: Instant | None = None,
-    ) -> list[Claim]:
-        if limit <= 0 or not queues or (only is not None and not only):
-            return []
-        wanted = list(dict.fromkeys(queues))
-
-        async def work(transaction: Transaction) -> list[Row]:
-            missing = limit - len(claims)
-            if only is not None:
-                return await transaction.rows("claim_named_runs", worker_id, wanted, missing, at, list(only))
-            with self._front.looking(wanted, limit) as places:
-                query, asked, *behind = _claim_query(wanted, places)
-                return await transaction.rows(query, worker_id, asked, missing, at, *behind)
-
-        claims: list[Claim] = []
-        while True:
-            # A grant whose answer was lost is given back at the next renewal; asking again would take more than was
-            # wanted.
-            rows = await self._database.write("claim", work, is_single=True, is_repeatable=False)
-            granted, unreadable = sort_claims(rows)
-            claims += granted
-            if not unreadable:
-                return _in_order(claims) if only is not None else self._reached(claims, limit)
-            await self.finish(unreadable, at=at)
-
-    async def finish(self, finishes: Sequence[Finish], *, at: Instant | None = None) -> list[Token]:
-        if not finishes:
-            return []
-        if are_bare(finishes):
-            with suppress(Unstorable):
-                return await self._finish_bare(finishes, at)
-        saved = dict(await divide(finishes, partial(self._finish, at=at)))
-        unstorable = [refused(finish) for finish in finishes if finish.claim.token not in saved]
-        if unstorable:
-            saved |= dict(await divide(unstorable, partial(self._finish, at=at)))
-        return [finish.claim.token for finish in finishes if not saved.get(finish.claim.token)]
-
-    async def exchange(
-        self,
-        finishes: Sequence[Finish],
-        worker_id: WorkerId,
-        queues: Sequence[str],
-        limit: int,
-        *,
-        only: Collection[RunId] | None = None,
-        at: Instant | None = None,
-    ) -> Exchanged:
-        is_simple = limit > 0 and only is None and len(set(queues)) == 1
-        if is_simple and finishes and finishes[0].claim.worker_id == worker_id and are_bare(finishes):
-            with suppress(Unstorable):
-                return await self._exchange_bare(finishes, queues[0], limit, at)
-        stale = await self.finish(finishes, at=at)
-        return Exchanged(stale, await self.claim(worker_id, queues, limit, only=only, at=at))
-
-    async def _exchange_bare(self, finishes: Sequence[Finish], queue: str, limit: int, at: Instant | None) -> Exchanged:
-        """The short way. As a claim is, it is not repeated where its answer was lost."""
-        work = partial(exchange_bare, finishes=finishes, queue=queue, front=self._front, limit=limit, at=at)
-        stale, rows = await self._database.write("exchange", work, is_single=True, is_repeatable=False)
-        claims, unreadable = sort_claims(rows)
-        if unreadable:
-            await self.finish(unreadable, at=at)
-            claims += await self.claim(finishes[0].claim.worker_id, [queue], len(unreadable), at=at)
-        return Exchanged(stale, self._reached(claims, limit))
-
-    def _reached(self, claims: Iterable[Claim], limit: int) -> list[Claim]:
-        ordered = _in_order(claims)
-        self._front.reached(ordered, limit)
-        return ordered
-
-    async def _finish_bare(self, finishes: Sequence[Finish], at: Instant | None) -> list[Token]:
-        """The short way. Should one of them be bad data, nothing is saved."""
-        return await self._database.write("finish", partial(finish_bare, finishes=finishes, at=at), is_single=True)
-
-    async def _finish(self, finishes: Sequence[Finish], at: Instant | None) -> list[tuple[Token, bool]]:
-        async def work(transaction: Transaction) -> tuple[set[Token], set[str]]:
-            return set(await finish_runs(transaction, finishes, at)), transaction.keys
-
-        stale, keys = await self._database.write("finish", work)
-        await self._admission.follow(keys, at)
-        return [(finish.claim.token, finish.claim.token not in stale) for finish in finishes]
+    # -- being ended by people and programs
 
     async def cancel(self, run_ids: Collection[RunId], *, at: Instant | None = None) -> dict[RunId, CancelAnswer]:
         if not run_ids:
@@ -209,7 +121,10 @@ class PostgresRuns:
 
     async def gated(self, limit: int, *, at: Instant | None = None) -> tuple[Instant, list[Gated]]:
         now = await self._database.now(at)
-        return now, [Gated(*row) for row in await self._database.rows("gated_runs", now, limit)]
+        rows = await self._database.rows("gated_runs", now, limit)
+        references = [Reference(row[1], *row[4:]) for row in rows]
+        known = await self._definitions.find(self._database, set(references)) if rows else {}
+        return now, [gated_of(row, known[reference.id]) for row, reference in zip(rows, references, strict=True)]
 
     async def pass_gates(
         self, passed: Sequence[Passed], postponed: Sequence[Postponed], *, at: Instant | None = None
@@ -285,10 +200,13 @@ async def _place(transaction: Transaction, runs: Sequence[NewRun], now: Instant)
 async def _place_others(transaction: Transaction, runs: Sequence[NewRun], now: Instant) -> None:
     """Put those runs into their place that did not become ready when they were stored."""
     standings = [Standing.of_new(run) for run in runs]
-    others = [run for run in standings if run.due_at > now or run.limits or run.is_gated]
+    others = [run for run in standings if _has_to_wait(run, now)]
     await place(transaction, others, now)
-    if len(others) < len(standings):
-        transaction.topics.add(Topic.RUNS)
+    transaction.topics |= topics_of_ready(run.queue for run in standings if not _has_to_wait(run, now))
+
+
+def _has_to_wait(run: Standing, now: Instant) -> bool:
+    return run.due_at > now or bool(run.limits) or run.is_gated
 
 
 async def _release_due(transaction: Transaction, *, limit: int, at: Instant | None) -> tuple[Released, set[str]]:
@@ -307,18 +225,6 @@ async def _turned(transaction: Transaction, run_ids: list[RunId]) -> list[Any]:
         return []
     await transaction.rows("lock_limits", sorted(await transaction.column("held_keys", run_ids)))
     return await transaction.rows("passed_runs", run_ids)
-
-
-def _claim_query(queues: list[str], places: Sequence[Place]) -> tuple[Any, ...]:
-    """The name of a statement, and how it wants the queues and their places."""
-    if len(queues) == 1:
-        return "claim_runs", queues[0], *places[0]
-    ranks, run_ids = zip(*places, strict=True)
-    return "claim_runs_of_queues", queues, list(ranks), list(run_ids)
-
-
-def _in_order(claims: Iterable[Claim]) -> list[Claim]:
-    return sorted(claims, key=lambda claim: (rank(claim.due_at, claim.priority), claim.run_id))
 
 
 def _merge_cancels(
@@ -346,7 +252,7 @@ def _merge_marks(
 def page_statement(project: str, only: RunFilter) -> tuple[Any, ...]:
     """The name of the statement for a filter, and its values: it finds the ids of the runs."""
     values = (project, only.before, only.limit, only.job_id, only.schedule_id, only.status)
-    return (_page_query(only), *values) if only.root is None else ("page_parts", *values, only.root)
+    return (_page_query(only), *values) if only.root_id is None else ("page_parts", *values, only.root_id)
 
 
 def _page_query(only: RunFilter) -> str:

@@ -38,7 +38,7 @@ from foliot.domain.tick import TickRecord
 from foliot.errors import RowUnreadable, Unstorable
 from foliot.ports.definitions import NewSchedule
 from foliot.ports.schedules import DueBatch, Ledger
-from foliot.ports.storage import Topic
+from foliot.ports.topic import Topic
 
 _SIDE_BY_SIDE: Final = 3
 """How many batches are settled at once: more would only open connections, and wait for each other's pages."""

@@ -10,6 +10,7 @@ from foliot.adapters.clock import SystemClock
 from foliot.adapters.storage.postgres.admission import Admission
 from foliot.adapters.storage.postgres.bell import Bell
 from foliot.adapters.storage.postgres.database import SETTINGS, Database, Faults
+from foliot.adapters.storage.postgres.definitions import DefinitionReader
 from foliot.adapters.storage.postgres.dsn import Dsn, parse_dsn
 from foliot.adapters.storage.postgres.executions import PostgresExecutions
 from foliot.adapters.storage.postgres.jobs import PostgresJobs
@@ -22,8 +23,10 @@ from foliot.adapters.storage.postgres.runs import PostgresRuns
 from foliot.adapters.storage.postgres.schedules import PostgresSchedules
 from foliot.adapters.storage.postgres.server_clock import ServerClock
 from foliot.adapters.storage.postgres.statements import statements
+from foliot.adapters.storage.postgres.trees import PostgresTrees
 from foliot.adapters.storage.postgres.trouble import translate
 from foliot.adapters.storage.postgres.upkeep import PostgresUpkeep
+from foliot.adapters.storage.postgres.work import PostgresWork
 from foliot.adapters.storage.postgres.workers import PostgresWorkers
 from foliot.adapters.storage.postgres.workflows import PostgresWorkflows
 from foliot.domain.job import DEFAULT_PROJECT
@@ -34,8 +37,10 @@ from foliot.ports.logs import LogStore
 from foliot.ports.queries import Queries
 from foliot.ports.runs import RunStore
 from foliot.ports.schedules import ScheduleStore
-from foliot.ports.storage import Topic
+from foliot.ports.topic import Topic
+from foliot.ports.trees import TreeStore
 from foliot.ports.upkeep import Upkeep
+from foliot.ports.work import Work
 from foliot.ports.workers import WorkerStore
 
 _COMMAND_TIMEOUT: Final = 90
@@ -50,11 +55,12 @@ class PostgresStorage:
     runs: RunStore
     workflows: WorkflowStore
     executions: ExecutionStore
+    trees: TreeStore
+    work: Work
     workers: WorkerStore
     logs: LogStore
     upkeep: Upkeep
     queries: Queries
-    is_remote = True
 
     def __init__(
         self,
@@ -69,10 +75,13 @@ class PostgresStorage:
         admission = Admission(database)
         self.jobs = PostgresJobs(database, admission, project)
         self.schedules = PostgresSchedules(database, admission, project)
-        self.runs = PostgresRuns(database, admission, project)
+        definitions = DefinitionReader(project)
+        self.runs = PostgresRuns(database, admission, definitions, project)
         self.workflows = PostgresWorkflows(database, admission, project)
-        self.executions = PostgresExecutions(database, admission, project)
-        self.workers = PostgresWorkers(database, vital, admission)
+        self.executions = PostgresExecutions(database, project)
+        self.trees = PostgresTrees(database, admission, definitions, project)
+        self.work = PostgresWork(database, vital, admission, definitions, bell)
+        self.workers = PostgresWorkers(database)
         self.logs = PostgresLogs(database)
         self.upkeep = PostgresUpkeep(database, vital, project)
         self.queries = PostgresQueries(database, project)

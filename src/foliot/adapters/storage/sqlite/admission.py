@@ -22,7 +22,7 @@ from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.connection import Session
 from foliot.domain.limits import Waiter, admit, is_overlap_key
 from foliot.domain.run import PRIORITY_STEP
-from foliot.ports.storage import Topic
+from foliot.ports.topic import topics_of_ready
 
 SQL: Final = load_queries(Path(__file__).parent / "sql" / "holds.sql")
 _CHUNK: Final = 100
@@ -138,5 +138,5 @@ def _enter(tx: Transaction, run_ids: Collection[str]) -> set[str]:
 
 def _make_ready(tx: Transaction, run_ids: Collection[str]) -> None:
     if run_ids:
-        tx.run_many(SQL["make_ready"], [(run_id, PRIORITY_STEP) for run_id in run_ids])
-        tx.ring(Topic.RUNS)
+        placed = [row for run_id in run_ids for row in tx.rows(SQL["make_ready"], (run_id, PRIORITY_STEP))]
+        tx.ring(*topics_of_ready(queue for (queue,) in placed))

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, Protocol
 
-from foliot.ports.storage import Topic
+from foliot.ports.topic import Topic
 
 _LONGEST_ADDRESS: Final = 100
 _LOOK_EVERY: Final = 0.1

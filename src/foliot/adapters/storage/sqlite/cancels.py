@@ -7,14 +7,14 @@ from foliot.adapters.storage.documents import encode_names
 from foliot.adapters.storage.sqlite import admission
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.creation import SQL
-from foliot.adapters.storage.sqlite.endings import follow_ends, note_roots
+from foliot.adapters.storage.sqlite.endings import follow_ends, note_trees
 from foliot.adapters.storage.sqlite.events import add_event
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant
 from foliot.domain.lease import CancelAnswer
 from foliot.domain.run import PRIORITY_STEP
-from foliot.ports.storage import Topic
+from foliot.ports.topic import Topic
 
 
 def cancel(tx: Transaction, run_ids: Collection[RunId], now: Instant) -> dict[RunId, CancelAnswer]:
@@ -81,6 +81,6 @@ def _leave(tx: Transaction, run_id: RunId) -> bool:
 def _ask(tx: Transaction, run_ids: Collection[RunId], now: Instant) -> None:
     if run_ids:
         tx.run_many(SQL["request_cancel"], [(now, run_id) for run_id in run_ids])
-        note_roots(tx, [run_id for run_id in run_ids if tx.run(SQL["request_ending"], (now, run_id))])
+        note_trees(tx, [run_id for run_id in run_ids if tx.run(SQL["request_ending"], (now, run_id))])
         add_event(tx, now, EventKind.RUNS_CANCEL_REQUESTED, notices.cancel_requested(run_ids))
         tx.ring(Topic.CANCELS)

@@ -1,29 +1,30 @@
-"""Granting leases: a run leaves `ready` and gets a row in `leases`, in one transaction."""
+"""Granting leases, and finding out what the leased runs are to do."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from foliot.adapters.storage import notices
-from foliot.adapters.storage.documents import encode_names, limit_keys, read_column, read_number
+from foliot.adapters.storage.definitions import NOTHING_FOUND, Definitions, Found, Known, Missing, Reference
+from foliot.adapters.storage.documents import encode, encode_names, limit_keys, read_column, read_number
+from foliot.adapters.storage.finish_plan import end_unreadable
 from foliot.adapters.storage.queries import load_queries
-from foliot.adapters.storage.rows import SOME_LIMIT, lease_of, miscounted
+from foliot.adapters.storage.rows import miscounted
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.connection import Row, Session
 from foliot.adapters.storage.sqlite.events import add_event
-from foliot.adapters.storage.verdicts import end_unreadable
+from foliot.domain.definition import job_definition_id
 from foliot.domain.events import EventKind
-from foliot.domain.ids import RunId, Token, WorkerId
+from foliot.domain.ids import DefinitionId, RunId, Token, WorkerId
 from foliot.domain.instant import Instant
-from foliot.domain.lease import Claim, Finish
-from foliot.domain.payload import UNREADABLE
+from foliot.domain.lease import Claim, ExpiredLease, Finish
 from foliot.domain.run import PRIORITY_STEP, Tick
 from foliot.errors import RowUnreadable
 from foliot.ports.clock import Clock
 
 SQL: Final = load_queries(Path(__file__).parent / "sql" / "claims.sql")
 _RANK, _RUN_ID, _QUEUE, _JOB_ID, _ATTEMPT = range(5)
-_LIMITS: Final = 11
+_CREATED_AT, _LIMITS, _SCHEDULE_UID, _PARENT_ID, _DEFINITION_ID = 8, 11, 12, 16, 18
+_LeaseRow = tuple[Token, RunId, WorkerId, int, Instant, bool]
 
 
 class Wish(NamedTuple):
@@ -36,9 +37,10 @@ class Wish(NamedTuple):
 
 
 class Granted(NamedTuple):
-    """Claims, and the ends of those that nobody can carry out, for their rows cannot be read."""
+    """Claims with what they refer to, and the ends of runs that no worker can execute, as their rows cannot be read."""
 
     claims: list[Claim]
+    references: set[Reference]
     unreadable: list[Finish]
 
 
@@ -74,78 +76,86 @@ def _take_named(tx: Transaction, wish: Wish, only: Collection[RunId]) -> Sequenc
     return rows
 
 
-def expired_claims(session: Session, clock: Clock, limit: int) -> list[Claim]:
+def expired_leases(session: Session, clock: Clock, limit: int) -> list[ExpiredLease]:
     """Leases whose worker has expired or is not known."""
     rows = session.rows(SQL["expired_leases"], (clock.boot_id, clock.elapsed(), limit))
-    return [lease_of(row) for row in rows]
+    return [ExpiredLease(*row) for row in rows]
+
+
+def find_definitions(
+    session: Session, project: str, definitions: Definitions, references: Collection[Reference]
+) -> dict[DefinitionId, Known]:
+    """What these runs are to do. Nothing is read for what is known already."""
+    missing = definitions.missing(references)
+    return definitions.find(references, _read_definitions(session, project, missing) if missing else NOTHING_FOUND)
+
+
+def _read_definitions(session: Session, project: str, missing: Missing) -> Found:
+    jobs = session.rows(SQL["definitions_of_jobs"], (project, encode_names(missing.jobs))) if missing.jobs else ()
+    asked = encode(list(missing.versions))
+    versions = session.rows(SQL["definitions_of_versions"], (project, asked)) if missing.versions else ()
+    bodies = session.rows(SQL["definitions_of_trees"], (encode_names(missing.bodies),)) if missing.bodies else ()
+    return Found(
+        {job_id: (spec, revision) for job_id, spec, revision in jobs},
+        {(workflow_id, version): spec for workflow_id, version, spec in versions},
+        dict(bodies),
+    )
 
 
 def _grant(tx: Transaction, project: str, worker_id: WorkerId, rows: Sequence[Row], now: Instant) -> Granted:
     if not rows:
-        return Granted([], [])
+        return Granted([], set(), [])
     last_token = read_number(tx.value(SQL["take_tokens"], (len(rows),)), "counter", "token")
     job_ids = encode_names({row[_JOB_ID] for row in rows})
     revisions: dict[str, int] = dict(tx.rows(SQL["job_revisions"], (project, job_ids)))
-    first_token = last_token - len(rows) + 1
-    errors: dict[RunId, RowUnreadable] = {}
-
-    def made(rows: Sequence[Row]) -> list[Claim]:
-        return [_claim(row, Token(first_token + index), worker_id, revisions, now) for index, row in enumerate(rows)]
-
-    try:
-        claims = made(rows)
-    except (RowUnreadable, *UNREADABLE):
-        errors = _unreadable(rows)
-        claims = made([_as_can_be_ended(row) if row[_RUN_ID] in errors else row for row in rows])
-    leases = [(claim.token, claim.run_id, worker_id, claim.attempt, claim.started_at) for claim in claims]
+    tokens = range(last_token - len(rows) + 1, last_token + 1)
+    leases = [_lease(row, token, worker_id, now) for row, token in zip(rows, tokens, strict=True)]
     tx.run_many(SQL["add_leases"], leases)
-    add_event(tx, now, EventKind.RUNS_STARTED, notices.started(claims))
-    ends = [end_unreadable(claim, errors[claim.run_id]) for claim in claims if claim.run_id in errors]
-    return Granted([claim for claim in claims if claim.run_id not in errors], ends) if errors else Granted(claims, [])
-
-
-def _unreadable(rows: Sequence[Row]) -> dict[RunId, RowUnreadable]:
-    """What is wrong with those of the runs that cannot be read."""
-    errors: dict[RunId, RowUnreadable] = {}
-    for row in rows:
+    references = {Reference(row[_JOB_ID], revisions.get(row[_JOB_ID]), row[_DEFINITION_ID]) for row in rows}
+    claims: list[Claim] = []
+    unreadable: list[Finish] = []
+    for row, lease in zip(rows, leases, strict=True):
         try:
-            if not row[_ATTEMPT]:
-                raise miscounted(row[_RUN_ID])
-            read_column(limit_keys, row[_LIMITS], "run", row[_RUN_ID])
+            claims.append(_claim(row, lease, revisions))
         except RowUnreadable as error:
-            errors[row[_RUN_ID]] = error
-    return errors
+            token, run_id, *_ = lease
+            unreadable.append(end_unreadable(run_id, worker_id, token, error))
+    add_event(tx, now, EventKind.RUNS_STARTED, [[run_id, attempt] for _, run_id, _, attempt, *_ in leases])
+    return Granted(claims, references, unreadable)
 
 
-def _as_can_be_ended(row: Row) -> Row:
-    return (*row[:_ATTEMPT], row[_ATTEMPT] or 1, *row[_ATTEMPT + 1 : _LIMITS], SOME_LIMIT, *row[_LIMITS + 1 :])
+def _lease(row: Row, token: int, worker_id: WorkerId, now: Instant) -> _LeaseRow:
+    """token, run_id, worker_id, attempt, started_at, is_bare"""
+    is_bare = row[_LIMITS] is None and row[_SCHEDULE_UID] is None and row[_PARENT_ID] is None
+    # A clock that stepped back makes no run start before it was created.
+    return Token(token), row[_RUN_ID], worker_id, row[_ATTEMPT] or 1, max(now, row[_CREATED_AT]), is_bare
 
 
-def _claim(row: Row, token: Token, worker_id: WorkerId, revisions: dict[str, int], now: Instant) -> Claim:
+def _claim(row: Row, lease: _LeaseRow, revisions: Mapping[str, int]) -> Claim:
     (
-        (_, run_id, queue, job_id, attempt, lost, priority, due_at, created_at, payload, overrides, limits),
-        (uid, schedule_id, scheduled_for, key, root, role, item),
+        (_, run_id, queue, job_id, attempt, lost, priority, due_at, _, payload, overrides, limits),
+        (uid, schedule_id, scheduled_for, key, parent_id, child_key, definition_id),
     ) = row[:12], row[12:]
     if not attempt:
         raise miscounted(run_id)
+    token, _, worker_id, _, started_at, _ = lease
     return Claim(
         run_id,
         token,
         worker_id,
         job_id,
-        revisions.get(job_id),
+        definition_id or job_definition_id(job_id, revisions.get(job_id)),
         attempt,
         lost,
         queue,
         priority,
         due_at,
-        max(now, created_at),  # a clock that stepped back makes no run start before it was created
+        started_at,
         payload,
         overrides,
-        limit_keys(limits) if limits else (),
+        read_column(limit_keys, limits, "run", run_id) if limits else (),
         Tick(uid, schedule_id, scheduled_for, key) if uid else None,
-        root,
-        role,
-        item,
+        parent_id,
+        child_key,
         scheduled_for,
     )

@@ -26,7 +26,7 @@ from foliot.adapters.storage.sqlite.trouble import translate
 from foliot.domain.instant import Instant
 from foliot.errors import Unstorable
 from foliot.ports.clock import Clock
-from foliot.ports.storage import Topic
+from foliot.ports.topic import Topic
 
 T = TypeVar("T")
 Item = TypeVar("Item")
@@ -47,8 +47,8 @@ class Transaction(Session):
     def now(self, at: Instant | None) -> Instant:
         return self.clock.now() if at is None else at
 
-    def ring(self, topic: Topic) -> None:
-        self.rings.add(topic)
+    def ring(self, *topics: Topic) -> None:
+        self.rings.update(topics)
 
 
 Work = Callable[[Transaction], T]

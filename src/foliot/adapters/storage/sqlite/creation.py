@@ -14,11 +14,11 @@ from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.events import add_event
 from foliot.adapters.storage.sqlite.trouble import UNSTORABLE
 from foliot.domain.events import EventKind
-from foliot.domain.ids import RunId
+from foliot.domain.ids import DefinitionId, RunId
 from foliot.domain.instant import Instant
 from foliot.domain.run import NewRun, rank
 from foliot.ports.runs import Created
-from foliot.ports.storage import Topic
+from foliot.ports.topic import Topic, topics_of_ready
 
 SQL: Final = load_queries(Path(__file__).parent / "sql" / "runs.sql")
 
@@ -91,17 +91,21 @@ def insert(
     capacities: dict[str, int] = {}  # of two that differ, the newest counts
     for run in runs:
         options = run.options
-        limits = options.limits(run.job_id)
+        limits = run.limits
         capacities.update(limits)
         run_id, job_id, due_at, queue, priority = run.id, run.job_id, run.due_at, options.queue, options.priority
         uid, schedule_id, moment, key = run.tick or (None, None, run.scheduled_for, None)
         what = (run_id, project, job_id, queue, priority, run.trigger, due_at, now, run.payload, run.overrides)
-        rows.append((*what, encode_limits(limits), uid, schedule_id, moment, key, run.root, run.role, run.item))
+        rows.append((*what, encode_limits(limits), uid, schedule_id, moment, key, run.parent_id, *_in_tree(run)))
         entries.append(Entry(run_id, queue, priority, due_at, bool(limits), run_id in waiting, run.is_gated))
     tx.run_many(SQL["create_runs"], rows)
     tx.run_many(admission.SQL["set_capacity"], [*capacities.items()])
     add_event(tx, now, EventKind.RUNS_CREATED, notices.created(runs))
     return entries
+
+
+def _in_tree(run: NewRun) -> tuple[RunId | None, str | None, DefinitionId | None]:
+    return run.root_id, run.child_key, run.definition_id
 
 
 def place(tx: Transaction, entries: Iterable[Entry], now: Instant) -> set[str]:
@@ -130,7 +134,7 @@ def place(tx: Transaction, entries: Iterable[Entry], now: Instant) -> set[str]:
 def put_ready(tx: Transaction, rows: Sequence[tuple[str, int, RunId]]) -> None:
     if rows:
         tx.run_many(SQL["put_ready"], rows)
-        tx.ring(Topic.RUNS)
+        tx.ring(*topics_of_ready(queue for queue, _, _ in rows))
 
 
 def _put_until_due(

@@ -29,7 +29,7 @@ from foliot.domain.schedule import Revision, Schedule, ScheduleSpec
 from foliot.domain.tick import PlannedTick
 from foliot.errors import RowUnreadable
 from foliot.ports.definitions import NewSchedule
-from foliot.ports.storage import Topic
+from foliot.ports.topic import Topic
 
 T = TypeVar("T")
 

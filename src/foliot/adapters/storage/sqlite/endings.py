@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import Final
 
 from foliot.adapters.storage.documents import encode_names
+from foliot.adapters.storage.finish_plan import Lease
 from foliot.adapters.storage.queries import load_queries
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.connection import Row, Session
 from foliot.domain.gate.decision import End, Sight
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant
-from foliot.domain.lease import Claim
 from foliot.domain.outcome import Reason
 from foliot.domain.run import Status
-from foliot.ports.storage import Topic
+from foliot.ports.topic import Topic
 
 SQL: Final = load_queries(Path(__file__).parent / "sql" / "endings.sql")
 _LOOK_BACK: Final = 50
@@ -27,30 +27,24 @@ _LOOK_BACK: Final = 50
 
 
 def follow_ends(tx: Transaction, run_ids: Collection[RunId]) -> None:
-    """These runs are terminal now: tell their roots, and whoever looks at their jobs."""
+    """These runs are terminal now: leave notes for their parents, and keep the ends that gates look at."""
     ids = encode_names(run_ids)
     if tx.run(SQL["add_notes"], (ids,)):
         tx.ring(Topic.NOTES)
     tx.run(SQL["keep_endings"], (ids,))
 
 
-def follow_finished(tx: Transaction, claims: Sequence[Claim]) -> None:
-    """As above; nothing is written, and one look taken, where nobody asks for it."""
-    if any(claim.root is not None for claim in claims) or _is_watched(tx, claims):
-        follow_ends(tx, [claim.run_id for claim in claims])
+def follow_finished(tx: Transaction, leases: Sequence[Lease]) -> None:
+    """The same for ended attempts: usually no run has a parent and no gate looks at anything, and nothing is
+    written."""
+    if leases and (not all(lease.run.parent_id is None for lease in leases) or tx.rows(SQL["is_watching"])):
+        follow_ends(tx, [lease.run_id for lease in leases])
 
 
-def _is_watched(tx: Transaction, claims: Sequence[Claim]) -> bool:
-    """Most have no gate at all: they are asked for no names."""
-    if not claims or not tx.rows(SQL["is_watching"]):
-        return False
-    return bool(tx.rows(SQL["watched_among"], (encode_names({claim.job_id for claim in claims}),)))
-
-
-def note_roots(tx: Transaction, run_ids: Collection[RunId]) -> None:
-    """Let these executions be looked at."""
+def note_trees(tx: Transaction, run_ids: Collection[RunId]) -> None:
+    """Let these trees be looked at."""
     if run_ids:
-        tx.run_many(SQL["note_roots"], [(run_id,) for run_id in run_ids])
+        tx.run_many(SQL["note_trees"], [(run_id,) for run_id in run_ids])
         tx.ring(Topic.NOTES)
 
 

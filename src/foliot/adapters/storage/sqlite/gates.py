@@ -7,14 +7,16 @@ from typing import Final
 import msgspec
 
 from foliot.adapters.storage import notices
+from foliot.adapters.storage.definitions import Definitions, Reference, gated_of
 from foliot.adapters.storage.documents import encode_names, storable
+from foliot.adapters.storage.finish_plan import declined
 from foliot.adapters.storage.queries import load_queries
 from foliot.adapters.storage.sqlite import admission, cancels, creation, finishes
+from foliot.adapters.storage.sqlite.claims import find_definitions
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.connection import Session
 from foliot.adapters.storage.sqlite.endings import follow_ends
 from foliot.adapters.storage.sqlite.events import add_event
-from foliot.adapters.storage.verdicts import declined
 from foliot.domain.events import EventKind
 from foliot.domain.gate.decision import Gated, Passed, Postponed
 from foliot.domain.ids import RunId
@@ -24,8 +26,11 @@ from foliot.domain.run import Ended
 SQL: Final = load_queries(Path(__file__).parent / "sql" / "gates.sql")
 
 
-def gated_runs(session: Session, limit: int, now: Instant) -> list[Gated]:
-    return [Gated(*row) for row in session.rows(SQL["gated_runs"], (now, limit))]
+def gated_runs(session: Session, project: str, definitions: Definitions, limit: int, now: Instant) -> list[Gated]:
+    rows = session.rows(SQL["gated_runs"], (now, limit))
+    references = [Reference(job_id, revision, definition_id) for _, job_id, _, _, revision, definition_id in rows]
+    known = find_definitions(session, project, definitions, references)
+    return [gated_of(row, known[reference.id]) for row, reference in zip(rows, references, strict=True)]
 
 
 def pass_gates(tx: Transaction, passed: Sequence[Passed], postponed: Sequence[Postponed], now: Instant) -> list[RunId]:

@@ -21,7 +21,15 @@ from foliot.ports.upkeep import Pruned, Retention
 _STRIDE: Final = 1_000
 _MAX_STRIDES: Final = 20
 _LEFT_BY_RUNS: Final = (
-    *("remove_attempts", "remove_outputs", "remove_executions", "remove_steps", "remove_notes", "remove_endings"),
+    *(
+        "remove_attempts",
+        "remove_outputs",
+        "remove_trees",
+        "remove_bodies",
+        "remove_steps",
+        "remove_notes",
+        "remove_endings",
+    ),
     "remove_decisions",
 )
 

@@ -15,7 +15,7 @@ from foliot.domain.firing import Firing
 from foliot.domain.instant import Instant
 from foliot.domain.limits import OVERLAP_PREFIX
 from foliot.domain.run import PRIORITY_STEP, NewRun
-from foliot.ports.storage import Topic
+from foliot.ports.topic import topics_of_ready
 
 
 def save_punctual(tx: Transaction, project: str, firings: Sequence[Firing], now: Instant) -> None:
@@ -30,7 +30,7 @@ def save_punctual(tx: Transaction, project: str, firings: Sequence[Firing], now:
         tx.run(SQL["add_punctual_ticks"], (newest, reason, revision, now))
         tx.run(SQL["hold_punctual_runs"], (newest, OVERLAP_PREFIX))
         tx.run(SQL["ready_punctual_runs"], (newest, PRIORITY_STEP))
-        tx.ring(Topic.RUNS)
+        tx.ring(*topics_of_ready(run.options.queue for run in runs))
     add_event(tx, now, EventKind.RUNS_CREATED, notices.created(firing.runs[0] for firing in firings))
 
 

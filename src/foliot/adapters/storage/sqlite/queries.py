@@ -16,7 +16,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _FILES: Final = (
-    *("jobs", "schedules", "ledger", "run_listing", "endings", "executions", "workflows", "workers", "logs"),
+    *("jobs", "schedules", "ledger", "run_listing", "endings", "trees", "workflows", "workers", "logs"),
     "queries",
 )
 

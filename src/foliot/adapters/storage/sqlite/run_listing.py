@@ -51,7 +51,7 @@ def page_query(only: RunFilter, columns: str = "page_runs") -> str:
         filters.append("of_job")
     if only.schedule_id is not None:
         filters.append("of_schedule")
-    if only.root is not None:
+    if only.root_id is not None:
         filters.append("of_root")
     if only.status is not None:
         filters.append(_STATUS_FILTER.get(only.status, "rare_status"))

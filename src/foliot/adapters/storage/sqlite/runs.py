@@ -3,20 +3,19 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-from foliot.adapters.storage.sqlite import admission, cancels, claims, creation, endings, gates, run_listing
+from foliot.adapters.storage.definitions import Definitions
+from foliot.adapters.storage.sqlite import admission, cancels, creation, endings, gates, run_listing
 from foliot.adapters.storage.sqlite.access import Access
-from foliot.adapters.storage.sqlite.claims import Wish
 from foliot.adapters.storage.sqlite.committer import Bulk, Transaction
-from foliot.adapters.storage.sqlite.finishes import finish as save_finishes
 from foliot.adapters.storage.sqlite.marks import mark_runs
 from foliot.domain.gate.decision import End, Gated, Passed, Postponed, Sight
-from foliot.domain.ids import JobId, RunId, Token, WorkerId
+from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant
-from foliot.domain.lease import CancelAnswer, Claim, Finish
+from foliot.domain.lease import CancelAnswer
 from foliot.domain.mark import Marked
 from foliot.domain.outcome import Reason
 from foliot.domain.run import AttemptRecord, Ended, NewRun, Run, Status
-from foliot.ports.runs import Created, Exchanged, Released, RunFilter
+from foliot.ports.runs import Created, Released, RunFilter
 
 _DUE_AT: Final = 0
 _RUN_ID: Final = 1
@@ -27,6 +26,7 @@ class SqliteRuns:
 
     def __init__(self, access: Access) -> None:
         self._writer, self._reader, self._clock, self._project = access
+        self._definitions = Definitions()
 
     async def create(self, runs: Sequence[NewRun], *, at: Instant | None = None) -> list[Created]:
         def work(tx: Transaction, together: Sequence[NewRun]) -> list[Created]:
@@ -50,58 +50,6 @@ class SqliteRuns:
         sql = creation.SQL["ready_runs"]
         return await self._reader.read(lambda session: [run_id for (run_id,) in session.rows(sql, (queue, limit))])
 
-    async def claim(
-        self,
-        worker_id: WorkerId,
-        queues: Sequence[str],
-        limit: int,
-        *,
-        only: Collection[RunId] | None = None,
-        at: Instant | None = None,
-    ) -> list[Claim]:
-        def work(tx: Transaction) -> list[Claim]:
-            return self._claim(tx, Wish(worker_id, queues, limit, only), at)
-
-        return await self._writer.submit("claim", work)
-
-    async def finish(self, finishes: Sequence[Finish], *, at: Instant | None = None) -> list[Token]:
-        def work(tx: Transaction) -> list[Token]:
-            return save_finishes(tx, finishes, tx.now(at))
-
-        return await self._writer.submit("finish", work)
-
-    async def exchange(
-        self,
-        finishes: Sequence[Finish],
-        worker_id: WorkerId,
-        queues: Sequence[str],
-        limit: int,
-        *,
-        only: Collection[RunId] | None = None,
-        at: Instant | None = None,
-    ) -> Exchanged:
-        if not finishes:
-            return Exchanged([], await self.claim(worker_id, queues, limit, only=only, at=at))
-
-        def work(tx: Transaction) -> Exchanged:
-            stale = save_finishes(tx, finishes, tx.now(at))
-            return Exchanged(stale, self._claim(tx, Wish(worker_id, queues, limit, only), at))
-
-        return await self._writer.submit("exchange", work)
-
-    def _claim(self, tx: Transaction, wish: Wish, at: Instant | None) -> list[Claim]:
-        """What cannot be read ends at once, and others are claimed in its place."""
-        if wish.limit <= 0 or not claims.is_alive(tx, wish.worker_id):
-            return []
-        found: list[Claim] = []
-        while True:
-            rest = wish._replace(limit=wish.limit - len(found))
-            granted, unreadable = claims.claim(tx, self._project, rest, tx.now(at))
-            found += granted
-            if not unreadable:
-                return found
-            save_finishes(tx, unreadable, tx.now(at))
-
     async def cancel(self, run_ids: Collection[RunId], *, at: Instant | None = None) -> dict[RunId, CancelAnswer]:
         def work(tx: Transaction) -> dict[RunId, CancelAnswer]:
             return cancels.cancel(tx, run_ids, tx.now(at))
@@ -116,7 +64,9 @@ class SqliteRuns:
 
     async def gated(self, limit: int, *, at: Instant | None = None) -> tuple[Instant, list[Gated]]:
         now = self._clock.now() if at is None else at
-        return now, await self._reader.read(lambda session: gates.gated_runs(session, limit, now))
+        return now, await self._reader.read(
+            lambda session: gates.gated_runs(session, self._project, self._definitions, limit, now)
+        )
 
     async def pass_gates(
         self, passed: Sequence[Passed], postponed: Sequence[Postponed], *, at: Instant | None = None

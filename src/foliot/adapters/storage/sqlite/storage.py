@@ -19,14 +19,16 @@ from foliot.adapters.storage.sqlite.queries import SqliteQueries
 from foliot.adapters.storage.sqlite.reader import Reader
 from foliot.adapters.storage.sqlite.runs import SqliteRuns
 from foliot.adapters.storage.sqlite.schedules import SqliteSchedules
+from foliot.adapters.storage.sqlite.trees import SqliteTrees
 from foliot.adapters.storage.sqlite.upkeep import SqliteUpkeep
+from foliot.adapters.storage.sqlite.work import SqliteWork
 from foliot.adapters.storage.sqlite.workers import SqliteWorkers
 from foliot.adapters.storage.sqlite.workflows import SqliteWorkflows
 from foliot.adapters.storage.sqlite.writer import InlineWriter, ThreadWriter, Writer
 from foliot.domain.job import DEFAULT_PROJECT
 from foliot.errors import StorageCorrupt, StorageUnavailable
 from foliot.ports.clock import Clock
-from foliot.ports.storage import Topic
+from foliot.ports.topic import Topic
 
 Synchronous = Literal["FULL", "NORMAL"]
 
@@ -42,8 +44,6 @@ def _no_fault(point: str) -> None:
 class SqliteStorage:
     """Fills `ports.storage.Storage`. Made by `open`."""
 
-    is_remote = False
-
     def __init__(self, access: Access, bell: Bell, logs: SqliteLogs) -> None:
         self._access = access
         self._bell = bell
@@ -54,6 +54,8 @@ class SqliteStorage:
         self.runs = SqliteRuns(access)
         self.workflows = SqliteWorkflows(access)
         self.executions = SqliteExecutions(access)
+        self.work = SqliteWork(access, logs, bell.signal)
+        self.trees = SqliteTrees(access, self.work.finishes)
         self.workers = SqliteWorkers(access)
         self.logs = logs
         self.upkeep = SqliteUpkeep(access, logs)

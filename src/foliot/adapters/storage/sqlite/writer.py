@@ -16,7 +16,7 @@ from typing import Any, Final, TypeVar
 from foliot.adapters.storage.sqlite.bell import Bell
 from foliot.adapters.storage.sqlite.committer import Committer, Operation, Outcome, Work
 from foliot.errors import StorageUnavailable
-from foliot.ports.storage import Topic
+from foliot.ports.topic import Topic
 
 T = TypeVar("T")
 

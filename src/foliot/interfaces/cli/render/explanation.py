@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from foliot.domain.outcome import Reason
+from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.domain.workflow.conditions import Result
 from foliot.domain.workflow.drawing import edge_words
 from foliot.interfaces.cli.table import moment, span
@@ -100,6 +101,8 @@ def _waiting_words(
             until = f", until {moment(given.until)} at most" if given.until else ""
             names = ", ".join(given.depends_on[:_MOST_DEPENDENCIES])
             return f"it is due at {moment(given.due_at)} and waits for its gate{until}: {names}"
+        case why.NoWorker(queue=queue) if queue == TREES_QUEUE:
+            return "no coordinator is alive, which starts workflows; start one with: foliot serve"
         case why.NoWorker():
             return f'no worker of queue "{given.queue}" is alive; start one with: foliot serve, or foliot worker'
         case why.WaitsForLimit():

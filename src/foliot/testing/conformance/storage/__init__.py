@@ -44,10 +44,12 @@ from foliot.testing.conformance.storage.settlements import SettlementContract
 from foliot.testing.conformance.storage.settling import SettleContract
 from foliot.testing.conformance.storage.sights import SightContract
 from foliot.testing.conformance.storage.signals import SignalContract
+from foliot.testing.conformance.storage.trees import TreeContract
 from foliot.testing.conformance.storage.unreadable import UnreadableContract
 from foliot.testing.conformance.storage.unreadable_runs import UnreadableRunContract
 from foliot.testing.conformance.storage.unreadable_workflows import UnreadableWorkflowContract
 from foliot.testing.conformance.storage.upkeep import LeaderContract, UpkeepContract
+from foliot.testing.conformance.storage.work import WorkContract
 from foliot.testing.conformance.storage.workers import LeaseContract
 from foliot.testing.conformance.storage.workflows import WorkflowContract
 
@@ -87,9 +89,11 @@ __all__ = [
     "SettlementContract",
     "SightContract",
     "SignalContract",
+    "TreeContract",
     "UnreadableContract",
     "UnreadableRunContract",
     "UnreadableWorkflowContract",
     "UpkeepContract",
+    "WorkContract",
     "WorkflowContract",
 ]

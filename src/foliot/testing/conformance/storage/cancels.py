@@ -161,8 +161,8 @@ class CancelContract(Contract):
 
     @pytest.mark.proves("S9")
     async def test_a_pending_retry_is_cancelled_at_once(self, scene: Scene) -> None:
-        claim = await scene.start()
-        await scene.finish(to_retry(claim, MINUTE))
+        claim = await scene.start(a_run(retry_delay=MINUTE))
+        await scene.finish(to_retry(claim))
 
         assert await scene.cancel(claim.run_id) == [CancelAnswer.CANCELLED]
         scene.clock.advance(MINUTE)

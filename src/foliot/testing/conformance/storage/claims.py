@@ -2,9 +2,11 @@
 
 import pytest
 
+from foliot.domain.definition import job_definition_id
 from foliot.domain.ids import WorkerId
 from foliot.domain.instant import MINUTE, SECOND
 from foliot.domain.lease import Claim
+from foliot.domain.outcome import Reason
 from foliot.domain.run import Status
 from foliot.testing.builders import LEASE, REPORT, a_run, a_run_id, an_id, given_back, some_runs, succeeded, to_retry
 from foliot.testing.conformance.storage.scene import Contract, Scene
@@ -28,7 +30,7 @@ class ClaimContract(Contract):
             token=claim.token,
             worker_id=worker.id,
             job_id=REPORT,
-            job_revision=job.revision,
+            definition_id=job_definition_id(REPORT, job.revision),
             attempt=1,
             lost=0,
             queue="default",
@@ -42,8 +44,14 @@ class ClaimContract(Contract):
         )
 
     @pytest.mark.proves("R1-19")
-    async def test_a_claim_of_a_job_that_is_not_there_says_so(self, scene: Scene) -> None:
-        assert (await scene.start()).job_revision is None
+    async def test_the_definition_of_a_job_that_does_not_exist_says_so(self, scene: Scene) -> None:
+        await scene.create(a_run())
+
+        claimed = await scene.storage.work.claim((await scene.standby()).id, ["default"], 1, at=scene.now)
+
+        [definition] = claimed.definitions.values()
+        assert definition.id == claimed.claims[0].definition_id
+        assert (definition.error, definition.reason) == ('job "report" has been deleted', Reason.HANDLER_MISSING)
 
     @pytest.mark.proves("R1-20", "R1-29")
     async def test_a_claimed_run_is_running_and_shows_by_whom(self, scene: Scene) -> None:
@@ -150,9 +158,9 @@ class ClaimContract(Contract):
     async def test_a_worker_that_is_not_registered_gets_nothing(self, scene: Scene) -> None:
         await scene.create(a_run())
 
-        claims = await scene.storage.runs.claim(WorkerId(an_id()), ["default"], 10, at=scene.now)
+        claimed = await scene.storage.work.claim(WorkerId(an_id()), ["default"], 10, at=scene.now)
 
-        assert claims == []
+        assert claimed == ([], {})
         assert len(await scene.ready()) == 1
 
     @pytest.mark.proves("L3")

@@ -58,10 +58,10 @@ class DedupeContract(Contract):
         assert await scene.create(keyed("forever")) == [first.run_id]
 
     async def test_an_active_key_binds_while_its_run_is_under_way(self, scene: Scene) -> None:
-        first = await scene.start(keyed("active"))
+        first = await scene.start(keyed("active", retry_delay=MINUTE))
         assert await scene.create(keyed("active")) == [first.run_id]
 
-        await scene.finish(to_retry(first, MINUTE))
+        await scene.finish(to_retry(first))
 
         assert await scene.create(keyed("active")) == [first.run_id]
 

@@ -123,14 +123,14 @@ class EventContract(Contract):
     async def test_a_lease_that_its_worker_does_not_list_is_an_event_too(self, scene: Scene) -> None:
         worker = await scene.worker()
         claim = await scene.start(worker=worker)
-        await scene.storage.workers.renew(worker.id, [], LEASE, at=scene.now)
+        await scene.storage.work.renew(worker.id, [], LEASE, at=scene.now)
 
         assert await scene.items(EventKind.RUNS_ENDED) == [[claim.run_id, Status.SCHEDULED, 1]]
 
     async def test_a_batch_tells_how_each_attempt_ended(self, scene: Scene) -> None:
-        await scene.create(*some_runs(4))
+        await scene.create(*some_runs(4, retry_delay=SECOND))
         one, two, three, four = await scene.claim()
-        await scene.finish(given_back(four), to_retry(three, SECOND), failed(two), succeeded(one))
+        await scene.finish(given_back(four), to_retry(three), failed(two), succeeded(one))
 
         assert sorted(await scene.items(EventKind.RUNS_ENDED)) == sorted(
             [

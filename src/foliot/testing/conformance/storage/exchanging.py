@@ -11,8 +11,8 @@ from foliot.domain.ids import RunId, Token
 from foliot.domain.instant import LATEST, SECOND
 from foliot.domain.lease import Claim, Finish, Worker
 from foliot.domain.run import Status
-from foliot.ports.runs import Exchanged
 from foliot.ports.storage import Storage
+from foliot.ports.work import Exchanged
 from foliot.testing.builders import LEASE, a_claim, a_run, failed, some_runs, succeeded
 from foliot.testing.clock import VirtualClock
 from foliot.testing.conformance.storage.finishing import FinishContract
@@ -24,9 +24,9 @@ class ExchangingScene(Scene):
     """Attempts end by an exchange that finds nothing to claim."""
 
     async def finish(self, *finishes: Finish) -> list[Token]:
-        stale, claims = await self.exchange(finishes, queues=["deserted"])
-        assert claims == []
-        return stale
+        exchanged = await self.exchange(finishes, queues=["deserted"])
+        assert exchanged.claims == []
+        return exchanged.stale
 
     async def exchange(
         self,
@@ -38,7 +38,7 @@ class ExchangingScene(Scene):
         only: Collection[RunId] | None = None,
     ) -> Exchanged:
         holder = worker or await self.standby()
-        return await self.storage.runs.exchange(finishes, holder.id, queues, limit, only=only, at=self.now)
+        return await self.storage.work.exchange(finishes, holder.id, queues, limit, only=only, at=self.now)
 
 
 class ExchangeContract(FinishContract):
@@ -55,7 +55,7 @@ class ExchangeContract(FinishContract):
         first = await scene.claim(2)
         scene.clock.advance(SECOND)
 
-        stale, claims = await scene.exchange([succeeded(claim) for claim in first], 2)
+        stale, claims, _ = await scene.exchange([succeeded(claim) for claim in first], 2)
 
         assert (stale, [claim.run_id for claim in claims]) == ([], runs[2:4])
         assert {claim.started_at for claim in claims} == {scene.now}
@@ -65,7 +65,7 @@ class ExchangeContract(FinishContract):
         first = await scene.start()
         low, middle, high = [(await scene.create(a_run(priority=priority)))[0] for priority in (1, 5, 9)]
 
-        _, claims = await scene.exchange([succeeded(first)], 2)
+        _, claims, _ = await scene.exchange([succeeded(first)], 2)
 
         assert [claim.run_id for claim in claims] == [high, middle]
         assert await scene.status(low) is Status.QUEUED
@@ -74,7 +74,7 @@ class ExchangeContract(FinishContract):
         runs = await scene.create(*some_runs(4))
         claims = await scene.claim(1)
         while claims:
-            _, claims = await scene.exchange([succeeded(claim) for claim in claims], 1)
+            _, claims, _ = await scene.exchange([succeeded(claim) for claim in claims], 1)
 
         assert await scene.statuses(*runs) == [Status.SUCCESS] * 4
 
@@ -84,7 +84,7 @@ class ExchangeContract(FinishContract):
         await scene.finish(failed(gone))
         [waiting] = await scene.create(a_run())
 
-        stale, claims = await scene.exchange([succeeded(current), succeeded(gone), succeeded(a_claim())])
+        stale, claims, _ = await scene.exchange([succeeded(current), succeeded(gone), succeeded(a_claim())])
 
         assert gone.token in stale
         assert (current.token in stale, len(stale)) == (False, 2)
@@ -96,7 +96,7 @@ class ExchangeContract(FinishContract):
         claim = await scene.start()
         await scene.exchange([succeeded(claim)])
 
-        stale, _ = await scene.exchange([succeeded(claim)])
+        stale, *_ = await scene.exchange([succeeded(claim)])
 
         assert stale == []
         assert await scene.items(EventKind.RUNS_ENDED) == [[claim.run_id, "success", 1]]
@@ -105,7 +105,7 @@ class ExchangeContract(FinishContract):
         good, bad = await scene.start(), await scene.start()
         [waiting] = await scene.create(a_run())
 
-        stale, claims = await scene.exchange([succeeded(good), failed(bad)])
+        stale, claims, _ = await scene.exchange([succeeded(good), failed(bad)])
 
         assert (stale, [claim.run_id for claim in claims]) == ([], [waiting])
         assert await scene.statuses(good.run_id, bad.run_id) == [Status.SUCCESS, Status.FAILED]
@@ -116,7 +116,7 @@ class ExchangeContract(FinishContract):
         [claim] = await scene.claim()
         assert claim.run_id == first
 
-        _, claims = await scene.exchange([succeeded(claim)])
+        _, claims, _ = await scene.exchange([succeeded(claim)])
 
         assert [claim.run_id for claim in claims] == [second]
 
@@ -126,7 +126,7 @@ class ExchangeContract(FinishContract):
         await scene.create(a_run())
         scene.clock.advance(LEASE)
 
-        stale, claims = await scene.exchange([succeeded(claim)], worker=worker)
+        stale, claims, _ = await scene.exchange([succeeded(claim)], worker=worker)
 
         assert (stale, claims) == ([], [])
         assert await scene.status(claim.run_id) is Status.SUCCESS
@@ -138,7 +138,7 @@ class ExchangeContract(FinishContract):
         claim = await scene.start(worker=before)
         await scene.create(a_run())
 
-        stale, [next_claim] = await scene.exchange([succeeded(claim)], worker=after)
+        stale, [next_claim], _ = await scene.exchange([succeeded(claim)], worker=after)
 
         run = await scene.run(claim.run_id)
         assert (stale, run.status, run.worker_id) == ([], Status.SUCCESS, before.id)
@@ -148,7 +148,7 @@ class ExchangeContract(FinishContract):
         first = await scene.start()
         _, named = await scene.create(*some_runs(2))
 
-        _, claims = await scene.exchange([succeeded(first)], only=[named])
+        _, claims, _ = await scene.exchange([succeeded(first)], only=[named])
 
         assert [claim.run_id for claim in claims] == [named]
 
@@ -157,21 +157,21 @@ class ExchangeContract(FinishContract):
         first = await scene.start()
         await scene.create(a_run())
 
-        assert await scene.exchange([succeeded(first)], limit) == ([], [])
+        assert await scene.exchange([succeeded(first)], limit) == ([], [], {})
         assert await scene.status(first.run_id) is Status.SUCCESS
 
     async def test_runs_come_from_all_the_queues_of_a_worker(self, scene: ExchangingScene) -> None:
         first = await scene.start()
         runs = [(await scene.create(a_run(queue=queue)))[0] for queue in ("fast", "slow", "other")]
 
-        _, claims = await scene.exchange([succeeded(first)], queues=["fast", "slow"])
+        _, claims, _ = await scene.exchange([succeeded(first)], queues=["fast", "slow"])
 
         assert [claim.run_id for claim in claims] == runs[:2]
 
     async def test_with_nothing_to_save_it_is_a_claim(self, scene: ExchangingScene) -> None:
         [run_id] = await scene.create(a_run())
 
-        stale, [claim] = await scene.exchange([])
+        stale, [claim], _ = await scene.exchange([])
 
         assert (stale, claim.run_id) == ([], run_id)
 
@@ -195,10 +195,10 @@ class ExchangeContract(FinishContract):
         async def work(own: ExchangingScene, name: str) -> list[Claim]:
             worker = await own.worker(name)
             done: list[Claim] = []
-            _, claims = await own.exchange([], 7, worker=worker)
+            _, claims, _ = await own.exchange([], 7, worker=worker)
             while claims:
                 done += claims
-                stale, claims = await own.exchange([succeeded(claim) for claim in claims], 7, worker=worker)
+                stale, claims, _ = await own.exchange([succeeded(claim) for claim in claims], 7, worker=worker)
                 assert stale == []
             return done
 

@@ -3,10 +3,13 @@
 from collections.abc import Collection
 
 from foliot.domain.ids import JobId, RunId
+from foliot.domain.instant import MINUTE
 from foliot.domain.run import Status
+from foliot.domain.tree.kind import Wanted
+from foliot.domain.tree.tree import Tree
 from foliot.domain.workflow.conditions import Result
-from foliot.domain.workflow.execution import Execution, StepFacts
-from foliot.domain.workflow.facts import Facts
+from foliot.domain.workflow.execution import Execution
+from foliot.domain.workflow.facts import Facts, StepOutput
 from foliot.domain.workflow.progress import StepState
 from foliot.ports.runs import RunFilter
 from foliot.testing.builders import (
@@ -55,11 +58,11 @@ class ExecutionLookContract(Contract):
         claim = await begun(scene, execution)
         await scene.finish(succeeded(claim, b'"done"'))
 
-        facts = await scene.storage.executions.facts(execution.run_id, ["extract", "load", "x"])
+        facts = await scene.storage.executions.outputs(execution.run_id, ["extract", "load", "x"])
 
         assert facts == {
-            "extract": StepFacts(None, claim.run_id, Facts(exit_code=0, output=b'"done"')),
-            "load": StepFacts(None, None, Facts()),
+            "extract": StepOutput(None, claim.run_id, Facts(exit_code=0, output=b'"done"')),
+            "load": StepOutput(None, None, Facts()),
         }
 
     async def test_steps_are_shown_as_they_were_written_with_the_status_of_their_runs(self, scene: Scene) -> None:
@@ -79,32 +82,37 @@ class ExecutionLookContract(Contract):
         assert ids(await scene.storage.executions.active(workflow_id=ETL)) == ids([first, third])
         assert ids(await scene.storage.executions.active(limit=1)) == ids([first])
 
-    async def test_a_job_is_busy_while_a_run_holds_or_awaits_its_place(self, scene: Scene) -> None:
-        running = await scene.start(a_run(job_id=JobId("a"), max_concurrent=1))
-        await scene.start(a_run(job_id=JobId("b")))
-        asked: Collection[JobId] = [JobId("a"), JobId("b"), JobId("c")]
-        assert await scene.storage.executions.busy(asked) == {JobId("a")}
+    async def test_a_job_is_busy_while_a_run_of_it_is_due_and_not_over(self, scene: Scene) -> None:
+        limited = await scene.start(a_run(job_id=JobId("a"), max_concurrent=1))
+        plain = await scene.start(a_run(job_id=JobId("b")))
+        await scene.create(a_run(job_id=JobId("c"), due_at=scene.after(MINUTE)))
+        wanted = Wanted(run_id=a_run_id(), busy=frozenset(map(JobId, "abcd")))
 
-        await scene.finish(succeeded(running))
+        async def busy() -> set[str]:
+            loaded = await scene.storage.trees.load([wanted], at=scene.now)
+            return {job_id for job_id, is_busy in loaded[wanted.run_id].busy.items() if is_busy}
 
-        assert await scene.storage.executions.busy(asked) == set()
+        assert await busy() == {"a", "b"}
+        await scene.finish(succeeded(limited), succeeded(plain))
+
+        assert await busy() == set()
 
     async def test_the_parts_of_a_run_are_listed_newest_first(self, scene: Scene) -> None:
         claim = await scene.start(a_run(job_id=ETL))
         runs = {name: a_part(claim.run_id, name) for name in "abc"}
-        await scene.storage.executions.open([an_opening(claim, steps=tuple("abc"), runs=runs)], at=scene.now)
+        await scene.storage.trees.open([an_opening(claim, steps=tuple("abc"), runs=runs)], at=scene.now)
         await opened(scene)
         await scene.finish(failed((await scene.claim(only=[runs["a"].id]))[0]))
         await scene.claim(only=[runs["b"].id])
 
-        parts = await scene.storage.runs.page(RunFilter(root=claim.run_id))
+        parts = await scene.storage.runs.page(RunFilter(root_id=claim.run_id))
 
-        assert [run.item for run in parts] == ["c", "b", "a"]
+        assert [run.child_key for run in parts] == ["c", "b", "a"]
         for status, item in ((Status.QUEUED, "c"), (Status.RUNNING, "b"), (Status.FAILED, "a")):
-            found = await scene.storage.runs.page(RunFilter(root=claim.run_id, status=status))
-            assert [run.item for run in found] == [item]
-        page = await scene.storage.runs.page(RunFilter(root=claim.run_id, before=runs["c"].id, limit=1))
-        assert [run.item for run in page] == ["b"]
+            found = await scene.storage.runs.page(RunFilter(root_id=claim.run_id, status=status))
+            assert [run.child_key for run in found] == [item]
+        page = await scene.storage.runs.page(RunFilter(root_id=claim.run_id, before=runs["c"].id, limit=1))
+        assert [run.child_key for run in page] == ["b"]
 
     async def test_listings_and_counts_know_executions_under_way(self, scene: Scene) -> None:
         running, cancelling = await opened(scene), await opened(scene)
@@ -119,5 +127,5 @@ class ExecutionLookContract(Contract):
         assert await listed(Status.QUEUED) == await listed(Status.SCHEDULED) == []
 
 
-def ids(executions: Collection[Execution]) -> list[RunId]:
+def ids(executions: Collection[Execution | Tree]) -> list[RunId]:
     return [execution.run_id for execution in executions]

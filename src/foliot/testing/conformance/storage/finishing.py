@@ -7,12 +7,13 @@ from msgspec.structs import replace
 
 from foliot.domain.events import EventKind
 from foliot.domain.ids import Token
-from foliot.domain.instant import HOUR, MINUTE, SECOND, Millis, later
+from foliot.domain.instant import HOUR, MINUTE, SECOND, later
 from foliot.domain.lease import Claim, Finish
-from foliot.domain.outcome import Reason
-from foliot.domain.run import Again, AttemptRecord, Ended, Status, Verdict
+from foliot.domain.outcome import Cancelled, Failure, Outcome, Reason, Success, TimedOut
+from foliot.domain.run import AttemptRecord, Status
 from foliot.testing.builders import (
     a_claim,
+    a_finish,
     a_run,
     a_run_id,
     failed,
@@ -56,20 +57,29 @@ class FinishContract(Contract):
         assert (run.status, run.reason) == (Status.FAILED, Reason.EXIT_CODE)
         assert (run.error, run.exit_code, run.output) == ("exit code 1", 1, None)
 
-    @pytest.mark.parametrize("status", [Status.PARTIAL, Status.TIMEOUT, Status.CANCELLED])
-    async def test_every_other_ending_is_kept_too(self, scene: Scene, status: Status) -> None:
-        claim = await scene.start()
+    @pytest.mark.parametrize(
+        ("outcome", "status", "reason"),
+        [
+            (TimedOut("too slow"), Status.TIMEOUT, Reason.TIMEOUT),
+            (Cancelled(), Status.CANCELLED, Reason.CANCELLED),
+        ],
+    )
+    async def test_every_other_ending_is_kept_too(
+        self, scene: Scene, outcome: Outcome, status: Status, reason: Reason
+    ) -> None:
+        claim = await scene.start(a_run(overrides=None))
 
-        await scene.finish(Finish(claim, Ended(status)))
+        await scene.finish(a_finish(claim, outcome))
 
-        assert await scene.status(claim.run_id) is status
+        run = await scene.run(claim.run_id)
+        assert (run.status, run.reason) == (status, reason)
 
     @pytest.mark.proves("R1-31", "S9")
     async def test_a_run_to_be_retried_is_scheduled_for_its_moment(self, scene: Scene) -> None:
-        claim = await scene.start()
+        claim = await scene.start(a_run(retry_delay=5 * SECOND))
         due_at = scene.after(5 * SECOND)
 
-        await scene.finish(to_retry(claim, 5 * SECOND, "try again"))
+        await scene.finish(to_retry(claim, "try again"))
 
         run = await scene.run(claim.run_id)
         assert (run.status, run.due_at, run.attempt, run.lost) == (Status.SCHEDULED, due_at, 1, 0)
@@ -79,8 +89,8 @@ class FinishContract(Contract):
 
     @pytest.mark.proves("R1-31", "R1-45", "S3", "S9")
     async def test_a_retry_starts_when_its_moment_has_come(self, scene: Scene) -> None:
-        first = await scene.start()
-        await scene.finish(to_retry(first, SECOND))
+        first = await scene.start(a_run(retry_delay=SECOND))
+        await scene.finish(to_retry(first))
         scene.clock.advance(SECOND)
         await scene.release()
 
@@ -110,14 +120,14 @@ class FinishContract(Contract):
 
     @pytest.mark.proves("S3")
     async def test_the_loss_that_ends_a_run_is_counted_too(self, scene: Scene) -> None:
-        first = await scene.start()
+        first = await scene.start(a_run(overrides=b'{"max_lost":1}'))
         await scene.finish(lost(first))
         [second] = await scene.claim()
 
-        await scene.finish(Finish(second, Ended(Status.FAILED, Reason.LEASE_LOST, "gone", was_lost=True)))
+        await scene.finish(lost(second))
 
         run = await scene.run(first.run_id)
-        assert (run.status, run.attempt, run.lost) == (Status.FAILED, 2, 2)
+        assert (run.status, run.reason, run.attempt, run.lost) == (Status.FAILED, Reason.LEASE_LOST, 2, 2)
 
     @pytest.mark.proves("S3")
     async def test_an_attempt_that_is_lost_while_its_run_is_cancelled_is_counted_as_lost(self, scene: Scene) -> None:
@@ -213,7 +223,7 @@ class FinishContract(Contract):
         await scene.finish(to_retry(first))
         [second] = await scene.claim()
 
-        assert await scene.finish(to_retry(first, MINUTE)) == []
+        assert await scene.finish(to_retry(first, "another error")) == []
 
         run = await scene.run(first.run_id)
         assert (run.status, run.token, run.attempt) == (Status.RUNNING, second.token, 2)
@@ -240,11 +250,11 @@ class FinishContract(Contract):
         assert len(await scene.storage.runs.attempts(claim.run_id)) == 1
 
     async def test_a_batch_tells_stale_tokens_from_good_ones(self, scene: Scene) -> None:
-        await scene.create(*some_runs(4))
+        await scene.create(*some_runs(4, retry_delay=SECOND))
         one, two, three, four = await scene.claim()
         stale = replace(two, token=Token(two.token + 1_000))
 
-        told = await scene.finish(succeeded(one), succeeded(stale), to_retry(three, SECOND), given_back(four))
+        told = await scene.finish(succeeded(one), succeeded(stale), to_retry(three), given_back(four))
 
         assert told == [stale.token]
         expected = [Status.SUCCESS, Status.RUNNING, Status.SCHEDULED, Status.QUEUED]
@@ -264,9 +274,9 @@ class FinishContract(Contract):
 
     @pytest.mark.proves("M4", "S9")
     async def test_an_error_that_is_no_text_is_written_out_before_a_retry_too(self, scene: Scene) -> None:
-        claim = await scene.start()
+        claim = await scene.start(a_run(retry_delay=SECOND))
 
-        assert await scene.finish(to_retry(claim, SECOND, "\ud800\0")) == []
+        assert await scene.finish(to_retry(claim, "\ud800\0")) == []
 
         [record] = await scene.storage.runs.attempts(claim.run_id)
         run = await scene.run(claim.run_id)
@@ -274,20 +284,20 @@ class FinishContract(Contract):
 
     @pytest.mark.proves("M4")
     @pytest.mark.parametrize(
-        "verdict",
+        "outcome",
         [
-            Ended(Status.SUCCESS, exit_code=OUT_OF_RANGE),
-            Ended(Status.FAILED, Reason.EXIT_CODE, "bad", OUT_OF_RANGE),
-            Again(Millis(0), Status.FAILED, Reason.EXIT_CODE, "bad", OUT_OF_RANGE),
+            Success(exit_code=OUT_OF_RANGE),
+            Failure("bad", Reason.EXIT_CODE, OUT_OF_RANGE, retryable=False),
+            Failure("bad", Reason.EXIT_CODE, OUT_OF_RANGE),
         ],
     )
     async def test_an_outcome_that_cannot_be_stored_fails_its_run_and_not_its_batch(
-        self, scene: Scene, verdict: Verdict
+        self, scene: Scene, outcome: Outcome
     ) -> None:
-        await scene.create(*some_runs(3))
+        await scene.create(*some_runs(3, retry_delay=SECOND))
         one, bad, three = await scene.claim()
 
-        assert await scene.finish(succeeded(one), Finish(bad, verdict), to_retry(three, SECOND)) == []
+        assert await scene.finish(succeeded(one), a_finish(bad, outcome), to_retry(three)) == []
 
         run = await scene.run(bad.run_id)
         assert (run.status, run.reason, run.exit_code) == (Status.FAILED, Reason.OUTPUT, None)
@@ -297,21 +307,21 @@ class FinishContract(Contract):
     @pytest.mark.proves("L2", "M4")
     async def test_an_outcome_that_cannot_be_stored_is_accepted_again_and_refused_if_stale(self, scene: Scene) -> None:
         claim = await scene.start()
-        bad = Finish(claim, Ended(Status.FAILED, Reason.EXIT_CODE, "bad", OUT_OF_RANGE))
-        forged = replace(bad, claim=replace(claim, token=Token(claim.token + 1_000)))
+        bad = a_finish(claim, Failure("bad", Reason.EXIT_CODE, OUT_OF_RANGE, retryable=False))
+        forged = replace(bad, token=Token(claim.token + 1_000))
 
-        assert await scene.finish(forged) == [forged.claim.token]
+        assert await scene.finish(forged) == [forged.token]
         assert await scene.finish(bad) == []
         assert await scene.finish(bad) == []
 
     @pytest.mark.proves("S10")
     async def test_a_clock_that_steps_back_makes_no_attempt_end_before_it_began(self, scene: Scene) -> None:
-        await scene.create(*some_runs(4))
+        await scene.create(*some_runs(4, retry_delay=SECOND))
         good, bad, again, unstarted = await scene.claim()
         began = scene.now
         scene.clock.step(-HOUR)
 
-        await scene.finish(succeeded(good), failed(bad), to_retry(again, SECOND), given_back(unstarted))
+        await scene.finish(succeeded(good), failed(bad), to_retry(again), given_back(unstarted))
         await scene.cancel(unstarted.run_id)
 
         [record] = await scene.storage.runs.attempts(again.run_id)
@@ -372,8 +382,8 @@ class FinishContract(Contract):
 
     @pytest.mark.proves("S3")
     async def test_a_run_cancelled_between_two_attempts_has_one_on_record(self, scene: Scene) -> None:
-        claim = await scene.start()
-        await scene.finish(to_retry(claim, MINUTE))
+        claim = await scene.start(a_run(retry_delay=MINUTE))
+        await scene.finish(to_retry(claim))
         await scene.cancel(claim.run_id)
 
         [record] = await scene.storage.runs.attempts(claim.run_id)

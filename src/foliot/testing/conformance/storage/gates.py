@@ -5,9 +5,10 @@ import asyncio
 import msgspec
 import pytest
 
+from foliot.domain.definition import tree_definition_id
 from foliot.domain.events import EventKind
 from foliot.domain.gate.decision import Decision, Gated, Passed, Postponed, Verdict
-from foliot.domain.gate.spec import Action
+from foliot.domain.gate.spec import Action, Gate
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import HOUR, MINUTE, SECOND, Instant
 from foliot.domain.lease import CancelAnswer
@@ -15,8 +16,8 @@ from foliot.domain.outcome import Reason
 from foliot.domain.run import Status
 from foliot.domain.schedule import Overlap
 from foliot.ports.runs import RunFilter
-from foliot.ports.storage import Topic
-from foliot.testing.builders import REPORT, a_run, every, succeeded, to_retry
+from foliot.ports.topic import Topic
+from foliot.testing.builders import REPORT, a_job_spec, a_run, every, succeeded, to_retry
 from foliot.testing.conformance.storage.passages import ETL, a_part, an_opening
 from foliot.testing.conformance.storage.scene import Another, Contract, Scene
 
@@ -78,20 +79,23 @@ class GateContract(Contract):
 
         assert await gated(scene) == [Gated(run_id, REPORT, planned, scene.now)]
 
-    async def test_a_step_that_waits_for_its_gate_says_whose_step_it_is(self, scene: Scene) -> None:
+    async def test_a_step_waits_for_the_gate_that_its_execution_began_with(self, scene: Scene) -> None:
+        before, after = (Gate(depends_on=(JobId(name),)) for name in ("before", "after"))
+        await scene.job(gate=after)
         root = await scene.start(a_run(job_id=ETL))
-        part = a_part(root.run_id, "extract", is_gated=True)
+        definition_id = tree_definition_id(root.run_id, REPORT)
+        part = a_part(root.run_id, "extract", job_id=REPORT, definition_id=definition_id, is_gated=True)
+        opening = an_opening(root, runs={"extract": part}, jobs={REPORT: a_job_spec(gate=before)})
 
-        await scene.storage.executions.open([an_opening(root, runs={"extract": part})], at=scene.now)
+        await scene.storage.trees.open([opening], at=scene.now)
 
-        [run] = await gated(scene)
-        assert (run.run_id, run.root, run.item) == (part.id, root.run_id, "extract")
+        assert [(run.run_id, run.gate, run.error) for run in await gated(scene)] == [(part.id, before, None)]
 
     async def test_a_step_is_due_when_it_could_start_whenever_its_execution_was_planned_for(self, scene: Scene) -> None:
         root = await scene.start(a_run(job_id=ETL))
         part = a_part(root.run_id, "extract", is_gated=True, due_at=scene.now, scheduled_for=scene.after(-HOUR))
 
-        await scene.storage.executions.open([an_opening(root, runs={"extract": part})], at=scene.now)
+        await scene.storage.trees.open([an_opening(root, runs={"extract": part})], at=scene.now)
 
         [run] = await gated(scene)
         assert (run.planned, (await scene.run(part.id)).scheduled_for) == (scene.now, scene.after(-HOUR))
@@ -175,10 +179,10 @@ class GateContract(Contract):
         assert len(await scene.ready()) == len(answers[0])
 
     async def test_a_retry_is_not_gated_again(self, scene: Scene) -> None:
-        [run_id] = await scene.create(a_run(is_gated=True))
+        [run_id] = await scene.create(a_run(is_gated=True, retry_delay=SECOND))
         await decide(scene, run_id)
         [claim] = await scene.claim()
-        await scene.finish(to_retry(claim, SECOND))
+        await scene.finish(to_retry(claim))
         scene.clock.advance(SECOND)
 
         assert await gated(scene) == []

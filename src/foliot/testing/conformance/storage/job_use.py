@@ -7,13 +7,13 @@ import pytest
 
 from foliot.domain.gate.decision import Decision, Passed
 from foliot.domain.gate.spec import Action
-from foliot.domain.ids import JobId, RunId
+from foliot.domain.ids import JobId
 from foliot.domain.lease import Claim
 from foliot.domain.workflow.spec import Step, WorkflowSpec
 from foliot.errors import JobInUse
 from foliot.ports.runs import RunFilter
 from foliot.testing.builders import REPORT, a_job_spec, a_run, succeeded
-from foliot.testing.conformance.storage.passages import ETL, a_part, an_opening, opened, settle, stored, the_end
+from foliot.testing.conformance.storage.passages import ETL, a_part, an_opening, opened, settle, shown, stored, the_end
 from foliot.testing.conformance.storage.references import DIGEST, OTHER, deploy, job, looking_at, naming, version
 from foliot.testing.conformance.storage.scene import Another, Contract, Scene
 
@@ -45,6 +45,7 @@ class JobUseContract(Contract):
     async def test_a_job_in_the_jobs_of_an_open_execution_is_not_renamed(self, scene: Scene) -> None:
         await scene.job()
         execution = await opened(scene, jobs={REPORT: a_job_spec()})
+        before = await shown(scene, execution.run_id)
 
         error = await refused(scene)
 
@@ -53,7 +54,7 @@ class JobUseContract(Contract):
             f"job 'report' could not be renamed: execution {execution.run_id} of workflow 'etl' is open"
         )
         assert f"foliot cancel {execution.run_id}" in error.hint
-        assert await stored(scene, execution.run_id) == execution
+        assert await shown(scene, execution.run_id) == before
 
     async def test_a_job_is_renamed_when_the_execution_that_names_it_has_ended(self, scene: Scene) -> None:
         await scene.job()
@@ -64,7 +65,7 @@ class JobUseContract(Contract):
 
         await rename(scene)
 
-        assert (await stored(scene, execution.run_id)).jobs == jobs
+        assert (await shown(scene, execution.run_id)).jobs == jobs
 
     async def test_a_job_that_a_copied_gate_names_is_not_renamed(self, scene: Scene) -> None:
         await scene.job()
@@ -120,7 +121,7 @@ class JobUseContract(Contract):
         assert (await refused(scene, {ETL: ELT})).run_id == execution.run_id
         await settle(scene, the_end(execution))
         await rename(scene, {ETL: ELT})
-        assert (await stored(scene, execution.run_id)).workflow_id.startswith("elt~")
+        assert (await shown(scene, execution.run_id)).workflow_id.startswith("elt~")
 
     async def test_one_job_in_use_refuses_all_renames_of_the_call(self, scene: Scene) -> None:
         await scene.job()
@@ -203,7 +204,7 @@ class JobUseContract(Contract):
 
         async def work() -> None:
             while left:
-                claims = await other.storage.runs.claim(worker.id, ["default"], 1, at=scene.now)
+                claims = (await other.storage.work.claim(worker.id, ["default"], 1, at=scene.now)).claims
                 await asyncio.gather(*(_pass(other, claim) for claim in claims))
                 left.difference_update(claim.run_id for claim in claims)
 
@@ -233,8 +234,8 @@ async def _pass(scene: Scene, claim: Claim) -> None:
         revision = workflow.revision
         copies = {step.job: a_job_spec()}
         opening = an_opening(claim, steps=("s0",), jobs=copies, runs={"s0": part}, revision=revision)
-        if not await scene.storage.executions.open([opening], at=scene.now):
+        if not await scene.storage.trees.open([opening], at=scene.now):
             break
-    execution = await stored(scene, RunId(claim.run_id))
+    execution = await shown(scene, claim.run_id)
     assert (await scene.storage.jobs.get(execution.jobs)).keys() == execution.jobs.keys()
-    assert await settle(scene, the_end(execution, steps=("s0",))) == [claim.run_id]
+    assert await settle(scene, the_end(opening.tree, steps=("s0",))) == [claim.run_id]

@@ -6,7 +6,7 @@ from foliot.domain.gate.decision import Passed, Sight
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import DAY, HOUR, Instant
 from foliot.domain.run import Status
-from foliot.domain.workflow.execution import Execution
+from foliot.domain.tree.tree import Tree
 from foliot.ports.runs import RunFilter
 from foliot.ports.upkeep import Retention
 from foliot.testing.builders import REPORT, a_chunk, a_run, retention, succeeded
@@ -40,8 +40,8 @@ class KeepingContract(Contract):
         left = await scene.storage.executions.get([*mine, other])
         assert list(left) == [*mine[3:], other]
         assert await scene.storage.executions.steps(mine[0]) == []
-        assert await scene.storage.runs.page(RunFilter(root=mine[0])) == []
-        assert len(await scene.storage.runs.page(RunFilter(root=mine[3]))) == 1
+        assert await scene.storage.runs.page(RunFilter(root_id=mine[0])) == []
+        assert len(await scene.storage.runs.page(RunFilter(root_id=mine[3]))) == 1
 
     @pytest.mark.proves("R2-17")
     async def test_executions_can_be_kept_by_age_as_well(self, scene: Scene) -> None:
@@ -72,7 +72,7 @@ class KeepingContract(Contract):
     async def test_an_old_execution_goes_with_all_that_its_parts_left(self, scene: Scene) -> None:
         execution = await opened(scene)
         claim = await begun(scene, execution)
-        await scene.storage.logs.append([a_chunk(claim)])
+        await scene.storage.work.append_log([a_chunk(claim)])
         await scene.finish(succeeded(claim, b'{"rows":3}'))
         await settle(scene, the_end(execution))
         scene.clock.advance(DAY)
@@ -93,7 +93,7 @@ class KeepingContract(Contract):
         assert (await scene.prune(retention(runs_age=HOUR, runs_per_job=0))).runs == 0
 
         assert await scene.status(part) is Status.SUCCESS
-        assert len((await unsettled(scene))[0].notes) == 1
+        assert len((await unsettled(scene))[0].notes.items) == 1
 
     async def test_a_large_execution_goes_piece_by_piece_the_whole_last(self, scene: Scene) -> None:
         run_id = await over(scene)
@@ -140,7 +140,7 @@ async def over(scene: Scene, workflow_id: str = "etl") -> RunId:
     return await end(scene, await opened(scene, a_run(job_id=JobId(workflow_id))))
 
 
-async def end(scene: Scene, execution: Execution) -> RunId:
+async def end(scene: Scene, execution: Tree) -> RunId:
     await scene.finish(succeeded(await begun(scene, execution)))
     await settle(scene, the_end(await stored(scene, execution.run_id)))
     return execution.run_id
@@ -150,7 +150,7 @@ async def nested(scene: Scene) -> RunId:
     """An execution whose part was an execution with a part; the outer one comes back."""
     outer = await opened(scene)
     claim = await begun(scene, outer)
-    await scene.storage.executions.open([an_opening(claim)], at=scene.now)
+    await scene.storage.trees.open([an_opening(claim)], at=scene.now)
     await end(scene, await stored(scene, claim.run_id))
     await settle(scene, the_end(await stored(scene, outer.run_id)))
     return outer.run_id

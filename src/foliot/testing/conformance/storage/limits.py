@@ -92,9 +92,9 @@ class LimitContract(Contract):
 
     @pytest.mark.proves("L10")
     async def test_a_retry_gives_its_place_away_and_asks_again_when_due(self, scene: Scene) -> None:
-        first, second = await scene.create(*some_runs(2, max_concurrent=1))
+        first, second = await scene.create(*some_runs(2, max_concurrent=1, retry_delay=MINUTE))
         [claim] = await scene.claim()
-        await scene.finish(to_retry(claim, MINUTE))
+        await scene.finish(to_retry(claim))
         [other] = await scene.claim()
         scene.clock.advance(MINUTE)
 

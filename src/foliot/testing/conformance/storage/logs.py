@@ -20,14 +20,14 @@ class LogContract(Contract):
             a_chunk(claim, 2, "ünï\n".encode(), "meta"),
         ]
 
-        assert await scene.storage.logs.append(chunks) == []
+        assert await scene.storage.work.append_log(chunks) == []
         assert await scene.storage.logs.read(claim.run_id) == chunks
 
     async def test_chunks_come_in_order_however_they_were_saved(self, scene: Scene) -> None:
         claim = await scene.start()
 
-        await scene.storage.logs.append([a_chunk(claim, 10), a_chunk(claim, 2)])
-        await scene.storage.logs.append([a_chunk(claim, 1)])
+        await scene.storage.work.append_log([a_chunk(claim, 10), a_chunk(claim, 2)])
+        await scene.storage.work.append_log([a_chunk(claim, 1)])
 
         assert [chunk.seq for chunk in await scene.storage.logs.read(claim.run_id)] == [1, 2, 10]
 
@@ -35,9 +35,9 @@ class LogContract(Contract):
     async def test_saving_a_chunk_twice_is_saving_it_once(self, scene: Scene) -> None:
         claim = await scene.start()
         chunk = a_chunk(claim)
-        await scene.storage.logs.append([chunk])
+        await scene.storage.work.append_log([chunk])
 
-        assert await scene.storage.logs.append([chunk, a_chunk(claim, 1)]) == []
+        assert await scene.storage.work.append_log([chunk, a_chunk(claim, 1)]) == []
         assert len(await scene.storage.logs.read(claim.run_id)) == 2
 
     @pytest.mark.proves("L2", "S10")
@@ -46,7 +46,7 @@ class LogContract(Contract):
         await scene.finish(given_back(former))
         [current] = await scene.claim()
 
-        stale = await scene.storage.logs.append([a_chunk(former, data=b"old"), a_chunk(current, data=b"new")])
+        stale = await scene.storage.work.append_log([a_chunk(former, data=b"old"), a_chunk(current, data=b"new")])
 
         assert stale == [former.token]
         assert [chunk.data for chunk in await scene.storage.logs.read(former.run_id)] == [b"new"]
@@ -56,7 +56,7 @@ class LogContract(Contract):
         claim = await scene.start()
         await scene.finish(succeeded(claim))
 
-        assert await scene.storage.logs.append([a_chunk(claim)]) == [claim.token]
+        assert await scene.storage.work.append_log([a_chunk(claim)]) == [claim.token]
         assert await scene.storage.logs.read(claim.run_id) == []
 
     @pytest.mark.proves("L2")
@@ -64,7 +64,7 @@ class LogContract(Contract):
         mine, other = await scene.start(), await scene.start()
         forged = a_chunk(mine)._replace(run_id=other.run_id)
 
-        assert await scene.storage.logs.append([forged]) == [mine.token]
+        assert await scene.storage.work.append_log([forged]) == [mine.token]
         assert await scene.storage.logs.read(other.run_id) == []
 
     @pytest.mark.proves("L2")
@@ -72,7 +72,7 @@ class LogContract(Contract):
         mine, other = await scene.start(), await scene.start()
         printed, forged = a_chunk(other), a_chunk(mine, seq=1)._replace(token=other.token)
 
-        assert await scene.storage.logs.append([printed, forged]) == [other.token]
+        assert await scene.storage.work.append_log([printed, forged]) == [other.token]
         assert await scene.storage.logs.read(mine.run_id) == []
         assert await scene.storage.logs.read(other.run_id) == [printed]
 
@@ -80,17 +80,17 @@ class LogContract(Contract):
         claim = await scene.start()
         stale = replace(claim, token=Token(claim.token + 1_000))
 
-        told = await scene.storage.logs.append([a_chunk(stale, seq) for seq in range(3)])
+        told = await scene.storage.work.append_log([a_chunk(stale, seq) for seq in range(3)])
 
         assert told == [stale.token]
 
     @pytest.mark.proves("S10")
     async def test_attempts_are_read_one_after_the_other_and_never_mixed(self, scene: Scene) -> None:
         first = await scene.start()
-        await scene.storage.logs.append([a_chunk(first, 0, b"a"), a_chunk(first, 1, b"b")])
+        await scene.storage.work.append_log([a_chunk(first, 0, b"a"), a_chunk(first, 1, b"b")])
         await scene.finish(to_retry(first))
         [second] = await scene.claim()
-        await scene.storage.logs.append([a_chunk(second, 0, b"c")])
+        await scene.storage.work.append_log([a_chunk(second, 0, b"c")])
 
         chunks = await scene.storage.logs.read(first.run_id)
 
@@ -102,10 +102,10 @@ class LogContract(Contract):
 
     async def test_reading_goes_on_after_the_last_chunk_that_was_seen(self, scene: Scene) -> None:
         first = await scene.start()
-        await scene.storage.logs.append([a_chunk(first, seq) for seq in range(3)])
+        await scene.storage.work.append_log([a_chunk(first, seq) for seq in range(3)])
         await scene.finish(to_retry(first))
         [second] = await scene.claim()
-        await scene.storage.logs.append([a_chunk(second, 0)])
+        await scene.storage.work.append_log([a_chunk(second, 0)])
 
         page = await scene.storage.logs.read(first.run_id, limit=2)
         rest = await scene.storage.logs.read(first.run_id, after=(page[-1].token, page[-1].seq))
@@ -116,10 +116,10 @@ class LogContract(Contract):
     async def test_every_run_has_its_own_log(self, scene: Scene) -> None:
         await scene.create(*some_runs(2))
         one, two = await scene.claim()
-        await scene.storage.logs.append([a_chunk(one, data=b"one"), a_chunk(two, data=b"two")])
+        await scene.storage.work.append_log([a_chunk(one, data=b"one"), a_chunk(two, data=b"two")])
 
         assert [chunk.data for chunk in await scene.storage.logs.read(two.run_id)] == [b"two"]
         assert await scene.storage.logs.read(a_run_id()) == []
 
     async def test_nothing_printed_is_nothing_saved(self, scene: Scene) -> None:
-        assert await scene.storage.logs.append([]) == []
+        assert await scene.storage.work.append_log([]) == []

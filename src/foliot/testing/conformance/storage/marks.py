@@ -38,8 +38,8 @@ class MarkContract(Contract):
         assert await scene.claim() == []
 
     async def test_a_run_between_two_attempts_is_a_success_and_keeps_its_record(self, scene: Scene) -> None:
-        claim = await scene.start()
-        await scene.finish(to_retry(claim, MINUTE, "no answer"))
+        claim = await scene.start(a_run(retry_delay=MINUTE))
+        await scene.finish(to_retry(claim, "no answer"))
 
         await mark(scene, claim.run_id)
 

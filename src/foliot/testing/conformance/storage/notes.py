@@ -6,8 +6,7 @@ from foliot.domain.ids import JobId
 from foliot.domain.instant import MINUTE
 from foliot.domain.outcome import Reason
 from foliot.domain.run import Ended, Status
-from foliot.domain.workflow.execution import Note
-from foliot.domain.workflow.facts import Facts
+from foliot.domain.tree.tree import Note
 from foliot.testing.builders import (
     a_run,
     a_run_id,
@@ -38,23 +37,22 @@ class NoteContract(Contract):
     """A part that has ended, by whatever verb, is noted with it. Every storage passes these, unchanged."""
 
     @pytest.mark.proves("D2", "D6")
-    async def test_a_finish_is_noted_with_what_the_run_left(self, scene: Scene) -> None:
+    async def test_a_finish_is_noted_with_status_and_exit_code(self, scene: Scene) -> None:
         execution = await opened(scene)
         claim = await begun(scene, execution)
 
         await scene.finish(succeeded(claim, b'{"rows":3}'))
 
         [one] = await unsettled(scene)
-        assert one.now == scene.now
-        assert one.execution == execution
-        facts = Facts(exit_code=0, output=b'{"rows":3}')
-        assert one.notes == [Note(claim.run_id, "extract", Status.SUCCESS, facts)]
+        assert one.tree == execution
+        assert list(one.notes.items) == [Note(claim.run_id, "extract", Status.SUCCESS, 0)]
+        assert not one.notes.has_more
 
     async def test_plain_successes_and_failures_are_noted(self, scene: Scene) -> None:
         names = ("a", "b")
         claim = await scene.start(a_run(job_id=ETL))
         runs = {name: a_part(claim.run_id, name) for name in names}
-        await scene.storage.executions.open([an_opening(claim, steps=names, runs=runs)], at=scene.now)
+        await scene.storage.trees.open([an_opening(claim, steps=names, runs=runs)], at=scene.now)
         first, second = await scene.claim()
 
         await scene.finish(succeeded(first), failed(second))
@@ -110,13 +108,12 @@ class NoteContract(Contract):
     async def test_a_part_that_is_an_execution_itself_is_noted_when_it_ends(self, scene: Scene) -> None:
         outer = await opened(scene)
         claim = await begun(scene, outer)
-        await scene.storage.executions.open([an_opening(claim, steps=("inner",))], at=scene.now)
+        await scene.storage.trees.open([an_opening(claim, steps=("inner",))], at=scene.now)
 
         await settle(scene, the_end(await stored(scene, claim.run_id), steps=("inner",)))
 
-        assert [(one.execution.run_id, one.notes[0].step) for one in await unsettled(scene)] == [
-            (outer.run_id, "extract")
-        ]
+        [one] = await unsettled(scene)
+        assert (one.tree.run_id, [note.child_key for note in one.notes.items]) == (outer.run_id, ["extract"])
 
     async def test_executions_are_told_apart_and_no_more_than_asked_for_come(self, scene: Scene) -> None:
         executions = [await opened(scene) for _ in range(3)]
@@ -125,8 +122,8 @@ class NoteContract(Contract):
 
         found = await unsettled(scene)
 
-        assert [one.execution.run_id for one in found] == [execution.run_id for execution in executions]
-        assert [len(one.notes) for one in found] == [1, 1, 1]
+        assert [one.tree.run_id for one in found] == [execution.run_id for execution in executions]
+        assert [len(one.notes.items) for one in found] == [1, 1, 1]
         assert len(await unsettled(scene, limit=2)) == 2
 
     async def test_an_overdue_execution_is_unsettled_until_it_is_ending(self, scene: Scene) -> None:
@@ -135,7 +132,7 @@ class NoteContract(Contract):
         scene.clock.advance(MINUTE)
 
         [one] = await unsettled(scene)
-        assert (one.execution, one.notes) == (execution, [])
+        assert (one.tree, one.notes) == (execution, ([], False))
         await settle(scene, a_settlement(execution._replace(is_ending=True)))
 
         assert await unsettled(scene) == []

@@ -8,7 +8,7 @@ from foliot.domain.instant import MINUTE, SECOND
 from foliot.domain.outcome import Reason
 from foliot.domain.run import Ended, Status
 from foliot.domain.schedule import Overlap
-from foliot.domain.workflow.execution import Note
+from foliot.domain.tree.tree import Note
 from foliot.ports.runs import RunFilter
 from foliot.testing.builders import (
     LEASE,
@@ -17,6 +17,7 @@ from foliot.testing.builders import (
     a_run,
     every,
     given_back,
+    lost,
 )
 from foliot.testing.conformance.storage.passages import (
     ETL,
@@ -27,6 +28,7 @@ from foliot.testing.conformance.storage.passages import (
     opened,
     part_of,
     settle,
+    shown,
     stored,
     the_end,
     unsettled,
@@ -42,11 +44,11 @@ class OpenContract(Contract):
         worker = await scene.worker()
         claim = await scene.start(a_run(job_id=ETL), worker=worker)
 
-        assert await scene.storage.executions.open([an_opening(claim)], at=scene.now) == []
+        assert await scene.storage.trees.open([an_opening(claim)], at=scene.now) == []
 
         run = await scene.run(claim.run_id)
         assert (run.status, run.started_at, run.finished_at, run.attempt) == (Status.RUNNING, scene.now, None, 1)
-        renewal = await scene.storage.workers.renew(worker.id, [claim.token], LEASE, at=scene.now)
+        renewal = await scene.storage.work.renew(worker.id, [claim.token], LEASE, at=scene.now)
         assert renewal is not None
         assert renewal.gone == (claim.token,)
         scene.clock.advance(2 * LEASE)
@@ -56,8 +58,9 @@ class OpenContract(Contract):
         jobs = {JobId("report"): a_job_spec(priority=3)}
         deadline = scene.after(MINUTE)
 
-        execution = await opened(scene, version=7, params={"day": 1}, jobs=jobs, deadline=deadline)
+        tree = await opened(scene, version=7, params={"day": 1}, jobs=jobs, deadline=deadline)
 
+        execution = await shown(scene, tree.run_id)
         assert (execution.workflow_id, execution.version, execution.state) == (ETL, 7, 0)
         assert (execution.params, execution.jobs, execution.deadline) == ({"day": 1}, jobs, deadline)
         assert (execution.unresolved, execution.opened_at, execution.cancel_at) == (2, scene.now, None)
@@ -69,21 +72,23 @@ class OpenContract(Contract):
 
         claim = await begun(scene, execution)
 
-        assert (claim.root, claim.role, claim.item) == (execution.run_id, "step", "extract")
+        assert (claim.parent_id, claim.child_key) == (execution.run_id, "extract")
         run = await scene.run(claim.run_id)
-        assert (run.root, run.role, run.item, run.status) == (execution.run_id, "step", "extract", Status.RUNNING)
+        place = (run.parent_id, run.root_id, run.child_key)
+        assert (place, run.status) == ((execution.run_id, execution.run_id, "extract"), Status.RUNNING)
         parent = await scene.run(execution.run_id)
-        assert (parent.root, parent.role, parent.item) == (None, None, None)
+        assert (parent.parent_id, parent.root_id, parent.child_key) == (None, None, None)
 
     async def test_a_lost_part_still_knows_where_it_belongs(self, scene: Scene) -> None:
         execution = await opened(scene)
         worker = await scene.worker()
-        await scene.claim(worker=worker, only=[await part_of(scene, execution)])
-
+        [claim] = await scene.claim(worker=worker, only=[await part_of(scene, execution)])
         scene.clock.advance(2 * LEASE)
 
-        [claim] = await scene.storage.workers.expired(10, at=scene.now)
-        assert (claim.root, claim.role, claim.item) == (execution.run_id, "step", "extract")
+        await scene.finish(lost(claim))
+
+        again = await begun(scene, execution)
+        assert (again.parent_id, again.child_key, again.lost) == (execution.run_id, "extract", 1)
 
     @pytest.mark.proves("L2", "L5")
     async def test_a_stale_token_begins_nothing(self, scene: Scene) -> None:
@@ -91,10 +96,10 @@ class OpenContract(Contract):
         await scene.finish(given_back(claim))
         opening = an_opening(claim)
 
-        assert await scene.storage.executions.open([opening], at=scene.now) == [claim.token]
+        assert await scene.storage.trees.open([opening], at=scene.now) == [claim.token]
 
         assert await scene.storage.executions.get([claim.run_id]) == {}
-        assert await scene.storage.runs.get([opening.runs["extract"].id]) == {}
+        assert await scene.storage.runs.get([opening.runs[0].id]) == {}
         assert await scene.status(claim.run_id) is Status.QUEUED
 
     @pytest.mark.proves("L2")
@@ -102,7 +107,7 @@ class OpenContract(Contract):
         claim = await scene.start(a_run(job_id=ETL))
         other = a_claim(token=claim.token, job_id=ETL)
 
-        assert await scene.storage.executions.open([an_opening(other)], at=scene.now) == [claim.token]
+        assert await scene.storage.trees.open([an_opening(other)], at=scene.now) == [claim.token]
 
         assert await scene.status(claim.run_id) is Status.RUNNING
         assert await scene.storage.executions.active() == []
@@ -113,10 +118,10 @@ class OpenContract(Contract):
         opening = an_opening(claim)
 
         for _ in range(2):
-            assert await scene.storage.executions.open([opening], at=scene.now) == []
+            assert await scene.storage.trees.open([opening], at=scene.now) == []
 
         assert len(await scene.items(EventKind.EXECUTIONS_OPENED)) == 1
-        assert len(await scene.storage.runs.page(RunFilter(root=claim.run_id))) == 1
+        assert len(await scene.storage.runs.page(RunFilter(root_id=claim.run_id))) == 1
 
     async def test_one_that_cannot_be_stored_ends_its_run_and_no_other(self, scene: Scene) -> None:
         [taken] = await scene.create(a_run())
@@ -126,7 +131,7 @@ class OpenContract(Contract):
             an_opening(good),
         ]
 
-        assert await scene.storage.executions.open(openings, at=scene.now) == []
+        assert await scene.storage.trees.open(openings, at=scene.now) == []
 
         run = await scene.run(bad.run_id)
         assert (run.status, run.reason) == (Status.FAILED, Reason.PAYLOAD)
@@ -139,18 +144,18 @@ class OpenContract(Contract):
         asked_at = scene.now
         scene.clock.advance(SECOND)
 
-        await scene.storage.executions.open([an_opening(claim)], at=scene.now)
+        await scene.storage.trees.open([an_opening(claim)], at=scene.now)
 
         assert await scene.status(claim.run_id) is Status.CANCELLING
         [one] = await unsettled(scene)
-        assert (one.execution.cancel_at, one.notes) == (asked_at, [Note(claim.run_id)])
+        assert (one.tree.cancel_at, list(one.notes.items)) == (asked_at, [Note(claim.run_id)])
 
     @pytest.mark.proves("D5")
     async def test_one_whose_steps_are_all_resolved_ends_at_once(self, scene: Scene) -> None:
         claim = await scene.start(a_run(job_id=ETL))
         ended = Ended(Status.SKIPPED)
 
-        await scene.storage.executions.open([an_opening(claim, runs={}, ended=ended)], at=scene.now)
+        await scene.storage.trees.open([an_opening(claim, runs={}, ended=ended)], at=scene.now)
 
         run = await scene.run(claim.run_id)
         assert (run.status, run.started_at, run.finished_at) == (Status.SKIPPED, scene.now, scene.now)
@@ -174,13 +179,12 @@ class OpenContract(Contract):
         await scene.schedule(every(60, overlap=Overlap.QUEUE, job_id=ETL))
         [first] = await scene.fire_after(MINUTE)
         [claim] = await scene.claim(only=[first])
-        await scene.storage.executions.open([an_opening(claim)], at=scene.now)
+        await scene.storage.trees.open([an_opening(claim)], at=scene.now)
         [second] = await scene.fire_after(MINUTE)
-        execution = await stored(scene, first)
-        assert execution.tick == claim.tick
+        assert (await shown(scene, first)).tick == claim.tick
         assert second not in await scene.ready()
 
-        await settle(scene, the_end(execution))
+        await settle(scene, the_end(await stored(scene, first)))
 
         assert second in await scene.ready()
 
@@ -189,7 +193,7 @@ class OpenContract(Contract):
         await scene.schedule(every(60, overlap=Overlap.CANCEL_RUNNING, job_id=ETL))
         [first] = await scene.fire_after(MINUTE)
         [claim] = await scene.claim(only=[first])
-        await scene.storage.executions.open([an_opening(claim)], at=scene.now)
+        await scene.storage.trees.open([an_opening(claim)], at=scene.now)
 
         await scene.fire_after(MINUTE)
 

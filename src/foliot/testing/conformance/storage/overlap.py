@@ -7,7 +7,7 @@ from foliot.domain.instant import MINUTE, SECOND
 from foliot.domain.run import Status
 from foliot.domain.schedule import Overlap
 from foliot.domain.tick import TickOutcome, TickReason
-from foliot.testing.builders import a_run, cancelled, every, failed, given_back, succeeded, to_retry
+from foliot.testing.builders import a_run, cancelled, every, failed, given_back, retries_after, succeeded, to_retry
 from foliot.testing.conformance.storage.scene import Contract, Scene
 
 
@@ -45,14 +45,14 @@ class OverlapContract(Contract):
     @pytest.mark.proves("R4-64")
     @pytest.mark.parametrize("max_concurrent", [None, 5])
     async def test_a_run_is_in_flight_until_it_is_terminal(self, scene: Scene, max_concurrent: int | None) -> None:
-        await scene.job(max_concurrent=max_concurrent)
+        await scene.job(max_concurrent=max_concurrent, retry=retries_after(MINUTE))
         await scene.schedule(every(60, overlap=Overlap.SKIP))
         await scene.fire_after(MINUTE)
         assert await in_flight(scene) == 1
         [claim] = await scene.claim()
         assert await in_flight(scene) == 1
 
-        await scene.finish(to_retry(claim, MINUTE))
+        await scene.finish(to_retry(claim))
         assert await in_flight(scene) == 1
 
         await scene.cancel(claim.run_id)

@@ -14,7 +14,7 @@ class OverviewContract(Contract):
     """Every storage passes these, unchanged."""
 
     async def test_what_was_given_for_one_run_can_be_read(self, scene: Scene) -> None:
-        plain, given = await scene.create(a_run(), a_run(overrides=b'{"priority":7}'))
+        plain, given = await scene.create(a_run(overrides=None), a_run(overrides=b'{"priority":7}'))
 
         assert await scene.storage.runs.overrides(plain) is None
         assert await scene.storage.runs.overrides(given) == b'{"priority":7}'
@@ -79,7 +79,7 @@ class LogEndContract(Contract):
     async def test_the_last_chunks_come_in_order(self, scene: Scene) -> None:
         claim = await scene.start()
         chunks = [a_chunk(claim, seq) for seq in range(5)]
-        await scene.storage.logs.append(chunks)
+        await scene.storage.work.append_log(chunks)
 
         assert await scene.storage.logs.tail(claim.run_id, limit=2) == chunks[-2:]
         assert await scene.storage.logs.tail(claim.run_id, limit=100) == chunks
@@ -100,7 +100,7 @@ class LogEndContract(Contract):
 
     async def test_it_is_known_since_when_chunks_are_kept(self, scene: Scene) -> None:
         claim = await scene.start()
-        await scene.storage.logs.append([a_chunk(claim)])
+        await scene.storage.work.append_log([a_chunk(claim)])
         await scene.finish(succeeded(claim))
         scene.clock.advance(HOUR)
 
@@ -114,7 +114,7 @@ class LogEndContract(Contract):
     async def test_what_was_removed_once_is_not_said_to_be_kept_later(self, scene: Scene) -> None:
         """A retention that was made longer removes the last of what the shorter one had left."""
         claim, slow = await scene.start(), await scene.start()
-        await scene.storage.logs.append([a_chunk(claim), a_chunk(slow)])
+        await scene.storage.work.append_log([a_chunk(claim), a_chunk(slow)])
         await scene.finish(succeeded(claim))
         scene.clock.advance(HOUR)
         await scene.prune(retention(logs_age=MINUTE))

@@ -1,25 +1,35 @@
-"""Executions as cases about them need: say what the case is about, the rest is filled in."""
+"""Trees as cases about them need: say what the case is about, the rest is filled in."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+import msgspec
+
 from foliot.domain.ids import JobId, RunId
+from foliot.domain.job import JobSpec
 from foliot.domain.lease import Claim
 from foliot.domain.run import Ended, NewRun, Status
+from foliot.domain.tree.settlement import Opening, Settlement
+from foliot.domain.tree.tree import Tree
 from foliot.domain.workflow.conditions import Result
-from foliot.domain.workflow.execution import Execution, Opening, Settlement, Unsettled
+from foliot.domain.workflow.execution import Execution
+from foliot.domain.workflow.plan import ExecutionBody
 from foliot.domain.workflow.progress import StepState
+from foliot.domain.workflow.spec import GRAPH
+from foliot.ports.trees import UnsettledTree
 from foliot.testing.builders import a_run
 from foliot.testing.conformance.storage.scene import Scene
 
 ETL: Final = JobId("etl")
 STEPS: Final = ("extract", "load")
 DONE: Final = Ended(Status.SUCCESS)
+NOTES: Final = 100
 
 
-def a_part(root: RunId, step: str, **fields: Any) -> NewRun:
-    """The run of a step."""
-    return a_run(**{"job_id": JobId(f"etl.{step}"), "root": root, "role": "step", "item": step, **fields})
+def a_part(parent: RunId, step: str, **fields: Any) -> NewRun:
+    """The run of a step. Its parent is the outermost tree, unless `root_id` is given."""
+    place = {"parent_id": parent, "root_id": parent, "child_key": step}
+    return a_run(**{"job_id": JobId(f"etl.{step}"), **place, **fields})
 
 
 def an_opening(
@@ -28,77 +38,109 @@ def an_opening(
     steps: Sequence[str] = STEPS,
     runs: Mapping[str, NewRun] | None = None,
     ended: Ended | None = None,
+    params: Mapping[str, Any] | None = None,
+    jobs: Mapping[JobId, JobSpec] | None = None,
     **fields: Any,
 ) -> Opening:
-    """The steps come one after the other; the first has a run, unless others are given."""
-    parts = {steps[0]: a_part(claim.run_id, steps[0])} if runs is None else runs
+    """The steps come one after the other; the first has a run, unless others are given. Other fields are the tree's."""
+    root_id = fields.get("root_id", claim.parent_id or claim.run_id)
+    first = {steps[0]: a_part(claim.run_id, steps[0], root_id=root_id)}
+    parts = first if runs is None else runs
     result = None if ended is None else Result.SUCCESS
     states = {
         name: StepState(int(name not in parts), result=result, run_id=parts[name].id if name in parts else None)
         for name in steps
     }
     known: dict[str, Any] = {
-        "workflow_id": claim.job_id,
+        "kind": GRAPH,
+        "job_id": claim.job_id,
         "version": 1,
         "state": 0,
-        "unresolved": len(steps),
-        "params": {},
-        "jobs": {},
-        "tick": claim.tick,
+        "open": len(steps) if ended is None else 0,
         "opened_at": claim.started_at,
+        "root_id": root_id,
+        "depth": 0 if claim.parent_id is None else 1,
+        "size": len(steps),
+        "planned": claim.scheduled_for,
     }
-    return Opening(claim, Execution(claim.run_id, **{**known, **fields}), states, parts, ended)
+    body = msgspec.json.encode(ExecutionBody(params or {}, jobs or {}))
+    return Opening(claim, Tree(claim.run_id, **{**known, **fields}), body, tuple(parts.values()), states, ended)
 
 
-async def opened(scene: Scene, run: NewRun | None = None, **fields: Any) -> Execution:
-    """An execution under way, as it is stored."""
+async def opened(scene: Scene, run: NewRun | None = None, **fields: Any) -> Tree:
+    """A tree under way."""
     claim = await scene.start(run or a_run(job_id=ETL))
-    assert await scene.storage.executions.open([an_opening(claim, **fields)], at=scene.now) == []
-    return await stored(scene, claim.run_id)
+    opening = an_opening(claim, **fields)
+    assert await scene.storage.trees.open([opening], at=scene.now) == []
+    return opening.tree
 
 
-async def stored(scene: Scene, run_id: RunId) -> Execution:
+async def shown(scene: Scene, run_id: RunId) -> Execution:
+    """An execution as it is looked at."""
     return (await scene.storage.executions.get([run_id]))[run_id]
 
 
-async def part_of(scene: Scene, execution: Execution, step: str = "extract") -> RunId:
-    states = await scene.storage.executions.states(execution.run_id, [step])
+async def stored(scene: Scene, run_id: RunId) -> Tree:
+    """The tree of an execution as it is now, to be settled."""
+    execution = await shown(scene, run_id)
+    return Tree(
+        run_id,
+        GRAPH,
+        JobId(execution.workflow_id),
+        execution.version,
+        execution.state,
+        execution.unresolved,
+        execution.opened_at,
+        root_id=run_id,
+        deadline=execution.deadline,
+        cancel_at=execution.cancel_at,
+        is_ending=execution.is_ending,
+        planned=execution.planned,
+    )
+
+
+async def part_of(scene: Scene, tree: Tree, step: str = "extract") -> RunId:
+    states = await scene.storage.executions.states(tree.run_id, [step])
     run_id = states[step].run_id
     assert run_id is not None
     return run_id
 
 
-async def begun(scene: Scene, execution: Execution, step: str = "extract") -> Claim:
+async def begun(scene: Scene, tree: Tree, step: str = "extract") -> Claim:
     """The lease of a step's run."""
-    [claim] = await scene.claim(only=[await part_of(scene, execution, step)])
+    [claim] = await scene.claim(only=[await part_of(scene, tree, step)])
     return claim
 
 
-async def unsettled(scene: Scene, limit: int = 100) -> list[Unsettled]:
-    return await scene.storage.executions.unsettled(limit, at=scene.now)
+async def unsettled(scene: Scene, limit: int = 100) -> Sequence[UnsettledTree]:
+    return (await scene.storage.trees.unsettled(limit, notes_per_tree=NOTES, at=scene.now)).trees
 
 
 async def noted(scene: Scene) -> list[tuple[str | None, Status | None]]:
-    """What the notes of all executions say."""
-    return [(note.step, note.status) for one in await unsettled(scene) for note in one.notes]
+    """What the notes of all trees say."""
+    return [(note.child_key, note.status) for one in await unsettled(scene) for note in one.notes.items]
 
 
 def a_settlement(
-    execution: Execution,
+    tree: Tree,
     *,
     notes: Iterable[RunId] = (),
     changed: Mapping[str, StepState] | None = None,
     runs: Mapping[str, NewRun] | None = None,
     **fields: Any,
 ) -> Settlement:
-    return Settlement(execution, tuple(notes), changed or {}, runs or {}, **fields)
+    """Each changed step that has a result had none before."""
+    steps = changed or {}
+    still_open = tree.open - sum(state.result is not None for state in steps.values())
+    runs_to_start = tuple((runs or {}).values())
+    return Settlement(tree._replace(open=still_open), tuple(notes), runs_to_start, steps, **fields)
 
 
-def the_end(execution: Execution, ended: Ended = DONE, *, steps: Sequence[str] = STEPS) -> Settlement:
+def the_end(tree: Tree, ended: Ended = DONE, *, steps: Sequence[str] = STEPS) -> Settlement:
     """All steps are resolved."""
     changed = {name: StepState(0, result=Result.SUCCESS) for name in steps}
-    return a_settlement(execution, changed=changed, ended=ended)
+    return Settlement(tree._replace(open=0), (), (), changed, ended=ended)
 
 
 async def settle(scene: Scene, *settlements: Settlement) -> list[RunId]:
-    return await scene.storage.executions.settle(settlements, at=scene.now)
+    return await scene.storage.trees.settle(settlements, at=scene.now)

@@ -17,7 +17,7 @@ from foliot.testing.conformance.storage.passages import (
     ETL,
     an_opening,
     opened,
-    stored,
+    shown,
 )
 from foliot.testing.conformance.storage.scene import Contract, Scene
 
@@ -135,13 +135,14 @@ class ReferenceContract(Contract):
         bystanders = [await scene.job("gated", gate=looking_at(OTHER)), await scene.job("told", name=REPORT)]
         await deploy(scene, naming(OTHER, description=REPORT))
         workflow = await job(scene)
-        execution = await opened(scene, jobs={OTHER: a_job_spec(name=REPORT)})
+        tree = await opened(scene, jobs={OTHER: a_job_spec(name=REPORT)})
+        execution = await shown(scene, tree.run_id)
 
         await rename(scene)
 
         assert [await job(scene, one.id) for one in bystanders] == bystanders
         assert (await version(scene), await job(scene)) == (naming(OTHER, description=REPORT), workflow)
-        assert await stored(scene, execution.run_id) == execution
+        assert await shown(scene, execution.run_id) == execution
 
     async def test_a_rename_that_cannot_be_done_changes_nobody(self, scene: Scene) -> None:
         await scene.job()
@@ -177,7 +178,7 @@ class ReferenceContract(Contract):
         assert (await job(scene, B)).revision > former.revision + 1
 
     async def test_an_execution_of_a_workflow_that_is_gone_has_no_revision(self, scene: Scene) -> None:
-        assert (await opened(scene)).revision is None
+        assert (await shown(scene, (await opened(scene)).run_id)).revision is None
 
     async def test_an_opening_decided_on_another_revision_is_not_saved(self, scene: Scene) -> None:
         await deploy(scene, naming(OTHER))
@@ -185,8 +186,8 @@ class ReferenceContract(Contract):
         before = an_opening(claim, revision=(await job(scene)).revision)
         await deploy(scene, naming(OTHER, OTHER))
 
-        assert await scene.storage.executions.open([before], at=scene.now) == [claim.token]
+        assert await scene.storage.trees.open([before], at=scene.now) == [claim.token]
         assert await scene.storage.executions.get([claim.run_id]) == {}
         after = an_opening(claim, revision=(await job(scene)).revision)
-        assert await scene.storage.executions.open([after], at=scene.now) == []
-        assert await scene.storage.executions.open([after], at=scene.now) == []
+        assert await scene.storage.trees.open([after], at=scene.now) == []
+        assert await scene.storage.trees.open([after], at=scene.now) == []

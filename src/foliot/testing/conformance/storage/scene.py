@@ -62,7 +62,7 @@ class Scene:
         only: Collection[RunId] | None = None,
     ) -> list[Claim]:
         holder = worker or await self.standby()
-        return await self.storage.runs.claim(holder.id, queues, limit, only=only, at=self.now)
+        return (await self.storage.work.claim(holder.id, queues, limit, only=only, at=self.now)).claims
 
     async def start(self, run: NewRun | None = None, *, worker: Worker | None = None) -> Claim:
         """Create a run and lease it."""
@@ -71,7 +71,7 @@ class Scene:
         return claim
 
     async def finish(self, *finishes: Finish) -> list[Token]:
-        return await self.storage.runs.finish(finishes, at=self.now)
+        return await self.storage.work.finish(finishes, at=self.now)
 
     async def cancel(self, *run_ids: RunId) -> list[CancelAnswer]:
         answers = await self.storage.runs.cancel(run_ids, at=self.now)
@@ -94,7 +94,7 @@ class Scene:
     ) -> Worker:
         """A worker that has just registered."""
         worker = a_worker(name, queues=queues)
-        await self.storage.workers.register(worker, ttl, at=self.now)
+        await self.storage.work.register(worker, ttl, at=self.now)
         return worker
 
     async def standby(self) -> Worker:

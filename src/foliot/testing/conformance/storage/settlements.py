@@ -11,8 +11,8 @@ from foliot.domain.lease import CancelAnswer
 from foliot.domain.mark import MarkAnswer
 from foliot.domain.outcome import Reason
 from foliot.domain.run import Ended, Status
+from foliot.domain.tree.tree import Note
 from foliot.domain.workflow.conditions import Result
-from foliot.domain.workflow.execution import Note
 from foliot.domain.workflow.progress import StepState
 from foliot.ports.runs import RunFilter
 from foliot.testing.builders import (
@@ -31,6 +31,7 @@ from foliot.testing.conformance.storage.passages import (
     opened,
     part_of,
     settle,
+    shown,
     stored,
     the_end,
     unsettled,
@@ -57,7 +58,7 @@ class SettlementContract(Contract):
 
         assert await scene.storage.executions.states(execution.run_id) == changed
         after = await stored(scene, execution.run_id)
-        assert (after.state, after.unresolved) == (execution.state + 1, 1)
+        assert (after.state, after.open) == (execution.state + 1, 1)
         assert await unsettled(scene) == []
         assert load.id in await scene.ready()
         assert [load.id, load.job_id] in await scene.items(EventKind.RUNS_CREATED)
@@ -70,12 +71,12 @@ class SettlementContract(Contract):
         await scene.finish(succeeded(claim))
         before = await scene.storage.executions.states(execution.run_id)
 
-        late = the_end(execution)._replace(notes=(claim.run_id,), runs={"load": a_part(execution.run_id, "load")})
+        late = the_end(execution)._replace(notes=(claim.run_id,), runs=(a_part(execution.run_id, "load"),))
 
         assert await settle(scene, late) == []
         assert await scene.storage.executions.states(execution.run_id) == before
         assert await noted(scene) == [("extract", Status.SUCCESS)]
-        assert len(await scene.storage.runs.page(RunFilter(root=execution.run_id))) == 1
+        assert len(await scene.storage.runs.page(RunFilter(root_id=execution.run_id))) == 1
         assert await scene.items(EventKind.EXECUTIONS_ENDED) == []
 
     @pytest.mark.proves("D5", "D6")
@@ -87,9 +88,9 @@ class SettlementContract(Contract):
         saved = await asyncio.gather(*(settle(one, own) for one, own in zip(scenes, settlements, strict=True)))
 
         assert sorted(map(len, saved)) == [0, 0, 1]
-        parts = await scene.storage.runs.page(RunFilter(root=execution.run_id))
-        [winner] = [own.runs["load"].id for own, ids in zip(settlements, saved, strict=True) if ids]
-        assert {run.id for run in parts if run.item == "load"} == {winner}
+        parts = await scene.storage.runs.page(RunFilter(root_id=execution.run_id))
+        [winner] = [own.runs[0].id for own, ids in zip(settlements, saved, strict=True) if ids]
+        assert {run.id for run in parts if run.child_key == "load"} == {winner}
 
     async def test_of_two_in_one_batch_the_first_counts(self, scene: Scene) -> None:
         execution = await opened(scene)
@@ -103,7 +104,7 @@ class SettlementContract(Contract):
     async def test_a_note_that_came_later_stays(self, scene: Scene) -> None:
         claim = await scene.start(a_run(job_id=ETL))
         runs = {name: a_part(claim.run_id, name) for name in ("a", "b")}
-        await scene.storage.executions.open([an_opening(claim, steps=("a", "b"), runs=runs)], at=scene.now)
+        await scene.storage.trees.open([an_opening(claim, steps=("a", "b"), runs=runs)], at=scene.now)
         execution = await stored(scene, claim.run_id)
         first, second = await scene.claim()
         await scene.finish(succeeded(first), failed(second))
@@ -115,12 +116,13 @@ class SettlementContract(Contract):
 
     async def test_one_that_cannot_be_stored_fails_no_other(self, scene: Scene) -> None:
         good, bad = await opened(scene), await opened(scene)
+        before = await shown(scene, bad.run_id)
         [taken] = await scene.create(a_run())
-        broken = the_end(bad)._replace(runs={"load": a_part(bad.run_id, "load", id=taken)}, ended=None)
+        broken = the_end(bad)._replace(runs=(a_part(bad.run_id, "load", id=taken),), ended=None)
 
         assert await settle(scene, broken, the_end(good)) == [good.run_id]
 
-        assert await stored(scene, bad.run_id) == bad
+        assert await shown(scene, bad.run_id) == before
         assert await scene.statuses(good.run_id, bad.run_id) == [Status.SUCCESS, Status.RUNNING]
 
     @pytest.mark.proves("R2-44", "D5", "S4")
@@ -145,7 +147,7 @@ class SettlementContract(Contract):
 
         await settle(scene, the_end(execution))
 
-        assert (await stored(scene, execution.run_id)).unresolved == 0
+        assert (await shown(scene, execution.run_id)).unresolved == 0
         steps = await scene.storage.executions.steps(execution.run_id)
         assert [(step.name, step.state.result) for step in steps] == [("extract", "success"), ("load", "success")]
 
@@ -153,7 +155,7 @@ class SettlementContract(Contract):
         names = ("waits", "runs")
         claim = await scene.start(a_run(job_id=ETL))
         runs = {name: a_part(claim.run_id, name) for name in names}
-        await scene.storage.executions.open([an_opening(claim, steps=names, runs=runs)], at=scene.now)
+        await scene.storage.trees.open([an_opening(claim, steps=names, runs=runs)], at=scene.now)
         await scene.claim(only=[runs["runs"].id])
         execution = await stored(scene, claim.run_id)
 
@@ -172,7 +174,7 @@ class SettlementContract(Contract):
 
         assert await scene.status(execution.run_id) is Status.CANCELLING
         [one] = await unsettled(scene)
-        assert (one.execution.cancel_at, one.notes) == (scene.now, [Note(execution.run_id)])
+        assert (one.tree.cancel_at, list(one.notes.items)) == (scene.now, [Note(execution.run_id)])
         assert await scene.items(EventKind.RUNS_CANCEL_REQUESTED) == [[execution.run_id]]
 
     @pytest.mark.proves("S5")
@@ -182,7 +184,7 @@ class SettlementContract(Contract):
 
         assert await settle(scene, the_end(execution)) == []
         [one] = await unsettled(scene)
-        await settle(scene, the_end(one.execution, Ended(Status.CANCELLED, Reason.CANCELLED)))
+        await settle(scene, the_end(one.tree, Ended(Status.CANCELLED, Reason.CANCELLED)))
 
         assert await scene.status(execution.run_id) is Status.CANCELLED
         assert await scene.cancel(execution.run_id) == [CancelAnswer.TERMINAL]
@@ -213,7 +215,7 @@ class SettlementContract(Contract):
 
         await scene.storage.jobs.rename({ETL: JobId("elt")}, at=scene.now)
 
-        assert (await stored(scene, execution.run_id)).workflow_id == "elt"
+        assert (await shown(scene, execution.run_id)).workflow_id == "elt"
 
     async def test_questions_of_a_renamed_workflow_come_along(self, scene: Scene) -> None:
         await scene.job(ETL)

@@ -95,9 +95,9 @@ class SightContract(Contract):
         await scene.create(a_run(due_at=scene.after(MINUTE)))
         assert not (await sight(scene)).is_expected
 
-        claim = await scene.start()
+        claim = await scene.start(a_run(retry_delay=MINUTE))
         assert (await sight(scene)).is_expected
-        await scene.finish(to_retry(claim, MINUTE))
+        await scene.finish(to_retry(claim))
         assert (await sight(scene)).is_expected
         await scene.cancel(claim.run_id)
 

@@ -7,9 +7,11 @@ import pytest
 
 from foliot.domain.instant import MINUTE
 from foliot.domain.lease import Claim, Finish
-from foliot.ports.storage import Storage, Topic
+from foliot.domain.tree.tree import TREES_QUEUE
+from foliot.ports.storage import Storage
+from foliot.ports.topic import Topic
 from foliot.testing.builders import a_run, every, failed, succeeded, to_retry
-from foliot.testing.conformance.storage.passages import begun, opened
+from foliot.testing.conformance.storage.passages import a_part, begun, opened
 from foliot.testing.conformance.storage.scene import Contract, Scene
 
 PATIENCE = 30
@@ -24,6 +26,13 @@ class SignalContract(Contract):
         signal = cleared(scene.storage, Topic.RUNS)
 
         await scene.create(a_run())
+
+        await heard(signal)
+
+    async def test_a_tree_that_is_ready_to_be_opened_wakes_the_coordinator(self, scene: Scene) -> None:
+        signal = cleared(scene.storage, Topic.TREES)
+
+        await scene.create(a_run(queue=TREES_QUEUE))
 
         await heard(signal)
 
@@ -43,10 +52,10 @@ class SignalContract(Contract):
         await heard(signal)
 
     async def test_a_retry_for_later_wakes_the_dispatcher(self, scene: Scene) -> None:
-        claim = await scene.start()
+        claim = await scene.start(a_run(retry_delay=MINUTE))
         signal = cleared(scene.storage, Topic.LATER)
 
-        await scene.finish(to_retry(claim, MINUTE))
+        await scene.finish(to_retry(claim))
 
         await heard(signal)
 
@@ -128,11 +137,10 @@ class SignalContract(Contract):
         claim = await scene.start()
         signals = [cleared(scene.storage, topic) for topic in Topic]
 
-        _, part, _ = await other.create(
-            a_run(), a_run(due_at=scene.after(MINUTE), root=claim.run_id), a_run(is_gated=True)
-        )
+        part = a_part(claim.run_id, "load", due_at=scene.after(MINUTE))
+        await other.create(a_run(), a_run(queue=TREES_QUEUE), part, a_run(is_gated=True))
         await other.schedule(every(60))
-        await other.cancel(claim.run_id, part)
+        await other.cancel(claim.run_id, part.id)
 
         for signal in signals:
             await heard(signal)

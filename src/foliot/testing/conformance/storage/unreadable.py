@@ -309,7 +309,7 @@ class UnreadableContract(Contract):
         spoil("runs", f"id = '{bad}'", limits="{oops")
 
         assert await scene.claim(only=[bad]) == []
-        exchanged = await scene.storage.runs.exchange([succeeded(claim)], worker.id, ["default"], 1, at=scene.now)
+        exchanged = await scene.storage.work.exchange([succeeded(claim)], worker.id, ["default"], 1, at=scene.now)
 
         assert ([*exchanged.stale], [one.run_id for one in exchanged.claims]) == ([], [sound])
         await self.has_ended(scene, bad)
@@ -323,7 +323,7 @@ class UnreadableContract(Contract):
         sound = await scene.start(worker=worker)
         spoil("runs", f"id = '{claim.run_id}'", limits="{oops")
 
-        renewal = await scene.storage.workers.renew(worker.id, [sound.token], LEASE, at=scene.now)
+        renewal = await scene.storage.work.renew(worker.id, [sound.token], LEASE, at=scene.now)
         assert renewal is not None
         assert renewal.foreign == (claim.token,)
 
@@ -336,8 +336,8 @@ class UnreadableContract(Contract):
         spoil("runs", f"id = '{claim.run_id}'", limits="{oops")
         scene.clock.advance(2 * LEASE)
 
-        [expired] = await scene.storage.workers.expired(10, at=scene.now)
-        assert await scene.finish(lost(expired)) == []
+        assert len(await scene.storage.workers.expired(10, at=scene.now)) == 1
+        assert await scene.finish(lost(claim)) == []
 
         assert await scene.claim() == []
         await self.has_ended(scene, claim.run_id)

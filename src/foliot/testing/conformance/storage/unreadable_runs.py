@@ -14,7 +14,7 @@ from foliot.domain.run import Run, Status
 from foliot.errors import RowUnreadable
 from foliot.ports.runs import RunFilter
 from foliot.ports.storage import Storage
-from foliot.testing.builders import NIGHTLY, REPORT, a_chunk, a_run, cancelled, every, succeeded, to_retry
+from foliot.testing.builders import NIGHTLY, REPORT, a_chunk, a_run, cancelled, every, lost, succeeded, to_retry
 from foliot.testing.clock import VirtualClock
 from foliot.testing.conformance.storage.passages import begun, noted, opened
 from foliot.testing.conformance.storage.scene import Contract, Scene
@@ -136,7 +136,7 @@ class UnreadableRunContract(Contract):
         self, scene: Scene, spoil: Spoil
     ) -> None:
         claim = await scene.start()
-        await scene.storage.logs.append([a_chunk(claim, seq) for seq in range(3)])
+        await scene.storage.work.append_log([a_chunk(claim, seq) for seq in range(3)])
         spoil("log_chunks", f"run_id = '{claim.run_id}' AND seq = 1", at=FAR)
 
         chunks = await scene.storage.logs.read(claim.run_id)
@@ -224,7 +224,7 @@ class UnreadableRunContract(Contract):
         bad, sound = await scene.create(a_run(), a_run())
         spoil("runs", f"id = '{bad}'", attempt=FULL)
 
-        found = await scene.storage.runs.exchange([succeeded(first)], first.worker_id, ["default"], 1, at=scene.now)
+        found = await scene.storage.work.exchange([succeeded(first)], first.worker_id, ["default"], 1, at=scene.now)
 
         assert [claim.run_id for claim in found.claims] == [sound]
         assert await scene.statuses(first.run_id, bad) == [Status.SUCCESS, Status.FAILED]
@@ -236,6 +236,17 @@ class UnreadableRunContract(Contract):
         claims = await scene.claim()
 
         assert [claim.run_id for claim in claims or await scene.claim()] == [sound]
+
+    @pytest.mark.parametrize("overrides", ["{oops", '{"retry": 7}'])
+    async def test_one_whose_options_cannot_be_read_is_not_tried_again(
+        self, scene: Scene, spoil: Spoil, overrides: str
+    ) -> None:
+        failing, vanished = await scene.start(), await scene.start()
+        spoil("runs", f"id IN ('{failing.run_id}', '{vanished.run_id}')", overrides=overrides)
+
+        assert await scene.finish(to_retry(failing), lost(vanished)) == []
+
+        assert await scene.statuses(failing.run_id, vanished.run_id) == [Status.FAILED] * 2
 
     async def test_one_that_is_over_stays_so(self, scene: Scene, spoil: Spoil) -> None:
         claim = await scene.start()

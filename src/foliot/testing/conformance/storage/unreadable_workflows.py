@@ -6,18 +6,20 @@ import pytest
 
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId, RunId, ScheduleUid
-from foliot.domain.instant import MINUTE
+from foliot.domain.instant import LATEST, MINUTE
 from foliot.domain.lease import CancelAnswer
 from foliot.domain.run import Ended, Status
+from foliot.domain.tree.kind import Wanted
+from foliot.domain.tree.settlement import Settlement
+from foliot.domain.tree.tree import Tree
 from foliot.domain.workflow.conditions import Result
-from foliot.domain.workflow.execution import Execution, Settlement
 from foliot.domain.workflow.spec import Step, WorkflowSpec
 from foliot.errors import RowUnreadable
 from foliot.ports.definitions import Deployment
 from foliot.ports.storage import Storage
 from foliot.testing.builders import NIGHTLY, REPORT, a_run, every
 from foliot.testing.clock import VirtualClock
-from foliot.testing.conformance.storage.passages import ETL, opened, part_of, settle, unsettled
+from foliot.testing.conformance.storage.passages import ETL, opened, part_of, settle, shown, unsettled
 from foliot.testing.conformance.storage.scene import Contract, Scene
 from foliot.testing.conformance.storage.workflows import a_workflow, put
 
@@ -122,14 +124,13 @@ class UnreadableWorkflowContract(Contract):
 
     # -- executions
 
-    @pytest.mark.parametrize("column", ["params", "jobs"])
-    @pytest.mark.parametrize("document", ["{oops", "[]", "7"])
+    @pytest.mark.parametrize("document", ["{oops", "[]", "7", '{"params":7,"jobs":{}}', '{"params":{},"jobs":[]}'])
     async def test_an_execution_that_cannot_be_read_is_shown_with_the_rest_of_its_row(
-        self, scene: Scene, spoil: Spoil, column: str, document: str
+        self, scene: Scene, spoil: Spoil, document: str
     ) -> None:
-        before = await opened(scene, params={"day": "today"})
+        before = await shown(scene, (await opened(scene, params={"day": "today"})).run_id)
         sound = await opened(scene)
-        spoil("executions", f"run_id = '{before.run_id}'", **{column: document})
+        spoil("tree_bodies", f"run_id = '{before.run_id}'", body=document)
         executions = scene.storage.executions
 
         seen, _ = (await executions.look([before.run_id, sound.run_id])).values()
@@ -143,15 +144,61 @@ class UnreadableWorkflowContract(Contract):
 
     async def test_it_can_be_cancelled_and_settled_to_its_end(self, scene: Scene, spoil: Spoil) -> None:
         execution = await opened(scene)
-        spoil("executions", f"run_id = '{execution.run_id}'", params="{oops", jobs="{oops")
+        spoil("tree_bodies", f"run_id = '{execution.run_id}'", body="{oops")
+        spoil("trees", f"run_id = '{execution.run_id}'", held="{oops")
 
         assert await scene.cancel(execution.run_id) == [CancelAnswer.REQUESTED]
         [one] = await unsettled(scene)
-        assert one.is_to_end
-        assert await self.ended(scene, one.execution)
+        assert one.tree.error is not None
+        assert one.tree.is_to_end(scene.now)
+        assert await self.ended(scene, one.tree)
 
         assert await scene.status(execution.run_id) is Status.CANCELLED
         assert await scene.storage.executions.active() == []
+
+    async def test_a_row_that_cannot_be_read_is_an_error_of_the_tree_that_asked_for_it(
+        self, scene: Scene, spoil: Spoil
+    ) -> None:
+        bad, sound = await opened(scene), await opened(scene)
+        await scene.cancel(await part_of(scene, bad), await part_of(scene, sound))
+        spoil("steps", f"run_id = '{bad.run_id}' AND step = 'extract'", blockers="{oops")
+        wants = [Wanted(run_id=tree.run_id, all_states=True) for tree in (bad, sound)]
+
+        loaded = await scene.storage.trees.load(wants, at=scene.now)
+
+        assert str(loaded[bad.run_id].error).startswith("the row of step 'extract' cannot be read")
+        assert loaded[sound.run_id].error is None
+        assert list(loaded[sound.run_id].states) == ["extract", "load"]
+        # A decision that needs other steps only is not stopped by it.
+        assert [(one.loaded.has_all_states, one.loaded.error) for one in await unsettled(scene)] == [
+            (False, None),
+            (True, None),
+        ]
+
+    async def test_options_that_cannot_be_read_are_an_error_of_the_tree_that_asked_for_them(
+        self, scene: Scene, spoil: Spoil
+    ) -> None:
+        bad, sound = await opened(scene), await opened(scene)
+        spoil("runs", f"id = '{bad.run_id}'", overrides="{oops")
+        wants = [Wanted(run_id=tree.run_id, overrides=True) for tree in (bad, sound)]
+
+        loaded = await scene.storage.trees.load(wants, at=scene.now)
+
+        assert str(loaded[bad.run_id].error).startswith(f"the row of run '{bad.run_id}' cannot be read")
+        assert loaded[sound.run_id].error is None
+
+    @pytest.mark.parametrize("column", ["held", "cancel_at"])
+    async def test_a_tree_that_cannot_be_read_comes_with_its_error_and_stops_no_other(
+        self, scene: Scene, spoil: Spoil, column: str
+    ) -> None:
+        bad, sound = await opened(scene), await opened(scene)
+        await scene.cancel(await part_of(scene, bad), await part_of(scene, sound))
+        spoil("trees", f"run_id = '{bad.run_id}'", **{column: "[7]" if column == "held" else str(LATEST + 1)})
+
+        first, second = await unsettled(scene)
+
+        assert (first.tree.run_id, second.tree) == (bad.run_id, sound)
+        assert str(first.tree.error).startswith(f"the row of execution '{bad.run_id}' cannot be read")
 
     async def test_a_step_that_cannot_be_read_is_shown_with_what_is_left_of_it(
         self, scene: Scene, spoil: Spoil
@@ -199,7 +246,7 @@ class UnreadableWorkflowContract(Contract):
         found = await scene.storage.schedules.page(job_id=JobId("new"))
         assert [(one.id, one.revision.spec.job_id) for one in found] == [("new:bad", None), ("new:good", "new")]
 
-    @pytest.mark.parametrize("table", ["jobs", "workflows", "executions"])
+    @pytest.mark.parametrize("table", ["jobs", "workflows", "tree_bodies"])
     async def test_nor_does_anything_else_that_may_name_it_keep_it_from_that(
         self, scene: Scene, spoil: Spoil, table: str
     ) -> None:
@@ -272,12 +319,13 @@ class UnreadableWorkflowContract(Contract):
     async def rename(self, scene: Scene) -> dict[JobId, JobId]:
         return await scene.storage.jobs.rename({REPORT: JobId("new")}, at=scene.now)
 
-    async def ended(self, scene: Scene, execution: Execution) -> list[RunId]:
-        steps = await scene.storage.executions.steps(execution.run_id)
+    async def ended(self, scene: Scene, tree: Tree) -> list[RunId]:
+        steps = await scene.storage.trees.steps(tree.run_id)
         changed = {step.name: step.state._replace(result=Result.SKIPPED) for step in steps}
-        return await settle(scene, Settlement(execution, (), changed, {}, ended=Ended(Status.CANCELLED)))
+        over = tree._replace(open=0)
+        return await settle(scene, Settlement(over, (), (), changed, ended=Ended(Status.CANCELLED)))
 
 
 def _place_of(table: str, run_id: RunId) -> tuple[str, str]:
     places = {"jobs": ("id = 'bad-gate'", "spec"), "workflows": ("id = 'bad'", "spec")}
-    return places.get(table, (f"run_id = '{run_id}'", "jobs"))
+    return places.get(table, (f"run_id = '{run_id}'", "body"))

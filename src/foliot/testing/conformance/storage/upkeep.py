@@ -170,8 +170,8 @@ class UpkeepContract(Contract):
     @pytest.mark.proves("S8")
     async def test_a_run_that_is_not_over_is_never_removed(self, scene: Scene) -> None:
         running = await scene.start()
-        waiting = await scene.start()
-        await scene.finish(to_retry(waiting, 1_000 * DAY))
+        waiting = await scene.start(a_run(retry_delay=1_000 * DAY))
+        await scene.finish(to_retry(waiting))
         [queued] = await scene.create(a_run())
         scene.clock.advance(100 * DAY)
 
@@ -329,7 +329,7 @@ class UpkeepContract(Contract):
 
     async def test_the_log_of_a_run_that_is_not_over_is_kept(self, scene: Scene) -> None:
         running = await scene.start()
-        await scene.storage.logs.append([a_chunk(running)])
+        await scene.storage.work.append_log([a_chunk(running)])
         scene.clock.advance(DAY)
 
         await scene.prune(retention(logs_age=HOUR))
@@ -507,7 +507,7 @@ async def run_once(scene: Scene) -> RunId:
 async def finished(scene: Scene, *, to_retry_first: bool = False, job_id: str = "report") -> Claim:
     """A run that has printed something and ended well, now."""
     claim = await scene.start(a_run(job_id=job_id, due_at=scene.now))
-    await scene.storage.logs.append([a_chunk(claim)._replace(at=scene.now)])
+    await scene.storage.work.append_log([a_chunk(claim)._replace(at=scene.now)])
     if to_retry_first:
         await scene.finish(to_retry(claim))
         [claim] = await scene.claim(only=[claim.run_id])

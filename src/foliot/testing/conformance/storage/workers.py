@@ -4,7 +4,8 @@ import pytest
 
 from foliot.domain.ids import Token, WorkerId
 from foliot.domain.instant import MINUTE, SECOND, Millis
-from foliot.domain.lease import Renewal, WorkerState
+from foliot.domain.lease import Claim, ExpiredLease, Finish, Renewal, WorkerState
+from foliot.domain.outcome import Lost
 from foliot.domain.run import Status
 from foliot.testing.builders import LEASE, a_run, a_worker, an_id, failed, lost, some_runs, succeeded
 from foliot.testing.conformance.storage.scene import Contract, Scene
@@ -18,7 +19,7 @@ class LeaseContract(Contract):
     async def test_a_registered_worker_is_listed_alive(self, scene: Scene) -> None:
         worker = a_worker("anna", queues=("fast", "slow"), slots=4)
 
-        await scene.storage.workers.register(worker, LEASE, at=scene.now)
+        await scene.storage.work.register(worker, LEASE, at=scene.now)
 
         states = await scene.storage.workers.all(at=scene.now)
         assert states == [WorkerState(worker, scene.now, scene.now, is_alive=True, running=0)]
@@ -116,7 +117,7 @@ class LeaseContract(Contract):
         wanted, other = await scene.start(worker=worker), await scene.start(worker=worker)
         await scene.cancel(wanted.run_id)
 
-        renewal = await scene.storage.workers.renew(worker.id, None, LEASE, at=scene.now)
+        renewal = await scene.storage.work.renew(worker.id, None, LEASE, at=scene.now)
 
         assert renewal == Renewal(cancelled=(wanted.token,), foreign=(), gone=())
         assert (await scene.run(other.run_id)).status is Status.RUNNING
@@ -182,7 +183,7 @@ class LeaseContract(Contract):
         assert await scene.storage.workers.expired(100, at=scene.now) == []
         scene.clock.advance(LEASE + 1)
 
-        assert await scene.storage.workers.expired(100, at=scene.now) == [claim]
+        assert await scene.storage.workers.expired(100, at=scene.now) == [expired(claim)]
 
     async def test_expired_leases_come_up_to_a_limit(self, scene: Scene) -> None:
         worker = await scene.worker()
@@ -197,9 +198,9 @@ class LeaseContract(Contract):
         worker = await scene.worker()
         claim = await scene.start(worker=worker)
         scene.clock.advance(LEASE + 1)
-        [expired] = await scene.storage.workers.expired(100, at=scene.now)
+        [lease] = await scene.storage.workers.expired(100, at=scene.now)
 
-        await scene.finish(lost(expired))
+        await scene.finish(Finish(lease.run_id, lease.worker_id, lease.token, Lost()))
         [taken] = await scene.claim()
 
         assert (taken.run_id, taken.attempt, taken.lost) == (claim.run_id, 2, 1)
@@ -238,7 +239,7 @@ class LeaseContract(Contract):
         worker = await scene.worker()
         await scene.create(a_run())
 
-        await scene.storage.workers.retire(worker.id)
+        await scene.storage.work.retire(worker.id)
 
         assert await scene.storage.workers.all(at=scene.now) == []
         assert await scene.claim(worker=worker) == []
@@ -248,16 +249,16 @@ class LeaseContract(Contract):
         worker = await scene.worker()
         claim = await scene.start(worker=worker)
 
-        await scene.storage.workers.retire(worker.id)
+        await scene.storage.work.retire(worker.id)
 
-        assert await scene.storage.workers.expired(100, at=scene.now) == [claim]
+        assert await scene.storage.workers.expired(100, at=scene.now) == [expired(claim)]
         assert await renew(scene, worker.id, claim.token) is None
         assert await scene.claim(worker=worker) == []
 
     async def test_retiring_a_stranger_changes_nothing(self, scene: Scene) -> None:
         worker = await scene.worker()
 
-        await scene.storage.workers.retire(WorkerId(an_id()))
+        await scene.storage.work.retire(WorkerId(an_id()))
 
         assert [state.worker for state in await scene.storage.workers.all(at=scene.now)] == [worker]
 
@@ -290,8 +291,12 @@ class LeaseContract(Contract):
         assert await scene.finish(succeeded(claim)) == []
 
 
+def expired(claim: Claim) -> ExpiredLease:
+    return ExpiredLease(claim.run_id, claim.worker_id, claim.token, claim.attempt)
+
+
 async def renew(scene: Scene, worker_id: WorkerId, *held: Token) -> Renewal | None:
-    return await scene.storage.workers.renew(worker_id, held, LEASE, at=scene.now)
+    return await scene.storage.work.renew(worker_id, held, LEASE, at=scene.now)
 
 
 async def listed(scene: Scene) -> set[WorkerId]:

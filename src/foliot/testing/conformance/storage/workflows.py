@@ -18,7 +18,7 @@ from foliot.ports.definitions import Deployment, NewSchedule
 from foliot.ports.executions import WorkflowVersion
 from foliot.ports.storage import Storage
 from foliot.testing.builders import REPORT, a_job_spec, a_run, a_schedule, cron, succeeded
-from foliot.testing.conformance.storage.passages import opened, part_of, settle, stored, the_end
+from foliot.testing.conformance.storage.passages import opened, part_of, settle, shown, the_end
 from foliot.testing.conformance.storage.scene import Contract, Scene
 
 ETL, EXTRACT = JobId("etl"), JobId("etl.extract")
@@ -207,7 +207,7 @@ class WorkflowContract(Contract):
             Status.QUEUED,
             Status.CANCELLED,
         ]
-        assert (await stored(scene, execution.run_id)).revision is None
+        assert (await shown(scene, execution.run_id)).revision is None
 
     async def test_a_place_that_a_deleted_workflow_held_is_free(self, scene: Scene) -> None:
         await deploy(scene, a_workflow("extract"))
@@ -230,7 +230,7 @@ class WorkflowContract(Contract):
 
         await scene.storage.jobs.rename({JobId("elt"): ETL}, at=scene.now)
 
-        found = await stored(scene, execution.run_id)
+        found = await shown(scene, execution.run_id)
         versions = await scene.storage.workflows.get([("etl", 1), (found.workflow_id, 1), (found.workflow_id, None)])
         assert versions == {
             ("etl", 1): ("etl", 1, a_workflow("extract", "load"), scene.now),
@@ -261,7 +261,7 @@ class WorkflowContract(Contract):
 
         await scene.storage.jobs.rename({REPORT: ETL}, at=scene.now)
 
-        assert (await stored(scene, execution.run_id)).workflow_id == "etl"
+        assert (await shown(scene, execution.run_id)).workflow_id == "etl"
         assert list(await scene.storage.workflows.get([("etl", 1)])) == [("etl", 1)]
 
     async def test_those_that_put_at_once_get_a_version_each(

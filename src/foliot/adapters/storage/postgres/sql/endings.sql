@@ -1,14 +1,11 @@
 -- name: add_notes
-INSERT INTO foliot.notes (root_id, run_id)
-SELECT root_id, id FROM foliot.runs WHERE id = ANY ((SELECT $1::text[])::text[]) AND root_id IS NOT NULL
+INSERT INTO foliot.notes (parent_id, run_id)
+SELECT parent_id, id FROM foliot.runs WHERE id = ANY ((SELECT $1::text[])::text[]) AND parent_id IS NOT NULL
 ON CONFLICT DO NOTHING RETURNING run_id;
 
--- name: note_roots
--- A note about the root itself: somebody wants it to be looked at.
-INSERT INTO foliot.notes (root_id, run_id) SELECT id, id FROM unnest($1::text[]) AS asked (id) ON CONFLICT DO NOTHING;
-
--- name: watched_among
-SELECT job_id FROM foliot.watched WHERE job_id = ANY ((SELECT $1::text[])::text[]) LIMIT 1;
+-- name: note_trees
+-- A note about the tree itself: it is to be looked at.
+INSERT INTO foliot.notes (parent_id, run_id) SELECT id, id FROM unnest($1::text[]) AS asked (id) ON CONFLICT DO NOTHING;
 
 -- name: keep_endings
 INSERT INTO foliot.endings (project, job_id, finished_at, run_id, status, reason)

@@ -3,19 +3,19 @@ INSERT INTO foliot.gated (due_at, run_id)
 SELECT * FROM unnest($1::bigint[], $2::text[]);
 
 -- name: lock_jobs_of_gated
--- Locked against being renamed, and against the renaming of jobs that their gates name. Gates of steps are those of
--- their execution.
+-- Locked against being renamed, and against the renaming of jobs that their gates name. The gate of a child is in its
+-- tree's definition.
 SELECT id FROM foliot.jobs
 WHERE (project, id) IN (
-    SELECT project, job_id FROM foliot.runs WHERE runs.id = ANY ((SELECT $1::text[])::text[]) AND root_id IS NULL)
+    SELECT project, job_id FROM foliot.runs WHERE runs.id = ANY ((SELECT $1::text[])::text[]) AND parent_id IS NULL)
 ORDER BY id FOR SHARE;
 
 -- name: gated_runs
--- A step is due when those before it let it start, whenever its execution was planned for.
+-- A child is due when its tree lets it start, whenever the tree was planned for.
 SELECT run.id, run.job_id,
-       CASE WHEN run.root_id IS NULL THEN coalesce(run.scheduled_for, run.due_at) ELSE run.due_at END,
+       CASE WHEN run.parent_id IS NULL THEN coalesce(run.scheduled_for, run.due_at) ELSE run.due_at END,
        (SELECT due_at FROM foliot.gated WHERE gated.run_id = run.id) AS waits_until,
-       run.root_id, run.item
+       (SELECT revision FROM foliot.jobs WHERE jobs.project = run.project AND jobs.id = run.job_id), run.definition_id
 FROM foliot.runs run WHERE run.id = ANY (ARRAY(
     SELECT run_id FROM foliot.gated WHERE due_at <= $1 ORDER BY due_at, run_id LIMIT $2))
 ORDER BY waits_until, run.id;

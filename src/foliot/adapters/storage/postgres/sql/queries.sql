@@ -6,7 +6,7 @@ SELECT found.id FROM unnest((SELECT $2::text[])) AS asked (job_id), LATERAL (
 -- name: depth
 -- Only what is not over is counted, and of that no more than the limit.
 SELECT (SELECT count(*) FROM (
-            SELECT 1 FROM foliot.leases UNION ALL SELECT 1 FROM foliot.executions WHERE ended_at IS NULL LIMIT $1)
+            SELECT 1 FROM foliot.leases UNION ALL SELECT 1 FROM foliot.trees WHERE ended_at IS NULL LIMIT $1)
             AS running) AS running,
        (SELECT count(*) FROM (SELECT 1 FROM foliot.ready LIMIT $1) AS ready)
        + (SELECT count(*) FROM (

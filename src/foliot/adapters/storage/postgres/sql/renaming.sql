@@ -19,16 +19,16 @@ DELETE FROM foliot.dedupe former WHERE former.project = $3 AND former.job_id = $
 UPDATE foliot.dedupe SET job_id = $2 WHERE project = $3 AND job_id = $1;
 
 -- name: rename_watched
--- The old name stays: a worker that has an attempt of it under way asks for that one.
+-- The old name stays: an attempt that ends while its job is renamed may ask for that one.
 INSERT INTO foliot.watched (project, job_id) SELECT project, $2 FROM foliot.watched WHERE project = $3 AND job_id = $1
 ON CONFLICT DO NOTHING;
 
 -- name: rename_endings
 UPDATE foliot.endings SET job_id = $2 WHERE project = $3 AND job_id = $1;
 
--- name: set_aside_executions
+-- name: set_aside_trees
 -- A deleted workflow that once had the new id gives way to one that gets it: $4 is where it goes with its executions.
-UPDATE foliot.executions SET workflow_id = $4 WHERE project = $3 AND workflow_id = $2
+UPDATE foliot.trees SET job_id = $4 WHERE project = $3 AND job_id = $2
   AND (SELECT true FROM foliot.workflows mine WHERE mine.project = $3 AND mine.id = $1 LIMIT 1);
 
 -- name: set_aside_paused_steps
@@ -48,13 +48,13 @@ UPDATE foliot.paused_steps SET workflow_id = $2 WHERE project = $3 AND workflow_
 -- name: rename_questions
 -- Steps that ask a person have runs and no job. They are found by their executions.
 UPDATE foliot.runs SET job_id = $2 || substr(runs.job_id, length($1) + 1)
-FROM foliot.executions
-WHERE executions.project = $3 AND executions.workflow_id = $1 AND runs.root_id = executions.run_id
+FROM foliot.trees
+WHERE trees.project = $3 AND trees.job_id = $1 AND runs.root_id = trees.root_id AND runs.parent_id = trees.run_id
   AND starts_with(runs.job_id, $1 || '.')
   AND (SELECT true FROM foliot.jobs WHERE jobs.project = $3 AND jobs.id = runs.job_id) IS NULL;
 
--- name: rename_executions
-UPDATE foliot.executions SET workflow_id = $2 WHERE project = $3 AND workflow_id = $1;
+-- name: rename_trees
+UPDATE foliot.trees SET job_id = $2 WHERE project = $3 AND job_id = $1;
 
 -- name: take_limit
 -- Deleted, it is locked against whoever is about to wait for it.

@@ -32,17 +32,15 @@ UPDATE foliot.leader SET expires_at = 0 WHERE name = 'upkeep' AND holder = $1;
 SELECT epoch FROM foliot.leader WHERE name = 'upkeep' AND expires_at > 0 FOR SHARE;
 
 -- name: old_runs
--- Ids are made from the time, so nothing younger than the cut need be looked at.
--- A part of an execution that is not over stays.
-SELECT id FROM foliot.runs WHERE id < $1 AND status <> 'scheduled' AND finished_at < $2
-  AND (root_id IS NULL
-       OR (SELECT true FROM foliot.executions WHERE executions.run_id = root_id AND ended_at IS NULL) IS NULL)
+-- Ids are made from the time, so nothing younger than the cut need be looked at. Children go with their tree.
+SELECT id FROM foliot.runs WHERE id < $1 AND status <> 'scheduled' AND finished_at < $2 AND parent_id IS NULL
 ORDER BY id LIMIT $3;
 
 -- name: surplus_runs
--- The next few jobs, and their terminal runs beyond the newest of these. A job without surplus comes back with no run: as
--- many rows as there may be runs and jobs hold at least that many runs, or else everything. Whether a run is over stands
--- in its row alone: rows are read only of jobs that have more runs than are kept, which the index tells.
+-- The next few jobs, and their terminal runs beyond the newest of these, children left out. A job without surplus
+-- comes back with no run: as many rows as there may be runs and jobs hold at least that many runs, or else everything.
+-- Whether a run is over is in its row alone: rows are read only of jobs that have more runs than are kept, which the
+-- index tells.
 SELECT job.job_id, surplus.id
 FROM (WITH RECURSIVE listed AS (
           (SELECT project, job_id, 1 AS nth FROM foliot.runs WHERE project = $1 AND job_id > $2
@@ -56,48 +54,52 @@ FROM (WITH RECURSIVE listed AS (
 LEFT JOIN LATERAL (
     SELECT id FROM foliot.runs
     WHERE runs.project = job.project AND runs.job_id = job.job_id AND runs.status <> 'scheduled'
-      AND (runs.root_id IS NULL OR (SELECT true FROM foliot.executions
-                                    WHERE executions.run_id = runs.root_id AND ended_at IS NULL) IS NULL)
+      AND runs.parent_id IS NULL
       AND runs.id <= CASE WHEN (SELECT true FROM foliot.runs counted
                                 WHERE counted.project = job.project AND counted.job_id = job.job_id
                                 ORDER BY counted.project DESC, counted.job_id DESC, counted.id DESC OFFSET $3 LIMIT 1)
                           THEN (SELECT newest.id FROM foliot.runs newest
                                 WHERE newest.project = job.project AND newest.job_id = job.job_id
-                                  AND newest.status <> 'scheduled'
+                                  AND newest.status <> 'scheduled' AND newest.parent_id IS NULL
                                 ORDER BY newest.project DESC, newest.job_id DESC, newest.id DESC OFFSET $3 LIMIT 1) END
     ORDER BY runs.project, runs.job_id, runs.id LIMIT $4) AS surplus ON true
 LIMIT $4 + $5;
 
 -- name: surplus_executions
--- As above, for executions.
-SELECT workflow.workflow_id, surplus.run_id
+-- As above, for trees that are no children.
+SELECT job.job_id, surplus.run_id
 FROM (WITH RECURSIVE listed AS (
-          (SELECT project, workflow_id, 1 AS nth FROM foliot.executions WHERE project = $1 AND workflow_id > $2
-           ORDER BY project, workflow_id LIMIT 1)
+          (SELECT project, job_id, 1 AS nth FROM foliot.trees WHERE project = $1 AND job_id > $2
+           ORDER BY project, job_id LIMIT 1)
           UNION ALL
-          SELECT following.project, following.workflow_id, listed.nth + 1 FROM listed, LATERAL (
-              SELECT project, workflow_id FROM foliot.executions
-              WHERE project = listed.project AND workflow_id > listed.workflow_id
-              ORDER BY project, workflow_id LIMIT 1) AS following
+          SELECT following.project, following.job_id, listed.nth + 1 FROM listed, LATERAL (
+              SELECT project, job_id FROM foliot.trees WHERE project = listed.project AND job_id > listed.job_id
+              ORDER BY project, job_id LIMIT 1) AS following
           WHERE listed.nth < $5)
-      SELECT project, workflow_id FROM listed) AS workflow
+      SELECT project, job_id FROM listed) AS job
 LEFT JOIN LATERAL (
-    SELECT run_id FROM foliot.executions known
-    WHERE known.project = workflow.project AND known.workflow_id = workflow.workflow_id AND known.ended_at IS NOT NULL
-      AND known.run_id <= (SELECT newest.run_id FROM foliot.executions newest
-                           WHERE newest.project = workflow.project AND newest.workflow_id = workflow.workflow_id
-                             AND newest.ended_at IS NOT NULL
-                           ORDER BY newest.project DESC, newest.workflow_id DESC, newest.run_id DESC
+    SELECT run_id FROM foliot.trees known
+    WHERE known.project = job.project AND known.job_id = job.job_id AND known.ended_at IS NOT NULL AND known.depth = 0
+      AND known.run_id <= (SELECT newest.run_id FROM foliot.trees newest
+                           WHERE newest.project = job.project AND newest.job_id = job.job_id
+                             AND newest.ended_at IS NOT NULL AND newest.depth = 0
+                           ORDER BY newest.project DESC, newest.job_id DESC, newest.run_id DESC
                            OFFSET $3 LIMIT 1)
-    ORDER BY known.project, known.workflow_id, known.run_id LIMIT $4) AS surplus ON true
+    ORDER BY known.project, known.job_id, known.run_id LIMIT $4) AS surplus ON true
 LIMIT $4 + $5;
 
 -- name: old_executions
-SELECT run_id FROM foliot.executions WHERE run_id < $1 AND ended_at < $2 ORDER BY run_id LIMIT $3;
+SELECT run_id FROM foliot.trees WHERE run_id < $1 AND ended_at < $2 AND depth = 0 ORDER BY run_id LIMIT $3;
 
 -- name: parts_of_runs
-SELECT part.id FROM unnest((SELECT $1::text[])) AS whole (id)
-JOIN foliot.runs part ON part.root_id = whole.id AND part.status <> 'scheduled' LIMIT $2;
+-- Children of a root, and of trees inside it.
+SELECT child.id FROM unnest((SELECT $1::text[])) AS parent (id)
+JOIN foliot.runs child ON child.root_id = parent.id AND child.parent_id = child.root_id AND child.status <> 'scheduled'
+UNION ALL
+SELECT child.id FROM unnest((SELECT $1::text[])) AS parent (id)
+JOIN foliot.runs child ON child.parent_id = parent.id AND child.parent_id <> child.root_id
+    AND child.status <> 'scheduled'
+LIMIT $2;
 
 -- name: delete_runs
 DELETE FROM foliot.runs WHERE id = ANY ((SELECT $1::text[])::text[]) AND status <> 'scheduled' RETURNING id;
@@ -111,14 +113,17 @@ DELETE FROM foliot.attempts WHERE run_id = ANY ((SELECT $1::text[])::text[]);
 -- name: delete_runs_logs
 DELETE FROM foliot.log_chunks WHERE run_id = ANY ((SELECT $1::text[])::text[]);
 
--- name: delete_runs_executions
-DELETE FROM foliot.executions WHERE run_id = ANY ((SELECT $1::text[])::text[]);
+-- name: delete_runs_trees
+DELETE FROM foliot.trees WHERE run_id = ANY ((SELECT $1::text[])::text[]);
+
+-- name: delete_runs_bodies
+DELETE FROM foliot.tree_bodies WHERE run_id = ANY ((SELECT $1::text[])::text[]);
 
 -- name: delete_runs_steps
 DELETE FROM foliot.steps WHERE run_id = ANY ((SELECT $1::text[])::text[]);
 
 -- name: delete_runs_notes
-DELETE FROM foliot.notes WHERE root_id = ANY ((SELECT $1::text[])::text[]);
+DELETE FROM foliot.notes WHERE parent_id = ANY ((SELECT $1::text[])::text[]);
 
 -- name: delete_runs_endings
 DELETE FROM foliot.endings WHERE run_id = ANY ((SELECT $1::text[])::text[]);

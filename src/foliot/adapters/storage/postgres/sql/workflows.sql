@@ -27,9 +27,9 @@ WHERE NOT EXISTS (
       AND (jobs.id = longer.id OR starts_with(jobs.id, longer.id || '.')));
 
 -- name: unstarted_apart
--- Runs of jobs that have not started, without those that are parts of something that goes on.
+-- Runs of jobs that have not started, without the children of trees, which go on.
 SELECT run.id FROM foliot.runs run
-WHERE run.project = $1 AND run.job_id = ANY ((SELECT $2::text[])::text[]) AND run.root_id IS NULL
+WHERE run.project = $1 AND run.job_id = ANY ((SELECT $2::text[])::text[]) AND run.parent_id IS NULL
   AND run.id = ANY (ARRAY(
     SELECT run_id FROM foliot.later UNION ALL SELECT run_id FROM foliot.ready UNION ALL SELECT run_id FROM foliot.gated
     UNION ALL SELECT run_id FROM foliot.holds WHERE NOT is_admitted));

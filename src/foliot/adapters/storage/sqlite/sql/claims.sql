@@ -7,7 +7,8 @@ SELECT boot_id = ? AND deadline > ? FROM workers WHERE id = ?
 SELECT
     q.rank, q.run_id, q.queue, r.job_id,
     CASE WHEN r.attempt BETWEEN 0 AND 999999999 AND r.lost BETWEEN 0 AND 999999999 THEN r.attempt + 1 ELSE 0 END, r.lost, r.priority, r.due_at, r.created_at,
-    r.payload, r.overrides, r.limits, r.schedule_uid, r.schedule_id, r.scheduled_for, r.tick_key, r.root_id, r.role, r.item
+    r.payload, r.overrides, r.limits, r.schedule_uid, r.schedule_id, r.scheduled_for, r.tick_key,
+    r.parent_id, r.child_key, r.definition_id
 FROM ready q CROSS JOIN runs r ON r.id = q.run_id
 WHERE q.queue = ? ORDER BY q.rank, q.run_id LIMIT ?
 
@@ -15,7 +16,8 @@ WHERE q.queue = ? ORDER BY q.rank, q.run_id LIMIT ?
 SELECT
     q.rank, q.run_id, q.queue, r.job_id,
     CASE WHEN r.attempt BETWEEN 0 AND 999999999 AND r.lost BETWEEN 0 AND 999999999 THEN r.attempt + 1 ELSE 0 END, r.lost, r.priority, r.due_at, r.created_at,
-    r.payload, r.overrides, r.limits, r.schedule_uid, r.schedule_id, r.scheduled_for, r.tick_key, r.root_id, r.role, r.item
+    r.payload, r.overrides, r.limits, r.schedule_uid, r.schedule_id, r.scheduled_for, r.tick_key,
+    r.parent_id, r.child_key, r.definition_id
 FROM json_each(?1) j
 CROSS JOIN runs r ON r.id = j.value
 CROSS JOIN ready q ON q.queue = r.queue AND q.rank = r.due_at - r.priority * ?2 AND q.run_id = r.id
@@ -32,25 +34,25 @@ DELETE FROM ready WHERE rank = ? AND run_id = ? AND queue = ?
 UPDATE counters SET value = value + ? WHERE name = 'token' RETURNING value
 
 -- name: add_leases
-INSERT INTO leases (token, run_id, worker_id, attempt, started_at) VALUES (?, ?, ?, ?, ?)
+INSERT INTO leases (token, run_id, worker_id, attempt, started_at, is_bare) VALUES (?, ?, ?, ?, ?, ?)
 
 -- name: job_revisions
 SELECT id, revision FROM jobs WHERE project = ? AND id IN (SELECT value FROM json_each(?))
 
 -- name: leases_of_worker
-SELECT
-    l.run_id, l.token, l.worker_id, r.job_id, NULL, l.attempt, r.lost, r.queue, r.priority, r.due_at, l.started_at,
-    r.payload, r.overrides, r.limits, r.schedule_uid, r.schedule_id, r.scheduled_for, r.tick_key,
-    r.root_id, r.role, r.item, l.cancel_at
-FROM leases l JOIN runs r ON r.id = l.run_id WHERE l.worker_id = ? ORDER BY l.token
+SELECT token, run_id, worker_id, attempt, started_at, cancel_at, is_bare FROM leases WHERE worker_id = ? ORDER BY token
 
 -- name: expired_leases
-SELECT
-    l.run_id, l.token, l.worker_id, r.job_id, j.revision, l.attempt, r.lost, r.queue, r.priority, r.due_at,
-    l.started_at, r.payload, r.overrides, r.limits, r.schedule_uid, r.schedule_id, r.scheduled_for, r.tick_key,
-    r.root_id, r.role, r.item
-FROM leases l CROSS JOIN runs r ON r.id = l.run_id
-LEFT JOIN workers w ON w.id = l.worker_id
-LEFT JOIN jobs j ON j.project = r.project AND j.id = r.job_id
+SELECT l.run_id, l.worker_id, l.token, l.attempt FROM leases l LEFT JOIN workers w ON w.id = l.worker_id
 WHERE w.id IS NULL OR w.boot_id <> ? OR w.deadline <= ?
 ORDER BY l.token LIMIT ?
+
+-- name: definitions_of_jobs
+SELECT id, spec, revision FROM jobs WHERE project = ? AND id IN (SELECT value FROM json_each(?))
+
+-- name: definitions_of_versions
+SELECT w.id, w.version, w.spec FROM json_each(?2) j
+CROSS JOIN workflows w ON w.project = ?1 AND w.id = j.value ->> 0 AND w.version = j.value ->> 1
+
+-- name: definitions_of_trees
+SELECT run_id, body FROM tree_bodies WHERE run_id IN (SELECT value FROM json_each(?))

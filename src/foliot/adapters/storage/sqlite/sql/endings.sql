@@ -1,17 +1,14 @@
 -- name: add_notes
-INSERT INTO notes (root_id, run_id)
-SELECT r.root_id, r.id FROM json_each(?) j CROSS JOIN runs r ON r.id = j.value WHERE r.root_id IS NOT NULL
+INSERT INTO notes (parent_id, run_id)
+SELECT r.parent_id, r.id FROM json_each(?) j CROSS JOIN runs r ON r.id = j.value WHERE r.parent_id IS NOT NULL
 ON CONFLICT DO NOTHING
 
--- name: note_roots
--- A note about the root itself: somebody wants it to be looked at.
-INSERT INTO notes (root_id, run_id) VALUES (?1, ?1) ON CONFLICT DO NOTHING
+-- name: note_trees
+-- A note about the tree itself: it is to be looked at.
+INSERT INTO notes (parent_id, run_id) VALUES (?1, ?1) ON CONFLICT DO NOTHING
 
 -- name: is_watching
 SELECT 1 FROM watched LIMIT 1
-
--- name: watched_among
-SELECT w.job_id FROM json_each(?) j CROSS JOIN watched w ON w.job_id = j.value LIMIT 1
 
 -- name: keep_endings
 INSERT INTO endings (project, job_id, finished_at, run_id, status, reason)

@@ -1,5 +1,13 @@
 -- name: held_leases
-SELECT token, run_id, worker_id, cancel_at FROM leases WHERE token IN (SELECT value FROM json_each(?))
+SELECT token, run_id, worker_id, attempt, started_at, cancel_at, is_bare FROM leases
+WHERE token IN (SELECT value FROM json_each(?))
+
+-- name: leased_runs
+-- What is stored about leased runs; the revision is that of the job now.
+SELECT
+    l.token, r.job_id, r.lost, r.queue, r.priority, r.due_at, r.limits IS NOT NULL, r.schedule_uid, r.parent_id,
+    r.overrides, r.definition_id, (SELECT j.revision FROM jobs j WHERE j.project = r.project AND j.id = r.job_id)
+FROM json_each(?) t CROSS JOIN leases l ON l.token = t.value CROSS JOIN runs r ON r.id = l.run_id
 
 -- name: end_leases
 DELETE FROM leases WHERE token IN (SELECT value FROM json_each(?))

@@ -1,7 +1,8 @@
 -- name: gated_runs
 -- A step is due when those before it let it start, whenever its execution was planned for.
 SELECT
-    g.run_id, r.job_id, iif(r.root_id IS NULL, coalesce(r.scheduled_for, r.due_at), r.due_at), g.due_at, r.root_id, r.item
+    g.run_id, r.job_id, iif(r.parent_id IS NULL, coalesce(r.scheduled_for, r.due_at), r.due_at), g.due_at,
+    (SELECT j.revision FROM jobs j WHERE j.project = r.project AND j.id = r.job_id), r.definition_id
 FROM gated g CROSS JOIN runs r ON r.id = g.run_id
 WHERE g.due_at <= ? ORDER BY g.due_at, g.run_id LIMIT ?
 

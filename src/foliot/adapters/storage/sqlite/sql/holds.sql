@@ -40,6 +40,7 @@ UPDATE holds SET is_admitted = 1 WHERE run_id = ? AND is_admitted = 0
 
 -- name: make_ready
 INSERT INTO ready (queue, rank, run_id) SELECT queue, due_at - priority * ?2, id FROM runs WHERE id = ?1
+RETURNING queue
 
 -- name: admitted_by_schedule
 -- Runs whose turn it is on their schedule: those not due yet are in later, and stay there; so do those that wait for

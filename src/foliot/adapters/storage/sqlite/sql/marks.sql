@@ -1,6 +1,6 @@
 -- name: mark_candidates
-SELECT r.id, r.status, coalesce(l.run_id, e.run_id) IS NOT NULL, r.attempt, r.job_id
-FROM runs r LEFT JOIN leases l ON l.run_id = r.id LEFT JOIN executions e ON e.run_id = r.id AND e.ended_at IS NULL
+SELECT r.id, r.status, coalesce(l.run_id, t.run_id) IS NOT NULL, r.attempt, r.job_id
+FROM runs r LEFT JOIN leases l ON l.run_id = r.id LEFT JOIN trees t ON t.run_id = r.id AND t.ended_at IS NULL
 WHERE r.id IN (SELECT value FROM json_each(?))
 
 -- name: mark_unstarted

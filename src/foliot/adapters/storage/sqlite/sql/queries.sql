@@ -7,7 +7,7 @@ FROM json_each(?2) j WHERE run_id IS NOT NULL
 -- Only what is not over is counted, and of that no more than the limit.
 SELECT
     (SELECT count(*) FROM (
-        SELECT 1 FROM leases UNION ALL SELECT 1 FROM executions WHERE ended_at IS NULL LIMIT :limit)),
+        SELECT 1 FROM leases UNION ALL SELECT 1 FROM trees WHERE ended_at IS NULL LIMIT :limit)),
     (SELECT count(*) FROM (SELECT 1 FROM ready LIMIT :limit))
         + (SELECT count(*) FROM (
             SELECT DISTINCT h.run_id FROM holds h

@@ -27,7 +27,7 @@ UPDATE endings SET job_id = ?2 WHERE project = ?3 AND job_id = ?1
 
 -- name: set_aside_executions
 -- A deleted workflow that once had the new id gives way to one that gets it: ?4 is where it goes with its executions.
-UPDATE executions SET workflow_id = ?4 WHERE project = ?3 AND workflow_id = ?2
+UPDATE trees SET job_id = ?4 WHERE project = ?3 AND job_id = ?2
     AND EXISTS (SELECT 1 FROM workflows w WHERE w.project = ?3 AND w.id = ?1)
 
 -- name: set_aside_paused_steps
@@ -49,11 +49,11 @@ UPDATE paused_steps SET workflow_id = ?2 WHERE project = ?3 AND workflow_id = ?1
 -- a dot.
 UPDATE runs SET job_id = ?2 || substr(job_id, length(?1) + 1)
 WHERE project = ?3 AND job_id > ?1 || '.' AND job_id < ?1 || '/'
-    AND root_id IN (SELECT e.run_id FROM executions e WHERE e.project = ?3 AND e.workflow_id = ?1)
+    AND parent_id IN (SELECT e.run_id FROM trees e WHERE e.project = ?3 AND e.job_id = ?1)
     AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.project = ?3 AND j.id = runs.job_id)
 
 -- name: rename_executions
-UPDATE executions SET workflow_id = ?2 WHERE project = ?3 AND workflow_id = ?1
+UPDATE trees SET job_id = ?2 WHERE project = ?3 AND job_id = ?1
 
 -- name: copy_limit
 INSERT INTO limits (key, capacity) SELECT ?2, capacity FROM limits WHERE key = ?1

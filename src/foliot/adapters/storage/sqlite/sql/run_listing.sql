@@ -2,7 +2,7 @@
 SELECT
     id, job_id, shown_status, reason, queue, priority, trigger, schedule_uid, schedule_id, scheduled_for, tick_key,
     payload, output, due_at, created_at, started_at, finished_at, attempt, lost, exit_code, error, worker_id, token,
-    root_id, role, item,
+    parent_id, root_id, child_key,
     (SELECT overrides FROM runs r WHERE r.id = shown_runs.id), (SELECT limits FROM runs r WHERE r.id = shown_runs.id)
 FROM shown_runs WHERE id IN (SELECT value FROM json_each(?))
 
@@ -12,7 +12,7 @@ FROM shown_runs WHERE id IN (SELECT value FROM json_each(?))
 SELECT
     id, job_id, shown_status, reason, queue, priority, trigger, schedule_uid, schedule_id, scheduled_for, tick_key,
     payload, output, due_at, created_at, started_at, finished_at, attempt, lost, exit_code, error, worker_id, token,
-    root_id, role, item,
+    parent_id, root_id, child_key,
     (SELECT overrides FROM runs r WHERE r.id = shown_runs.id), (SELECT limits FROM runs r WHERE r.id = shown_runs.id)
 FROM shown_runs WHERE +project = :project AND id < :before
 
@@ -30,7 +30,7 @@ project = :project AND job_id = :job_id
 project = :project AND schedule_id = :schedule_id
 
 -- name: of_root
-root_id = :root
+root_id = :root_id
 
 -- name: success
 status = 'success'
@@ -41,13 +41,13 @@ status = :status AND status <> 'scheduled' AND status <> 'success'
 -- name: running
 id IN (
     SELECT run_id FROM leases WHERE cancel_at IS NULL
-    UNION ALL SELECT run_id FROM executions WHERE ended_at IS NULL AND cancel_at IS NULL
+    UNION ALL SELECT run_id FROM trees WHERE ended_at IS NULL AND cancel_at IS NULL
 )
 
 -- name: cancelling
 id IN (
     SELECT run_id FROM leases WHERE cancel_at IS NOT NULL
-    UNION ALL SELECT run_id FROM executions WHERE ended_at IS NULL AND cancel_at IS NOT NULL
+    UNION ALL SELECT run_id FROM trees WHERE ended_at IS NULL AND cancel_at IS NOT NULL
 )
 
 -- name: scheduled

@@ -1,8 +1,9 @@
 -- name: create_runs
 INSERT INTO runs (
     id, project, job_id, queue, priority, trigger, status, due_at, created_at, attempt, lost,
-    payload, overrides, limits, schedule_uid, schedule_id, scheduled_for, tick_key, root_id, role, item
-) VALUES (?, ?, ?, ?, ?, ?, 'scheduled', ?, ?, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    payload, overrides, limits, schedule_uid, schedule_id, scheduled_for, tick_key,
+    parent_id, root_id, child_key, definition_id
+) VALUES (?, ?, ?, ?, ?, ?, 'scheduled', ?, ?, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: dedupe_holder
 -- Which run has taken the key, and whether it is over; no run: it was removed.
@@ -48,19 +49,19 @@ DELETE FROM later WHERE (due_at, run_id) <= (?, ?)
 SELECT run_id FROM ready WHERE queue = ? ORDER BY rank, run_id LIMIT ?
 
 -- name: cancel_candidates
--- An execution under way has no worker, but runs. Status and end say the same, unless somebody has changed the row.
+-- An open tree has no worker, but runs. Status and end say the same, unless somebody has changed the row.
 SELECT
     r.id, r.finished_at IS NOT NULL AND r.status IS NOT 'scheduled', coalesce(l.run_id, e.run_id) IS NOT NULL,
     coalesce(l.cancel_at, e.cancel_at) IS NOT NULL, r.attempt
-FROM runs r LEFT JOIN leases l ON l.run_id = r.id LEFT JOIN executions e ON e.run_id = r.id AND e.ended_at IS NULL
+FROM runs r LEFT JOIN leases l ON l.run_id = r.id LEFT JOIN trees e ON e.run_id = r.id AND e.ended_at IS NULL
 WHERE r.id IN (SELECT value FROM json_each(?))
 
 -- name: request_cancel
 UPDATE leases SET cancel_at = ? WHERE run_id = ? AND cancel_at IS NULL
 
 -- name: request_ending
--- Whoever has decided about the execution as it was is to decide again.
-UPDATE executions SET cancel_at = ?, state = state + 1 WHERE run_id = ? AND cancel_at IS NULL AND ended_at IS NULL
+-- state + 1: a decision about the tree as it was before is not saved any more.
+UPDATE trees SET cancel_at = ?, state = state + 1 WHERE run_id = ? AND cancel_at IS NULL AND ended_at IS NULL
 
 -- name: cancel_unstarted
 UPDATE runs SET status = 'cancelled', reason = 'cancelled', finished_at = max(?, coalesce(created_at, 0)) WHERE id = ?
@@ -90,4 +91,4 @@ SELECT r.id FROM (
 ) AS active JOIN runs r ON r.id = active.run_id
 WHERE r.project = ? AND r.job_id IN (SELECT value FROM json_each(?))
     AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.run_id = r.id)
-    AND NOT EXISTS (SELECT 1 FROM executions e WHERE e.run_id = r.id AND e.ended_at IS NULL)
+    AND NOT EXISTS (SELECT 1 FROM trees e WHERE e.run_id = r.id AND e.ended_at IS NULL)

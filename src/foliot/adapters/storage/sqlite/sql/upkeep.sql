@@ -17,10 +17,8 @@ UPDATE leader SET holder = NULL, deadline = 0 WHERE name = 'maintenance' AND hol
 SELECT 1 FROM leader WHERE name = 'maintenance' AND epoch = ? AND holder IS NOT NULL
 
 -- name: walk_runs
--- The last column: whether it is a part of an execution that is not over.
-SELECT
-    r.rowid, r.id, r.created_at, r.finished_at,
-    r.root_id IS NOT NULL AND EXISTS (SELECT 1 FROM executions e WHERE e.run_id = r.root_id AND e.ended_at IS NULL)
+-- The last column: whether it is a child, which is removed with its parent only.
+SELECT r.rowid, r.id, r.created_at, r.finished_at, r.parent_id IS NOT NULL
 FROM runs r WHERE r.rowid > ? ORDER BY r.rowid LIMIT ?
 
 -- name: next_job
@@ -32,31 +30,35 @@ SELECT count(*) FROM (SELECT 1 FROM runs WHERE project = ? AND job_id = ? LIMIT 
 
 -- name: surplus_runs
 SELECT id FROM runs
-WHERE project = ?1 AND job_id = ?2 AND finished_at IS NOT NULL AND id <= (
-    SELECT id FROM runs WHERE project = ?1 AND job_id = ?2 AND finished_at IS NOT NULL
+WHERE project = ?1 AND job_id = ?2 AND finished_at IS NOT NULL AND parent_id IS NULL AND id <= (
+    SELECT id FROM runs WHERE project = ?1 AND job_id = ?2 AND finished_at IS NOT NULL AND parent_id IS NULL
     ORDER BY id DESC LIMIT 1 OFFSET ?3
 )
-    AND NOT EXISTS (SELECT 1 FROM executions e WHERE e.run_id = runs.root_id AND e.ended_at IS NULL)
 ORDER BY id LIMIT ?4
 
 -- name: next_workflow
-SELECT workflow_id FROM executions WHERE project = ? AND workflow_id > ? ORDER BY workflow_id LIMIT 1
+SELECT job_id FROM trees WHERE project = ? AND job_id > ? ORDER BY job_id LIMIT 1
 
 -- name: surplus_executions
-SELECT run_id FROM executions
-WHERE project = ?1 AND workflow_id = ?2 AND ended_at IS NOT NULL AND run_id <= (
-    SELECT run_id FROM executions WHERE project = ?1 AND workflow_id = ?2 AND ended_at IS NOT NULL
+SELECT run_id FROM trees
+WHERE project = ?1 AND job_id = ?2 AND ended_at IS NOT NULL AND depth = 0 AND run_id <= (
+    SELECT run_id FROM trees WHERE project = ?1 AND job_id = ?2 AND ended_at IS NOT NULL AND depth = 0
     ORDER BY run_id DESC LIMIT 1 OFFSET ?3
 )
 ORDER BY run_id LIMIT ?4
 
 -- name: old_executions
 -- Ids are made from the time, so nothing younger than the cut need be looked at.
-SELECT run_id FROM executions WHERE run_id < ? AND ended_at < ? ORDER BY run_id LIMIT ?
+SELECT run_id FROM trees WHERE run_id < ? AND ended_at < ? AND depth = 0 ORDER BY run_id LIMIT ?
 
 -- name: parts_of_runs
-SELECT p.id FROM json_each(?) j CROSS JOIN runs p ON p.root_id = j.value
-WHERE p.root_id IS NOT NULL AND p.finished_at IS NOT NULL LIMIT ?
+-- All that belong to a root, or to a tree inside it.
+SELECT p.id FROM json_each(?1) j CROSS JOIN runs p ON p.root_id = j.value
+WHERE p.root_id IS NOT NULL AND p.parent_id = p.root_id AND p.finished_at IS NOT NULL
+UNION ALL
+SELECT p.id FROM json_each(?1) j CROSS JOIN runs p ON p.parent_id = j.value
+WHERE p.parent_id <> p.root_id AND p.finished_at IS NOT NULL
+LIMIT ?2
 
 -- name: remove_runs
 DELETE FROM runs WHERE id IN (SELECT value FROM json_each(?)) AND finished_at IS NOT NULL
@@ -67,14 +69,17 @@ DELETE FROM attempts WHERE run_id IN (SELECT value FROM json_each(?))
 -- name: remove_outputs
 DELETE FROM outputs WHERE run_id IN (SELECT value FROM json_each(?))
 
--- name: remove_executions
-DELETE FROM executions WHERE run_id IN (SELECT value FROM json_each(?))
+-- name: remove_trees
+DELETE FROM trees WHERE run_id IN (SELECT value FROM json_each(?))
+
+-- name: remove_bodies
+DELETE FROM tree_bodies WHERE run_id IN (SELECT value FROM json_each(?))
 
 -- name: remove_steps
 DELETE FROM steps WHERE run_id IN (SELECT value FROM json_each(?))
 
 -- name: remove_notes
-DELETE FROM notes WHERE root_id IN (SELECT value FROM json_each(?))
+DELETE FROM notes WHERE parent_id IN (SELECT value FROM json_each(?))
 
 -- name: remove_endings
 DELETE FROM endings WHERE run_id IN (SELECT value FROM json_each(?))

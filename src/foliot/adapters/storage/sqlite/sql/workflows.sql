@@ -33,7 +33,7 @@ SELECT r.id FROM (
 ) AS active JOIN runs r ON r.id = active.run_id
 WHERE r.project = ? AND r.job_id IN (SELECT value FROM json_each(?)) AND r.root_id IS NULL
     AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.run_id = r.id)
-    AND NOT EXISTS (SELECT 1 FROM executions e WHERE e.run_id = r.id AND e.ended_at IS NULL)
+    AND NOT EXISTS (SELECT 1 FROM trees t WHERE t.run_id = r.id AND t.ended_at IS NULL)
 
 -- name: named_versions
 SELECT w.id, w.version, w.spec, w.created_at

@@ -98,6 +98,9 @@ CREATE TABLE ticks (
     PRIMARY KEY (uid, scheduled_for)
 ) WITHOUT ROWID, STRICT;
 
+-- parent_id: the tree that is notified when the run ends; root_id: the outermost tree, shown and removed as a whole;
+-- child_key: what the run is to its parent, for example the name of a step; definition_id: what it does, if that is not
+-- what its job says at the moment.
 CREATE TABLE runs (
     id TEXT NOT NULL UNIQUE,
     project TEXT NOT NULL,
@@ -127,6 +130,10 @@ CREATE TABLE runs (
     schedule_id TEXT,
     scheduled_for INTEGER,
     tick_key TEXT,
+    parent_id TEXT,
+    root_id TEXT CHECK ((root_id IS NULL) = (parent_id IS NULL)),
+    child_key TEXT,
+    definition_id TEXT,
     CHECK ((finished_at IS NOT NULL) = (status <> 'scheduled')),
     CHECK (finished_at IS NULL OR finished_at >= coalesce(started_at, created_at))
 ) STRICT;
@@ -138,7 +145,12 @@ CREATE INDEX runs_by_rare_status ON runs (status, id) WHERE status <> 'scheduled
 CREATE INDEX runs_by_job_and_rare_status ON runs (project, job_id, status, id)
     WHERE status <> 'scheduled' AND status <> 'success';
 
--- Every run that is not over is in exactly one of: later, ready, leases, or waits in holds.
+CREATE INDEX runs_by_schedule_and_rare_status ON runs (project, schedule_id, status, id)
+    WHERE schedule_id IS NOT NULL AND status <> 'scheduled' AND status <> 'success';
+CREATE INDEX runs_by_root ON runs (root_id, id) WHERE root_id IS NOT NULL;
+CREATE INDEX runs_by_parent ON runs (parent_id) WHERE parent_id <> root_id;
+
+-- Every run that is not over is in exactly one of: later, ready, gated, leases, open trees, or waits in holds.
 CREATE TABLE later (
     due_at INTEGER NOT NULL,
     run_id TEXT NOT NULL,
@@ -153,13 +165,15 @@ CREATE TABLE ready (
     PRIMARY KEY (queue, rank, run_id)
 ) WITHOUT ROWID, STRICT;
 
+-- is_bare: the run has no parent, no limit and no schedule, so that its end concerns nothing else.
 CREATE TABLE leases (
     token INTEGER PRIMARY KEY,
     run_id TEXT NOT NULL UNIQUE,
     worker_id TEXT NOT NULL,
     attempt INTEGER NOT NULL,
     started_at INTEGER NOT NULL,
-    cancel_at INTEGER
+    cancel_at INTEGER,
+    is_bare INTEGER NOT NULL CHECK (is_bare IN (0, 1))
 ) STRICT;
 
 -- deadline counts milliseconds since the boot that boot_id names: a wall clock that steps changes nothing.
@@ -239,7 +253,113 @@ CREATE TABLE leader (
     deadline INTEGER NOT NULL
 ) WITHOUT ROWID, STRICT;
 
--- A run as people see it: queued and running are told by where it is, not by a column.
+CREATE TABLE workflows (
+    project TEXT NOT NULL,
+    id TEXT NOT NULL,
+    version INTEGER NOT NULL CHECK (version >= 1),
+    spec TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    deleted_at INTEGER,
+    PRIMARY KEY (project, id, version)
+) STRICT;
+
+CREATE TABLE paused_steps (
+    project TEXT NOT NULL,
+    workflow_id TEXT NOT NULL,
+    step TEXT NOT NULL,
+    PRIMARY KEY (project, workflow_id, step)
+) WITHOUT ROWID, STRICT;
+
+-- A run that was opened as a tree: it runs without a worker until ended_at. state rises with every write.
+-- open: children without a result; held: limits of the run and of its ancestors; progress: what the kind counts;
+-- size: how many steps it has. What the tree was opened with never changes, and lies apart.
+CREATE TABLE trees (
+    run_id TEXT NOT NULL UNIQUE,
+    project TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    job_id TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    state INTEGER NOT NULL,
+    open INTEGER NOT NULL CHECK (open >= 0),
+    opened_at INTEGER NOT NULL,
+    root_id TEXT NOT NULL,
+    depth INTEGER NOT NULL CHECK (depth >= 0),
+    held TEXT,
+    progress TEXT,
+    size INTEGER NOT NULL,
+    deadline INTEGER,
+    cancel_at INTEGER,
+    is_ending INTEGER NOT NULL CHECK (is_ending IN (0, 1)),
+    ended_at INTEGER,
+    CHECK (ended_at IS NULL OR open = 0)
+) STRICT;
+
+CREATE INDEX trees_by_job ON trees (project, job_id, run_id);
+CREATE INDEX trees_active ON trees (run_id) WHERE ended_at IS NULL;
+CREATE INDEX trees_active_by_job ON trees (project, job_id, run_id) WHERE ended_at IS NULL;
+CREATE INDEX trees_by_deadline ON trees (deadline)
+    WHERE deadline IS NOT NULL AND ended_at IS NULL AND is_ending = 0;
+
+CREATE TABLE tree_bodies (
+    run_id TEXT PRIMARY KEY NOT NULL,
+    body BLOB NOT NULL
+) STRICT;
+
+-- The steps of a workflow's tree. nth: their order in the definition; run_id is the tree's, step_run_id the step's own.
+CREATE TABLE steps (
+    run_id TEXT NOT NULL,
+    step TEXT NOT NULL,
+    nth INTEGER NOT NULL,
+    waiting INTEGER NOT NULL,
+    blockers TEXT,
+    result TEXT CHECK (result IS NULL OR result = 'success' OR result = 'failure' OR result = 'skipped'),
+    step_run_id TEXT,
+    reason TEXT NOT NULL,
+    PRIMARY KEY (run_id, step)
+) WITHOUT ROWID, STRICT;
+
+-- What has to be settled: a child of the parent has ended, or, where both are the same run, the tree is to be looked at.
+CREATE TABLE notes (
+    parent_id TEXT NOT NULL,
+    run_id TEXT NOT NULL,
+    PRIMARY KEY (parent_id, run_id)
+) WITHOUT ROWID, STRICT;
+
+-- Runs that wait for their gate, whether they are due or not, until it has decided.
+CREATE TABLE gated (
+    due_at INTEGER NOT NULL,
+    run_id TEXT NOT NULL UNIQUE,
+    PRIMARY KEY (due_at, run_id)
+) WITHOUT ROWID, STRICT;
+
+-- Jobs whose ends are kept in order of time, because a gate looks at them. The job comes first: whoever ends a run asks
+-- for it alone.
+CREATE TABLE watched (
+    project TEXT NOT NULL,
+    job_id TEXT NOT NULL,
+    PRIMARY KEY (job_id, project)
+) WITHOUT ROWID, STRICT;
+
+CREATE TABLE endings (
+    project TEXT NOT NULL,
+    job_id TEXT NOT NULL,
+    finished_at INTEGER NOT NULL,
+    run_id TEXT NOT NULL,
+    status TEXT NOT NULL,
+    reason TEXT,
+    PRIMARY KEY (project, job_id, finished_at, run_id)
+) WITHOUT ROWID, STRICT;
+
+CREATE INDEX endings_by_status ON endings (project, job_id, status, finished_at, run_id);
+CREATE INDEX endings_by_reason ON endings (project, job_id, status, reason, finished_at, run_id);
+CREATE INDEX endings_by_run ON endings (run_id);
+
+CREATE TABLE decisions (
+    run_id TEXT PRIMARY KEY NOT NULL,
+    body BLOB NOT NULL
+) STRICT;
+
+-- A run as people see it: queued and running follow from the table it is in, not from a column.
 CREATE VIEW shown_runs AS
 SELECT
     r.id, r.job_id,
@@ -248,7 +368,11 @@ SELECT
         WHEN l.cancel_at IS NOT NULL THEN 'cancelling'
         WHEN l.token IS NOT NULL THEN 'running'
         WHEN EXISTS (SELECT 1 FROM later w WHERE w.due_at = r.due_at AND w.run_id = r.id) THEN 'scheduled'
-        ELSE 'queued'
+        WHEN EXISTS (SELECT 1 FROM gated g WHERE g.run_id = r.id) THEN 'scheduled'
+        ELSE coalesce(
+            (SELECT CASE WHEN e.cancel_at IS NULL THEN 'running' ELSE 'cancelling' END
+             FROM trees e WHERE e.run_id = r.id AND e.ended_at IS NULL),
+            'queued')
     END AS shown_status,
     r.reason, r.queue, r.priority, r.trigger, r.schedule_uid, r.schedule_id, r.scheduled_for, r.tick_key,
     r.payload, o.body AS output, r.due_at, r.created_at,
@@ -258,5 +382,6 @@ SELECT
     r.lost, r.exit_code, r.error,
     coalesce(l.worker_id, r.worker_id) AS worker_id,
     coalesce(l.token, r.token) AS token,
+    r.parent_id, r.root_id, r.child_key,
     r.project, r.status
 FROM runs r LEFT JOIN leases l ON l.run_id = r.id LEFT JOIN outputs o ON o.run_id = r.id;

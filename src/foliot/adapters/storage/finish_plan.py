@@ -1,0 +1,164 @@
+"""What ended attempts mean for their runs: decided by what is stored, not by what the worker says besides the
+outcome."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple, TypeGuard
+
+from msgspec import Struct
+
+from foliot.domain.gate.decision import Decision
+from foliot.domain.gate.spec import Action
+from foliot.domain.ids import JobId, RunId, ScheduleUid, Token, WorkerId
+from foliot.domain.instant import Instant
+from foliot.domain.job import Options
+from foliot.domain.lease import Claim, Finish
+from foliot.domain.outcome import Cancelled, Failure, Interrupted, Lost, Outcome, Reason, Success, TimedOut
+from foliot.domain.run import SUCCEEDED, Again, Ended, GivenBack, Status, heed_cancel, verdict_of
+from foliot.errors import RowUnreadable
+
+UNKNOWN_OPTIONS: Final = Options(max_lost=0)
+"""Of a run whose options cannot be read: how often it may be tried is not known, and once more may be too often."""
+
+
+class LeasedRun(Struct, frozen=True, gc=False):
+    """What is stored about a run that is leased."""
+
+    job_id: JobId
+    lost: int
+    queue: str
+    priority: int
+    due_at: Instant
+    has_limits: bool
+    schedule_uid: ScheduleUid | None
+    parent_id: RunId | None
+    options: Options = Options()
+
+    @property
+    def has_places(self) -> bool:
+        """Whether it may hold a place of a limit, or the turn of its schedule."""
+        return self.has_limits or self.schedule_uid is not None
+
+
+_BARE: Final = LeasedRun(JobId(""), 0, "", 0, Instant(0), False, None, None)
+
+
+class Lease(Struct, frozen=True, gc=False):
+    """A lease as it is stored. `run` is read only where it matters: a plain success of a bare run needs none of it."""
+
+    token: Token
+    run_id: RunId
+    worker_id: WorkerId
+    attempt: int
+    started_at: Instant
+    cancel_at: Instant | None
+    is_bare: bool
+    """The run has no parent, no limit and no schedule: its end concerns nothing else."""
+    run: LeasedRun = _BARE
+
+    @property
+    def lost(self) -> int:
+        return self.run.lost
+
+    def is_of(self, finish: Finish) -> bool:
+        return self.run_id == finish.run_id and self.worker_id == finish.worker_id
+
+
+class FinishPlan(NamedTuple):
+    """Each list is saved in its own way; `unknown` are finishes without a current lease."""
+
+    ended: list[tuple[Lease, Ended]]
+    again: list[tuple[Lease, Again]]
+    given_back: list[Lease]
+    unknown: list[Finish]
+
+    @property
+    def fenced(self) -> list[Lease]:
+        """Every lease that was current, and ends."""
+        return [lease for lease, _ in self.ended] + [lease for lease, _ in self.again] + self.given_back
+
+
+def is_plain(outcome: Outcome) -> TypeGuard[Success]:
+    """Whether the attempt succeeded without an output: nothing is stored but the fact."""
+    return type(outcome) is Success and outcome.output is None
+
+
+def needs_run(finish: Finish, lease: Lease) -> bool:
+    """Whether more must be read than the lease to decide what the outcome means."""
+    return not (lease.is_bare and isinstance(finish.outcome, Success))
+
+
+def plan_finishes(finishes: Sequence[Finish], leases: Mapping[Token, Lease]) -> FinishPlan:
+    """Compare each finish with the lease it names, once: a second finish of one token is unknown."""
+    ended, again, given_back, unknown = plan = FinishPlan([], [], [], [])
+    current = dict(leases)
+    for finish in finishes:
+        lease = current.pop(finish.token, None)
+        if lease is None or not lease.is_of(finish):
+            unknown.append(finish)
+            continue
+        verdict = verdict_of(lease, finish.outcome, lease.run.options)
+        if lease.cancel_at is not None:
+            verdict = heed_cancel(verdict)
+        if isinstance(verdict, Ended):
+            ended.append((lease, verdict))
+        elif isinstance(verdict, Again):
+            again.append((lease, verdict))
+        else:
+            given_back.append(lease)
+    return plan
+
+
+def plan_giving_back(leases: Sequence[Lease]) -> FinishPlan:
+    """For leases whose grant never arrived: as if they had not been granted, unless cancellation was requested."""
+    cancelled = [(lease, heed_cancel(GivenBack())) for lease in leases if lease.cancel_at is not None]
+    ended = [(lease, verdict) for lease, verdict in cancelled if isinstance(verdict, Ended)]
+    return FinishPlan(ended, [], [lease for lease in leases if lease.cancel_at is None], [])
+
+
+def refused(finish: Finish) -> Finish:
+    """What is saved in place of a finish that no row can hold: the run must end, or it would be repeated for ever."""
+    error = "the outcome of the attempt could not be stored: its exit code or its output is out of range"
+    return Finish(finish.run_id, finish.worker_id, finish.token, Failure(error, Reason.OUTPUT, retryable=False))
+
+
+def end_unreadable(run_id: RunId, worker_id: WorkerId, token: Token, error: RowUnreadable) -> Finish:
+    """Ends a claimed run whose row cannot be read: no worker can execute it."""
+    return Finish(run_id, worker_id, token, Failure(str(error), Reason.LAUNCH_FAILED, retryable=False))
+
+
+def unopened(claim: Claim) -> Finish:
+    """What is saved in place of a tree that no row can hold."""
+    error = "the execution could not be stored: a parameter or a step of it is out of range"
+    return Finish(claim.run_id, claim.worker_id, claim.token, Failure(error, Reason.PAYLOAD, retryable=False))
+
+
+def declined(decision: Decision) -> Ended | None:
+    """How a run ends that its gate keeps from starting. None: it may start."""
+    if decision.action is Action.RUN:
+        return None
+    status = Status.SKIPPED if decision.action is Action.SKIP else Status.FAILED
+    return Ended(status, decision.reason, decision.explanation)
+
+
+def is_repeated(outcome: Outcome, status: str, reason: str | None) -> bool:
+    """Whether a stored ending (of the same run and token) is what saving `outcome` had left behind.
+
+    The token alone does not tell: an attempt that was declared lost has the token of the worker that comes back
+    too late with an outcome of its own.
+    """
+    saved = (status, reason)
+    was_cancelled = saved == (Status.CANCELLED, Reason.CANCELLED)
+    was_refused = saved == (Status.FAILED, Reason.OUTPUT)
+    match outcome:
+        case Success():
+            return was_refused or saved == (SUCCEEDED.status, None)
+        case Failure(reason=cause, retryable=retryable):
+            return (retryable and was_cancelled) or was_refused or saved == (Status.FAILED, cause)
+        case TimedOut():
+            return was_cancelled or was_refused or saved == (Status.TIMEOUT, Reason.TIMEOUT)
+        case Cancelled():
+            return was_cancelled or was_refused
+        case Lost():
+            return was_cancelled or saved == (Status.FAILED, Reason.LEASE_LOST)
+        case Interrupted():
+            return was_cancelled or saved == (Status.FAILED, Reason.RESTART)

@@ -1,0 +1,389 @@
+-- The tables of Foliot. Moments and spans are whole milliseconds, moments since 1970 in UTC; documents are JSON.
+--
+--     runs (cold)     [gated] -> later -> [holds] -> ready -> leases -> [trees] -> runs        where an open run is
+--
+-- Ids are compared as bytes: it is faster than any language's order and the same on every server.
+-- Names are written with the default schema; another one takes its place when the file is read.
+
+CREATE TABLE foliot.meta (
+    key   text PRIMARY KEY,
+    value text NOT NULL
+);
+
+INSERT INTO foliot.meta (key, value) VALUES ('min_code', '1'), ('event_base', '0');
+
+CREATE FUNCTION foliot.now_ms() RETURNS bigint LANGUAGE sql VOLATILE PARALLEL SAFE
+    AS $$ SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint $$;
+
+CREATE TABLE foliot.jobs (
+    project    text COLLATE "C" NOT NULL,
+    id         text COLLATE "C" NOT NULL,
+    spec       text NOT NULL,
+    revision   integer NOT NULL,
+    created_at bigint NOT NULL,
+    updated_at bigint NOT NULL,
+    PRIMARY KEY (project, id)
+);
+
+-- Schedules and their ledger -----------------------------------------------------------------------------------------
+
+CREATE TABLE foliot.schedules (
+    uid               text COLLATE "C" PRIMARY KEY,
+    project           text COLLATE "C" NOT NULL,
+    id                text COLLATE "C" NOT NULL,
+    version           bigint NOT NULL,
+    job_id            text COLLATE "C",
+    revision          integer NOT NULL,
+    opened_at         bigint NOT NULL,
+    spec              text NOT NULL,
+    enabled           boolean NOT NULL,
+    paused_at         bigint,
+    created_at        bigint NOT NULL,
+    updated_at        bigint NOT NULL,
+    deleted_at        bigint,
+    settled_until     bigint NOT NULL,
+    next_run_at       bigint,
+    wake_at           bigint,
+    last_scheduled_at bigint,
+    behind_since      bigint,
+    ledger_from       bigint,
+    CHECK (wake_at IS NULL OR (paused_at IS NULL AND deleted_at IS NULL))
+) WITH (fillfactor = 80);
+
+CREATE UNIQUE INDEX schedules_id ON foliot.schedules (project, id) WHERE deleted_at IS NULL;
+CREATE INDEX schedules_former_id ON foliot.schedules (project, id) WHERE deleted_at IS NOT NULL;
+CREATE INDEX schedules_wake ON foliot.schedules (wake_at) WHERE wake_at IS NOT NULL;
+CREATE INDEX schedules_job ON foliot.schedules (project, job_id);
+
+CREATE TABLE foliot.revisions (
+    uid       text COLLATE "C" NOT NULL,
+    number    integer NOT NULL,
+    opened_at bigint NOT NULL,
+    spec      text NOT NULL,
+    tzdata    text NOT NULL,
+    PRIMARY KEY (uid, number)
+);
+
+CREATE TABLE foliot.pauses (
+    uid     text COLLATE "C" NOT NULL,
+    since   bigint NOT NULL,
+    "until" bigint,
+    PRIMARY KEY (uid, since),
+    CHECK ("until" >= since)
+);
+
+CREATE TABLE foliot.planned (
+    uid           text COLLATE "C" NOT NULL,
+    scheduled_for bigint NOT NULL,
+    fire_at       bigint NOT NULL,
+    revision      integer NOT NULL,
+    PRIMARY KEY (uid, scheduled_for)
+);
+
+CREATE TABLE foliot.ticks (
+    uid           text COLLATE "C" NOT NULL,
+    scheduled_for bigint NOT NULL,
+    "until"       bigint NOT NULL,
+    count         bigint NOT NULL CHECK (count > 0),
+    outcome       text NOT NULL
+                  CHECK (outcome IN ('ran', 'skipped', 'missed', 'coalesced', 'failed', 'cancelled')),
+    reason        text NOT NULL,
+    fire_at       bigint NOT NULL,
+    revision      integer NOT NULL,
+    run_id        text COLLATE "C",
+    into_tick     bigint,
+    key           text,
+    decided_at    bigint NOT NULL,
+    PRIMARY KEY (uid, scheduled_for),
+    CHECK ("until" >= scheduled_for),
+    CHECK ((run_id IS NOT NULL) = (outcome = 'ran')),
+    CHECK ((key IS NULL) = ("until" > scheduled_for))
+);
+
+-- Runs ---------------------------------------------------------------------------------------------------------------
+
+-- A run is written when it is created and when an attempt ends, never in between. Room is left in the pages, and no
+-- index names what a success changes, so that its update touches no index.
+-- parent_id: the tree that is notified of the end; root_id: the outermost tree; child_key: what it is to its parent.
+CREATE TABLE foliot.runs (
+    id            text COLLATE "C" PRIMARY KEY,
+    project       text COLLATE "C" NOT NULL,
+    job_id        text COLLATE "C" NOT NULL,
+    queue         text COLLATE "C" NOT NULL,
+    priority      integer NOT NULL,
+    trigger       text NOT NULL,
+    status        text NOT NULL,
+    trouble       text,
+    reason        text,
+    due_at        bigint NOT NULL,
+    created_at    bigint NOT NULL,
+    started_at    bigint,
+    finished_at   bigint,
+    attempt       integer NOT NULL DEFAULT 0,
+    lost          integer NOT NULL DEFAULT 0,
+    exit_code     integer,
+    error         text,
+    worker_id     text COLLATE "C",
+    token         bigint,
+    payload       text,
+    overrides     text,
+    limits        text,
+    schedule_uid  text COLLATE "C",
+    schedule_id   text COLLATE "C",
+    scheduled_for bigint,
+    tick_key      text,
+    parent_id     text COLLATE "C",
+    root_id       text COLLATE "C",
+    child_key     text,
+    definition_id text,
+    -- One condition instead of one for each column: the server checks them with every statement that changes a run.
+    CONSTRAINT runs_whole CHECK (CASE status
+        WHEN 'scheduled' THEN trouble IS NULL AND finished_at IS NULL
+        WHEN 'success' THEN trouble IS NULL
+            AND finished_at IS NOT NULL AND finished_at >= coalesce(started_at, created_at)
+        ELSE trouble IS NOT NULL AND trouble = status
+            AND status IN ('partial', 'failed', 'timeout', 'cancelled', 'skipped')
+            AND finished_at IS NOT NULL AND finished_at >= coalesce(started_at, created_at)
+        END)
+) WITH (fillfactor = 40);
+
+CREATE INDEX runs_job ON foliot.runs (project, job_id, id);
+CREATE INDEX runs_schedule ON foliot.runs (schedule_uid, id) WHERE schedule_uid IS NOT NULL;
+CREATE INDEX runs_by_root ON foliot.runs (root_id, id) WHERE root_id IS NOT NULL;
+-- Of trees inside others: the children of a root are found by the index before.
+CREATE INDEX runs_by_parent ON foliot.runs (parent_id, id) WHERE parent_id <> root_id;
+-- Runs that ended without success are found by how they ended. `trouble` repeats the status, because no index may name
+-- the status itself (see above): a success leaves `trouble` NULL.
+CREATE INDEX runs_trouble ON foliot.runs (project, trouble, id) WHERE trouble IS NOT NULL;
+CREATE INDEX runs_job_trouble ON foliot.runs (project, job_id, trouble, id) WHERE trouble IS NOT NULL;
+CREATE INDEX runs_schedule_trouble ON foliot.runs (schedule_uid, trouble, id)
+    WHERE schedule_uid IS NOT NULL AND trouble IS NOT NULL;
+
+CREATE TABLE foliot.later (
+    due_at bigint NOT NULL,
+    run_id text COLLATE "C" NOT NULL UNIQUE,
+    PRIMARY KEY (due_at, run_id)
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
+
+CREATE TABLE foliot.ready (
+    queue  text COLLATE "C" NOT NULL,
+    rank   bigint NOT NULL,
+    run_id text COLLATE "C" NOT NULL UNIQUE,
+    PRIMARY KEY (queue, rank, run_id)
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
+
+CREATE SEQUENCE foliot.lease_token AS bigint CACHE 1;
+
+-- A run has at most one lease, and every statement that asks for a lease knows its run: the token needs no index.
+-- is_bare: the run has no parent, no limits and no schedule, so that its end concerns no other row.
+CREATE TABLE foliot.leases (
+    token      bigint NOT NULL,
+    run_id     text COLLATE "C" PRIMARY KEY,
+    worker_id  text COLLATE "C" NOT NULL,
+    attempt    integer NOT NULL CHECK (attempt > 0),
+    started_at bigint NOT NULL,
+    cancel_at  bigint,
+    is_bare    boolean NOT NULL
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
+
+CREATE TABLE foliot.workers (
+    id            text COLLATE "C" PRIMARY KEY,
+    name          text NOT NULL,
+    queues        text[] NOT NULL,
+    slots         integer NOT NULL,
+    registered_at bigint NOT NULL,
+    seen_at       bigint NOT NULL,
+    expires_at    bigint NOT NULL
+) WITH (fillfactor = 40);
+
+CREATE TABLE foliot.limits (
+    key      text COLLATE "C" PRIMARY KEY,
+    capacity integer NOT NULL CHECK (capacity > 0)
+) WITH (fillfactor = 70);
+
+CREATE TABLE foliot.holds (
+    key         text COLLATE "C" NOT NULL,
+    run_id      text COLLATE "C" NOT NULL,
+    rank        bigint NOT NULL,
+    is_admitted boolean NOT NULL,
+    PRIMARY KEY (key, run_id)
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
+
+CREATE INDEX holds_run ON foliot.holds (run_id);
+CREATE INDEX holds_waiting ON foliot.holds (key, rank, run_id) WHERE NOT is_admitted;
+
+CREATE TABLE foliot.dedupe (
+    project    text COLLATE "C" NOT NULL,
+    job_id     text COLLATE "C" NOT NULL,
+    key        text COLLATE "C" NOT NULL,
+    run_id     text COLLATE "C" NOT NULL,
+    scope      text NOT NULL CHECK (scope IN ('forever', 'active', 'window')),
+    expires_at bigint,
+    PRIMARY KEY (project, job_id, key),
+    CHECK ((expires_at IS NOT NULL) = (scope = 'window'))
+);
+
+CREATE INDEX dedupe_run ON foliot.dedupe (run_id);
+CREATE INDEX dedupe_expiry ON foliot.dedupe (expires_at) WHERE expires_at IS NOT NULL;
+
+CREATE TABLE foliot.attempts (
+    run_id      text COLLATE "C" NOT NULL,
+    number      integer NOT NULL,
+    token       bigint NOT NULL,
+    worker_id   text COLLATE "C" NOT NULL,
+    started_at  bigint NOT NULL,
+    finished_at bigint NOT NULL,
+    status      text NOT NULL,
+    reason      text,
+    exit_code   integer,
+    error       text,
+    PRIMARY KEY (run_id, number),
+    CHECK (finished_at >= started_at)
+);
+
+CREATE TABLE foliot.outputs (
+    run_id text COLLATE "C" PRIMARY KEY,
+    body   text NOT NULL
+);
+
+CREATE TABLE foliot.log_chunks (
+    run_id text COLLATE "C" NOT NULL,
+    token  bigint NOT NULL,
+    seq    bigint NOT NULL,
+    at     bigint NOT NULL,
+    stream text NOT NULL,
+    data   bytea NOT NULL,
+    PRIMARY KEY (run_id, token, seq)
+);
+
+CREATE INDEX log_chunks_at ON foliot.log_chunks (at);
+
+-- Workflows, trees and gates ------------------------------------------------------------------------------------------
+
+-- A deleted workflow keeps its versions: its open executions go on, and its history can be read.
+CREATE TABLE foliot.workflows (
+    project    text COLLATE "C" NOT NULL,
+    id         text COLLATE "C" NOT NULL,
+    version    integer NOT NULL CHECK (version >= 1),
+    spec       text NOT NULL,
+    created_at bigint NOT NULL,
+    deleted_at bigint,
+    PRIMARY KEY (project, id, version)
+);
+
+CREATE TABLE foliot.paused_steps (
+    project     text COLLATE "C" NOT NULL,
+    workflow_id text COLLATE "C" NOT NULL,
+    step        text COLLATE "C" NOT NULL,
+    PRIMARY KEY (project, workflow_id, step)
+);
+
+-- An opened run: it runs without a worker, until ended_at. state rises with every write.
+CREATE TABLE foliot.trees (
+    run_id    text COLLATE "C" PRIMARY KEY,
+    project   text COLLATE "C" NOT NULL,
+    kind      text NOT NULL,
+    job_id    text COLLATE "C" NOT NULL,
+    version   integer NOT NULL,
+    state     bigint NOT NULL,
+    open      integer NOT NULL CHECK (open >= 0),
+    opened_at bigint NOT NULL,
+    root_id   text COLLATE "C" NOT NULL,
+    depth     integer NOT NULL,
+    held      text,
+    progress  text,
+    size      integer NOT NULL,
+    deadline  bigint,
+    cancel_at bigint,
+    is_ending boolean NOT NULL,
+    ended_at  bigint,
+    CHECK (ended_at IS NULL OR open = 0)
+) WITH (fillfactor = 60);
+
+CREATE INDEX trees_job ON foliot.trees (project, job_id, run_id);
+CREATE INDEX trees_active ON foliot.trees (run_id) WHERE ended_at IS NULL;
+CREATE INDEX trees_active_job ON foliot.trees (project, job_id, run_id) WHERE ended_at IS NULL;
+CREATE INDEX trees_deadline ON foliot.trees (deadline)
+    WHERE deadline IS NOT NULL AND ended_at IS NULL AND NOT is_ending;
+
+-- What a tree was opened with. Never changed.
+CREATE TABLE foliot.tree_bodies (
+    run_id text COLLATE "C" PRIMARY KEY,
+    body   text NOT NULL
+);
+
+-- nth: the order in which the workflow names them. run_id is the tree's, step_run_id the step's own.
+CREATE TABLE foliot.steps (
+    run_id      text COLLATE "C" NOT NULL,
+    step        text COLLATE "C" NOT NULL,
+    nth         integer NOT NULL,
+    waiting     integer NOT NULL,
+    blockers    text,
+    result      text CHECK (result IN ('success', 'failure', 'skipped')),
+    step_run_id text COLLATE "C",
+    reason      text NOT NULL,
+    PRIMARY KEY (run_id, step)
+) WITH (fillfactor = 70);
+
+-- What is to be settled: a child of the tree has ended, or, where both are the same run, the tree is to be looked at.
+CREATE TABLE foliot.notes (
+    parent_id text COLLATE "C" NOT NULL,
+    run_id    text COLLATE "C" NOT NULL,
+    PRIMARY KEY (parent_id, run_id)
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
+
+-- Runs that wait for their gate, whether they are due or not, until it has decided.
+CREATE TABLE foliot.gated (
+    due_at bigint NOT NULL,
+    run_id text COLLATE "C" NOT NULL UNIQUE,
+    PRIMARY KEY (due_at, run_id)
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
+
+-- Jobs whose ends are kept in order of time, because a gate looks at them. The job comes first: who ends runs
+-- asks for it alone.
+CREATE TABLE foliot.watched (
+    project text COLLATE "C" NOT NULL,
+    job_id  text COLLATE "C" NOT NULL,
+    PRIMARY KEY (job_id, project)
+);
+
+CREATE TABLE foliot.endings (
+    project     text COLLATE "C" NOT NULL,
+    job_id      text COLLATE "C" NOT NULL,
+    finished_at bigint NOT NULL,
+    run_id      text COLLATE "C" NOT NULL,
+    status      text COLLATE "C" NOT NULL,
+    reason      text COLLATE "C",
+    PRIMARY KEY (project, job_id, finished_at, run_id)
+);
+
+CREATE INDEX endings_status ON foliot.endings (project, job_id, status, finished_at, run_id);
+CREATE INDEX endings_reason ON foliot.endings (project, job_id, status, reason, finished_at, run_id);
+CREATE INDEX endings_run ON foliot.endings (run_id);
+
+CREATE TABLE foliot.decisions (
+    run_id text COLLATE "C" PRIMARY KEY,
+    body   text NOT NULL
+);
+
+-- Upkeep -------------------------------------------------------------------------------------------------------------
+
+-- An event is numbered by its transaction: sixteen numbers each. A sequence would not do, because a number that was
+-- drawn early may be committed late, behind the back of a reader. Readers stop where transactions are under way.
+CREATE TABLE foliot.events (
+    seq   bigint PRIMARY KEY,
+    at    bigint NOT NULL,
+    kind  text NOT NULL,
+    items text NOT NULL
+);
+
+-- `event_base` lifts the numbers of a database that was restored into a server with younger transactions.
+CREATE FUNCTION foliot.event_seq(xid xid8, nth integer) RETURNS bigint LANGUAGE sql STABLE
+    AS $$ SELECT (xid::text::bigint + (SELECT value::bigint FROM foliot.meta WHERE key = 'event_base')) * 16 + nth $$;
+
+CREATE TABLE foliot.leader (
+    name       text PRIMARY KEY,
+    holder     text NOT NULL,
+    epoch      bigint NOT NULL,
+    expires_at bigint NOT NULL
+);

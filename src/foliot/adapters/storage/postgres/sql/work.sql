@@ -1,0 +1,240 @@
+-- name: register
+INSERT INTO foliot.workers (id, name, queues, slots, registered_at, seen_at, expires_at)
+SELECT $1, $2, $3::text[], $4, clock.now, clock.now, clock.now + $5
+FROM (SELECT coalesce($6::bigint, foliot.now_ms()) AS now) AS clock
+ON CONFLICT (id) DO UPDATE SET
+    name = excluded.name, queues = excluded.queues, slots = excluded.slots,
+    seen_at = excluded.seen_at, expires_at = excluded.expires_at;
+
+-- name: renew
+UPDATE foliot.workers SET seen_at = clock.now, expires_at = clock.now + $2
+FROM (SELECT coalesce($3::bigint, foliot.now_ms()) AS now) AS clock
+WHERE id = $1 AND expires_at > clock.now
+RETURNING clock.now;
+
+-- name: leases_of_worker
+SELECT token, run_id, cancel_at FROM foliot.leases WHERE worker_id = $1;
+
+-- name: retire
+DELETE FROM foliot.workers WHERE id = $1;
+
+-- name: living_worker
+clock AS MATERIALIZED (SELECT coalesce($2::bigint, foliot.now_ms()) AS now),
+living AS MATERIALIZED (
+    SELECT true FROM foliot.workers WHERE id = $1 AND expires_at > (SELECT now FROM clock) FOR KEY SHARE
+)
+
+-- name: grant_leases
+-- The number of the attempt is 0 where the row counts what cannot be (`shapes.Tries`): nobody could count on.
+granted AS MATERIALIZED (
+    SELECT run.id AS run_id, nextval('foliot.lease_token') AS token, $1::text AS worker_id, run.job_id,
+           job.revision,
+           CASE WHEN run.attempt BETWEEN 0 AND 999999999 AND run.lost BETWEEN 0 AND 999999999
+                THEN run.attempt + 1 ELSE 0 END AS attempt,
+           run.lost, run.queue, run.priority, run.due_at,
+           greatest((SELECT now FROM clock), run.created_at) AS started_at,
+           convert_to(run.payload, 'UTF8'), convert_to(run.overrides, 'UTF8'),
+           run.limits, run.schedule_uid, run.schedule_id, run.scheduled_for, run.tick_key,
+           run.parent_id, run.child_key, run.definition_id
+    FROM foliot.runs run LEFT JOIN foliot.jobs job ON job.project = run.project AND job.id = run.job_id
+    WHERE run.id = ANY (ARRAY(SELECT run_id FROM picked))
+),
+leased AS (
+    INSERT INTO foliot.leases (token, run_id, worker_id, attempt, started_at, is_bare)
+    SELECT token, run_id, worker_id, greatest(attempt, 1), started_at,
+           parent_id IS NULL AND limits IS NULL AND schedule_uid IS NULL
+    FROM granted
+),
+noted AS (
+    INSERT INTO foliot.events (seq, at, kind, items)
+    SELECT foliot.event_seq(pg_current_xact_id(), 0), (SELECT now FROM clock), 'runs.started',
+           '[["' || string_agg(run_id || '",' || attempt, '],["') || ']]'
+    FROM granted HAVING count(*) > 0
+)
+
+-- name: claim_runs
+-- One queue: rows come from the front of the index, or from behind a place in it; locked ones are passed by.
+-- ARRAY(...) is evaluated once: as a plain IN (... LIMIT n) the planner may run it again and claim more than n.
+WITH {living_worker},
+picked AS (
+    DELETE FROM foliot.ready WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM foliot.ready WHERE queue = $4::text AND (rank, run_id) > ($5::bigint, $6::text)
+        ORDER BY rank, run_id
+        LIMIT coalesce((SELECT $3::bigint FROM living), 0) FOR UPDATE SKIP LOCKED))
+    RETURNING run_id
+),
+{grant_leases}
+SELECT * FROM granted;
+
+-- name: claim_runs_of_queues
+-- Several queues: as many of each as could be needed are locked, the best of all are taken.
+WITH {living_worker},
+picked AS (
+    DELETE FROM foliot.ready WHERE ctid = ANY (ARRAY(
+        SELECT candidate.ctid
+        FROM unnest((SELECT $4::text[]), (SELECT $5::bigint[]), (SELECT $6::text[])) AS wanted (queue, rank, run_id),
+        LATERAL (
+            SELECT ctid, rank, run_id FROM foliot.ready
+            WHERE ready.queue = wanted.queue AND (ready.rank, ready.run_id) > (wanted.rank, wanted.run_id)
+            ORDER BY rank, run_id
+            LIMIT coalesce((SELECT $3::bigint FROM living), 0) FOR UPDATE SKIP LOCKED) AS candidate
+        ORDER BY candidate.rank, candidate.run_id LIMIT $3))
+    RETURNING run_id
+),
+{grant_leases}
+SELECT * FROM granted;
+
+-- name: claim_named_runs
+-- Only runs that are named, as far as they are ready.
+WITH {living_worker},
+picked AS (
+    DELETE FROM foliot.ready WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM foliot.ready
+        WHERE run_id = ANY ((SELECT $5::text[])::text[]) AND queue = ANY ((SELECT $4::text[])::text[])
+        ORDER BY rank, run_id
+        LIMIT coalesce((SELECT $3::bigint FROM living), 0) FOR UPDATE SKIP LOCKED))
+    RETURNING run_id
+),
+{grant_leases}
+SELECT * FROM granted;
+
+-- name: success_leases
+-- The fence of plain successes of one worker. A token is granted once, so that two sets tell as much as pairs would: the
+-- runs are looked up in one go, and the tokens, as IS TRUE keeps the planner from joining them, in a hashed set. ANY
+-- would compare each with all.
+DELETE FROM foliot.leases
+WHERE run_id = ANY ((SELECT $5::text[])::text[]) AND worker_id = $1
+  AND (token IN (SELECT unnest((SELECT $4::bigint[])))) IS TRUE
+
+-- name: success_rows
+-- What ended leases leave behind: the start and the number of an attempt are in its lease.
+saved AS (
+    UPDATE foliot.runs SET
+        status = 'success', finished_at = greatest((SELECT now FROM clock), ended.started_at),
+        reason = NULL, error = NULL, exit_code = $3,
+        worker_id = $1, token = ended.token, attempt = ended.attempt, started_at = ended.started_at
+    FROM ended WHERE runs.id = ended.run_id
+),
+kept AS (
+    INSERT INTO foliot.endings (project, job_id, finished_at, run_id, status)
+    SELECT run.project, run.job_id, greatest((SELECT now FROM clock), ended.started_at), run.id, 'success'
+    FROM ended JOIN foliot.runs run ON run.id = ended.run_id
+    -- The first condition is asked once: where nobody watches anything, the rest costs nothing.
+    WHERE (SELECT true FROM foliot.watched LIMIT 1)
+      AND (SELECT true FROM foliot.watched WHERE watched.job_id = run.job_id AND watched.project = run.project)
+)
+
+-- name: successes_noted
+-- The second event of its transaction, should a claim go along.
+INSERT INTO foliot.events (seq, at, kind, items)
+SELECT foliot.event_seq(pg_current_xact_id(), 1), (SELECT now FROM clock), 'runs.ended',
+       '[["' || string_agg(run_id || '","success",' || attempt, '],["') || ']]'
+FROM ended HAVING count(*) > 0
+
+-- name: end_bare_successes
+-- As `end_successes`, of bare runs, whose end concerns no other row.
+WITH clock AS MATERIALIZED (SELECT coalesce($2::bigint, foliot.now_ms()) AS now),
+ended AS ({success_leases} AND is_bare RETURNING token, run_id, attempt, started_at),
+{success_rows},
+noted AS ({successes_noted})
+SELECT ARRAY(SELECT token FROM ended), '{}'::text[], false;
+
+-- name: end_successes
+-- One row comes back: the tokens that were current, the limits whose places are free, and whether there are notes. The
+-- event is as `notices.succeeded` has it.
+WITH clock AS MATERIALIZED (SELECT coalesce($2::bigint, foliot.now_ms()) AS now),
+ended AS ({success_leases} RETURNING token, run_id, attempt, started_at, is_bare),
+{success_rows},
+released AS (
+    DELETE FROM foliot.holds USING ended WHERE NOT ended.is_bare AND holds.run_id = ended.run_id RETURNING holds.key
+),
+told AS (
+    INSERT INTO foliot.notes (parent_id, run_id)
+    SELECT run.parent_id, run.id FROM ended JOIN foliot.runs run ON run.id = ended.run_id
+    WHERE NOT ended.is_bare AND run.parent_id IS NOT NULL
+    ON CONFLICT DO NOTHING RETURNING run_id
+),
+noted AS ({successes_noted})
+SELECT ARRAY(SELECT token FROM ended), ARRAY(SELECT DISTINCT key FROM released), EXISTS (SELECT FROM told);
+
+-- name: exchange_runs
+-- Plain successes of bare runs are saved and the next runs of one queue claimed, in one statement and so in one commit.
+-- The last column says how many of the successes were saved; a row comes back also where nothing was claimed.
+WITH {living_worker},
+ended AS ({success_leases} AND is_bare RETURNING token, run_id, attempt, started_at),
+{success_rows},
+successes_noted AS ({successes_noted}),
+picked AS (
+    DELETE FROM foliot.ready WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM foliot.ready WHERE queue = $7::text AND (rank, run_id) > ($8::bigint, $9::text)
+        ORDER BY rank, run_id
+        LIMIT coalesce((SELECT $6::bigint FROM living), 0) FOR UPDATE SKIP LOCKED))
+    RETURNING run_id
+),
+{grant_leases}
+SELECT granted.*, (SELECT count(*) FROM ended) FROM (VALUES (1)) AS always (one) LEFT JOIN granted ON true;
+
+-- name: end_leases
+-- The fence: a token that is not current deletes nothing. What the end of an attempt means is decided by what is stored
+-- about its run.
+WITH clock AS MATERIALIZED (SELECT coalesce($4::bigint, foliot.now_ms()) AS now)
+DELETE FROM foliot.leases
+USING unnest((SELECT $1::bigint[]), (SELECT $2::text[]), (SELECT $3::text[])) AS named (token, run_id, worker_id)
+JOIN foliot.runs run ON run.id = named.run_id
+LEFT JOIN foliot.jobs job ON job.project = run.project AND job.id = run.job_id
+WHERE leases.run_id = named.run_id AND leases.token = named.token AND leases.worker_id = named.worker_id
+RETURNING leases.token, leases.run_id, leases.worker_id, leases.attempt, leases.started_at, leases.cancel_at,
+          leases.is_bare, run.job_id, run.lost, run.queue, run.priority, run.due_at,
+          run.limits IS NOT NULL AS has_limits, run.schedule_uid, run.parent_id, job.revision, run.definition_id,
+          run.overrides,
+          (SELECT now FROM clock) AS now;
+
+-- name: saved_endings
+-- How these attempts ended, where that was saved. A run knows its last attempt, the earlier ones are records.
+SELECT run.id AS run_id, run.token, run.status, run.reason FROM foliot.runs run
+WHERE run.id = ANY ((SELECT $1::text[])::text[]) AND run.token = ANY ((SELECT $2::bigint[])::bigint[])
+UNION ALL
+SELECT attempt.run_id, attempt.token, attempt.status, attempt.reason FROM foliot.attempts attempt
+WHERE attempt.run_id = ANY ((SELECT $1::text[])::text[]) AND attempt.token = ANY ((SELECT $2::bigint[])::bigint[]);
+
+-- name: end_runs
+WITH saved AS (
+    UPDATE foliot.runs SET
+        status = ended.status, trouble = nullif(ended.status, 'success'), finished_at = greatest($1, ended.started_at),
+        reason = ended.reason, error = ended.error, exit_code = ended.exit_code,
+        worker_id = ended.worker_id, token = ended.token, attempt = ended.attempt, started_at = ended.started_at,
+        lost = runs.lost + ended.lost
+    FROM unnest((SELECT $2::text[]), (SELECT $3::bigint[]), (SELECT $4::text[]), (SELECT $5::int[]),
+                (SELECT $6::bigint[]), (SELECT $7::int[]), (SELECT $8::text[]), (SELECT $9::text[]),
+                (SELECT $10::text[]), (SELECT $11::int[]))
+         AS ended (id, token, worker_id, attempt, started_at, exit_code, status, reason, error, lost)
+    WHERE runs.id = ended.id
+    RETURNING runs.project, runs.job_id, runs.finished_at, runs.id, runs.status, runs.reason
+)
+INSERT INTO foliot.endings (project, job_id, finished_at, run_id, status, reason)
+SELECT saved.* FROM saved
+-- The first condition is asked once: where nobody watches anything, the rest costs nothing.
+WHERE (SELECT true FROM foliot.watched LIMIT 1)
+  AND (SELECT true FROM foliot.watched WHERE watched.job_id = saved.job_id AND watched.project = saved.project)
+ON CONFLICT DO NOTHING;
+
+-- name: add_outputs
+INSERT INTO foliot.outputs (run_id, body) SELECT * FROM unnest($1::text[], $2::text[])
+ON CONFLICT (run_id) DO UPDATE SET body = excluded.body;
+
+-- name: retry_runs
+UPDATE foliot.runs SET
+    due_at = again.due_at, attempt = again.attempt, lost = runs.lost + again.lost,
+    reason = again.reason, error = again.error, exit_code = again.exit_code
+FROM unnest((SELECT $1::text[]), (SELECT $2::bigint[]), (SELECT $3::int[]), (SELECT $4::int[]), (SELECT $5::text[]),
+            (SELECT $6::text[]), (SELECT $7::int[]))
+     AS again (id, due_at, attempt, lost, reason, error, exit_code)
+WHERE runs.id = again.id
+RETURNING runs.id, runs.queue, runs.priority, runs.due_at, runs.limits;
+
+-- name: add_attempts
+INSERT INTO foliot.attempts (finished_at, run_id, number, token, worker_id, started_at, status, reason, exit_code,
+                             error)
+SELECT greatest($1, ended.started_at), ended.*
+FROM unnest($2::text[], $3::int[], $4::bigint[], $5::text[], $6::bigint[], $7::text[], $8::text[], $9::int[],
+            $10::text[]) AS ended (run_id, number, token, worker_id, started_at, status, reason, exit_code, error);

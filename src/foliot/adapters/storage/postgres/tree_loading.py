@@ -1,0 +1,202 @@
+"""Reads what decisions about trees want (`domain.tree.kind.Wanted`): one statement for each kind of row, for all trees.
+
+A row that cannot be read is an error of the trees that asked for it, and of no other.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+from foliot.adapters.storage.documents import decode_names, read_column, read_overrides
+from foliot.adapters.storage.execution_rows import state_of, step_output_of, version_of
+from foliot.adapters.storage.postgres.arrays import columns
+from foliot.adapters.storage.postgres.database import Database
+from foliot.adapters.storage.postgres.endings import LOOK_BACK
+from foliot.adapters.storage.rows import Row, job_of
+from foliot.domain.ids import JobId, RunId
+from foliot.domain.instant import Instant
+from foliot.domain.job import JobSpec
+from foliot.domain.limits import job_limit
+from foliot.domain.tree.kind import Ancestry, Loaded, Wanted
+from foliot.domain.workflow.facts import StepOutput
+from foliot.domain.workflow.progress import StepState
+from foliot.domain.workflow.spec import WorkflowSpec
+from foliot.errors import RowUnreadable
+
+K = TypeVar("K")
+T = TypeVar("T")
+
+_BySteps = Mapping[RunId, Mapping[str, T | RowUnreadable]]
+"""By tree and step."""
+
+
+class _Found(NamedTuple):
+    """What was read for all trees. A row that cannot be read is its error."""
+
+    states: _BySteps[StepState]
+    outputs: _BySteps[StepOutput]
+    jobs: Mapping[JobId, JobSpec | RowUnreadable]
+    paused: Mapping[str, Collection[str]]
+    busy: Collection[JobId]
+    overrides: Mapping[RunId, bytes | RowUnreadable | None]
+    bodies: Mapping[RunId, bytes]
+    definitions: Mapping[tuple[str, int], WorkflowSpec | RowUnreadable]
+    parents: Mapping[RunId, Ancestry | RowUnreadable]
+
+
+async def load_wanted(
+    database: Database, project: str, wants: Sequence[Wanted], at: Instant | None
+) -> dict[RunId, Loaded]:
+    reader = _Reader(database, project)
+    found = _Found(
+        await reader.states(wants),
+        await reader.outputs(wants),
+        await reader.jobs({job_id for wanted in wants for job_id in wanted.jobs}),
+        await reader.paused({wanted.paused_in for wanted in wants if wanted.paused_in is not None}),
+        await reader.busy({job_id for wanted in wants for job_id in wanted.busy}, at),
+        await reader.overrides([wanted.run_id for wanted in wants if wanted.overrides]),
+        await reader.bodies([wanted.run_id for wanted in wants if wanted.body]),
+        await reader.definitions({wanted.definition[:2] for wanted in wants if wanted.definition is not None}),
+        await reader.parents({wanted.parent for wanted in wants if wanted.parent is not None}),
+    )
+    return {wanted.run_id: _loaded(wanted, found) for wanted in wants}
+
+
+class _Reader:
+    """Each kind of row in one statement, and in none where it is not wanted."""
+
+    def __init__(self, database: Database, project: str) -> None:
+        self._database = database
+        self._project = project
+
+    async def states(self, wants: Sequence[Wanted]) -> _BySteps[StepState]:
+        named = {(_steps_of(wanted), step) for wanted in wants for step in wanted.states}
+        whole = {_steps_of(wanted) for wanted in wants if wanted.all_states}
+        rows = await self._rows("named_states", *columns(sorted(named))) if named else []
+        rows += await self._rows("states_of_trees", sorted(whole)) if whole else []
+        return _by_steps(_read(rows, _step_key, lambda row: state_of(row[1], row[2:])))
+
+    async def outputs(self, wants: Sequence[Wanted]) -> _BySteps[StepOutput]:
+        named = {(_steps_of(wanted), step) for wanted in wants for step in wanted.outputs}
+        rows = await self._rows("outputs", *columns(sorted(named))) if named else []
+        return _by_steps(_read(rows, _step_key, lambda row: step_output_of(row[2:])))
+
+    async def jobs(self, job_ids: Collection[JobId]) -> dict[JobId, JobSpec | RowUnreadable]:
+        rows = await self._rows("get_jobs", self._project, sorted(job_ids)) if job_ids else []
+        return _read(rows, _first, lambda row: job_of(self._project, row).spec)
+
+    async def paused(self, workflow_ids: Collection[str]) -> dict[str, set[str]]:
+        rows = await self._rows("paused_in_workflows", self._project, sorted(workflow_ids)) if workflow_ids else []
+        paused: dict[str, set[str]] = {workflow_id: set() for workflow_id in workflow_ids}
+        for workflow_id, step in rows:
+            paused[workflow_id].add(step)
+        return paused
+
+    async def busy(self, job_ids: Collection[JobId], at: Instant | None) -> set[JobId]:
+        """Jobs with a run that is due and not over: one that takes a place, or, of jobs without limits, any."""
+        if not job_ids:
+            return set()
+        asked = [(job_id, job_limit(job_id, 1).key) for job_id in sorted(job_ids)]
+        return {row[0] for row in await self._rows("busy_jobs", self._project, *columns(asked), at, LOOK_BACK)}
+
+    async def overrides(self, run_ids: list[RunId]) -> dict[RunId, bytes | RowUnreadable | None]:
+        rows = await self._rows("overrides_of_runs", run_ids) if run_ids else []
+        return _read(rows, _first, lambda row: read_overrides(row[1], row[0]))
+
+    async def bodies(self, run_ids: list[RunId]) -> dict[RunId, bytes]:
+        rows = await self._rows("definitions_of_trees", run_ids) if run_ids else []
+        return {row[0]: row[1].encode() for row in rows}
+
+    async def definitions(
+        self, keys: Collection[tuple[str, int]]
+    ) -> dict[tuple[str, int], WorkflowSpec | RowUnreadable]:
+        rows = await self._rows("named_versions", self._project, *columns(sorted(keys))) if keys else []
+        return _read(rows, lambda row: (row[0], row[1]), lambda row: version_of(row).spec)
+
+    async def parents(self, run_ids: Collection[RunId]) -> dict[RunId, Ancestry | RowUnreadable]:
+        rows = await self._rows("ancestry", sorted(run_ids)) if run_ids else []
+        return _read(rows, _first, _ancestry_of)
+
+    async def _rows(self, query: str, *values: object) -> list[Row]:
+        return await self._database.rows(query, *values)
+
+
+def _loaded(wanted: Wanted, found: _Found) -> Loaded:
+    try:
+        return Loaded(
+            states=_states(wanted, found.states.get(_steps_of(wanted), {})),
+            has_all_states=wanted.all_states,
+            outputs=_present(found.outputs.get(_steps_of(wanted), {}), wanted.outputs),
+            jobs={job_id: _known(found.jobs.get(job_id)) for job_id in wanted.jobs},
+            paused=None if wanted.paused_in is None else found.paused[wanted.paused_in],
+            busy={job_id: job_id in found.busy for job_id in wanted.busy},
+            overrides=_known(found.overrides.get(wanted.run_id)) if wanted.overrides else None,
+            has_overrides=wanted.overrides,
+            body=_existing(found.bodies, wanted.run_id) if wanted.body else None,
+            definitions={key: _known(found.definitions.get(key[:2])) for key in _only(wanted.definition)},
+            parent=None if wanted.parent is None else _existing(found.parents, wanted.parent),
+        )
+    except RowUnreadable as error:
+        return Loaded(error=error)
+
+
+def _states(wanted: Wanted, found: Mapping[str, StepState | RowUnreadable]) -> dict[str, StepState]:
+    return _present(found, found if wanted.all_states else wanted.states)
+
+
+def _present(found: Mapping[str, T | RowUnreadable], names: Iterable[str]) -> dict[str, T]:
+    return {name: _existing(found, name) for name in names if name in found}
+
+
+def _steps_of(wanted: Wanted) -> RunId:
+    """The tree whose steps are meant."""
+    return wanted.run_id if wanted.steps_of is None else wanted.steps_of
+
+
+def _existing(found: Mapping[K, T | RowUnreadable], key: K) -> T:
+    """What the row of that key says. Raises `RowUnreadable` if it cannot be read, or is missing."""
+    known = _known(found.get(key))
+    if known is None:
+        raise RowUnreadable("execution", key, ValueError("it is missing"))
+    return known
+
+
+def _known(found: T | RowUnreadable | None) -> T | None:
+    if isinstance(found, RowUnreadable):
+        raise found
+    return found
+
+
+def _only(value: T | None) -> tuple[T, ...]:
+    return () if value is None else (value,)
+
+
+def _read(rows: Iterable[Row], key: Callable[[Row], K], read: Callable[[Row], T]) -> dict[K, T | RowUnreadable]:
+    """What the rows say, by their keys."""
+    found: dict[K, T | RowUnreadable] = {}
+    for row in rows:
+        try:
+            found[key(row)] = read(row)
+        except RowUnreadable as error:
+            found[key(row)] = error
+    return found
+
+
+def _first(row: Row) -> Any:
+    return row[0]
+
+
+def _step_key(row: Row) -> tuple[RunId, str]:
+    return RunId(row[0]), row[1]
+
+
+def _by_steps(found: Mapping[tuple[RunId, str], T | RowUnreadable]) -> _BySteps[T]:
+    steps: dict[RunId, dict[str, T | RowUnreadable]] = {}
+    for (run_id, name), value in found.items():
+        steps.setdefault(run_id, {})[name] = value
+    return steps
+
+
+def _ancestry_of(row: Row) -> Ancestry:
+    run_id, root_id, depth, held = row
+    names = () if held is None else read_column(decode_names, held, "execution", run_id)
+    return Ancestry(root_id, depth, names)

@@ -1,3 +1,0 @@
--- A workflow that is deleted keeps its versions: what is under way goes on, and its history can be read.
-
-ALTER TABLE workflows ADD COLUMN deleted_at INTEGER;

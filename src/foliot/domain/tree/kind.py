@@ -1,0 +1,151 @@
+"""What a kind of tree fills in, and how it asks for what it must know.
+
+A decision gets what has been loaded so far. When that is not enough it returns `Wanted`; the coordinator merges the
+wants of all trees of a round into one read and asks again. So a round costs as many reads as its deepest tree has
+waves, normally one, however many trees it settles.
+"""
+
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from foliot.domain.definition import Definition
+from foliot.domain.ids import IdSource, JobId, RunId
+from foliot.domain.instant import Instant, later
+from foliot.domain.job import JobSpec
+from foliot.domain.lease import Claim
+from foliot.domain.tree.settlement import Opening, Settlement
+from foliot.domain.tree.tree import DefinitionKey, Notes, Tree
+from foliot.domain.workflow.facts import StepOutput
+from foliot.domain.workflow.progress import StepState
+from foliot.errors import RowUnreadable
+
+
+class Ancestry(NamedTuple):
+    """What a tree must know of its parent."""
+
+    root_id: RunId
+    depth: int
+    held: tuple[str, ...]
+
+
+class Wanted(Struct, frozen=True, kw_only=True):
+    """What a decision needs to read. `run_id` is the tree that asks."""
+
+    run_id: RunId
+    steps_of: RunId | None = None
+    """The tree whose steps are meant, if it is another one: a rerun looks at the execution it repeats."""
+    states: frozenset[str] = frozenset()
+    all_states: bool = False
+    outputs: frozenset[str] = frozenset()
+    jobs: frozenset[JobId] = frozenset()
+    paused_in: str | None = None
+    """The workflow whose paused steps are wanted."""
+    busy: frozenset[JobId] = frozenset()
+    """Jobs that may have a run which is due and not over."""
+    overrides: bool = False
+    """What was given for the tree's own run."""
+    body: bool = False
+    definition: DefinitionKey | None = None
+    parent: RunId | None = None
+    """The tree that this one is a child of."""
+
+
+class Loaded(Struct, frozen=True, kw_only=True):
+    """What has been read for one tree. A key that is missing was not asked for; None says that there is no such
+    thing."""
+
+    states: Mapping[str, StepState] = {}
+    has_all_states: bool = False
+    outputs: Mapping[str, StepOutput] = {}
+    jobs: Mapping[JobId, JobSpec | None] = {}
+    paused: Collection[str] | None = None
+    busy: Mapping[JobId, bool] = {}
+    overrides: bytes | None = None
+    has_overrides: bool = False
+    body: bytes | None = None
+    definitions: Mapping[DefinitionKey, Any] = {}
+    parent: Ancestry | None = None
+    error: RowUnreadable | None = None
+    """A row that was asked for could not be read."""
+
+    def merged(self, more: "Loaded") -> "Loaded":
+        return replace(
+            more,
+            states={**self.states, **more.states},
+            has_all_states=self.has_all_states or more.has_all_states,
+            outputs={**self.outputs, **more.outputs},
+            jobs={**self.jobs, **more.jobs},
+            paused=self.paused if more.paused is None else more.paused,
+            busy={**self.busy, **more.busy},
+            overrides=more.overrides if more.has_overrides else self.overrides,
+            has_overrides=self.has_overrides or more.has_overrides,
+            body=self.body if more.body is None else more.body,
+            definitions={**self.definitions, **more.definitions},
+            parent=self.parent if more.parent is None else more.parent,
+            error=self.error or more.error,
+        )
+
+
+NOTHING_LOADED = Loaded()
+
+
+class Start(NamedTuple):
+    """A claimed run that is to be opened as a tree."""
+
+    claim: Claim
+    definition: Definition
+    ancestry: Ancestry | None = None
+
+    def tree(self, *, version: int, open: int, **fields: Any) -> Tree:  # noqa: A002  (the name of the column)
+        """The tree that this run becomes."""
+        claim, above = self.claim, self.ancestry
+        held = (*claim.limit_keys, *(() if above is None else above.held))
+        return Tree(
+            run_id=claim.run_id,
+            kind=self.definition.kind,
+            job_id=claim.job_id,
+            version=version,
+            state=0,
+            open=open,
+            opened_at=claim.started_at,
+            root_id=claim.run_id if above is None else above.root_id,
+            depth=0 if above is None else above.depth + 1,
+            held=tuple(sorted(set(held))),
+            planned=claim.scheduled_for,
+            deadline=None if self.definition.timeout is None else later(claim.started_at, self.definition.timeout),
+            revision=self.definition.revision,
+            **fields,
+        )
+
+
+class TreeKind(Protocol):
+    """One kind of tree. Pure: what it must know comes as arguments, what it decides is returned.
+
+    What else a new kind needs: its jobs have `options.queue = TREES_QUEUE`, so that a coordinator claims their runs;
+    `Tree.version` is 0, unless its definitions are stored in versions as those of workflows are; children do what
+    their job says, or, with `tree_definition_id`, what `jobs` in the JSON body of the tree says.
+    """
+
+    @property
+    def name(self) -> str:
+        """The kind of job whose runs are opened like this."""
+        ...
+
+    def read_body(self, body: bytes) -> Any:
+        """Decode what a tree was opened with."""
+        ...
+
+    def compile(self, definition: Any) -> Any:
+        """Prepare a stored definition for deciding. Called once for each version; never for trees of version 0."""
+        ...
+
+    def begin(self, start: Start, loaded: Loaded, now: Instant, ids: IdSource) -> Opening | Wanted:
+        """Decide how a claimed run begins. Raises FoliotError where it cannot begin at all."""
+        ...
+
+    def decide(self, tree: Tree, notes: Notes, loaded: Loaded, now: Instant, ids: IdSource) -> Settlement | Wanted:
+        """Decide what follows from notes, a cancel or a passed deadline."""
+        ...

@@ -1,0 +1,94 @@
+"""What a decision about an execution may ask for. What has not been loaded yet ends the decision with `NotLoaded`."""
+
+from collections.abc import Collection, Mapping
+
+from foliot.domain.ids import JobId, RunId
+from foliot.domain.job import JobSpec
+from foliot.domain.tree.kind import Loaded, Wanted
+from foliot.domain.workflow.facts import StepOutput
+from foliot.domain.workflow.keeping import NOTHING, Keepsakes, kept_in, with_kept
+from foliot.domain.workflow.progress import StepState
+
+
+class NotLoaded(Exception):
+    """Something must be read before this can be decided."""
+
+    def __init__(self, wanted: Wanted) -> None:
+        super().__init__("not loaded yet")
+        self.wanted = wanted
+
+
+class Lookup:
+    """Answers from what was loaded for one tree.
+
+    `steps_of` is the execution whose steps are meant: the tree itself, or, before it is stored, the one it repeats.
+    `known` are states that need not be read.
+    """
+
+    def __init__(
+        self,
+        run_id: RunId,
+        loaded: Loaded,
+        *,
+        steps_of: RunId | None = None,
+        known: Mapping[str, StepState] | None = None,
+    ) -> None:
+        self._run_id = run_id
+        self._loaded = loaded
+        self._steps_of = steps_of
+        self._known = dict(known or {})
+
+    def states(self, names: Collection[str]) -> dict[str, StepState]:
+        missing = frozenset(names) - self._known.keys() - self._loaded.states.keys()
+        if missing:
+            raise NotLoaded(Wanted(run_id=self._run_id, steps_of=self._steps_of, states=missing))
+        return {name: self._known[name] if name in self._known else self._loaded.states[name] for name in names}
+
+    def all_states(self, names: Collection[str]) -> dict[str, StepState]:
+        """The states of all steps, whose names are given, in that order."""
+        if not self._known.keys() | self._loaded.states.keys() >= set(names):
+            raise NotLoaded(Wanted(run_id=self._run_id, steps_of=self._steps_of, all_states=True))
+        return self.states(names)
+
+    def stored_states(self) -> Mapping[str, StepState]:
+        """The states of all steps that are stored, whatever their names."""
+        if not self._loaded.has_all_states:
+            raise NotLoaded(Wanted(run_id=self._run_id, steps_of=self._steps_of, all_states=True))
+        return self._loaded.states
+
+    def stored_outputs(self, names: Collection[str]) -> dict[str, StepOutput]:
+        """What the runs of these steps left behind."""
+        missing = frozenset(names) - self._loaded.outputs.keys()
+        if missing:
+            raise NotLoaded(Wanted(run_id=self._run_id, steps_of=self._steps_of, outputs=missing))
+        return {name: self._loaded.outputs[name] for name in names}
+
+    def outputs(self, names: Collection[str]) -> dict[str, StepOutput]:
+        """The same. A rerun carries what the steps it keeps had left, since their runs may have been removed."""
+        found = self.stored_outputs(names)
+        if all(output.facts != NOTHING for output in found.values()):
+            return found
+        return with_kept(found, self._carried())
+
+    def jobs(self, names: Collection[JobId]) -> dict[JobId, JobSpec]:
+        """Those of the jobs that exist."""
+        missing = frozenset(names) - self._loaded.jobs.keys()
+        if missing:
+            raise NotLoaded(Wanted(run_id=self._run_id, jobs=missing))
+        return {name: spec for name in names if (spec := self._loaded.jobs[name]) is not None}
+
+    def paused(self, workflow_id: str) -> Collection[str]:
+        if self._loaded.paused is None:
+            raise NotLoaded(Wanted(run_id=self._run_id, paused_in=workflow_id))
+        return self._loaded.paused
+
+    def busy(self, names: Collection[JobId]) -> set[JobId]:
+        missing = frozenset(names) - self._loaded.busy.keys()
+        if missing:
+            raise NotLoaded(Wanted(run_id=self._run_id, busy=missing))
+        return {name for name in names if self._loaded.busy[name]}
+
+    def _carried(self) -> Keepsakes:
+        if not self._loaded.has_overrides:
+            raise NotLoaded(Wanted(run_id=self._run_id, overrides=True))
+        return kept_in(self._loaded.overrides)

@@ -1,0 +1,52 @@
+"""A coordinator: opens trees and settles them. It is a worker of the reserved queue @trees, with a settler beside."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from foliot.domain.outcome import Outcome
+from foliot.domain.tree.tree import TREES_QUEUE
+from foliot.engine.coordinator.reader import TreeReader
+from foliot.engine.coordinator.settler import Settler
+from foliot.engine.coordinator.starter import Starter
+from foliot.engine.loop import Duty
+from foliot.engine.settings import Parts, Settings
+from foliot.engine.worker.attempt import RunningAttempt
+from foliot.engine.worker.role import WorkerRole
+from foliot.ports.topic import Topic
+
+SLOTS: Final = 100
+"""How many trees are opened at once."""
+
+
+class CoordinatorRole:
+    """The duties of a coordinator. They keep nothing in memory that matters: any number of processes may do this."""
+
+    def __init__(self, parts: Parts, settings: Settings) -> None:
+        store = parts.storage.trees
+        reader = TreeReader(store)
+        self._starter = Starter(store, parts.ids, parts.trees, reader, parts.listener)
+        self.opening = WorkerRole(
+            parts.storage.work,
+            parts.tree_queue,
+            parts.clock,
+            parts.ids,
+            self._execute,
+            label=f"{settings.label} coordinator",
+            queues=(TREES_QUEUE,),
+            slots=SLOTS,
+            lease=settings.lease,
+            poll=settings.poll,
+        )
+        self.settler = Settler(
+            store,
+            parts.ids,
+            parts.trees,
+            reader,
+            wake=parts.storage.signal(Topic.NOTES),
+            listener=parts.listener,
+            every=settings.poll,
+        )
+        self.duties: Sequence[Duty] = (*self.opening.duties, self.settler)
+
+    async def _execute(self, running: RunningAttempt) -> Outcome | None:
+        return await self._starter.open(running.claim, running.definition)

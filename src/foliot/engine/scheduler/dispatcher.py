@@ -1,0 +1,90 @@
+"""Brings due runs to where workers find them.
+
+Scheduled runs whose moment has come become ready. Where a broker carries run ids, the head of each queue is announced,
+and whatever stays unclaimed is announced again: losing every message costs time, never a run.
+"""
+
+import asyncio
+from typing import Final
+
+from foliot.domain.ids import RunId
+from foliot.domain.instant import SECOND, Millis
+from foliot.domain.tree.tree import TREES_QUEUE
+from foliot.engine.loop import AT_ONCE
+from foliot.ports.clock import Clock
+from foliot.ports.queue import Queue
+from foliot.ports.storage import Storage
+from foliot.ports.topic import Topic
+
+BATCH: Final = 1_000
+ANNOUNCED_PER_SLOT: Final = 4
+ANNOUNCE_AGAIN: Final = Millis(10 * SECOND)
+_SWEEP_EVERY: Final = Millis(5 * SECOND)
+
+
+class Dispatcher:
+    """The duty that moves runs from scheduled to queued."""
+
+    name = "dispatcher"
+
+    def __init__(
+        self,
+        storage: Storage,
+        queue: Queue,
+        clock: Clock,
+        *,
+        poll: Millis = SECOND,
+        announce_again: Millis = ANNOUNCE_AGAIN,
+    ) -> None:
+        self._storage = storage
+        self._queue = queue
+        self._clock = clock
+        self._poll = poll
+        self._announce_again = announce_again
+        self._announced: dict[RunId, Millis] = {}
+        self._swept_at = Millis(-_SWEEP_EVERY)
+
+    @property
+    def wake(self) -> asyncio.Event:
+        return self._storage.signal(Topic.LATER)
+
+    async def round(self) -> Millis | None:
+        released = await self._storage.runs.release_due(BATCH)
+        await self._sweep()
+        if self._queue.carries_ids:
+            await self._announce()
+        if released.count == BATCH:
+            return AT_ONCE
+        if released.next_due_at is None:
+            return self._poll
+        return Millis(max(0, min(self._poll, released.next_due_at - self._clock.now())))
+
+    async def _sweep(self) -> None:
+        """Repeat admission now and then: places that a crash left unassigned are found again."""
+        if self._clock.elapsed() - self._swept_at >= _SWEEP_EVERY:
+            self._swept_at = self._clock.elapsed()
+            await self._storage.runs.admit(BATCH)
+
+    async def _announce(self) -> None:
+        slots = await self._live_slots()
+        heads = {queue: await self._storage.runs.ready(queue, ANNOUNCED_PER_SLOT * n) for queue, n in slots.items()}
+        now = self._clock.elapsed()
+        standing = {run_id for head in heads.values() for run_id in head}
+        self._announced = {run_id: at for run_id, at in self._announced.items() if run_id in standing}
+        for queue, head in heads.items():
+            fresh = [run_id for run_id in head if self._is_worth_telling(run_id, now)]
+            if fresh:
+                await self._queue.announce(queue, fresh)
+                self._announced.update(dict.fromkeys(fresh, now))
+
+    def _is_worth_telling(self, run_id: RunId, now: Millis) -> bool:
+        announced_at = self._announced.get(run_id)
+        return announced_at is None or now - announced_at >= self._announce_again
+
+    async def _live_slots(self) -> dict[str, int]:
+        slots: dict[str, int] = {}
+        for state in await self._storage.workers.all():
+            if state.is_alive:
+                for queue in set(state.worker.queues) - {TREES_QUEUE}:  # coordinators look for themselves
+                    slots[queue] = slots.get(queue, 0) + state.worker.slots
+        return slots

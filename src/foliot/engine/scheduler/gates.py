@@ -1,0 +1,121 @@
+"""Asks gates: may this run start, now that it is due?
+
+A run whose job depends on others waits here, not in a worker. Any number of processes may do this at once: a decision
+is saved only for a run that still waits for one.
+"""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from foliot.domain.gate.decision import Decision, Gated, Passed, Postponed, cooling, decide, waits, window_of
+from foliot.domain.gate.spec import Action, Gate, WindowKind
+from foliot.domain.ids import JobId
+from foliot.domain.instant import SECOND, Instant, Millis
+from foliot.domain.outcome import Reason
+from foliot.domain.payload import UNREADABLE
+from foliot.domain.run import Status
+from foliot.engine.loop import AT_ONCE
+from foliot.ports.storage import Storage
+from foliot.ports.topic import Topic
+
+log = logging.getLogger(__name__)
+
+BATCH: Final = 200
+LOOK_AGAIN: Final = Millis(SECOND)
+"""How often a gate that waits for a dependency looks whether it has ended."""
+
+_DECISION: Final = msgspec.json.Decoder(Decision)
+_DECLINED: Final = (Status.SKIPPED, Status.FAILED)
+_DECLINED_BECAUSE: Final = (Reason.DEP_MISSING, Reason.DEP_FAILED)
+
+
+class Gates:
+    """The duty that lets gated runs pass or ends them."""
+
+    name = "gates"
+
+    def __init__(self, storage: Storage, *, every: Millis = SECOND) -> None:
+        self._storage = storage
+        self._every = every
+        self._next_look: Instant | None = None
+
+    @property
+    def wake(self) -> asyncio.Event:
+        return self._storage.signal(Topic.GATES)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether some gate looks again soon."""
+        return self._next_look is not None
+
+    async def round(self) -> Millis | None:
+        now, waiting = await self._storage.runs.gated(BATCH)
+        answers = [await self._answer(run, now) for run in waiting]
+        passed = [answer for answer in answers if isinstance(answer, Passed)]
+        postponed = [answer for answer in answers if isinstance(answer, Postponed)]
+        # What was put off in an earlier round, and is not due yet, still waits.
+        moments = [one.until for one in postponed] + [at for at in (self._next_look,) if at is not None and at > now]
+        self._next_look = min(moments, default=None)
+        if passed or postponed:
+            await self._storage.runs.pass_gates(passed, postponed)
+            _report(passed)
+        return AT_ONCE if len(waiting) == BATCH and passed else self._every
+
+    async def _answer(self, run: Gated, now: Instant) -> Passed | Postponed:
+        """What its gate says. A run whose gate cannot be read ends here."""
+        if run.error is not None:
+            log.error("gate_unreadable", extra={"run": run.run_id, "error": run.error})
+            return Passed(run.run_id, Decision(action=Action.FAIL, reason=Reason.LAUNCH_FAILED, trouble=run.error))
+        if run.gate is None:
+            return Passed(run.run_id, Decision(action=Action.RUN))
+        return await self._ask(run, run.gate, now)
+
+    async def _ask(self, run: Gated, gate: Gate, now: Instant) -> Passed | Postponed:
+        if gate.cooldown:
+            declined = await self._latest(run.job_id, _DECLINED, run.planned, because=_DECLINED_BECAUSE)
+            if cooling(gate, declined, run.planned):
+                return Passed(run.run_id, Decision(action=Action.SKIP, reason=Reason.COOLDOWN))
+        since, until = await self._window(gate, run), now if gate.wait else run.planned
+        sights = await self._storage.runs.sights(gate.depends_on, after=since, until=until)
+        if waits(gate, sights, run.planned, now):
+            return Postponed(run.run_id, Instant(min(now + LOOK_AGAIN, run.planned + gate.wait)))
+        goes_on = gate.window_kind is WindowKind.LAST_SUCCESS
+        return Passed(run.run_id, msgspec.structs.replace(decide(gate, sights), until=until if goes_on else None))
+
+    async def _window(self, gate: Gate, run: Gated) -> Instant:
+        is_wanted = gate.window_kind is WindowKind.LAST_SUCCESS
+        return window_of(gate, run.planned, await self._last_success(run) if is_wanted else None)
+
+    async def _last_success(self, run: Gated) -> Instant | None:
+        """Up to when the last success of the job has looked; one that was not asked, when it ended."""
+        successes = (Status.SUCCESS, Status.PARTIAL)
+        end = await self._storage.runs.latest_end(run.job_id, successes, until=run.planned)
+        if end is None:
+            return None
+        found = await self._storage.runs.decisions([end.run_id])
+        decision = _decision(found.get(end.run_id))
+        return end.finished_at if decision is None or decision.until is None else decision.until
+
+    async def _latest(
+        self, job_id: JobId, statuses: Sequence[Status], until: Instant, because: Sequence[Reason] | None = None
+    ) -> Instant | None:
+        end = await self._storage.runs.latest_end(job_id, statuses, reasons=because, until=until)
+        return None if end is None else end.finished_at
+
+
+def _decision(document: bytes | None) -> Decision | None:
+    """One that cannot be read says no more than one that was not kept."""
+    try:
+        return None if document is None else _DECISION.decode(document)
+    except UNREADABLE:
+        return None
+
+
+def _report(passed: Sequence[Passed]) -> None:
+    for run_id, decision in passed:
+        if decision.action is not Action.RUN:
+            log.info("gate_declined", extra={"run": run_id, "action": decision.action, "reason": decision.reason})

@@ -1,0 +1,48 @@
+"""Frees the leases of vanished workers.
+
+An expired worker can neither renew nor claim, so there is no hurry. Each of its leases is finished as a lost attempt,
+fenced by its token: if the worker's own finish arrives first, the reaper changes nothing. What the worker left running
+on this machine is ended first, so that no new attempt runs beside an old one.
+"""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from typing import Final
+
+from foliot.domain.instant import SECOND, Millis
+from foliot.domain.lease import ExpiredLease, Finish
+from foliot.domain.outcome import Lost
+from foliot.engine.loop import AT_ONCE
+from foliot.ports.runner import Sweep
+from foliot.ports.storage import Storage
+
+log = logging.getLogger(__name__)
+
+BATCH: Final = 1_000
+
+
+class Reaper:
+    """The duty that frees what expired workers held."""
+
+    name = "reaper"
+
+    def __init__(self, storage: Storage, *, sweep: Sweep | None = None, every: Millis = SECOND) -> None:
+        self._storage = storage
+        self._sweep = sweep
+        self._every = every
+        self.wake = asyncio.Event()
+
+    async def round(self) -> Millis | None:
+        leases = await self._storage.workers.expired(BATCH)
+        if leases:
+            await self._free(leases)
+        await self._storage.workers.remove_expired()
+        return AT_ONCE if len(leases) == BATCH else self._every
+
+    async def _free(self, leases: Sequence[ExpiredLease]) -> None:
+        if self._sweep is not None:
+            await self._sweep([(lease.run_id, lease.attempt) for lease in leases])
+        finishes = [Finish(lease.run_id, lease.worker_id, lease.token, Lost()) for lease in leases]
+        stale = await self._storage.work.finish(finishes)
+        log.warning("leases_lost", extra={"runs": [lease.run_id for lease in leases], "finished_first": len(stale)})

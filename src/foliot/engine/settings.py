@@ -1,0 +1,76 @@
+"""What a node is made of and how it behaves."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+from foliot.domain.firing import Launcher, Tempo
+from foliot.domain.ids import IdSource
+from foliot.domain.instant import SECOND, Millis
+from foliot.domain.tree.kind import TreeKind
+from foliot.engine.coordinator.progress import ProgressListener, ignore_progress
+from foliot.engine.scheduler.janitor import RETENTION
+from foliot.engine.worker.heartbeat import LEASE
+from foliot.ports.clock import Clock
+from foliot.ports.queue import Queue
+from foliot.ports.runner import Runner, Sweep
+from foliot.ports.storage import Storage
+from foliot.ports.upkeep import Retention
+
+DRAIN: Final = Millis(30 * SECOND)
+
+
+class Role(StrEnum):
+    """What a process does. A scheduler is a coordinator, too."""
+
+    SCHEDULER = "scheduler"
+    COORDINATOR = "coordinator"
+    WORKER = "worker"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How a node behaves."""
+
+    label: str
+    roles: Collection[Role] = tuple(Role)
+    queues: tuple[str, ...] = ("default",)
+    slots: int = 100
+    tempo: Tempo = field(default_factory=Tempo)
+    lease: Millis = LEASE
+    poll: Millis = SECOND
+    drain: Millis = DRAIN
+    retention: Retention = RETENTION
+
+    @property
+    def is_scheduler(self) -> bool:
+        return Role.SCHEDULER in self.roles
+
+    @property
+    def is_coordinator(self) -> bool:
+        return self.is_scheduler or Role.COORDINATOR in self.roles
+
+    @property
+    def is_worker(self) -> bool:
+        return Role.WORKER in self.roles
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What a node works with."""
+
+    storage: Storage
+    queue: Queue
+    clock: Clock
+    ids: IdSource
+    runners: Mapping[str, Runner]
+    launcher: Launcher
+    trees: Mapping[str, TreeKind]
+    """The kinds of trees that it opens and settles, by the kind of job."""
+    tree_queue: Queue
+    """Announces runs that are to be opened as trees."""
+    listener: ProgressListener = ignore_progress
+    """Told about the trees that this node settles."""
+    sweep: Sweep | None = None
+    """Called for attempts whose worker vanished, before they are tried again."""

@@ -1,0 +1,86 @@
+"""A worker: claims runs of its queues and executes them. Needs nothing of the storage but `ports.work`."""
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from typing import Final
+
+from foliot.domain.ids import IdSource
+from foliot.domain.instant import SECOND, Millis
+from foliot.domain.outcome import Outcome
+from foliot.engine.deadline import DeadlinePassed, deadline
+from foliot.engine.loop import Duty
+from foliot.engine.worker.attempt import Ending, RunningAttempt
+from foliot.engine.worker.consumer import Consumer, Execute
+from foliot.engine.worker.finisher import Finisher
+from foliot.engine.worker.heartbeat import LEASE, Heartbeat
+from foliot.engine.worker.logbook import LogBook
+from foliot.ports.clock import Clock
+from foliot.ports.queue import Queue
+from foliot.ports.runner import Runner, Sweep
+from foliot.ports.work import Work
+
+_LAST_ATTEMPTS: Final = Millis(10 * SECOND)
+
+
+class WorkerRole:
+    """The duties of a worker. `cancels` is set when cancellation of a run may have been requested."""
+
+    def __init__(
+        self,
+        work: Work,
+        queue: Queue,
+        clock: Clock,
+        ids: IdSource,
+        execute: Execute,
+        *,
+        label: str,
+        queues: tuple[str, ...],
+        slots: int,
+        lease: Millis = LEASE,
+        poll: Millis = SECOND,
+        runners: Collection[Runner] = (),
+        sweep: Sweep | None = None,
+        cancels: asyncio.Event | None = None,
+    ) -> None:
+        self._clock = clock
+        self.finisher = Finisher(work)
+        self.logbook = LogBook(work, clock)
+        wake = asyncio.Event() if cancels is None else cancels
+        self.heartbeat = Heartbeat(work, clock, ids, label=label, queues=queues, slots=slots, wake=wake, lease=lease)
+        self.consumer = Consumer(
+            work,
+            queue,
+            clock,
+            self.heartbeat,
+            self.finisher,
+            self.logbook,
+            execute,
+            runners=runners,
+            sweep=sweep,
+            poll=poll,
+        )
+        self.finisher.on_saved = self.consumer.make_room
+        self.heartbeat.serve(self.consumer, on_join=self.consumer.wake.set)
+        self.claim_loops = self.consumer.claim_loops
+        self.duties: Sequence[Duty] = (self.heartbeat, *self.claim_loops, self.finisher, self.logbook)
+
+    async def drain(self, patience: Millis) -> None:
+        """Let attempts end by themselves for so long; end the rest, which is then given back."""
+        with suppress(DeadlinePassed):
+            async with deadline(self._clock, patience):
+                await self.consumer.drain()
+        self.consumer.end(list(self.consumer.held), Ending.SHUTDOWN)
+        # A coroutine that swallows its cancellation is left behind; its lease runs out.
+        with suppress(DeadlinePassed):
+            async with deadline(self._clock, _LAST_ATTEMPTS):
+                await self.consumer.drain()
+
+
+def execute_with(runners: Mapping[str, Runner]) -> Execute:
+    """Execute runs with the runner of their kind."""
+
+    async def execute(running: RunningAttempt) -> Outcome:
+        return await running.carry_out(runners)
+
+    return execute

@@ -1,0 +1,30 @@
+"""What loops wait for."""
+
+from collections.abc import Iterable
+from enum import StrEnum
+
+from foliot.domain.tree.tree import TREES_QUEUE
+
+
+class Topic(StrEnum):
+    """What a waiting loop wants to be woken for."""
+
+    RUNS = "runs"
+    """A run may have become ready to start."""
+    TREES = "trees"
+    """A run may have become ready to be opened as a tree."""
+    SCHEDULES = "schedules"
+    """A schedule may now be due earlier than before."""
+    LATER = "later"
+    """A run may now be due earlier than before."""
+    GATES = "gates"
+    """A run may now wait for its gate."""
+    CANCELS = "cancels"
+    """Cancellation of a running run was requested."""
+    NOTES = "notes"
+    """A child of a tree has ended, or a tree is to be looked at."""
+
+
+def topics_of_ready(queues: Iterable[str]) -> set[Topic]:
+    """What to ring when runs have become ready in these queues."""
+    return {Topic.TREES if queue == TREES_QUEUE else Topic.RUNS for queue in set(queues)}

@@ -1,0 +1,59 @@
+"""Definitions are found by their ids; those that a batch needs are not forgotten while it is read."""
+
+from msgspec.json import encode
+
+from foliot.adapters.storage.definitions import NOTHING_FOUND, Definitions, Found, Reference
+from foliot.domain.ids import DefinitionId, JobId
+from foliot.testing.builders import a_job_spec
+
+
+def reference(name: str) -> Reference:
+    return Reference(JobId(name), 1, None)
+
+
+def rows(*names: str) -> Found:
+    return Found({JobId(name): (encode(a_job_spec()).decode(), 1) for name in names}, {}, {})
+
+
+def read(definitions: Definitions, *names: str) -> None:
+    """Ask for these, as a claim does: rows are read only for those that are missing."""
+    references = [reference(name) for name in names]
+    missing = definitions.missing(references)
+    found = definitions.find(references, rows(*missing.jobs) if missing else NOTHING_FOUND)
+    assert found.keys() == {DefinitionId(f"job:{name}@1") for name in names}
+    assert [one.definition.error for one in found.values()] == [None] * len(names)
+
+
+def test_a_known_definition_is_not_read_again() -> None:
+    definitions = Definitions()
+    read(definitions, "a", "b")
+
+    assert not definitions.missing([reference("a"), reference("b")])
+    assert definitions.missing([reference("c")]).jobs == {"c"}
+
+
+def test_a_known_definition_is_not_forgotten_for_new_ones_of_the_same_batch() -> None:
+    definitions = Definitions(kept=2)
+    read(definitions, "a")
+
+    read(definitions, "b", "c", "d", "e", "a")
+
+
+def test_a_definition_that_is_being_asked_for_outlives_those_of_another_claim() -> None:
+    definitions = Definitions(kept=3)
+    read(definitions, "a")
+    asked = [reference("a"), reference("b")]
+    missing = definitions.missing(asked)
+    read(definitions, "c", "d")
+
+    found = definitions.find(asked, rows(*missing.jobs))
+
+    assert [one.definition.error for one in found.values()] == [None, None]
+
+
+def test_definitions_that_were_not_used_for_long_are_forgotten() -> None:
+    definitions = Definitions(kept=2)
+    for name in "abcdef":
+        read(definitions, name)
+
+    assert "a" in definitions.missing([reference("a")]).jobs

@@ -1,0 +1,330 @@
+"""A worker stays registered in time, or ends its attempts in time."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection
+from typing import cast
+
+import pytest
+
+from foliot.domain.ids import IdSource, Token, WorkerId
+from foliot.domain.instant import SECOND, Millis
+from foliot.domain.lease import Renewal, Worker
+from foliot.engine.worker.attempt import Ending
+from foliot.engine.worker.heartbeat import Heartbeat
+from foliot.ports.work import Work
+from foliot.testing.clock import VirtualClock
+from tests.engine.ease import ease
+
+LEASE = Millis(60 * SECOND)
+NOTHING = Renewal((), (), ())
+
+
+class Store:
+    """A work port that answers as it is told."""
+
+    def __init__(self) -> None:
+        self.registered: list[Worker] = []
+        self.retired: list[WorkerId] = []
+        self.listed: list[list[Token] | None] = []
+        self.answer: Renewal | None = NOTHING
+        self.is_away = False
+        self.gate = asyncio.Event()
+        self.gate.set()
+
+    async def register(self, worker: Worker, ttl: Millis, *, at: object = None) -> None:
+        if self.is_away:
+            raise OSError("away")
+        self.registered.append(worker)
+
+    async def renew(
+        self, worker_id: WorkerId, held: Collection[Token] | None, ttl: Millis, *, at: object = None
+    ) -> Renewal | None:
+        await self.gate.wait()
+        if self.is_away:
+            raise OSError("away")
+        self.listed.append(None if held is None else list(held))
+        return self.answer
+
+    async def retire(self, worker_id: WorkerId) -> None:
+        self.retired.append(worker_id)
+
+
+class Holder:
+    """Executes attempts."""
+
+    def __init__(self) -> None:
+        self.held: list[Token] = [Token(1), Token(2)]
+        self.ended: list[tuple[Token, Ending]] = []
+
+    def end(self, tokens: Collection[Token], ending: Ending) -> None:
+        self.ended += [(token, ending) for token in tokens]
+
+
+@pytest.fixture
+def store() -> Store:
+    return Store()
+
+
+@pytest.fixture
+def holder() -> Holder:
+    return Holder()
+
+
+@pytest.fixture
+async def heartbeat(store: Store, clock: VirtualClock, holder: Holder) -> Heartbeat:
+    """A worker that has just registered."""
+    ids = IdSource(iter(range(1, 1_000)).__next__)
+    heartbeat = a_heartbeat(store, clock, ids)
+    heartbeat.serve(holder, on_join=lambda: None)
+    await heartbeat.round()
+    return heartbeat
+
+
+def a_heartbeat(store: Store, clock: VirtualClock, ids: IdSource) -> Heartbeat:
+    work, wake = cast(Work, store), asyncio.Event()
+    return Heartbeat(work, clock, ids, label="here", queues=("default",), slots=4, wake=wake, lease=LEASE)
+
+
+async def test_the_first_round_registers(heartbeat: Heartbeat, store: Store) -> None:
+    assert store.registered == [heartbeat.worker]
+
+
+async def test_a_renewal_lists_what_is_held_well_before_expiry(heartbeat: Heartbeat, store: Store) -> None:
+    rest = await heartbeat.round()
+
+    assert store.listed == [[1, 2]]
+    assert rest is not None
+    assert rest <= LEASE // 3
+
+
+async def test_a_registration_is_announced(store: Store, clock: VirtualClock) -> None:
+    told = asyncio.Event()
+    heartbeat = a_heartbeat(store, clock, IdSource(lambda: 1))
+    heartbeat.serve(Holder(), on_join=told.set)
+
+    await heartbeat.round()
+
+    assert told.is_set()
+
+
+@pytest.mark.proves("S5")
+async def test_a_cancel_reaches_the_attempt_with_the_renewal(
+    heartbeat: Heartbeat, store: Store, holder: Holder
+) -> None:
+    store.answer = Renewal(cancelled=(Token(2),), foreign=(), gone=())
+
+    await heartbeat.round()
+
+    assert holder.ended == [(2, Ending.CANCEL)]
+
+
+@pytest.mark.proves("L2")
+async def test_an_attempt_whose_lease_is_gone_is_ended(heartbeat: Heartbeat, store: Store, holder: Holder) -> None:
+    store.answer = Renewal(cancelled=(), foreign=(), gone=(Token(1),))
+
+    await heartbeat.round()
+
+    assert holder.ended == [(1, Ending.LEASE_LOST)]
+
+
+@pytest.mark.proves("L5")
+async def test_a_worker_that_had_expired_ends_all_attempts_and_registers_under_a_new_id(
+    heartbeat: Heartbeat, store: Store, holder: Holder
+) -> None:
+    before = heartbeat.worker
+    store.answer = None
+
+    await heartbeat.round()
+
+    assert holder.ended == [(1, Ending.LEASE_LOST), (2, Ending.LEASE_LOST)]
+    assert heartbeat.worker is not None
+    assert before is not None
+    assert heartbeat.worker.id != before.id
+
+
+@pytest.mark.proves("L5")
+async def test_a_worker_that_cannot_renew_ends_everything_before_others_may_believe_it_dead(
+    heartbeat: Heartbeat, store: Store, clock: VirtualClock, holder: Holder
+) -> None:
+    joined = clock.elapsed()
+    store.is_away = True
+
+    while not holder.ended:
+        clock.advance(await heartbeat.round() or LEASE)
+
+    assert clock.elapsed() - joined <= LEASE - LEASE // 6
+    assert heartbeat.worker is None
+
+
+@pytest.mark.proves("L5")
+async def test_a_storage_that_does_not_answer_is_not_waited_for_too_long(
+    heartbeat: Heartbeat, store: Store, clock: VirtualClock, holder: Holder
+) -> None:
+    clock.advance(20 * SECOND)
+    store.gate.clear()
+    renewing = asyncio.create_task(heartbeat.round())
+    await ease()
+
+    clock.advance(30 * SECOND)
+    await renewing
+
+    assert holder.ended == [(1, Ending.LEASE_LOST), (2, Ending.LEASE_LOST)]
+
+
+@pytest.mark.proves("L5")
+@pytest.mark.parametrize("ask", [Heartbeat.round, Heartbeat.is_confirmed])
+async def test_a_lease_counts_from_the_moment_it_was_asked_for(
+    heartbeat: Heartbeat, store: Store, clock: VirtualClock, ask: Callable[[Heartbeat], Awaitable[object]]
+) -> None:
+    """The storage may have granted it at any moment since, and the answer taken its time."""
+    clock.advance(20 * SECOND)
+    asked = clock.elapsed()
+    store.gate.clear()
+    asking = asyncio.ensure_future(ask(heartbeat))
+    await ease()
+    clock.advance(15 * SECOND)
+    store.gate.set()
+    await asking
+
+    clock.advance(asked + LEASE - 1 - clock.elapsed())
+    assert not heartbeat.has_run_out
+    clock.advance(1)
+
+    assert heartbeat.has_run_out
+
+
+@pytest.mark.proves("L5")
+async def test_the_first_lease_counts_from_the_moment_it_was_asked_for(
+    heartbeat: Heartbeat, store: Store, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def register_slowly(*_: object) -> None:
+        clock.advance(15 * SECOND)
+
+    store.answer = None
+    monkeypatch.setattr(store, "register", register_slowly)
+    asked = clock.elapsed()
+    await heartbeat.round()
+
+    clock.advance(asked + LEASE - clock.elapsed())
+
+    assert heartbeat.has_run_out
+
+
+@pytest.mark.proves("L1")
+async def test_asking_whether_the_worker_is_alive_lists_no_leases(heartbeat: Heartbeat, store: Store) -> None:
+    assert await heartbeat.is_confirmed()
+
+    assert store.listed == [None]
+
+
+async def test_a_storage_that_comes_back_in_time_costs_nothing(
+    heartbeat: Heartbeat, store: Store, clock: VirtualClock, holder: Holder
+) -> None:
+    clock.advance(20 * SECOND)
+    store.is_away = True
+    clock.advance(await heartbeat.round() or 0)
+    store.is_away = False
+
+    await heartbeat.round()
+    clock.advance(40 * SECOND)
+    await heartbeat.round()
+
+    assert holder.ended == []
+
+
+async def test_a_failed_renewal_is_repeated_within_a_second(heartbeat: Heartbeat, store: Store) -> None:
+    store.is_away = True
+
+    rests = [await heartbeat.round() for _ in range(5)]
+
+    assert rests == [SECOND] * 5
+
+
+async def test_while_a_claim_is_under_way_nothing_is_listed(
+    heartbeat: Heartbeat, store: Store, clock: VirtualClock
+) -> None:
+    async with heartbeat.claiming():
+        renewing = asyncio.create_task(heartbeat.round())
+        await ease()
+        assert store.listed == []
+        clock.advance(SECOND)
+        await renewing
+
+    await heartbeat.round()
+
+    assert store.listed == [None, [1, 2]]
+
+
+@pytest.mark.proves("M4")
+async def test_a_worker_that_always_claims_comes_to_list_what_it_holds(heartbeat: Heartbeat, store: Store) -> None:
+    """So that a grant whose answer got lost is given back also by a worker that is never idle."""
+    is_answered, is_answered_too = asyncio.Event(), asyncio.Event()
+    first = asyncio.create_task(enter(heartbeat, until=is_answered))
+    await ease()
+    renewing = asyncio.create_task(heartbeat.round())
+    await ease()
+    second = asyncio.create_task(enter(heartbeat, until=is_answered_too))
+    await ease()
+
+    is_answered.set()
+    await renewing
+    is_answered_too.set()
+    await asyncio.gather(first, second)
+
+    assert store.listed == [[1, 2]]
+
+
+async def test_a_claim_waits_for_a_listing_that_is_under_way(heartbeat: Heartbeat, store: Store) -> None:
+    store.gate.clear()
+    renewing = asyncio.create_task(heartbeat.round())
+    await ease()
+    claiming = asyncio.create_task(enter(heartbeat))
+    await ease()
+    assert not claiming.done()
+
+    store.gate.set()
+    await renewing
+
+    assert await claiming == heartbeat.worker
+
+
+@pytest.mark.proves("S3", "L1")
+async def test_a_renewal_that_waited_behind_a_claim_lists_nothing_while_that_claim_is_under_way(
+    heartbeat: Heartbeat, store: Store, clock: VirtualClock
+) -> None:
+    store.gate.clear()
+    renewing = asyncio.create_task(renew_twice(heartbeat))
+    await ease()
+    is_answered = asyncio.Event()
+    claiming = asyncio.create_task(enter(heartbeat, until=is_answered))
+    await ease()
+
+    store.gate.set()
+    await ease()
+    assert store.listed == [[1, 2]]
+    clock.advance(SECOND)
+    await renewing
+    is_answered.set()
+    await claiming
+
+    assert store.listed == [[1, 2], None]
+
+
+async def renew_twice(heartbeat: Heartbeat) -> None:
+    """At once, as when a cancel has rung meanwhile."""
+    await heartbeat.round()
+    await heartbeat.round()
+
+
+async def enter(heartbeat: Heartbeat, until: asyncio.Event | None = None) -> Worker | None:
+    async with heartbeat.claiming() as worker:
+        if until is not None:
+            await until.wait()
+        return worker
+
+
+async def test_leaving_says_goodbye_once(heartbeat: Heartbeat, store: Store) -> None:
+    await heartbeat.leave()
+    await heartbeat.leave()
+
+    assert [worker.id for worker in store.registered] == store.retired

@@ -1,0 +1,209 @@
+"""A worker needs the work port and nothing else: it works through a wire that carries JSON."""
+
+import asyncio
+from functools import partial
+
+import msgspec
+import pytest
+
+from foliot.adapters.queue.storage import StorageQueue
+from foliot.domain.ids import IdSource, JobId, RunId, Token
+from foliot.domain.instant import SECOND, Millis
+from foliot.domain.launch import launch_job
+from foliot.domain.logs import LogChunk
+from foliot.domain.outcome import Cancelled, Failure, Interrupted, Lost, Outcome, Reason, Success, TimedOut
+from foliot.domain.retry import Retry
+from foliot.domain.run import Status
+from foliot.domain.tree.tree import TREES_QUEUE
+from foliot.domain.workflow.jobs import jobs_of
+from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
+from foliot.engine.coordinator.role import CoordinatorRole
+from foliot.engine.settings import Parts, Settings
+from foliot.ports.topic import Topic
+from foliot.testing.builders import a_claim, a_finish, a_job_spec, retries_after
+from foliot.testing.clock import VirtualClock
+from foliot.wiring import TREES
+from tests.scenarios.remote_worker import KIND, LEASE, Site
+from tests.scenarios.work_relay import AppendLog, FinishRuns, WorkRelay
+
+OUTCOMES = (
+    Success(b'{"rows": 3}', exit_code=0),
+    Failure("exit code 3", Reason.EXIT_CODE, exit_code=3),
+    Failure("it can never work", Reason.PAYLOAD, retryable=False),
+    TimedOut("timeout after 1 s"),
+    Cancelled(),
+    Interrupted(),
+    Lost(),
+)
+
+
+# -- what a remote worker does
+
+
+async def test_runs_are_executed_and_their_output_and_log_are_saved(site: Site) -> None:
+    await site.job("greet")
+    site.worker()
+    run_ids = [await site.enqueue("greet", payload=str(number).encode()) for number in range(20)]
+
+    runs = await site.over(*run_ids)
+
+    assert [run.status for run in runs] == [Status.SUCCESS] * 20
+    assert [run.output for run in runs] == [{"payload": number} for number in range(20)]
+    assert [await site.log_of(run_id) for run_id in run_ids] == [b"attempt 1 of greet\n"] * 20
+    chunks = await site.storage.logs.read(run_ids[0])
+    assert (chunks[-1].stream, chunks[-1].data) == ("meta", b"end of log: complete\n")
+
+
+async def test_a_definition_is_sent_once_and_again_when_the_job_has_changed(site: Site) -> None:
+    await site.job("greet")
+    worker = site.worker()
+    for failures in (0, 0, 1):
+        await site.job("greet", spec={"failures": failures})
+        await site.over(await site.enqueue("greet"), await site.enqueue("greet"))
+
+    answers = b"".join(answer for _, answer in worker.relay.sent)
+
+    assert answers.count(b'"kind":"perform"') == 2
+
+
+@pytest.mark.proves("S3")
+async def test_a_failed_attempt_is_retried_as_the_stored_job_says(site: Site) -> None:
+    await site.job("flaky", spec={"failures": 2}, retry=retries_after(0))
+    await site.job("broken", spec={"failures": 9}, retry=Retry(retries=1, base=Millis(0)))
+    site.worker()
+    flaky, broken = await site.enqueue("flaky"), await site.enqueue("broken")
+
+    succeeded, failed = await site.over(flaky, broken)
+
+    assert (succeeded.status, succeeded.attempt) == (Status.SUCCESS, 3)
+    assert (failed.status, failed.attempt, failed.reason, failed.exit_code) == (Status.FAILED, 2, "exit_code", 3)
+    assert await site.log_of(flaky) == b"attempt 1 of flaky\nattempt 2 of flaky\nattempt 3 of flaky\n"
+
+
+async def test_a_run_is_cancelled_while_a_remote_worker_executes_it(site: Site) -> None:
+    await site.job("endless", spec={"endless": True}, retry=retries_after(0))
+    worker = site.worker()
+    run_id = await site.enqueue("endless")
+    await site.begun(worker, run_id)
+
+    await site.scene.cancel(run_id)
+
+    [run] = await site.over(run_id)
+    assert (run.status, run.attempt) == (Status.CANCELLED, 1)
+
+
+async def test_a_run_that_takes_too_long_is_ended(site: Site) -> None:
+    await site.job("endless", spec={"endless": True}, timeout=Millis(5 * SECOND))
+    worker = site.worker()
+    run_id = await site.enqueue("endless")
+    await site.begun(worker, run_id)
+
+    site.clock.advance(5 * SECOND)
+
+    [run] = await site.over(run_id)
+    assert (run.status, run.error) == (Status.TIMEOUT, "timeout after 5 s")
+
+
+async def test_a_worker_that_stops_gives_back_what_it_executes(site: Site) -> None:
+    await site.job("endless", spec={"endless": True})
+    worker = site.worker()
+    run_id = await site.enqueue("endless")
+    await site.begun(worker, run_id)
+
+    await worker.stop()
+
+    run = await site.run(run_id)
+    assert (run.status, run.attempt) == (Status.QUEUED, 0)
+    assert await site.storage.workers.all() == []
+
+
+async def test_what_a_lost_worker_held_is_executed_by_another_one(site: Site) -> None:
+    await site.job("endless", spec={"endless": True})
+    lost = site.worker()
+    run_id = await site.enqueue("endless")
+    await site.begun(lost, run_id)
+    await lost.vanish()
+    site.clock.advance(LEASE)
+    await site.reap()
+
+    other = site.worker()
+    await site.begun(other, run_id, attempt=2)
+    await site.scene.cancel(run_id)
+
+    [run] = await site.over(run_id)
+    attempts = await site.storage.runs.attempts(run_id)
+    assert (run.lost, [attempt.reason for attempt in attempts]) == (1, ["lease_lost", "cancelled"])
+
+
+async def test_a_renewal_keeps_a_remote_worker_alive(site: Site) -> None:
+    await site.job("endless", spec={"endless": True})
+    worker = site.worker()
+    run_id = await site.enqueue("endless")
+    await site.begun(worker, run_id)
+
+    for number in range(1, 7):
+        site.clock.advance(LEASE // 3)
+        await site.until(partial(has_renewed, worker.relay, number))
+        await site.reap()
+
+    assert (await site.run(run_id)).status is Status.RUNNING
+
+
+async def test_a_remote_worker_executes_the_steps_of_a_workflow(site: Site) -> None:
+    await site.job("greet")
+    own = Step(name="own", definition=a_job_spec(kind=KIND))
+    spec = WorkflowSpec(steps=(own, Step(name="named", job=JobId("greet"), after=(Edge(parent="own"),))))
+    await site.storage.workflows.put({"flow": spec})
+    await site.storage.jobs.put(list(jobs_of("flow", 1, spec).items()))
+    worker, coordinator = site.worker(), a_coordinator(site)
+    execution = await site.enqueue("flow")
+
+    async def is_over() -> bool:
+        for duty in coordinator.duties:
+            await duty.round()
+        return (await site.run(execution)).status.is_terminal
+
+    await site.until(is_over)
+
+    assert (await site.run(execution)).status is Status.SUCCESS
+    assert len(worker.performer.begun) == 2
+    assert TREES_QUEUE.encode() not in b"".join(answer for _, answer in worker.relay.sent)
+
+
+# -- what the wire carries
+
+
+@pytest.mark.parametrize("outcome", OUTCOMES, ids=lambda outcome: type(outcome).__name__.lower())
+def test_every_outcome_survives_the_wire(outcome: Outcome) -> None:
+    sent = FinishRuns([a_finish(a_claim(), outcome)])
+
+    assert msgspec.json.decode(msgspec.json.encode(sent), type=FinishRuns) == sent
+
+
+def test_log_chunks_survive_the_wire_with_any_bytes() -> None:
+    sent = AppendLog([LogChunk(RunId("run"), Token(1), 0, VirtualClock().now(), "stderr", bytes(range(256)))])
+
+    assert msgspec.json.decode(msgspec.json.encode(sent), type=AppendLog) == sent
+
+
+# -- looking
+
+
+def a_coordinator(site: Site) -> CoordinatorRole:
+    """It has the whole storage; its duties are cranked by the case."""
+    parts = Parts(
+        storage=site.storage,
+        queue=StorageQueue(site.storage),
+        tree_queue=StorageQueue(site.storage, Topic.TREES),
+        trees=TREES,
+        clock=site.clock,
+        ids=IdSource(lambda: 0),
+        runners={},
+        launcher=launch_job,
+    )
+    return CoordinatorRole(parts, Settings(label="coordinator"))
+
+
+async def has_renewed(relay: WorkRelay, times: int) -> bool:
+    await asyncio.sleep(0)
+    return sum(body.startswith(b'{"type":"RenewWorker"') for body, _ in relay.sent) >= times
