@@ -3,11 +3,10 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from foliot.adapters.storage.finish_plan import FinishPlan, Lease
+from foliot.adapters.storage.finish_plan import FinishPlan
 from foliot.domain.firing import Firing
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.job import Job
-from foliot.domain.lease import Claim
 from foliot.domain.rename import Rename
 from foliot.domain.run import Ended, NewRun, Status
 from foliot.domain.schedule import Schedule
@@ -21,20 +20,11 @@ def created(runs: Iterable[NewRun]) -> Items:
     return [[run.id, run.job_id] for run in runs]
 
 
-def started(claims: Iterable[Claim]) -> Items:
-    return [[claim.run_id, claim.attempt] for claim in claims]
-
-
 def ended(plan: FinishPlan) -> Items:
     """Every attempt that is over, also where its run is not."""
     over: Items = [[lease.run_id, verdict.status, lease.attempt] for lease, verdict in plan.ended]
     open_again = [lease for lease, _ in plan.again] + plan.given_back
     return over + [[lease.run_id, Status.SCHEDULED, lease.attempt] for lease in open_again]
-
-
-def succeeded(leases: Iterable[Lease]) -> Items:
-    """As `ended`, of attempts that succeeded."""
-    return [[lease.run_id, Status.SUCCESS, lease.attempt] for lease in leases]
 
 
 def cancelled(attempts: Mapping[RunId, int]) -> Items:

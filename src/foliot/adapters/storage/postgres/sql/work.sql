@@ -141,7 +141,7 @@ SELECT ARRAY(SELECT token FROM ended), '{}'::text[], false;
 
 -- name: end_successes
 -- One row comes back: the tokens that were current, the limits whose places are free, and whether there are notes. The
--- event is as `notices.succeeded` has it.
+-- event is as `notices.ended` has it.
 WITH clock AS MATERIALIZED (SELECT coalesce($2::bigint, foliot.now_ms()) AS now),
 ended AS ({success_leases} RETURNING token, run_id, attempt, started_at, is_bare),
 {success_rows},
