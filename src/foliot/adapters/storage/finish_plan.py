@@ -143,8 +143,8 @@ def declined(decision: Decision) -> Ended | None:
 def is_repeated(outcome: Outcome, status: str, reason: str | None) -> bool:
     """Whether a stored ending (of the same run and token) is what saving `outcome` had left behind.
 
-    The token alone does not tell: an attempt that was declared lost has the token of the worker that comes back
-    too late with an outcome of its own.
+    The token alone is not enough: an attempt that was declared lost has the token of a worker that reports its own
+    outcome too late.
     """
     saved = (status, reason)
     was_cancelled = saved == (Status.CANCELLED, Reason.CANCELLED)

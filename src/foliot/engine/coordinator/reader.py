@@ -56,18 +56,26 @@ class TreeReader:
 
     def attach(self, tree: Tree, kind: TreeKind, loaded: Loaded) -> Tree | Wanted:
         """The tree with its body and its compiled definition, or what must be read for that."""
-        body, definition = self._bodies.get(tree.run_id), self._definitions.get(tree.definition_key)
+        body, definition = self._body(tree, kind, loaded), self._definition(tree, kind, loaded)
+        needs_definition = definition is None and tree.version > 0
+        if body is None or needs_definition:
+            needed = tree.definition_key if needs_definition else None
+            return Wanted(run_id=tree.run_id, body=body is None, definition=needed)
+        return tree._replace(body=body, definition=definition)
+
+    def _body(self, tree: Tree, kind: TreeKind, loaded: Loaded) -> Any:
+        body = self._bodies.get(tree.run_id)
         if body is None and loaded.body is not None:
             body = _decoded(kind, tree, loaded.body)
             self._bodies.put(tree.run_id, body)
-        if definition is None and tree.version:
-            definition = loaded.definitions.get(tree.definition_key)
-            if definition is None and tree.definition_key in loaded.definitions:
-                raise NotFound(kind.name, f"{tree.job_id} version {tree.version}")
-        if body is None or (definition is None and tree.version):
-            needed = tree.definition_key if definition is None and tree.version else None
-            return Wanted(run_id=tree.run_id, body=body is None, definition=needed)
-        return tree._replace(body=body, definition=definition)
+        return body
+
+    def _definition(self, tree: Tree, kind: TreeKind, loaded: Loaded) -> Any:
+        key = tree.definition_key
+        definition = self._definitions.get(key) or loaded.definitions.get(key)
+        if definition is None and key in loaded.definitions:
+            raise NotFound(kind.name, f"{tree.job_id} version {tree.version}")
+        return definition
 
     def remember(self, tree: Tree) -> None:
         """Keep what a tree was opened with: it is settled soon."""

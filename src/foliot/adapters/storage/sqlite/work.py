@@ -5,8 +5,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from msgspec.structs import replace
-
 from foliot.adapters.storage.definitions import Definitions, Known, Reference
 from foliot.adapters.storage.documents import encode_names
 from foliot.adapters.storage.finish_plan import Lease
@@ -142,8 +140,6 @@ def _with_definitions(
     found: list[Claim], definitions: Mapping[DefinitionId, Known], known: Collection[DefinitionId]
 ) -> Claimed:
     """The claims with what they need: each definition once, and only those that the worker does not know."""
-    if any(asked != one.definition.id for asked, one in definitions.items()):
-        found = [replace(claim, definition_id=definitions[claim.definition_id].definition.id) for claim in found]
     wanted: dict[DefinitionId, Definition] = {
         one.definition.id: one.definition for one in definitions.values() if one.definition.id not in known
     }
