@@ -15,7 +15,7 @@ _VARIABLE: Final = "FOLIOT_BENCH_ORDER"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """One operation's circumstances, the same for every contender."""
+    """One operation's context, the same for every contender."""
 
     place: str
     """A database file, or the DSN of a PostgreSQL database."""

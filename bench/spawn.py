@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from foliot.adapters.runners.shell import ShellRunner
 from foliot.domain.ids import RunId
-from foliot.domain.logs import Stream
+from foliot.domain.run.logs import Stream
 from foliot.ports.runner import Attempt
 
 TRUE = "/bin/true"

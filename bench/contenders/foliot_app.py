@@ -1,6 +1,6 @@
 """Foliot as its users write it: an application with one job, which does nothing.
 
-Its circumstances come from the environment, for `foliot worker` imports this module by name.
+Its context come from the environment, for `foliot worker` imports this module by name.
 """
 
 import json

@@ -9,7 +9,7 @@ from bench.contenders.foliot_app import app
 from bench.orders import Order, Result, obey
 from foliot.domain.ids import ScheduleId
 from foliot.domain.input.schedule import schedule_spec
-from foliot.domain.schedule import ScheduleSpec
+from foliot.domain.schedule.schedule import ScheduleSpec
 
 _BATCH = 1_000
 _HOUR = 3_600

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from foliot import cron, errors
     from foliot.app import Foliot
-    from foliot.domain.context import Context, current_run
+    from foliot.domain.run.context import Context, current_run
     from foliot.domain.workflow.builder import Workflow
     from foliot.errors import FoliotError
     from foliot.ports.launcher import RunLauncher
@@ -25,8 +25,8 @@ __all__ = [
 
 _HOMES = {
     "Foliot": "foliot.app",
-    "Context": "foliot.domain.context",
-    "current_run": "foliot.domain.context",
+    "Context": "foliot.domain.run.context",
+    "current_run": "foliot.domain.run.context",
     "FoliotError": "foliot.errors",
     "RunLauncher": "foliot.ports.launcher",
     "Workflow": "foliot.domain.workflow.builder",

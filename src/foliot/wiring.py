@@ -24,14 +24,14 @@ from foliot.adapters.runners.launch import LaunchRunner
 from foliot.adapters.runners.process.descriptors import A_RUN, OURS, raise_limit
 from foliot.adapters.runners.python import PythonRunner
 from foliot.adapters.runners.shell import ShellRunner, sweep_processes
-from foliot.domain.allowance import ANYTHING, Allowance
 from foliot.domain.ids import IdSource, JobId, ScheduleId
 from foliot.domain.input.words import text
 from foliot.domain.instant import Instant
-from foliot.domain.job import JobSpec
-from foliot.domain.launch import launch_elsewhere, launch_job
-from foliot.domain.outbound import OPEN, OutboundPolicy
-from foliot.domain.schedule import ScheduleSpec
+from foliot.domain.job.job import JobSpec
+from foliot.domain.job.sandbox_policy import ANYTHING, SandboxPolicy
+from foliot.domain.outbound.policy import OPEN, OutboundPolicy
+from foliot.domain.schedule.schedule import ScheduleSpec
+from foliot.domain.schedule.tick_run import launch_elsewhere, launch_job
 from foliot.domain.secrets import public_url
 from foliot.domain.tree.kind import TreeKind
 from foliot.domain.workflow.document import WorkflowDocument
@@ -97,18 +97,18 @@ os.register_at_fork(before=_before_fork, after_in_parent=_LOADING.release, after
 BackUp = Callable[[str, Path, Callable[[int, int], None]], Awaitable[list[Path]]]
 
 
-class Reach(NamedTuple):
-    """What runners may reach."""
+class RunnerPolicy(NamedTuple):
+    """What runners may let jobs use."""
 
     outbound: OutboundPolicy = OPEN
     """Addresses, for http jobs."""
     places: Sequence[Path] | None = None
     """Directories in which isolated Python jobs look for modules first; None: the current one."""
-    allowance: Allowance = ANYTHING
+    sandbox_policy: SandboxPolicy = ANYTHING
     """Accounts and modules, for jobs that name one."""
 
 
-EVERYTHING: Final = Reach()
+UNRESTRICTED: Final = RunnerPolicy()
 
 
 async def open_services(url: str, clock: Clock | None = None, *, create: bool = True) -> Services:
@@ -238,17 +238,17 @@ def build_runners(
     functions: Mapping[str, Callable[..., Any]],
     launcher: RunLauncher,
     threads: int,
-    reach: Reach = EVERYTHING,
+    policy: RunnerPolicy = UNRESTRICTED,
 ) -> dict[str, Runner]:
     """A runner for each kind of job."""
     handlers = {name: Handler.of(function) for name, function in functions.items()}
-    allowance = reach.allowance
-    isolated = IsolatedCalls(places=reach.places, allowance=allowance)
+    sandbox_policy = policy.sandbox_policy
+    isolated = IsolatedCalls(places=policy.places, sandbox_policy=sandbox_policy)
     return {
         "python": PythonRunner(handlers, threads=threads, isolated=isolated),
-        "shell": ShellRunner(allowance=allowance),
-        "agent": AgentRunner(allowance=allowance),
-        "http": HttpRunner(reach.outbound),
+        "shell": ShellRunner(sandbox_policy=sandbox_policy),
+        "agent": AgentRunner(sandbox_policy=sandbox_policy),
+        "http": HttpRunner(policy.outbound),
         "launch": LaunchRunner(launcher),
         APPROVAL_KIND: ApprovalRunner(),
     }

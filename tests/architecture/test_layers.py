@@ -25,7 +25,7 @@ def test_the_source_keeps_the_rule(rule: Rule, source_tree: Tree) -> None:
 
 
 WRONG_ARROWS = {
-    "domain/run.py": ("from foliot.ports import storage", "domain must not import ports (foliot.ports)"),
+    "domain/run/run.py": ("from foliot.ports import storage", "domain must not import ports (foliot.ports)"),
     "ports/storage.py": ("import foliot.engine.loop", "ports must not import engine (foliot.engine.loop)"),
     "engine/loop.py": (
         "def go():\n    from foliot.adapters import clock",
@@ -83,7 +83,7 @@ def test_only_the_listed_modules_open_the_storage_and_build_nodes(tmp_path: Path
         {
             "interfaces/cli/place.py": "import foliot.wiring",
             "interfaces/cli/serving.py": "import foliot.wiring, foliot.engine.node",
-            "interfaces/cli/top_command.py": "import foliot.service.services, foliot.domain.run, foliot.errors",
+            "interfaces/cli/top_command.py": "import foliot.service.services, foliot.domain.run.run, foliot.errors",
         },
     )
 
@@ -119,7 +119,7 @@ def test_a_worker_that_needs_more_than_its_port_is_found(target: str, tmp_path: 
         tmp_path,
         {
             "engine/worker/consumer.py": f"import foliot.{target}",
-            "engine/worker/role.py": "import foliot.ports.work, foliot.engine.worker.consumer, foliot.domain.run",
+            "engine/worker/role.py": "import foliot.ports.work, foliot.engine.worker.consumer, foliot.domain.run.run",
             "engine/workers.py": f"import foliot.{target}",
         },
     )
@@ -135,7 +135,7 @@ def test_a_worker_that_needs_more_than_its_port_is_found(target: str, tmp_path: 
     "source", ["from tests.engine import window_kind", 'JobSpec(kind="window")', 'x = tree.kind == "window"']
 )
 def test_a_product_module_that_knows_the_kind_of_the_tests_is_found(source: str, tmp_path: Path) -> None:
-    tree = plant(tmp_path, {"engine/node.py": source, "domain/run.py": 'scope = "window"'})
+    tree = plant(tmp_path, {"engine/node.py": source, "domain/run/run.py": 'scope = "window"'})
 
     assert [fault.module for fault in layers.tests_in_product(tree)] == ["foliot.engine.node"]
 
@@ -148,7 +148,7 @@ def test_no_query_names_the_kind_of_the_tests() -> None:
 
 
 def test_a_module_outside_the_picture_is_found(tmp_path: Path) -> None:
-    tree = plant(tmp_path, {"utils.py": "", "domain/run.py": "", "app.py": ""})
+    tree = plant(tmp_path, {"utils.py": "", "domain/run/run.py": "", "app.py": ""})
 
     assert [fault.module for fault in layers.strangers(tree)] == ["foliot.utils"]
 
@@ -178,21 +178,21 @@ def test_a_cycle_hidden_in_a_function_is_found(tmp_path: Path) -> None:
     tree = plant(
         tmp_path,
         {
-            "domain/run.py": "from foliot.domain.job import Job",
-            "domain/job.py": "def late():\n    from foliot.domain import run",
+            "domain/run/run.py": "from foliot.domain.job.job import Job",
+            "domain/job/job.py": "def late():\n    from foliot.domain.run import run",
         },
     )
 
     [fault] = layers.cycles(tree)
     circle = set(fault.what.removeprefix("import cycle: ").split(" <- "))
 
-    assert circle == {"foliot.domain.run", "foliot.domain.job"}
+    assert circle == {"foliot.domain.run.run", "foliot.domain.job.job"}
 
 
 def test_a_facade_is_no_cycle(tmp_path: Path) -> None:
     tree = plant(
         tmp_path,
-        {"domain/__init__.py": "from foliot.domain.run import Run", "domain/run.py": "import foliot.domain"},
+        {"domain/__init__.py": "from foliot.domain.run.run import Run", "domain/run/run.py": "import foliot.domain"},
     )
 
     assert list(layers.cycles(tree)) == []
@@ -232,7 +232,7 @@ def test_a_driver_outside_its_adapter_is_found(tmp_path: Path) -> None:
     ],
 )
 def test_an_impure_domain_is_found(source: str, complaint: str, tmp_path: Path) -> None:
-    tree = plant(tmp_path, {"domain/run.py": source, "engine/loop.py": source})
+    tree = plant(tmp_path, {"domain/run/run.py": source, "engine/loop.py": source})
 
     assert [fault.what for fault in layers.impure_domain(tree)] == [complaint] * bool(complaint)
 

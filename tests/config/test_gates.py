@@ -9,7 +9,7 @@ from foliot.config import Configuration
 from foliot.domain.gate.spec import Action, Gate, WindowKind
 from foliot.domain.ids import JobId
 from foliot.domain.instant import DAY, HOUR, MINUTE
-from foliot.domain.job import JobSpec
+from foliot.domain.job.job import JobSpec
 from tests.cases import for_each
 from tests.config.conftest import Good, Loader
 

@@ -8,10 +8,10 @@ import pytest
 from foliot.config.keys import KIND_KEYS
 from foliot.domain.ids import JobId
 from foliot.domain.instant import HOUR, MINUTE, SECOND
-from foliot.domain.job import JobSpec, Options
-from foliot.domain.kinds import KINDS
-from foliot.domain.kinds.agent import ARGS
-from foliot.domain.retry import Retry
+from foliot.domain.job.job import JobSpec, Options
+from foliot.domain.job.kinds import KINDS
+from foliot.domain.job.kinds.agent import ARGS
+from foliot.domain.run.retry import Retry
 from tests.cases import for_each
 from tests.config.conftest import Good, Loader
 

@@ -26,11 +26,11 @@ from foliot.config.keys import (
 )
 from foliot.config.problems import words
 from foliot.config.schema import Key
-from foliot.domain.deployment import Declared
+from foliot.domain.deploy.deployment import Declared
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId
-from foliot.domain.job import JobSpec, check_name
-from foliot.domain.schedule import ScheduleSpec, check_schedule
+from foliot.domain.job.job import JobSpec, check_name
+from foliot.domain.schedule.schedule import ScheduleSpec, check_schedule
 from foliot.domain.workflow.checking import check_workflow
 from foliot.domain.workflow.jobs import jobs_of
 from foliot.domain.workflow.spec import WorkflowSpec

@@ -12,7 +12,7 @@ from foliot.config import Configuration
 from foliot.config import keys as schema
 from foliot.config.environment import SHORT
 from foliot.config.schema import Key
-from foliot.domain.kinds import KINDS, read_spec
+from foliot.domain.job.kinds import KINDS, read_spec
 from tests.cases import for_each
 from tests.config.conftest import Good, Loader
 

@@ -6,7 +6,7 @@ import pytest
 
 from foliot.domain.ids import ScheduleId
 from foliot.domain.instant import HOUR, MINUTE
-from foliot.domain.schedule import ScheduleSpec, ScheduleType
+from foliot.domain.schedule.schedule import ScheduleSpec, ScheduleType
 from tests.cases import for_each
 from tests.config.conftest import Good, Loader
 

@@ -6,8 +6,8 @@ import pytest
 
 from foliot.config import Configuration, RetentionSettings, ServerSettings, load
 from foliot.config.sections import SCHEMES
-from foliot.domain.firing import Tempo
 from foliot.domain.instant import DAY, MINUTE, SECOND
+from foliot.domain.schedule.firing import SchedulerSettings
 from foliot.engine.scheduler.janitor import RETENTION
 from foliot.engine.settings import Role, Settings
 from foliot.ports.upkeep import Retention
@@ -26,7 +26,7 @@ def test_the_defaults_are_those_of_the_engine() -> None:
     assert Retention(*RetentionSettings()) == RETENTION
     assert list(RetentionSettings._fields) == list(Retention._fields)[: len(RetentionSettings._fields)]
     assert set(server.roles) == set(Role)
-    for name in ("queues", "slots", "lease", "poll", "drain", "tempo"):
+    for name in ("queues", "slots", "lease", "poll", "drain", "scheduler"):
         assert getattr(server, name) == getattr(settings, name)
 
 
@@ -36,25 +36,25 @@ def test_the_databases_are_those_that_can_be_opened() -> None:
 
 @pytest.mark.proves("R4-60")
 def test_the_settings_of_the_scheduler_have_the_defaults_of_its_specification() -> None:
-    assert Tempo() == Tempo(tick=SECOND, lookahead=MINUTE, max_catchup_per_tick=100)
-    assert ServerSettings().tempo == Tempo()
+    assert SchedulerSettings() == SchedulerSettings(tick=SECOND, lookahead=MINUTE, max_catchup_per_tick=100)
+    assert ServerSettings().scheduler == SchedulerSettings()
 
 
 @pytest.mark.proves("R4-60")
 def test_the_settings_of_the_scheduler_can_be_given(good: Good) -> None:
     server = good("[server]\ntick_ms = 250\nlookahead_ms = 5000\nmax_catchup_per_tick = 7\ngrace_sec = 9").server
 
-    assert (server.tempo.tick, server.tempo.lookahead, server.tempo.max_catchup_per_tick) == (250, 5_000, 7)
-    assert server.tempo.grace == 9 * SECOND
+    assert (server.scheduler.tick, server.scheduler.lookahead, server.scheduler.max_catchup_per_tick) == (250, 5_000, 7)
+    assert server.scheduler.grace == 9 * SECOND
 
 
 @pytest.mark.proves("R4-60")
 def test_the_seeds_names_work_as_variables(good: Good) -> None:
     names = {"FOLIOT_TICK_MS": "200", "FOLIOT_LOOKAHEAD_MS": "300", "FOLIOT_MAX_CATCHUP_PER_TICK": "4"}
 
-    tempo = good("[server]\ntick_ms = 250", **names).server.tempo
+    scheduler = good("[server]\ntick_ms = 250", **names).server.scheduler
 
-    assert (tempo.tick, tempo.lookahead, tempo.max_catchup_per_tick) == (200, 300, 4)
+    assert (scheduler.tick, scheduler.lookahead, scheduler.max_catchup_per_tick) == (200, 300, 4)
 
 
 @pytest.mark.proves("R4-60")

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from foliot.config.workflow_json import json_path, names_in, open_document, read_workflow
 from foliot.config.workflow_writing import public_workflow, write_workflow
 from foliot.domain.ids import JobId
-from foliot.domain.job import JobSpec
+from foliot.domain.job.job import JobSpec
 from foliot.domain.workflow.builder import Workflow
 from foliot.domain.workflow.document import WorkflowDocument
 from foliot.domain.workflow.spec import WorkflowSpec

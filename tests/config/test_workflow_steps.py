@@ -5,7 +5,7 @@ import pytest
 from foliot.domain.gate.spec import Action, Gate, WindowKind
 from foliot.domain.ids import JobId
 from foliot.domain.instant import DAY, HOUR, MINUTE
-from foliot.domain.job import Options
+from foliot.domain.job.job import Options
 from foliot.domain.workflow.conditions import TRIGGER_RULES, Condition
 from foliot.domain.workflow.facts import OutputTest
 from foliot.domain.workflow.spec import ON_SUCCESS, Answer, Approval, Edge, Step, StepOverlap

@@ -3,7 +3,7 @@
 import pytest
 
 from foliot.domain.instant import HOUR
-from foliot.domain.job import JobSpec, Options
+from foliot.domain.job.job import JobSpec, Options
 from foliot.domain.workflow.spec import Step, WorkflowSpec
 from tests.config.conftest import Good, Loader
 from tests.config.workflow_texts import HEAD, etl, step, steps_of

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from foliot.domain.deployment import Changes
+from foliot.domain.deploy.deployment import Changes
 from foliot.domain.ids import JobId
-from foliot.domain.job import JobSpec
-from foliot.domain.schedule import ScheduleSpec, anchored
+from foliot.domain.job.job import JobSpec
+from foliot.domain.schedule.schedule import ScheduleSpec, anchored
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.testing import builders
 from foliot.testing.clock import START

@@ -5,25 +5,25 @@ from itertools import count
 
 from msgspec.structs import replace
 
-from foliot.domain import edit
 from foliot.domain.audit import Finding, audit
-from foliot.domain.firing import Circumstances, DueSchedule, Firing, Tempo
 from foliot.domain.ids import ScheduleUid
 from foliot.domain.instant import SECOND, Instant, later
-from foliot.domain.job import DEFAULT_PROJECT
-from foliot.domain.launch import launch_job
-from foliot.domain.planning import plan_firing
-from foliot.domain.schedule import Pause, Revision, ScheduleSpec
-from foliot.domain.tick import PlannedTick, TickRecord
-from foliot.domain.timetable import Timetable
+from foliot.domain.job.job import DEFAULT_PROJECT
+from foliot.domain.schedule import edit
+from foliot.domain.schedule.catchup import plan_firing
+from foliot.domain.schedule.firing import DueSchedule, Firing, RoundContext, SchedulerSettings
+from foliot.domain.schedule.schedule import Pause, Revision, ScheduleSpec
+from foliot.domain.schedule.tick import PlannedTick, TickRecord
+from foliot.domain.schedule.tick_run import launch_job
+from foliot.domain.schedule.timetable import Timetable
 from foliot.testing.builders import NIGHTLY, REPORT, a_job
 from foliot.testing.clock import START
 
 
 class ScheduleModel:
-    def __init__(self, spec: ScheduleSpec, tempo: Tempo | None = None) -> None:
+    def __init__(self, spec: ScheduleSpec, scheduler: SchedulerSettings | None = None) -> None:
         self.now = START
-        self.tempo = tempo or Tempo()
+        self.scheduler = scheduler or SchedulerSettings()
         self.schedule = edit.create(ScheduleUid("uid"), NIGHTLY, DEFAULT_PROJECT, spec, START)
         self.revisions: list[Revision] = [self.schedule.revision]
         self.pauses: list[Pause] = []
@@ -91,7 +91,7 @@ class ScheduleModel:
             behind_since=self.schedule.behind_since,
         )
         jobs = {REPORT: a_job()}
-        firing = plan_firing(due, Circumstances(self.now, jobs, self.tempo, launch_job, self._run_ids))
+        firing = plan_firing(due, RoundContext(self.now, jobs, self.scheduler, launch_job, self._run_ids))
         self._save(firing)
         return firing
 

@@ -7,8 +7,8 @@ import pytest
 
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant
-from foliot.domain.outcome import Reason
-from foliot.domain.run import Status
+from foliot.domain.run.outcome import Reason
+from foliot.domain.run.run import Status
 from foliot.domain.tree.settlement import Settlement
 from foliot.domain.tree.tree import Note, Tree
 from foliot.domain.workflow.abandoning import abandon

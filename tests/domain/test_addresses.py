@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from foliot.domain.addresses import Address, AddressClass, address_class, embedded, read_address, unmapped
+from foliot.domain.outbound.addresses import Address, AddressClass, address_class, embedded, read_address, unmapped
 from tests.cases import for_each
 
 CLASSES = {

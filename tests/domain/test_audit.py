@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from foliot.domain.audit import Fault, Finding, audit
 from foliot.domain.instant import MINUTE, Instant, later
-from foliot.domain.schedule import Pause, Revision
-from foliot.domain.tick import PlannedTick, TickOutcome, TickReason, TickRecord
-from foliot.domain.timetable import Timetable
+from foliot.domain.schedule.schedule import Pause, Revision
+from foliot.domain.schedule.tick import PlannedTick, TickOutcome, TickReason, TickRecord
+from foliot.domain.schedule.timetable import Timetable
 from foliot.testing.builders import NIGHTLY, a_tick, every
 from foliot.testing.clock import START
 

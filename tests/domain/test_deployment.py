@@ -3,12 +3,12 @@
 import pytest
 from msgspec.structs import replace
 
-from foliot.domain.comparison import compare
-from foliot.domain.deployment import Action, Current, Declared
-from foliot.domain.difference import Difference
-from foliot.domain.edit import create
+from foliot.domain.deploy.compare import compare
+from foliot.domain.deploy.deployment import Action, Current, Declared
+from foliot.domain.deploy.difference import Difference
 from foliot.domain.ids import ScheduleId, ScheduleUid
-from foliot.domain.job import DEFAULT_PROJECT, Job, JobSpec, Options
+from foliot.domain.job.job import DEFAULT_PROJECT, Job, JobSpec, Options
+from foliot.domain.schedule.edit import create
 from foliot.testing import builders
 from foliot.testing.clock import START
 from tests.domain.deployments import A, B, C, actions, changes_nothing, every, job, stored

@@ -4,12 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from foliot.domain.comparison import compare
-from foliot.domain.deployment import Changes, Current, Declared
+from foliot.domain.deploy.compare import compare
+from foliot.domain.deploy.deployment import Changes, Current, Declared
+from foliot.domain.deploy.rename import possible_renames, renamed_schedule_id, renamed_spec
 from foliot.domain.ids import JobId, ScheduleId
-from foliot.domain.job import JobSpec
-from foliot.domain.rename import possible_renames, renamed_schedule_id, renamed_spec
-from foliot.domain.schedule import ScheduleSpec, anchored
+from foliot.domain.job.job import JobSpec
+from foliot.domain.schedule.schedule import ScheduleSpec, anchored
 from foliot.domain.workflow.jobs import jobs_of
 from foliot.testing.clock import START
 from tests.domain.deployments import A, B, C, changes_nothing, every, flow, job, stored, work

@@ -2,12 +2,12 @@
 
 import pytest
 
-from foliot.domain.comparison import compare
-from foliot.domain.deployment import Current, Declared
-from foliot.domain.difference import Difference
+from foliot.domain.deploy.compare import compare
+from foliot.domain.deploy.deployment import Current, Declared
+from foliot.domain.deploy.difference import Difference
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId, ScheduleId
-from foliot.domain.job import JobSpec
+from foliot.domain.job.job import JobSpec
 from foliot.domain.workflow.spec import Step
 from tests.domain.deployments import A, B, C, actions, changes_nothing, every, flow, job, stored
 

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from foliot.domain.comparison import compare
-from foliot.domain.deployment import Action, Current, Declared
-from foliot.domain.difference import Difference
+from foliot.domain.deploy.compare import compare
+from foliot.domain.deploy.deployment import Action, Current, Declared
+from foliot.domain.deploy.difference import Difference
 from foliot.domain.ids import JobId, ScheduleId
-from foliot.domain.job import JobSpec, Options
+from foliot.domain.job.job import JobSpec, Options
 from foliot.domain.workflow.conditions import Condition
 from foliot.domain.workflow.jobs import jobs_of
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec

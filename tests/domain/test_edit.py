@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from foliot.domain import edit
 from foliot.domain.ids import ScheduleUid
 from foliot.domain.instant import HOUR, MINUTE, SECOND, Instant, later
-from foliot.domain.job import DEFAULT_PROJECT
-from foliot.domain.schedule import Overlap, Schedule, ScheduleSpec
-from foliot.domain.timetable import Timetable
+from foliot.domain.job.job import DEFAULT_PROJECT
+from foliot.domain.schedule import edit
+from foliot.domain.schedule.schedule import Overlap, Schedule, ScheduleSpec
+from foliot.domain.schedule.timetable import Timetable
 from foliot.testing.builders import NIGHTLY, cron, every, manual, once
 from foliot.testing.clock import START
 

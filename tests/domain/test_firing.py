@@ -6,11 +6,11 @@ from itertools import pairwise
 import pytest
 from msgspec.structs import replace
 
-from foliot.domain.firing import Tempo
 from foliot.domain.ids import JobId
 from foliot.domain.instant import DAY, HOUR, MINUTE, SECOND, Instant, Millis, later
-from foliot.domain.schedule import Catchup, Overlap, Pause, Revision, ScheduleType
-from foliot.domain.tick import JitterMode, PlannedTick, TickOutcome, TickReason, TickRecord, tick_key
+from foliot.domain.schedule.firing import SchedulerSettings
+from foliot.domain.schedule.schedule import Catchup, Overlap, Pause, Revision, ScheduleType
+from foliot.domain.schedule.tick import JitterMode, PlannedTick, TickOutcome, TickReason, TickRecord, tick_key
 from foliot.testing.builders import NIGHTLY, REPORT, a_due_schedule, a_job, every, fire, once
 from foliot.testing.clock import START
 
@@ -57,9 +57,9 @@ def test_a_tick_younger_than_the_grace_is_on_time(late: int) -> None:
 
 
 def test_the_grace_is_at_least_two_polls() -> None:
-    slow = Tempo(tick=Millis(10 * SECOND))
+    slow = SchedulerSettings(tick=Millis(10 * SECOND))
 
-    firing = fire(a_due_schedule(every(60, **GRID)), later(at(1), 20 * SECOND), tempo=slow)
+    firing = fire(a_due_schedule(every(60, **GRID)), later(at(1), 20 * SECOND), scheduler=slow)
 
     assert outcomes(firing.ticks) == [(TickOutcome.RAN, TickReason.ON_TIME, 1)]
 
@@ -157,7 +157,7 @@ def test_a_pass_stops_at_its_cap_and_drops_nothing() -> None:
 def test_a_pass_that_stopped_at_its_cap_remembers_since_when_it_is_behind() -> None:
     spec = every(60, catchup=Catchup.ALL, overlap=Overlap.ALLOW, **GRID)
 
-    firing = fire(a_due_schedule(spec), at(10.5), tempo=Tempo(max_catchup_per_tick=5))
+    firing = fire(a_due_schedule(spec), at(10.5), scheduler=SchedulerSettings(max_catchup_per_tick=5))
 
     assert (len(firing.runs), firing.next_run_at) == (5, at(6))
     assert (firing.behind_since, firing.wake_at) == (at(10.5), later(at(10.5), SECOND))
@@ -216,7 +216,7 @@ def test_the_cap_of_a_pass_counts_for_all_its_revisions_together() -> None:
     revisions = (Revision(1, START, spec), Revision(2, later(START, 3 * SECOND), spec))
     due = a_due_schedule(spec, revisions=revisions)
 
-    firing = fire(due, later(START, 5 * SECOND), tempo=Tempo(max_catchup_per_tick=4))
+    firing = fire(due, later(START, 5 * SECOND), scheduler=SchedulerSettings(max_catchup_per_tick=4))
 
     assert (len(firing.runs), firing.settled_until) == (4, later(START, 4 * SECOND))
     assert firing.next_run_at == later(START, 5 * SECOND)
@@ -354,10 +354,10 @@ def test_overlap_queue_lets_the_first_of_a_pass_start() -> None:
 @pytest.mark.proves("R4-39", "T10")
 @pytest.mark.parametrize("catchup", Catchup)
 def test_a_full_queue_stops_the_watermark_and_loses_nothing(catchup: Catchup) -> None:
-    tempo = Tempo(max_waiting=3)
+    scheduler = SchedulerSettings(max_waiting=3)
     spec = every(60, overlap=Overlap.QUEUE, catchup=catchup, **GRID)
 
-    firing = fire(a_due_schedule(spec, in_flight=4, settled_until=at(9)), at(10), tempo=tempo)
+    firing = fire(a_due_schedule(spec, in_flight=4, settled_until=at(9)), at(10), scheduler=scheduler)
 
     assert (firing.runs, firing.ticks, firing.settled_until) == ([], [], at(9))
     assert firing.behind_since == at(10)
@@ -368,7 +368,7 @@ def test_a_full_queue_stops_the_watermark_and_loses_nothing(catchup: Catchup) ->
 def test_a_queue_takes_as_many_as_may_wait_beside_the_one_that_runs() -> None:
     spec = every(60, overlap=Overlap.QUEUE, **GRID)
 
-    firing = fire(a_due_schedule(spec, in_flight=3), at(1), tempo=Tempo(max_waiting=3))
+    firing = fire(a_due_schedule(spec, in_flight=3), at(1), scheduler=SchedulerSettings(max_waiting=3))
 
     assert firing.waiting == {run.id for run in firing.runs}
     assert (len(firing.runs), firing.settled_until, firing.behind_since) == (1, at(1), None)
@@ -392,7 +392,7 @@ def test_a_full_queue_loses_no_tick_that_was_to_run_for_others() -> None:
     spec = every(60, overlap=Overlap.QUEUE, catchup=Catchup.ONCE, jitter=Millis(10 * SECOND), **GRID)
     due = a_due_schedule(spec, in_flight=4)
 
-    firing = fire(due, at(10), tempo=Tempo(max_waiting=3))
+    firing = fire(due, at(10), scheduler=SchedulerSettings(max_waiting=3))
 
     covered = sum(tick.count for tick in firing.ticks) + len(firing.planned)
     assert covered == (firing.settled_until - START) // MINUTE

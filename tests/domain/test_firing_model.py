@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foliot.domain.firing import Firing, Tempo
 from foliot.domain.instant import HOUR, SECOND, Millis
-from foliot.domain.schedule import Catchup, Overlap, ScheduleSpec
-from foliot.domain.tick import REASONS, JitterMode, TickOutcome
+from foliot.domain.schedule.firing import Firing, SchedulerSettings
+from foliot.domain.schedule.schedule import Catchup, Overlap, ScheduleSpec
+from foliot.domain.schedule.tick import REASONS, JitterMode, TickOutcome
 from foliot.testing.builders import every
 from tests.domain.schedule_model import ScheduleModel
 
-TEMPO = Tempo(max_catchup_per_tick=5, max_waiting=3, lookahead=Millis(20 * SECOND))
+SCHEDULER = SchedulerSettings(max_catchup_per_tick=5, max_waiting=3, lookahead=Millis(20 * SECOND))
 
 
 @st.composite
@@ -87,7 +87,7 @@ def drain(model: ScheduleModel, rounds: int = 1_000) -> None:
 @given(specs(), STEPS)
 @settings(max_examples=200)
 def test_the_ledger_is_sound_after_every_step(spec: ScheduleSpec, steps: list[tuple[str, object]]) -> None:
-    model = ScheduleModel(spec, TEMPO)
+    model = ScheduleModel(spec, SCHEDULER)
 
     play(model, without_steps_back(steps))
 
@@ -100,7 +100,7 @@ def test_the_ledger_is_sound_after_every_step(spec: ScheduleSpec, steps: list[tu
 def test_a_clock_that_is_set_back_costs_no_tick_and_doubles_none(
     spec: ScheduleSpec, steps: list[tuple[str, object]]
 ) -> None:
-    model = ScheduleModel(spec, TEMPO)
+    model = ScheduleModel(spec, SCHEDULER)
 
     play(model, steps)
 
@@ -111,7 +111,7 @@ def test_a_clock_that_is_set_back_costs_no_tick_and_doubles_none(
 @given(specs(), STEPS)
 @settings(max_examples=200)
 def test_nothing_is_lost_and_nothing_invented_in_the_end(spec: ScheduleSpec, steps: list[tuple[str, object]]) -> None:
-    model = ScheduleModel(spec, TEMPO)
+    model = ScheduleModel(spec, SCHEDULER)
     play(model, steps)
 
     drain(model)
@@ -122,7 +122,7 @@ def test_nothing_is_lost_and_nothing_invented_in_the_end(spec: ScheduleSpec, ste
 @given(specs(), STEPS)
 @settings(max_examples=200)
 def test_a_schedule_wakes_for_everything_it_has_planned(spec: ScheduleSpec, steps: list[tuple[str, object]]) -> None:
-    model = ScheduleModel(spec, TEMPO)
+    model = ScheduleModel(spec, SCHEDULER)
     play(model, without_steps_back(steps))
     if model.schedule.paused_at is not None:
         return
@@ -137,7 +137,7 @@ def test_a_schedule_wakes_for_everything_it_has_planned(spec: ScheduleSpec, step
 @pytest.mark.proves("T9", "R4-59")
 @given(specs(), STEPS)
 def test_no_pass_starts_more_runs_than_the_cap(spec: ScheduleSpec, steps: list[tuple[str, object]]) -> None:
-    model = ScheduleModel(spec, TEMPO)
+    model = ScheduleModel(spec, SCHEDULER)
 
     for firing in play(model, steps):
         considered = len(firing.planned) + len(firing.runs)
@@ -147,7 +147,7 @@ def test_no_pass_starts_more_runs_than_the_cap(spec: ScheduleSpec, steps: list[t
 @pytest.mark.proves("T2")
 @given(specs(), STEPS)
 def test_every_row_has_a_reason_of_the_closed_list(spec: ScheduleSpec, steps: list[tuple[str, object]]) -> None:
-    model = ScheduleModel(spec, TEMPO)
+    model = ScheduleModel(spec, SCHEDULER)
 
     play(model, steps)
 
@@ -160,7 +160,7 @@ def test_every_row_has_a_reason_of_the_closed_list(spec: ScheduleSpec, steps: li
 def test_every_tick_that_ran_has_its_run_in_the_same_firing(
     spec: ScheduleSpec, steps: list[tuple[str, object]]
 ) -> None:
-    model = ScheduleModel(spec, TEMPO)
+    model = ScheduleModel(spec, SCHEDULER)
 
     for firing in play(model, steps):
         runs = {run.id: run.tick.scheduled_for for run in firing.runs if run.tick}
@@ -171,7 +171,7 @@ def test_every_tick_that_ran_has_its_run_in_the_same_firing(
 @pytest.mark.proves("T6")
 @given(specs(), STEPS)
 def test_the_watermark_never_goes_back(spec: ScheduleSpec, steps: list[tuple[str, object]]) -> None:
-    model = ScheduleModel(spec, TEMPO)
+    model = ScheduleModel(spec, SCHEDULER)
     watermarks = [model.schedule.settled_until]
     for step in steps:
         play(model, [step])
@@ -183,7 +183,7 @@ def test_the_watermark_never_goes_back(spec: ScheduleSpec, steps: list[tuple[str
 @pytest.mark.proves("T7", "R4-43")
 @given(specs(), STEPS)
 def test_no_tick_runs_before_its_moment_to_fire(spec: ScheduleSpec, steps: list[tuple[str, object]]) -> None:
-    model = ScheduleModel(spec, TEMPO)
+    model = ScheduleModel(spec, SCHEDULER)
     for step in steps:
         before = len(model.ticks)
         play(model, [step])

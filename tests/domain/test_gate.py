@@ -11,8 +11,8 @@ from foliot.domain.gate.decision import Decision, End, Sight, Verdict, cooling, 
 from foliot.domain.gate.spec import Action, Gate, WindowKind
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import DAY, HOUR, MINUTE, Instant, Millis, from_datetime, to_iso
-from foliot.domain.outcome import Reason
-from foliot.domain.run import TERMINAL, Status
+from foliot.domain.run.outcome import Reason
+from foliot.domain.run.run import TERMINAL, Status
 from foliot.errors import InvalidJob
 from tests.cases import for_each
 

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from foliot.domain.audit import Account, Fault, Finding, Judge, Launched, Page
-from foliot.domain.edit import create
 from foliot.domain.ids import JobId, RunId, ScheduleUid
 from foliot.domain.instant import HOUR, MINUTE, SECOND, Instant, Millis, later
-from foliot.domain.run import Tick
-from foliot.domain.schedule import Catchup, Overlap, Revision, Schedule, ScheduleSpec
-from foliot.domain.tick import JitterMode, PlannedTick, TickOutcome, TickReason, TickRecord, tick_key
-from foliot.domain.timetable import Timetable
+from foliot.domain.run.run import Tick
+from foliot.domain.schedule.edit import create
+from foliot.domain.schedule.schedule import Catchup, Overlap, Revision, Schedule, ScheduleSpec
+from foliot.domain.schedule.tick import JitterMode, PlannedTick, TickOutcome, TickReason, TickRecord, tick_key
+from foliot.domain.schedule.timetable import Timetable
 from foliot.testing.builders import NIGHTLY, REPORT, a_tick, every
 from foliot.testing.clock import START
 from tests.cases import for_each

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from foliot.domain.job import JobSpec
-from foliot.domain.kinds import read_spec
-from foliot.domain.kinds.http import HttpSpec, read_command, read_statuses, show_statuses
-from foliot.domain.payload import MAX_BYTES
+from foliot.domain.job.job import JobSpec
+from foliot.domain.job.kinds import read_spec
+from foliot.domain.job.kinds.http import HttpSpec, read_command, read_statuses, show_statuses
+from foliot.domain.run.payload import MAX_BYTES
 from foliot.errors import InvalidJob
 from tests.cases import for_each
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from foliot.domain.kinds import check_spec
+from foliot.domain.job.kinds import check_spec
 from foliot.errors import InvalidJob
 from tests.cases import for_each
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foliot.domain.ids import JobId, ScheduleUid
-from foliot.domain.limits import Limit, Waiter, admit, is_overlap_key, job_limit, keyed_limit, overlap_key
+from foliot.domain.run.limits import Limit, Waiter, admit, is_overlap_key, job_limit, keyed_limit, overlap_key
 
 KEYS = ("a", "b", "c")
 WAITERS = st.lists(st.lists(st.sampled_from(KEYS), unique=True, max_size=3), max_size=12).map(

@@ -3,7 +3,7 @@
 import pytest
 
 from foliot.domain.instant import Instant
-from foliot.domain.logs import Closing, LogChunk, LogEnd, LogState, Stream, closing_line, judge_log, read_closing
+from foliot.domain.run.logs import Closing, LogChunk, LogEnd, LogState, Stream, closing_line, judge_log, read_closing
 from foliot.testing.builders import a_chunk, a_claim
 from tests.cases import for_each
 

@@ -5,9 +5,9 @@ from ipaddress import ip_address
 
 import pytest
 
-from foliot.domain.addresses import AddressClass
-from foliot.domain.outbound import OPEN, OutboundPolicy
-from foliot.domain.url import read_url
+from foliot.domain.outbound.addresses import AddressClass
+from foliot.domain.outbound.policy import OPEN, OutboundPolicy
+from foliot.domain.outbound.url import read_url
 from foliot.errors import InvalidInput
 from tests.cases import for_each
 

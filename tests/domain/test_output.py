@@ -2,8 +2,8 @@
 
 import pytest
 
-from foliot.domain.output import read_output
-from foliot.domain.payload import MAX_BYTES
+from foliot.domain.run.output import read_output
+from foliot.domain.run.payload import MAX_BYTES
 from foliot.errors import InvalidRun
 from tests.cases import for_each
 

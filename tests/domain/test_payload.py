@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from foliot.domain.payload import MAX_LEVELS, check_depth, decode_payload, encode_payload, encode_result
+from foliot.domain.run.payload import MAX_LEVELS, check_depth, decode_payload, encode_payload, encode_result
 from foliot.errors import InvalidRun
 from tests.cases import for_each
 

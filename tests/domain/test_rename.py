@@ -5,11 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from foliot.domain.gate.spec import Gate
-from foliot.domain.ids import JobId, ScheduleId
-from foliot.domain.instant import HOUR, MINUTE, later
-from foliot.domain.job import JobSpec
-from foliot.domain.rename import (
+from foliot.domain.deploy.rename import (
     Rename,
     jobs_named_by_job,
     jobs_named_by_workflow,
@@ -20,7 +16,11 @@ from foliot.domain.rename import (
     renamed_spec,
     renamed_workflow,
 )
-from foliot.domain.tick import JitterMode
+from foliot.domain.gate.spec import Gate
+from foliot.domain.ids import JobId, ScheduleId
+from foliot.domain.instant import HOUR, MINUTE, later
+from foliot.domain.job.job import JobSpec
+from foliot.domain.schedule.tick import JitterMode
 from foliot.domain.workflow.dependencies import EDGES, read_edges, write_edges
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.testing.builders import a_due_schedule, cron, every, fire

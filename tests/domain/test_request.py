@@ -2,8 +2,8 @@
 
 import pytest
 
-from foliot.domain.request import Request, defaulted, redirected
-from foliot.domain.url import read_url
+from foliot.domain.outbound.request import Request, defaulted, redirected
+from foliot.domain.outbound.url import read_url
 from tests.cases import for_each
 
 HERE = read_url("https://user:secret@example.org/a")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foliot.domain.instant import MINUTE, SECOND, Millis
-from foliot.domain.retry import MAX_DELAY, Retry
+from foliot.domain.run.retry import MAX_DELAY, Retry
 from foliot.errors import InvalidJob
 from tests.cases import for_each
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foliot.domain.instant import SECOND, Instant, Millis
-from foliot.domain.rule import NEVER, Every, Once, Rule
-from foliot.domain.schedule import rule_of
+from foliot.domain.schedule.rule import NEVER, Every, Once, Rule
+from foliot.domain.schedule.schedule import rule_of
 from foliot.testing.builders import NIGHTLY, cron
 from foliot.testing.clock import START
 

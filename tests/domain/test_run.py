@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from foliot.domain.ids import RunId
 from foliot.domain.instant import MINUTE, Instant, Millis
-from foliot.domain.job import Delivery, Options
-from foliot.domain.outcome import Cancelled, Failure, Interrupted, Lost, Reason, Success, TimedOut
-from foliot.domain.retry import Retry
-from foliot.domain.run import (
+from foliot.domain.job.job import Delivery, Options
+from foliot.domain.run.outcome import Cancelled, Failure, Interrupted, Lost, Reason, Success, TimedOut
+from foliot.domain.run.retry import Retry
+from foliot.domain.run.run import (
     MOVES,
     TERMINAL,
     Again,

@@ -4,8 +4,8 @@ import pytest
 
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.instant import DAY, HOUR, MINUTE, SECOND, Instant, later
-from foliot.domain.rule import NEVER
-from foliot.domain.schedule import (
+from foliot.domain.schedule.rule import NEVER
+from foliot.domain.schedule.schedule import (
     Catchup,
     Overlap,
     ScheduleSpec,
@@ -15,7 +15,7 @@ from foliot.domain.schedule import (
     check_schedule,
     rule_of,
 )
-from foliot.domain.tick import JitterMode
+from foliot.domain.schedule.tick import JitterMode
 from foliot.errors import FoliotError, InvalidInput, InvalidSchedule, InvalidTimezone
 from foliot.testing.builders import NIGHTLY, cron, every, manual, once
 from foliot.testing.clock import START

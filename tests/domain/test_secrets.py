@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from foliot.domain.difference import Difference, differences
-from foliot.domain.job import JobSpec
+from foliot.domain.deploy.difference import Difference, differences
+from foliot.domain.job.job import JobSpec
 from foliot.domain.secrets import (
     is_hidden,
     public_document,

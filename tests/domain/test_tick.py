@@ -6,7 +6,15 @@ from hypothesis import strategies as st
 
 from foliot.domain.ids import ScheduleId
 from foliot.domain.instant import SECOND, Instant, Millis
-from foliot.domain.tick import REASONS, JitterMode, PlannedTick, TickOutcome, TickReason, jitter_offset, tick_key
+from foliot.domain.schedule.tick import (
+    REASONS,
+    JitterMode,
+    PlannedTick,
+    TickOutcome,
+    TickReason,
+    jitter_offset,
+    tick_key,
+)
 from foliot.testing.clock import START
 
 KEYS = st.builds(tick_key, st.text(max_size=20).map(ScheduleId), st.integers(0, 2**42).map(Instant))

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foliot.domain.instant import LATEST, MINUTE, SECOND, Instant, later
-from foliot.domain.schedule import Pause, Revision
-from foliot.domain.timetable import Stretch, Timetable
+from foliot.domain.schedule.schedule import Pause, Revision
+from foliot.domain.schedule.timetable import Stretch, Timetable
 from foliot.testing.builders import NIGHTLY, every, once
 from foliot.testing.clock import START
 

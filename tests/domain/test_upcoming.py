@@ -2,11 +2,11 @@
 
 from msgspec.structs import replace
 
-from foliot.domain.comparison import compare
-from foliot.domain.deployment import Changes, Current, Declared
+from foliot.domain.deploy.compare import compare
+from foliot.domain.deploy.deployment import Changes, Current, Declared
+from foliot.domain.deploy.upcoming import upcoming_fires
 from foliot.domain.ids import ScheduleId
 from foliot.domain.instant import MINUTE, Instant
-from foliot.domain.upcoming import upcoming_fires
 from foliot.testing.clock import START
 from tests.domain.deployments import A, B, every, job, stored
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foliot.domain.url import LONGEST_URL, Url, read_url, resolve
+from foliot.domain.outbound.url import LONGEST_URL, Url, read_url, resolve
 from foliot.errors import InvalidInput
 from tests.cases import for_each
 

@@ -6,15 +6,15 @@ from itertools import count
 from typing import Any
 
 from foliot.adapters.queue.storage import StorageQueue
-from foliot.domain.firing import Launcher, Tempo
 from foliot.domain.ids import IdSource, JobId, RunId, ScheduleUid
 from foliot.domain.instant import DAY, LATEST, SECOND, Instant, Millis
-from foliot.domain.job import Job, JobSpec, Options
-from foliot.domain.launch import launch_job
-from foliot.domain.outcome import Failure, Success
-from foliot.domain.run import NewRun, Run, Status
-from foliot.domain.schedule import Schedule, ScheduleSpec
-from foliot.domain.tick import TickRecord
+from foliot.domain.job.job import Job, JobSpec, Options
+from foliot.domain.run.outcome import Failure, Success
+from foliot.domain.run.run import NewRun, Run, Status
+from foliot.domain.schedule.firing import Launcher, SchedulerSettings
+from foliot.domain.schedule.schedule import Schedule, ScheduleSpec
+from foliot.domain.schedule.tick import TickRecord
+from foliot.domain.schedule.tick_run import launch_job
 from foliot.domain.tree.kind import TreeKind
 from foliot.engine.coordinator.role import CoordinatorRole
 from foliot.engine.loop import AT_ONCE
@@ -79,7 +79,7 @@ class Rig:
         queue: Queue | None = None,
         runners: dict[str, Runner] | None = None,
         launcher: Launcher = launch_job,
-        tempo: Tempo | None = None,
+        scheduler: SchedulerSettings | None = None,
         slots: int = 10,
         lease: Millis = _AGES,
         sweep: Sweep | None = None,
@@ -101,7 +101,7 @@ class Rig:
             launcher=launcher,
             sweep=sweep,
         )
-        self.settings = Settings(label="rig", slots=slots, lease=lease, tempo=tempo or Tempo())
+        self.settings = Settings(label="rig", slots=slots, lease=lease, scheduler=scheduler or SchedulerSettings())
         self.timekeeping = SchedulerRole(self.parts, self.settings)
         self.worker = build_worker(self.parts, self.settings)
         self.coordinator = CoordinatorRole(self.parts, self.settings)

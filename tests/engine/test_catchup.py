@@ -2,11 +2,11 @@
 
 import pytest
 
-from foliot.domain.firing import Tempo
 from foliot.domain.ids import RunId
 from foliot.domain.instant import DAY, HOUR, MINUTE, SECOND, Millis, later
-from foliot.domain.schedule import Catchup, Overlap
-from foliot.domain.tick import tick_key
+from foliot.domain.schedule.firing import SchedulerSettings
+from foliot.domain.schedule.schedule import Catchup, Overlap
+from foliot.domain.schedule.tick import tick_key
 from foliot.ports.storage import Storage
 from foliot.testing.builders import NIGHTLY, cron, every
 from foliot.testing.clock import START, VirtualClock
@@ -58,7 +58,7 @@ async def test_all_fires_each_missed_tick_with_its_own_planned_time(rig: Rig) ->
 
 @pytest.mark.proves("T9", "R4-59", "R4-60")
 async def test_a_pass_makes_no_more_runs_than_the_cap_and_loses_none(storage: Storage, clock: VirtualClock) -> None:
-    rig = Rig(storage, clock, tempo=Tempo(max_catchup_per_tick=3))
+    rig = Rig(storage, clock, scheduler=SchedulerSettings(max_catchup_per_tick=3))
     await rig.schedule(every(60, catchup=Catchup.ALL, overlap=Overlap.ALLOW))
     made = []
 
@@ -114,7 +114,7 @@ async def test_what_is_older_than_its_age_is_missed(rig: Rig) -> None:
 @pytest.mark.proves("T9")
 async def test_catching_up_slowly_never_makes_a_tick_too_old(storage: Storage, clock: VirtualClock) -> None:
     """The age is judged when the backlog is found: the time spent on it does not count against it."""
-    rig = Rig(storage, clock, tempo=Tempo(max_catchup_per_tick=1))
+    rig = Rig(storage, clock, scheduler=SchedulerSettings(max_catchup_per_tick=1))
     spec = every(60, catchup=Catchup.ALL, catchup_max_age=Millis(HOUR), overlap=Overlap.ALLOW)
     await rig.schedule(spec)
 

@@ -3,10 +3,10 @@
 import pytest
 
 from foliot.domain.ids import JobId, RunId
-from foliot.domain.job import JobSpec, Options
-from foliot.domain.logs import LogChunk, read_closing
-from foliot.domain.outcome import Failure, Reason, Success
-from foliot.domain.run import Status
+from foliot.domain.job.job import JobSpec, Options
+from foliot.domain.run.logs import LogChunk, read_closing
+from foliot.domain.run.outcome import Failure, Reason, Success
+from foliot.domain.run.run import Status
 from foliot.engine.worker.attempt import Ending
 from foliot.ports.runner import Attempt
 from tests.engine.ease import ease

@@ -8,10 +8,10 @@ import pytest
 
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import SECOND, Millis, later
-from foliot.domain.job import JobSpec, Options
-from foliot.domain.outcome import Failure, Reason, Success
-from foliot.domain.retry import Retry
-from foliot.domain.run import NewRun, Status
+from foliot.domain.job.job import JobSpec, Options
+from foliot.domain.run.outcome import Failure, Reason, Success
+from foliot.domain.run.retry import Retry
+from foliot.domain.run.run import NewRun, Status
 from foliot.ports.runner import Attempt
 from foliot.testing.clock import START, VirtualClock
 from foliot.testing.conformance.storage.scene import Another

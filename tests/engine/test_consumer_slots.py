@@ -9,7 +9,7 @@ import pytest
 from foliot.adapters.queue.memory import MemoryQueue
 from foliot.domain.ids import RunId
 from foliot.domain.instant import MINUTE, SECOND
-from foliot.domain.run import Status
+from foliot.domain.run.run import Status
 from foliot.engine.loop import AT_ONCE
 from foliot.ports.storage import Storage
 from foliot.ports.work import Exchanged

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from foliot.domain.definition import tree_definition_id
 from foliot.domain.ids import JobId, RunId
-from foliot.domain.outcome import Reason
-from foliot.domain.run import Status
+from foliot.domain.job.definition import tree_definition_id
+from foliot.domain.run.outcome import Reason
+from foliot.domain.run.run import Status
 from foliot.engine.worker import consumer as consumer_module
 from foliot.ports.storage import Storage
 from foliot.ports.work import Exchanged

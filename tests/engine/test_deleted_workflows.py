@@ -7,7 +7,7 @@ import pytest
 
 from foliot import Foliot
 from foliot.domain.ids import JobId
-from foliot.domain.job import JobSpec
+from foliot.domain.job.job import JobSpec
 from foliot.errors import JobInUse
 from foliot.testing.inline import InlineEngine
 

@@ -5,9 +5,9 @@ import pytest
 from foliot.adapters.queue.memory import MemoryQueue
 from foliot.domain.ids import RunId
 from foliot.domain.instant import HOUR, MINUTE, SECOND, Millis
-from foliot.domain.outcome import Failure, Reason
-from foliot.domain.retry import Retry
-from foliot.domain.run import Status
+from foliot.domain.run.outcome import Failure, Reason
+from foliot.domain.run.retry import Retry
+from foliot.domain.run.run import Status
 from foliot.engine.loop import AT_ONCE
 from foliot.engine.scheduler import dispatcher as dispatcher_module
 from foliot.engine.scheduler.dispatcher import ANNOUNCE_AGAIN, ANNOUNCED_PER_SLOT

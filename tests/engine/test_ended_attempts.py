@@ -6,10 +6,10 @@ import pytest
 
 from foliot.domain.ids import JobId
 from foliot.domain.instant import MINUTE, SECOND, Millis
-from foliot.domain.job import JobSpec, Options
-from foliot.domain.outcome import Failure, Reason, Success
-from foliot.domain.retry import Retry
-from foliot.domain.run import Status
+from foliot.domain.job.job import JobSpec, Options
+from foliot.domain.run.outcome import Failure, Reason, Success
+from foliot.domain.run.retry import Retry
+from foliot.domain.run.run import Status
 from foliot.engine.worker.attempt import Ending
 from foliot.ports.runner import Attempt
 from foliot.ports.storage import Storage

@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from foliot.domain.ids import Token
-from foliot.domain.lease import Finish
+from foliot.domain.run.lease import Finish
 from foliot.engine.loop import AT_ONCE
 from foliot.engine.worker.finisher import BATCH, Finisher
 from foliot.ports.work import Work

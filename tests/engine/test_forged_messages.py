@@ -5,7 +5,7 @@ import pytest
 from foliot.adapters.queue.memory import MemoryQueue
 from foliot.domain.ids import RunId
 from foliot.domain.instant import HOUR
-from foliot.domain.run import Status
+from foliot.domain.run.run import Status
 from foliot.ports.storage import Storage
 from foliot.testing.clock import VirtualClock
 from tests.engine.rig import Rig

@@ -9,9 +9,9 @@ import pytest
 
 from foliot.domain.ids import RunId
 from foliot.domain.instant import SECOND
-from foliot.domain.outcome import Failure, Reason, Success
-from foliot.domain.retry import Retry
-from foliot.domain.run import Status
+from foliot.domain.run.outcome import Failure, Reason, Success
+from foliot.domain.run.retry import Retry
+from foliot.domain.run.run import Status
 from foliot.errors import StorageUnavailable
 from tests.engine.rig import Rig
 

@@ -10,8 +10,8 @@ from foliot import Foliot
 from foliot.domain.gate.spec import Action, Gate, WindowKind
 from foliot.domain.ids import JobId
 from foliot.domain.instant import DAY, HOUR, MINUTE, SECOND, Millis
-from foliot.domain.job import JobSpec, Options
-from foliot.domain.run import Status
+from foliot.domain.job.job import JobSpec, Options
+from foliot.domain.run.run import Status
 from foliot.engine.node import Node
 from foliot.engine.settings import Role, Settings
 from foliot.errors import InvalidJob, NotFound

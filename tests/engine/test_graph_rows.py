@@ -11,7 +11,7 @@ import pytest
 from foliot import Foliot, Workflow
 from foliot.domain.ids import JobId
 from foliot.domain.instant import Millis
-from foliot.domain.job import JobSpec
+from foliot.domain.job.job import JobSpec
 from foliot.domain.workflow.checking import MAX_STEPS
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.engine.scheduler.janitor import RETENTION

@@ -8,7 +8,7 @@ import pytest
 
 from foliot.domain.ids import IdSource, Token, WorkerId
 from foliot.domain.instant import SECOND, Millis
-from foliot.domain.lease import Renewal, Worker
+from foliot.domain.run.lease import Renewal, Worker
 from foliot.engine.worker.attempt import Ending
 from foliot.engine.worker.heartbeat import Heartbeat
 from foliot.ports.work import Work

@@ -8,7 +8,7 @@ import pytest
 
 from foliot import Foliot
 from foliot.domain.instant import HOUR, later, to_datetime
-from foliot.domain.run import Status
+from foliot.domain.run.run import Status
 from foliot.testing.clock import START, VirtualClock
 from foliot.testing.inline import InlineEngine
 from tests.engine.ease import ease

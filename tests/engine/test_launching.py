@@ -7,13 +7,13 @@ from msgspec.structs import replace
 
 from foliot import Foliot
 from foliot.adapters.runners.launch import LaunchRunner
-from foliot.domain.firing import Launch
 from foliot.domain.ids import ScheduleId
 from foliot.domain.instant import HOUR, MINUTE, SECOND, later, to_datetime
-from foliot.domain.launch import LAUNCH_JOB, LAUNCH_SPEC, launch_elsewhere, launch_job
-from foliot.domain.run import Run, Status, Tick
-from foliot.domain.schedule import ScheduleSpec
-from foliot.domain.tick import tick_key
+from foliot.domain.run.run import Run, Status, Tick
+from foliot.domain.schedule.firing import Launch
+from foliot.domain.schedule.schedule import ScheduleSpec
+from foliot.domain.schedule.tick import tick_key
+from foliot.domain.schedule.tick_run import LAUNCH_JOB, LAUNCH_SPEC, launch_elsewhere, launch_job
 from foliot.domain.workflow.start import ExecutionStart
 from foliot.ports.storage import Storage
 from foliot.testing.builders import NIGHTLY, a_job, a_run_id, a_schedule, every, tick_of

@@ -8,7 +8,7 @@ from typing import cast
 import pytest
 
 from foliot.domain.ids import Token
-from foliot.domain.logs import LogChunk
+from foliot.domain.run.logs import LogChunk
 from foliot.engine.loop import AT_ONCE
 from foliot.engine.worker.logbook import BATCH, LONGEST_HOLD, ROOM, LogBook, RunLog
 from foliot.ports.work import Work

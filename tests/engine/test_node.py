@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from foliot.domain.instant import DAY, MINUTE, SECOND, Millis
-from foliot.domain.outcome import Failure, Success
-from foliot.domain.run import Status
+from foliot.domain.run.outcome import Failure, Success
+from foliot.domain.run.run import Status
 from foliot.engine.coordinator.role import CoordinatorRole
 from foliot.engine.node import Node, build_worker
 from foliot.engine.scheduler.role import SchedulerRole

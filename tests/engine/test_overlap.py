@@ -3,10 +3,10 @@
 import pytest
 
 from foliot.domain.instant import MINUTE, Millis, later
-from foliot.domain.outcome import Failure, Reason
-from foliot.domain.retry import Retry
-from foliot.domain.run import Status
-from foliot.domain.schedule import Catchup, Overlap
+from foliot.domain.run.outcome import Failure, Reason
+from foliot.domain.run.retry import Retry
+from foliot.domain.run.run import Status
+from foliot.domain.schedule.schedule import Catchup, Overlap
 from foliot.testing.builders import every
 from foliot.testing.clock import START
 from tests.engine.rig import Rig

@@ -6,10 +6,10 @@ import pytest
 
 from foliot.domain.ids import RunId
 from foliot.domain.instant import DAY, HOUR, SECOND, Millis
-from foliot.domain.job import Delivery
-from foliot.domain.outcome import Failure, Reason, Success
-from foliot.domain.retry import Retry
-from foliot.domain.run import Status
+from foliot.domain.job.job import Delivery
+from foliot.domain.run.outcome import Failure, Reason, Success
+from foliot.domain.run.retry import Retry
+from foliot.domain.run.run import Status
 from foliot.engine.loop import AT_ONCE
 from foliot.engine.scheduler import reaper as reaper_module
 from foliot.ports.storage import Storage

@@ -6,10 +6,10 @@ from datetime import timedelta
 import pytest
 
 from foliot import Foliot
-from foliot.domain.deployment import Changes, Declared
+from foliot.domain.deploy.deployment import Changes, Declared
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId, ScheduleId
-from foliot.domain.job import JobSpec
+from foliot.domain.job.job import JobSpec
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.errors import JobInUse
 from foliot.service.queries.execution_view import ExecutionView

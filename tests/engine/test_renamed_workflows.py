@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator
 import pytest
 
 from foliot import Foliot
-from foliot.domain.deployment import Declared
+from foliot.domain.deploy.deployment import Declared
 from foliot.domain.ids import JobId
-from foliot.domain.job import JobSpec
+from foliot.domain.job.job import JobSpec
 from foliot.domain.workflow.spec import Approval, Edge, Step, WorkflowSpec
 from foliot.errors import JobInUse
 from foliot.testing.inline import InlineEngine

@@ -3,8 +3,8 @@
 import pytest
 
 from foliot.domain.instant import DAY, HOUR, MINUTE, SECOND, later
-from foliot.domain.schedule import Overlap
-from foliot.domain.tick import tick_key
+from foliot.domain.schedule.schedule import Overlap
+from foliot.domain.schedule.tick import tick_key
 from foliot.testing.builders import NIGHTLY, cron, every, manual, once
 from foliot.testing.clock import START
 from tests.engine.rig import Rig

@@ -6,14 +6,14 @@ from typing import Any, cast
 
 import pytest
 
-from foliot.domain.firing import Firing, Launch, Tempo
 from foliot.domain.ids import JobId, ScheduleUid
 from foliot.domain.instant import HOUR, MINUTE, SECOND, Instant, Millis, later, to_iso
-from foliot.domain.job import JobSpec
-from foliot.domain.launch import launch_job
-from foliot.domain.run import NewRun
-from foliot.domain.schedule import Catchup, Overlap
-from foliot.domain.tick import JitterMode, jitter_offset, tick_key
+from foliot.domain.job.job import JobSpec
+from foliot.domain.run.run import NewRun
+from foliot.domain.schedule.firing import Firing, Launch, SchedulerSettings
+from foliot.domain.schedule.schedule import Catchup, Overlap
+from foliot.domain.schedule.tick import JitterMode, jitter_offset, tick_key
+from foliot.domain.schedule.tick_run import launch_job
 from foliot.engine.loop import AT_ONCE
 from foliot.engine.scheduler import scheduler as scheduler_module
 from foliot.ports.storage import Storage
@@ -26,9 +26,9 @@ from tests.engine.rig import Rig
 
 @pytest.mark.proves("R4-60")
 def test_the_defaults_are_those_of_the_specification() -> None:
-    tempo = Tempo()
+    scheduler = SchedulerSettings()
 
-    assert (tempo.tick, tempo.lookahead, tempo.max_catchup_per_tick) == (1_000, 60_000, 100)
+    assert (scheduler.tick, scheduler.lookahead, scheduler.max_catchup_per_tick) == (1_000, 60_000, 100)
 
 
 # -- jitter

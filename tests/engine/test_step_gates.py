@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId
-from foliot.domain.job import JobSpec
+from foliot.domain.job.job import JobSpec
 from foliot.testing.inline import InlineEngine
 from tests.engine.town import DIGEST, SCAN, Town
 

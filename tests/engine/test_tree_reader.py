@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from foliot.domain.ids import JobId, RunId
-from foliot.domain.run import Status
+from foliot.domain.run.run import Status
 from foliot.domain.tree.kind import NOTHING_LOADED, Loaded, TreeKind, Wanted
 from foliot.domain.workflow.kind import WorkflowKind
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec

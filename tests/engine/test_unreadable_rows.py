@@ -10,11 +10,11 @@ import pytest
 from foliot.domain.gate.spec import Gate, WindowKind
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import MINUTE, SECOND
-from foliot.domain.job import JobSpec, Options
-from foliot.domain.outcome import Reason
-from foliot.domain.retry import Retry
-from foliot.domain.run import Run, Status
-from foliot.domain.schedule import Catchup, Overlap
+from foliot.domain.job.job import JobSpec, Options
+from foliot.domain.run.outcome import Reason
+from foliot.domain.run.retry import Retry
+from foliot.domain.run.run import Run, Status
+from foliot.domain.schedule.schedule import Catchup, Overlap
 from foliot.domain.workflow.kind import WorkflowKind
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.ports.definitions import Deployment
@@ -73,7 +73,7 @@ async def test_the_scheduler_rests_while_nothing_but_that_is_due(rig: Rig, spoil
 
     rests = [await rig.fire(SECOND) for _ in range(5)]
 
-    assert rests == [rig.settings.tempo.tick] * 5
+    assert rests == [rig.settings.scheduler.tick] * 5
 
 
 async def test_so_many_that_they_fill_a_batch_leave_the_next_one_to_others(

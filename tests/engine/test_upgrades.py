@@ -8,7 +8,7 @@ import pytest
 
 from foliot.adapters.storage.sqlite import SqliteStorage, schema
 from foliot.domain.instant import MINUTE
-from foliot.domain.outcome import Failure, Reason, Success
+from foliot.domain.run.outcome import Failure, Reason, Success
 from foliot.domain.workflow.spec import Step, WorkflowSpec
 from foliot.ports.definitions import Deployment
 from foliot.testing.builders import a_job_spec, every

@@ -6,7 +6,7 @@ from typing import Any, Final
 from foliot import Foliot
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId
-from foliot.domain.job import JobSpec
+from foliot.domain.job.job import JobSpec
 from foliot.service.queries.execution_view import StepView
 from foliot.service.queries.run_view import RunView
 from foliot.testing.inline import InlineEngine

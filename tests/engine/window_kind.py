@@ -4,12 +4,12 @@ from typing import Any
 
 from msgspec import Struct, convert, json
 
-from foliot.domain.definition import tree_definition_id
 from foliot.domain.ids import IdSource, JobId, RunId
 from foliot.domain.instant import Instant
-from foliot.domain.job import JobSpec
-from foliot.domain.outcome import Reason
-from foliot.domain.run import Ended, NewRun, Status
+from foliot.domain.job.definition import tree_definition_id
+from foliot.domain.job.job import JobSpec
+from foliot.domain.run.outcome import Reason
+from foliot.domain.run.run import Ended, NewRun, Status
 from foliot.domain.tree.kind import Loaded, Start, Wanted
 from foliot.domain.tree.settlement import Opening, Settlement, note_ids
 from foliot.domain.tree.tree import Notes, Tree

@@ -15,7 +15,7 @@ import pytest
 from foliot import Foliot, Workflow
 from foliot.domain.gate.spec import Action, Gate
 from foliot.domain.ids import JobId
-from foliot.domain.job import JobSpec
+from foliot.domain.job.job import JobSpec
 from foliot.engine.settings import Role, Settings
 from foliot.interfaces.cli import main
 from tests.adapters.storage.postgres.fresh import fresh_database

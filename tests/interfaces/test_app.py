@@ -11,8 +11,8 @@ import pytest
 
 from foliot import Foliot, Workflow, current_run
 from foliot.domain.instant import HOUR, to_datetime
-from foliot.domain.lease import CancelAnswer
-from foliot.domain.run import Status
+from foliot.domain.run.lease import CancelAnswer
+from foliot.domain.run.run import Status
 from foliot.engine.settings import Settings
 from foliot.errors import InvalidInput, InvalidJob, InvalidRun, NotFound
 from foliot.testing.clock import VirtualClock

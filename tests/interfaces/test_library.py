@@ -14,16 +14,16 @@ from foliot.adapters.queue.memory import MemoryQueue
 from foliot.adapters.queue.storage import StorageQueue
 from foliot.config import ServerSettings
 from foliot.domain.instant import Millis
-from foliot.domain.launch import LAUNCH_JOB, launch_job
-from foliot.domain.logs import LogEnd, LogState
-from foliot.domain.schedule import ScheduleType
+from foliot.domain.run.logs import LogEnd, LogState
+from foliot.domain.schedule.schedule import ScheduleType
+from foliot.domain.schedule.tick_run import LAUNCH_JOB, launch_job
 from foliot.engine.node import Node
 from foliot.engine.settings import Parts, Role, Settings
 from foliot.errors import FoliotError, InvalidInput, InvalidJob, InvalidRun, NotFound, OwnedElsewhere
 from foliot.ports.queue import Queue
 from foliot.ports.topic import Topic
 from foliot.testing.inline import InlineEngine
-from foliot.wiring import TREES, Reach, build_runners
+from foliot.wiring import TREES, RunnerPolicy, build_runners
 from tests.interfaces.serving import SETTINGS, ended, running, served, started
 
 IMPATIENT = Settings(label="test", drain=Millis(1))
@@ -313,7 +313,7 @@ def test_what_is_no_workflow_is_refused_in_words(wrong: Any) -> None:
 
 async def test_what_a_node_may_reach_holds_for_its_runs(app: Foliot) -> None:
     app.shell("job", "true", user="root")
-    reach = Reach(allowance=ServerSettings(allow_users=()).allowance)
+    reach = RunnerPolicy(sandbox_policy=ServerSettings(allow_users=()).sandbox_policy)
 
     async with app, running(await app.node(SETTINGS, reach)):
         run = await ended(app, await app.enqueue("job"))

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from foliot import Foliot
 from foliot.adapters.storage.sqlite import SqliteStorage
-from foliot.domain.logs import Closing, LogEnd, LogState, closing_line
+from foliot.domain.run.logs import Closing, LogEnd, LogState, closing_line
 from foliot.errors import StorageUnavailable
 from foliot.interfaces.cli import log_lines
 from foliot.interfaces.cli.log_lines import TextPrinter, cut, print_log

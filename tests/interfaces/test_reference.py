@@ -6,10 +6,10 @@ from pathlib import Path
 import click
 import pytest
 
-from foliot.domain.logs import LogState
-from foliot.domain.outcome import Reason
-from foliot.domain.run import Status
-from foliot.domain.tick import REASONS
+from foliot.domain.run.logs import LogState
+from foliot.domain.run.outcome import Reason
+from foliot.domain.run.run import Status
+from foliot.domain.schedule.tick import REASONS
 from foliot.interfaces.cli import cli
 from tests.interfaces.commands import all_commands, command_of
 

@@ -9,9 +9,9 @@ import pytest
 from foliot import Foliot
 from foliot.config import Configuration, RetentionSettings, ServerSettings
 from foliot.config.settings import OutboundSettings
-from foliot.domain.firing import Tempo
 from foliot.domain.instant import DAY, SECOND, Millis
-from foliot.domain.outcome import Failure, Reason
+from foliot.domain.run.outcome import Failure, Reason
+from foliot.domain.schedule.firing import SchedulerSettings
 from foliot.engine.settings import Role
 from foliot.errors import InvalidInput
 from foliot.interfaces.cli.serving import Served
@@ -26,7 +26,7 @@ SAID = Configuration(
         roles=("scheduler",),
         queues=("mail",),
         slots=7,
-        tempo=Tempo(grace=Millis(9 * SECOND)),
+        scheduler=SchedulerSettings(grace=Millis(9 * SECOND)),
         lease=Millis(20 * SECOND),
         poll=Millis(2 * SECOND),
         drain=Millis(3 * SECOND),
@@ -45,7 +45,7 @@ def test_the_configuration_says_how_a_node_behaves() -> None:
         7,
     )
     assert (settings.lease, settings.poll, settings.drain) == (20_000, 2_000, 3_000)
-    assert (settings.tempo.tick, settings.tempo.grace) == (1_000, 9_000)
+    assert (settings.scheduler.tick, settings.scheduler.grace) == (1_000, 9_000)
     assert settings.retention.runs_age == DAY
 
 
@@ -64,7 +64,7 @@ def test_a_call_goes_before_it() -> None:
 
     assert (settings.label, settings.roles, settings.queues, settings.slots) == ("south", [Role.WORKER], ("a", "b"), 1)
     assert (settings.lease, settings.poll, settings.drain) == (500, 250, 0)
-    assert (settings.tempo.tick, settings.tempo.grace) == (250, 1_000)
+    assert (settings.scheduler.tick, settings.scheduler.grace) == (250, 1_000)
 
 
 def test_without_either_there_are_defaults() -> None:
@@ -89,7 +89,7 @@ def test_roles_are_read_once_each() -> None:
 async def test_what_the_server_allows_reaches_every_runner_that_it_concerns() -> None:
     server = ServerSettings(allow_users=(), allow_modules=("shop",))
     served = Served(Foliot(), None, Path("foliot.toml"), Configuration(server=server), frozenset())
-    runners = build_runners({}, served.app.launcher, 1, served.reach)
+    runners = build_runners({}, served.app.launcher, 1, served.policy)
     asked: dict[str, dict[str, Any]] = {
         "shell": {"command": "x"},
         "agent": {"prompt": "x"},
@@ -113,7 +113,7 @@ async def test_the_addresses_that_the_configuration_blocks_are_blocked_for_http_
     outbound: OutboundSettings, reason: Reason
 ) -> None:
     served = Served(Foliot(), None, Path("foliot.toml"), Configuration(outbound=outbound), frozenset())
-    runners = build_runners({}, served.app.launcher, 1, served.reach)
+    runners = build_runners({}, served.app.launcher, 1, served.policy)
     with socket.socket() as nobody_listens:
         nobody_listens.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{nobody_listens.getsockname()[1]}/"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from foliot import Foliot, Workflow
-from foliot.domain.logs import LogEnd, LogState, Stream
+from foliot.domain.run.logs import LogEnd, LogState, Stream
 from foliot.interfaces.cli.step_lines import StepTextPrinter
 from foliot.service.queries.logs import LogView
 from tests.interfaces.conftest import Call, working

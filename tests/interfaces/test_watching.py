@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from foliot.config import Loaded, files, load
-from foliot.domain.deployment import Changes, Declared
+from foliot.domain.deploy.deployment import Changes, Declared
 from foliot.domain.ids import JobId
 from foliot.domain.instant import MINUTE, SECOND, Instant, Millis
 from foliot.errors import NotFound, StorageUnavailable

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from foliot.domain.outcome import Reason
-from foliot.domain.run import Status
+from foliot.domain.run.outcome import Reason
+from foliot.domain.run.run import Status
 from foliot.domain.workflow.spec import Edge
 from foliot.interfaces.cli.render.explanation import REASONS, words
 from foliot.service import explanation as why

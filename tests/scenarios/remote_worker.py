@@ -12,9 +12,9 @@ from msgspec import json
 from foliot.adapters.queue.storage import StorageQueue
 from foliot.domain.ids import IdSource, JobId, RunId
 from foliot.domain.instant import SECOND, Millis
-from foliot.domain.outcome import Failure, Reason, Success
-from foliot.domain.retry import Retry
-from foliot.domain.run import Run
+from foliot.domain.run.outcome import Failure, Reason, Success
+from foliot.domain.run.retry import Retry
+from foliot.domain.run.run import Run
 from foliot.engine.loop import Duty, Loop
 from foliot.engine.scheduler.reaper import Reaper
 from foliot.engine.worker.attempt import Ending

@@ -12,7 +12,7 @@ import pytest
 
 from foliot import Foliot
 from foliot.domain.events import EventKind
-from foliot.domain.logs import LogEnd, LogState
+from foliot.domain.run.logs import LogEnd, LogState
 from foliot.testing.invariants import check_invariants
 
 ROOT = Path(__file__).parents[2]

@@ -8,9 +8,9 @@ from msgspec import Struct
 
 from foliot.domain.ids import RunId, ScheduleUid, Token, WorkerId
 from foliot.domain.instant import Millis
-from foliot.domain.lease import Claim, Worker
-from foliot.domain.outcome import Cancelled, Failure, Interrupted, Lost, Outcome, Reason, Success
-from foliot.domain.run import Status
+from foliot.domain.run.lease import Claim, Worker
+from foliot.domain.run.outcome import Cancelled, Failure, Interrupted, Lost, Outcome, Reason, Success
+from foliot.domain.run.run import Status
 from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.ports.runs import RunFilter
 from foliot.ports.work import Claimed

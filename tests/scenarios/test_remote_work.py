@@ -9,11 +9,11 @@ import pytest
 from foliot.adapters.queue.storage import StorageQueue
 from foliot.domain.ids import IdSource, JobId, RunId, Token
 from foliot.domain.instant import SECOND, Millis
-from foliot.domain.launch import launch_job
-from foliot.domain.logs import LogChunk
-from foliot.domain.outcome import Cancelled, Failure, Interrupted, Lost, Outcome, Reason, Success, TimedOut
-from foliot.domain.retry import Retry
-from foliot.domain.run import Status
+from foliot.domain.run.logs import LogChunk
+from foliot.domain.run.outcome import Cancelled, Failure, Interrupted, Lost, Outcome, Reason, Success, TimedOut
+from foliot.domain.run.retry import Retry
+from foliot.domain.run.run import Status
+from foliot.domain.schedule.tick_run import launch_job
 from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.domain.workflow.jobs import jobs_of
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec

@@ -14,8 +14,8 @@ import pytest
 
 from foliot.adapters.storage.sqlite import SqliteStorage
 from foliot.domain.instant import SECOND, Instant, from_datetime
-from foliot.domain.run import Status
-from foliot.domain.schedule import ScheduleSpec, ScheduleType
+from foliot.domain.run.run import Status
+from foliot.domain.schedule.schedule import ScheduleSpec, ScheduleType
 from foliot.domain.workflow.conditions import Result
 from foliot.ports.clock import Clock
 from foliot.ports.storage import Storage

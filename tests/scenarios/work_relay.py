@@ -15,8 +15,8 @@ from msgspec.json import Decoder, encode
 
 from foliot.domain.ids import DefinitionId, RunId, Token, WorkerId
 from foliot.domain.instant import Instant, Millis
-from foliot.domain.lease import Finish, Renewal, Worker
-from foliot.domain.logs import LogChunk
+from foliot.domain.run.lease import Finish, Renewal, Worker
+from foliot.domain.run.logs import LogChunk
 from foliot.ports.topic import Topic
 from foliot.ports.work import Claimed, Exchanged, Work
 

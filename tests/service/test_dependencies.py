@@ -8,7 +8,7 @@ import pytest
 
 from foliot import Foliot, current_run
 from foliot.domain.ids import JobId
-from foliot.domain.job import JobSpec
+from foliot.domain.job.job import JobSpec
 from foliot.domain.workflow.conditions import Condition
 from foliot.domain.workflow.spec import Edge
 from foliot.errors import CycleDetected, InvalidJob, InvalidRun, NotFound

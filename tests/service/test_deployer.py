@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from foliot.adapters.storage.sqlite import SqliteStorage
-from foliot.domain.deployment import Action, Declared
+from foliot.domain.deploy.deployment import Action, Declared
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import IdSource, JobId, ScheduleId
 from foliot.domain.instant import HOUR
-from foliot.domain.job import JobSpec
-from foliot.domain.schedule import ScheduleSpec, ScheduleType
-from foliot.domain.tick import TickOutcome, TickReason
+from foliot.domain.job.job import JobSpec
+from foliot.domain.schedule.schedule import ScheduleSpec, ScheduleType
+from foliot.domain.schedule.tick import TickOutcome, TickReason
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.errors import FoliotError, InvalidSchedule, InvalidWorkflow, NotFound, OwnedElsewhere
 from foliot.ports.runs import RunFilter

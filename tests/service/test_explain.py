@@ -6,10 +6,10 @@ import pytest
 
 from foliot.domain.ids import JobId, RunId, WorkerId
 from foliot.domain.instant import to_datetime
-from foliot.domain.job import Job, Options
-from foliot.domain.lease import Worker, WorkerState
-from foliot.domain.retry import Retry
-from foliot.domain.run import Run, Status
+from foliot.domain.job.job import Job, Options
+from foliot.domain.run.lease import Worker, WorkerState
+from foliot.domain.run.retry import Retry
+from foliot.domain.run.run import Run, Status
 from foliot.domain.workflow.conditions import Result
 from foliot.domain.workflow.execution import Execution, StepRecord
 from foliot.domain.workflow.progress import StepState

@@ -11,7 +11,7 @@ import pytest
 
 from foliot import Foliot, current_run
 from foliot.domain.ids import JobId
-from foliot.domain.job import JobSpec
+from foliot.domain.job.job import JobSpec
 from foliot.domain.workflow.plan import definition_of
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.errors import InvalidInput

@@ -14,11 +14,11 @@ import pytest
 from foliot.adapters.storage.postgres import open_postgres
 from foliot.adapters.storage.sqlite import SqliteStorage
 from foliot.domain.audit import Fault, Finding
-from foliot.domain.firing import Tempo
 from foliot.domain.ids import JobId
 from foliot.domain.instant import DAY, HOUR, MINUTE, SECOND, Instant, Millis, later
-from foliot.domain.schedule import Catchup, Overlap
-from foliot.domain.tick import JitterMode
+from foliot.domain.schedule.firing import SchedulerSettings
+from foliot.domain.schedule.schedule import Catchup, Overlap
+from foliot.domain.schedule.tick import JitterMode
 from foliot.errors import RowUnreadable
 from foliot.service.queries import verify as verifying
 from foliot.service.queries.verify import verify, verify_rows
@@ -159,7 +159,7 @@ async def full(scene: Scene) -> None:
     await scene.schedule(every(60, catchup=Catchup.ONCE, overlap=Overlap.QUEUE))
     await scene.fire_after(MINUTE)
     scene.clock.advance(3 * HOUR)
-    await scene.fire(Tempo(max_waiting=0))
+    await scene.fire(SchedulerSettings(max_waiting=0))
 
 
 async def deleted(scene: Scene) -> None:

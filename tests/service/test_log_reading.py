@@ -7,8 +7,8 @@ import pytest
 
 from foliot.domain.ids import Token
 from foliot.domain.instant import DAY, HOUR
-from foliot.domain.lease import Claim, Finish
-from foliot.domain.logs import Closing, LogEnd, LogState, Stream, closing_line, cut_line, given_back_line
+from foliot.domain.run.lease import Claim, Finish
+from foliot.domain.run.logs import Closing, LogEnd, LogState, Stream, closing_line, cut_line, given_back_line
 from foliot.errors import (
     FoliotError,
     NotFound,

@@ -4,7 +4,7 @@ import pytest
 
 from foliot.domain.ids import ScheduleId
 from foliot.domain.instant import MINUTE
-from foliot.domain.schedule import ScheduleSpec
+from foliot.domain.schedule.schedule import ScheduleSpec
 from foliot.errors import InvalidInput, InvalidSchedule
 from foliot.service.commands.schedules import ScheduleService
 from foliot.service.services import Services

@@ -12,7 +12,7 @@ from foliot.adapters.storage.postgres import open_postgres
 from foliot.adapters.storage.sqlite import SqliteStorage
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId
-from foliot.domain.job import Job, JobSpec
+from foliot.domain.job.job import Job, JobSpec
 from foliot.domain.workflow.spec import Step, WorkflowSpec
 from foliot.errors import InvalidJob, InvalidWorkflow, RowUnreadable
 from foliot.ports.storage import Storage

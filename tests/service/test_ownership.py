@@ -3,8 +3,8 @@
 import pytest
 
 from foliot.domain.ids import JobId, ScheduleId
-from foliot.domain.job import JobSpec
-from foliot.domain.schedule import ScheduleSpec, ScheduleType
+from foliot.domain.job.job import JobSpec
+from foliot.domain.schedule.schedule import ScheduleSpec, ScheduleType
 from foliot.errors import NotFound, OwnedElsewhere
 from foliot.service.services import Services
 

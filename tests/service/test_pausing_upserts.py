@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from foliot import Foliot
-from foliot.domain.schedule import Schedule
+from foliot.domain.schedule.schedule import Schedule
 from foliot.errors import InvalidSchedule
 from foliot.ports.definitions import NewSchedule
 from foliot.testing.inline import InlineEngine

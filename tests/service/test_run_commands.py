@@ -7,10 +7,10 @@ import pytest
 
 from foliot.domain.ids import JobId
 from foliot.domain.instant import MINUTE
-from foliot.domain.job import JobSpec
-from foliot.domain.lease import CancelAnswer
-from foliot.domain.mark import MarkAnswer
-from foliot.domain.run import Status
+from foliot.domain.job.job import JobSpec
+from foliot.domain.run.lease import CancelAnswer
+from foliot.domain.run.mark import MarkAnswer
+from foliot.domain.run.run import Status
 from foliot.errors import InvalidRun, NotFound
 from foliot.ports.runs import RunFilter
 from foliot.service.commands.runs import RunRequest

@@ -11,7 +11,7 @@ from foliot import Foliot
 from foliot.domain.ids import ScheduleId
 from foliot.domain.input.schedule import read_schedule
 from foliot.domain.instant import DAY, Instant, to_datetime
-from foliot.domain.schedule import ScheduleSpec
+from foliot.domain.schedule.schedule import ScheduleSpec
 from foliot.errors import InvalidInput, InvalidSchedule, NotFound, OwnedElsewhere
 from foliot.service.queries.verify import verify
 from foliot.service.services import Services

@@ -6,10 +6,10 @@ from pathlib import Path
 import apsw
 import pytest
 
-from foliot.domain.deployment import Declared
+from foliot.domain.deploy.deployment import Declared
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.instant import MINUTE
-from foliot.domain.job import JobSpec
+from foliot.domain.job.job import JobSpec
 from foliot.errors import RowUnreadable
 from foliot.interfaces.cli.words import schedule_state
 from foliot.ports.storage import Storage

@@ -8,8 +8,8 @@ import pytest
 
 from foliot.domain.ids import RunId
 from foliot.domain.instant import DAY, Instant
-from foliot.domain.lease import CancelAnswer
-from foliot.domain.mark import MarkAnswer
+from foliot.domain.run.lease import CancelAnswer
+from foliot.domain.run.mark import MarkAnswer
 from foliot.errors import RowUnreadable
 from foliot.ports.runs import RunFilter
 from foliot.ports.storage import Storage

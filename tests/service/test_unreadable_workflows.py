@@ -8,11 +8,11 @@ from typing import Any
 import apsw
 import pytest
 
-from foliot.domain.deployment import Declared
+from foliot.domain.deploy.deployment import Declared
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.instant import Instant
-from foliot.domain.job import JobSpec
-from foliot.domain.run import Status
+from foliot.domain.job.job import JobSpec
+from foliot.domain.run.run import Status
 from foliot.domain.workflow.dependencies import EDGES
 from foliot.domain.workflow.spec import Step, WorkflowSpec
 from foliot.errors import InvalidRun, RowUnreadable

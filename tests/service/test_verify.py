@@ -14,8 +14,8 @@ from foliot.adapters.storage.sqlite import SqliteStorage
 from foliot.domain.audit import Fault
 from foliot.domain.ids import RunId, ScheduleId
 from foliot.domain.instant import HOUR, MINUTE, SECOND, Instant, later
-from foliot.domain.schedule import Overlap
-from foliot.domain.tick import tick_key
+from foliot.domain.schedule.schedule import Overlap
+from foliot.domain.schedule.tick import tick_key
 from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.service.queries import verify as verifying
 from foliot.service.queries.verify import Report, verify

@@ -8,10 +8,10 @@ import pytest
 
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.instant import MINUTE, SECOND, to_datetime
-from foliot.domain.lease import Claim, Finish
-from foliot.domain.run import Run
-from foliot.domain.schedule import ScheduleSpec
-from foliot.domain.tick import TickOutcome, TickReason, tick_key
+from foliot.domain.run.lease import Claim, Finish
+from foliot.domain.run.run import Run
+from foliot.domain.schedule.schedule import ScheduleSpec
+from foliot.domain.schedule.tick import TickOutcome, TickReason, tick_key
 from foliot.ports.queries import OverviewLimits
 from foliot.service.queries.documents import as_json
 from foliot.service.queries.job_view import view_job

@@ -11,7 +11,7 @@ from foliot import Foliot, Workflow
 from foliot.adapters.storage.sqlite import SqliteStorage
 from foliot.domain.ids import IdSource, JobId
 from foliot.domain.instant import MINUTE, to_datetime
-from foliot.domain.job import JobSpec
+from foliot.domain.job.job import JobSpec
 from foliot.errors import InvalidDocument, InvalidJob, InvalidSchedule, NotFound, OwnedElsewhere
 from foliot.service.commands.workflows import DeployedWorkflow
 from foliot.service.services import Services

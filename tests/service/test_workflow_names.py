@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from foliot import Foliot
-from foliot.domain.deployment import Declared
+from foliot.domain.deploy.deployment import Declared
 from foliot.domain.ids import JobId
-from foliot.domain.job import JobSpec
+from foliot.domain.job.job import JobSpec
 from foliot.domain.workflow.checking import names_borne, possible_rivals
 from foliot.domain.workflow.spec import Approval, Step, WorkflowSpec
 from foliot.errors import InvalidInput, InvalidWorkflow

@@ -12,9 +12,9 @@ from foliot.adapters.storage.sqlite import SqliteStorage
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId, Token
 from foliot.domain.instant import HOUR, LATEST, MINUTE, SECOND, Instant, later
-from foliot.domain.run import Run, Status
-from foliot.domain.schedule import Catchup, Overlap, ScheduleSpec
-from foliot.domain.tick import PlannedTick, TickOutcome, TickReason, TickRecord
+from foliot.domain.run.run import Run, Status
+from foliot.domain.schedule.schedule import Catchup, Overlap, ScheduleSpec
+from foliot.domain.schedule.tick import PlannedTick, TickOutcome, TickReason, TickRecord
 from foliot.ports.schedules import Ledger
 from foliot.testing.builders import every, failed, retention, succeeded, to_retry
 from foliot.testing.clock import START, VirtualClock

@@ -11,10 +11,10 @@ from foliot.adapters.storage.sqlite import SqliteStorage
 from foliot.domain.events import Event, EventKind
 from foliot.domain.ids import JobId, RunId, Token
 from foliot.domain.instant import MINUTE, SECOND, later
-from foliot.domain.lease import Claim
-from foliot.domain.retry import Retry
-from foliot.domain.run import NewRun, Status
-from foliot.domain.schedule import Overlap
+from foliot.domain.run.lease import Claim
+from foliot.domain.run.retry import Retry
+from foliot.domain.run.run import NewRun, Status
+from foliot.domain.schedule.schedule import Overlap
 from foliot.domain.tree.tree import Tree
 from foliot.domain.workflow.conditions import Condition, Result
 from foliot.domain.workflow.execution import StepRecord

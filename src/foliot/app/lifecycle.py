@@ -14,8 +14,8 @@ from foliot.app.background import Background, run_through, same_loop, wait_on
 from foliot.app.loop_binding import LoopBinding, already_open, still_in_use, wrong_loop
 from foliot.app.registry import Registry
 from foliot.domain.defaults import DEFAULT_STORAGE
-from foliot.domain.deployment import Declared
-from foliot.domain.launch import LAUNCH_JOB, LAUNCH_SPEC
+from foliot.domain.deploy.deployment import Declared
+from foliot.domain.schedule.tick_run import LAUNCH_JOB, LAUNCH_SPEC
 from foliot.domain.workflow.jobs import jobs_of_all
 from foliot.engine.node import Node
 from foliot.engine.settings import Settings
@@ -24,8 +24,8 @@ from foliot.ports.launcher import RunLauncher, ask
 from foliot.service.commands.launcher import ServiceLauncher
 from foliot.service.services import Services
 from foliot.wiring import (
-    EVERYTHING,
-    Reach,
+    UNRESTRICTED,
+    RunnerPolicy,
     build_node,
     build_runners,
     node_label,
@@ -197,10 +197,10 @@ class Application(Registry):
         """Whether the application has a launcher of its own for ticks of workflows."""
         return self._launcher is not None
 
-    async def node(self, settings: Settings | None = None, reach: Reach = EVERYTHING) -> Node:
+    async def node(self, settings: Settings | None = None, policy: RunnerPolicy = UNRESTRICTED) -> Node:
         """The scheduler and worker of this process, not yet started."""
         chosen = settings or Settings(label=node_label())
-        runners = build_runners(self._functions, self.launcher, chosen.slots, reach)
+        runners = build_runners(self._functions, self.launcher, chosen.slots, policy)
         services = await self.open()
         node = build_node(services, runners, chosen, self._launcher, self.listeners.listen(services.workflows))
         self._nodes.add(node)

@@ -9,10 +9,10 @@ from foliot.domain.input.job import job_options
 from foliot.domain.input.schedule import read_schedule
 from foliot.domain.input.timing import Moment, Span
 from foliot.domain.input.words import text
-from foliot.domain.job import JobSpec, Options, overlay
-from foliot.domain.kinds import KINDS
-from foliot.domain.kinds.http import read_command, read_statuses
-from foliot.domain.schedule import BEGINNING_OF_TIME, ScheduleSpec, check_schedule
+from foliot.domain.job.job import JobSpec, Options, overlay
+from foliot.domain.job.kinds import KINDS
+from foliot.domain.job.kinds.http import read_command, read_statuses
+from foliot.domain.schedule.schedule import BEGINNING_OF_TIME, ScheduleSpec, check_schedule
 from foliot.domain.workflow.builder import StepBuilder, Workflow, whole_workflow
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.errors import InvalidJob, InvalidSchedule, shown

@@ -12,10 +12,10 @@ from foliot.config.schedules import NamedSchedule
 from foliot.config.schema import Fields, Found, Reading
 from foliot.config.steps import UNREADABLE
 from foliot.config.workflows import FileWorkflow, WorkflowReader, report_problems
-from foliot.domain.deployment import FILE, Declared
+from foliot.domain.deploy.deployment import FILE, Declared
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId
-from foliot.domain.job import JobSpec
+from foliot.domain.job.job import JobSpec
 from foliot.domain.workflow.checking import step_job_id
 from foliot.domain.workflow.graph import MOST_CYCLES, find_cycles
 from foliot.domain.workflow.jobs import GRAPH

@@ -8,12 +8,12 @@ from foliot.config.expansion import has_variables
 from foliot.config.keys import DESCRIPTION, OF_KINDS, OPTIONS
 from foliot.config.kinds import Kind
 from foliot.config.schema import Fields, Found, Key, Reading
-from foliot.domain.deployment import FILE
+from foliot.domain.deploy.deployment import FILE
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId
 from foliot.domain.input.job import job_options
-from foliot.domain.job import JobSpec, Options, check_name, overlay
-from foliot.domain.kinds.agent import ARGS as AGENT_ARGS
+from foliot.domain.job.job import JobSpec, Options, check_name, overlay
+from foliot.domain.job.kinds.agent import ARGS as AGENT_ARGS
 from foliot.errors import InvalidInput, Place
 
 _MAY_BE_SECRET: Final = frozenset({"url", "body", "json", "payload", "cli", "prompt_args"})

@@ -20,7 +20,7 @@ from foliot.config.problems import Problems
 from foliot.config.readers import TEXTS
 from foliot.config.schema import Key, Reading, Schema
 from foliot.domain.instant import Instant
-from foliot.domain.payload import MAX_LEVELS, check_depth
+from foliot.domain.run.payload import MAX_LEVELS, check_depth
 from foliot.errors import InvalidInput, Place
 
 MAX_BYTES: Final = 16 << 20

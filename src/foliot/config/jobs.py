@@ -12,8 +12,8 @@ from foliot.config.schedules import NamedSchedule, distinct, job_schedules
 from foliot.config.schema import Fields, Reading
 from foliot.config.specs import job_spec
 from foliot.domain.ids import JobId
-from foliot.domain.job import JobSpec, Options
-from foliot.domain.schedule import Overlap
+from foliot.domain.job.job import JobSpec, Options
+from foliot.domain.schedule.schedule import Overlap
 
 _KEPT: Final = ("id", "was", "depends_on")
 _MAX_CONCURRENT: Final = 1

@@ -34,11 +34,11 @@ from foliot.config.settings import ROLES, EventLoop, LogFormat, LogLevel, Mode
 from foliot.domain.cron import DomDow, Dst
 from foliot.domain.gate.spec import MAX_WINDOW, Action, WindowKind
 from foliot.domain.instant import SECOND
-from foliot.domain.job import Delivery
-from foliot.domain.kinds.http import read_statuses
-from foliot.domain.output import OutputMode
-from foliot.domain.schedule import Catchup, Overlap
-from foliot.domain.tick import JitterMode
+from foliot.domain.job.job import Delivery
+from foliot.domain.job.kinds.http import read_statuses
+from foliot.domain.run.output import OutputMode
+from foliot.domain.schedule.schedule import Catchup, Overlap
+from foliot.domain.schedule.tick import JitterMode
 from foliot.domain.workflow.spec import Answer, StepOverlap
 
 _DAY: Final = 86_400
@@ -48,7 +48,7 @@ _PAUSED: Final = {"paused": "Pausing is not part of a definition. Use: foliot pa
 
 # -- sections
 
-TEMPO: Final = (
+SCHEDULER: Final = (
     Key("tick_ms", whole(10, 60_000), "tick"),
     Key("lookahead_ms", whole(0, _DAY * 1_000), "lookahead"),
     Key("grace_sec", span(0, _DAY), "grace", aliases=("misfire_grace_sec",)),
@@ -82,7 +82,7 @@ NODE: Final = (
     Key("log_format", one_of(get_args(LogFormat))),
     Key("log_level", one_of(get_args(LogLevel))),
 )
-SERVER: Final = Schema(*NODE, *TEMPO, *SERVER_DEFAULTS, *WEB)
+SERVER: Final = Schema(*NODE, *SCHEDULER, *SERVER_DEFAULTS, *WEB)
 STORAGE: Final = Schema(Key("url", TEXT), Key("data_dir", TEXT), Key("db_path", TEXT), Key("log_dir", TEXT))
 QUEUE: Final = Schema(Key("url", TEXT))
 RETENTION: Final = Schema(

@@ -7,7 +7,7 @@ import msgspec
 
 from foliot.config.keys import GATE_ALIAS, GATE_KIND, HOMES, INNER_KIND, KIND_KEYS, LATER_KINDS, OF_KINDS
 from foliot.config.schema import Fields, Found, Reading
-from foliot.domain.kinds import ALIASES
+from foliot.domain.job.kinds import ALIASES
 from foliot.errors import suggest
 
 OF_JOBS: Final = (*KIND_KEYS, GATE_KIND, *LATER_KINDS)

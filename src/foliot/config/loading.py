@@ -55,7 +55,7 @@ def _configuration(files: Files, reading: Reading) -> Configuration:
     main = files.documents[:1]
     fields = {name: _section(name, main, reading) for name in SECTIONS}
     server = server_settings(fields["server"], reading)
-    reading.allowance = server.allowance
+    reading.sandbox_policy = server.sandbox_policy
     sources = Sources(
         jobs=_tables(files.documents, "jobs", reading),
         workflows=_tables(files.documents, "workflows", reading),

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from foliot.config.expansion import Variable
 from foliot.domain.input.timing import LARGEST_NUMBER, span_in_words
-from foliot.domain.payload import encode_payload
+from foliot.domain.run.payload import encode_payload
 from foliot.domain.workflow.conditions import TRIGGER_RULES, Condition
 from foliot.errors import InvalidInput, shown, suggest
 

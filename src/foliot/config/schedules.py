@@ -19,11 +19,11 @@ from foliot.config.keys import (
     WORKFLOW_SCHEDULE,
 )
 from foliot.config.schema import Fields, Found, Reading, Schema
-from foliot.domain.deployment import FILE
+from foliot.domain.deploy.deployment import FILE
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.input.schedule import read_schedule
-from foliot.domain.job import LONGEST_NAME
-from foliot.domain.schedule import (
+from foliot.domain.job.job import LONGEST_NAME
+from foliot.domain.schedule.schedule import (
     BEGINNING_OF_TIME,
     Catchup,
     Overlap,

@@ -7,8 +7,8 @@ from foliot.config.document import Node
 from foliot.config.expansion import Expansion, may_hold_variables
 from foliot.config.problems import Problems
 from foliot.config.readers import Reader
-from foliot.domain.allowance import ANYTHING
 from foliot.domain.instant import Instant
+from foliot.domain.job.sandbox_policy import ANYTHING
 from foliot.errors import InvalidInput, Place, suggest
 
 
@@ -101,7 +101,7 @@ class Reading:
         self.environ = environ
         self.problems = problems
         self.now = now
-        self.allowance = ANYTHING
+        self.sandbox_policy = ANYTHING
         """What [server] allows jobs, once that has been read."""
         self._expansion = Expansion(environ, problems)
         self._expands = expands

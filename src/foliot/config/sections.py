@@ -9,7 +9,7 @@ from urllib.parse import quote
 from msgspec.structs import replace
 
 from foliot.config.document import Node
-from foliot.config.keys import NODE, RETENTION, TEMPO, WEB
+from foliot.config.keys import NODE, RETENTION, SCHEDULER, WEB
 from foliot.config.schema import Fields, Reading
 from foliot.config.settings import (
     OutboundSettings,
@@ -19,10 +19,10 @@ from foliot.config.settings import (
 )
 from foliot.domain.defaults import DEFAULT_STORAGE
 from foliot.domain.file_url import parse_file_url
-from foliot.domain.firing import Tempo
 from foliot.domain.instant import from_timedelta
-from foliot.domain.job import check_name
-from foliot.domain.outbound import read_allowed
+from foliot.domain.job.job import check_name
+from foliot.domain.outbound.policy import read_allowed
+from foliot.domain.schedule.firing import SchedulerSettings
 from foliot.errors import InvalidInput, suggest
 
 SCHEMES: Final = ("sqlite", "postgresql", "postgres")
@@ -42,7 +42,7 @@ def server_settings(fields: Fields, reading: Reading) -> ServerSettings:
         if fields.value(name) == []:
             reading.problems.error(fields[name].place, f"{name} must not be empty", "Name one, or leave it out.")
     return ServerSettings(
-        tempo=replace(Tempo(), **_values(fields.fill(TEMPO))),
+        scheduler=replace(SchedulerSettings(), **_values(fields.fill(SCHEDULER))),
         **_values(fields.fill((*NODE, *WEB))),
     )
 

@@ -5,12 +5,12 @@ from typing import Final, Literal, NamedTuple
 
 from msgspec import Struct
 
-from foliot.domain.allowance import Allowance
 from foliot.domain.defaults import DEFAULT_STORAGE
-from foliot.domain.deployment import Declared
-from foliot.domain.firing import Tempo
+from foliot.domain.deploy.deployment import Declared
 from foliot.domain.instant import DAY, MINUTE, SECOND, Millis
-from foliot.domain.job import DEFAULT_QUEUE
+from foliot.domain.job.job import DEFAULT_QUEUE
+from foliot.domain.job.sandbox_policy import SandboxPolicy
+from foliot.domain.schedule.firing import SchedulerSettings
 from foliot.errors import Problem, Severity
 
 Mode = Literal["production", "development"]
@@ -30,7 +30,7 @@ class ServerSettings(Struct, frozen=True, kw_only=True):
     roles: tuple[str, ...] = ROLES
     queues: tuple[str, ...] = (DEFAULT_QUEUE,)
     slots: int = 100
-    tempo: Tempo = Tempo()
+    scheduler: SchedulerSettings = SchedulerSettings()
     lease: Millis = MINUTE
     poll: Millis = SECOND
     drain: Millis = Millis(30 * SECOND)
@@ -50,8 +50,8 @@ class ServerSettings(Struct, frozen=True, kw_only=True):
     session_secret: str = ""
 
     @property
-    def allowance(self) -> Allowance:
-        return Allowance.of(users=self.allow_users, modules=self.allow_modules)
+    def sandbox_policy(self) -> SandboxPolicy:
+        return SandboxPolicy.of(users=self.allow_users, modules=self.allow_modules)
 
 
 class QueueSettings(Struct, frozen=True, kw_only=True):

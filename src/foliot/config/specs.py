@@ -11,9 +11,9 @@ from msgspec.structs import fields as struct_fields
 from foliot.config.document import Node
 from foliot.config.keys import KIND_KEYS, NOTICES
 from foliot.config.schema import Fields, Found, Reading
-from foliot.domain.kinds import KINDS, check_spec
-from foliot.domain.kinds.agent import ARGS as AGENT_ARGS
-from foliot.domain.kinds.http import read_command
+from foliot.domain.job.kinds import KINDS, check_spec
+from foliot.domain.job.kinds.agent import ARGS as AGENT_ARGS
+from foliot.domain.job.kinds.http import read_command
 from foliot.errors import InvalidInput, InvalidJob, Place
 
 _GIVEN: Final = {
@@ -124,7 +124,7 @@ def _check(kind: str, spec: Mapping[str, Any], fields: Fields, main: Found | Nod
     """Where something is wrong, what that is field by field, so that all of it is said."""
     try:
         check_spec(kind, spec)
-        reading.allowance.check(user=spec.get("user"), call=spec.get("call"))
+        reading.sandbox_policy.check(user=spec.get("user"), call=spec.get("call"))
     except InvalidInput as error:
         if _check_each(kind, spec, fields, main, reading):
             names = {key.field: key.name for key in KIND_KEYS[kind]}

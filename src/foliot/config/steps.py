@@ -14,8 +14,8 @@ from foliot.config.specs import job_spec
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId
 from foliot.domain.instant import from_timedelta
-from foliot.domain.job import JobSpec
-from foliot.domain.kinds import check_spec
+from foliot.domain.job.job import JobSpec
+from foliot.domain.job.kinds import check_spec
 from foliot.domain.workflow.checking import TEMPLATED, step_job_id
 from foliot.domain.workflow.spec import Answer, Approval, Step, StepOverlap
 from foliot.errors import InvalidInput, Place

@@ -17,8 +17,8 @@ from foliot.config.schema import Fields, Reading
 from foliot.config.workflows import FileWorkflow, WorkflowReader, report_problems
 from foliot.domain.ids import JobId
 from foliot.domain.instant import Instant
-from foliot.domain.job import JobSpec
-from foliot.domain.payload import MAX_LEVELS, check_depth
+from foliot.domain.job.job import JobSpec
+from foliot.domain.run.payload import MAX_LEVELS, check_depth
 from foliot.domain.secrets import HIDDEN, is_hidden
 from foliot.domain.workflow.checking import step_job_id
 from foliot.domain.workflow.document import WorkflowDocument

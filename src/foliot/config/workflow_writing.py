@@ -13,9 +13,9 @@ from foliot.config.schema import Key
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import ScheduleId
 from foliot.domain.instant import SECOND, Instant, Millis, to_iso
-from foliot.domain.job import JobSpec, Options
-from foliot.domain.kinds.agent import ARGS as AGENT_ARGS
-from foliot.domain.schedule import ScheduleSpec, ScheduleType
+from foliot.domain.job.job import JobSpec, Options
+from foliot.domain.job.kinds.agent import ARGS as AGENT_ARGS
+from foliot.domain.schedule.schedule import ScheduleSpec, ScheduleType
 from foliot.domain.secrets import public_value
 from foliot.domain.workflow.facts import OutputTest
 from foliot.domain.workflow.spec import ON_SUCCESS, Approval, Edge, Step, StepOverlap, WorkflowSpec

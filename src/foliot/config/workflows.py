@@ -10,9 +10,9 @@ from foliot.config.keys import EXECUTION, WORKFLOW, WORKFLOW_DEFAULTS
 from foliot.config.schedules import NamedSchedule, distinct, workflow_schedules
 from foliot.config.schema import Fields, Reading
 from foliot.config.steps import Around, FileStep, StepReader
-from foliot.domain.deployment import FILE
+from foliot.domain.deploy.deployment import FILE
 from foliot.domain.ids import JobId
-from foliot.domain.job import JobSpec
+from foliot.domain.job.job import JobSpec
 from foliot.domain.workflow.checking import check_workflow, doubts_about, step_job_id
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.domain.workflow.start import read_params

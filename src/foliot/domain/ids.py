@@ -24,7 +24,7 @@ Token = NewType("Token", int)
 """Identifies one grant of one lease. Never used twice, strictly rising: the fence against former holders."""
 
 DefinitionId = NewType("DefinitionId", str)
-"""Identifies what a run is to do (`domain.definition`). The same id never means two things."""
+"""Identifies what a run is to do (`domain.job.definition`). The same id never means two things."""
 
 ID_LENGTH: Final = 26
 _ENTROPY_BITS: Final = 80

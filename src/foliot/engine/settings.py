@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from foliot.domain.firing import Launcher, Tempo
 from foliot.domain.ids import IdSource
 from foliot.domain.instant import SECOND, Millis
+from foliot.domain.schedule.firing import Launcher, SchedulerSettings
 from foliot.domain.tree.kind import TreeKind
 from foliot.engine.coordinator.progress import ProgressListener, ignore_progress
 from foliot.engine.scheduler.janitor import RETENTION
@@ -37,7 +37,7 @@ class Settings:
     roles: Collection[Role] = tuple(Role)
     queues: tuple[str, ...] = ("default",)
     slots: int = 100
-    tempo: Tempo = field(default_factory=Tempo)
+    scheduler: SchedulerSettings = field(default_factory=SchedulerSettings)
     lease: Millis = LEASE
     poll: Millis = SECOND
     drain: Millis = DRAIN

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from foliot.domain.ids import ScheduleId, ScheduleUid
-from foliot.domain.schedule import ScheduleSpec
+from foliot.domain.schedule.schedule import ScheduleSpec
 from foliot.domain.workflow.spec import WorkflowSpec
 
 

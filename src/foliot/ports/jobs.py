@@ -5,7 +5,7 @@ from typing import Protocol
 
 from foliot.domain.ids import JobId
 from foliot.domain.instant import Instant
-from foliot.domain.job import Job, JobSpec
+from foliot.domain.job.job import Job, JobSpec
 
 
 class JobStore(Protocol):

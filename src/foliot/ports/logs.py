@@ -5,7 +5,7 @@ from typing import NamedTuple, Protocol
 
 from foliot.domain.ids import RunId, Token
 from foliot.domain.instant import Instant
-from foliot.domain.logs import LogChunk
+from foliot.domain.run.logs import LogChunk
 
 
 class LogSummary(NamedTuple):

@@ -13,11 +13,11 @@ from typing import NamedTuple, Protocol
 from foliot.domain.gate.decision import Decision
 from foliot.domain.ids import JobId, RunId, ScheduleId
 from foliot.domain.instant import Instant
-from foliot.domain.job import Job
-from foliot.domain.lease import WorkerState
-from foliot.domain.run import AttemptRecord, Run
-from foliot.domain.run_reference import RunReference
-from foliot.domain.schedule import Revision, Schedule
+from foliot.domain.job.job import Job
+from foliot.domain.run.lease import WorkerState
+from foliot.domain.run.reference import RunReference
+from foliot.domain.run.run import AttemptRecord, Run
+from foliot.domain.schedule.schedule import Revision, Schedule
 from foliot.domain.workflow.execution import Execution, StepRecord
 from foliot.domain.workflow.start import Told
 from foliot.errors import RowUnreadable

@@ -7,9 +7,9 @@ from msgspec import Struct
 
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
-from foliot.domain.logs import Stream
-from foliot.domain.outcome import Failure, Success
-from foliot.domain.run import Tick
+from foliot.domain.run.logs import Stream
+from foliot.domain.run.outcome import Failure, Success
+from foliot.domain.run.run import Tick
 
 
 class LogSink(Protocol):

@@ -8,10 +8,10 @@ from msgspec import Struct
 from foliot.domain.gate.decision import End, Gated, Passed, Postponed, Sight
 from foliot.domain.ids import JobId, RunId, ScheduleId
 from foliot.domain.instant import Instant
-from foliot.domain.lease import CancelAnswer
-from foliot.domain.mark import Marked
-from foliot.domain.outcome import Reason
-from foliot.domain.run import AttemptRecord, Ended, NewRun, Run, Status
+from foliot.domain.run.lease import CancelAnswer
+from foliot.domain.run.mark import Marked
+from foliot.domain.run.outcome import Reason
+from foliot.domain.run.run import AttemptRecord, Ended, NewRun, Run, Status
 
 
 class Created(Struct, frozen=True, gc=False):
@@ -90,7 +90,7 @@ class RunStore(Protocol):
         ...
 
     async def mark(self, marks: Mapping[RunId, RunId], *, at: Instant | None = None) -> dict[RunId, Marked]:
-        """Let runs count as successes, reason `marked` (see `domain.mark`).
+        """Let runs count as successes, reason `marked` (see `domain.run.mark`).
 
         Each run is given with the id of the run that is to stand for it, used only where one must. It has the job,
         payload and options of the one it stands for and the trigger `mark:<run id>`. Marking twice is marking once.

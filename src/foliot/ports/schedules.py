@@ -3,12 +3,12 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from foliot.domain.firing import DueSchedule, Firing
 from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
-from foliot.domain.job import Job
-from foliot.domain.schedule import Pause, Revision, Schedule
-from foliot.domain.tick import PlannedTick, TickRecord
+from foliot.domain.job.job import Job
+from foliot.domain.schedule.firing import DueSchedule, Firing
+from foliot.domain.schedule.schedule import Pause, Revision, Schedule
+from foliot.domain.schedule.tick import PlannedTick, TickRecord
 from foliot.errors import RowUnreadable
 from foliot.ports.definitions import NewSchedule
 
@@ -60,7 +60,7 @@ class TickSight(NamedTuple):
 
 class ScheduleStore(Protocol):
     async def put(self, schedules: Sequence[NewSchedule], *, at: Instant | None = None) -> list[Schedule]:
-        """Create schedules, or edit those that exist by opening a revision (see `domain.edit`).
+        """Create schedules, or edit those that exist by opening a revision (see `domain.schedule.edit`).
 
         Saving an equal specification changes nothing. An edit never un-pauses. A row that cannot be read is mended by
         it: the revision that it was copied from says what it said.

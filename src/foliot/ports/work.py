@@ -10,11 +10,11 @@ import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from foliot.domain.definition import Definition
 from foliot.domain.ids import DefinitionId, RunId, Token, WorkerId
 from foliot.domain.instant import Instant, Millis
-from foliot.domain.lease import Claim, Finish, Renewal, Worker
-from foliot.domain.logs import LogChunk
+from foliot.domain.job.definition import Definition
+from foliot.domain.run.lease import Claim, Finish, Renewal, Worker
+from foliot.domain.run.logs import LogChunk
 from foliot.ports.topic import Topic
 
 

@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from foliot.domain.instant import Instant
-from foliot.domain.lease import ExpiredLease, WorkerState
+from foliot.domain.run.lease import ExpiredLease, WorkerState
 
 
 class WorkerStore(Protocol):

@@ -10,8 +10,8 @@ from datetime import datetime
 from functools import cached_property
 
 from foliot.domain.instant import SECOND, Instant, to_datetime
-from foliot.domain.job import Job
-from foliot.domain.run import Run, Status
+from foliot.domain.job.job import Job
+from foliot.domain.run.run import Run, Status
 from foliot.domain.workflow.conditions import Result, is_met
 from foliot.domain.workflow.execution import StepRecord
 from foliot.domain.workflow.graph import graph_of

@@ -7,7 +7,7 @@ from datetime import datetime
 
 import msgspec
 
-from foliot.domain.run import Status
+from foliot.domain.run.run import Status
 from foliot.domain.workflow.spec import Edge
 
 

@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapp
 from typing import Final, Protocol, TypeVar
 
 from foliot.domain.ids import JobId
-from foliot.domain.job import Job
-from foliot.domain.schedule import Schedule
+from foliot.domain.job.job import Job
+from foliot.domain.schedule.schedule import Schedule
 from foliot.errors import InvalidInput, RowUnreadable, shown
 from foliot.ports.executions import WorkflowVersion
 from foliot.ports.storage import Storage

@@ -1,8 +1,8 @@
 """Finding a run, an execution or a workflow by what a person writes, and errors that say what was probably meant."""
 
 from foliot.domain.ids import JobId
-from foliot.domain.run import Run
-from foliot.domain.run_reference import NewestRun, RunById, RunReference, read_reference
+from foliot.domain.run.reference import NewestRun, RunById, RunReference, read_reference
+from foliot.domain.run.run import Run
 from foliot.domain.workflow.execution import Execution
 from foliot.domain.workflow.spec import GRAPH
 from foliot.errors import FoliotError, InvalidInput, NotFound, suggest

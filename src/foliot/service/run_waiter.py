@@ -7,7 +7,7 @@ from typing import Final
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.input.timing import Span, millis
 from foliot.domain.instant import SECOND, Millis
-from foliot.domain.run import BEGUN, Run
+from foliot.domain.run.run import BEGUN, Run
 from foliot.errors import InvalidInput, NotFound, WaitTimeout, shown
 from foliot.ports.clock import Clock
 from foliot.ports.runs import RunFilter

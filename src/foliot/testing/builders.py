@@ -9,20 +9,20 @@ from typing import Any, Final
 
 from msgspec.json import encode
 
-from foliot.domain.definition import job_definition_id
-from foliot.domain.firing import Circumstances, DueSchedule, Firing, Tempo
 from foliot.domain.ids import IdSource, JobId, RunId, ScheduleId, ScheduleUid, Token, WorkerId
 from foliot.domain.instant import Instant, Millis
-from foliot.domain.job import DEFAULT_PROJECT, Job, JobSpec, Options
-from foliot.domain.launch import launch_job
-from foliot.domain.lease import Claim, Finish, Worker
-from foliot.domain.logs import LogChunk, Stream
-from foliot.domain.outcome import Cancelled, Failure, Interrupted, Lost, Outcome, Reason, Success
-from foliot.domain.planning import plan_firing
-from foliot.domain.retry import Retry
-from foliot.domain.run import NewRun, Tick
-from foliot.domain.schedule import Revision, ScheduleSpec, ScheduleType
-from foliot.domain.tick import TickOutcome, TickReason, TickRecord, tick_key
+from foliot.domain.job.definition import job_definition_id
+from foliot.domain.job.job import DEFAULT_PROJECT, Job, JobSpec, Options
+from foliot.domain.run.lease import Claim, Finish, Worker
+from foliot.domain.run.logs import LogChunk, Stream
+from foliot.domain.run.outcome import Cancelled, Failure, Interrupted, Lost, Outcome, Reason, Success
+from foliot.domain.run.retry import Retry
+from foliot.domain.run.run import NewRun, Tick
+from foliot.domain.schedule.catchup import plan_firing
+from foliot.domain.schedule.firing import DueSchedule, Firing, RoundContext, SchedulerSettings
+from foliot.domain.schedule.schedule import Revision, ScheduleSpec, ScheduleType
+from foliot.domain.schedule.tick import TickOutcome, TickReason, TickRecord, tick_key
+from foliot.domain.schedule.tick_run import launch_job
 from foliot.ports.definitions import NewSchedule
 from foliot.ports.upkeep import Retention
 from foliot.testing.clock import START
@@ -113,11 +113,15 @@ def a_due_schedule(spec: ScheduleSpec, *, since: Instant = START, **fields: Any)
 
 
 def fire(
-    due: DueSchedule, now: Instant, *, jobs: Mapping[JobId, Job] | None = None, tempo: Tempo | None = None
+    due: DueSchedule,
+    now: Instant,
+    *,
+    jobs: Mapping[JobId, Job] | None = None,
+    scheduler: SchedulerSettings | None = None,
 ) -> Firing:
     """Decide about a due schedule as the scheduler does."""
     known = {REPORT: a_job()} if jobs is None else jobs
-    return plan_firing(due, Circumstances(now, known, tempo or Tempo(), launch_job, iter(an_id, None)))
+    return plan_firing(due, RoundContext(now, known, scheduler or SchedulerSettings(), launch_job, iter(an_id, None)))
 
 
 def a_tick(

@@ -32,7 +32,7 @@ from foliot.adapters.storage.sqlite import SqliteStorage
 from foliot.app import Foliot
 from foliot.domain.ids import IdSource
 from foliot.domain.instant import DAY, LATEST, Instant, Millis, from_timedelta, later
-from foliot.domain.launch import launch_elsewhere, launch_job
+from foliot.domain.schedule.tick_run import launch_elsewhere, launch_job
 from foliot.engine.coordinator.role import CoordinatorRole
 from foliot.engine.loop import AT_ONCE, Duty
 from foliot.engine.node import build_worker

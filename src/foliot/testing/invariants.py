@@ -13,11 +13,11 @@ from foliot.domain.audit import audit
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId
 from foliot.domain.instant import LATEST, Instant, to_iso
-from foliot.domain.launch import SCHEDULE_TRIGGER
-from foliot.domain.run import AttemptRecord, Run, Status
-from foliot.domain.schedule import Overlap, ScheduleSpec
-from foliot.domain.tick import REASONS, TickOutcome, TickRecord
-from foliot.domain.timetable import Timetable
+from foliot.domain.run.run import AttemptRecord, Run, Status
+from foliot.domain.schedule.schedule import Overlap, ScheduleSpec
+from foliot.domain.schedule.tick import REASONS, TickOutcome, TickRecord
+from foliot.domain.schedule.tick_run import SCHEDULE_TRIGGER
+from foliot.domain.schedule.timetable import Timetable
 from foliot.domain.workflow.execution import Execution, StepRecord
 from foliot.ports.runs import RunFilter
 from foliot.ports.schedules import Ledger

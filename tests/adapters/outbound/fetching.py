@@ -1,9 +1,9 @@
 """One request, from its URL to the whole body."""
 
 from foliot.adapters.outbound.client import Outbound
-from foliot.domain.outbound import OPEN
-from foliot.domain.request import Request
-from foliot.domain.url import read_url
+from foliot.domain.outbound.policy import OPEN
+from foliot.domain.outbound.request import Request
+from foliot.domain.outbound.url import read_url
 
 MOST = 1 << 30
 

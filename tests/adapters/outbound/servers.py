@@ -10,7 +10,7 @@ from ipaddress import ip_address
 from types import TracebackType
 from typing import Self
 
-from foliot.domain.addresses import Address
+from foliot.domain.outbound.addresses import Address
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from foliot.adapters.outbound.client import Outbound
-from foliot.domain.outbound import OPEN
+from foliot.domain.outbound.policy import OPEN
 from foliot.errors import OutboundFailed
 from tests.adapters.outbound.certificates import make_certificate, server_context
 from tests.adapters.outbound.fetching import fetch

@@ -12,9 +12,9 @@ import pytest
 
 from foliot.adapters.outbound.client import Outbound
 from foliot.adapters.outbound.sockets import Pinned, Sockets
-from foliot.domain.outbound import OPEN, OutboundPolicy
-from foliot.domain.request import Request
-from foliot.domain.url import read_url
+from foliot.domain.outbound.policy import OPEN, OutboundPolicy
+from foliot.domain.outbound.request import Request
+from foliot.domain.outbound.url import read_url
 from foliot.errors import OutboundBlocked, OutboundError, OutboundFailed
 from tests.adapters.outbound.fetching import MOST, fetch
 from tests.adapters.outbound.servers import Names, Server, redirect, reply, resetting, saying

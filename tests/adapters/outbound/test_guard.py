@@ -6,9 +6,9 @@ from ipaddress import ip_address
 import pytest
 
 from foliot.adapters.outbound.guard import Guard
-from foliot.domain.addresses import Address
-from foliot.domain.outbound import OPEN, OutboundPolicy
-from foliot.domain.url import read_url
+from foliot.domain.outbound.addresses import Address
+from foliot.domain.outbound.policy import OPEN, OutboundPolicy
+from foliot.domain.outbound.url import read_url
 from foliot.errors import OutboundBlocked, OutboundFailed
 from tests.adapters.outbound.servers import Names, no_answer
 

@@ -11,9 +11,9 @@ import pytest
 from foliot.adapters.runners.shell import ShellRunner
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
-from foliot.domain.logs import Stream
-from foliot.domain.outcome import Failure, Success
-from foliot.domain.run import Tick
+from foliot.domain.run.logs import Stream
+from foliot.domain.run.outcome import Failure, Success
+from foliot.domain.run.run import Tick
 from foliot.ports.runner import Attempt, LogSink, Runner
 
 FORKING = "(n=0; while [ $n -lt 200 ]; do sleep {word} & n=$((n+1)); done) & exec sleep {word}"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from foliot.adapters.runners.isolated import IsolatedCalls
-from foliot.domain.outcome import Failure, Success
+from foliot.domain.run.outcome import Failure, Success
 from tests.adapters.runners.attempts import ListLog, an_attempt
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from foliot.adapters.runners.agent import AgentRunner
-from foliot.domain.outcome import Failure, Reason, Success
+from foliot.domain.run.outcome import Failure, Reason, Success
 from foliot.ports.runner import Runner
 from foliot.wiring import build_runners
 from tests.adapters.runners.attempts import ListLog, an_attempt, living, unique, until

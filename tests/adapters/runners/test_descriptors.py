@@ -16,7 +16,7 @@ import pytest
 
 from foliot.adapters.runners.isolated import IsolatedCalls, Spares
 from foliot.adapters.runners.process import Launch, descriptors
-from foliot.domain.outcome import Failure, Reason, Success
+from foliot.domain.run.outcome import Failure, Reason, Success
 from tests.adapters.runners.attempts import ListLog, an_attempt, living, open_descriptors, output_of, run, unique, until
 
 USUAL = 256

@@ -11,8 +11,8 @@ import pytest
 
 from foliot.adapters.outbound.decoding import PIECE
 from foliot.adapters.runners.http import READ_LIMIT, HttpRunner
-from foliot.domain.kinds.http import OUTPUT_CAP
-from foliot.domain.outcome import Failure, Reason, Success
+from foliot.domain.job.kinds.http import OUTPUT_CAP
+from foliot.domain.run.outcome import Failure, Reason, Success
 from tests.adapters.outbound.servers import Server, reply
 from tests.adapters.runners.attempts import ListLog, an_attempt
 

@@ -9,8 +9,8 @@ import pytest
 from foliot import Foliot
 from foliot.domain.ids import JobId
 from foliot.domain.instant import SECOND, Millis
-from foliot.domain.job import JobSpec, Options
-from foliot.domain.run import Status
+from foliot.domain.job.job import JobSpec, Options
+from foliot.domain.run.run import Status
 from foliot.testing.inline import InlineEngine
 from tests.adapters.outbound.servers import Server, reply, saying
 from tests.adapters.runners.attempts import until

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from foliot.adapters.runners.http import HttpRunner
-from foliot.domain.outcome import Failure, Reason, Success
-from foliot.domain.payload import MAX_BYTES
+from foliot.domain.run.outcome import Failure, Reason, Success
+from foliot.domain.run.payload import MAX_BYTES
 from tests.adapters.outbound.servers import Server, reply
 from tests.adapters.runners.attempts import ListLog, an_attempt
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from foliot.adapters.runners.http import HttpRunner
-from foliot.domain.outbound import OutboundPolicy
-from foliot.domain.outcome import Failure, Reason, Success
+from foliot.domain.outbound.policy import OutboundPolicy
+from foliot.domain.run.outcome import Failure, Reason, Success
 from tests.adapters.outbound.servers import Names, Server, redirect, reply
 from tests.adapters.runners.attempts import an_attempt
 

@@ -14,9 +14,9 @@ from msgspec.structs import replace
 from foliot.adapters.runners.http import HttpRunner
 from foliot.domain.ids import ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
-from foliot.domain.kinds.http import read_command, read_statuses
-from foliot.domain.outcome import Failure, Reason, Success
-from foliot.domain.run import Tick
+from foliot.domain.job.kinds.http import read_command, read_statuses
+from foliot.domain.run.outcome import Failure, Reason, Success
+from foliot.domain.run.run import Tick
 from tests.adapters.outbound.certificates import make_certificate, server_context
 from tests.adapters.outbound.servers import Server, redirect, reply, resetting
 from tests.adapters.runners.attempts import ListLog, an_attempt

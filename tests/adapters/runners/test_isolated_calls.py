@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from foliot.adapters.runners.isolated import IsolatedCalls
-from foliot.domain.outcome import Failure, Reason, Success
+from foliot.domain.run.outcome import Failure, Reason, Success
 from tests.adapters.runners.attempts import unique, until, zombies
 from tests.adapters.runners.isolated_scene import Scene, scene
 

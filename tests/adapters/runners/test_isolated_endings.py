@@ -12,8 +12,8 @@ import pytest
 
 from foliot.adapters.runners.isolated.interpreter import Interpreter
 from foliot.adapters.runners.isolated.order import HEAD, read_answer
-from foliot.domain.outcome import Failure, Reason, Success
-from foliot.domain.payload import MAX_BYTES
+from foliot.domain.run.outcome import Failure, Reason, Success
+from foliot.domain.run.payload import MAX_BYTES
 from tests.adapters.runners.attempts import carrying, living, open_descriptors, unique, until, zombies
 from tests.adapters.runners.isolated_scene import Scene, scene
 

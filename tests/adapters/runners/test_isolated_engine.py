@@ -10,7 +10,7 @@ import pytest
 from foliot import Foliot
 from foliot.domain.ids import JobId
 from foliot.domain.input.job import job_options
-from foliot.domain.job import JobSpec, Options, overlay
+from foliot.domain.job.job import JobSpec, Options, overlay
 from foliot.testing.inline import InlineEngine
 from tests.adapters.runners.attempts import until
 

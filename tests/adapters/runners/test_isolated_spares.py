@@ -15,7 +15,7 @@ from foliot.adapters.runners.isolated.interpreter import Interpreter
 from foliot.adapters.runners.process.groups import Group
 from foliot.adapters.runners.process.launch import Launch
 from foliot.adapters.runners.shell import ShellRunner
-from foliot.domain.outcome import Failure, Success
+from foliot.domain.run.outcome import Failure, Success
 from tests.adapters.runners.attempts import ListLog, an_attempt, living, open_descriptors, until, zombies
 from tests.adapters.runners.isolated_scene import Scene, scene
 

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from foliot.domain.outcome import Reason, Success
+from foliot.domain.run.outcome import Reason, Success
 from tests.adapters.runners.attempts import only_root
 from tests.adapters.runners.isolated_scene import Scene, scene
 

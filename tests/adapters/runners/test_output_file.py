@@ -17,8 +17,8 @@ from foliot.adapters.runners.process.outbox import Outbox
 from foliot.adapters.runners.process.proctable import Tag
 from foliot.adapters.runners.shell import sweep_processes
 from foliot.domain.ids import RunId
-from foliot.domain.outcome import Failure, Reason, Success
-from foliot.domain.payload import MAX_BYTES
+from foliot.domain.run.outcome import Failure, Reason, Success
+from foliot.domain.run.payload import MAX_BYTES
 from foliot.errors import InvalidRun
 from tests.adapters.runners.attempts import ListLog, living, only_root, open_descriptors, output_of, run, unique, until
 from tests.adapters.runners.test_output_printed import FULL, refused

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from foliot.adapters.runners.agent import AgentRunner
-from foliot.domain.outcome import Failure, Reason, Success
-from foliot.domain.payload import MAX_BYTES
+from foliot.domain.run.outcome import Failure, Reason, Success
+from foliot.domain.run.payload import MAX_BYTES
 from tests.adapters.runners.attempts import ListLog, an_attempt, run
 
 FULL = "printf '\"'; head -c {size} /dev/zero | tr '\\0' x; printf '\"'"

@@ -14,7 +14,7 @@ import pytest
 
 from foliot.adapters.runners.process import launch, marks, proctable, subreaper
 from foliot.adapters.runners.process.waiting import PidfdWatch, ThreadWatch
-from foliot.domain.outcome import Failure, Reason, Success
+from foliot.domain.run.outcome import Failure, Reason, Success
 from tests.adapters.runners.attempts import living, open_descriptors, output_of, run, unique, until, zombies
 
 Cripple = Callable[[pytest.MonkeyPatch], None]

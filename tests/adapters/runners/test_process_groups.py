@@ -16,8 +16,8 @@ from foliot.adapters.runners.process.groups import ControlGroups, Group
 from foliot.adapters.runners.process.marks import Mark
 from foliot.adapters.runners.process.proctable import Tag
 from foliot.adapters.runners.process.subreaper import Head
-from foliot.domain.kinds.process import ProcessLimits
-from foliot.domain.outcome import Failure, Success
+from foliot.domain.job.kinds.process import ProcessLimits
+from foliot.domain.run.outcome import Failure, Success
 from tests.adapters.runners.attempts import ListLog, living, output_of, run, survive_fork_bomb, unique, zombies
 
 MIB = 1 << 20

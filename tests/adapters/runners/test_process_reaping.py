@@ -12,7 +12,7 @@ import pytest
 
 from foliot.adapters.runners.process import ending, marks, running, subreaper
 from foliot.adapters.runners.process.marks import UNREADABLE, Mark, Marks
-from foliot.domain.outcome import Success
+from foliot.domain.run.outcome import Success
 from tests.adapters.runners.attempts import ListLog, living, open_descriptors, run, sleeping, unique, until, zombies
 
 

@@ -12,9 +12,9 @@ from foliot.adapters.runners.function import Handler
 from foliot.adapters.runners.python import PythonRunner
 from foliot.domain.ids import ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
-from foliot.domain.outcome import Failure, Reason, Success
-from foliot.domain.payload import MAX_BYTES
-from foliot.domain.run import Tick
+from foliot.domain.run.outcome import Failure, Reason, Success
+from foliot.domain.run.payload import MAX_BYTES
+from foliot.domain.run.run import Tick
 from tests.adapters.runners.attempts import an_attempt
 
 FUNCTIONS = """

@@ -9,8 +9,8 @@ from foliot.adapters.runners.http import HttpRunner
 from foliot.adapters.runners.isolated import IsolatedCalls
 from foliot.adapters.runners.refusal import refusal
 from foliot.adapters.runners.shell import ShellRunner
-from foliot.domain.allowance import Allowance
-from foliot.domain.outcome import Failure, Reason
+from foliot.domain.job.sandbox_policy import SandboxPolicy
+from foliot.domain.run.outcome import Failure, Reason
 from foliot.errors import InvalidJob
 from foliot.ports.runner import Runner
 from tests.adapters.runners.attempts import ListLog, an_attempt
@@ -60,17 +60,17 @@ def test_without_a_hint_the_fact_stands_alone() -> None:
     assert refusal(InvalidJob("it is broken"), 2) == Failure("it is broken", Reason.LAUNCH_FAILED, 2, retryable=False)
 
 
-NOBODY = Allowance.of(users=[], modules=["shop"])
+NOBODY = SandboxPolicy.of(users=[], modules=["shop"])
 
 
 @pytest.mark.proves("Z44", "Z56")
 @pytest.mark.parametrize(
     ("runner", "spec", "fact"),
     [
-        (ShellRunner(allowance=NOBODY), {"command": "x", "user": "root"}, "may not run as user 'root'"),
-        (AgentRunner(allowance=NOBODY), {"prompt": "x", "user": "root"}, "may not run as user 'root'"),
-        (IsolatedCalls(allowance=NOBODY), {"call": "shop:sell", "user": "root"}, "may not run as user 'root'"),
-        (IsolatedCalls(allowance=NOBODY), {"call": "os:system"}, "may not call module 'os'"),
+        (ShellRunner(sandbox_policy=NOBODY), {"command": "x", "user": "root"}, "may not run as user 'root'"),
+        (AgentRunner(sandbox_policy=NOBODY), {"prompt": "x", "user": "root"}, "may not run as user 'root'"),
+        (IsolatedCalls(sandbox_policy=NOBODY), {"call": "shop:sell", "user": "root"}, "may not run as user 'root'"),
+        (IsolatedCalls(sandbox_policy=NOBODY), {"call": "os:system"}, "may not call module 'os'"),
     ],
 )
 async def test_what_a_worker_does_not_allow_is_not_begun(

@@ -13,7 +13,7 @@ from foliot.adapters.runners.process import subreaper
 from foliot.adapters.runners.shell import ShellRunner
 from foliot.domain.ids import ScheduleId, ScheduleUid
 from foliot.domain.instant import from_datetime
-from foliot.domain.run import Tick
+from foliot.domain.run.run import Tick
 from tests.adapters.runners.attempts import ListLog, an_attempt, output_of
 
 WORKER = {

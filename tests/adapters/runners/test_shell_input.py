@@ -7,7 +7,7 @@ import os
 import pytest
 
 from foliot.adapters.runners.process.feeding import Feed
-from foliot.domain.outcome import Failure, Reason, Success
+from foliot.domain.run.outcome import Failure, Reason, Success
 from tests.adapters.runners.attempts import living, open_descriptors, output_of, run, unique, until
 
 MEGABYTE = "0123456789abcde\n" * 65_536

@@ -9,8 +9,8 @@ import pytest
 
 from foliot.adapters.runners.process import bounds
 from foliot.adapters.runners.process.outcomes import outcome_of
-from foliot.domain.kinds.process import ProcessLimits
-from foliot.domain.outcome import Failure, Reason, Success
+from foliot.domain.job.kinds.process import ProcessLimits
+from foliot.domain.run.outcome import Failure, Reason, Success
 from tests.adapters.runners.attempts import ListLog, living, only_root, output_of, run, survive_fork_bomb, unique
 from tests.cases import for_each
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from foliot.adapters.runners.process.outcomes import outcome_of
-from foliot.domain.outcome import Failure, Reason, Success
+from foliot.domain.run.outcome import Failure, Reason, Success
 from tests.adapters.runners.attempts import open_descriptors, output_of, run
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from foliot.domain.logs import Stream
-from foliot.domain.outcome import Success
+from foliot.domain.run.logs import Stream
+from foliot.domain.run.outcome import Success
 from tests.adapters.runners.attempts import ListLog, living, output_of, run, unique, until
 
 MIB = 1024 * 1024

@@ -12,7 +12,7 @@ import pytest
 from foliot.adapters.runners.process import ending, kill_tree_of, proctable, sweep_orphans
 from foliot.adapters.runners.process.proctable import Tag
 from foliot.adapters.runners.shell import ShellRunner
-from foliot.domain.outcome import Success
+from foliot.domain.run.outcome import Success
 from tests.adapters.runners.attempts import ListLog, an_attempt, carrying, living, run, sleeping, unique, until
 
 TERMINATED = 143

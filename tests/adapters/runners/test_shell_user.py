@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from foliot.adapters.runners.process import subreaper
-from foliot.domain.outcome import Failure, Reason, Success
+from foliot.domain.run.outcome import Failure, Reason, Success
 from tests.adapters.runners.attempts import ListLog, living, only_root, output_of, run, unique, until, zombies
 
 OTHER = "nobody"

@@ -6,10 +6,10 @@ import pytest
 from msgspec.structs import replace
 
 from foliot.adapters.storage.punctual import is_punctual
-from foliot.domain.firing import Firing
 from foliot.domain.instant import MINUTE, SECOND, Instant, later
-from foliot.domain.job import Options
-from foliot.domain.tick import PlannedTick, TickOutcome, TickReason
+from foliot.domain.job.job import Options
+from foliot.domain.schedule.firing import Firing
+from foliot.domain.schedule.tick import PlannedTick, TickOutcome, TickReason
 from foliot.testing.builders import a_due_schedule, an_id, every, fire
 from foliot.testing.clock import START
 

@@ -1,7 +1,7 @@
 """The jobs behind a workflow."""
 
 from foliot.domain.ids import JobId
-from foliot.domain.job import JobSpec, Options
+from foliot.domain.job.job import JobSpec, Options
 from foliot.domain.workflow.jobs import GRAPH, is_part_of_workflow, jobs_of
 from foliot.domain.workflow.spec import Approval, Step, WorkflowSpec
 

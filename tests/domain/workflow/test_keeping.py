@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from foliot.domain.ids import JobId, RunId
-from foliot.domain.job import JobSpec
+from foliot.domain.job.job import JobSpec
 from foliot.domain.workflow.conditions import Result
 from foliot.domain.workflow.facts import Facts, OutputTest, StepOutput
 from foliot.domain.workflow.graph import graph_of

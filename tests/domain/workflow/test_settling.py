@@ -7,12 +7,12 @@ from typing import Any, TypeVar
 import msgspec
 import pytest
 
-from foliot.domain.definition import Definition
 from foliot.domain.ids import IdSource, JobId, RunId
 from foliot.domain.instant import HOUR, LATEST, MINUTE, Instant, Millis, later
-from foliot.domain.job import JobSpec, Options
-from foliot.domain.outcome import Reason
-from foliot.domain.run import Ended, NewRun, Status
+from foliot.domain.job.definition import Definition
+from foliot.domain.job.job import JobSpec, Options
+from foliot.domain.run.outcome import Reason
+from foliot.domain.run.run import Ended, NewRun, Status
 from foliot.domain.tree.kind import NOTHING_LOADED, Loaded, Start, Wanted
 from foliot.domain.tree.settlement import Opening, Settlement
 from foliot.domain.tree.tree import Note, Notes

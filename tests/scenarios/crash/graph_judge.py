@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from foliot.domain.ids import RunId
-from foliot.domain.run import Run
+from foliot.domain.run.run import Run
 from foliot.domain.workflow.conditions import Result
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.testing.invariants import read_passages

@@ -8,7 +8,7 @@ from random import Random
 from typing import Any, Final, NamedTuple
 
 from foliot import Foliot, Workflow, current_run
-from foliot.domain.run import Status
+from foliot.domain.run.run import Status
 from foliot.domain.workflow.conditions import Result
 from foliot.domain.workflow.spec import Step
 from foliot.testing.simulation.graphs import draw_steps

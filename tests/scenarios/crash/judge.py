@@ -7,8 +7,8 @@ from typing import Final
 
 from foliot.domain.ids import RunId
 from foliot.domain.instant import SECOND, Instant
-from foliot.domain.run import Status
-from foliot.domain.schedule import Overlap, ScheduleSpec, ScheduleType
+from foliot.domain.run.run import Status
+from foliot.domain.schedule.schedule import Overlap, ScheduleSpec, ScheduleType
 from foliot.testing.invariants import (
     Book,
     Passage,

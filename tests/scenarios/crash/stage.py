@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from foliot.domain.ids import RunId
-from foliot.domain.run import Run
+from foliot.domain.run.run import Run
 from foliot.engine.scheduler.reaper import Reaper
 from foliot.ports.runs import RunFilter
 from foliot.ports.storage import Storage

@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from foliot.domain.run import Status
+from foliot.domain.run.run import Status
 from tests.scenarios.crash.chance import a_chance
 from tests.scenarios.crash.judge import faults
 from tests.scenarios.crash.process import FoliotProcess

@@ -11,7 +11,7 @@ import pytest
 
 import foliot.adapters.storage
 from foliot.adapters.faults import POINTS, VERBS
-from foliot.domain.run import Status
+from foliot.domain.run.run import Status
 from tests.scenarios.crash.judge import faults
 from tests.scenarios.crash.process import KILLED
 from tests.scenarios.crash.stage import Stage

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from foliot.domain.run import Status
+from foliot.domain.run.run import Status
 from tests.scenarios.crash.judge import faults
 from tests.scenarios.crash.stage import Stage
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from foliot.domain.tick import TickOutcome, TickReason, TickRecord
+from foliot.domain.schedule.tick import TickOutcome, TickReason, TickRecord
 from foliot.testing.invariants import read_books
 from tests.scenarios.crash.chance import a_chance
 from tests.scenarios.crash.judge import faults

@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from foliot.domain.run import Status
+from foliot.domain.run.run import Status
 from tests.scenarios.crash.judge import faults
 from tests.scenarios.crash.stage import LEISURE, Stage
 

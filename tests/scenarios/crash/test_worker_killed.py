@@ -2,7 +2,7 @@
 
 import pytest
 
-from foliot.domain.run import Status
+from foliot.domain.run.run import Status
 from tests.scenarios.crash.chance import a_chance
 from tests.scenarios.crash.judge import faults
 from tests.scenarios.crash.process import KILLED

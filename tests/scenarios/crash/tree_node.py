@@ -8,8 +8,8 @@ from typing import Final
 
 from foliot.adapters.queue.storage import StorageQueue
 from foliot.domain.instant import SECOND, Millis
-from foliot.domain.launch import launch_job
-from foliot.domain.outcome import DONE, Success
+from foliot.domain.run.outcome import DONE, Success
+from foliot.domain.schedule.tick_run import launch_job
 from foliot.engine.node import Node
 from foliot.engine.settings import Parts, Settings
 from foliot.ports.runner import Attempt

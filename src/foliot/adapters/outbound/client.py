@@ -17,9 +17,9 @@ from foliot.adapters.outbound.interim import BoundedResponse
 from foliot.adapters.outbound.names import LookUp, SystemNames
 from foliot.adapters.outbound.sockets import Pinned, Sockets
 from foliot.adapters.outbound.trouble import KNOWN, describe
-from foliot.domain.outbound import OutboundPolicy
-from foliot.domain.request import REDIRECTS, Request, defaulted, redirected
-from foliot.domain.url import Url, resolve
+from foliot.domain.outbound.policy import OutboundPolicy
+from foliot.domain.outbound.request import REDIRECTS, Request, defaulted, redirected
+from foliot.domain.outbound.url import Url, resolve
 from foliot.errors import InvalidInput, OutboundBlocked, OutboundFailed
 
 _DEFAULTS: Final = {"User-Agent": f"foliot/{version('foliot')}", "Accept-Encoding": "identity"}

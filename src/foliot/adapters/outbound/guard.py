@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from foliot.adapters.outbound.names import LookUp
-from foliot.domain.addresses import Address
-from foliot.domain.outbound import OutboundPolicy
-from foliot.domain.url import Url
+from foliot.domain.outbound.addresses import Address
+from foliot.domain.outbound.policy import OutboundPolicy
+from foliot.domain.outbound.url import Url
 from foliot.errors import OutboundBlocked, OutboundFailed
 
 CONNECT: Final = 10.0

@@ -8,7 +8,7 @@ from ipaddress import ip_address
 from threading import Thread
 from typing import Final, Protocol
 
-from foliot.domain.addresses import Address
+from foliot.domain.outbound.addresses import Address
 
 AT_ONCE: Final = 32
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-from foliot.domain.addresses import Address
+from foliot.domain.outbound.addresses import Address
 
 AddressInfo = tuple[int | socket.AddressFamily, int | socket.SocketKind, int, str, tuple[Any, ...]]
 

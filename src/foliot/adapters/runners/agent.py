@@ -7,10 +7,10 @@ from typing import Final
 
 from foliot.adapters.runners.process import inherited_environment, run_command
 from foliot.adapters.runners.refusal import refusal
-from foliot.domain.allowance import ANYTHING, Allowance
-from foliot.domain.kinds import read_spec
-from foliot.domain.kinds.agent import DEFAULT_CLI, AgentSpec
-from foliot.domain.outcome import Failure, Success
+from foliot.domain.job.kinds import read_spec
+from foliot.domain.job.kinds.agent import DEFAULT_CLI, AgentSpec
+from foliot.domain.job.sandbox_policy import ANYTHING, SandboxPolicy
+from foliot.domain.run.outcome import Failure, Success
 from foliot.errors import InvalidJob
 from foliot.ports.runner import Attempt
 
@@ -25,15 +25,15 @@ class AgentRunner:
 
     abandoned = 0
 
-    def __init__(self, environ: Mapping[str, str] = os.environ, *, allowance: Allowance = ANYTHING) -> None:
+    def __init__(self, environ: Mapping[str, str] = os.environ, *, sandbox_policy: SandboxPolicy = ANYTHING) -> None:
         self._inherited = inherited_environment(environ)
-        self._allowance = allowance
+        self._sandbox_policy = sandbox_policy
         self._cli = _cli_of(environ)
 
     async def run(self, attempt: Attempt) -> Success | Failure:
         try:
             spec = read_spec(AgentSpec, attempt.spec)
-            self._allowance.check(user=spec.user)
+            self._sandbox_policy.check(user=spec.user)
         except InvalidJob as error:
             return refusal(error)
         return await run_command(

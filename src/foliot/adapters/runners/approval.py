@@ -1,6 +1,6 @@
 """Answers for people who did not: an approval is a run that is due when its time is up."""
 
-from foliot.domain.outcome import Failure, Reason, Success
+from foliot.domain.run.outcome import Failure, Reason, Success
 from foliot.domain.workflow.spec import Answer
 from foliot.ports.runner import Attempt
 

@@ -3,9 +3,9 @@
 import asyncio
 from collections.abc import Callable
 
-from foliot.domain.outcome import Failure, Reason, Success
-from foliot.domain.output import OutputMode, check_size, read_output
-from foliot.domain.payload import MAX_BYTES
+from foliot.domain.run.outcome import Failure, Reason, Success
+from foliot.domain.run.output import OutputMode, check_size, read_output
+from foliot.domain.run.payload import MAX_BYTES
 from foliot.errors import InvalidRun
 
 

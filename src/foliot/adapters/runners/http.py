@@ -12,11 +12,11 @@ from foliot.adapters.outbound.guard import CONNECT
 from foliot.adapters.outbound.names import LookUp
 from foliot.adapters.runners.capture import Capture, with_output
 from foliot.adapters.runners.refusal import refusal
-from foliot.domain.kinds import read_spec
-from foliot.domain.kinds.http import HttpSpec, show_statuses, show_url
-from foliot.domain.outbound import OPEN, OutboundPolicy
-from foliot.domain.outcome import Failure, Reason, Success
-from foliot.domain.request import Request, defaulted
+from foliot.domain.job.kinds import read_spec
+from foliot.domain.job.kinds.http import HttpSpec, show_statuses, show_url
+from foliot.domain.outbound.policy import OPEN, OutboundPolicy
+from foliot.domain.outbound.request import Request, defaulted
+from foliot.domain.run.outcome import Failure, Reason, Success
 from foliot.errors import InvalidJob, OutboundBlocked, OutboundFailed
 from foliot.ports.runner import Attempt, LogSink
 

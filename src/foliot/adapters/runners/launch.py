@@ -4,7 +4,7 @@ from datetime import datetime
 
 import msgspec
 
-from foliot.domain.outcome import Failure, Reason, Success
+from foliot.domain.run.outcome import Failure, Reason, Success
 from foliot.ports.launcher import RunLauncher, ask
 from foliot.ports.runner import Attempt
 

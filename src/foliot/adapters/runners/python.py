@@ -16,9 +16,9 @@ from typing import Any
 from foliot.adapters.runners.forks import end_copy, generation, watch
 from foliot.adapters.runners.function import Handler, bind, describe
 from foliot.adapters.runners.isolated import IsolatedCalls
-from foliot.domain.context import Context, enter
-from foliot.domain.outcome import DONE, Failure, Reason, Success
-from foliot.domain.payload import encode_result
+from foliot.domain.run.context import Context, enter
+from foliot.domain.run.outcome import DONE, Failure, Reason, Success
+from foliot.domain.run.payload import encode_result
 from foliot.errors import InvalidRun, suggest
 from foliot.ports.runner import Attempt
 

@@ -1,6 +1,6 @@
 """What becomes of an attempt whose job cannot be carried out as it is written."""
 
-from foliot.domain.outcome import Failure, Reason
+from foliot.domain.run.outcome import Failure, Reason
 from foliot.errors import InvalidJob
 
 

@@ -8,11 +8,11 @@ from collections.abc import Collection, Mapping
 from foliot.adapters.runners.process import inherited_environment, run_command, sweep_orphans, sweep_outboxes
 from foliot.adapters.runners.process.proctable import Tag
 from foliot.adapters.runners.refusal import refusal
-from foliot.domain.allowance import ANYTHING, Allowance
 from foliot.domain.ids import RunId
-from foliot.domain.kinds import read_spec
-from foliot.domain.kinds.shell import ShellSpec
-from foliot.domain.outcome import Failure, Success
+from foliot.domain.job.kinds import read_spec
+from foliot.domain.job.kinds.shell import ShellSpec
+from foliot.domain.job.sandbox_policy import ANYTHING, SandboxPolicy
+from foliot.domain.run.outcome import Failure, Success
 from foliot.errors import InvalidJob
 from foliot.ports.runner import Attempt
 
@@ -33,14 +33,14 @@ class ShellRunner:
 
     abandoned = 0
 
-    def __init__(self, environ: Mapping[str, str] = os.environ, *, allowance: Allowance = ANYTHING) -> None:
+    def __init__(self, environ: Mapping[str, str] = os.environ, *, sandbox_policy: SandboxPolicy = ANYTHING) -> None:
         self._inherited = inherited_environment(environ)
-        self._allowance = allowance
+        self._sandbox_policy = sandbox_policy
 
     async def run(self, attempt: Attempt) -> Success | Failure:
         try:
             spec = read_spec(ShellSpec, attempt.spec)
-            self._allowance.check(user=spec.user)
+            self._sandbox_policy.check(user=spec.user)
         except InvalidJob as error:
             return refusal(error)
         return await run_command(attempt, spec, spec.words, echo=spec.echo, inherited=self._inherited)

@@ -10,10 +10,10 @@ from foliot.adapters.storage.reads import Query, Read, Rows
 from foliot.adapters.storage.rows import Row, job_of, mended_schedules, revision_of, schedule_of, tick_sight_of
 from foliot.adapters.storage.run_reads import RunReads
 from foliot.domain.ids import JobId, ScheduleId
-from foliot.domain.job import Job
-from foliot.domain.run import BEGUN, Run, Status
-from foliot.domain.run_reference import RunReference, read_reference
-from foliot.domain.schedule import Revision, Schedule
+from foliot.domain.job.job import Job
+from foliot.domain.run.reference import RunReference, read_reference
+from foliot.domain.run.run import BEGUN, Run, Status
+from foliot.domain.schedule.schedule import Revision, Schedule
 from foliot.errors import RowUnreadable
 from foliot.ports.executions import WorkflowVersion
 from foliot.ports.queries import (

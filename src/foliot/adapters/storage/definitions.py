@@ -1,4 +1,4 @@
-"""Finds what runs are to do, by the ids of their definitions (`domain.definition`), whatever the database.
+"""Finds what runs are to do, by the ids of their definitions (`domain.job.definition`), whatever the database.
 
 An id always means the same, so that what is known never becomes outdated: a definition is read once by a process.
 Adapters ask `Definitions.missing` what they must read, hand the rows over, and ask again.
@@ -12,7 +12,9 @@ import msgspec
 
 from foliot.adapters.storage.documents import decode_job_spec, read_column
 from foliot.adapters.storage.finish_plan import UNKNOWN_OPTIONS
-from foliot.domain.definition import (
+from foliot.domain.gate.decision import Gated
+from foliot.domain.ids import DefinitionId, JobId, RunId
+from foliot.domain.job.definition import (
     Definition,
     StepReference,
     TreeReference,
@@ -21,11 +23,9 @@ from foliot.domain.definition import (
     options_of_run,
     read_reference,
 )
-from foliot.domain.gate.decision import Gated
-from foliot.domain.ids import DefinitionId, JobId, RunId
-from foliot.domain.job import JobSpec, Options
-from foliot.domain.outcome import Reason
-from foliot.domain.payload import UNREADABLE
+from foliot.domain.job.job import JobSpec, Options
+from foliot.domain.run.outcome import Reason
+from foliot.domain.run.payload import UNREADABLE
 from foliot.domain.workflow.plan import definition_of
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.errors import RowUnreadable

@@ -5,10 +5,10 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from foliot.domain.job import MAX_CAPACITY, JobSpec, Options, options_in
-from foliot.domain.limits import Limit
-from foliot.domain.payload import UNREADABLE
-from foliot.domain.schedule import ScheduleSpec, check_times
+from foliot.domain.job.job import MAX_CAPACITY, JobSpec, Options, options_in
+from foliot.domain.run.limits import Limit
+from foliot.domain.run.payload import UNREADABLE
+from foliot.domain.schedule.schedule import ScheduleSpec, check_times
 from foliot.errors import InvalidSchedule, RowUnreadable
 
 S = TypeVar("S")

@@ -8,13 +8,13 @@ from msgspec import Struct, ValidationError, convert
 from foliot.adapters.storage.documents import decode_schedule_spec, read_column
 from foliot.adapters.storage.rows import Row, sort_out
 from foliot.adapters.storage.shapes import Moment, instant_of, read_row, written
-from foliot.domain.firing import DueSchedule
 from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
-from foliot.domain.job import Job
-from foliot.domain.payload import UNREADABLE
-from foliot.domain.schedule import Pause, Revision, ScheduleSpec
-from foliot.domain.tick import PlannedTick
+from foliot.domain.job.job import Job
+from foliot.domain.run.payload import UNREADABLE
+from foliot.domain.schedule.firing import DueSchedule
+from foliot.domain.schedule.schedule import Pause, Revision, ScheduleSpec
+from foliot.domain.schedule.tick import PlannedTick
 from foliot.errors import RowUnreadable
 from foliot.ports.schedules import DueBatch, Unreadable
 

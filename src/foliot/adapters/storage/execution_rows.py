@@ -12,9 +12,9 @@ from foliot.adapters.storage.rows import Row, job_of, sort_out
 from foliot.adapters.storage.shapes import Count, Moment, instant_of, read_row, sight, tick_in
 from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
-from foliot.domain.job import JobSpec
-from foliot.domain.payload import UNREADABLE
-from foliot.domain.run import Status
+from foliot.domain.job.job import JobSpec
+from foliot.domain.run.payload import UNREADABLE
+from foliot.domain.run.run import Status
 from foliot.domain.tree.tree import Note, Tree
 from foliot.domain.workflow.conditions import Result
 from foliot.domain.workflow.execution import Execution, StepRecord

@@ -10,10 +10,10 @@ from foliot.domain.gate.decision import Decision
 from foliot.domain.gate.spec import Action
 from foliot.domain.ids import JobId, RunId, ScheduleUid, Token, WorkerId
 from foliot.domain.instant import Instant
-from foliot.domain.job import Options
-from foliot.domain.lease import Claim, Finish
-from foliot.domain.outcome import Cancelled, Failure, Interrupted, Lost, Outcome, Reason, Success, TimedOut
-from foliot.domain.run import SUCCEEDED, Again, Ended, GivenBack, Status, heed_cancel, verdict_of
+from foliot.domain.job.job import Options
+from foliot.domain.run.lease import Claim, Finish
+from foliot.domain.run.outcome import Cancelled, Failure, Interrupted, Lost, Outcome, Reason, Success, TimedOut
+from foliot.domain.run.run import SUCCEEDED, Again, Ended, GivenBack, Status, heed_cancel, verdict_of
 from foliot.errors import RowUnreadable
 
 UNKNOWN_OPTIONS: Final = Options(max_lost=0)

@@ -1,8 +1,8 @@
 """What keeps a job from being renamed: an open execution, an opening or a waiting gate that names it."""
 
 from foliot.adapters.storage.references import References
+from foliot.domain.deploy.rename import Names
 from foliot.domain.ids import JobId
-from foliot.domain.rename import Names
 from foliot.errors import JobInUse
 
 ExecutionUse = tuple[str, int | None, str | None, JobId]

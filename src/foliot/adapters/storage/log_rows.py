@@ -9,7 +9,7 @@ from foliot.adapters.storage.documents import read_number
 from foliot.adapters.storage.shapes import Moment, sight
 from foliot.domain.ids import RunId, Token
 from foliot.domain.instant import Instant
-from foliot.domain.logs import LogChunk, Stream
+from foliot.domain.run.logs import LogChunk, Stream
 from foliot.ports.logs import LogSummary
 
 

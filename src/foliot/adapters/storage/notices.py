@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from foliot.adapters.storage.finish_plan import FinishPlan
-from foliot.domain.firing import Firing
+from foliot.domain.deploy.rename import Rename
 from foliot.domain.ids import JobId, RunId
-from foliot.domain.job import Job
-from foliot.domain.rename import Rename
-from foliot.domain.run import Ended, NewRun, Status
-from foliot.domain.schedule import Schedule
+from foliot.domain.job.job import Job
+from foliot.domain.run.run import Ended, NewRun, Status
+from foliot.domain.schedule.firing import Firing
+from foliot.domain.schedule.schedule import Schedule
 from foliot.domain.tree.tree import Tree
 from foliot.ports.executions import WorkflowVersion
 

@@ -6,9 +6,9 @@ few statements save all of those, exactly as the long way would, which has to do
 
 from typing import Final
 
-from foliot.domain.firing import Firing
-from foliot.domain.run import NewRun
-from foliot.domain.tick import TickOutcome
+from foliot.domain.run.run import NewRun
+from foliot.domain.schedule.firing import Firing
+from foliot.domain.schedule.tick import TickOutcome
 
 _RAN: Final = TickOutcome.RAN
 

@@ -1,4 +1,4 @@
-"""Stored documents that name jobs by their ids, and what they say after those jobs are renamed (`domain.rename`).
+"""Stored documents that name jobs by id, and what they say after those jobs are renamed (`domain.deploy.rename`).
 
 A document that cannot be read stays as it is.
 """
@@ -9,9 +9,7 @@ from typing import NamedTuple, TypeVar
 
 from foliot.adapters.storage.documents import decode_job_spec, decode_schedule_spec, encode
 from foliot.adapters.storage.execution_rows import decode_body_jobs, decode_workflow_spec
-from foliot.domain.ids import JobId, ScheduleId
-from foliot.domain.payload import UNREADABLE
-from foliot.domain.rename import (
+from foliot.domain.deploy.rename import (
     Names,
     Rename,
     jobs_named_by_job,
@@ -20,6 +18,8 @@ from foliot.domain.rename import (
     renamed_spec,
     renamed_workflow,
 )
+from foliot.domain.ids import JobId, ScheduleId
+from foliot.domain.run.payload import UNREADABLE
 
 T = TypeVar("T")
 

@@ -2,8 +2,8 @@
 
 from foliot.adapters.storage.documents import decode_schedule_spec
 from foliot.domain.instant import Instant, Millis
-from foliot.domain.payload import UNREADABLE
-from foliot.domain.schedule import Catchup
+from foliot.domain.run.payload import UNREADABLE
+from foliot.domain.schedule.schedule import Catchup
 
 
 def removable_before(document: str, settled_until: Instant, now: Instant, ticks_age: Millis) -> Instant:

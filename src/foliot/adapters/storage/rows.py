@@ -16,15 +16,15 @@ from foliot.adapters.storage.documents import (
 )
 from foliot.adapters.storage.finish_plan import end_unreadable
 from foliot.adapters.storage.shapes import Count, Moment, instant_of, read_row, sight, written
-from foliot.domain.definition import job_definition_id
 from foliot.domain.events import Event, EventKind
 from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid, WorkerId
 from foliot.domain.instant import Instant
-from foliot.domain.job import Job
-from foliot.domain.lease import Claim, Finish, Worker, WorkerState
-from foliot.domain.run import Tick
-from foliot.domain.schedule import Pause, Revision, Schedule, ScheduleSpec, ScheduleType
-from foliot.domain.tick import PlannedTick, TickOutcome, TickReason, TickRecord
+from foliot.domain.job.definition import job_definition_id
+from foliot.domain.job.job import Job
+from foliot.domain.run.lease import Claim, Finish, Worker, WorkerState
+from foliot.domain.run.run import Tick
+from foliot.domain.schedule.schedule import Pause, Revision, Schedule, ScheduleSpec, ScheduleType
+from foliot.domain.schedule.tick import PlannedTick, TickOutcome, TickReason, TickRecord
 from foliot.errors import RowUnreadable
 from foliot.ports.schedules import Ledger, TickSight
 

@@ -14,10 +14,10 @@ from foliot.adapters.storage.rows import Row, job_of, sort_out, worker_of
 from foliot.adapters.storage.run_rows import attempt_of, run_of
 from foliot.domain.gate.decision import Decision
 from foliot.domain.ids import ID_LENGTH, JobId, RunId
-from foliot.domain.lease import WorkerState
-from foliot.domain.payload import UNREADABLE
-from foliot.domain.run import Run, Status
-from foliot.domain.run_reference import NewestRun, RunById, RunByPart, RunReference
+from foliot.domain.run.lease import WorkerState
+from foliot.domain.run.payload import UNREADABLE
+from foliot.domain.run.reference import NewestRun, RunById, RunByPart, RunReference
+from foliot.domain.run.run import Run, Status
 from foliot.domain.workflow.execution import Execution, StepRecord
 from foliot.domain.workflow.progress import StepState
 from foliot.domain.workflow.start import NOTHING, Told

@@ -10,7 +10,7 @@ from foliot.adapters.storage.rows import Row
 from foliot.adapters.storage.shapes import Count, Moment, Tries, instant_of, sight, tick_in, written
 from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid, Token, WorkerId
 from foliot.domain.instant import Instant
-from foliot.domain.run import AttemptRecord, Run, Status
+from foliot.domain.run.run import AttemptRecord, Run, Status
 from foliot.errors import RowUnreadable
 
 T = TypeVar("T")

@@ -13,7 +13,7 @@ from msgspec.structs import fields
 
 from foliot.domain.ids import ScheduleId, ScheduleUid
 from foliot.domain.instant import EARLIEST, LATEST, Instant
-from foliot.domain.run import Tick
+from foliot.domain.run.run import Tick
 from foliot.errors import RowUnreadable
 
 S = TypeVar("S", bound=Struct)

@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 
 from foliot.adapters.storage.documents import as_stored_schedule
-from foliot.domain import edit
-from foliot.domain.edit import Start
 from foliot.domain.ids import ScheduleId
 from foliot.domain.instant import Instant
-from foliot.domain.schedule import ScheduleSpec
-from foliot.domain.sharing import Question, once_each
+from foliot.domain.schedule import edit
+from foliot.domain.schedule.edit import Start
+from foliot.domain.schedule.memoize import Question, memoize_by_spec
+from foliot.domain.schedule.schedule import ScheduleSpec
 from foliot.ports.definitions import NewSchedule
 
 
@@ -18,4 +18,4 @@ def starts(new: Iterable[NewSchedule], now: Instant) -> Question[Start]:
     def start(spec: ScheduleSpec, schedule_id: ScheduleId) -> Start:
         return edit.start(as_stored_schedule(spec), schedule_id, now)
 
-    return once_each(start, (one.spec for one in new))
+    return memoize_by_spec(start, (one.spec for one in new))

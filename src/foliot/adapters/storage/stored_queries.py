@@ -8,9 +8,9 @@ from foliot.adapters.storage.definition_reads import DefinitionReads
 from foliot.adapters.storage.reads import Read
 from foliot.adapters.storage.run_reads import RunReads
 from foliot.domain.ids import JobId, RunId, ScheduleId
-from foliot.domain.run import Run
-from foliot.domain.run_reference import RunReference
-from foliot.domain.schedule import Schedule
+from foliot.domain.run.reference import RunReference
+from foliot.domain.run.run import Run
+from foliot.domain.schedule.schedule import Schedule
 from foliot.ports.queries import (
     ExecutionsPage,
     FoundRun,

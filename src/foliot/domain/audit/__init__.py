@@ -11,9 +11,9 @@
 Who changes a database by hand changes one of these; the others then do not fit any more.
 """
 
-from foliot.domain.audit.account import Account, Launched, Page
 from foliot.domain.audit.finding import Fault, Finding
-from foliot.domain.audit.judging import Judge
-from foliot.domain.audit.moments import audit
+from foliot.domain.audit.input import Account, Launched, Page
+from foliot.domain.audit.ledger_check import Judge
+from foliot.domain.audit.tick_check import audit
 
 __all__ = ["Account", "Fault", "Finding", "Judge", "Launched", "Page", "audit"]

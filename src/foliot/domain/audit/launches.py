@@ -5,11 +5,11 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from foliot.domain.audit.account import Account, Launched, Page
 from foliot.domain.audit.finding import Fault, Finding
+from foliot.domain.audit.input import Account, Launched, Page
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant
-from foliot.domain.tick import TickOutcome, TickRecord, tick_key
+from foliot.domain.schedule.tick import TickOutcome, TickRecord, tick_key
 
 
 class Launches:

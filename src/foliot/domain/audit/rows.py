@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from heapq import heappop, heappush
 from typing import Final
 
-from foliot.domain.audit.account import Account
 from foliot.domain.audit.finding import Fault, Finding
-from foliot.domain.audit.moments import is_planned
+from foliot.domain.audit.input import Account
+from foliot.domain.audit.tick_check import is_planned
 from foliot.domain.instant import Instant
-from foliot.domain.schedule import Catchup, Overlap, ScheduleSpec, moment_to_fire
-from foliot.domain.tick import REASONS, TickOutcome, TickReason, TickRecord, tick_key
-from foliot.domain.timetable import Timetable
+from foliot.domain.schedule.schedule import Catchup, Overlap, ScheduleSpec, moment_to_fire
+from foliot.domain.schedule.tick import REASONS, TickOutcome, TickReason, TickRecord, tick_key
+from foliot.domain.schedule.timetable import Timetable
 
 _COUNTED: Final = frozenset({TickOutcome.MISSED, TickOutcome.COALESCED})
 """Outcomes of moments that were counted and not visited: they may be ranges, and have no jitter. So may pauses."""

@@ -10,8 +10,8 @@ from foliot.domain import cron
 from foliot.domain.gate.spec import Action, Gate, WindowKind
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import SECOND, Instant
-from foliot.domain.outcome import Reason
-from foliot.domain.run import Status
+from foliot.domain.run.outcome import Reason
+from foliot.domain.run.run import Status
 
 
 class End(NamedTuple):

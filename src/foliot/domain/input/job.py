@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from foliot.domain.input.timing import millis, number
 from foliot.domain.input.words import text, whole_number, word_of
-from foliot.domain.job import Delivery
+from foliot.domain.job.job import Delivery
 from foliot.errors import InvalidJob, suggest
 
 _RETRY: Final = {
@@ -21,7 +21,7 @@ KNOWN: Final = (*_RETRY, *_PLAIN, "timeout", "delivery")
 
 
 def job_options(**given: Any) -> dict[str, Any]:
-    """Read options. Only those that were given come back, in the form that `domain.job.overlay` takes.
+    """Read options. Only those that were given come back, in the form that `domain.job.job.overlay` takes.
 
     None was not given, except where it says that there is to be no limit and no key.
     """

@@ -9,8 +9,8 @@ from foliot.domain.ids import JobId
 from foliot.domain.input.timing import Moment, Span, instant, millis, optional_instant
 from foliot.domain.input.words import flag, one_of, text, whole_number, word_of
 from foliot.domain.instant import SECOND, Millis, ceil_second
-from foliot.domain.schedule import Catchup, Overlap, ScheduleSpec, ScheduleType
-from foliot.domain.tick import JitterMode
+from foliot.domain.schedule.schedule import Catchup, Overlap, ScheduleSpec, ScheduleType
+from foliot.domain.schedule.tick import JitterMode
 from foliot.errors import InvalidSchedule, suggest
 
 _PAUSED = ("paused", "enabled")

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from foliot.domain.definition import Definition
 from foliot.domain.ids import IdSource, JobId, RunId
 from foliot.domain.instant import Instant, later
-from foliot.domain.job import JobSpec
-from foliot.domain.lease import Claim
+from foliot.domain.job.definition import Definition
+from foliot.domain.job.job import JobSpec
+from foliot.domain.run.lease import Claim
 from foliot.domain.tree.settlement import Opening, Settlement
 from foliot.domain.tree.tree import DefinitionKey, Notes, Tree
 from foliot.domain.workflow.facts import StepOutput

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from foliot.domain.ids import RunId
-from foliot.domain.lease import Claim
-from foliot.domain.run import Ended, NewRun
+from foliot.domain.run.lease import Claim
+from foliot.domain.run.run import Ended, NewRun
 from foliot.domain.tree.tree import Note, Tree
 from foliot.domain.workflow.progress import StepState
 

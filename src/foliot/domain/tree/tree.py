@@ -5,7 +5,7 @@ from typing import Any, Final, NamedTuple
 
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant
-from foliot.domain.run import Status
+from foliot.domain.run.run import Status
 from foliot.errors import RowUnreadable
 
 TREES_QUEUE: Final = "@trees"

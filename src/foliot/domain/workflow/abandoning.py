@@ -6,8 +6,8 @@ definition: what runs is cancelled, what has not begun is skipped, also a final 
 
 from collections.abc import Sequence
 
-from foliot.domain.outcome import Reason
-from foliot.domain.run import Ended, Status
+from foliot.domain.run.outcome import Reason
+from foliot.domain.run.run import Ended, Status
 from foliot.domain.tree.settlement import Settlement, note_ids
 from foliot.domain.tree.tree import Note, Tree
 from foliot.domain.workflow.conditions import Result, result_of

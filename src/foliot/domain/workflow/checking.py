@@ -5,8 +5,8 @@ from functools import partial
 from typing import Any, Final
 
 from foliot.domain.ids import JobId
-from foliot.domain.job import LONGEST_NAME, JobSpec, check_name
-from foliot.domain.payload import encode_payload
+from foliot.domain.job.job import LONGEST_NAME, JobSpec, check_name
+from foliot.domain.run.payload import encode_payload
 from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.domain.workflow import graph, template
 from foliot.domain.workflow.graph import Precedence, graph_of

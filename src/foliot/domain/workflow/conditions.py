@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
 
-from foliot.domain.run import Status
+from foliot.domain.run.run import Status
 
 
 class Result(StrEnum):

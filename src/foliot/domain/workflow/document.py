@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from foliot.domain.ids import JobId, ScheduleId
-from foliot.domain.schedule import ScheduleSpec
+from foliot.domain.schedule.schedule import ScheduleSpec
 from foliot.domain.workflow.spec import WorkflowSpec
 
 

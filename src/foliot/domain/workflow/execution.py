@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant
-from foliot.domain.job import JobSpec
-from foliot.domain.run import Status, Tick
+from foliot.domain.job.job import JobSpec
+from foliot.domain.run.run import Status, Tick
 from foliot.domain.workflow.progress import StepState
 from foliot.errors import RowUnreadable
 

@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 from msgspec import UNSET, Struct, UnsetType
 
 from foliot.domain.ids import RunId
-from foliot.domain.payload import decode_payload
+from foliot.domain.run.payload import decode_payload
 from foliot.domain.workflow.conditions import Result
 
 MISSING: Final = object()

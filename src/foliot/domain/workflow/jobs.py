@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from foliot.domain.ids import JobId
-from foliot.domain.job import JobSpec
+from foliot.domain.job.job import JobSpec
 from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.domain.workflow.checking import step_job_id
 from foliot.domain.workflow.spec import GRAPH as GRAPH

@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from foliot.domain.ids import RunId
-from foliot.domain.payload import decode_payload, encode_payload
+from foliot.domain.run.payload import decode_payload, encode_payload
 from foliot.domain.workflow import template
 from foliot.domain.workflow.facts import Facts, StepOutput
 from foliot.domain.workflow.spec import WorkflowSpec

@@ -6,8 +6,8 @@ import msgspec
 
 from foliot.domain.ids import IdSource, JobId
 from foliot.domain.instant import Instant
-from foliot.domain.job import JobSpec
-from foliot.domain.payload import decode_payload
+from foliot.domain.job.job import JobSpec
+from foliot.domain.run.payload import decode_payload
 from foliot.domain.tree.kind import Loaded, Start, Wanted
 from foliot.domain.tree.settlement import Opening, Settlement
 from foliot.domain.tree.tree import Notes, Tree

@@ -11,7 +11,7 @@ from collections.abc import Collection, Generator, Iterable, Mapping
 from typing import Final, NamedTuple, cast
 
 from foliot.domain.ids import RunId
-from foliot.domain.run import Status
+from foliot.domain.run.run import Status
 from foliot.domain.workflow.conditions import Condition, Result, is_met
 from foliot.domain.workflow.facts import Facts
 from foliot.domain.workflow.graph import Graph

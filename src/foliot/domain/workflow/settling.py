@@ -10,13 +10,13 @@ from typing import Any, Final, NamedTuple, cast
 
 import msgspec
 
-from foliot.domain.definition import step_definition_id, tree_definition_id
 from foliot.domain.ids import DefinitionId, IdSource, JobId, RunId
 from foliot.domain.instant import LATEST, Instant, later, to_iso
-from foliot.domain.job import Options
-from foliot.domain.outcome import Reason
-from foliot.domain.payload import decode_payload, encode_payload
-from foliot.domain.run import Ended, NewRun, Status
+from foliot.domain.job.definition import step_definition_id, tree_definition_id
+from foliot.domain.job.job import Options
+from foliot.domain.run.outcome import Reason
+from foliot.domain.run.payload import decode_payload, encode_payload
+from foliot.domain.run.run import Ended, NewRun, Status
 from foliot.domain.tree.settlement import Settlement, note_ids
 from foliot.domain.tree.tree import Note, Tree
 from foliot.domain.workflow import template

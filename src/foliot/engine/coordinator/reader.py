@@ -7,7 +7,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 from msgspec.structs import replace
 
 from foliot.domain.ids import RunId
-from foliot.domain.payload import UNREADABLE
+from foliot.domain.run.payload import UNREADABLE
 from foliot.domain.tree.kind import Loaded, TreeKind, Wanted
 from foliot.domain.tree.tree import DefinitionKey, Tree
 from foliot.errors import NotFound, RowUnreadable, StorageUnavailable

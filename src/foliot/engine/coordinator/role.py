@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from foliot.domain.outcome import Outcome
+from foliot.domain.run.outcome import Outcome
 from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.engine.coordinator.reader import TreeReader
 from foliot.engine.coordinator.settler import Settler

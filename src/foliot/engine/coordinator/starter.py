@@ -3,10 +3,10 @@
 import logging
 from collections.abc import Mapping
 
-from foliot.domain.definition import Definition
 from foliot.domain.ids import IdSource
-from foliot.domain.lease import Claim
-from foliot.domain.outcome import Failure, Interrupted, Outcome, Reason
+from foliot.domain.job.definition import Definition
+from foliot.domain.run.lease import Claim
+from foliot.domain.run.outcome import Failure, Interrupted, Outcome, Reason
 from foliot.domain.tree.kind import NOTHING_LOADED, Loaded, Start, TreeKind, Wanted
 from foliot.domain.tree.settlement import Opening, Progress
 from foliot.domain.tree.tree import MAX_DEPTH

@@ -15,9 +15,9 @@ from foliot.domain.gate.decision import Decision, Gated, Passed, Postponed, cool
 from foliot.domain.gate.spec import Action, Gate, WindowKind
 from foliot.domain.ids import JobId
 from foliot.domain.instant import SECOND, Instant, Millis
-from foliot.domain.outcome import Reason
-from foliot.domain.payload import UNREADABLE
-from foliot.domain.run import Status
+from foliot.domain.run.outcome import Reason
+from foliot.domain.run.payload import UNREADABLE
+from foliot.domain.run.run import Status
 from foliot.engine.loop import AT_ONCE
 from foliot.ports.storage import Storage
 from foliot.ports.topic import Topic

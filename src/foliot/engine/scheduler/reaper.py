@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from foliot.domain.instant import SECOND, Millis
-from foliot.domain.lease import ExpiredLease, Finish
-from foliot.domain.outcome import Lost
+from foliot.domain.run.lease import ExpiredLease, Finish
+from foliot.domain.run.outcome import Lost
 from foliot.engine.loop import AT_ONCE
 from foliot.ports.runner import Sweep
 from foliot.ports.storage import Storage

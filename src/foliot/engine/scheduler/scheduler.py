@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Final
 
-from foliot.domain.firing import Circumstances, DueSchedule, Firing, Launcher, Tempo
 from foliot.domain.ids import IdSource, ScheduleUid
 from foliot.domain.instant import MINUTE, Instant, Millis, later, to_iso
-from foliot.domain.punctual import Punctual
-from foliot.domain.tick import TickOutcome, TickRecord
+from foliot.domain.schedule.fast_path import FastPath
+from foliot.domain.schedule.firing import DueSchedule, Firing, Launcher, RoundContext, SchedulerSettings
+from foliot.domain.schedule.tick import TickOutcome, TickRecord
 from foliot.engine.loop import AT_ONCE
 from foliot.ports.clock import Clock
 from foliot.ports.schedules import DueBatch, Unreadable
@@ -35,12 +35,14 @@ class Scheduler:
 
     name = "scheduler"
 
-    def __init__(self, storage: Storage, clock: Clock, *, ids: IdSource, launcher: Launcher, tempo: Tempo) -> None:
+    def __init__(
+        self, storage: Storage, clock: Clock, *, ids: IdSource, launcher: Launcher, settings: SchedulerSettings
+    ) -> None:
         self._storage = storage
         self._clock = clock
         self._ids = ids
         self._launcher = launcher
-        self._tempo = tempo
+        self._settings = settings
         self._apart: dict[ScheduleUid, str] = {}
         """Schedules that ask and cannot be read, with what is wrong. They stay as they are: others may know more."""
 
@@ -55,14 +57,14 @@ class Scheduler:
         self._set_apart(due.unreadable)
         if due.schedules and not await self._fire(due):
             # Others were faster, or the storage refuses these: either way nothing is gained by hurrying.
-            return self._tempo.tick
+            return self._settings.tick
         if due.size == wanted:
             return AT_ONCE
         next_wake = await self._storage.schedules.next_wake(besides=self._apart)
         if next_wake is None:
-            return self._tempo.tick
+            return self._settings.tick
         now = due.now + self._clock.elapsed() - started
-        return Millis(max(0, min(next_wake - now, self._tempo.tick)))
+        return Millis(max(0, min(next_wake - now, self._settings.tick)))
 
     def _set_apart(self, unreadable: Sequence[Unreadable]) -> None:
         """Leave schedules alone that cannot be read, until somebody mends them. Each is told of once, until it is
@@ -77,8 +79,8 @@ class Scheduler:
 
         While one part is being saved, the next is decided: the database and this process work side by side.
         """
-        circumstances = Circumstances(due.now, due.jobs, self._tempo, self._launcher, self._ids.stream(due.now))
-        punctual = Punctual(circumstances, due.schedules)
+        context = RoundContext(due.now, due.jobs, self._settings, self._launcher, self._ids.stream(due.now))
+        punctual = FastPath(context, due.schedules)
         saving: list[asyncio.Task[int]] = []
         for start in range(0, len(due.schedules), PART):
             part = due.schedules[start : start + PART]
@@ -94,7 +96,7 @@ class Scheduler:
         return len(saved)
 
 
-def _decide(schedule: DueSchedule, punctual: Punctual, now: Instant) -> Firing:
+def _decide(schedule: DueSchedule, punctual: FastPath, now: Instant) -> Firing:
     try:
         return punctual.decide(schedule)
     except Exception:

@@ -10,11 +10,11 @@ import traceback
 from collections.abc import Mapping
 from enum import Enum, auto
 
-from foliot.domain.definition import Definition
 from foliot.domain.instant import SECOND, Millis
-from foliot.domain.lease import Claim
-from foliot.domain.outcome import Cancelled, Failure, Interrupted, Lost, Outcome, Reason, TimedOut
-from foliot.domain.payload import UNREADABLE, decode_payload
+from foliot.domain.job.definition import Definition
+from foliot.domain.run.lease import Claim
+from foliot.domain.run.outcome import Cancelled, Failure, Interrupted, Lost, Outcome, Reason, TimedOut
+from foliot.domain.run.payload import UNREADABLE, decode_payload
 from foliot.engine.worker.logbook import RunLog
 from foliot.errors import RowUnreadable, suggest
 from foliot.ports.clock import Clock

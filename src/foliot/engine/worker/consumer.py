@@ -9,11 +9,11 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
-from foliot.domain.definition import Definition
 from foliot.domain.ids import DefinitionId, RunId, Token
 from foliot.domain.instant import SECOND, Millis
-from foliot.domain.lease import Claim, Finish, Worker
-from foliot.domain.outcome import DONE, Failure, Outcome, Success, TimedOut
+from foliot.domain.job.definition import Definition
+from foliot.domain.run.lease import Claim, Finish, Worker
+from foliot.domain.run.outcome import DONE, Failure, Outcome, Success, TimedOut
 from foliot.domain.secrets import public_error
 from foliot.engine.loop import AT_ONCE, Duty
 from foliot.engine.worker.attempt import Ending, RunningAttempt

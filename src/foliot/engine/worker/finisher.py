@@ -12,7 +12,7 @@ from typing import Final
 
 from foliot.domain.ids import Token
 from foliot.domain.instant import Millis
-from foliot.domain.lease import Finish
+from foliot.domain.run.lease import Finish
 from foliot.engine.loop import AT_ONCE
 from foliot.ports.work import Work
 

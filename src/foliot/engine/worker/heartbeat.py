@@ -16,7 +16,7 @@ from typing import Final, Protocol
 
 from foliot.domain.ids import IdSource, Token, WorkerId
 from foliot.domain.instant import SECOND, Millis
-from foliot.domain.lease import Renewal, Worker
+from foliot.domain.run.lease import Renewal, Worker
 from foliot.engine.deadline import deadline
 from foliot.engine.worker.attempt import Ending
 from foliot.ports.clock import Clock

@@ -4,7 +4,7 @@ Writers hand over bytes without waiting; one write is under way at a time. When 
 that ask (`drain`) are held back, so that a slow disk slows the job instead of filling the memory. Nobody is held back
 for ever: a log that gets no room for half a minute drops what follows and says so.
 
-A log that was used ends with a closing line (`domain.logs`). One that was not costs nothing.
+A log that was used ends with a closing line (`domain.run.logs`). One that was not costs nothing.
 """
 
 import asyncio
@@ -19,8 +19,8 @@ from msgspec import Struct
 
 from foliot.domain.ids import RunId, Token
 from foliot.domain.instant import SECOND, Millis
-from foliot.domain.lease import Claim
-from foliot.domain.logs import Closing, LogChunk, Stream, closing_line
+from foliot.domain.run.lease import Claim
+from foliot.domain.run.logs import Closing, LogChunk, Stream, closing_line
 from foliot.engine.loop import AT_ONCE
 from foliot.ports.clock import Clock
 from foliot.ports.work import Work

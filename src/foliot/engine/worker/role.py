@@ -7,7 +7,7 @@ from typing import Final
 
 from foliot.domain.ids import IdSource
 from foliot.domain.instant import SECOND, Millis
-from foliot.domain.outcome import Outcome
+from foliot.domain.run.outcome import Outcome
 from foliot.engine.deadline import DeadlinePassed, deadline
 from foliot.engine.loop import Duty
 from foliot.engine.worker.attempt import Ending, RunningAttempt

@@ -5,7 +5,7 @@ from typing import Final
 
 import click
 
-from foliot.domain.lease import CancelAnswer
+from foliot.domain.run.lease import CancelAnswer
 from foliot.errors import FoliotError
 from foliot.interfaces.cli.batch import Result, run_batch
 from foliot.interfaces.cli.ids import complete_ids

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from foliot.domain.deployment import Action, Changes, JobChange, ScheduleChange, WorkflowChange
-from foliot.domain.difference import Difference
+from foliot.domain.deploy.deployment import Action, Changes, JobChange, ScheduleChange, WorkflowChange
+from foliot.domain.deploy.difference import Difference
 from foliot.interfaces.cli.speaking import remark, tell, tell_json
 from foliot.interfaces.cli.table import Column, print_table
 from foliot.interfaces.cli.words import json_line

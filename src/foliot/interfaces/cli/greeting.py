@@ -4,7 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 import foliot
-from foliot.domain.deployment import Action, Changes
+from foliot.domain.deploy.deployment import Action, Changes
 from foliot.domain.secrets import public_url
 from foliot.engine.settings import Role, Settings
 from foliot.interfaces.cli.configuration import contents

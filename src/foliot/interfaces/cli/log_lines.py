@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 
 from msgspec.structs import replace
 
-from foliot.domain.logs import LogEnd, LogState
+from foliot.domain.run.logs import LogEnd, LogState
 from foliot.errors import StorageUnavailable
 from foliot.interfaces.cli.speaking import say, tell_json
 from foliot.interfaces.cli.table import is_terminal, moment

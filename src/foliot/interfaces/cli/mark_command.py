@@ -5,7 +5,7 @@ from typing import Final
 
 import click
 
-from foliot.domain.mark import MarkAnswer
+from foliot.domain.run.mark import MarkAnswer
 from foliot.interfaces.cli.batch import Result, run_batch
 from foliot.interfaces.cli.ids import complete_ids
 from foliot.interfaces.cli.options import json_option, storage_options

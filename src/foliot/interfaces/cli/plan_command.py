@@ -7,10 +7,10 @@ from typing import Final
 
 import click
 
-from foliot.domain.comparison import compare
-from foliot.domain.deployment import Changes, Current, Declared
+from foliot.domain.deploy.compare import compare
+from foliot.domain.deploy.deployment import Changes, Current, Declared
+from foliot.domain.deploy.upcoming import UpcomingFire, upcoming_fires
 from foliot.domain.instant import LATEST, Instant, from_timedelta, to_datetime, to_iso
-from foliot.domain.upcoming import UpcomingFire, upcoming_fires
 from foliot.errors import StorageMissing
 from foliot.interfaces.cli.config_file import require_config
 from foliot.interfaces.cli.configuration import usable_config

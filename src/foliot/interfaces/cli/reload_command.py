@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from foliot.domain.deployment import Changes, Declared
+from foliot.domain.deploy.deployment import Changes, Declared
 from foliot.interfaces.cli.config_file import require_config
 from foliot.interfaces.cli.configuration import usable_config
 from foliot.interfaces.cli.deployment_lines import print_changes, print_json

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from foliot.config import Configuration, Problem, Severity
-from foliot.domain.deployment import Action, Changes
+from foliot.domain.deploy.deployment import Action, Changes
 from foliot.domain.instant import MINUTE, SECOND, Millis
 from foliot.errors import FoliotError, InvalidInput, NotFound, OwnedElsewhere
 from foliot.interfaces.cli.at_rest import QUIET, Fingerprint, directories, fingerprint, places_of, read_at_rest

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from foliot.domain.run import Status, parse_status
+from foliot.domain.run.run import Status, parse_status
 from foliot.interfaces.cli.ids import complete_ids
 from foliot.interfaces.cli.options import json_option, storage_options
 from foliot.interfaces.cli.place import ask

@@ -19,8 +19,8 @@ from typing import Any, Final
 
 from foliot.app import Foliot
 from foliot.config import Configuration, Loaded
-from foliot.domain.deployment import Changes
-from foliot.domain.outbound import OutboundPolicy
+from foliot.domain.deploy.deployment import Changes
+from foliot.domain.outbound.policy import OutboundPolicy
 from foliot.engine.node import Node
 from foliot.engine.settings import Role, Settings
 from foliot.errors import JobInUse
@@ -36,7 +36,7 @@ from foliot.interfaces.cli.target import load_app
 from foliot.interfaces.line_writer import LineWriter
 from foliot.interfaces.logs import configure_logging
 from foliot.service.services import Services
-from foliot.wiring import Reach, open_services, take_descriptors
+from foliot.wiring import RunnerPolicy, open_services, take_descriptors
 
 log = logging.getLogger("foliot")
 
@@ -63,14 +63,14 @@ class Served:
     """What its files were like when they were read."""
 
     @property
-    def reach(self) -> Reach:
-        """What jobs may reach. Without a configuration nobody has forbidden anything."""
+    def policy(self) -> RunnerPolicy:
+        """What jobs may use. Without a configuration nothing is forbidden."""
         if self.path is None:
-            return Reach()
+            return RunnerPolicy()
         said = self.configuration.outbound
         outbound = OutboundPolicy.of(block_private=said.block_private, allow=said.allow)
         places = [self.path.absolute().parent]
-        return Reach(outbound, places, self.configuration.server.allowance)
+        return RunnerPolicy(outbound, places, self.configuration.server.sandbox_policy)
 
 
 def run_node(target: str | None, config: Path | None, roles: Sequence[Role], *, applies: bool, **options: Any) -> None:
@@ -133,7 +133,7 @@ async def _serve(served: Served, settings: Settings, lines: LineWriter, *, appli
         changes = refusal = None
         if applies and served.path is not None:
             changes, refusal = await _apply(served, services)
-        node = await served.app.node(settings, served.reach)
+        node = await served.app.node(settings, served.policy)
         async with _reloading(served, services, applies=applies, refusal=refusal):
             node.on_failure = stop.set
             await node.start()

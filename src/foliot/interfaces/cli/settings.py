@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from foliot.config import Configuration
 from foliot.config.settings import EventLoop, LogFormat, LogLevel
 from foliot.domain.instant import SECOND, Millis
-from foliot.domain.job import check_name
+from foliot.domain.job.job import check_name
 from foliot.engine.settings import Role, Settings
 from foliot.errors import InvalidInput
 from foliot.interfaces.cli.numbers import seconds_within
@@ -53,10 +53,10 @@ def settings_of(configuration: Configuration, given: Mapping[str, Any], roles: S
         roles=roles or [Role(word) for word in server.roles],
         queues=_queues(given["queues"]) or server.queues,
         slots=given["slots"] or server.slots,
-        tempo=replace(
-            server.tempo,
-            tick=_millis(given["poll"]) or server.tempo.tick,
-            grace=_millis(given["grace"]) or server.tempo.grace,
+        scheduler=replace(
+            server.scheduler,
+            tick=_millis(given["poll"]) or server.scheduler.tick,
+            grace=_millis(given["grace"]) or server.scheduler.grace,
         ),
         lease=_millis(given["lease"]) or server.lease,
         poll=poll,

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Iterable
 from typing import Final, Protocol
 
 from foliot.domain.ids import RunId
-from foliot.domain.logs import LogEnd, LogState
-from foliot.domain.run import Run
+from foliot.domain.run.logs import LogEnd, LogState
+from foliot.domain.run.run import Run
 from foliot.errors import StorageUnavailable
 from foliot.interfaces.cli.log_lines import TextPrinter, end_in_words, end_object, piece_object, print_log
 from foliot.interfaces.cli.speaking import say, tell_json

@@ -1,7 +1,7 @@
 """A run that was started: its id, and for whoever waits its lines and how it ended."""
 
 from foliot.domain.ids import RunId
-from foliot.domain.run import Status
+from foliot.domain.run.run import Status
 from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.interfaces.cli.speaking import say, surely, tell, tell_done, tell_json, warn
 from foliot.interfaces.cli.step_lines import follow_run

@@ -8,8 +8,8 @@ from typing import Any, Final
 from msgspec import convert
 
 from foliot.domain.instant import LATEST, to_datetime
-from foliot.domain.retry import Retry
-from foliot.domain.schedule import ScheduleType
+from foliot.domain.run.retry import Retry
+from foliot.domain.schedule.schedule import ScheduleType
 from foliot.interfaces.cli.table import Column, moment, span
 from foliot.service.queries.job_view import JobView
 from foliot.service.queries.run_view import RunView

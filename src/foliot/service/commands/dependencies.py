@@ -7,7 +7,7 @@ from functools import reduce
 from msgspec.structs import replace
 
 from foliot.domain.ids import JobId
-from foliot.domain.job import Job, JobSpec
+from foliot.domain.job.job import Job, JobSpec
 from foliot.domain.workflow.builder import read_conditions
 from foliot.domain.workflow.dependencies import (
     EDGES,

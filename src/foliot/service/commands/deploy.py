@@ -1,6 +1,6 @@
 """Applies a whole set of definitions: all of it, or nothing if something is invalid.
 
-    plan      read the stored definitions, compare (`domain.comparison`), return what would change
+    plan      read the stored definitions, compare (`domain.deploy.compare`), return what would change
     apply     plan, check, then: rename, put jobs and workflows, put schedules, delete removed schedules, disable
               removed jobs
 
@@ -13,11 +13,11 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from foliot.domain.comparison import compare
-from foliot.domain.deployment import Action, Changes, Current, Declared, Refusal
+from foliot.domain.deploy.compare import compare
+from foliot.domain.deploy.deployment import Action, Changes, Current, Declared, Refusal
 from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
-from foliot.domain.job import JobSpec
-from foliot.domain.schedule import ScheduleSpec
+from foliot.domain.job.job import JobSpec
+from foliot.domain.schedule.schedule import ScheduleSpec
 from foliot.domain.workflow.jobs import jobs_of_all
 from foliot.errors import InvalidInput, NotFound, OwnedElsewhere, RowUnreadable
 from foliot.ports.schedules import Ledger

@@ -5,8 +5,8 @@ from typing import Any, Protocol
 
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.instant import Instant
-from foliot.domain.job import JobSpec
-from foliot.domain.schedule import ScheduleSpec
+from foliot.domain.job.job import JobSpec
+from foliot.domain.schedule.schedule import ScheduleSpec
 from foliot.domain.workflow.document import WorkflowDocument
 from foliot.domain.workflow.spec import WorkflowSpec
 

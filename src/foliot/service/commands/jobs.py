@@ -6,8 +6,8 @@ from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.input.timing import Span
 from foliot.domain.input.words import flag, text
-from foliot.domain.job import Job, JobSpec, check_name, inherited, watched_by
-from foliot.domain.payload import encode_payload
+from foliot.domain.job.job import Job, JobSpec, check_name, inherited, watched_by
+from foliot.domain.run.payload import encode_payload
 from foliot.domain.workflow.spec import GRAPH, Edge
 from foliot.errors import InvalidInput, InvalidJob, InvalidSchedule, NotFound, RowUnreadable
 from foliot.ports.clock import Clock

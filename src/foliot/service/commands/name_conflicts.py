@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 
 from foliot.domain.ids import JobId
-from foliot.domain.job import Job
+from foliot.domain.job.job import Job
 from foliot.domain.workflow.checking import names_borne, possible_rivals
 from foliot.domain.workflow.jobs import PART_SOURCE
 from foliot.domain.workflow.spec import WorkflowSpec

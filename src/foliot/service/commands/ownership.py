@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from foliot.domain.deployment import OWNERS
+from foliot.domain.deploy.deployment import OWNERS
 from foliot.errors import OwnedElsewhere
 
 _MAY_BE_STALE: Final = ("file", "app")

@@ -11,12 +11,12 @@ from foliot.domain.ids import IdSource, JobId, RunId
 from foliot.domain.input.timing import Moment, Span, instant, millis, optional_instant
 from foliot.domain.input.words import text
 from foliot.domain.instant import LATEST, SECOND, Instant, Millis
-from foliot.domain.job import DEFAULT_QUEUE, Job, Options, options_in, overlay
-from foliot.domain.lease import CancelAnswer
-from foliot.domain.logs import LogEnd
-from foliot.domain.mark import MarkAnswer, Marked, retry_trigger
-from foliot.domain.payload import encode_payload
-from foliot.domain.run import AttemptRecord, NewRun, Run, parse_status
+from foliot.domain.job.job import DEFAULT_QUEUE, Job, Options, options_in, overlay
+from foliot.domain.run.lease import CancelAnswer
+from foliot.domain.run.logs import LogEnd
+from foliot.domain.run.mark import MarkAnswer, Marked, retry_trigger
+from foliot.domain.run.payload import encode_payload
+from foliot.domain.run.run import AttemptRecord, NewRun, Run, parse_status
 from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.domain.workflow.spec import PART_SOURCE
 from foliot.domain.workflow.template import has_template

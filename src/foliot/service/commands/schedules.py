@@ -7,15 +7,15 @@ from datetime import datetime
 from functools import partial
 from typing import Any, NamedTuple
 
-from foliot.domain.edit import is_same_rule
 from foliot.domain.ids import IdSource, JobId, ScheduleId, ScheduleUid
 from foliot.domain.input.schedule import read_schedule
 from foliot.domain.input.words import flag, text
 from foliot.domain.instant import Instant
-from foliot.domain.job import check_name
-from foliot.domain.payload import encode_payload
-from foliot.domain.schedule import Schedule, ScheduleSpec, canonical, why_over
-from foliot.domain.sharing import once_each
+from foliot.domain.job.job import check_name
+from foliot.domain.run.payload import encode_payload
+from foliot.domain.schedule.edit import is_same_rule
+from foliot.domain.schedule.memoize import memoize_by_spec
+from foliot.domain.schedule.schedule import Schedule, ScheduleSpec, canonical, why_over
 from foliot.errors import FoliotError, InvalidInput, InvalidSchedule, NotFound, RowUnreadable, shown
 from foliot.ports.clock import Clock
 from foliot.ports.definitions import NewSchedule
@@ -101,7 +101,7 @@ class ScheduleService:
         return self._with_uids(compared.specs)
 
     async def _compare(self, schedules: Mapping[ScheduleId, ScheduleSpec]) -> _Comparison:
-        plain = once_each(canonical, schedules.values())
+        plain = memoize_by_spec(canonical, schedules.values())
         specs = {schedule_id: plain(spec, schedule_id) for schedule_id, spec in schedules.items()}
         known = await self._storage.schedules.get(specs)
         changes = {
@@ -134,7 +134,7 @@ class ScheduleService:
 
     def _over(self, schedules: Mapping[ScheduleId, ScheduleSpec]) -> dict[ScheduleId, InvalidInput]:
         """Return the schedules that will not fire any more, each with the reason. Refuse invalid ones."""
-        reason = once_each(partial(_reason_over, now=self._clock.now()), schedules.values())
+        reason = memoize_by_spec(partial(_reason_over, now=self._clock.now()), schedules.values())
         over: dict[ScheduleId, InvalidInput] = {}
         for schedule_id, spec in schedules.items():
             try:

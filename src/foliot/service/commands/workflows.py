@@ -7,14 +7,14 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from foliot.domain.deployment import FILE, Declared
-from foliot.domain.edit import is_same_rule
+from foliot.domain.deploy.deployment import FILE, Declared
 from foliot.domain.ids import JobId, RunId, ScheduleId
 from foliot.domain.input.words import flag, text
-from foliot.domain.job import JobSpec
-from foliot.domain.outcome import Reason
-from foliot.domain.run import Ended, Run, Status
-from foliot.domain.schedule import Schedule, ScheduleSpec, canonical
+from foliot.domain.job.job import JobSpec
+from foliot.domain.run.outcome import Reason
+from foliot.domain.run.run import Ended, Run, Status
+from foliot.domain.schedule.edit import is_same_rule
+from foliot.domain.schedule.schedule import Schedule, ScheduleSpec, canonical
 from foliot.domain.workflow.builder import StepBuilder, Workflow, whole_workflow
 from foliot.domain.workflow.checking import check_workflow, names_around
 from foliot.domain.workflow.dependencies import EDGES

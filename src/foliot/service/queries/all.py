@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from foliot.domain.ids import RunId
-from foliot.domain.run_reference import read_reference
+from foliot.domain.run.reference import read_reference
 from foliot.errors import NotFound
 from foliot.ports.clock import Clock
 from foliot.ports.queries import JobDetails, Matches, ScheduleDetails

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from foliot.domain.instant import to_datetime
-from foliot.domain.run import Run
+from foliot.domain.run.run import Run
 from foliot.domain.workflow.execution import Execution, StepRecord
 from foliot.ports.queries import ExecutionDetails
 from foliot.service.queries.run_view import key_of

@@ -8,8 +8,8 @@ import msgspec
 
 from foliot.domain.ids import JobId
 from foliot.domain.instant import Instant, to_datetime
-from foliot.domain.job import DEFAULT_PROJECT, Job, JobSpec
-from foliot.domain.run import Run
+from foliot.domain.job.job import DEFAULT_PROJECT, Job, JobSpec
+from foliot.domain.run.run import Run
 from foliot.domain.secrets import public_document, public_spec
 from foliot.errors import RowUnreadable
 from foliot.service.queries.run_view import RunView, view_run

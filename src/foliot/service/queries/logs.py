@@ -12,7 +12,7 @@ import msgspec
 
 from foliot.domain.ids import RunId, Token
 from foliot.domain.instant import Instant, to_datetime
-from foliot.domain.logs import (
+from foliot.domain.run.logs import (
     LogChunk,
     LogEnd,
     LogState,
@@ -22,8 +22,8 @@ from foliot.domain.logs import (
     judge_log,
     read_closing,
 )
-from foliot.domain.outcome import Reason
-from foliot.domain.run import BEGUN, AttemptRecord, Run
+from foliot.domain.run.outcome import Reason
+from foliot.domain.run.run import BEGUN, AttemptRecord, Run
 from foliot.errors import NotFound, OutputLost, OutputPruned, OutputTruncated, OutputUnavailable, OutputUnfinished
 from foliot.ports.clock import Clock
 from foliot.ports.storage import Storage

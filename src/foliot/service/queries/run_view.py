@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 
 from foliot.domain.instant import SECOND, Instant, to_datetime
-from foliot.domain.launch import SCHEDULE_TRIGGER
-from foliot.domain.run import BEGUN, AttemptRecord, Run, Status
+from foliot.domain.run.run import BEGUN, AttemptRecord, Run, Status
+from foliot.domain.schedule.tick_run import SCHEDULE_TRIGGER
 from foliot.domain.workflow.start import NOTHING, Told
 from foliot.service.queries.documents import moment, seconds
 

@@ -4,9 +4,9 @@ import msgspec
 
 from foliot.domain.gate.decision import Decision
 from foliot.domain.ids import JobId, RunId, ScheduleId
-from foliot.domain.logs import LogState
-from foliot.domain.run import Run, Status
-from foliot.domain.run_reference import RunById, read_reference
+from foliot.domain.run.logs import LogState
+from foliot.domain.run.reference import RunById, read_reference
+from foliot.domain.run.run import Run, Status
 from foliot.errors import NotFound
 from foliot.ports.queries import Matches, RunDetails
 from foliot.ports.runs import RunFilter

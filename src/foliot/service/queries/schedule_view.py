@@ -8,10 +8,10 @@ import msgspec
 
 from foliot.domain.ids import ScheduleId
 from foliot.domain.instant import Instant, to_datetime
-from foliot.domain.run import Run, Status
-from foliot.domain.schedule import Revision, Schedule, ScheduleSpec, ScheduleType, compiled
-from foliot.domain.tick import TickOutcome, TickReason
-from foliot.domain.timetable import Timetable
+from foliot.domain.run.run import Run, Status
+from foliot.domain.schedule.schedule import Revision, Schedule, ScheduleSpec, ScheduleType, compiled
+from foliot.domain.schedule.tick import TickOutcome, TickReason
+from foliot.domain.schedule.timetable import Timetable
 from foliot.errors import InvalidInput
 from foliot.ports.schedules import TickSight
 from foliot.service.queries.documents import moment

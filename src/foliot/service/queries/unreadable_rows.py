@@ -8,7 +8,7 @@ from typing import Final
 
 from foliot.domain.ids import RunId, first_id_at
 from foliot.domain.instant import Instant
-from foliot.domain.run import Run, Status
+from foliot.domain.run.run import Run, Status
 from foliot.domain.workflow.execution import Execution
 from foliot.errors import RowUnreadable
 from foliot.ports.runs import RunFilter

@@ -11,9 +11,9 @@ from typing import Final, NamedTuple
 from foliot.domain.audit import Account, Fault, Finding, Judge, Launched, Page
 from foliot.domain.ids import RunId, ScheduleId, ScheduleUid
 from foliot.domain.instant import LATEST, Instant
-from foliot.domain.run import Run
-from foliot.domain.tick import TickRecord
-from foliot.domain.timetable import Timetable
+from foliot.domain.run.run import Run
+from foliot.domain.schedule.tick import TickRecord
+from foliot.domain.schedule.timetable import Timetable
 from foliot.errors import FoliotError, InvalidInput, RowUnreadable
 from foliot.ports.runs import RunFilter
 from foliot.ports.schedules import Ledger

@@ -5,7 +5,7 @@ from datetime import datetime
 import msgspec
 
 from foliot.domain.instant import to_datetime
-from foliot.domain.lease import WorkerState
+from foliot.domain.run.lease import WorkerState
 
 
 class WorkerView(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,12 +7,12 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from foliot.domain.deployment import FILE
+from foliot.domain.deploy.deployment import FILE
 from foliot.domain.ids import RunId, ScheduleId
 from foliot.domain.instant import Instant
-from foliot.domain.run import Run
-from foliot.domain.run_reference import read_reference
-from foliot.domain.schedule import Schedule, ScheduleSpec
+from foliot.domain.run.reference import read_reference
+from foliot.domain.run.run import Run
+from foliot.domain.schedule.schedule import Schedule, ScheduleSpec
 from foliot.domain.secrets import public_document
 from foliot.domain.workflow.dependencies import EDGES
 from foliot.domain.workflow.drawing import Drawing, drawing_of, edge_words

@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 import msgspec
 
 from foliot.domain.instant import SECOND, Millis
-from foliot.domain.logs import Stream
-from foliot.domain.outcome import Failure, Reason, Success
+from foliot.domain.run.logs import Stream
+from foliot.domain.run.outcome import Failure, Reason, Success
 from foliot.ports.clock import Clock
 from foliot.ports.runner import Attempt
 

@@ -9,7 +9,7 @@ from typing import Final
 from foliot.domain.events import Event, EventKind
 from foliot.domain.ids import RunId
 from foliot.domain.instant import LATEST
-from foliot.domain.run import Run, Status
+from foliot.domain.run.run import Run, Status
 from foliot.domain.workflow.conditions import Condition, Result
 from foliot.domain.workflow.execution import Execution, StepRecord
 from foliot.domain.workflow.spec import Step, WorkflowSpec

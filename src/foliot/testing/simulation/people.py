@@ -7,8 +7,8 @@ from typing import Final
 
 from foliot.domain.ids import IdSource, JobId, RunId, ScheduleId, ScheduleUid
 from foliot.domain.instant import SECOND, later
-from foliot.domain.run import NewRun
-from foliot.domain.schedule import Schedule, ScheduleSpec, check_schedule
+from foliot.domain.run.run import NewRun
+from foliot.domain.schedule.schedule import Schedule, ScheduleSpec, check_schedule
 from foliot.domain.workflow.jobs import jobs_of
 from foliot.errors import FoliotError
 from foliot.ports.clock import Clock

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from foliot.adapters.queue.storage import StorageQueue
 from foliot.domain.ids import IdSource
 from foliot.domain.instant import SECOND, Millis
-from foliot.domain.launch import launch_job
+from foliot.domain.schedule.tick_run import launch_job
 from foliot.domain.workflow.kind import WorkflowKind
 from foliot.engine.coordinator.role import CoordinatorRole
 from foliot.engine.loop import Duty

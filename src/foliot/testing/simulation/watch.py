@@ -11,9 +11,9 @@ from typing import Final
 from foliot.domain.events import Event, EventKind
 from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant, to_iso
-from foliot.domain.job import JobSpec
-from foliot.domain.run import MOVES, Run, Status
-from foliot.domain.schedule import Overlap, Schedule
+from foliot.domain.job.job import JobSpec
+from foliot.domain.run.run import MOVES, Run, Status
+from foliot.domain.schedule.schedule import Overlap, Schedule
 from foliot.ports.storage import Storage
 from foliot.testing.invariants import check_book, read_books
 from foliot.testing.simulation.broken import Broken

@@ -11,8 +11,8 @@ from foliot.domain.gate.decision import Decision, Passed
 from foliot.domain.gate.spec import Action
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import MINUTE, SECOND
-from foliot.domain.run import Status
-from foliot.domain.schedule import Overlap
+from foliot.domain.run.run import Status
+from foliot.domain.schedule.schedule import Overlap
 from foliot.testing.builders import a_run, every, some_runs, succeeded
 from foliot.testing.conformance.storage.scene import Scene
 from tests.adapters.storage.postgres.faults import Faults

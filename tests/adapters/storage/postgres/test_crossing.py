@@ -10,7 +10,7 @@ import pytest
 from foliot.adapters.storage.postgres import open_postgres
 from foliot.domain.gate.decision import End
 from foliot.domain.instant import DAY, HOUR, LATEST, MINUTE, Instant, Millis
-from foliot.domain.run import Status
+from foliot.domain.run.run import Status
 from foliot.testing.builders import LEASE, REPORT, a_chunk, a_run, a_worker, every, retention, some_runs, succeeded
 from foliot.testing.conformance.storage.passages import ETL, an_opening
 from foliot.testing.conformance.storage.scene import Scene

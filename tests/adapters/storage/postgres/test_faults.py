@@ -14,10 +14,10 @@ from foliot.domain.events import EventKind
 from foliot.domain.gate.decision import Decision, Passed
 from foliot.domain.gate.spec import Action
 from foliot.domain.instant import MINUTE
-from foliot.domain.lease import CancelAnswer, Renewal
-from foliot.domain.mark import MarkAnswer, Marked
-from foliot.domain.outcome import Reason
-from foliot.domain.run import Ended, Status
+from foliot.domain.run.lease import CancelAnswer, Renewal
+from foliot.domain.run.mark import MarkAnswer, Marked
+from foliot.domain.run.outcome import Reason
+from foliot.domain.run.run import Ended, Status
 from foliot.errors import StorageUnavailable
 from foliot.ports.runs import Created
 from foliot.ports.topic import Topic

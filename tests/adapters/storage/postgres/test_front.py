@@ -13,7 +13,7 @@ from foliot.adapters.storage.postgres.front import VERY_FRONT, Front
 from foliot.adapters.storage.postgres.statements import statements
 from foliot.domain.ids import RunId
 from foliot.domain.instant import HOUR, SECOND
-from foliot.domain.outcome import DONE
+from foliot.domain.run.outcome import DONE
 from foliot.testing.builders import a_claim, a_finish, a_run, some_runs
 from foliot.testing.clock import START, VirtualClock
 from foliot.testing.conformance.storage.scene import Scene

@@ -8,7 +8,7 @@ import pytest
 from foliot.adapters.storage.postgres import PostgresStorage
 from foliot.adapters.storage.postgres.gathering import Gathering
 from foliot.domain.ids import JobId
-from foliot.domain.job import JobSpec
+from foliot.domain.job.job import JobSpec
 from foliot.ports.runs import Created
 from foliot.testing.builders import a_run
 from tests.adapters.storage.postgres.faults import Faults

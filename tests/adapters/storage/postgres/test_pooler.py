@@ -8,7 +8,7 @@ import pytest
 
 from foliot.adapters.storage.postgres import open_postgres
 from foliot.domain.instant import MINUTE
-from foliot.domain.run import Status
+from foliot.domain.run.run import Status
 from foliot.testing.builders import a_chunk, a_run, every, succeeded
 from foliot.testing.clock import VirtualClock
 from foliot.testing.conformance.storage.scene import Scene

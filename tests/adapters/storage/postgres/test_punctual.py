@@ -11,10 +11,10 @@ from foliot.adapters.storage.postgres.database import Transaction
 from foliot.adapters.storage.postgres.schedules import PostgresSchedules
 from foliot.adapters.storage.postgres.settling import settle_firings
 from foliot.adapters.storage.punctual import is_punctual
-from foliot.domain.firing import Firing
 from foliot.domain.ids import ScheduleUid
 from foliot.domain.instant import MINUTE
-from foliot.domain.run import Status
+from foliot.domain.run.run import Status
+from foliot.domain.schedule.firing import Firing
 from foliot.ports.definitions import NewSchedule
 from foliot.testing.builders import REPORT, a_job_spec, a_run, a_schedule, every
 from foliot.testing.conformance.storage.scene import Scene

@@ -7,8 +7,8 @@ import pytest
 
 from foliot.adapters.storage.postgres.database import Database, Transaction
 from foliot.domain.ids import JobId
-from foliot.domain.lease import Claim
-from foliot.domain.outcome import DONE
+from foliot.domain.run.lease import Claim
+from foliot.domain.run.outcome import DONE
 from foliot.domain.tree.kind import Wanted
 from foliot.domain.workflow.conditions import Result
 from foliot.domain.workflow.progress import StepState

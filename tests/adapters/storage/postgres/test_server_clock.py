@@ -6,8 +6,8 @@ from foliot.adapters.clock import SystemClock
 from foliot.adapters.storage.postgres.server_clock import ServerClock
 from foliot.domain.ids import JobId, first_id_at
 from foliot.domain.instant import DAY, HOUR, MINUTE, SECOND, Instant, Millis
-from foliot.domain.job import JobSpec
-from foliot.domain.run import Status
+from foliot.domain.job.job import JobSpec
+from foliot.domain.run.run import Status
 from foliot.service.commands.runs import RunRequest
 from foliot.testing.clock import VirtualClock
 from foliot.wiring import open_services

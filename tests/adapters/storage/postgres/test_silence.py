@@ -9,7 +9,7 @@ import pytest
 from foliot.adapters.storage.postgres import PostgresStorage, open_postgres
 from foliot.domain.ids import WorkerId
 from foliot.domain.instant import MINUTE, Millis
-from foliot.domain.lease import Worker
+from foliot.domain.run.lease import Worker
 from foliot.testing.postgres import PostgresServer
 from tests.adapters.storage.postgres.relay import Relay
 

@@ -10,8 +10,8 @@ from foliot.adapters.storage.sqlite import endings, schema
 from foliot.adapters.storage.sqlite.connection import Session
 from foliot.domain.ids import JobId
 from foliot.domain.instant import LATEST, Instant
-from foliot.domain.outcome import Reason
-from foliot.domain.run import Status
+from foliot.domain.run.outcome import Reason
+from foliot.domain.run.run import Status
 
 DEPENDENCY = JobId("scan")
 FEW, MANY = 100, 10_000

@@ -19,8 +19,8 @@ WORKER = """
 import asyncio, json, pathlib, sys
 from foliot.adapters.clock import SystemClock
 from foliot.adapters.storage.sqlite import SqliteStorage
-from foliot.domain.lease import Finish, Worker
-from foliot.domain.outcome import Success
+from foliot.domain.run.lease import Finish, Worker
+from foliot.domain.run.outcome import Success
 from foliot.ports.topic import Topic
 
 async def main(path, name):

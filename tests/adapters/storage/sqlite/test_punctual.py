@@ -9,10 +9,10 @@ import pytest
 
 from foliot.adapters.storage.punctual import is_punctual
 from foliot.adapters.storage.sqlite import SqliteStorage, ledger
-from foliot.domain.firing import Firing
 from foliot.domain.instant import MINUTE
-from foliot.domain.run import Status
-from foliot.domain.tick import TickReason
+from foliot.domain.run.run import Status
+from foliot.domain.schedule.firing import Firing
+from foliot.domain.schedule.tick import TickReason
 from foliot.ports.definitions import NewSchedule
 from foliot.testing.builders import REPORT, a_job_spec, a_run, a_schedule, every
 from foliot.testing.clock import VirtualClock

@@ -13,7 +13,7 @@ from foliot.adapters.storage.queries import load_queries
 from foliot.adapters.storage.sqlite import schema
 from foliot.adapters.storage.sqlite.run_listing import page_query
 from foliot.domain.ids import JobId, RunId, ScheduleId
-from foliot.domain.run import Status
+from foliot.domain.run.run import Status
 from foliot.ports.runs import RunFilter
 
 LARGE = (

@@ -6,7 +6,7 @@ import pytest
 
 from foliot.adapters.storage.sqlite import SqliteStorage
 from foliot.domain.instant import DAY, HOUR, MINUTE
-from foliot.domain.run import Status
+from foliot.domain.run.run import Status
 from foliot.ports.upkeep import Pruned
 from foliot.testing.builders import LEASE, a_chunk, a_run, a_worker, retention, some_runs, succeeded
 from foliot.testing.clock import VirtualClock

@@ -7,7 +7,7 @@ import pytest
 from foliot.adapters.storage.documents import storable
 from foliot.adapters.storage.finish_plan import is_repeated
 from foliot.adapters.storage.queries import load_queries
-from foliot.domain.outcome import Cancelled, Failure, Interrupted, Lost, Outcome, Reason, Success, TimedOut
+from foliot.domain.run.outcome import Cancelled, Failure, Interrupted, Lost, Outcome, Reason, Success, TimedOut
 
 SUCCESS = Success()
 FAILURE = Failure("exit 1", Reason.EXIT_CODE, 1, retryable=False)

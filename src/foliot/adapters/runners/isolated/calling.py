@@ -20,10 +20,10 @@ from foliot.adapters.runners.process.running import Start
 from foliot.adapters.runners.process.subreaper import Head
 from foliot.adapters.runners.process.waiting import Watch
 from foliot.adapters.runners.refusal import refusal
-from foliot.domain.allowance import ANYTHING, Allowance
-from foliot.domain.kinds import read_spec
-from foliot.domain.kinds.python import PythonSpec
-from foliot.domain.outcome import Failure, Reason, Success
+from foliot.domain.job.kinds import read_spec
+from foliot.domain.job.kinds.python import PythonSpec
+from foliot.domain.job.sandbox_policy import ANYTHING, SandboxPolicy
+from foliot.domain.run.outcome import Failure, Reason, Success
 from foliot.errors import InvalidJob
 from foliot.ports.runner import Attempt
 
@@ -41,17 +41,17 @@ class IsolatedCalls:
         environ: Mapping[str, str] = os.environ,
         places: Sequence[Path] | None = None,
         spares: Spares | None = None,
-        allowance: Allowance = ANYTHING,
+        sandbox_policy: SandboxPolicy = ANYTHING,
     ) -> None:
         self._inherited = inherited_environment(environ)
-        self._allowance = allowance
+        self._sandbox_policy = sandbox_policy
         self._places = places
         self._spares = Spares() if spares is None else spares
 
     async def run(self, attempt: Attempt) -> Success | Failure:
         try:
             spec = read_spec(PythonSpec, attempt.spec)
-            self._allowance.check(user=spec.user, call=spec.call)
+            self._sandbox_policy.check(user=spec.user, call=spec.call)
             account = None if spec.user is None else await asyncio.to_thread(find_account, spec.user)
             order = self._order(spec, attempt).frame()
         except InvalidJob as error:

@@ -17,7 +17,7 @@ from foliot.adapters.runners.process.launch import Launch, Streams
 from foliot.adapters.runners.process.proctable import ATTEMPT_VARIABLE, RUN_VARIABLE, Tag
 from foliot.adapters.runners.process.subreaper import Head, subreaper
 from foliot.adapters.runners.process.waiting import Watch, watch
-from foliot.domain.kinds.process import ProcessLimits
+from foliot.domain.job.kinds.process import ProcessLimits
 
 _STUB: Final = str(Path(__file__).with_name("stub.py"))
 

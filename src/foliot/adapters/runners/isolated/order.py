@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import msgspec
 
-from foliot.domain.outcome import Failure, Reason, Success
-from foliot.domain.payload import MAX_BYTES, encode_payload
+from foliot.domain.run.outcome import Failure, Reason, Success
+from foliot.domain.run.payload import MAX_BYTES, encode_payload
 from foliot.errors import InvalidRun
 
 HEAD: Final = 8

@@ -274,7 +274,7 @@ def encode(result: Any, largest: int) -> bytes:
                 return text
     except (ValueError, RecursionError):
         pass  # `encode_result` says it better
-    from foliot.domain.payload import encode_result
+    from foliot.domain.run.payload import encode_result
     from foliot.errors import InvalidRun
 
     try:
@@ -299,7 +299,7 @@ class Introduction:
         self._context = context
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> Any:
-        if name != "foliot.domain.context":
+        if name != "foliot.domain.run.context":
             return None
         from importlib.util import find_spec
 

@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final, NamedTuple
 
-from foliot.domain.kinds.process import LARGEST, ProcessLimits
-from foliot.domain.kinds.shell import SHELL
+from foliot.domain.job.kinds.process import LARGEST, ProcessLimits
+from foliot.domain.job.kinds.shell import SHELL
 
 GO: Final = b"\n"
 """What a program that waits reads first. The shell reads byte by byte: what follows is left for the program."""

@@ -15,8 +15,8 @@ from foliot.adapters.runners.process.proctable import Tag
 from foliot.adapters.runners.process.room import room
 from foliot.adapters.runners.process.running import run_process, tell_wait
 from foliot.adapters.runners.refusal import refusal
-from foliot.domain.kinds.process import CommandSpec
-from foliot.domain.outcome import Failure, Reason, Success
+from foliot.domain.job.kinds.process import CommandSpec
+from foliot.domain.run.outcome import Failure, Reason, Success
 from foliot.errors import InvalidJob
 from foliot.ports.runner import Attempt, LogSink
 

@@ -14,7 +14,7 @@ from foliot.adapters.runners.process.marks import Mark
 from foliot.adapters.runners.process.patience import Patience
 from foliot.adapters.runners.process.proctable import Tag
 from foliot.adapters.runners.process.subreaper import Head, subreaper
-from foliot.domain.kinds.process import GRACE
+from foliot.domain.job.kinds.process import GRACE
 
 _LAST_WAIT: Final = 1.0
 """Seconds that killed processes have to vanish. One that hangs inside the kernel never does."""

@@ -15,7 +15,7 @@ from functools import cache
 from typing import Final
 
 from foliot.adapters.runners.process.delegation import PREFIX, Places, find_places
-from foliot.domain.kinds.process import ProcessLimits
+from foliot.domain.job.kinds.process import ProcessLimits
 
 log = logging.getLogger(__name__)
 

@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 from foliot.adapters.runners.process.account import Account
 from foliot.adapters.runners.process.bounds import bounded
 from foliot.adapters.runners.process.groups import Group
-from foliot.domain.kinds.process import UNLIMITED, ProcessLimits
-from foliot.domain.outcome import Failure, Reason
+from foliot.domain.job.kinds.process import UNLIMITED, ProcessLimits
+from foliot.domain.run.outcome import Failure, Reason
 
 NOT_EXECUTABLE: Final = 126
 NOT_FOUND: Final = 127

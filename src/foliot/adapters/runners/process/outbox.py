@@ -20,8 +20,8 @@ from typing import Final
 
 from foliot.adapters.runners.process.account import Account
 from foliot.adapters.runners.process.proctable import Tag
-from foliot.domain.output import check_size, read_output
-from foliot.domain.payload import MAX_BYTES
+from foliot.domain.run.output import check_size, read_output
+from foliot.domain.run.payload import MAX_BYTES
 from foliot.errors import InvalidRun
 
 VARIABLE: Final = "FOLIOT_OUTPUT"

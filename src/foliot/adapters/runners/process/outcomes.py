@@ -4,8 +4,8 @@ import os
 import signal
 from typing import Final
 
-from foliot.domain.kinds.process import UNLIMITED, ProcessLimits
-from foliot.domain.outcome import Failure, Reason, Success
+from foliot.domain.job.kinds.process import UNLIMITED, ProcessLimits
+from foliot.domain.run.outcome import Failure, Reason, Success
 
 _BY_SIGNAL: Final = 128
 """A shell adds this to the number of the signal that ended its last command."""

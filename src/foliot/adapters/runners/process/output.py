@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Final, TypeVar
 
 from foliot.adapters.runners.capture import Capture
-from foliot.domain.logs import Stream
+from foliot.domain.run.logs import Stream
 from foliot.ports.runner import LogSink
 
 T = TypeVar("T")

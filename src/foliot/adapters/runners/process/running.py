@@ -20,8 +20,8 @@ from foliot.adapters.runners.process.proctable import Tag
 from foliot.adapters.runners.process.room import room
 from foliot.adapters.runners.process.subreaper import Head, subreaper
 from foliot.adapters.runners.process.waiting import Watch, watch
-from foliot.domain.kinds.process import GRACE, OUTPUT_CAP
-from foliot.domain.outcome import Failure, Success
+from foliot.domain.job.kinds.process import GRACE, OUTPUT_CAP
+from foliot.domain.run.outcome import Failure, Success
 from foliot.ports.runner import LogSink
 
 _ROUND_EVERY: Final = 5.0

@@ -3,7 +3,7 @@
     1  look who waits for the keys in question, and for which others as well
     2  lock the limits of all those keys, ascending, in a statement of its own
     3  look again: what is seen now cannot change under our hands
-    4  give free places to waiters (`domain.limits.admit`), and make those ready that have all they need
+    4  give free places to waiters (`domain.run.limits.admit`), and make those ready that have all they need
 
 Runs ask for places and give them back in transactions of their own; admission follows in the next one. A crash in
 between leaves a free place and a waiter, which `admit` over all keys brings together. A tick's overlap key is a limit
@@ -18,7 +18,7 @@ from typing import Final
 from foliot.adapters.storage.postgres.database import Database, Transaction
 from foliot.adapters.storage.postgres.placing import Standing, place
 from foliot.domain.instant import Instant
-from foliot.domain.limits import Waiter, admit, is_overlap_key
+from foliot.domain.run.limits import Waiter, admit, is_overlap_key
 from foliot.errors import StorageError
 
 log = logging.getLogger(__name__)

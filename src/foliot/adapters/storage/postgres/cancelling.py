@@ -16,8 +16,8 @@ from foliot.adapters.storage.postgres.impossible import is_possible, possible_on
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
-from foliot.domain.lease import CancelAnswer
-from foliot.domain.run import Status
+from foliot.domain.run.lease import CancelAnswer
+from foliot.domain.run.run import Status
 from foliot.ports.topic import Topic
 
 Answers = dict[RunId, CancelAnswer]

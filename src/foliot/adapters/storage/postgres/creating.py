@@ -10,7 +10,7 @@ from foliot.adapters.storage.postgres.database import Transaction
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
-from foliot.domain.run import PRIORITY_STEP, NewRun
+from foliot.domain.run.run import PRIORITY_STEP, NewRun
 from foliot.ports.topic import Topic, topics_of_ready
 
 Answers = dict[RunId, RunId]

@@ -21,9 +21,9 @@ from foliot.adapters.storage.postgres.database import Database
 from foliot.adapters.storage.rows import job_of, pause_of, planned_of, revision_of, sort_out
 from foliot.domain.ids import ScheduleUid
 from foliot.domain.instant import Instant
-from foliot.domain.limits import OVERLAP_PREFIX, overlap_key
-from foliot.domain.schedule import Revision
-from foliot.domain.tick import PlannedTick
+from foliot.domain.run.limits import OVERLAP_PREFIX, overlap_key
+from foliot.domain.schedule.schedule import Revision
+from foliot.domain.schedule.tick import PlannedTick
 from foliot.ports.schedules import DueBatch, Unreadable
 
 _Planned = Mapping[ScheduleUid, Sequence[PlannedTick]]

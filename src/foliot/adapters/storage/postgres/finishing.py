@@ -31,11 +31,11 @@ from foliot.adapters.storage.rows import Row
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId, Token, WorkerId
 from foliot.domain.instant import Instant, later
-from foliot.domain.job import Options
-from foliot.domain.lease import Finish
-from foliot.domain.limits import OVERLAP_PREFIX
-from foliot.domain.outcome import Failure, Interrupted, Lost, Outcome, TimedOut
-from foliot.domain.run import Again, Ended
+from foliot.domain.job.job import Options
+from foliot.domain.run.lease import Finish
+from foliot.domain.run.limits import OVERLAP_PREFIX
+from foliot.domain.run.outcome import Failure, Interrupted, Lost, Outcome, TimedOut
+from foliot.domain.run.run import Again, Ended
 from foliot.ports.topic import Topic
 
 _NO_OPTIONS: Final = Options()

@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from typing import Final
 
 from foliot.domain.instant import SECOND, Millis
-from foliot.domain.lease import Claim
-from foliot.domain.run import rank
+from foliot.domain.run.lease import Claim
+from foliot.domain.run.run import rank
 from foliot.ports.clock import Clock
 
 Place = tuple[int, str]

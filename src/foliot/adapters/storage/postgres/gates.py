@@ -14,7 +14,7 @@ from foliot.domain.events import EventKind
 from foliot.domain.gate.decision import Passed, Postponed
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
-from foliot.domain.run import Ended
+from foliot.domain.run.run import Ended
 
 
 async def pass_gates(

@@ -11,7 +11,7 @@ from foliot.adapters.storage.job_use import (
 from foliot.adapters.storage.postgres.arrays import columns
 from foliot.adapters.storage.postgres.database import Transaction
 from foliot.adapters.storage.references import References, common_text, named_in_copies
-from foliot.domain.rename import Names
+from foliot.domain.deploy.rename import Names
 
 
 async def refuse_jobs_in_use(transaction: Transaction, project: str, names: Names, references: References) -> None:

@@ -16,7 +16,7 @@ from foliot.adapters.storage.rows import job_of, sort_out
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId
 from foliot.domain.instant import Instant
-from foliot.domain.job import Job, JobSpec
+from foliot.domain.job.job import Job, JobSpec
 from foliot.errors import RowUnreadable
 
 

@@ -8,7 +8,7 @@ from foliot.adapters.storage.postgres.arrays import columns
 from foliot.adapters.storage.postgres.database import Database, Snapshot, Transaction, divide
 from foliot.domain.ids import RunId, Token
 from foliot.domain.instant import Instant
-from foliot.domain.logs import LogChunk
+from foliot.domain.run.logs import LogChunk
 from foliot.ports.logs import LogSummary
 
 

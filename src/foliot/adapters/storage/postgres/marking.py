@@ -1,4 +1,4 @@
-"""Success by hand (`domain.mark`): what has not started ends as one, what is over gets a run that stands for it."""
+"""Success by hand (`domain.run.mark`): what has not started ends as one, what is over gets a run that stands for it."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -11,8 +11,8 @@ from foliot.adapters.storage.postgres.impossible import is_possible
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
-from foliot.domain.mark import MarkAnswer, Marked, mark_key, mark_trigger
-from foliot.domain.run import Status
+from foliot.domain.run.mark import MarkAnswer, Marked, mark_key, mark_trigger
+from foliot.domain.run.run import Status
 
 Answers = dict[RunId, Marked]
 

@@ -10,9 +10,9 @@ from foliot.adapters.storage.postgres.arrays import columns
 from foliot.adapters.storage.postgres.database import Transaction
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
-from foliot.domain.limits import Limit
-from foliot.domain.payload import UNREADABLE
-from foliot.domain.run import NewRun, rank
+from foliot.domain.run.limits import Limit
+from foliot.domain.run.payload import UNREADABLE
+from foliot.domain.run.run import NewRun, rank
 from foliot.ports.topic import Topic, topics_of_ready
 
 

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from foliot.adapters.storage.postgres.arrays import shared
 from foliot.adapters.storage.postgres.database import Transaction
-from foliot.domain.firing import Firing
 from foliot.domain.ids import ScheduleUid
 from foliot.domain.instant import Instant
-from foliot.domain.limits import OVERLAP_PREFIX
-from foliot.domain.run import PRIORITY_STEP
+from foliot.domain.run.limits import OVERLAP_PREFIX
+from foliot.domain.run.run import PRIORITY_STEP
+from foliot.domain.schedule.firing import Firing
 from foliot.ports.topic import Topic, topics_of_ready
 
 

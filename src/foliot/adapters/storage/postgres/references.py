@@ -1,4 +1,4 @@
-"""Definitions that name renamed jobs (`domain.rename`): find them, and store them with the new ids.
+"""Definitions that name renamed jobs (`domain.deploy.rename`): find them, and store them with the new ids.
 
 Their jobs, also those of workflows, are locked together with the renamed ones, before anything else. An execution is
 opened, and a run put before its gate, only under a shared lock of its job: what names a renamed job is stored before
@@ -8,10 +8,10 @@ the rename looks for it, or after the rename.
 from foliot.adapters.storage.postgres.arrays import columns
 from foliot.adapters.storage.postgres.database import Transaction
 from foliot.adapters.storage.references import References, common_text, references_in_jobs, references_in_versions
+from foliot.domain.deploy.rename import Names
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId
 from foliot.domain.instant import Instant
-from foliot.domain.rename import Names
 
 
 async def referring_jobs(transaction: Transaction, project: str, names: Names) -> set[JobId]:

@@ -1,4 +1,4 @@
-"""Gives jobs other ids (`domain.rename`), in all rows that name them. A job in use is refused.
+"""Gives jobs other ids (`domain.deploy.rename`), in all rows that name them. A job in use is refused.
 
 Definitions that name them come first (`references`), then runs, then limits: the order in which a finished attempt
 locks them. A worker knows its runs by their ids, so it finishes the attempts that are under way.
@@ -13,11 +13,11 @@ from foliot.adapters.storage.postgres.database import Transaction
 from foliot.adapters.storage.postgres.job_use import refuse_jobs_in_use
 from foliot.adapters.storage.postgres.references import find_references, referring_jobs, rename_references
 from foliot.adapters.storage.references import schedule_document
+from foliot.domain.deploy.rename import Rename, aside, limit_prefix, possible_renames, renamed_schedule_id
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.instant import Instant
-from foliot.domain.limits import job_limit
-from foliot.domain.rename import Rename, aside, limit_prefix, possible_renames, renamed_schedule_id
+from foliot.domain.run.limits import job_limit
 
 _BY_NAME: Final = (
     *("yield_keys", "rename_keys", "rename_watched", "rename_endings", "rename_versions"),

@@ -20,10 +20,10 @@ from foliot.adapters.storage.run_rows import attempt_of, run_of
 from foliot.domain.gate.decision import End, Gated, Passed, Postponed, Sight
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant
-from foliot.domain.lease import CancelAnswer
-from foliot.domain.mark import MarkAnswer, Marked
-from foliot.domain.outcome import Reason
-from foliot.domain.run import TERMINAL, AttemptRecord, Ended, NewRun, Run, Status
+from foliot.domain.run.lease import CancelAnswer
+from foliot.domain.run.mark import MarkAnswer, Marked
+from foliot.domain.run.outcome import Reason
+from foliot.domain.run.run import TERMINAL, AttemptRecord, Ended, NewRun, Run, Status
 from foliot.errors import Unstorable
 from foliot.ports.runs import Created, Released, RunFilter
 from foliot.ports.topic import topics_of_ready

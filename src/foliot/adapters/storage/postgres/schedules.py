@@ -27,14 +27,14 @@ from foliot.adapters.storage.rows import (
     tick_of,
 )
 from foliot.adapters.storage.starts import starts
-from foliot.domain import edit
 from foliot.domain.cron import tzdata_version
 from foliot.domain.events import EventKind
-from foliot.domain.firing import Firing
 from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
-from foliot.domain.schedule import Revision, Schedule
-from foliot.domain.tick import TickRecord
+from foliot.domain.schedule import edit
+from foliot.domain.schedule.firing import Firing
+from foliot.domain.schedule.schedule import Revision, Schedule
+from foliot.domain.schedule.tick import TickRecord
 from foliot.errors import RowUnreadable, Unstorable
 from foliot.ports.definitions import NewSchedule
 from foliot.ports.schedules import DueBatch, Ledger

@@ -17,8 +17,8 @@ from foliot.adapters.storage.postgres.placing import Standing, place
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId, Token
 from foliot.domain.instant import Instant
-from foliot.domain.outcome import Reason
-from foliot.domain.run import Ended, NewRun, Status
+from foliot.domain.run.outcome import Reason
+from foliot.domain.run.run import Ended, NewRun, Status
 from foliot.domain.tree.settlement import Opening, Settlement
 from foliot.domain.tree.tree import Tree
 from foliot.errors import Unstorable

@@ -15,12 +15,12 @@ from foliot.adapters.storage.postgres.creating import create_runs
 from foliot.adapters.storage.postgres.database import Transaction
 from foliot.adapters.storage.postgres.placing import Hold, Standing, add_holds, place, put_gated, put_later, save_limits
 from foliot.domain.events import EventKind
-from foliot.domain.firing import Firing
 from foliot.domain.ids import RunId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
-from foliot.domain.limits import Limit, overlap_key
-from foliot.domain.run import NewRun
-from foliot.domain.tick import TickRecord
+from foliot.domain.run.limits import Limit, overlap_key
+from foliot.domain.run.run import NewRun
+from foliot.domain.schedule.firing import Firing
+from foliot.domain.schedule.tick import TickRecord
 
 
 async def settle_firings(

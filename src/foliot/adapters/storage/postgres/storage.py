@@ -29,7 +29,7 @@ from foliot.adapters.storage.postgres.upkeep import PostgresUpkeep
 from foliot.adapters.storage.postgres.work import PostgresWork
 from foliot.adapters.storage.postgres.workers import PostgresWorkers
 from foliot.adapters.storage.postgres.workflows import PostgresWorkflows
-from foliot.domain.job import DEFAULT_PROJECT
+from foliot.domain.job.job import DEFAULT_PROJECT
 from foliot.ports.clock import Clock
 from foliot.ports.executions import ExecutionStore, WorkflowStore
 from foliot.ports.jobs import JobStore

@@ -14,8 +14,8 @@ from foliot.adapters.storage.postgres.endings import LOOK_BACK
 from foliot.adapters.storage.rows import Row, job_of
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant
-from foliot.domain.job import JobSpec
-from foliot.domain.limits import job_limit
+from foliot.domain.job.job import JobSpec
+from foliot.domain.run.limits import job_limit
 from foliot.domain.tree.kind import Ancestry, Loaded, Wanted
 from foliot.domain.workflow.facts import StepOutput
 from foliot.domain.workflow.progress import StepState

@@ -29,9 +29,9 @@ from foliot.adapters.storage.postgres.logs import append_chunks
 from foliot.adapters.storage.rows import Row, references_in, sort_claims
 from foliot.domain.ids import DefinitionId, RunId, Token, WorkerId
 from foliot.domain.instant import Instant, Millis
-from foliot.domain.lease import Claim, Finish, Renewal, Worker
-from foliot.domain.logs import LogChunk
-from foliot.domain.run import rank
+from foliot.domain.run.lease import Claim, Finish, Renewal, Worker
+from foliot.domain.run.logs import LogChunk
+from foliot.domain.run.run import rank
 from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.errors import Unstorable
 from foliot.ports.topic import Topic

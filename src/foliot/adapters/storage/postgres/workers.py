@@ -3,7 +3,7 @@
 from foliot.adapters.storage.postgres.database import Database, Transaction
 from foliot.adapters.storage.rows import worker_of
 from foliot.domain.instant import Instant
-from foliot.domain.lease import ExpiredLease, WorkerState
+from foliot.domain.run.lease import ExpiredLease, WorkerState
 
 
 class PostgresWorkers:

@@ -25,7 +25,7 @@ from foliot.adapters.storage.rows import Row
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId
 from foliot.domain.instant import Instant
-from foliot.domain.job import inherited, watched_by
+from foliot.domain.job.job import inherited, watched_by
 from foliot.domain.workflow.jobs import jobs_of_all
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.ports.definitions import Deployment

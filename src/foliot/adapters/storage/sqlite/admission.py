@@ -1,4 +1,4 @@
-"""Giving free places to waiting runs (`domain.limits`), inside the transaction that freed or asked for them.
+"""Giving free places to waiting runs (`domain.run.limits`), inside the transaction that freed or asked for them.
 
 due run --> overlap key of its schedule admitted? --no--> waits
               | yes
@@ -20,8 +20,8 @@ from foliot.adapters.storage.documents import are_limits, decode_names, encode_n
 from foliot.adapters.storage.queries import load_queries
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.connection import Session
-from foliot.domain.limits import Waiter, admit, is_overlap_key
-from foliot.domain.run import PRIORITY_STEP
+from foliot.domain.run.limits import Waiter, admit, is_overlap_key
+from foliot.domain.run.run import PRIORITY_STEP
 from foliot.ports.topic import topics_of_ready
 
 SQL: Final = load_queries(Path(__file__).parent / "sql" / "holds.sql")

@@ -12,8 +12,8 @@ from foliot.adapters.storage.sqlite.events import add_event
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant
-from foliot.domain.lease import CancelAnswer
-from foliot.domain.run import PRIORITY_STEP
+from foliot.domain.run.lease import CancelAnswer
+from foliot.domain.run.run import PRIORITY_STEP
 from foliot.ports.topic import Topic
 
 

@@ -12,12 +12,12 @@ from foliot.adapters.storage.rows import miscounted
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.connection import Row, Session
 from foliot.adapters.storage.sqlite.events import add_event
-from foliot.domain.definition import job_definition_id
 from foliot.domain.events import EventKind
 from foliot.domain.ids import DefinitionId, RunId, Token, WorkerId
 from foliot.domain.instant import Instant
-from foliot.domain.lease import Claim, ExpiredLease, Finish
-from foliot.domain.run import PRIORITY_STEP, Tick
+from foliot.domain.job.definition import job_definition_id
+from foliot.domain.run.lease import Claim, ExpiredLease, Finish
+from foliot.domain.run.run import PRIORITY_STEP, Tick
 from foliot.errors import RowUnreadable
 from foliot.ports.clock import Clock
 

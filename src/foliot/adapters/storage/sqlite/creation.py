@@ -16,7 +16,7 @@ from foliot.adapters.storage.sqlite.trouble import UNSTORABLE
 from foliot.domain.events import EventKind
 from foliot.domain.ids import DefinitionId, RunId
 from foliot.domain.instant import Instant
-from foliot.domain.run import NewRun, rank
+from foliot.domain.run.run import NewRun, rank
 from foliot.ports.runs import Created
 from foliot.ports.topic import Topic, topics_of_ready
 

@@ -21,8 +21,8 @@ from foliot.adapters.storage.sqlite.jobs import job_rows
 from foliot.adapters.storage.sqlite.ticks import SQL
 from foliot.domain.ids import ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
-from foliot.domain.limits import OVERLAP_PREFIX
-from foliot.domain.tick import PlannedTick
+from foliot.domain.run.limits import OVERLAP_PREFIX
+from foliot.domain.schedule.tick import PlannedTick
 from foliot.ports.schedules import DueBatch, Ledger, Unreadable
 
 _OWN: Final = 9

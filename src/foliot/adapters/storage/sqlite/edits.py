@@ -1,4 +1,4 @@
-"""How people change schedules: `domain.edit`, saved."""
+"""How people change schedules: `domain.schedule.edit`, saved."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -20,13 +20,13 @@ from foliot.adapters.storage.sqlite.connection import Session
 from foliot.adapters.storage.sqlite.events import add_event
 from foliot.adapters.storage.sqlite.ticks import add_ticks
 from foliot.adapters.storage.starts import starts
-from foliot.domain import edit
 from foliot.domain.cron import tzdata_version
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
-from foliot.domain.schedule import Revision, Schedule, ScheduleSpec
-from foliot.domain.tick import PlannedTick
+from foliot.domain.schedule import edit
+from foliot.domain.schedule.schedule import Revision, Schedule, ScheduleSpec
+from foliot.domain.schedule.tick import PlannedTick
 from foliot.errors import RowUnreadable
 from foliot.ports.definitions import NewSchedule
 from foliot.ports.topic import Topic

@@ -17,8 +17,8 @@ from foliot.adapters.storage.sqlite.connection import Row, Session
 from foliot.domain.gate.decision import End, Sight
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant
-from foliot.domain.outcome import Reason
-from foliot.domain.run import Status
+from foliot.domain.run.outcome import Reason
+from foliot.domain.run.run import Status
 from foliot.ports.topic import Topic
 
 SQL: Final = load_queries(Path(__file__).parent / "sql" / "endings.sql")

@@ -31,11 +31,11 @@ from foliot.adapters.storage.sqlite.trouble import UNSTORABLE
 from foliot.domain.events import EventKind
 from foliot.domain.ids import Token
 from foliot.domain.instant import Instant, later
-from foliot.domain.job import Options
-from foliot.domain.lease import Finish
-from foliot.domain.limits import OVERLAP_PREFIX, overlap_key
-from foliot.domain.outcome import Success
-from foliot.domain.run import Again, Ended, rank
+from foliot.domain.job.job import Options
+from foliot.domain.run.lease import Finish
+from foliot.domain.run.limits import OVERLAP_PREFIX, overlap_key
+from foliot.domain.run.outcome import Success
+from foliot.domain.run.run import Again, Ended, rank
 
 SQL: Final = load_queries(Path(__file__).parent / "sql" / "finishes.sql")
 

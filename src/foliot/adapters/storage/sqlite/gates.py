@@ -21,7 +21,7 @@ from foliot.domain.events import EventKind
 from foliot.domain.gate.decision import Gated, Passed, Postponed
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
-from foliot.domain.run import Ended
+from foliot.domain.run.run import Ended
 
 SQL: Final = load_queries(Path(__file__).parent / "sql" / "gates.sql")
 

@@ -15,7 +15,7 @@ from foliot.adapters.storage.job_use import (
 from foliot.adapters.storage.queries import load_queries
 from foliot.adapters.storage.references import References, common_text, named_in_copies
 from foliot.adapters.storage.sqlite.committer import Transaction
-from foliot.domain.rename import Names
+from foliot.domain.deploy.rename import Names
 
 SQL: Final = load_queries(Path(__file__).parent / "sql" / "job_use.sql")
 

@@ -20,7 +20,7 @@ from foliot.adapters.storage.sqlite.renames import rename_jobs
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId
 from foliot.domain.instant import Instant
-from foliot.domain.job import Job, JobSpec
+from foliot.domain.job.job import Job, JobSpec
 
 SQL: Final = load_queries(Path(__file__).parent / "sql" / "jobs.sql")
 

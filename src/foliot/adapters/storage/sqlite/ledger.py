@@ -12,10 +12,10 @@ from foliot.adapters.storage.sqlite.punctual import save_punctual
 from foliot.adapters.storage.sqlite.ticks import SQL
 from foliot.adapters.storage.sqlite.trouble import UNSTORABLE
 from foliot.domain.events import EventKind
-from foliot.domain.firing import Firing
 from foliot.domain.ids import RunId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
-from foliot.domain.limits import overlap_key
+from foliot.domain.run.limits import overlap_key
+from foliot.domain.schedule.firing import Firing
 
 
 class _OutOfDate(Exception):

@@ -15,7 +15,7 @@ from foliot.adapters.storage.sqlite.reader import Reader
 from foliot.adapters.storage.sqlite.writer import Writer
 from foliot.domain.ids import RunId, Token
 from foliot.domain.instant import Instant
-from foliot.domain.logs import LogChunk
+from foliot.domain.run.logs import LogChunk
 from foliot.errors import StorageMissing
 from foliot.ports.logs import LogSummary
 

@@ -1,4 +1,4 @@
-"""Success by hand (`domain.mark`): what has not started ends as one, what is over gets a run that stands for it."""
+"""Success by hand (`domain.run.mark`): what has not started ends as one, what is over gets a run that stands for it."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,8 +14,8 @@ from foliot.adapters.storage.sqlite.events import add_event
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant
-from foliot.domain.mark import MarkAnswer, Marked, mark_key, mark_trigger
-from foliot.domain.run import Status
+from foliot.domain.run.mark import MarkAnswer, Marked, mark_key, mark_trigger
+from foliot.domain.run.run import Status
 
 SQL: Final = load_queries(Path(__file__).parent / "sql" / "marks.sql")
 

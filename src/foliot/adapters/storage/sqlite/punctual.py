@@ -11,10 +11,10 @@ from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.events import add_event
 from foliot.adapters.storage.sqlite.ticks import SQL
 from foliot.domain.events import EventKind
-from foliot.domain.firing import Firing
 from foliot.domain.instant import Instant
-from foliot.domain.limits import OVERLAP_PREFIX
-from foliot.domain.run import PRIORITY_STEP, NewRun
+from foliot.domain.run.limits import OVERLAP_PREFIX
+from foliot.domain.run.run import PRIORITY_STEP, NewRun
+from foliot.domain.schedule.firing import Firing
 from foliot.ports.topic import topics_of_ready
 
 

@@ -1,4 +1,4 @@
-"""Definitions that name renamed jobs (`domain.rename`): find them, and store them with the new ids.
+"""Definitions that name renamed jobs (`domain.deploy.rename`): find them, and store them with the new ids.
 
 The job of a workflow whose versions change gets a higher revision, so that a cached version is read again.
 """
@@ -11,9 +11,9 @@ from foliot.adapters.storage.queries import load_queries
 from foliot.adapters.storage.references import References, common_text, references_in_jobs, references_in_versions
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.events import add_event
+from foliot.domain.deploy.rename import Names
 from foliot.domain.events import EventKind
 from foliot.domain.instant import Instant
-from foliot.domain.rename import Names
 
 SQL: Final = load_queries(Path(__file__).parent / "sql" / "references.sql")
 

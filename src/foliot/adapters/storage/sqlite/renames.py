@@ -1,4 +1,4 @@
-"""Gives jobs other ids (`domain.rename`), in all rows that name them. A job in use is refused."""
+"""Gives jobs other ids (`domain.deploy.rename`), in all rows that name them. A job in use is refused."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,11 +13,11 @@ from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.events import add_event
 from foliot.adapters.storage.sqlite.job_use import refuse_jobs_in_use
 from foliot.adapters.storage.sqlite.references import find_references, rename_references
+from foliot.domain.deploy.rename import Rename, aside, limit_prefix, possible_renames, renamed_schedule_id
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
-from foliot.domain.limits import job_limit
-from foliot.domain.rename import Rename, aside, limit_prefix, possible_renames, renamed_schedule_id
+from foliot.domain.run.limits import job_limit
 
 SQL: Final = load_queries(Path(__file__).parent / "sql" / "renames.sql")
 _JOBS: Final = load_queries(Path(__file__).parent / "sql" / "jobs.sql")

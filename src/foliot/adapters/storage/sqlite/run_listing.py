@@ -10,7 +10,7 @@ from foliot.adapters.storage.queries import load_queries
 from foliot.adapters.storage.run_rows import attempt_of, run_of
 from foliot.adapters.storage.sqlite.connection import Session
 from foliot.domain.ids import RunId
-from foliot.domain.run import AttemptRecord, Run, Status
+from foliot.domain.run.run import AttemptRecord, Run, Status
 from foliot.ports.runs import RunFilter
 
 SQL: Final = load_queries(Path(__file__).parent / "sql" / "run_listing.sql")

@@ -11,10 +11,10 @@ from foliot.adapters.storage.sqlite.marks import mark_runs
 from foliot.domain.gate.decision import End, Gated, Passed, Postponed, Sight
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant
-from foliot.domain.lease import CancelAnswer
-from foliot.domain.mark import Marked
-from foliot.domain.outcome import Reason
-from foliot.domain.run import AttemptRecord, Ended, NewRun, Run, Status
+from foliot.domain.run.lease import CancelAnswer
+from foliot.domain.run.mark import Marked
+from foliot.domain.run.outcome import Reason
+from foliot.domain.run.run import AttemptRecord, Ended, NewRun, Run, Status
 from foliot.ports.runs import Created, Released, RunFilter
 
 _DUE_AT: Final = 0

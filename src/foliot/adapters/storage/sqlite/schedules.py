@@ -9,11 +9,11 @@ from foliot.adapters.storage.sqlite import edits, ledger, ticks
 from foliot.adapters.storage.sqlite.access import Access
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.connection import Session
-from foliot.domain.firing import Firing
 from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
-from foliot.domain.schedule import Schedule
-from foliot.domain.tick import TickRecord
+from foliot.domain.schedule.firing import Firing
+from foliot.domain.schedule.schedule import Schedule
+from foliot.domain.schedule.tick import TickRecord
 from foliot.ports.definitions import NewSchedule
 from foliot.ports.schedules import DueBatch, Ledger
 

@@ -25,7 +25,7 @@ from foliot.adapters.storage.sqlite.work import SqliteWork
 from foliot.adapters.storage.sqlite.workers import SqliteWorkers
 from foliot.adapters.storage.sqlite.workflows import SqliteWorkflows
 from foliot.adapters.storage.sqlite.writer import InlineWriter, ThreadWriter, Writer
-from foliot.domain.job import DEFAULT_PROJECT
+from foliot.domain.job.job import DEFAULT_PROJECT
 from foliot.errors import StorageCorrupt, StorageUnavailable
 from foliot.ports.clock import Clock
 from foliot.ports.topic import Topic

@@ -10,7 +10,7 @@ from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.connection import Session
 from foliot.domain.ids import RunId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
-from foliot.domain.tick import TickRecord
+from foliot.domain.schedule.tick import TickRecord
 
 SQL: Final = load_queries(Path(__file__).parent / "sql" / "ledger.sql")
 

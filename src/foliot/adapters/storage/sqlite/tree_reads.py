@@ -28,8 +28,8 @@ from foliot.adapters.storage.sqlite import claims, endings
 from foliot.adapters.storage.sqlite.connection import Session
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import LATEST, Instant
-from foliot.domain.job import JobSpec
-from foliot.domain.limits import job_limit
+from foliot.domain.job.job import JobSpec
+from foliot.domain.run.limits import job_limit
 from foliot.domain.tree.kind import NOTHING_LOADED, Ancestry, Loaded, Wanted
 from foliot.domain.tree.tree import DefinitionKey, Notes, Tree
 from foliot.domain.workflow.execution import StepRecord

@@ -16,9 +16,9 @@ from foliot.adapters.storage.sqlite.trouble import UNSTORABLE
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId, Token
 from foliot.domain.instant import Instant
-from foliot.domain.lease import Finish
-from foliot.domain.outcome import Cancelled
-from foliot.domain.run import Ended, NewRun
+from foliot.domain.run.lease import Finish
+from foliot.domain.run.outcome import Cancelled
+from foliot.domain.run.run import Ended, NewRun
 from foliot.domain.tree.settlement import Opening, Settlement
 from foliot.domain.tree.tree import Tree
 

@@ -15,11 +15,11 @@ from foliot.adapters.storage.sqlite.claims import Wish, find_definitions
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.finishes import Finishes
 from foliot.adapters.storage.sqlite.logs import SqliteLogs
-from foliot.domain.definition import Definition
 from foliot.domain.ids import DefinitionId, RunId, Token, WorkerId
 from foliot.domain.instant import Instant, Millis
-from foliot.domain.lease import Claim, Finish, Renewal, Worker
-from foliot.domain.logs import LogChunk
+from foliot.domain.job.definition import Definition
+from foliot.domain.run.lease import Claim, Finish, Renewal, Worker
+from foliot.domain.run.logs import LogChunk
 from foliot.ports.topic import Topic
 from foliot.ports.work import Claimed, Exchanged
 

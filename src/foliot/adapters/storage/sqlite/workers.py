@@ -8,8 +8,8 @@ from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.connection import Session
 from foliot.adapters.storage.sqlite.work import SQL
 from foliot.domain.instant import Instant
-from foliot.domain.lease import ExpiredLease, WorkerState
-from foliot.domain.payload import UNREADABLE
+from foliot.domain.run.lease import ExpiredLease, WorkerState
+from foliot.domain.run.payload import UNREADABLE
 
 _QUEUES = 2
 

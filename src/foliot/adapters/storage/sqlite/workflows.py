@@ -26,7 +26,7 @@ from foliot.adapters.storage.sqlite.jobs import delete_jobs, job_rows, known_spe
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
-from foliot.domain.job import inherited, watched_by
+from foliot.domain.job.job import inherited, watched_by
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.ports.definitions import Deployment
 from foliot.ports.executions import Behind, WorkflowVersion

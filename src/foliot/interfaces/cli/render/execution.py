@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from foliot.domain.run import Status
+from foliot.domain.run.run import Status
 from foliot.domain.workflow.conditions import Result
 from foliot.interfaces.cli.render.explanation import STEP_REASONS, words
 from foliot.service.queries.documents import as_json

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from foliot.domain.outcome import Reason
+from foliot.domain.run.outcome import Reason
 from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.domain.workflow.conditions import Result
 from foliot.domain.workflow.drawing import edge_words

@@ -5,9 +5,9 @@ import pytest
 from foliot.domain.gate.decision import Sight
 from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid, WorkerId
 from foliot.domain.instant import LATEST, Instant
-from foliot.domain.lease import CancelAnswer
-from foliot.domain.mark import MarkAnswer, Marked
-from foliot.domain.run import Status
+from foliot.domain.run.lease import CancelAnswer
+from foliot.domain.run.mark import MarkAnswer, Marked
+from foliot.domain.run.run import Status
 from foliot.errors import Unstorable
 from foliot.ports.runs import RunFilter
 from foliot.testing.builders import LEASE, NIGHTLY, REPORT, a_run, a_run_id

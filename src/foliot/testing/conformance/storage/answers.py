@@ -2,8 +2,8 @@
 
 from foliot.domain.events import EventKind
 from foliot.domain.instant import MINUTE
-from foliot.domain.outcome import Reason
-from foliot.domain.run import Ended, Status
+from foliot.domain.run.outcome import Reason
+from foliot.domain.run.run import Ended, Status
 from foliot.testing.builders import a_run, a_run_id, failed
 from foliot.testing.conformance.storage.scene import Contract, Scene
 

@@ -6,9 +6,9 @@ import pytest
 
 from foliot.domain.events import EventKind
 from foliot.domain.instant import MINUTE, SECOND
-from foliot.domain.lease import CancelAnswer, Claim, Finish
-from foliot.domain.outcome import Reason
-from foliot.domain.run import Status
+from foliot.domain.run.lease import CancelAnswer, Claim, Finish
+from foliot.domain.run.outcome import Reason
+from foliot.domain.run.run import Status
 from foliot.testing.builders import a_run, a_run_id, cancelled, failed, given_back, lost, succeeded, to_retry
 from foliot.testing.conformance.storage.scene import Contract, Scene
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from foliot.domain.definition import job_definition_id
 from foliot.domain.ids import WorkerId
 from foliot.domain.instant import MINUTE, SECOND
-from foliot.domain.lease import Claim
-from foliot.domain.outcome import Reason
-from foliot.domain.run import Status
+from foliot.domain.job.definition import job_definition_id
+from foliot.domain.run.lease import Claim
+from foliot.domain.run.outcome import Reason
+from foliot.domain.run.run import Status
 from foliot.testing.builders import LEASE, REPORT, a_run, a_run_id, an_id, given_back, some_runs, succeeded, to_retry
 from foliot.testing.conformance.storage.scene import Contract, Scene
 

@@ -9,9 +9,9 @@ import pytest
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId
 from foliot.domain.instant import MINUTE
-from foliot.domain.lease import CancelAnswer
-from foliot.domain.run import NewRun, Status
-from foliot.domain.schedule import Overlap
+from foliot.domain.run.lease import CancelAnswer
+from foliot.domain.run.run import NewRun, Status
+from foliot.domain.schedule.schedule import Overlap
 from foliot.testing.builders import LEASE, REPORT, a_run, an_id, every, failed, fire, some_runs, succeeded
 from foliot.testing.clock import VirtualClock
 from foliot.testing.conformance.storage.scene import Another, Contract, Scene

@@ -6,7 +6,7 @@ import pytest
 
 from foliot.domain.ids import JobId
 from foliot.domain.instant import HOUR, MINUTE
-from foliot.domain.run import NewRun
+from foliot.domain.run.run import NewRun
 from foliot.ports.runs import Created
 from foliot.testing.builders import a_run, failed, succeeded, to_retry
 from foliot.testing.conformance.storage.scene import Contract, Scene

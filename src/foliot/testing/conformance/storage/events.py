@@ -6,9 +6,9 @@ from msgspec.structs import replace
 from foliot.domain.events import EventKind
 from foliot.domain.ids import Token
 from foliot.domain.instant import MINUTE, SECOND
-from foliot.domain.run import Status
-from foliot.domain.schedule import Overlap
-from foliot.domain.tick import TickOutcome, TickReason
+from foliot.domain.run.run import Status
+from foliot.domain.schedule.schedule import Overlap
+from foliot.domain.schedule.tick import TickOutcome, TickReason
 from foliot.testing.builders import (
     LEASE,
     NIGHTLY,

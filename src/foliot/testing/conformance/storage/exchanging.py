@@ -9,8 +9,8 @@ import pytest
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId, Token
 from foliot.domain.instant import LATEST, SECOND
-from foliot.domain.lease import Claim, Finish, Worker
-from foliot.domain.run import Status
+from foliot.domain.run.lease import Claim, Finish, Worker
+from foliot.domain.run.run import Status
 from foliot.ports.storage import Storage
 from foliot.ports.work import Exchanged
 from foliot.testing.builders import LEASE, a_claim, a_run, failed, some_runs, succeeded

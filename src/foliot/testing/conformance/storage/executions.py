@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import MINUTE
-from foliot.domain.run import Status
+from foliot.domain.run.run import Status
 from foliot.domain.tree.kind import Wanted
 from foliot.domain.tree.tree import Tree
 from foliot.domain.workflow.conditions import Result

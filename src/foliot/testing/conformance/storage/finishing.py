@@ -8,9 +8,9 @@ from msgspec.structs import replace
 from foliot.domain.events import EventKind
 from foliot.domain.ids import Token
 from foliot.domain.instant import HOUR, MINUTE, SECOND, later
-from foliot.domain.lease import Claim, Finish
-from foliot.domain.outcome import Cancelled, Failure, Outcome, Reason, Success, TimedOut
-from foliot.domain.run import AttemptRecord, Status
+from foliot.domain.run.lease import Claim, Finish
+from foliot.domain.run.outcome import Cancelled, Failure, Outcome, Reason, Success, TimedOut
+from foliot.domain.run.run import AttemptRecord, Status
 from foliot.testing.builders import (
     a_claim,
     a_finish,

@@ -5,16 +5,16 @@ import asyncio
 import msgspec
 import pytest
 
-from foliot.domain.definition import tree_definition_id
 from foliot.domain.events import EventKind
 from foliot.domain.gate.decision import Decision, Gated, Passed, Postponed, Verdict
 from foliot.domain.gate.spec import Action, Gate
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import HOUR, MINUTE, SECOND, Instant
-from foliot.domain.lease import CancelAnswer
-from foliot.domain.outcome import Reason
-from foliot.domain.run import Status
-from foliot.domain.schedule import Overlap
+from foliot.domain.job.definition import tree_definition_id
+from foliot.domain.run.lease import CancelAnswer
+from foliot.domain.run.outcome import Reason
+from foliot.domain.run.run import Status
+from foliot.domain.schedule.schedule import Overlap
 from foliot.ports.runs import RunFilter
 from foliot.ports.topic import Topic
 from foliot.testing.builders import REPORT, a_job_spec, a_run, every, succeeded, to_retry

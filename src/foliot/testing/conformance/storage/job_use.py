@@ -8,7 +8,7 @@ import pytest
 from foliot.domain.gate.decision import Decision, Passed
 from foliot.domain.gate.spec import Action
 from foliot.domain.ids import JobId
-from foliot.domain.lease import Claim
+from foliot.domain.run.lease import Claim
 from foliot.domain.workflow.spec import Step, WorkflowSpec
 from foliot.errors import JobInUse
 from foliot.ports.runs import RunFilter

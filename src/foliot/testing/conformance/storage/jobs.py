@@ -4,8 +4,8 @@ import pytest
 
 from foliot.domain.ids import JobId
 from foliot.domain.instant import MINUTE
-from foliot.domain.job import DEFAULT_PROJECT
-from foliot.domain.run import Status
+from foliot.domain.job.job import DEFAULT_PROJECT
+from foliot.domain.run.run import Status
 from foliot.testing.builders import REPORT, a_job_spec, a_run, every, succeeded
 from foliot.testing.conformance.storage.scene import Contract, Scene
 

@@ -5,7 +5,7 @@ import pytest
 from foliot.domain.gate.decision import Passed, Sight
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import DAY, HOUR, Instant
-from foliot.domain.run import Status
+from foliot.domain.run.run import Status
 from foliot.domain.tree.tree import Tree
 from foliot.ports.runs import RunFilter
 from foliot.ports.upkeep import Retention

@@ -6,9 +6,9 @@ from msgspec.structs import replace
 from foliot.domain.audit import audit
 from foliot.domain.ids import ScheduleId, ScheduleUid
 from foliot.domain.instant import HOUR, LATEST, MINUTE, SECOND, Instant, later
-from foliot.domain.schedule import Catchup, Overlap
-from foliot.domain.tick import TickOutcome, tick_key
-from foliot.domain.timetable import Timetable
+from foliot.domain.schedule.schedule import Catchup, Overlap
+from foliot.domain.schedule.tick import TickOutcome, tick_key
+from foliot.domain.schedule.timetable import Timetable
 from foliot.ports.storage import Storage
 from foliot.testing.builders import NIGHTLY, every
 from foliot.testing.clock import VirtualClock

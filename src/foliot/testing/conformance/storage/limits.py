@@ -4,7 +4,7 @@ import pytest
 
 from foliot.domain.ids import JobId
 from foliot.domain.instant import MINUTE, SECOND
-from foliot.domain.run import Status
+from foliot.domain.run.run import Status
 from foliot.testing.builders import a_run, failed, given_back, lost, retention, some_runs, succeeded, to_retry
 from foliot.testing.conformance.storage.scene import Contract, Scene
 

@@ -7,10 +7,10 @@ import pytest
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId
 from foliot.domain.instant import MINUTE
-from foliot.domain.mark import MarkAnswer, Marked
-from foliot.domain.outcome import Reason
-from foliot.domain.run import Status
-from foliot.domain.schedule import Overlap
+from foliot.domain.run.mark import MarkAnswer, Marked
+from foliot.domain.run.outcome import Reason
+from foliot.domain.run.run import Status
+from foliot.domain.schedule.schedule import Overlap
 from foliot.testing.builders import REPORT, a_run, a_run_id, every, failed, succeeded, to_retry
 from foliot.testing.conformance.storage.scene import Another, Contract, Scene
 

@@ -4,8 +4,8 @@ import pytest
 
 from foliot.domain.ids import JobId
 from foliot.domain.instant import MINUTE
-from foliot.domain.outcome import Reason
-from foliot.domain.run import Ended, Status
+from foliot.domain.run.outcome import Reason
+from foliot.domain.run.run import Ended, Status
 from foliot.domain.tree.tree import Note
 from foliot.testing.builders import (
     a_run,

@@ -5,9 +5,9 @@ import pytest
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId
 from foliot.domain.instant import MINUTE, SECOND
-from foliot.domain.outcome import Reason
-from foliot.domain.run import Ended, Status
-from foliot.domain.schedule import Overlap
+from foliot.domain.run.outcome import Reason
+from foliot.domain.run.run import Ended, Status
+from foliot.domain.schedule.schedule import Overlap
 from foliot.domain.tree.tree import Note
 from foliot.ports.runs import RunFilter
 from foliot.testing.builders import (

@@ -4,9 +4,9 @@ import pytest
 from msgspec.structs import replace
 
 from foliot.domain.instant import MINUTE, SECOND
-from foliot.domain.run import Status
-from foliot.domain.schedule import Overlap
-from foliot.domain.tick import TickOutcome, TickReason
+from foliot.domain.run.run import Status
+from foliot.domain.schedule.schedule import Overlap
+from foliot.domain.schedule.tick import TickOutcome, TickReason
 from foliot.testing.builders import a_run, cancelled, every, failed, given_back, retries_after, succeeded, to_retry
 from foliot.testing.conformance.storage.scene import Contract, Scene
 

@@ -6,9 +6,9 @@ from typing import Any, Final
 import msgspec
 
 from foliot.domain.ids import JobId, RunId
-from foliot.domain.job import JobSpec
-from foliot.domain.lease import Claim
-from foliot.domain.run import Ended, NewRun, Status
+from foliot.domain.job.job import JobSpec
+from foliot.domain.run.lease import Claim
+from foliot.domain.run.run import Ended, NewRun, Status
 from foliot.domain.tree.settlement import Opening, Settlement
 from foliot.domain.tree.tree import Tree
 from foliot.domain.workflow.conditions import Result

@@ -7,9 +7,9 @@ from foliot.domain.gate.decision import Decision, Passed
 from foliot.domain.gate.spec import Action, Gate
 from foliot.domain.ids import JobId, RunId, ScheduleId
 from foliot.domain.instant import MINUTE
-from foliot.domain.run import Run, Status
-from foliot.domain.run_reference import NewestRun, RunById, RunByPart
-from foliot.domain.schedule import Overlap
+from foliot.domain.run.reference import NewestRun, RunById, RunByPart
+from foliot.domain.run.run import Run, Status
+from foliot.domain.schedule.schedule import Overlap
 from foliot.domain.workflow.conditions import Result
 from foliot.domain.workflow.progress import StepState
 from foliot.domain.workflow.spec import Step, WorkflowSpec

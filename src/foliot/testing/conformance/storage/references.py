@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from foliot.domain.events import EventKind
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId
-from foliot.domain.job import Job
+from foliot.domain.job.job import Job
 from foliot.domain.workflow.dependencies import EDGES, read_edges, write_edges
 from foliot.domain.workflow.jobs import jobs_of
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec

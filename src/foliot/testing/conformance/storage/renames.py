@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.instant import HOUR, MINUTE, SECOND
-from foliot.domain.lease import Finish
-from foliot.domain.run import Status
-from foliot.domain.tick import JitterMode, TickOutcome
+from foliot.domain.run.lease import Finish
+from foliot.domain.run.run import Status
+from foliot.domain.schedule.tick import JitterMode, TickOutcome
 from foliot.ports.runs import RunFilter
 from foliot.testing.builders import REPORT, a_run, a_schedule, cron, every, failed, lost, succeeded, to_retry
 from foliot.testing.conformance.storage.scene import Another, Contract, Scene

@@ -5,8 +5,8 @@ from msgspec.structs import replace
 
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import MINUTE, SECOND
-from foliot.domain.job import DEFAULT_PROJECT
-from foliot.domain.run import Status
+from foliot.domain.job.job import DEFAULT_PROJECT
+from foliot.domain.run.run import Status
 from foliot.ports.runs import Created, Released, RunFilter
 from foliot.testing.builders import REPORT, a_run, a_run_id, every, some_runs, succeeded
 from foliot.testing.conformance.storage.scene import Contract, Scene

@@ -6,14 +6,14 @@ from typing import Any, ClassVar
 import pytest
 
 from foliot.domain.events import EventKind
-from foliot.domain.firing import Firing, Tempo
 from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid, Token
 from foliot.domain.instant import DAY, LATEST, Instant, Millis, later
-from foliot.domain.job import Job
-from foliot.domain.lease import CancelAnswer, Claim, Finish, Worker
-from foliot.domain.run import NewRun, Run, Status
-from foliot.domain.schedule import Schedule, ScheduleSpec
-from foliot.domain.tick import TickRecord
+from foliot.domain.job.job import Job
+from foliot.domain.run.lease import CancelAnswer, Claim, Finish, Worker
+from foliot.domain.run.run import NewRun, Run, Status
+from foliot.domain.schedule.firing import Firing, SchedulerSettings
+from foliot.domain.schedule.schedule import Schedule, ScheduleSpec
+from foliot.domain.schedule.tick import TickRecord
 from foliot.ports.queries import OverviewDetails, OverviewLimits
 from foliot.ports.runs import Depth, Released
 from foliot.ports.schedules import DueBatch, TickSight
@@ -127,17 +127,17 @@ class Scene:
     async def due(self, limit: int = 100) -> DueBatch:
         return await self.storage.schedules.due(limit, at=self.now)
 
-    async def decide(self, tempo: Tempo | None = None) -> list[Firing]:
+    async def decide(self, scheduler: SchedulerSettings | None = None) -> list[Firing]:
         """What the scheduler would save now."""
         batch = await self.due()
-        return [fire(due, batch.now, jobs=batch.jobs, tempo=tempo) for due in batch.schedules]
+        return [fire(due, batch.now, jobs=batch.jobs, scheduler=scheduler) for due in batch.schedules]
 
     async def settle(self, *firings: Firing) -> list[ScheduleUid]:
         return await self.storage.schedules.settle(firings, at=self.now)
 
-    async def fire(self, tempo: Tempo | None = None) -> list[RunId]:
+    async def fire(self, scheduler: SchedulerSettings | None = None) -> list[RunId]:
         """One round of the scheduler; the runs it made."""
-        firings = await self.decide(tempo)
+        firings = await self.decide(scheduler)
         await self.settle(*firings)
         return [run.id for firing in firings for run in firing.runs]
 

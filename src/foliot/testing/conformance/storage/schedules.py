@@ -2,13 +2,13 @@
 
 import pytest
 
-from foliot.domain import edit
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.instant import HOUR, LATEST, MINUTE, SECOND
-from foliot.domain.job import DEFAULT_PROJECT
-from foliot.domain.run import Status
-from foliot.domain.schedule import Pause
-from foliot.domain.tick import TickOutcome, TickReason
+from foliot.domain.job.job import DEFAULT_PROJECT
+from foliot.domain.run.run import Status
+from foliot.domain.schedule import edit
+from foliot.domain.schedule.schedule import Pause
+from foliot.domain.schedule.tick import TickOutcome, TickReason
 from foliot.testing.builders import NIGHTLY, REPORT, a_schedule, cron, every, manual, once
 from foliot.testing.conformance.storage.scene import Contract, Scene
 

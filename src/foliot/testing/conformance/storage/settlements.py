@@ -7,10 +7,10 @@ import pytest
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId
 from foliot.domain.instant import MINUTE
-from foliot.domain.lease import CancelAnswer
-from foliot.domain.mark import MarkAnswer
-from foliot.domain.outcome import Reason
-from foliot.domain.run import Ended, Status
+from foliot.domain.run.lease import CancelAnswer
+from foliot.domain.run.mark import MarkAnswer
+from foliot.domain.run.outcome import Reason
+from foliot.domain.run.run import Ended, Status
 from foliot.domain.tree.tree import Note
 from foliot.domain.workflow.conditions import Result
 from foliot.domain.workflow.progress import StepState

@@ -5,9 +5,9 @@ from msgspec.structs import replace
 
 from foliot.domain.ids import JobId
 from foliot.domain.instant import HOUR, MINUTE, SECOND, Millis
-from foliot.domain.run import Status, Tick
-from foliot.domain.schedule import Catchup, Overlap
-from foliot.domain.tick import JitterMode, TickOutcome, TickReason, tick_key
+from foliot.domain.run.run import Status, Tick
+from foliot.domain.schedule.schedule import Catchup, Overlap
+from foliot.domain.schedule.tick import JitterMode, TickOutcome, TickReason, tick_key
 from foliot.testing.builders import REPORT, a_schedule, every, once, succeeded
 from foliot.testing.conformance.storage.runs import OUT_OF_RANGE
 from foliot.testing.conformance.storage.scene import Contract, Scene

@@ -7,8 +7,8 @@ import pytest
 from foliot.domain.gate.decision import End, Sight
 from foliot.domain.ids import JobId
 from foliot.domain.instant import MINUTE, SECOND, Instant
-from foliot.domain.outcome import Reason
-from foliot.domain.run import Ended, Status
+from foliot.domain.run.outcome import Reason
+from foliot.domain.run.run import Ended, Status
 from foliot.testing.builders import REPORT, a_run, a_run_id, failed, succeeded, to_retry
 from foliot.testing.conformance.storage.gates import FAIL, SKIP, decide
 from foliot.testing.conformance.storage.passages import opened, settle, the_end

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from foliot.domain.instant import MINUTE
-from foliot.domain.lease import Claim, Finish
+from foliot.domain.run.lease import Claim, Finish
 from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.ports.storage import Storage
 from foliot.ports.topic import Topic

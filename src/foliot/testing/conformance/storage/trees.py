@@ -8,7 +8,7 @@ import pytest
 
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import MINUTE
-from foliot.domain.run import NewRun, Status
+from foliot.domain.run.run import NewRun, Status
 from foliot.domain.tree.kind import Ancestry, Loaded, Wanted
 from foliot.domain.tree.tree import Note, Tree
 from foliot.domain.workflow.facts import Facts, StepOutput

@@ -8,10 +8,10 @@ import pytest
 
 from foliot.domain.ids import JobId, RunId, ScheduleId
 from foliot.domain.instant import DAY, HOUR, LATEST, MINUTE, Instant
-from foliot.domain.outcome import Reason
-from foliot.domain.run import NewRun, Status
-from foliot.domain.schedule import Catchup, Overlap
-from foliot.domain.tick import TickOutcome
+from foliot.domain.run.outcome import Reason
+from foliot.domain.run.run import NewRun, Status
+from foliot.domain.schedule.schedule import Catchup, Overlap
+from foliot.domain.schedule.tick import TickOutcome
 from foliot.errors import RowUnreadable, SchemaTooNew
 from foliot.ports.storage import Storage
 from foliot.testing.builders import LEASE, NIGHTLY, REPORT, a_run, every, lost, retention, succeeded

@@ -7,10 +7,10 @@ import pytest
 
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import LATEST, MINUTE, Instant
-from foliot.domain.job import Job
-from foliot.domain.lease import CancelAnswer
-from foliot.domain.outcome import Reason
-from foliot.domain.run import Run, Status
+from foliot.domain.job.job import Job
+from foliot.domain.run.lease import CancelAnswer
+from foliot.domain.run.outcome import Reason
+from foliot.domain.run.run import Run, Status
 from foliot.errors import RowUnreadable
 from foliot.ports.runs import RunFilter
 from foliot.ports.storage import Storage

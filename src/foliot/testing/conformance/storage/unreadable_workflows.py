@@ -7,8 +7,8 @@ import pytest
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId, RunId, ScheduleUid
 from foliot.domain.instant import LATEST, MINUTE
-from foliot.domain.lease import CancelAnswer
-from foliot.domain.run import Ended, Status
+from foliot.domain.run.lease import CancelAnswer
+from foliot.domain.run.run import Ended, Status
 from foliot.domain.tree.kind import Wanted
 from foliot.domain.tree.settlement import Settlement
 from foliot.domain.tree.tree import Tree

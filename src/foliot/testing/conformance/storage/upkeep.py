@@ -7,9 +7,9 @@ import pytest
 
 from foliot.domain.ids import RunId, ScheduleId
 from foliot.domain.instant import DAY, HOUR, MINUTE, SECOND, Millis
-from foliot.domain.lease import Claim
-from foliot.domain.run import Status
-from foliot.domain.schedule import Catchup, Overlap
+from foliot.domain.run.lease import Claim
+from foliot.domain.run.run import Status
+from foliot.domain.schedule.schedule import Catchup, Overlap
 from foliot.ports.runs import Created, RunFilter
 from foliot.ports.upkeep import Pruned
 from foliot.testing.builders import (

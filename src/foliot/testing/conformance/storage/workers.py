@@ -4,9 +4,9 @@ import pytest
 
 from foliot.domain.ids import Token, WorkerId
 from foliot.domain.instant import MINUTE, SECOND, Millis
-from foliot.domain.lease import Claim, ExpiredLease, Finish, Renewal, WorkerState
-from foliot.domain.outcome import Lost
-from foliot.domain.run import Status
+from foliot.domain.run.lease import Claim, ExpiredLease, Finish, Renewal, WorkerState
+from foliot.domain.run.outcome import Lost
+from foliot.domain.run.run import Status
 from foliot.testing.builders import LEASE, a_run, a_worker, an_id, failed, lost, some_runs, succeeded
 from foliot.testing.conformance.storage.scene import Contract, Scene
 

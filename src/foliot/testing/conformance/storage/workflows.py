@@ -11,7 +11,7 @@ from foliot.domain.events import EventKind
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.instant import MINUTE
-from foliot.domain.run import Status
+from foliot.domain.run.run import Status
 from foliot.domain.workflow.jobs import jobs_of
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.ports.definitions import Deployment, NewSchedule

@@ -3,7 +3,7 @@
 
 -- name: create_runs
 -- Where all runs of a batch say the same, it is sent once, beside an empty array. With $22 those that may start at once
--- are ready at once, with a rank as `domain.run.rank` gives it ($23 is the worth of a step of priority).
+-- are ready at once, with a rank as `domain.run.run.rank` gives it ($23 is the worth of a step of priority).
 WITH stored AS (
     INSERT INTO foliot.runs (id, project, job_id, queue, priority, trigger, status, due_at, created_at,
                              payload, overrides, limits, schedule_uid, schedule_id, scheduled_for, tick_key,

@@ -1,0 +1,157 @@
+"""The rows against the timetable.
+
+The expected moments are computed anew from revisions and pauses and compared with the rows, one walk in order. A
+range row is compared by its count and its ends, so that checking costs as little as the ledger is long.
+"""
+
+from collections import deque
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from foliot.domain.audit.finding import Fault, Finding
+from foliot.domain.instant import LATEST, Instant
+from foliot.domain.schedule.tick import PlannedTick, TickOutcome, TickReason, TickRecord
+from foliot.domain.schedule.timetable import Timetable
+
+_BATCH: Final = 512
+
+
+class _Entry(NamedTuple):
+    first: Instant
+    last: Instant
+    count: int  # type: ignore[assignment]  # nobody counts the fields of a row
+    tick: TickRecord | None
+    """None for one that is planned."""
+
+
+def audit(
+    timetable: Timetable,
+    ticks: Iterable[TickRecord],
+    planned: Iterable[PlannedTick],
+    *,
+    after: Instant,
+    until: Instant,
+) -> list[Finding]:
+    """Compare the rows in (after, until] with what was planned there."""
+    moments = Moments(timetable, planned, after=after)
+    findings: list[Finding] = []
+    for tick in sorted(ticks, key=lambda tick: (tick.scheduled_for, tick.until)):
+        findings += moments.enter(tick)
+    return findings + moments.end(until)
+
+
+class Moments:
+    """The walk. It remembers up to where all is compared, and which planned ticks are still ahead."""
+
+    def __init__(self, timetable: Timetable, planned: Iterable[PlannedTick], *, after: Instant) -> None:
+        self._timetable = timetable
+        self._cursor = after
+        self._waiting = deque(sorted(tick.scheduled_for for tick in planned))
+        self._coming = _Coming(timetable) if _is_in_order(timetable) else None
+
+    def enter(self, tick: TickRecord) -> list[Finding]:
+        """Compare the row that follows."""
+        findings: list[Finding] = []
+        while self._waiting and (self._waiting[0], self._waiting[0]) < (tick.scheduled_for, tick.until):
+            findings += self._enter_waiting()
+        return findings + self._enter(_Entry(tick.scheduled_for, tick.until, tick.count, tick))
+
+    def end(self, until: Instant) -> list[Finding]:
+        """Compare what is left, up to and with `until`."""
+        findings: list[Finding] = []
+        while self._waiting:
+            findings += self._enter_waiting()
+        return findings + _gap(self._timetable, self._cursor, until)
+
+    def _enter_waiting(self) -> list[Finding]:
+        moment = self._waiting.popleft()
+        return self._enter(_Entry(moment, moment, 1, None))
+
+    def _enter(self, entry: _Entry) -> list[Finding]:
+        first, last, count, tick = entry
+        cursor, self._cursor = self._cursor, max(self._cursor, last)
+        if first == last and count == 1 and self._coming is not None and self._coming.after(cursor) == first:
+            return [] if tick is None else _check_pause(self._timetable, tick)
+        findings = _gap(self._timetable, cursor, Instant(first - 1)) + _check_entry(self._timetable, entry)
+        return findings if first > cursor else [Finding(Fault.DOUBLED, first, min(last, cursor), count), *findings]
+
+
+class _Coming:
+    """Which planned moment follows, asked from the past to the future: computed by the batch, the longer the better
+    the last one served."""
+
+    def __init__(self, timetable: Timetable) -> None:
+        self._timetable = timetable
+        self._moments: list[Instant] = []
+        self._next = 0
+        self._size = 1
+
+    def after(self, moment: Instant) -> Instant | None:
+        if not self._moments or self._moments[-1] <= moment:
+            is_served = bool(self._moments) and self._moments[-1] == moment
+            self._size = min(2 * self._size, _BATCH) if is_served else 1
+            self._moments = self._timetable.following(moment, self._size)
+            self._next = 0
+        while self._next < len(self._moments) and self._moments[self._next] <= moment:
+            self._next += 1
+        return self._moments[self._next] if self._moments else None
+
+
+def _is_in_order(timetable: Timetable) -> bool:
+    """Whether no two revisions rule one moment. Who changes a database by hand can bring that about."""
+    return all(one.opened_at <= two.opened_at for one, two in pairwise(timetable.revisions))
+
+
+def beyond(first: Instant, last: Instant, count: int, settled_until: Instant) -> list[Finding]:
+    """A row that no firing can have written, for whoever writes one moves the watermark with it."""
+    return [Finding(Fault.BEYOND_WATERMARK, first, last, count)] if last > settled_until else []
+
+
+def is_planned(timetable: Timetable, moment: Instant) -> bool:
+    return _count(timetable, Instant(moment - 1), moment) == 1
+
+
+def _gap(timetable: Timetable, after: Instant, until: Instant) -> list[Finding]:
+    missing = _count(timetable, after, until)
+    return [Finding(Fault.MISSING, Instant(after + 1), until, missing)] if missing else []
+
+
+def _check_entry(timetable: Timetable, entry: _Entry) -> list[Finding]:
+    first, last, count, tick = entry
+    expected = _count(timetable, Instant(first - 1), last)
+    if expected != count:
+        return [Finding(Fault.MISCOUNTED if expected else Fault.INVENTED, first, last, count - expected)]
+    if last > first and not (is_planned(timetable, first) and is_planned(timetable, last)):
+        return [Finding(Fault.INVENTED, first, last, count)]
+    return [] if tick is None else _check_pause(timetable, tick)
+
+
+def _check_pause(timetable: Timetable, tick: TickRecord) -> list[Finding]:
+    first, last = tick.scheduled_for, tick.until
+    paused = _count(timetable, Instant(first - 1), last, paused_only=True) if timetable.pauses else 0
+    if tick.reason is TickReason.PAUSED:
+        return [Finding(Fault.PAUSE_MISMATCH, first, last, tick.count - paused)] if paused < tick.count else []
+    if not paused or _was_earlier(timetable, tick):
+        return []
+    fault = Fault.RAN_WHILE_PAUSED if tick.outcome is TickOutcome.RAN else Fault.PAUSE_MISMATCH
+    return [Finding(fault, first, last, paused)]
+
+
+def _was_earlier(timetable: Timetable, tick: TickRecord) -> bool:
+    """Whether no pause holds both, moment and start: jitter may have let a tick run before the pause it lies in."""
+    earlier, later = sorted((tick.scheduled_for, tick.fire_at))
+    return tick.count == 1 and not any(
+        pause.since < earlier and later <= (pause.until or LATEST) for pause in timetable.pauses
+    )
+
+
+def _count(timetable: Timetable, after: Instant, until: Instant, *, paused_only: bool = False) -> int:
+    """How many moments are planned after `after`, up to and with `until`."""
+    if until <= after:
+        return 0
+    return sum(
+        stretch.rule.count(stretch.first, Instant(min(stretch.last, until)))
+        for stretch in timetable.stretches(after, until)
+        if stretch.first <= until and (stretch.is_paused or not paused_only)
+    )

@@ -1,0 +1,230 @@
+"""What applying a set of definitions would change: a comparison, decided before anything is written.
+
+    declared        current                     what happens to a job
+    there           not there                   created
+    there           there, different            changed; nothing else of it is touched
+    there           there, equal                unchanged
+    there (was x)   x there, this one not       renamed: its history and its schedules come along
+    not there       there, of the same source   removed: disabled, its history kept, its schedules deleted
+    there           there, of another owner     refused
+
+A workflow is compared in the same way, by its newest version. The jobs behind it and its steps are stored with it, get
+another name with it, and are no definitions of their own.
+
+Applying is: rename, put jobs, put workflows, put schedules, delete schedules. Whether a schedule is paused is nobody's
+definition and stays as it is. Comparing again after applying finds nothing.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import TypeVar
+
+from msgspec.structs import replace
+
+from foliot.domain.deploy.deployment import (
+    OWNERS,
+    Action,
+    Change,
+    Changes,
+    Current,
+    Declared,
+    Name,
+    Refusal,
+    ScheduleChange,
+)
+from foliot.domain.deploy.difference import Difference, differences
+from foliot.domain.deploy.rename import (
+    Names,
+    Rename,
+    possible_renames,
+    renamed_job,
+    renamed_schedule_id,
+    renamed_spec,
+    renamed_workflow,
+)
+from foliot.domain.ids import JobId, ScheduleId
+from foliot.domain.job.job import JobSpec
+from foliot.domain.schedule.schedule import canonical
+from foliot.domain.workflow.checking import step_job_id
+from foliot.domain.workflow.dependencies import led_by
+from foliot.domain.workflow.jobs import GRAPH, PART_SOURCE, is_part_of_workflow
+from foliot.domain.workflow.spec import WorkflowSpec
+
+Spec = TypeVar("Spec", JobSpec, WorkflowSpec)
+"""Of what is disabled, not deleted, when it is gone."""
+
+
+def compare(declared: Declared, current: Current) -> Changes:
+    """What applying `declared` to `current` would do."""
+    renames = _with_parts(possible_renames(declared.renames, current.jobs.keys()), current)
+    moved, former = _renamed(current, renames)
+    moved = _naming_anew(moved, dict(renames))
+    names = {new: old for old, new in renames}
+    return Changes(
+        jobs=tuple(_changes(declared.jobs, _own_jobs(declared, moved), names, declared.source)),
+        workflows=tuple(_changes(declared.workflows, moved.workflows, names, declared.source)),
+        schedules=tuple(_schedule_changes(declared, moved, former)),
+        refusals=tuple(_refusals(declared, current, moved, renames)),
+        renames=dict(renames),
+        apart=_kept_apart(declared, moved),
+    )
+
+
+def _with_parts(renames: Iterable[Rename], current: Current) -> list[Rename]:
+    """A workflow takes the jobs of its steps along, those of former versions too; a job the workflow that it leads."""
+    wanted = dict(renames)
+    led = {JobId(led_by(old)): JobId(led_by(new)) for old, new in renames if _is_led(led_by(old), current)}
+    steps = {
+        step_job_id(old, name): step_job_id(new, name)
+        for old, new in renames
+        if old in current.workflows
+        for name in _steps_under(old, current)
+    }
+    # Workflows first: from then on nothing is started under the old names of their steps.
+    return possible_renames({**wanted, **led, **steps}, current.jobs.keys())
+
+
+def _is_led(workflow_id: str, current: Current) -> bool:
+    """Whether there is such a workflow, and Foliot made it of dependencies."""
+    job = current.jobs.get(JobId(workflow_id))
+    return job is not None and job.source == "foliot"
+
+
+def _steps_under(workflow_id: JobId, current: Current) -> Iterator[str]:
+    """The names of its steps, former ones too. Of `a` and `a.b` the longer has the better right to `a.b.c`."""
+    mine = f"{workflow_id}."
+    longer = tuple(f"{other}." for other in current.workflows if other.startswith(mine))
+    own = {step_job_id(workflow_id, step.name) for step in current.workflows[workflow_id].steps}
+    for name, spec in current.jobs.items():
+        is_ours = name in own or not name.startswith(longer)
+        if spec.source == PART_SOURCE and name.startswith(mine) and is_ours:
+            yield name.removeprefix(mine)
+
+
+def _renamed(current: Current, renames: Iterable[Rename]) -> tuple[Current, dict[ScheduleId, ScheduleId]]:
+    """What is stored once the renames have been done, and the former ids of schedules that got other ones."""
+    jobs, workflows, schedules = dict(current.jobs), dict(current.workflows), dict(current.schedules)
+    former: dict[ScheduleId, ScheduleId] = {}
+    for rename in renames:
+        jobs[rename.new] = jobs.pop(rename.old)
+        if rename.old in workflows:
+            workflows[rename.new] = workflows.pop(rename.old)
+        for old in [name for name, spec in schedules.items() if spec.target == rename.old]:
+            new = renamed_schedule_id(old, rename)
+            schedules[new] = renamed_spec(schedules.pop(old), old, rename)
+            if new != old:
+                former[new] = old
+    paused = frozenset(name for name in schedules if former.get(name, name) in current.paused)
+    return replace(current, jobs=jobs, workflows=workflows, schedules=schedules, paused=paused), former
+
+
+def _naming_anew(current: Current, names: Names) -> Current:
+    """What is stored, with the new ids wherever a gate or a step names a job."""
+    if not names:
+        return current
+    jobs = {job_id: renamed_job(spec, names) for job_id, spec in current.jobs.items()}
+    workflows = {name: renamed_workflow(name, spec, names) for name, spec in current.workflows.items()}
+    return replace(current, jobs=jobs, workflows=workflows)
+
+
+def _kept_apart(declared: Declared, moved: Current) -> dict[JobId, JobId]:
+    return {
+        old: new
+        for old, new in declared.renames.items()
+        if old in moved.jobs and new in moved.jobs and old not in declared.jobs and old not in declared.workflows
+    }
+
+
+def _changes(
+    declared: Mapping[Name, Spec], current: Mapping[Name, Spec], former: Mapping[JobId, JobId], source: str
+) -> Iterator[Change[Name, Spec]]:
+    for name in sorted(declared.keys() | current.keys()):
+        before, after = current.get(name), declared.get(name)
+        if after is not None:
+            fields = () if before is None else differences(before, after)
+            was = former.get(JobId(name))
+            yield Change(name, _action(before is not None, fields, was), after, fields, was)
+        elif before is not None and before.source == source and before.enabled:
+            gone = replace(before, enabled=False)
+            yield Change(name, Action.REMOVED, gone, differences(before, gone))
+
+
+def _own_jobs(declared: Declared, current: Current) -> dict[JobId, JobSpec]:
+    """Those that are stored for themselves, and those that are declared so."""
+    jobs = current.jobs.items()
+    return {name: spec for name, spec in jobs if name in declared.jobs or not is_part_of_workflow(spec)}
+
+
+def _schedule_changes(
+    declared: Declared, current: Current, former: Mapping[ScheduleId, ScheduleId]
+) -> Iterator[ScheduleChange]:
+    for schedule_id in sorted(declared.schedules.keys() | current.schedules.keys()):
+        before, after = current.schedules.get(schedule_id), declared.schedules.get(schedule_id)
+        paused, was = schedule_id in current.paused, former.get(schedule_id)
+        if after is not None:
+            wanted = canonical(after, schedule_id)
+            fields = () if before is None else differences(before, wanted)
+            if schedule_id not in declared.past or (before is not None and not fields):
+                action = _action(before is not None, fields, was)
+                yield ScheduleChange(schedule_id, action, wanted, fields, was, paused)
+                continue
+        if before is not None and before.source == declared.source:
+            yield ScheduleChange(schedule_id, Action.REMOVED, before, (), was, paused)
+
+
+def _action(exists: bool, fields: tuple[Difference, ...], was: str | None) -> Action:
+    if not exists:
+        return Action.CREATED
+    if was is not None:
+        return Action.RENAMED
+    return Action.CHANGED if fields else Action.UNCHANGED
+
+
+def _refusals(declared: Declared, current: Current, moved: Current, renames: Iterable[Rename]) -> Iterator[Refusal]:
+    stage = current
+    for rename in renames:
+        if rename.old in declared.renames and rename.old in current.jobs:
+            what = "workflow" if rename.old in current.workflows else "job"
+            yield from _not_ours(what, rename.old, current.jobs[rename.old].source, declared.source)
+        yield from _name_taken(rename, stage)
+        stage, _ = _renamed(stage, [rename])
+    done = {rename.new for rename in renames}
+    for job_id in sorted(declared.jobs.keys() & moved.jobs.keys() - done):
+        yield from _not_ours("job", job_id, moved.jobs[job_id].source, declared.source)
+    for workflow_id in sorted(declared.workflows.keys() & moved.workflows.keys() - done):
+        yield from _not_ours("workflow", workflow_id, moved.workflows[workflow_id].source, declared.source)
+    yield from _other_things(declared, current)
+    for schedule_id in sorted(declared.schedules.keys() & moved.schedules.keys()):
+        yield from _not_ours("schedule", schedule_id, moved.schedules[schedule_id].source, declared.source)
+
+
+def _not_ours(what: str, name: str, owner: str, source: str) -> Iterator[Refusal]:
+    if owner in OWNERS and owner != source:
+        hint = f"Change it there, or give the {what} another id here."
+        yield Refusal(what, name, owner, f'{what} "{name}" is defined {OWNERS[owner]}', hint)
+
+
+def _other_things(declared: Declared, current: Current) -> Iterator[Refusal]:
+    """A job does not become a workflow, nor a workflow a job: the history of one would be that of the other."""
+    graphs = {name for name, spec in current.jobs.items() if spec.kind == GRAPH}
+    for name in sorted(graphs & (declared.jobs.keys() | _former(declared, declared.jobs))):
+        message = f'"{name}" is a workflow, and cannot become a job'
+        yield Refusal("job", name, "", message, "Give the job another id.")
+    plain = {name for name, spec in current.jobs.items() if not is_part_of_workflow(spec)}
+    for name in sorted(plain & (declared.workflows.keys() | _former(declared, declared.workflows))):
+        message = f'"{name}" is a job, and cannot become a workflow'
+        yield Refusal("workflow", name, "", message, "Give the workflow another id.")
+
+
+def _former(declared: Declared, names: Collection[str]) -> set[JobId]:
+    """The former ids of those that had one."""
+    return {old for old, new in declared.renames.items() if new in names}
+
+
+def _name_taken(rename: Rename, current: Current) -> Iterator[Refusal]:
+    """A schedule of some other job may stand where one of the renamed job's would go."""
+    for schedule_id, spec in sorted(current.schedules.items()):
+        wanted = renamed_schedule_id(schedule_id, rename)
+        taken = current.schedules.get(wanted)
+        if spec.target == rename.old and taken is not None and taken.target != rename.old:
+            message = f'schedule "{schedule_id}" cannot become "{wanted}", which belongs to another job'
+            yield Refusal("schedule", schedule_id, "", message, f'Delete that one, or leave out was = "{rename.old}".')

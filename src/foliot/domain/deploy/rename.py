@@ -1,0 +1,108 @@
+"""Renaming a job: which names change with its id.
+
+Its schedules that are named after it (`<job id>:<name>`) get new names. The H of a cron expression and the jitter are
+still drawn from the former name: renaming moves no fire time, and the ledger of the past stays right.
+
+Definitions that name the job name the new id: gates, the steps of workflows in every version, and the job that leads
+a workflow.
+"""
+
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from foliot.domain.ids import JobId, ScheduleId
+from foliot.domain.job.job import JobSpec
+from foliot.domain.schedule.schedule import ScheduleSpec
+from foliot.domain.workflow.dependencies import EDGES, renamed_edges
+from foliot.domain.workflow.spec import Step, WorkflowSpec
+
+Names = Mapping[JobId, JobId]
+"""Former id -> id of all that are renamed at once."""
+
+
+class Rename(NamedTuple):
+    old: JobId
+    new: JobId
+
+
+def possible_renames(renames: Mapping[JobId, JobId], existing: Collection[JobId]) -> list[Rename]:
+    """Those whose old id exists and whose new one is free, in an order in which they can be done one by one.
+
+    A new id counts as free when its job is renamed as well. Two that change places stay as they are: done again, they
+    would change back. Once all new ids exist, there is nothing left to do.
+    """
+    taken = set(existing)
+    waiting = {old: new for old, new in renames.items() if old in taken and old != new}
+    done: list[Rename] = []
+    while free := [Rename(old, new) for old, new in waiting.items() if new not in taken]:
+        rename = free[0]
+        del waiting[rename.old]
+        taken.remove(rename.old)
+        taken.add(rename.new)
+        done.append(rename)
+    return done
+
+
+def aside(workflow_id: JobId, revision: int) -> str:
+    """Where a deleted workflow goes, with its versions and executions, when another one gets its id at this revision.
+
+    Nobody can give such a name, and no two revisions are the same.
+    """
+    return f"{workflow_id}~{revision}"
+
+
+def renamed_schedule_id(schedule_id: ScheduleId, rename: Rename) -> ScheduleId:
+    """A schedule that is named after its job is named after it again; any other keeps its name."""
+    old, new = rename
+    is_named_after = f"{schedule_id}:".startswith(f"{old}:")
+    return ScheduleId(new + schedule_id[len(old) :]) if is_named_after else schedule_id
+
+
+def renamed_spec(spec: ScheduleSpec, schedule_id: ScheduleId, rename: Rename) -> ScheduleSpec:
+    """A rule of the schedule `schedule_id`, as it is when its job has its new id."""
+    job_id = rename.new if spec.job_id == rename.old else spec.job_id
+    workflow_id = rename.new if spec.workflow_id == rename.old else spec.workflow_id
+    gets_new_name = renamed_schedule_id(schedule_id, rename) != schedule_id
+    seed = spec.seed or (schedule_id if gets_new_name else "")
+    return replace(spec, job_id=job_id, workflow_id=workflow_id, seed=seed)
+
+
+def jobs_named_by_job(spec: JobSpec) -> set[str]:
+    """The ids of jobs and workflows that a definition names."""
+    depends_on = () if spec.gate is None else spec.gate.depends_on
+    return {*depends_on, spec.leads}
+
+
+def jobs_named_by_workflow(spec: WorkflowSpec) -> set[str]:
+    """The ids of jobs that the steps of a version name, and the gates of those steps."""
+    named: set[str] = {step.job for step in spec.steps if step.job is not None}
+    return named.union(*(jobs_named_by_job(step.definition) for step in spec.steps if step.definition is not None))
+
+
+def renamed_job(spec: JobSpec, names: Names) -> JobSpec:
+    """A definition, as it is when jobs that its gate looks at, or the workflow that it leads, have their new ids."""
+    leads = names.get(JobId(spec.leads), spec.leads)
+    if spec.gate is None:
+        return replace(spec, leads=leads)
+    depends_on = tuple(names.get(name, name) for name in spec.gate.depends_on)
+    return replace(spec, leads=leads, gate=replace(spec.gate, depends_on=depends_on))
+
+
+def renamed_workflow(workflow_id: str, spec: WorkflowSpec, names: Names) -> WorkflowSpec:
+    """A version of a workflow, as it is when jobs that its steps name have their new ids. Its steps keep their names,
+    by which executions know them."""
+    renamed = replace(spec, steps=tuple(_renamed_step(step, names) for step in spec.steps))
+    return renamed_edges(renamed, names) if workflow_id == EDGES else renamed
+
+
+def _renamed_step(step: Step, names: Names) -> Step:
+    job = None if step.job is None else names.get(step.job, step.job)
+    definition = None if step.definition is None else renamed_job(step.definition, names)
+    return replace(step, job=job, definition=definition)
+
+
+def limit_prefix(job_id: JobId) -> str:
+    """How the limit of a job begins in the document that names the limits of a run; in no other place it can."""
+    return f'["job:{job_id}",'

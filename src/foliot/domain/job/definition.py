@@ -1,0 +1,131 @@
+"""What a claimed run is to do: the part of a job that a worker needs, found by an id.
+
+    job:report@7            the job, at one revision
+    step:etl@3.17/extract   a step, by version of its workflow and revision of the workflow's job
+    tree:01J.../report      a job as it was when a tree began, kept in the tree's body
+
+An id always means the same thing, so that whoever has a definition never has to ask for it again.
+"""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from foliot.domain.ids import DefinitionId, JobId, RunId
+from foliot.domain.instant import Millis
+from foliot.domain.job.job import JobSpec, Options, options_in, overlay
+from foliot.domain.job.kinds import TIMEOUTS
+from foliot.domain.run.outcome import Reason
+from foliot.domain.run.payload import UNREADABLE
+from foliot.domain.run.retry import Retry
+from foliot.errors import RowUnreadable
+
+_GIVEN: Final = msgspec.json.Decoder(dict[str, Any])
+
+
+class Definition(Struct, frozen=True, kw_only=True):
+    """What to do and for how long at most. `error` says why it cannot be done."""
+
+    id: DefinitionId
+    kind: str = ""
+    """The runner that executes it."""
+    spec: Mapping[str, Any] = {}
+    written: Mapping[str, Any] = {}
+    """Fields that had variables in them, as they were written: what a log shows in place of their values."""
+    timeout: Millis | None = None
+    revision: int | None = None
+    """Of the job; None for a step."""
+    error: str | None = None
+    reason: Reason = Reason.LAUNCH_FAILED
+    """With which reason a run fails that has no definition."""
+
+    def __repr__(self) -> str:
+        # A specification may hold secrets, and a repr ends up in logs.
+        return f"<Definition {self.id}>"
+
+    def with_overrides(self, run_id: RunId, overrides: bytes | None) -> "Definition":
+        """The same for a run that was given options or fields of its own."""
+        if overrides is None or self.error is not None:
+            return self
+        try:
+            given = _GIVEN.decode(overrides)
+            timeout = overlay(Options(timeout=self.timeout), _known_options(given)).timeout
+            fields = given.get("spec") or {}
+            return replace(self, spec={**self.spec, **fields}, timeout=timeout)
+        except UNREADABLE as cause:
+            # The run is not executed without what it was given: the job's own settings may be what it should avoid.
+            return replace(self, error=str(RowUnreadable("run", run_id, cause)))
+
+
+@lru_cache(maxsize=4_096)
+def job_definition_id(job_id: JobId, revision: int | None) -> DefinitionId:
+    return DefinitionId(f"job:{job_id}@{'' if revision is None else revision}")
+
+
+def step_definition_id(workflow_id: str, version: int, revision: int | None, step: str) -> DefinitionId:
+    return DefinitionId(f"step:{workflow_id}@{version}.{'' if revision is None else revision}/{step}")
+
+
+def tree_definition_id(run_id: RunId, job_id: JobId) -> DefinitionId:
+    return DefinitionId(f"tree:{run_id}/{job_id}")
+
+
+class StepReference(NamedTuple):
+    """A step of a version of a workflow."""
+
+    workflow_id: str
+    version: int
+    step: str
+
+
+class TreeReference(NamedTuple):
+    """A job in the body of a tree."""
+
+    run_id: RunId
+    job_id: JobId
+
+
+def read_reference(definition_id: DefinitionId) -> StepReference | TreeReference:
+    """What the id of a child's definition refers to. Raises ValueError for anything else."""
+    kind, _, rest = definition_id.partition(":")
+    place, separator, name = rest.partition("/")
+    if kind == "tree" and separator:
+        return TreeReference(RunId(place), JobId(name))
+    if kind == "step" and separator:
+        workflow_id, _, numbers = place.rpartition("@")
+        return StepReference(workflow_id, int(numbers.partition(".")[0]), name)
+    raise ValueError(f"{definition_id[:128]!a} is not the id of a definition")
+
+
+def definition_of_job(definition_id: DefinitionId, spec: JobSpec, revision: int | None = None) -> Definition:
+    """Some kinds limit how long an attempt may take where the job does not say it."""
+    usual = TIMEOUTS.get(spec.runner)
+    return Definition(
+        id=definition_id,
+        kind=spec.runner,
+        spec=spec.spec,
+        written=spec.written,
+        timeout=usual if spec.options.timeout is None else spec.options.timeout,
+        revision=revision,
+    )
+
+
+def options_of_run(options: Options, overrides: bytes | None) -> Options:
+    """The options of a job with what was given for one run. Raises one of `UNREADABLE` if that cannot be read."""
+    return options if overrides is None else overlay(options, _known_options(_GIVEN.decode(overrides)))
+
+
+def _known_options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Options that only a later version of Foliot knows are left out."""
+    options = _fields_of(Options, options_in(given))
+    if isinstance(options.get("retry"), dict):
+        options["retry"] = _fields_of(Retry, options["retry"])
+    return options
+
+
+def _fields_of(kind: type[Struct], given: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in given.items() if name in kind.__struct_fields__}

@@ -1,0 +1,198 @@
+"""A job: what to do. Its schedules say when, its runs say what happened."""
+
+import re
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, Final
+
+from msgspec import Struct, convert, field
+from msgspec.structs import replace
+
+from foliot.domain.gate.spec import Gate
+from foliot.domain.ids import JobId
+from foliot.domain.instant import DAY, SECOND, Instant, Millis
+from foliot.domain.job.kinds import check_spec
+from foliot.domain.run.limits import Limit, job_limit, keyed_limit
+from foliot.domain.run.retry import Retry
+from foliot.errors import InvalidInput, InvalidJob, shown
+
+DEFAULT_PROJECT: Final = "default"
+DEFAULT_QUEUE: Final = "default"
+MAX_PRIORITY: Final = 1_000
+MAX_TIMEOUT: Final = Millis(366 * DAY)
+MAX_CAPACITY: Final = 1_000_000
+LONGEST_NAME: Final = 200
+_UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
+_NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:@-]{0,199}")
+
+
+class Delivery(StrEnum):
+    """What to do with an attempt whose worker vanished."""
+
+    AT_LEAST_ONCE = "at_least_once"
+    AT_MOST_ONCE = "at_most_once"
+
+
+class Options(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How a job's runs are handled. Every field can be given for one run as well."""
+
+    queue: str = DEFAULT_QUEUE
+    priority: int = 0
+    retry: Retry = Retry()
+    timeout: Millis | None = None
+    max_concurrent: int | None = None
+    concurrency_key: str | None = None
+    concurrency_limit: int = 1
+    delivery: Delivery = Delivery.AT_LEAST_ONCE
+    max_lost: int = 3
+
+    @property
+    def lost_budget(self) -> int:
+        """How many vanished attempts the run survives."""
+        return 0 if self.delivery is Delivery.AT_MOST_ONCE else self.max_lost
+
+    def limits(self, job_id: JobId) -> tuple[Limit, ...]:
+        """The places that a run with these options needs, keys ascending."""
+        if self.max_concurrent is None and self.concurrency_key is None:
+            return ()
+        needed = []
+        if self.max_concurrent is not None:
+            needed.append(job_limit(job_id, self.max_concurrent))
+        if self.concurrency_key is not None:
+            needed.append(keyed_limit(self.concurrency_key, self.concurrency_limit))
+        return tuple(sorted(needed))
+
+    def check(self) -> None:
+        check_name("queue", self.queue)
+        self.retry.check()
+        _within("priority", self.priority, -MAX_PRIORITY, MAX_PRIORITY, "Higher ones start first; 0 is usual.")
+        _within("max_lost", self.max_lost, 0, 1_000, "With 0 a run fails when its worker vanishes.")
+        _within("concurrency_limit", self.concurrency_limit, 1, MAX_CAPACITY, "Say how many may share the key.")
+        if self.max_concurrent is not None:
+            _within("max_concurrent", self.max_concurrent, 1, MAX_CAPACITY, "Leave it out for no limit.")
+        if self.timeout is not None and not 0 < self.timeout <= MAX_TIMEOUT:
+            raise InvalidJob(
+                f"timeout must be above 0 and at most {MAX_TIMEOUT // SECOND} seconds, not {self.timeout / SECOND:g}",
+                hint="Leave it out where a run may take for ever.",
+                field="timeout",
+            )
+        if self.concurrency_key is not None:
+            _check_key(self.concurrency_key)
+
+
+NOT_OPTIONS: Final = ("spec", "start")
+"""What may be given for one run besides options: fields of its job's specification, and how an execution begins."""
+
+
+def options_in(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options among what was given for one run."""
+    return {name: value for name, value in given.items() if name not in NOT_OPTIONS}
+
+
+def overlay(options: Options, given: Mapping[str, Any]) -> Options:
+    """Lay what was given for one run over its job's options, the parts of its retry policy one by one."""
+    parsed = convert(given, Options)
+    fields = {name: getattr(parsed, name) for name in given}
+    if "retry" in given:
+        parts = {name: getattr(parsed.retry, name) for name in given["retry"]}
+        fields["retry"] = replace(options.retry, **parts)
+    return replace(options, **fields)
+
+
+class JobSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What people write: a definition without history. `spec` belongs to the runner of its kind."""
+
+    kind: str
+    spec: Mapping[str, Any] = field(default_factory=dict)
+    name: str = ""
+    description: str = ""
+    payload_template: Any = None
+    options: Options = Options()
+    enabled: bool = True
+    source: str = "api"
+    """Who owns the definition: nobody else changes it."""
+    category: str = "default"
+    owner: str = ""
+    tags: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    """What a worker must offer to be given its runs."""
+    gate: Gate | None = None
+    """Which recent runs of other jobs it looks at before it runs."""
+    written: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of the specification, and the payload, that had variables in them, as they were written: what is shown in
+    place of their values."""
+    inner_kind: str = ""
+    """Of a job of kind `workflow`, which is a gate by name: how it runs."""
+
+    leads: str = ""
+    """The workflow that its schedules start in its place: itself and what comes after it. Kept by Foliot, not by the
+    owner of the definition."""
+
+    @property
+    def runner(self) -> str:
+        """The kind of runner that carries it out."""
+        return self.inner_kind or self.kind
+
+    @property
+    def as_written(self) -> "JobSpec":
+        """With the names of variables instead of their values: to be shown, not to be run."""
+        spec = {name: self.written.get(name, value) for name, value in self.spec.items()}
+        return replace(self, spec=spec, payload_template=self.written.get("payload_template", self.payload_template))
+
+    def check(self) -> None:
+        check_name("kind", self.kind)
+        check_spec(self.runner, self.spec)
+        self.options.check()
+
+
+class Job(Struct, frozen=True, kw_only=True):
+    """A stored definition. `revision` rises with each change; running a job changes nothing here."""
+
+    id: JobId
+    project: str
+    spec: JobSpec
+    revision: int
+    created_at: Instant
+    updated_at: Instant
+
+
+def inherited(spec: JobSpec, before: JobSpec | None) -> JobSpec:
+    """A definition with what is not its owner's to say."""
+    return spec if before is None or not before.leads else replace(spec, leads=before.leads)
+
+
+def watched_by(jobs: Mapping[JobId, JobSpec]) -> set[JobId]:
+    """Jobs whose ends gates look at: those they depend on, and themselves."""
+    gated = {job_id: spec.gate for job_id, spec in jobs.items() if spec.gate is not None}
+    return {*gated, *(name for gate in gated.values() for name in gate.depends_on)}
+
+
+def check_name(what: str, name: str, refusal: type[InvalidInput] = InvalidJob) -> None:
+    """Ids of jobs and schedules and names of queues are plain, so that they can stand in a path or a key."""
+    if not _NAME.fullmatch(name):
+        raise refusal(
+            f"{what} {name[:64]!a} is not a usable name",
+            hint="Use 1 to 200 of A-Z a-z 0-9 _ . : @ - and begin with a letter, a digit or _.",
+            field=what,
+        )
+
+
+def _check_key(key: str) -> None:
+    """A key that every database can hold: one knows no NUL, none knows half a character."""
+    if not 0 < len(key) <= 200:
+        raise InvalidJob(
+            f"concurrency_key must have 1 to 200 characters, not {len(key)}",
+            hint="Use a short name for what the runs share, or leave it out.",
+            field="concurrency_key",
+        )
+    if _UNSTORABLE.search(key):
+        raise InvalidJob(
+            f"concurrency_key {shown(key)} holds the character NUL or half a character",
+            hint="Use plain text; encode or hash anything else.",
+            field="concurrency_key",
+        )
+
+
+def _within(what: str, value: int, least: int, most: int, hint: str) -> None:
+    if not least <= value <= most:
+        raise InvalidJob(f"{what} must be {least} to {most}, not {shown(value)}", hint=hint, field=what)

@@ -1,0 +1,37 @@
+"""A shell job: a command line, or the arguments of a program without a shell."""
+
+import shlex
+from typing import Annotated, Final
+
+from msgspec import Meta
+
+from foliot.domain.job.kinds.process import CommandSpec
+from foliot.domain.secrets import public_text
+
+SHELL: Final = "/bin/sh"
+
+
+class ShellSpec(CommandSpec, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What a shell job says: a command for the shell, or the arguments of a program without one."""
+
+    command: str | None = None
+    argv: Annotated[tuple[str, ...], Meta(min_length=1)] | None = None
+
+    def __post_init__(self) -> None:
+        if (self.command is None) == (self.argv is None):
+            raise ValueError("give either `command` or `argv`")
+        if self.command is not None and not self.command.strip():
+            raise ValueError("`command` is empty")
+        if self.argv is not None and not self.argv[0]:
+            raise ValueError("`argv` begins with a program")
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return self.argv if self.argv is not None else (SHELL, "-c", self.command or "")
+
+    @property
+    def echo(self) -> str:
+        """The same for a log, which tells no more than what is shown of the job."""
+        if self.argv is not None:
+            return shlex.join(map(public_text, self.argv))
+        return public_text(self.command or "")

@@ -1,0 +1,57 @@
+"""One request over HTTP, and what a redirect makes of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from foliot.domain.outbound.url import Url
+
+MAX_REDIRECTS: Final = 5
+REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+
+_HARMLESS: Final = frozenset({"accept", "accept-encoding", "accept-language", "content-type", "content-language"})
+_OUR_OWN: Final = frozenset({"user-agent", "idempotency-key", "foliot-run-id", "foliot-attempt"})
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is sent, and where."""
+
+    method: str
+    url: Url
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes | None = None
+
+
+def defaulted(headers: Mapping[str, str], defaults: Mapping[str, str]) -> dict[str, str]:
+    """These headers, and of the defaults those that are not among them."""
+    given = {name.lower() for name in headers}
+    return {name: value for name, value in defaults.items() if name.lower() not in given} | dict(headers)
+
+
+def redirected(request: Request, status: int, url: Url) -> Request:
+    """The request that follows from an answer with this status, which leads to `url`.
+
+    Who answers for another origin gets only headers that carry no secret, whatever their names are, and what was left
+    out once does not come back on the way. Credentials of the new URL are not used: the job did not write them.
+    """
+    following = replace(request, url=replace(url, credentials=None))
+    if url.origin != request.url.origin:
+        following = replace(following, headers=_only(request.headers, _HARMLESS | _OUR_OWN))
+    elif request.url.credentials is not None:
+        following = replace(following, url=replace(url, credentials=request.url.credentials))
+    return _as_get(following) if _becomes_get(request.method, status) else following
+
+
+def _becomes_get(method: str, status: int) -> bool:
+    """See other means: look there. For 301 and 302 it is custom that a POST does so too."""
+    return (status == 303 and method not in ("GET", "HEAD")) or (status in (301, 302) and method == "POST")
+
+
+def _as_get(request: Request) -> Request:
+    kept = {name: value for name, value in request.headers.items() if not name.lower().startswith("content-")}
+    return replace(request, method="GET", headers=kept, body=None)
+
+
+def _only(headers: Mapping[str, str], names: frozenset[str]) -> dict[str, str]:
+    return {name: value for name, value in headers.items() if name.lower() in names}

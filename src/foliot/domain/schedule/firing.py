@@ -1,0 +1,90 @@
+"""A firing: what is decided about one schedule that is due, and everything the decision depends on."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid
+from foliot.domain.instant import MINUTE, SECOND, Instant, Millis
+from foliot.domain.job.job import Job
+from foliot.domain.run.run import NewRun, Tick
+from foliot.domain.schedule.schedule import Pause, Revision, ScheduleSpec, ScheduleType
+from foliot.domain.schedule.tick import PlannedTick, TickRecord
+
+
+class SchedulerSettings(Struct, frozen=True, kw_only=True):
+    """The scheduler's own settings, with the defaults of the specification."""
+
+    tick: Millis = SECOND
+    lookahead: Millis = MINUTE
+    grace: Millis = Millis(5 * SECOND)
+    max_catchup_per_tick: int = 100
+    max_waiting: int = 1_000
+
+    @property
+    def tolerance(self) -> Millis:
+        """A tick younger than this is on time: at least two polls, or the polling itself would miss ticks."""
+        return max(self.grace, Millis(2 * self.tick))
+
+
+class DueSchedule(NamedTuple):
+    """A schedule that asks for a decision, with everything the decision depends on."""
+
+    uid: ScheduleUid
+    id: ScheduleId
+    version: int
+    created_at: Instant
+    revisions: tuple[Revision, ...]
+    settled_until: Instant
+    in_flight: int = 0
+    pauses: tuple[Pause, ...] = ()
+    planned: tuple[PlannedTick, ...] = ()
+    behind_since: Instant | None = None
+
+
+class Firing(Struct, gc=False):
+    """The decision about one schedule, to be saved as a whole if its `version` has not moved."""
+
+    uid: ScheduleUid
+    version: int
+    settled_until: Instant
+    ticks: list[TickRecord] = []
+    runs: list[NewRun] = []
+    """Made for ticks. A run whose id is in `waiting` waits for those in flight, the others start at once."""
+    waiting: frozenset[RunId] = frozenset()
+    planned: Sequence[PlannedTick] = ()
+    """All planned ticks that remain; whatever else was planned has been decided."""
+    cancels_running: bool = False
+    behind_since: Instant | None = None
+    next_run_at: Instant | None = None
+    wake_at: Instant | None = None
+    last_scheduled_at: Instant | None = None
+
+    def is_exhausted(self, kind: ScheduleType) -> bool:
+        """Whether the schedule will never fire again: it is kept, disabled, until retention removes it."""
+        return self.next_run_at is None and not self.planned and kind is not ScheduleType.MANUAL
+
+
+class Launch(NamedTuple):
+    """What a launcher is told about the tick it is to start a run for."""
+
+    run_id: RunId
+    tick: Tick
+    spec: ScheduleSpec
+    job: Job | None
+    now: Instant
+
+
+Launcher = Callable[[Launch], NewRun | None]
+"""Turns a tick into a run to be created with it; None when there is nothing to launch."""
+
+
+class RoundContext(NamedTuple):
+    """What a decision depends on beside the schedule: the same for all that are decided in one round."""
+
+    now: Instant
+    jobs: Mapping[JobId, Job]
+    settings: SchedulerSettings
+    launch: Launcher
+    run_ids: Iterator[str]

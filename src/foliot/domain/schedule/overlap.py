@@ -1,0 +1,119 @@
+"""A firing in the making: the overlap policy decides about each tick that is offered, and all is written down.
+
+offered
+    |-- the job is disabled -----------------> skipped
+    |-- nothing can be launched for it ------> failed
+    |-- no run is in flight -----------------> ran
+    '-- some are: the overlap policy:
+            skip            skipped
+            queue           ran, but waits for them; a full queue takes it later
+            cancel_running  ran, but waits until they are cancelled
+            allow           ran
+"""
+
+from foliot.domain.ids import RunId
+from foliot.domain.instant import Instant
+from foliot.domain.job.job import Job
+from foliot.domain.run.run import Tick
+from foliot.domain.schedule.firing import DueSchedule, Firing, Launch, RoundContext
+from foliot.domain.schedule.schedule import Overlap, Revision
+from foliot.domain.schedule.tick import PlannedTick, TickOutcome, TickReason, TickRecord, tick_key
+from foliot.domain.schedule.timetable import Stretch
+
+
+class FiringBuilder:
+    """The firing of one schedule, as far as it is decided."""
+
+    def __init__(self, due: DueSchedule, context: RoundContext) -> None:
+        self.firing = Firing(due.uid, due.version, due.settled_until)
+        self._due = due
+        self._now, self._jobs, settings, self._launch, self._run_ids = context
+        self._max_waiting = settings.max_waiting
+        self._in_flight = due.in_flight
+
+    def offer(self, moment: Instant, fire_at: Instant, revision: Revision, reason: TickReason) -> bool:
+        """Let the overlap policy decide about a tick. False: its queue is full, the tick must wait unrecorded."""
+        spec = revision.spec
+        job = self._jobs.get(spec.target)
+        if job is not None and not job.spec.enabled:
+            self.record(moment, fire_at, revision, (TickOutcome.SKIPPED, TickReason.DISABLED))
+        elif spec.overlap is Overlap.SKIP and self._in_flight:
+            self.record(moment, fire_at, revision, (TickOutcome.SKIPPED, TickReason.OVERLAP))
+        elif spec.overlap is Overlap.QUEUE and self._in_flight > self._max_waiting:
+            return False
+        else:
+            self._run(moment, fire_at, revision, reason, job)
+        return True
+
+    def _run(self, moment: Instant, fire_at: Instant, revision: Revision, reason: TickReason, job: Job | None) -> None:
+        tick = Tick(self._due.uid, self._due.id, moment, tick_key(self._due.id, moment))
+        run = self._launch(Launch(RunId(next(self._run_ids)), tick, revision.spec, job, self._now))
+        if run is None:
+            self.record(moment, fire_at, revision, (TickOutcome.FAILED, TickReason.LAUNCH_FAILED))
+            return
+        if revision.spec.overlap is Overlap.CANCEL_RUNNING and self._in_flight:
+            self._supersede()
+        if self._in_flight and revision.spec.overlap is not Overlap.ALLOW:
+            self.firing.waiting |= {run.id}
+        self._in_flight += 1
+        self.firing.runs.append(run)
+        self.firing.last_scheduled_at = max(self.firing.last_scheduled_at or moment, moment)
+        self.record(moment, fire_at, revision, (TickOutcome.RAN, reason), run_id=run.id)
+
+    def _supersede(self) -> None:
+        """Only the newest tick is worth running: those in flight are cancelled, those of this pass never start."""
+        self.firing.cancels_running = self._due.in_flight > 0
+        made = {run.id for run in self.firing.runs}
+        self.firing.ticks = [
+            tick._replace(outcome=TickOutcome.CANCELLED, reason=TickReason.SUPERSEDED, run_id=None)
+            if tick.run_id in made
+            else tick
+            for tick in self.firing.ticks
+        ]
+        self.firing.runs.clear()
+        self.firing.waiting = frozenset()
+        self._in_flight = self._due.in_flight
+
+    def record(
+        self,
+        moment: Instant,
+        fire_at: Instant,
+        revision: Revision,
+        ending: tuple[TickOutcome, TickReason],
+        *,
+        run_id: RunId | None = None,
+        into: Instant | None = None,
+    ) -> None:
+        """Write one row for one moment."""
+        outcome, reason = ending
+        record = TickRecord(moment, moment, 1, outcome, reason, fire_at, revision.number, run_id, into)
+        self.firing.ticks.append(record)
+        self._pass_by(moment)
+
+    def record_range(
+        self,
+        stretch: Stretch,
+        first: Instant,
+        last: Instant,
+        ending: tuple[TickOutcome, TickReason],
+        *,
+        into: Instant | None = None,
+    ) -> None:
+        """Write one row for all planned moments in [first, last], if there are any."""
+        begin = stretch.rule.next(Instant(first - 1))
+        end = stretch.rule.previous(Instant(last + 1))
+        if begin is None or end is None or begin > last or end < first:
+            return
+        outcome, reason = ending
+        count = stretch.rule.count(begin, end)
+        number = stretch.revision.number
+        self.firing.ticks.append(TickRecord(begin, end, count, outcome, reason, begin, number, None, into))
+        self._pass_by(end)
+
+    def plan(self, moment: Instant, fire_at: Instant, revision: Revision) -> None:
+        """Leave a tick to be decided at its own moment."""
+        self.firing.planned = [*self.firing.planned, PlannedTick(moment, fire_at, revision.number)]
+        self._pass_by(moment)
+
+    def _pass_by(self, moment: Instant) -> None:
+        self.firing.settled_until = max(self.firing.settled_until, moment)

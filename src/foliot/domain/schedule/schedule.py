@@ -1,0 +1,343 @@
+"""A schedule: a rule that says when a job, or a workflow, is to be started.
+
+A schedule is edited by opening a *revision*. A revision rules the planned moments after it was opened, up to and with
+the moment at which the next one was opened, so that what has been decided is never decided again by another rule.
+"""
+
+from enum import StrEnum
+from itertools import pairwise
+from typing import Any, Final, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from foliot.domain import cron
+from foliot.domain.cron import Cron, DomDow, Dst
+from foliot.domain.cron.interval import Interval
+from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
+from foliot.domain.instant import DAY, EARLIEST, HOUR, LATEST, SECOND, Instant, Millis, ceil_second, to_iso
+from foliot.domain.job.job import check_name
+from foliot.domain.schedule.rule import NEVER, Every, Once, Rule, calendar
+from foliot.domain.schedule.tick import JitterMode, jitter_offset, tick_key
+from foliot.errors import InvalidInput, InvalidSchedule
+
+MAX_INTERVAL: Final = Millis(10 * 366 * DAY)
+MAX_JITTER: Final = Millis(24 * HOUR)
+MAX_AGE: Final = Millis(10 * 366 * DAY)
+MAX_VERSION: Final = (1 << 31) - 1
+MAX_USER_ID: Final = 200
+_PERIOD_SAMPLES: Final = 64
+BEGINNING_OF_TIME: Final = Instant(0)
+"""As now, it tells what can never be from what can not be any more."""
+_ENDS: Final = ("end_at", "schedule_expr")
+"""What an error is about that only the passing of time may have caused."""
+
+
+class ScheduleType(StrEnum):
+    ONCE = "once"
+    INTERVAL = "interval"
+    CRON = "cron"
+    MANUAL = "manual"
+
+
+class Overlap(StrEnum):
+    """What a tick does while an earlier run of its schedule is still under way."""
+
+    ALLOW = "allow"
+    SKIP = "skip"
+    QUEUE = "queue"
+    CANCEL_RUNNING = "cancel_running"
+
+
+class Catchup(StrEnum):
+    """What becomes of ticks that nobody was there to fire."""
+
+    NONE = "none"
+    ONCE = "once"
+    ALL = "all"
+    SPREAD = "spread"
+
+
+class ScheduleSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What people write. `expr` is a cron expression, a number of seconds, or an instant, by `type`."""
+
+    type: ScheduleType
+    expr: str = ""
+    job_id: JobId | None = None
+    workflow_id: str | None = None
+    version: int | None = None
+    user_id: str | None = None
+    timezone: str = "UTC"
+    start_at: Instant | None = None
+    end_at: Instant | None = None
+    anchor: Instant | None = None
+    jitter: Millis = Millis(0)
+    jitter_mode: JitterMode = JitterMode.AROUND
+    overlap: Overlap = Overlap.SKIP
+    catchup: Catchup = Catchup.NONE
+    catchup_max_age: Millis | None = None
+    dst: Dst = "vixie"
+    dom_dow: DomDow = "or"
+    payload: Any = None
+    source: str = "api"
+    seed: str = ""
+    """The name that H and jitter are drawn from, where it is not the schedule's: that of one that was renamed."""
+
+    @property
+    def early(self) -> Millis:
+        """How long before its planned moment a tick of this schedule may fire."""
+        return self.jitter if self.jitter_mode is JitterMode.AROUND else Millis(0)
+
+    @property
+    def target(self) -> JobId:
+        """What is started: the job's id, or the workflow's. Both share one space of names."""
+        return JobId(self.job_id or self.workflow_id or "")
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether the moments that it plans depend on the name of the schedule."""
+        return self.type is ScheduleType.CRON and cron.is_hashed(self.expr)
+
+
+class Revision(NamedTuple):
+    number: int
+    opened_at: Instant
+    spec: ScheduleSpec
+
+
+class Pause(NamedTuple):
+    """Moments after `since`, up to and with `until`, do not fire. None: still paused."""
+
+    since: Instant
+    until: Instant | None
+
+
+class Schedule(Struct, frozen=True, gc=False):
+    """A stored schedule. `settled_until`: every planned moment up to and with it is in the ledger or planned."""
+
+    uid: ScheduleUid
+    id: ScheduleId
+    project: str
+    version: int
+    revision: Revision
+    enabled: bool
+    paused_at: Instant | None
+    created_at: Instant
+    updated_at: Instant
+    settled_until: Instant
+    next_run_at: Instant | None
+    wake_at: Instant | None
+    last_scheduled_at: Instant | None
+    behind_since: Instant | None = None
+    ledger_from: Instant | None = None
+    """Ticks before this moment have been removed by retention."""
+    is_unreadable: bool = False
+    """Its own row cannot be read, and it does not fire. What it says is what its current revision says."""
+
+
+def rule_of(spec: ScheduleSpec, schedule_id: ScheduleId) -> Rule:
+    """The rule behind a specification."""
+    match spec.type:
+        case ScheduleType.CRON:
+            return calendar(compiled(spec, schedule_id))
+        case ScheduleType.INTERVAL:
+            return Every(interval_of(spec), spec.anchor or Instant(0))
+        case ScheduleType.ONCE:
+            return Once(Instant(int(spec.expr)))
+        case ScheduleType.MANUAL:
+            return NEVER
+
+
+def first_fire(spec: ScheduleSpec, schedule_id: ScheduleId, now: Instant) -> Instant | None:
+    """The first moment that a schedule plans which is created now."""
+    moment = rule_of(spec, schedule_id).next(_before_start(spec, now))
+    return moment if moment is not None and moment <= (spec.end_at or LATEST) else None
+
+
+def _before_start(spec: ScheduleSpec, now: Instant) -> Instant:
+    return now if spec.start_at is None else Instant(max(now, spec.start_at - 1))
+
+
+def compiled(spec: ScheduleSpec, schedule_id: ScheduleId) -> Cron:
+    """The compiled expression of a cron schedule; schedules that say the same share one."""
+    return cron.compile(spec.expr, spec.timezone, dst=spec.dst, dom_dow=spec.dom_dow, key=spec.seed or schedule_id)
+
+
+def interval_of(spec: ScheduleSpec) -> Millis:
+    return Millis(int(spec.expr) * SECOND)
+
+
+def anchored(spec: ScheduleSpec, now: Instant, before: ScheduleSpec | None = None) -> ScheduleSpec:
+    """Fix where an interval's grid begins: `start_at`, else what an equal earlier rule used, else now.
+
+    A renamed schedule keeps the name that its earlier rule drew from.
+    """
+    if before is not None and before.seed and not spec.seed:
+        spec = replace(spec, seed=before.seed)
+    if spec.type is not ScheduleType.INTERVAL or spec.anchor is not None:
+        return spec
+    if spec.start_at is not None:
+        anchor = ceil_second(spec.start_at)
+    elif before is not None and before.type is spec.type and before.expr == spec.expr and before.anchor:
+        anchor = before.anchor
+    else:
+        # The first moment is one interval after this: the moment of creation itself is not planned.
+        anchor = Instant(now // SECOND * SECOND + interval_of(spec))
+    return replace(spec, anchor=anchor)
+
+
+def moment_to_fire(spec: ScheduleSpec, schedule_id: ScheduleId, moment: Instant, created_at: Instant) -> Instant:
+    """When a tick is to fire: its planned moment, moved by its jitter, but never before the schedule begins."""
+    if not spec.jitter:
+        return moment
+    offset = jitter_offset(tick_key(ScheduleId(spec.seed) or schedule_id, moment), spec.jitter, spec.jitter_mode)
+    return Instant(max(moment + offset, created_at, spec.start_at or 0))
+
+
+def canonical(spec: ScheduleSpec, schedule_id: ScheduleId) -> ScheduleSpec:
+    """Give cron text that is no calendar its true type: `@every 90s` is an interval, `@triggered` is manual."""
+    if spec.type is not ScheduleType.CRON:
+        return spec
+    rule = compiled(spec, schedule_id)
+    if rule.is_manual:
+        return replace(spec, type=ScheduleType.MANUAL)
+    if isinstance(rule, Interval):
+        return replace(spec, type=ScheduleType.INTERVAL, expr=str(rule.period))
+    return spec
+
+
+def check_schedule(spec: ScheduleSpec, schedule_id: ScheduleId, now: Instant) -> None:
+    """Refuse a schedule that cannot be kept, and say why. Nothing is stored before this has passed."""
+    check_name("schedule_id", schedule_id, InvalidSchedule)
+    _check_target(spec)
+    cron.zone(spec.timezone)
+    _check_numbers(spec)
+    _check_expression(spec, schedule_id)
+    _check_window(spec, now)
+    _check_fires(spec, schedule_id, now)
+
+
+def why_over(spec: ScheduleSpec, schedule_id: ScheduleId, now: Instant) -> InvalidInput | None:
+    """Why a schedule cannot fire any more. InvalidInput is raised for one that never could.
+
+    One whose time is over was right once: the file or the code that declares it must stay usable.
+    """
+    try:
+        check_schedule(spec, schedule_id, now)
+    except InvalidInput as error:
+        if error.field not in _ENDS:
+            raise
+        check_schedule(spec, schedule_id, BEGINNING_OF_TIME)
+        return error
+    return None
+
+
+def _check_target(spec: ScheduleSpec) -> None:
+    if bool(spec.job_id) == bool(spec.workflow_id):
+        raise InvalidSchedule(
+            "a schedule starts one job or one workflow",
+            hint="Give either job_id or workflow_id.",
+            field="job_id",
+        )
+    check_name("job_id" if spec.job_id else "workflow_id", spec.target, InvalidSchedule)
+    if spec.user_id is not None and not (spec.user_id.isprintable() and 0 < len(spec.user_id) <= MAX_USER_ID):
+        raise InvalidSchedule(
+            f"user_id must be printable text of 1 to {MAX_USER_ID} characters",
+            hint="Give the name or the number of the user, or leave it out.",
+            field="user_id",
+        )
+
+
+def _check_numbers(spec: ScheduleSpec) -> None:
+    if spec.version is not None and not 0 <= spec.version <= MAX_VERSION:
+        raise InvalidSchedule(
+            f"version must be 0 to {MAX_VERSION}, not {spec.version}",
+            hint="Leave it out for the newest version.",
+            field="version",
+        )
+    if not 0 <= spec.jitter <= MAX_JITTER:
+        raise InvalidSchedule(
+            f"jitter_ms must be 0 to {MAX_JITTER}, not {spec.jitter}",
+            hint="Give milliseconds, at most those of a day.",
+            field="jitter_ms",
+        )
+    if spec.catchup_max_age is not None and not 0 <= spec.catchup_max_age <= MAX_AGE:
+        raise InvalidSchedule(
+            f"catchup_max_age_sec must be 0 to {MAX_AGE // SECOND}, not {spec.catchup_max_age // SECOND}",
+            hint="Leave it out to make up for ticks of any age.",
+            field="catchup_max_age_sec",
+        )
+
+
+def _check_expression(spec: ScheduleSpec, schedule_id: ScheduleId) -> None:
+    if spec.type is ScheduleType.CRON:
+        compiled(spec, schedule_id)
+    else:
+        check_times(spec)
+
+
+def check_times(spec: ScheduleSpec) -> None:
+    """Refuse a span or a moment that no calendar has. Cron expressions are not looked at."""
+    match spec.type:
+        case ScheduleType.INTERVAL:
+            _check_integer(spec.expr, 1, MAX_INTERVAL // SECOND, "interval_sec")
+        case ScheduleType.ONCE:
+            _check_integer(spec.expr, 0, LATEST, "at")
+        case ScheduleType.CRON | ScheduleType.MANUAL:
+            pass
+    for name, moment in (("start_at", spec.start_at), ("end_at", spec.end_at), ("anchor", spec.anchor)):
+        if moment is not None and not EARLIEST <= moment <= LATEST:
+            raise InvalidSchedule(
+                f"{name} is not in the years 1 to 9999", hint="Give a moment that a calendar has.", field=name
+            )
+
+
+def _check_integer(text: str, least: int, most: int, what: str) -> None:
+    number = int(text) if text.isascii() and text.isdecimal() and len(text) < 20 else None
+    if number is None or not least <= number <= most:
+        raise InvalidSchedule(
+            f"{what} must be {least} to {most}, not {text[:32]!a}", hint="Write it in digits.", field="schedule_expr"
+        )
+
+
+def _check_window(spec: ScheduleSpec, now: Instant) -> None:
+    if spec.start_at is not None and spec.end_at is not None and spec.start_at > spec.end_at:
+        raise InvalidSchedule(
+            f"start_at {to_iso(spec.start_at)} is after end_at {to_iso(spec.end_at)}",
+            hint="Swap them, or leave one out.",
+            field="start_at",
+        )
+    if spec.end_at is not None and spec.end_at < now:
+        raise InvalidSchedule(
+            f"end_at {to_iso(spec.end_at)} has passed",
+            hint="Give a later end_at, or delete the schedule.",
+            field="end_at",
+        )
+
+
+def _check_fires(spec: ScheduleSpec, schedule_id: ScheduleId, now: Instant) -> None:
+    if spec.type is ScheduleType.MANUAL:
+        return
+    kept = anchored(spec, now)
+    first = first_fire(kept, schedule_id, now)
+    if first is None:
+        after = to_iso(_before_start(spec, now))
+        raise InvalidSchedule(
+            "the schedule never fires",
+            hint=f"Nothing matches after {after}. Check the expression, start_at and end_at.",
+            field="schedule_expr",
+        )
+    if spec.jitter:
+        _check_jitter(spec, rule_of(kept, schedule_id), first)
+
+
+def _check_jitter(spec: ScheduleSpec, rule: Rule, first: Instant) -> None:
+    """Jitter beyond half the period would let ticks overtake each other."""
+    fires = rule.between(first, LATEST, _PERIOD_SAMPLES)
+    period = min((b - a for a, b in pairwise(fires)), default=None)
+    if period is not None and spec.jitter * 2 > period:
+        raise InvalidSchedule(
+            f"jitter_ms {spec.jitter} is more than half of the {period} ms between two fires",
+            hint=f"Use at most {period // 2}.",
+            field="jitter_ms",
+        )
