@@ -158,17 +158,17 @@ def test_an_adapter_that_knows_another_is_found(tmp_path: Path) -> None:
         tmp_path,
         {
             "adapters/clock.py": "",
-            "adapters/storage/rows.py": "from foliot.adapters.storage.sqlite import store",
+            "adapters/storage/shared/rows.py": "from foliot.adapters.storage.sqlite import store",
             "adapters/storage/sqlite/store.py": "from foliot.adapters.storage import rows",
             "adapters/storage/postgres/store.py": "from foliot.adapters.storage.sqlite.store import f",
-            "adapters/queue/polling.py": "import foliot.adapters.clock, foliot.adapters.storage.rows",
+            "adapters/queue/polling.py": "import foliot.adapters.clock, foliot.adapters.storage.shared.rows",
         },
     )
 
     found = {fault.module for fault in layers.mixed_adapters(tree)}
 
     assert found == {
-        "foliot.adapters.storage.rows",
+        "foliot.adapters.storage.shared.rows",
         "foliot.adapters.storage.postgres.store",
         "foliot.adapters.queue.polling",
     }

@@ -2,7 +2,7 @@
 
 from msgspec.json import encode
 
-from foliot.adapters.storage.definitions import NOTHING_FOUND, Definitions, Found, Reference
+from foliot.adapters.storage.shared.definition_cache import NOTHING_FOUND, Definitions, Found, Reference
 from foliot.domain.ids import DefinitionId, JobId
 from foliot.testing.builders import a_job_spec
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from copy import copy
 
-from foliot.adapters.storage.pruning import FRONT, Ask, AskForParts, Asking, Found, Round, Way
+from foliot.adapters.storage.shared.pruning import FRONT, Ask, AskForParts, Asking, Found, Round, Way
 from foliot.domain.ids import RunId
 from foliot.domain.instant import DAY, HOUR, Instant
 from foliot.ports.upkeep import Pruned

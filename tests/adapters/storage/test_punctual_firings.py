@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from foliot.adapters.storage.punctual import is_punctual
+from foliot.adapters.storage.shared.ledger import is_punctual
 from foliot.domain.instant import MINUTE, SECOND, Instant, later
 from foliot.domain.job.job import Options
 from foliot.domain.schedule.firing import Firing

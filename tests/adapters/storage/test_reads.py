@@ -6,7 +6,7 @@ import pytest
 
 import foliot.adapters.storage as storage
 from foliot.adapters.storage.postgres.statements import statements
-from foliot.adapters.storage.queries import load_queries
+from foliot.adapters.storage.shared.sql import load_queries
 from foliot.adapters.storage.sqlite.queries import SQL
 
 HERE = Path(storage.__path__[0])

@@ -10,7 +10,7 @@ from foliot.adapters.storage.postgres import PostgresStorage, open_postgres
 from foliot.adapters.storage.postgres.database import Transaction
 from foliot.adapters.storage.postgres.schedules import PostgresSchedules
 from foliot.adapters.storage.postgres.settling import settle_firings
-from foliot.adapters.storage.punctual import is_punctual
+from foliot.adapters.storage.shared.ledger import is_punctual
 from foliot.domain.ids import ScheduleUid
 from foliot.domain.instant import MINUTE
 from foliot.domain.run.run import Status

@@ -7,7 +7,7 @@ from typing import Any
 import apsw
 import pytest
 
-from foliot.adapters.storage.punctual import is_punctual
+from foliot.adapters.storage.shared.ledger import is_punctual
 from foliot.adapters.storage.sqlite import SqliteStorage, ledger
 from foliot.domain.instant import MINUTE
 from foliot.domain.run.run import Status

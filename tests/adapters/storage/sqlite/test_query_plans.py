@@ -9,7 +9,7 @@ import apsw
 import apsw.ext
 import pytest
 
-from foliot.adapters.storage.queries import load_queries
+from foliot.adapters.storage.shared.sql import load_queries
 from foliot.adapters.storage.sqlite import schema
 from foliot.adapters.storage.sqlite.run_listing import page_query
 from foliot.domain.ids import JobId, RunId, ScheduleId

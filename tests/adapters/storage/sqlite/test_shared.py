@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from foliot.adapters.storage.documents import storable
-from foliot.adapters.storage.finish_plan import is_repeated
-from foliot.adapters.storage.queries import load_queries
+from foliot.adapters.storage.shared.documents import storable
+from foliot.adapters.storage.shared.finish_plan import is_repeated
+from foliot.adapters.storage.shared.sql import load_queries
 from foliot.domain.run.outcome import Cancelled, Failure, Interrupted, Lost, Outcome, Reason, Success, TimedOut
 
 SUCCESS = Success()

@@ -9,10 +9,10 @@ asked for again.
 from collections.abc import Collection
 from typing import Final
 
-from foliot.adapters.storage import notices
 from foliot.adapters.storage.postgres.database import Transaction
 from foliot.adapters.storage.postgres.endings import follow_ends, note_trees
 from foliot.adapters.storage.postgres.impossible import is_possible, possible_ones
+from foliot.adapters.storage.shared import event_items as notices
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant

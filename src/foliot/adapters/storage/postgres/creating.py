@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from foliot.adapters.storage.documents import encode, encode_limits
-from foliot.adapters.storage.notices import created
 from foliot.adapters.storage.postgres.arrays import columns, shared
 from foliot.adapters.storage.postgres.database import Transaction
+from foliot.adapters.storage.shared.documents import encode, encode_limits
+from foliot.adapters.storage.shared.event_items import created
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant

@@ -19,8 +19,6 @@ from typing import Any, Final, TypeVar
 
 import asyncpg
 
-from foliot.adapters.storage.documents import encode
-from foliot.adapters.storage.notices import Items
 from foliot.adapters.storage.postgres.arrays import literal
 from foliot.adapters.storage.postgres.bell import Bell
 from foliot.adapters.storage.postgres.dsn import Dsn
@@ -29,6 +27,8 @@ from foliot.adapters.storage.postgres.persistence import persist
 from foliot.adapters.storage.postgres.server_clock import ServerClock
 from foliot.adapters.storage.postgres.statements import statements
 from foliot.adapters.storage.postgres.trouble import BROKEN, READ_ONLY, is_bad_data, translate
+from foliot.adapters.storage.shared.documents import encode
+from foliot.adapters.storage.shared.event_items import Items
 from foliot.domain.events import EventKind
 from foliot.domain.instant import Instant
 from foliot.errors import Unstorable

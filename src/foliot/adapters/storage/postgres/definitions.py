@@ -1,10 +1,10 @@
-"""Finds what runs are to do (`adapters.storage.definitions`). What this process has read before is not read again."""
+"""Find what runs are to do (`shared.definition_cache`). What this process has read before is not read again."""
 
 from collections.abc import Collection, Mapping
 
-from foliot.adapters.storage.definitions import NOTHING_FOUND, Definitions, Found, Known, Missing, Reference
 from foliot.adapters.storage.postgres.arrays import columns
 from foliot.adapters.storage.postgres.database import Database, Transaction
+from foliot.adapters.storage.shared.definition_cache import NOTHING_FOUND, Definitions, Found, Known, Missing, Reference
 from foliot.domain.ids import DefinitionId, JobId, RunId
 
 

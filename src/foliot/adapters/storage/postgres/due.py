@@ -7,7 +7,9 @@ version, and the decision made from it will not be saved; so no transaction is n
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from foliot.adapters.storage.due_batch import (
+from foliot.adapters.storage.postgres.arrays import by_uid, columns
+from foliot.adapters.storage.postgres.database import Database
+from foliot.adapters.storage.shared.ledger import (
     DueRow,
     Further,
     due_batch,
@@ -16,9 +18,7 @@ from foliot.adapters.storage.due_batch import (
     read_due,
     read_specs,
 )
-from foliot.adapters.storage.postgres.arrays import by_uid, columns
-from foliot.adapters.storage.postgres.database import Database
-from foliot.adapters.storage.rows import job_of, pause_of, planned_of, revision_of, sort_out
+from foliot.adapters.storage.shared.rows import job_of, pause_of, planned_of, revision_of, sort_out
 from foliot.domain.ids import ScheduleUid
 from foliot.domain.instant import Instant
 from foliot.domain.run.limits import OVERLAP_PREFIX, overlap_key

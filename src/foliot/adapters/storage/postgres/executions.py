@@ -2,7 +2,10 @@
 
 from collections.abc import Callable, Collection
 
-from foliot.adapters.storage.execution_rows import (
+from foliot.adapters.storage.postgres.arrays import columns
+from foliot.adapters.storage.postgres.database import Database
+from foliot.adapters.storage.shared.rows import Row
+from foliot.adapters.storage.shared.tree_rows import (
     execution_of,
     record_of,
     shown_state_of,
@@ -10,9 +13,6 @@ from foliot.adapters.storage.execution_rows import (
     state_of,
     step_output_of,
 )
-from foliot.adapters.storage.postgres.arrays import columns
-from foliot.adapters.storage.postgres.database import Database
-from foliot.adapters.storage.rows import Row
 from foliot.domain.ids import RunId
 from foliot.domain.workflow.execution import Execution, StepRecord
 from foliot.domain.workflow.facts import StepOutput

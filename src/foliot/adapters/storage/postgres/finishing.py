@@ -10,10 +10,16 @@ Most attempts succeed and have no output. Those take one statement, which needs 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from foliot.adapters.storage import notices
-from foliot.adapters.storage.definitions import Reference
-from foliot.adapters.storage.documents import storable
-from foliot.adapters.storage.finish_plan import (
+from foliot.adapters.storage.postgres.arrays import columns
+from foliot.adapters.storage.postgres.database import Transaction
+from foliot.adapters.storage.postgres.definitions import DefinitionReader
+from foliot.adapters.storage.postgres.endings import add_notes
+from foliot.adapters.storage.postgres.front import Front
+from foliot.adapters.storage.postgres.placing import Standing, place, put_ready
+from foliot.adapters.storage.shared import event_items as notices
+from foliot.adapters.storage.shared.definition_cache import Reference
+from foliot.adapters.storage.shared.documents import storable
+from foliot.adapters.storage.shared.finish_plan import (
     FinishPlan,
     Lease,
     LeasedRun,
@@ -21,13 +27,7 @@ from foliot.adapters.storage.finish_plan import (
     is_repeated,
     plan_finishes,
 )
-from foliot.adapters.storage.postgres.arrays import columns
-from foliot.adapters.storage.postgres.database import Transaction
-from foliot.adapters.storage.postgres.definitions import DefinitionReader
-from foliot.adapters.storage.postgres.endings import add_notes
-from foliot.adapters.storage.postgres.front import Front
-from foliot.adapters.storage.postgres.placing import Standing, place, put_ready
-from foliot.adapters.storage.rows import Row
+from foliot.adapters.storage.shared.rows import Row
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId, Token, WorkerId
 from foliot.domain.instant import Instant, later

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 
-from foliot.adapters.storage import notices
-from foliot.adapters.storage.documents import encode, storable
-from foliot.adapters.storage.finish_plan import declined
 from foliot.adapters.storage.postgres.arrays import columns
 from foliot.adapters.storage.postgres.cancelling import take_unstarted
 from foliot.adapters.storage.postgres.database import Transaction
 from foliot.adapters.storage.postgres.endings import follow_ends
 from foliot.adapters.storage.postgres.placing import Standing, place
+from foliot.adapters.storage.shared import event_items as notices
+from foliot.adapters.storage.shared.documents import encode, storable
+from foliot.adapters.storage.shared.finish_plan import declined
 from foliot.domain.events import EventKind
 from foliot.domain.gate.decision import Passed, Postponed
 from foliot.domain.ids import RunId

@@ -1,16 +1,18 @@
-"""Refuses to rename jobs that are in use (`adapters.storage.job_use`)."""
+"""Refuses to rename jobs that are in use (`adapters.storage.shared.renames`)."""
 
-from foliot.adapters.storage.job_use import (
+from foliot.adapters.storage.postgres.arrays import columns
+from foliot.adapters.storage.postgres.database import Transaction
+from foliot.adapters.storage.shared.renames import (
+    References,
+    common_text,
     execution_uses,
     gate_uses,
+    named_in_copies,
     opening_uses,
     used_by_execution,
     used_by_gate,
     used_by_opening,
 )
-from foliot.adapters.storage.postgres.arrays import columns
-from foliot.adapters.storage.postgres.database import Transaction
-from foliot.adapters.storage.references import References, common_text, named_in_copies
 from foliot.domain.deploy.rename import Names
 
 

@@ -3,8 +3,6 @@
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
-from foliot.adapters.storage.documents import as_stored_job, encode
-from foliot.adapters.storage.notices import about_jobs, deleted_jobs
 from foliot.adapters.storage.postgres.admission import Admission
 from foliot.adapters.storage.postgres.cancelling import end_unstarted
 from foliot.adapters.storage.postgres.database import Database, Transaction, merge_lists
@@ -12,7 +10,9 @@ from foliot.adapters.storage.postgres.gathering import Gathering
 from foliot.adapters.storage.postgres.impossible import possible_ones
 from foliot.adapters.storage.postgres.renaming import rename_jobs
 from foliot.adapters.storage.postgres.schedules import delete_schedules
-from foliot.adapters.storage.rows import job_of, sort_out
+from foliot.adapters.storage.shared.documents import as_stored_job, encode
+from foliot.adapters.storage.shared.event_items import about_jobs, deleted_jobs
+from foliot.adapters.storage.shared.rows import job_of, sort_out
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId
 from foliot.domain.instant import Instant

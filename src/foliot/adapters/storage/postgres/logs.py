@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from functools import partial
 
-from foliot.adapters.storage.log_rows import chunks_of, kept_from, summary_of
 from foliot.adapters.storage.postgres.arrays import columns
 from foliot.adapters.storage.postgres.database import Database, Snapshot, Transaction, divide
+from foliot.adapters.storage.shared.run_rows import chunks_of, kept_from, summary_of
 from foliot.domain.ids import RunId, Token
 from foliot.domain.instant import Instant
 from foliot.domain.run.logs import LogChunk

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Final
 
-from foliot.adapters.storage import notices
 from foliot.adapters.storage.postgres.cancelling import take_unstarted
 from foliot.adapters.storage.postgres.database import Transaction
 from foliot.adapters.storage.postgres.endings import follow_ends
 from foliot.adapters.storage.postgres.impossible import is_possible
+from foliot.adapters.storage.shared import event_items as notices
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant

@@ -4,10 +4,10 @@ waits, `ready` when it may start."""
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Self
 
-from foliot.adapters.storage.documents import decode_limits
-from foliot.adapters.storage.finish_plan import Lease
 from foliot.adapters.storage.postgres.arrays import columns
 from foliot.adapters.storage.postgres.database import Transaction
+from foliot.adapters.storage.shared.documents import decode_limits
+from foliot.adapters.storage.shared.finish_plan import Lease
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
 from foliot.domain.run.limits import Limit

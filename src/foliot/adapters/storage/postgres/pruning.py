@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from foliot.adapters.storage.postgres.database import Transaction
-from foliot.adapters.storage.pruning import Ask, AskForParts, Asking, Found, Round, Way
-from foliot.adapters.storage.retention import removable_before
+from foliot.adapters.storage.shared.pruning import Ask, AskForParts, Asking, Found, Round, Way, removable_before
 from foliot.domain.ids import RunId, first_id_at
 from foliot.domain.instant import Instant, Millis
 from foliot.ports.upkeep import Pruned, Retention

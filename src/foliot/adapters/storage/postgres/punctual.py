@@ -1,4 +1,4 @@
-"""Saving firings that are as simple as most of them are (`adapters.storage.punctual`): one statement saves them."""
+"""Save firings that are as simple as most of them are (`shared.ledger`): one statement saves them all."""
 
 from collections.abc import Sequence
 

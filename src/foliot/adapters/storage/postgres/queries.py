@@ -5,8 +5,8 @@ from typing import Any, ParamSpec, TypeVar
 
 from foliot.adapters.storage.postgres.database import Database, Snapshot
 from foliot.adapters.storage.postgres.runs import page_statement
-from foliot.adapters.storage.reads import AllWorkers, Ask, PageOfRuns, Query, Read
-from foliot.adapters.storage.stored_queries import StoredQueries
+from foliot.adapters.storage.shared.reads import AllWorkers, Ask, PageOfRuns, Query, Read
+from foliot.adapters.storage.shared.stored_queries import StoredQueries
 
 P = ParamSpec("P")
 T = TypeVar("T")

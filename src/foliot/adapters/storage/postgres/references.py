@@ -7,7 +7,7 @@ the rename looks for it, or after the rename.
 
 from foliot.adapters.storage.postgres.arrays import columns
 from foliot.adapters.storage.postgres.database import Transaction
-from foliot.adapters.storage.references import References, common_text, references_in_jobs, references_in_versions
+from foliot.adapters.storage.shared.renames import References, common_text, references_in_jobs, references_in_versions
 from foliot.domain.deploy.rename import Names
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId

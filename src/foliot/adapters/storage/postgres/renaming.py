@@ -7,12 +7,12 @@ locks them. A worker knows its runs by their ids, so it finishes the attempts th
 from collections.abc import Mapping
 from typing import Final
 
-from foliot.adapters.storage.notices import renamed_jobs
 from foliot.adapters.storage.postgres.arrays import columns
 from foliot.adapters.storage.postgres.database import Transaction
 from foliot.adapters.storage.postgres.job_use import refuse_jobs_in_use
 from foliot.adapters.storage.postgres.references import find_references, referring_jobs, rename_references
-from foliot.adapters.storage.references import schedule_document
+from foliot.adapters.storage.shared.event_items import renamed_jobs
+from foliot.adapters.storage.shared.renames import schedule_document
 from foliot.domain.deploy.rename import Rename, aside, limit_prefix, possible_renames, renamed_schedule_id
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId, ScheduleId

@@ -5,8 +5,6 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
-from foliot.adapters.storage.definitions import Reference, gated_of
-from foliot.adapters.storage.documents import read_overrides
 from foliot.adapters.storage.postgres import endings, gates
 from foliot.adapters.storage.postgres.admission import Admission
 from foliot.adapters.storage.postgres.cancelling import cancel_runs
@@ -16,7 +14,9 @@ from foliot.adapters.storage.postgres.definitions import DefinitionReader
 from foliot.adapters.storage.postgres.gathering import Gathering
 from foliot.adapters.storage.postgres.marking import mark_runs
 from foliot.adapters.storage.postgres.placing import Standing, place
-from foliot.adapters.storage.run_rows import attempt_of, run_of
+from foliot.adapters.storage.shared.definition_cache import Reference, gated_of
+from foliot.adapters.storage.shared.documents import read_overrides
+from foliot.adapters.storage.shared.run_rows import attempt_of, run_of
 from foliot.domain.gate.decision import End, Gated, Passed, Postponed, Sight
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant

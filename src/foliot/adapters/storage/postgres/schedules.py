@@ -6,8 +6,6 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
-from foliot.adapters.storage.documents import as_stored_schedule, encode
-from foliot.adapters.storage.notices import about_schedules
 from foliot.adapters.storage.postgres.admission import Admission
 from foliot.adapters.storage.postgres.arrays import by_uid, columns, shared
 from foliot.adapters.storage.postgres.database import Database, Transaction, divide
@@ -15,8 +13,11 @@ from foliot.adapters.storage.postgres.due import due_schedules
 from foliot.adapters.storage.postgres.impossible import possible_ones
 from foliot.adapters.storage.postgres.punctual import settle_punctual
 from foliot.adapters.storage.postgres.settling import add_ticks, settle_firings
-from foliot.adapters.storage.punctual import is_punctual
-from foliot.adapters.storage.rows import (
+from foliot.adapters.storage.shared.documents import as_stored_schedule, encode
+from foliot.adapters.storage.shared.event_items import about_schedules
+from foliot.adapters.storage.shared.ledger import is_punctual
+from foliot.adapters.storage.shared.new_schedules import starts
+from foliot.adapters.storage.shared.rows import (
     Row,
     StoredSchedules,
     ledger_of,
@@ -26,7 +27,6 @@ from foliot.adapters.storage.rows import (
     schedule_of,
     tick_of,
 )
-from foliot.adapters.storage.starts import starts
 from foliot.domain.cron import tzdata_version
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid

@@ -3,10 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from foliot.adapters.storage import notices
-from foliot.adapters.storage.documents import storable
-from foliot.adapters.storage.execution_rows import progress_text, state_row, tree_row
-from foliot.adapters.storage.finish_plan import FinishPlan, Lease
 from foliot.adapters.storage.postgres.arrays import columns
 from foliot.adapters.storage.postgres.cancelling import cancel_runs
 from foliot.adapters.storage.postgres.creating import create_runs
@@ -14,6 +10,10 @@ from foliot.adapters.storage.postgres.database import Transaction
 from foliot.adapters.storage.postgres.endings import follow_ends, note_trees
 from foliot.adapters.storage.postgres.finishing import end_leases, save_plan
 from foliot.adapters.storage.postgres.placing import Standing, place
+from foliot.adapters.storage.shared import event_items as notices
+from foliot.adapters.storage.shared.documents import storable
+from foliot.adapters.storage.shared.finish_plan import FinishPlan, Lease
+from foliot.adapters.storage.shared.tree_rows import progress_text, state_row, tree_row
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId, Token
 from foliot.domain.instant import Instant

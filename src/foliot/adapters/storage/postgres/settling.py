@@ -7,13 +7,13 @@ version changes nothing.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from foliot.adapters.storage.documents import decode_schedule_spec
-from foliot.adapters.storage.notices import settled
 from foliot.adapters.storage.postgres.arrays import columns
 from foliot.adapters.storage.postgres.cancelling import cancel_runs
 from foliot.adapters.storage.postgres.creating import create_runs
 from foliot.adapters.storage.postgres.database import Transaction
 from foliot.adapters.storage.postgres.placing import Hold, Standing, add_holds, place, put_gated, put_later, save_limits
+from foliot.adapters.storage.shared.documents import decode_schedule_spec
+from foliot.adapters.storage.shared.event_items import settled
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from foliot.adapters.storage.queries import load_migrations, load_queries
+from foliot.adapters.storage.shared.sql import load_migrations, load_queries
 
 SCHEMA: Final = "foliot"
 _HERE: Final = Path(__file__).parent

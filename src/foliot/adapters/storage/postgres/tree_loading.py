@@ -6,12 +6,12 @@ A row that cannot be read is an error of the trees that asked for it, and of no 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from foliot.adapters.storage.documents import decode_names, read_column, read_overrides
-from foliot.adapters.storage.execution_rows import state_of, step_output_of, version_of
 from foliot.adapters.storage.postgres.arrays import columns
 from foliot.adapters.storage.postgres.database import Database
 from foliot.adapters.storage.postgres.endings import LOOK_BACK
-from foliot.adapters.storage.rows import Row, job_of
+from foliot.adapters.storage.shared.documents import decode_names, read_column, read_overrides
+from foliot.adapters.storage.shared.rows import Row, job_of
+from foliot.adapters.storage.shared.tree_rows import state_of, step_output_of, version_of
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant
 from foliot.domain.job.job import JobSpec

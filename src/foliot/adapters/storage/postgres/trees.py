@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from foliot.adapters.storage.finish_plan import unopened
 from foliot.adapters.storage.postgres.admission import Admission
 from foliot.adapters.storage.postgres.database import Database, Transaction, divide
 from foliot.adapters.storage.postgres.definitions import DefinitionReader
@@ -12,6 +11,7 @@ from foliot.adapters.storage.postgres.finishing import finish_runs
 from foliot.adapters.storage.postgres.settlements import open_trees, settle_trees
 from foliot.adapters.storage.postgres.tree_loading import load_wanted
 from foliot.adapters.storage.postgres.unsettled import unsettled_trees
+from foliot.adapters.storage.shared.finish_plan import unopened
 from foliot.domain.ids import RunId, Token
 from foliot.domain.instant import Instant
 from foliot.domain.tree.kind import Loaded, Wanted

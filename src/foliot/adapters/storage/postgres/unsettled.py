@@ -8,8 +8,8 @@ from collections.abc import Collection, Sequence
 from itertools import groupby
 from typing import Any, Final
 
-from foliot.adapters.storage.execution_rows import TREE_COLUMNS, note_of, state_of, tree_of
 from foliot.adapters.storage.postgres.database import Database
+from foliot.adapters.storage.shared.tree_rows import TREE_COLUMNS, note_of, state_of, tree_of
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
 from foliot.domain.tree.kind import Loaded

@@ -7,8 +7,8 @@ from typing import Final
 from foliot.adapters.storage.postgres.database import Database, Transaction
 from foliot.adapters.storage.postgres.pruning import prune
 from foliot.adapters.storage.postgres.statements import migrations
-from foliot.adapters.storage.pruning import Round
-from foliot.adapters.storage.rows import event_of
+from foliot.adapters.storage.shared.pruning import Round
+from foliot.adapters.storage.shared.rows import event_of
 from foliot.domain.events import Event
 from foliot.domain.instant import Instant, Millis
 from foliot.errors import SchemaTooNew

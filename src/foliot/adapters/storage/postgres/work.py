@@ -8,8 +8,6 @@ from typing import Any, Final, NamedTuple, Self
 
 from msgspec.structs import replace
 
-from foliot.adapters.storage.definitions import Reference
-from foliot.adapters.storage.finish_plan import plan_giving_back, refused
 from foliot.adapters.storage.postgres.admission import Admission
 from foliot.adapters.storage.postgres.bell import Bell
 from foliot.adapters.storage.postgres.database import Database, Transaction, divide
@@ -26,7 +24,9 @@ from foliot.adapters.storage.postgres.finishing import (
 from foliot.adapters.storage.postgres.front import Front, Place
 from foliot.adapters.storage.postgres.impossible import is_possible
 from foliot.adapters.storage.postgres.logs import append_chunks
-from foliot.adapters.storage.rows import Row, references_in, sort_claims
+from foliot.adapters.storage.shared.definition_cache import Reference
+from foliot.adapters.storage.shared.finish_plan import plan_giving_back, refused
+from foliot.adapters.storage.shared.rows import Row, references_in, sort_claims
 from foliot.domain.ids import DefinitionId, RunId, Token, WorkerId
 from foliot.domain.instant import Instant, Millis
 from foliot.domain.run.lease import Claim, Finish, Renewal, Worker

@@ -1,7 +1,7 @@
 """Looking after the workers of a PostgreSQL storage. Whether one lives is decided by the server's clock alone."""
 
 from foliot.adapters.storage.postgres.database import Database, Transaction
-from foliot.adapters.storage.rows import worker_of
+from foliot.adapters.storage.shared.rows import worker_of
 from foliot.domain.instant import Instant
 from foliot.domain.run.lease import ExpiredLease, WorkerState
 

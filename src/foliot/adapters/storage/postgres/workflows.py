@@ -3,16 +3,6 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 
-from foliot.adapters.storage.documents import encode
-from foliot.adapters.storage.execution_rows import (
-    Named,
-    as_stored_workflow,
-    behind_of,
-    jobs_behind,
-    newest_of,
-    version_of,
-)
-from foliot.adapters.storage.notices import about_workflows, deleted_workflows
 from foliot.adapters.storage.postgres.admission import Admission
 from foliot.adapters.storage.postgres.arrays import columns
 from foliot.adapters.storage.postgres.cancelling import end_unstarted
@@ -21,7 +11,17 @@ from foliot.adapters.storage.postgres.endings import watch
 from foliot.adapters.storage.postgres.impossible import possible_ones
 from foliot.adapters.storage.postgres.jobs import delete_jobs, lock_jobs, put_jobs
 from foliot.adapters.storage.postgres.schedules import delete_schedules, put_schedules
-from foliot.adapters.storage.rows import Row
+from foliot.adapters.storage.shared.documents import encode
+from foliot.adapters.storage.shared.event_items import about_workflows, deleted_workflows
+from foliot.adapters.storage.shared.rows import Row
+from foliot.adapters.storage.shared.tree_rows import (
+    Named,
+    as_stored_workflow,
+    behind_of,
+    jobs_behind,
+    newest_of,
+    version_of,
+)
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId
 from foliot.domain.instant import Instant

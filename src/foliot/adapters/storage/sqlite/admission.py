@@ -16,8 +16,8 @@ from typing import Final, NamedTuple
 
 import apsw
 
-from foliot.adapters.storage.documents import are_limits, decode_names, encode_names
-from foliot.adapters.storage.queries import load_queries
+from foliot.adapters.storage.shared.documents import are_limits, decode_names, encode_names
+from foliot.adapters.storage.shared.sql import load_queries
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.connection import Session
 from foliot.domain.run.limits import Waiter, admit, is_overlap_key

@@ -2,8 +2,8 @@
 
 from collections.abc import Collection
 
-from foliot.adapters.storage import notices
-from foliot.adapters.storage.documents import encode_names
+from foliot.adapters.storage.shared import event_items as notices
+from foliot.adapters.storage.shared.documents import encode_names
 from foliot.adapters.storage.sqlite import admission
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.creation import SQL

@@ -4,11 +4,11 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from foliot.adapters.storage.definitions import NOTHING_FOUND, Definitions, Found, Known, Missing, Reference
-from foliot.adapters.storage.documents import encode, encode_names, limit_keys, read_column, read_number
-from foliot.adapters.storage.finish_plan import end_unreadable
-from foliot.adapters.storage.queries import load_queries
-from foliot.adapters.storage.rows import miscounted
+from foliot.adapters.storage.shared.definition_cache import NOTHING_FOUND, Definitions, Found, Known, Missing, Reference
+from foliot.adapters.storage.shared.documents import encode, encode_names, limit_keys, read_column, read_number
+from foliot.adapters.storage.shared.finish_plan import end_unreadable
+from foliot.adapters.storage.shared.rows import miscounted
+from foliot.adapters.storage.shared.sql import load_queries
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.connection import Row, Session
 from foliot.adapters.storage.sqlite.events import add_event

@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from foliot.adapters.storage import notices
-from foliot.adapters.storage.documents import encode_limits
-from foliot.adapters.storage.queries import load_queries
+from foliot.adapters.storage.shared import event_items as notices
+from foliot.adapters.storage.shared.documents import encode_limits
+from foliot.adapters.storage.shared.sql import load_queries
 from foliot.adapters.storage.sqlite import admission
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.events import add_event

@@ -4,8 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Final
 
-from foliot.adapters.storage.documents import encode_names
-from foliot.adapters.storage.due_batch import (
+from foliot.adapters.storage.shared.documents import encode_names
+from foliot.adapters.storage.shared.ledger import (
     DueRow,
     Further,
     due_batch,
@@ -14,7 +14,7 @@ from foliot.adapters.storage.due_batch import (
     read_due,
     read_specs,
 )
-from foliot.adapters.storage.rows import job_of, ledger_of, pause_of, planned_of, revision_of, sort_out
+from foliot.adapters.storage.shared.rows import job_of, ledger_of, pause_of, planned_of, revision_of, sort_out
 from foliot.adapters.storage.sqlite import edits
 from foliot.adapters.storage.sqlite.connection import Row, Session
 from foliot.adapters.storage.sqlite.jobs import job_rows

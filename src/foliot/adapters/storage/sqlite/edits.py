@@ -4,10 +4,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from foliot.adapters.storage.documents import as_stored_schedule, encode, encode_names
-from foliot.adapters.storage.notices import about_schedules
-from foliot.adapters.storage.queries import load_queries
-from foliot.adapters.storage.rows import (
+from foliot.adapters.storage.shared.documents import as_stored_schedule, encode, encode_names
+from foliot.adapters.storage.shared.event_items import about_schedules
+from foliot.adapters.storage.shared.new_schedules import starts
+from foliot.adapters.storage.shared.rows import (
     Row,
     StoredSchedules,
     mended_schedules,
@@ -15,11 +15,11 @@ from foliot.adapters.storage.rows import (
     revision_of,
     schedule_of,
 )
+from foliot.adapters.storage.shared.sql import load_queries
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.connection import Session
 from foliot.adapters.storage.sqlite.events import add_event
 from foliot.adapters.storage.sqlite.ticks import add_ticks
-from foliot.adapters.storage.starts import starts
 from foliot.domain.cron import tzdata_version
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId, ScheduleId, ScheduleUid

@@ -9,9 +9,9 @@ from itertools import product
 from pathlib import Path
 from typing import Final
 
-from foliot.adapters.storage.documents import encode_names
-from foliot.adapters.storage.finish_plan import Lease
-from foliot.adapters.storage.queries import load_queries
+from foliot.adapters.storage.shared.documents import encode_names
+from foliot.adapters.storage.shared.finish_plan import Lease
+from foliot.adapters.storage.shared.sql import load_queries
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.connection import Row, Session
 from foliot.domain.gate.decision import End, Sight

@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Final
 
-from foliot.adapters.storage.documents import encode
-from foliot.adapters.storage.notices import Items
-from foliot.adapters.storage.queries import load_queries
-from foliot.adapters.storage.rows import event_of
+from foliot.adapters.storage.shared.documents import encode
+from foliot.adapters.storage.shared.event_items import Items
+from foliot.adapters.storage.shared.rows import event_of
+from foliot.adapters.storage.shared.sql import load_queries
 from foliot.adapters.storage.sqlite.connection import Session
 from foliot.domain.events import Event, EventKind
 from foliot.domain.instant import Instant

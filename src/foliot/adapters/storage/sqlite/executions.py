@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Collection
 
-from foliot.adapters.storage.documents import encode_names
-from foliot.adapters.storage.execution_rows import execution_of, sight_of, state_of, step_output_of
-from foliot.adapters.storage.rows import Row
+from foliot.adapters.storage.shared.documents import encode_names
+from foliot.adapters.storage.shared.rows import Row
+from foliot.adapters.storage.shared.tree_rows import execution_of, sight_of, state_of, step_output_of
 from foliot.adapters.storage.sqlite.access import Access
 from foliot.adapters.storage.sqlite.connection import Session
 from foliot.adapters.storage.sqlite.tree_reads import SQL, read_steps

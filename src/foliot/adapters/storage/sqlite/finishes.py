@@ -6,10 +6,10 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from foliot.adapters.storage import notices
-from foliot.adapters.storage.definitions import Definitions, Reference
-from foliot.adapters.storage.documents import encode, storable
-from foliot.adapters.storage.finish_plan import (
+from foliot.adapters.storage.shared import event_items as notices
+from foliot.adapters.storage.shared.definition_cache import Definitions, Reference
+from foliot.adapters.storage.shared.documents import encode, storable
+from foliot.adapters.storage.shared.finish_plan import (
     FinishPlan,
     Lease,
     LeasedRun,
@@ -19,7 +19,7 @@ from foliot.adapters.storage.finish_plan import (
     plan_giving_back,
     refused,
 )
-from foliot.adapters.storage.queries import load_queries
+from foliot.adapters.storage.shared.sql import load_queries
 from foliot.adapters.storage.sqlite import admission
 from foliot.adapters.storage.sqlite.claims import find_definitions
 from foliot.adapters.storage.sqlite.committer import Transaction

@@ -6,11 +6,11 @@ from typing import Final
 
 import msgspec
 
-from foliot.adapters.storage import notices
-from foliot.adapters.storage.definitions import Definitions, Reference, gated_of
-from foliot.adapters.storage.documents import encode_names, storable
-from foliot.adapters.storage.finish_plan import declined
-from foliot.adapters.storage.queries import load_queries
+from foliot.adapters.storage.shared import event_items as notices
+from foliot.adapters.storage.shared.definition_cache import Definitions, Reference, gated_of
+from foliot.adapters.storage.shared.documents import encode_names, storable
+from foliot.adapters.storage.shared.finish_plan import declined
+from foliot.adapters.storage.shared.sql import load_queries
 from foliot.adapters.storage.sqlite import admission, cancels, creation, finishes
 from foliot.adapters.storage.sqlite.claims import find_definitions
 from foliot.adapters.storage.sqlite.committer import Transaction

@@ -1,19 +1,21 @@
-"""Refuses to rename jobs that are in use (`adapters.storage.job_use`)."""
+"""Refuses to rename jobs that are in use (`adapters.storage.shared.renames`)."""
 
 from pathlib import Path
 from typing import Final
 
-from foliot.adapters.storage.documents import encode, encode_names
-from foliot.adapters.storage.job_use import (
+from foliot.adapters.storage.shared.documents import encode, encode_names
+from foliot.adapters.storage.shared.renames import (
+    References,
+    common_text,
     execution_uses,
     gate_uses,
+    named_in_copies,
     opening_uses,
     used_by_execution,
     used_by_gate,
     used_by_opening,
 )
-from foliot.adapters.storage.queries import load_queries
-from foliot.adapters.storage.references import References, common_text, named_in_copies
+from foliot.adapters.storage.shared.sql import load_queries
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.domain.deploy.rename import Names
 

@@ -6,11 +6,11 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from foliot.adapters.storage.documents import as_stored_job, encode, encode_names, read_number
-from foliot.adapters.storage.notices import about_jobs, deleted_jobs
-from foliot.adapters.storage.queries import load_queries
-from foliot.adapters.storage.rows import JobRow, job_of, sort_out
-from foliot.adapters.storage.shapes import sight
+from foliot.adapters.storage.shared.documents import as_stored_job, encode, encode_names, read_number
+from foliot.adapters.storage.shared.event_items import about_jobs, deleted_jobs
+from foliot.adapters.storage.shared.row_types import sight
+from foliot.adapters.storage.shared.rows import JobRow, job_of, sort_out
+from foliot.adapters.storage.shared.sql import load_queries
 from foliot.adapters.storage.sqlite import cancels, edits
 from foliot.adapters.storage.sqlite.access import Access
 from foliot.adapters.storage.sqlite.committer import Transaction

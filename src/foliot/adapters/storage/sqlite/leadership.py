@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Final
 
-from foliot.adapters.storage.queries import load_queries
+from foliot.adapters.storage.shared.sql import load_queries
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.connection import Session
 from foliot.domain.instant import Millis

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
-from foliot.adapters.storage import notices
-from foliot.adapters.storage.documents import decode_schedule_spec, encode_names
-from foliot.adapters.storage.punctual import is_punctual
+from foliot.adapters.storage.shared import event_items as notices
+from foliot.adapters.storage.shared.documents import decode_schedule_spec, encode_names
+from foliot.adapters.storage.shared.ledger import is_punctual
 from foliot.adapters.storage.sqlite import admission, cancels, creation, edits
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.events import add_event

@@ -5,10 +5,10 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from pathlib import Path
 from typing import Final, TypeVar
 
-from foliot.adapters.storage.documents import encode, encode_names
-from foliot.adapters.storage.log_rows import chunks_of, kept_from, summary_of
-from foliot.adapters.storage.pruning import Place
-from foliot.adapters.storage.queries import load_queries
+from foliot.adapters.storage.shared.documents import encode, encode_names
+from foliot.adapters.storage.shared.pruning import Place
+from foliot.adapters.storage.shared.run_rows import chunks_of, kept_from, summary_of
+from foliot.adapters.storage.shared.sql import load_queries
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.connection import Row, Session
 from foliot.adapters.storage.sqlite.reader import Reader

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from foliot.adapters.storage import notices
-from foliot.adapters.storage.documents import encode_names
-from foliot.adapters.storage.queries import load_queries
+from foliot.adapters.storage.shared import event_items as notices
+from foliot.adapters.storage.shared.documents import encode_names
+from foliot.adapters.storage.shared.sql import load_queries
 from foliot.adapters.storage.sqlite import admission, cancels
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.endings import follow_ends

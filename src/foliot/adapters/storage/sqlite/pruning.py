@@ -8,9 +8,8 @@ from collections.abc import Callable, Collection
 from functools import partial
 from typing import Final, NamedTuple
 
-from foliot.adapters.storage.documents import encode_names
-from foliot.adapters.storage.pruning import Ask, AskForParts, Asking, Found, Round, Way
-from foliot.adapters.storage.retention import removable_before
+from foliot.adapters.storage.shared.documents import encode_names
+from foliot.adapters.storage.shared.pruning import Ask, AskForParts, Asking, Found, Round, Way, removable_before
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.connection import Session
 from foliot.adapters.storage.sqlite.leadership import SQL

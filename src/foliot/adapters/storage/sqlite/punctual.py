@@ -1,4 +1,4 @@
-"""Saving firings that are as simple as most of them are (`adapters.storage.punctual`).
+"""Saving firings that are as simple as most of them are (`adapters.storage.shared.ledger`).
 
 The runs are written one by one. What follows from them, the rows of ledger, holds and queue, is written by one
 statement each, which reads them again: that takes half the time of handing over row by row.
@@ -6,7 +6,7 @@ statement each, which reads them again: that takes half the time of handing over
 
 from collections.abc import Iterable, Sequence
 
-from foliot.adapters.storage import notices
+from foliot.adapters.storage.shared import event_items as notices
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.events import add_event
 from foliot.adapters.storage.sqlite.ticks import SQL

@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final, ParamSpec, TypeVar
 
-from foliot.adapters.storage.documents import encode
-from foliot.adapters.storage.queries import load_queries
-from foliot.adapters.storage.reads import AllWorkers, Ask, PageOfRuns, Query, Read
+from foliot.adapters.storage.shared.documents import encode
+from foliot.adapters.storage.shared.reads import AllWorkers, Ask, PageOfRuns, Query, Read
+from foliot.adapters.storage.shared.sql import load_queries
+from foliot.adapters.storage.shared.stored_queries import StoredQueries
 from foliot.adapters.storage.sqlite.access import Access
 from foliot.adapters.storage.sqlite.connection import Row, Session
 from foliot.adapters.storage.sqlite.run_listing import page_query, page_values
-from foliot.adapters.storage.stored_queries import StoredQueries
 
 P = ParamSpec("P")
 T = TypeVar("T")

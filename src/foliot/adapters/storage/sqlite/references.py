@@ -6,9 +6,9 @@ The job of a workflow whose versions change gets a higher revision, so that a ca
 from pathlib import Path
 from typing import Final
 
-from foliot.adapters.storage.documents import encode_names
-from foliot.adapters.storage.queries import load_queries
-from foliot.adapters.storage.references import References, common_text, references_in_jobs, references_in_versions
+from foliot.adapters.storage.shared.documents import encode_names
+from foliot.adapters.storage.shared.renames import References, common_text, references_in_jobs, references_in_versions
+from foliot.adapters.storage.shared.sql import load_queries
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.events import add_event
 from foliot.domain.deploy.rename import Names

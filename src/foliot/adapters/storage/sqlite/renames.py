@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from foliot.adapters.storage.documents import encode_names
-from foliot.adapters.storage.notices import renamed_jobs
-from foliot.adapters.storage.queries import load_queries
-from foliot.adapters.storage.references import schedule_document
+from foliot.adapters.storage.shared.documents import encode_names
+from foliot.adapters.storage.shared.event_items import renamed_jobs
+from foliot.adapters.storage.shared.renames import schedule_document
+from foliot.adapters.storage.shared.sql import load_queries
 from foliot.adapters.storage.sqlite import admission
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.events import add_event

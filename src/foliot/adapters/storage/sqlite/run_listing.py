@@ -4,10 +4,10 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Final
 
-from foliot.adapters.storage import documents
-from foliot.adapters.storage.documents import encode_names
-from foliot.adapters.storage.queries import load_queries
-from foliot.adapters.storage.run_rows import attempt_of, run_of
+from foliot.adapters.storage.shared import documents
+from foliot.adapters.storage.shared.documents import encode_names
+from foliot.adapters.storage.shared.run_rows import attempt_of, run_of
+from foliot.adapters.storage.shared.sql import load_queries
 from foliot.adapters.storage.sqlite.connection import Session
 from foliot.domain.ids import RunId
 from foliot.domain.run.run import AttemptRecord, Run, Status

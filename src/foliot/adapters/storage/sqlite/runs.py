@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-from foliot.adapters.storage.definitions import Definitions
+from foliot.adapters.storage.shared.definition_cache import Definitions
 from foliot.adapters.storage.sqlite import admission, cancels, creation, endings, gates, run_listing
 from foliot.adapters.storage.sqlite.access import Access
 from foliot.adapters.storage.sqlite.committer import Bulk, Transaction

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from foliot.adapters.storage.documents import encode_names
+from foliot.adapters.storage.shared.documents import encode_names
 from foliot.adapters.storage.sqlite import due as looking
 from foliot.adapters.storage.sqlite import edits, ledger, ticks
 from foliot.adapters.storage.sqlite.access import Access

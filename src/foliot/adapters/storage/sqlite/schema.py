@@ -12,7 +12,7 @@ from typing import Final
 
 import apsw
 
-from foliot.adapters.storage.queries import load_migrations
+from foliot.adapters.storage.shared.sql import load_migrations
 from foliot.adapters.storage.sqlite.connection import connect, wait_for_lock
 from foliot.adapters.storage.sqlite.trouble import translated
 from foliot.errors import SchemaTooNew, SchemaTooOld, StorageCorrupt, StorageMissing, StorageUnavailable

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from foliot.adapters.storage.queries import load_queries
-from foliot.adapters.storage.rows import tick_of
+from foliot.adapters.storage.shared.rows import tick_of
+from foliot.adapters.storage.shared.sql import load_queries
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.connection import Session
 from foliot.domain.ids import RunId, ScheduleId, ScheduleUid

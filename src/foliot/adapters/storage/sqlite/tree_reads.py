@@ -6,7 +6,7 @@ from typing import Any, Final, TypeVar
 
 from msgspec.structs import replace
 
-from foliot.adapters.storage.documents import (
+from foliot.adapters.storage.shared.documents import (
     decode_job_spec,
     decode_names,
     encode,
@@ -14,7 +14,8 @@ from foliot.adapters.storage.documents import (
     read_column,
     read_overrides,
 )
-from foliot.adapters.storage.execution_rows import (
+from foliot.adapters.storage.shared.sql import load_queries
+from foliot.adapters.storage.shared.tree_rows import (
     decode_workflow_spec,
     note_of,
     record_of,
@@ -23,7 +24,6 @@ from foliot.adapters.storage.execution_rows import (
     step_output_of,
     tree_of,
 )
-from foliot.adapters.storage.queries import load_queries
 from foliot.adapters.storage.sqlite import claims, endings
 from foliot.adapters.storage.sqlite.connection import Session
 from foliot.domain.ids import JobId, RunId

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from foliot.adapters.storage import notices
-from foliot.adapters.storage.documents import encode, encode_names, storable
-from foliot.adapters.storage.execution_rows import progress_text, state_row, tree_row
-from foliot.adapters.storage.finish_plan import Lease, unopened
+from foliot.adapters.storage.shared import event_items as notices
+from foliot.adapters.storage.shared.documents import encode, encode_names, storable
+from foliot.adapters.storage.shared.finish_plan import Lease, unopened
+from foliot.adapters.storage.shared.tree_rows import progress_text, state_row, tree_row
 from foliot.adapters.storage.sqlite import admission, cancels, creation, finishes
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.endings import follow_ends, note_trees

@@ -2,7 +2,7 @@
 
 from copy import copy
 
-from foliot.adapters.storage.pruning import Round, Way
+from foliot.adapters.storage.shared.pruning import Round, Way
 from foliot.adapters.storage.sqlite import schema
 from foliot.adapters.storage.sqlite.access import Access
 from foliot.adapters.storage.sqlite.committer import Transaction

@@ -5,10 +5,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from foliot.adapters.storage.definitions import Definitions, Known, Reference
-from foliot.adapters.storage.documents import encode_names
-from foliot.adapters.storage.finish_plan import Lease
-from foliot.adapters.storage.queries import load_queries
+from foliot.adapters.storage.shared.definition_cache import Definitions, Known, Reference
+from foliot.adapters.storage.shared.documents import encode_names
+from foliot.adapters.storage.shared.finish_plan import Lease
+from foliot.adapters.storage.shared.sql import load_queries
 from foliot.adapters.storage.sqlite import claims
 from foliot.adapters.storage.sqlite.access import Access
 from foliot.adapters.storage.sqlite.claims import Wish, find_definitions

@@ -1,7 +1,7 @@
 """Looking after workers from outside: those that have expired, and the list of all."""
 
-from foliot.adapters.storage.documents import decode_names
-from foliot.adapters.storage.rows import worker_of
+from foliot.adapters.storage.shared.documents import decode_names
+from foliot.adapters.storage.shared.rows import worker_of
 from foliot.adapters.storage.sqlite import claims
 from foliot.adapters.storage.sqlite.access import Access
 from foliot.adapters.storage.sqlite.committer import Transaction

@@ -4,8 +4,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from foliot.adapters.storage.documents import encode, encode_names
-from foliot.adapters.storage.execution_rows import (
+from foliot.adapters.storage.shared.documents import encode, encode_names
+from foliot.adapters.storage.shared.event_items import about_workflows, deleted_workflows
+from foliot.adapters.storage.shared.sql import load_queries
+from foliot.adapters.storage.shared.tree_rows import (
     Named,
     as_stored_workflow,
     behind_of,
@@ -13,8 +15,6 @@ from foliot.adapters.storage.execution_rows import (
     newest_of,
     version_of,
 )
-from foliot.adapters.storage.notices import about_workflows, deleted_workflows
-from foliot.adapters.storage.queries import load_queries
 from foliot.adapters.storage.sqlite import edits
 from foliot.adapters.storage.sqlite.access import Access
 from foliot.adapters.storage.sqlite.cancels import cancel

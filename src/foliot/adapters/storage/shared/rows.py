@@ -6,16 +6,16 @@ from typing import Any, Final, NamedTuple, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from foliot.adapters.storage.definitions import Reference
-from foliot.adapters.storage.documents import (
+from foliot.adapters.storage.shared.definition_cache import Reference
+from foliot.adapters.storage.shared.documents import (
     decode,
     decode_job_spec,
     decode_schedule_spec,
     limit_keys,
     read_column,
 )
-from foliot.adapters.storage.finish_plan import end_unreadable
-from foliot.adapters.storage.shapes import Count, Moment, instant_of, read_row, sight, written
+from foliot.adapters.storage.shared.finish_plan import end_unreadable
+from foliot.adapters.storage.shared.row_types import Count, Moment, instant_of, read_row, sight, written
 from foliot.domain.events import Event, EventKind
 from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid, WorkerId
 from foliot.domain.instant import Instant

@@ -7,9 +7,9 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from foliot.adapters.storage.documents import decode_names, encode, encode_names, read_column, storable
-from foliot.adapters.storage.rows import Row, job_of, sort_out
-from foliot.adapters.storage.shapes import Count, Moment, instant_of, read_row, sight, tick_in
+from foliot.adapters.storage.shared.documents import decode_names, encode, encode_names, read_column, storable
+from foliot.adapters.storage.shared.row_types import Count, Moment, instant_of, read_row, sight, tick_in
+from foliot.adapters.storage.shared.rows import Row, job_of, sort_out
 from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
 from foliot.domain.job.job import JobSpec

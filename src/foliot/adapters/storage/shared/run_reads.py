@@ -6,12 +6,11 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from foliot.adapters.storage.documents import decode_names, read_overrides
-from foliot.adapters.storage.execution_rows import record_of, shown_state_of, sight_of, version_of
-from foliot.adapters.storage.log_rows import kept_from
-from foliot.adapters.storage.reads import AllWorkers, PageOfRuns, Query, Read
-from foliot.adapters.storage.rows import Row, job_of, sort_out, worker_of
-from foliot.adapters.storage.run_rows import attempt_of, run_of
+from foliot.adapters.storage.shared.documents import decode_names, read_overrides
+from foliot.adapters.storage.shared.reads import AllWorkers, PageOfRuns, Query, Read
+from foliot.adapters.storage.shared.rows import Row, job_of, sort_out, worker_of
+from foliot.adapters.storage.shared.run_rows import attempt_of, kept_from, run_of
+from foliot.adapters.storage.shared.tree_rows import record_of, shown_state_of, sight_of, version_of
 from foliot.domain.gate.decision import Decision
 from foliot.domain.ids import ID_LENGTH, JobId, RunId
 from foliot.domain.run.lease import WorkerState

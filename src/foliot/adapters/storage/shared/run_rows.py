@@ -1,17 +1,19 @@
 """Rows about runs become what people see of them, whatever the database. One that cannot be read stops nobody."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, TypeVar
 
 from msgspec import Struct
 
-from foliot.adapters.storage.documents import check_overrides, decode, decode_limits, read_column
-from foliot.adapters.storage.rows import Row
-from foliot.adapters.storage.shapes import Count, Moment, Tries, instant_of, sight, tick_in, written
+from foliot.adapters.storage.shared.documents import check_overrides, decode, decode_limits, read_column, read_number
+from foliot.adapters.storage.shared.row_types import Count, Moment, Tries, instant_of, sight, tick_in, written
+from foliot.adapters.storage.shared.rows import Row
 from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid, Token, WorkerId
 from foliot.domain.instant import Instant
+from foliot.domain.run.logs import LogChunk, Stream
 from foliot.domain.run.run import AttemptRecord, Run, Status
 from foliot.errors import RowUnreadable
+from foliot.ports.logs import LogSummary
 
 T = TypeVar("T")
 
@@ -140,3 +142,41 @@ def attempt_of(row: Row) -> AttemptRecord:
         known.error,
     )
     return record if error is None else record._replace(status=UNREADABLE_ATTEMPT, reason=None, error=error.message)
+
+
+# -- Rows about what runs print, whatever the database.
+
+
+class ChunkRow(Struct, array_like=True, frozen=True, gc=False):
+    run_id: RunId
+    token: Token
+    seq: int
+    at: Moment
+    stream: Stream
+    data: bytes
+
+
+def chunks_of(rows: Iterable[Any]) -> list[LogChunk]:
+    """A chunk that cannot be read says so. One that does not say where it belongs is left out: nobody could read on
+    behind it."""
+    return [_chunk(row) for row in rows if isinstance(row[1], int) and isinstance(row[2], int)]
+
+
+def _chunk(row: Any) -> LogChunk:
+    known, error = sight(ChunkRow, row, "log chunk", row[2])
+    if error is not None:
+        return LogChunk(known.run_id, known.token, known.seq, Instant(known.at), "meta", f"{error.message}\n".encode())
+    return LogChunk(known.run_id, known.token, known.seq, Instant(known.at), known.stream, known.data)
+
+
+def summary_of(starts: Sequence[Any], first: Sequence[Any], last: Sequence[Any], token: Token | None) -> LogSummary:
+    """Of rows: the starts, the first chunk from the start `token` on, and the last chunk."""
+    begins = [chunk for chunk in chunks_of(first) if chunk.token == token]
+    ends = chunks_of(last)
+    tokens = [Token(row[0]) for row in starts if isinstance(row[0], int)]
+    return LogSummary(tokens, begins[0] if begins else None, ends[0] if ends else None)
+
+
+def kept_from(moment: object) -> Instant | None:
+    """Since when all logs are kept, as it stands in the database."""
+    return None if moment is None else Instant(read_number(moment, "setting", "logs_kept_from"))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from foliot.adapters.storage.documents import as_stored_schedule
+from foliot.adapters.storage.shared.documents import as_stored_schedule
 from foliot.domain.ids import ScheduleId
 from foliot.domain.instant import Instant
 from foliot.domain.schedule import edit

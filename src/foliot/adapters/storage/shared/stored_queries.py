@@ -4,9 +4,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
-from foliot.adapters.storage.definition_reads import DefinitionReads
-from foliot.adapters.storage.reads import Read
-from foliot.adapters.storage.run_reads import RunReads
+from foliot.adapters.storage.shared.definition_reads import DefinitionReads
+from foliot.adapters.storage.shared.reads import Read
+from foliot.adapters.storage.shared.run_reads import RunReads
 from foliot.domain.ids import JobId, RunId, ScheduleId
 from foliot.domain.run.reference import RunReference
 from foliot.domain.run.run import Run

@@ -1,20 +1,21 @@
 """What is due, and what of it cannot be read, whatever the database."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from msgspec import Struct, ValidationError, convert
 
-from foliot.adapters.storage.documents import decode_schedule_spec, read_column
-from foliot.adapters.storage.rows import Row, sort_out
-from foliot.adapters.storage.shapes import Moment, instant_of, read_row, written
+from foliot.adapters.storage.shared.documents import decode_schedule_spec, read_column
+from foliot.adapters.storage.shared.row_types import Moment, instant_of, read_row, written
+from foliot.adapters.storage.shared.rows import Row, sort_out
 from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
 from foliot.domain.job.job import Job
 from foliot.domain.run.payload import UNREADABLE
-from foliot.domain.schedule.firing import DueSchedule
+from foliot.domain.run.run import NewRun
+from foliot.domain.schedule.firing import DueSchedule, Firing
 from foliot.domain.schedule.schedule import Pause, Revision, ScheduleSpec
-from foliot.domain.schedule.tick import PlannedTick
+from foliot.domain.schedule.tick import PlannedTick, TickOutcome
 from foliot.errors import RowUnreadable
 from foliot.ports.schedules import DueBatch, Unreadable
 
@@ -138,3 +139,31 @@ def _without_job(schedules: Sequence[DueSchedule], errors: Mapping[JobId, RowUnr
         error = next((errors[target] for target in targets if target in errors), None)
         if error is not None:
             yield Unreadable(schedule.uid, schedule.id, error)
+
+
+# -- Which firings a storage can save the short way, whatever the database.
+
+_RAN: Final = TickOutcome.RAN
+
+
+def is_punctual(firing: Firing) -> bool:
+    """Whether it has one tick and nothing else, and the run of that tick is ready when it is due."""
+    if len(firing.ticks) != 1 or len(firing.runs) != 1 or firing.waiting or firing.planned or firing.cancels_running:
+        return False
+    moment, [tick], [run] = firing.settled_until, firing.ticks, firing.runs
+    return (
+        firing.next_run_at is not None
+        and firing.wake_at == firing.next_run_at
+        and firing.behind_since is None
+        and firing.last_scheduled_at == moment
+        and tick == (moment, moment, 1, _RAN, tick.reason, moment, tick.revision, run.id, None)
+        and run.tick is not None
+        and (run.tick.uid, run.tick.scheduled_for) == (firing.uid, moment)
+        and _is_plain(run)
+    )
+
+
+def _is_plain(run: NewRun) -> bool:
+    options = run.options
+    is_free = options.max_concurrent is None and options.concurrency_key is None and run.dedupe_key is None
+    return is_free and run.overrides is None and run.parent_id is None and not run.is_gated

@@ -10,8 +10,8 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from foliot.adapters.storage.documents import decode_job_spec, read_column
-from foliot.adapters.storage.finish_plan import UNKNOWN_OPTIONS
+from foliot.adapters.storage.shared.documents import decode_job_spec, read_column
+from foliot.adapters.storage.shared.finish_plan import UNKNOWN_OPTIONS
 from foliot.domain.gate.decision import Gated
 from foliot.domain.ids import DefinitionId, JobId, RunId
 from foliot.domain.job.definition import (

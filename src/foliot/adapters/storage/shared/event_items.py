@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from foliot.adapters.storage.finish_plan import FinishPlan
+from foliot.adapters.storage.shared.finish_plan import FinishPlan
 from foliot.domain.deploy.rename import Rename
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.job.job import Job

@@ -5,10 +5,10 @@ from functools import partial
 from itertools import groupby
 from typing import Final, TypeVar
 
-from foliot.adapters.storage.execution_rows import version_of
-from foliot.adapters.storage.reads import Query, Read, Rows
-from foliot.adapters.storage.rows import Row, job_of, mended_schedules, revision_of, schedule_of, tick_sight_of
-from foliot.adapters.storage.run_reads import RunReads
+from foliot.adapters.storage.shared.reads import Query, Read, Rows
+from foliot.adapters.storage.shared.rows import Row, job_of, mended_schedules, revision_of, schedule_of, tick_sight_of
+from foliot.adapters.storage.shared.run_reads import RunReads
+from foliot.adapters.storage.shared.tree_rows import version_of
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.job.job import Job
 from foliot.domain.run.reference import RunReference, read_reference
