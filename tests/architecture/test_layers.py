@@ -105,8 +105,8 @@ def test_an_interface_that_uses_the_storage_is_found(tmp_path: Path) -> None:
     tree = plant(
         tmp_path,
         {
-            "interfaces/cli/show.py": "async def f(services):\n    await services.storage.runs.get([])",
-            "service/runs.py": "async def f(services):\n    await services.storage.runs.get([])",
+            "interfaces/cli/show.py": "async def f(services):\n    await services.storage.queries.get_runs([])",
+            "service/runs.py": "async def f(services):\n    await services.storage.queries.get_runs([])",
         },
     )
 

@@ -21,9 +21,9 @@ from foliot.engine.loop import AT_ONCE
 from foliot.engine.node import build_worker
 from foliot.engine.scheduler.role import SchedulerRole
 from foliot.engine.settings import Parts, Settings
+from foliot.ports.queries import RunFilter
 from foliot.ports.queue import Queue
 from foliot.ports.runner import Attempt, Runner, Sweep
-from foliot.ports.runs import RunFilter
 from foliot.ports.storage import Storage
 from foliot.ports.topic import Topic
 from foliot.testing.builders import NIGHTLY, REPORT, a_schedule
@@ -117,21 +117,21 @@ class Rig:
 
     async def job(self, job_id: str = REPORT, *, spec: dict[str, Any] | None = None, **options: Any) -> Job:
         definition = JobSpec(kind="stage", spec=spec or {}, options=Options(**options))
-        [job] = await self.storage.jobs.put([(JobId(job_id), definition)])
+        [job] = await self.storage.definitions.put_jobs([(JobId(job_id), definition)])
         return job
 
     async def schedule(self, spec: ScheduleSpec, schedule_id: str = NIGHTLY) -> Schedule:
-        if spec.job_id is not None and not await self.storage.jobs.get([spec.job_id]):
+        if spec.job_id is not None and not await self.storage.definitions.get_jobs([spec.job_id]):
             await self.job(spec.job_id)
-        [schedule] = await self.storage.schedules.put([a_schedule(spec, schedule_id=schedule_id)])
+        [schedule] = await self.storage.definitions.put_schedules([a_schedule(spec, schedule_id=schedule_id)])
         return schedule
 
     async def enqueue(self, job_id: str = REPORT, *, delay: int = 0, **fields: Any) -> RunId:
-        found = await self.storage.jobs.get([JobId(job_id)])
+        found = await self.storage.definitions.get_jobs([JobId(job_id)])
         job = found.get(JobId(job_id)) or await self.job(job_id)
         now = self.clock.now()
         known = {"id": RunId(self.ids.make(now)), "job_id": job.id, "due_at": now + delay, "options": job.spec.options}
-        [created] = await self.storage.runs.create([NewRun(**{**known, **fields})])
+        [created] = await self.storage.orders.create([NewRun(**{**known, **fields})])
         return created.run_id
 
     # -- cranking
@@ -180,24 +180,24 @@ class Rig:
     # -- looking up
 
     async def run(self, run_id: RunId) -> Run:
-        return (await self.storage.runs.get([run_id]))[run_id]
+        return (await self.storage.queries.get_runs([run_id]))[run_id]
 
     async def status(self, run_id: RunId) -> Status:
         return (await self.run(run_id)).status
 
     async def runs(self, only: Callable[[Run], bool] = lambda run: True) -> list[Run]:
         """All runs, oldest first."""
-        return [run for run in reversed(await self.storage.runs.page(RunFilter(limit=10_000))) if only(run)]
+        return [run for run in reversed(await self.storage.queries.page_runs(RunFilter(limit=10_000))) if only(run)]
 
     async def planned_times(self) -> list[Instant]:
         """The planned moments of all runs of schedules, in the order in which the runs were made."""
         return [run.tick.scheduled_for for run in await self.runs() if run.tick is not None]
 
     async def stored(self) -> Schedule:
-        return (await self.storage.schedules.get([NIGHTLY]))[NIGHTLY]
+        return (await self.storage.definitions.get_schedules([NIGHTLY]))[NIGHTLY]
 
     async def ticks(self, uid: ScheduleUid) -> list[TickRecord]:
-        return await self.storage.schedules.ticks(uid, after=Instant(0), until=LATEST, limit=10_000)
+        return await self.storage.queries.ticks(uid, after=Instant(0), until=LATEST, limit=10_000)
 
     async def outcomes(self, uid: ScheduleUid) -> list[tuple[str, str, int]]:
         """What the ledger says, row by row: outcome, reason, count."""

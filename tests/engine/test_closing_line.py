@@ -31,14 +31,14 @@ class Lavish(Stage):
 async def start(rig: Rig, runner: Stage) -> tuple[Rig, RunId]:
     """A rig whose only run is carried out by this runner."""
     chatty = Rig(rig.storage, rig.clock, runners={"chatty": runner})
-    await rig.storage.jobs.put([(JobId("report"), JobSpec(kind="chatty", options=Options()))])
+    await rig.storage.definitions.put_jobs([(JobId("report"), JobSpec(kind="chatty", options=Options()))])
     run_id = await chatty.enqueue()
     await chatty.claim()
     return chatty, run_id
 
 
 async def closings(rig: Rig, run_id: RunId) -> list[LogChunk]:
-    return [chunk for chunk in await rig.storage.logs.read(run_id) if read_closing(chunk) is not None]
+    return [chunk for chunk in await rig.storage.queries.read_log(run_id) if read_closing(chunk) is not None]
 
 
 @pytest.mark.proves("E4")
@@ -51,7 +51,7 @@ async def test_every_end_of_an_attempt_closes_its_log(rig: Rig, answer: Success 
     await chatty.save()
 
     [closing] = await closings(rig, run_id)
-    assert closing == (await rig.storage.logs.read(run_id))[-1]
+    assert closing == (await rig.storage.queries.read_log(run_id))[-1]
     assert (await rig.status(run_id)).is_terminal
 
 
@@ -95,4 +95,4 @@ async def test_a_run_that_prints_nothing_writes_nothing(rig: Rig) -> None:
     await chatty.save()
 
     assert await rig.status(run_id) is Status.SUCCESS
-    assert await rig.storage.logs.read(run_id) == []
+    assert await rig.storage.queries.read_log(run_id) == []

@@ -95,7 +95,7 @@ async def test_a_run_out_of_retries_has_failed_with_every_attempt_on_record(rig:
     await rig.work_off()
 
     run = await rig.run(run_id)
-    attempts = await rig.storage.runs.attempts(run_id)
+    attempts = await rig.storage.queries.attempts(run_id)
     assert (run.status, run.reason, run.attempt) == (Status.FAILED, "exit_code", 3)
     assert [attempt.number for attempt in attempts] == [1, 2, 3]
     assert len({attempt.token for attempt in attempts}) == 3
@@ -180,7 +180,7 @@ async def test_one_outcome_that_cannot_be_saved_does_not_hold_up_the_others(rig:
 
 
 async def test_a_job_of_a_kind_nobody_runs_is_a_failure_that_says_so(rig: Rig) -> None:
-    await rig.storage.jobs.put([(JobId("report"), JobSpec(kind="stagee"))])
+    await rig.storage.definitions.put_jobs([(JobId("report"), JobSpec(kind="stagee"))])
     run_id = await rig.enqueue()
 
     await rig.work()
@@ -195,7 +195,7 @@ async def test_a_run_of_a_job_that_is_deleted_fails_at_once_and_says_so(rig: Rig
     ghost = JobId("ghost")
     overrides = msgspec.json.encode({"retry": Retry(retries=3, base=Millis(0))})
     run = NewRun(id=RunId(rig.ids.make(START)), job_id=ghost, due_at=START, options=Options(), overrides=overrides)
-    await rig.storage.runs.create([run])
+    await rig.storage.orders.create([run])
 
     await rig.work_off(2)
 
@@ -242,7 +242,7 @@ async def test_what_an_attempt_prints_is_saved_before_its_end_is(rig: Rig) -> No
             return Success()
 
     chatty = Rig(rig.storage, rig.clock, runners={"chatty": Chatty()})
-    await rig.storage.jobs.put([(JobId("report"), JobSpec(kind="chatty"))])
+    await rig.storage.definitions.put_jobs([(JobId("report"), JobSpec(kind="chatty"))])
     run_id = await chatty.enqueue()
     await chatty.claim()
     assert chatty.finisher.backlog == 0
@@ -251,7 +251,7 @@ async def test_what_an_attempt_prints_is_saved_before_its_end_is(rig: Rig) -> No
     written[0]()
     await chatty.save()
 
-    chunks = await rig.storage.logs.read(run_id)
+    chunks = await rig.storage.queries.read_log(run_id)
     assert [(chunk.stream, chunk.data) for chunk in chunks] == [
         ("stdout", b"hello\n"),
         ("meta", b"end of log: complete\n"),

@@ -137,7 +137,7 @@ async def test_a_workflow_is_not_renamed_while_its_execution_is_opened(
 
     async def rename() -> None:
         with pytest.raises(JobInUse, match="is starting"):
-            await services.storage.jobs.rename(names)
+            await services.storage.definitions.rename_jobs(names)
 
     interrupt(engine, monkeypatch, "trees.open", rename)
 

@@ -80,13 +80,13 @@ async def test_one_pass_serves_delayed_runs_retries_and_schedules(rig: Rig) -> N
 
 async def test_places_that_nobody_was_given_are_found_again(rig: Rig) -> None:
     swept = []
-    admit = rig.storage.runs.admit
+    admit = rig.storage.admission.admit
 
     async def note(limit: int) -> int:
         swept.append(rig.clock.elapsed())
         return await admit(limit)
 
-    rig.storage.runs.admit = note  # type: ignore[method-assign, assignment]
+    rig.storage.admission.admit = note  # type: ignore[method-assign, assignment]
     for _ in range(20):
         await rig.dispatcher.round()
         rig.clock.advance(SECOND)

@@ -24,7 +24,7 @@ async def test_a_cancel_ends_the_attempt_and_the_run(rig: Rig) -> None:
     run_id = await rig.enqueue()
     await rig.claim()
 
-    await rig.storage.runs.cancel([run_id])
+    await rig.storage.orders.cancel([run_id])
     assert await rig.status(run_id) is Status.CANCELLING
     assert rig.heartbeat.wake.is_set()
     await rig.work()
@@ -36,7 +36,7 @@ async def test_a_cancel_ends_the_attempt_and_the_run(rig: Rig) -> None:
 @pytest.mark.proves("S5", "R1-34")
 async def test_a_queued_run_that_is_cancelled_never_starts(rig: Rig) -> None:
     run_id = await rig.enqueue()
-    await rig.storage.runs.cancel([run_id])
+    await rig.storage.orders.cancel([run_id])
 
     await rig.work()
 
@@ -50,7 +50,7 @@ async def test_cancel_beats_retry(rig: Rig) -> None:
     rig.stage.answer = None
     run_id = await rig.enqueue()
     await rig.claim()
-    await rig.storage.runs.cancel([run_id])
+    await rig.storage.orders.cancel([run_id])
 
     rig.stage.end(run_id, Failure("exit code 1", Reason.EXIT_CODE, exit_code=1))
     await ease()
@@ -114,12 +114,14 @@ class Stubborn:
 async def test_a_runner_that_cleans_up_is_cancelled_only_once(storage: Storage, clock: VirtualClock) -> None:
     runner = Stubborn()
     rig = Rig(storage, clock, runners={"stubborn": runner})
-    await storage.jobs.put([(JobId("report"), JobSpec(kind="stubborn", options=Options(timeout=Millis(MINUTE))))])
+    await storage.definitions.put_jobs(
+        [(JobId("report"), JobSpec(kind="stubborn", options=Options(timeout=Millis(MINUTE))))]
+    )
     run_id = await rig.enqueue()
     await rig.claim()
 
     for _ in range(3):
-        await storage.runs.cancel([run_id])
+        await storage.orders.cancel([run_id])
         await rig.heartbeat.round()
         await ease()
     clock.advance(MINUTE)
@@ -138,10 +140,10 @@ async def test_an_attempt_that_loses_its_lease_while_it_is_being_cancelled_says_
 ) -> None:
     runner = Stubborn()
     rig = Rig(storage, clock, runners={"stubborn": runner})
-    await storage.jobs.put([(JobId("report"), JobSpec(kind="stubborn"))])
+    await storage.definitions.put_jobs([(JobId("report"), JobSpec(kind="stubborn"))])
     run_id = await rig.enqueue()
     await rig.claim()
-    await storage.runs.cancel([run_id])
+    await storage.orders.cancel([run_id])
     await rig.heartbeat.round()
     await ease()
 

@@ -19,7 +19,7 @@ def rig(storage: Storage, clock: VirtualClock, queue: MemoryQueue) -> Rig:
 @pytest.mark.proves("Z40")
 async def test_a_forged_message_starts_no_run_that_is_not_ready(rig: Rig, queue: MemoryQueue) -> None:
     over, cancelled, later = await rig.enqueue(), await rig.enqueue(), await rig.enqueue(delay=HOUR)
-    await rig.storage.runs.cancel([cancelled])
+    await rig.storage.orders.cancel([cancelled])
     await rig.work_off(2)
     gated = await rig.enqueue(is_gated=True)
     before = await rig.runs()

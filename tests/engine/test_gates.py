@@ -90,8 +90,8 @@ async def test_what_ended_after_the_planned_moment_counts_only_where_the_gate_wa
     """The gate is asked late, and by then the dependency has succeeded."""
     await rig.job(A)
     gate = Gate(depends_on=(A,), window=DAY, wait=Millis(wait))
-    await rig.storage.jobs.put([(DIGEST, JobSpec(kind="stage", gate=gate))])
-    await rig.storage.runs.watch([A])
+    await rig.storage.definitions.put_jobs([(DIGEST, JobSpec(kind="stage", gate=gate))])
+    await rig.storage.definitions.watch_jobs([A])
     run_id = await rig.enqueue(DIGEST, is_gated=True)
     rig.clock.advance(SECOND)
     await rig.enqueue(A)
@@ -291,7 +291,7 @@ async def test_a_gate_runs_on_a_worker_that_is_not_the_scheduler(rig: Rig) -> No
     there = Node(rig.parts, Settings(label="there", roles=[Role.WORKER], queues=("far",)))
     gate = Gate(depends_on=(A,), on_missing=Action.RUN)
     gated = JobSpec(kind="stage", gate=gate, options=Options(queue="far"))
-    await rig.storage.jobs.put([(DIGEST, gated)])
+    await rig.storage.definitions.put_jobs([(DIGEST, gated)])
     for node in (here, there):
         await node.start()
     run_id = await rig.enqueue(DIGEST, is_gated=True)

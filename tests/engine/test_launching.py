@@ -51,7 +51,7 @@ def launchpad() -> Launchpad:
 @pytest.fixture
 async def rig(storage: Storage, clock: VirtualClock, launchpad: Launchpad) -> Rig:
     made = Rig(storage, clock, launcher=launch_elsewhere, runners={"launch": LaunchRunner(launchpad)})
-    await storage.jobs.put([(LAUNCH_JOB, LAUNCH_SPEC)])
+    await storage.definitions.put_jobs([(LAUNCH_JOB, LAUNCH_SPEC)])
     spec = every(60, job_id=None, workflow_id="etl", version=3, user_id="ann", end_at=later(START, MINUTE))
     await made.schedule(spec)
     return made

@@ -74,7 +74,7 @@ async def test_what_runs_may_end_by_itself_when_the_node_stops(node: Node, rig: 
     await stopping
 
     assert await rig.status(run_id) is Status.SUCCESS
-    assert await rig.storage.workers.all() == []
+    assert await rig.storage.admission.workers() == []
 
 
 async def test_a_stopping_node_claims_nothing_more(node: Node, rig: Rig) -> None:

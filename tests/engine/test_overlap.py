@@ -121,14 +121,14 @@ async def test_what_was_in_flight_may_end_between_deciding_and_saving(slow: Rig)
     """The run that waits for it must start all the same: the storage looks again when it saves."""
     await slow.schedule(every(60, overlap=Overlap.QUEUE))
     await minutes(slow, 1)
-    settle = slow.storage.schedules.settle
+    settle = slow.storage.ledger.commit_firings
 
     async def end_first(firings: object, **when: object) -> object:
         slow.stage.end(slow.stage.under_way[0])
         await slow.save()
         return await settle(firings, **when)  # type: ignore[arg-type]
 
-    slow.storage.schedules.settle = end_first  # type: ignore[method-assign, assignment]
+    slow.storage.ledger.commit_firings = end_first  # type: ignore[method-assign, assignment]
     await slow.fire(MINUTE)
     await slow.work()
 

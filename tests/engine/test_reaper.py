@@ -44,7 +44,7 @@ async def test_a_run_whose_worker_vanished_is_taken_over(doomed: Rig, heir: Rig,
 
     run = await heir.run(run_id)
     assert (run.status, run.attempt, run.lost) == (Status.SUCCESS, 2, 1)
-    first, second = await heir.storage.runs.attempts(run_id)
+    first, second = await heir.storage.queries.attempts(run_id)
     assert (first.reason, second.status) == ("lease_lost", "success")
     assert second.token > first.token
 
@@ -267,7 +267,7 @@ async def test_a_worker_that_has_expired_claims_nothing(doomed: Rig, clock: Virt
 async def test_a_cancelled_run_whose_worker_vanished_is_cancelled(doomed: Rig, heir: Rig, clock: VirtualClock) -> None:
     run_id = await doomed.enqueue()
     await doomed.claim()
-    await doomed.storage.runs.cancel([run_id])
+    await doomed.storage.orders.cancel([run_id])
 
     clock.advance(LEASE)
     await heir.reaper.round()
@@ -284,7 +284,7 @@ async def test_a_vanished_worker_is_forgotten_once_it_holds_nothing(
 
     await heir.reaper.round()
 
-    assert await heir.storage.workers.all() == []
+    assert await heir.storage.admission.workers() == []
 
 
 @pytest.mark.proves("L10")

@@ -86,7 +86,7 @@ async def test_a_refused_rename_leaves_all_definitions_as_they_were(app: Foliot,
     with pytest.raises(JobInUse):
         await load(app, {NEW: saying("changed"), A: TRUE}, renames={OLD: NEW})
 
-    found = await (await app.open()).storage.jobs.get([OLD, NEW, A])
+    found = await (await app.open()).storage.definitions.get_jobs([OLD, NEW, A])
     assert {job_id: job.spec for job_id, job in found.items()} == {OLD: TRUE}
 
 
@@ -165,14 +165,14 @@ async def test_what_comes_after_it_still_does(app: Foliot, engine: InlineEngine)
     assert [len(await app.runs.page(job=name)) for name in ("old", "new", "child")] == [0, 2, 2]
     assert [edge.parent for edge in await (await app.open()).dependencies.of("child")] == ["new"]
     await app.jobs.add_dependency("child", "new", "failure")
-    assert (await (await app.open()).storage.jobs.get([NEW]))[NEW].spec.leads == "after:new"
+    assert (await (await app.open()).storage.definitions.get_jobs([NEW]))[NEW].spec.leads == "after:new"
 
 
 async def test_a_job_that_came_after_its_execution_had_begun_is_none_of_it(app: Foliot, engine: InlineEngine) -> None:
     storage = (await app.open()).storage
     await load(app, {OLD: TRUE})
     await app.workflows.deploy(DOCUMENT)
-    await storage.jobs.delete([OLD])
+    await storage.definitions.delete_jobs([OLD])
     execution_id = await app.workflows.start("wf")
     await engine.join()
 

@@ -131,7 +131,7 @@ async def test_without_anything_to_ask_for_nothing_is_carried(app: Foliot, engin
     before = await fail(app, engine)
     everything = await app.workflows.rerun(before, "extract")
 
-    overrides = await (await app.open()).storage.runs.overrides(RunId(everything))
+    overrides = await (await app.open()).storage.queries.overrides(RunId(everything))
 
     assert overrides is not None
     assert b"kept" not in overrides

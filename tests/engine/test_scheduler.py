@@ -62,7 +62,7 @@ async def test_a_restart_between_planning_and_firing_changes_nothing(
 ) -> None:
     schedule = await rig.schedule(every(60, jitter=Millis(30 * SECOND), overlap=Overlap.ALLOW))
     await rig.fire(30 * SECOND)
-    planned = (await storage.schedules.ledgers(ids=[NIGHTLY]))[0].planned
+    planned = (await storage.queries.ledgers(ids=[NIGHTLY]))[0].planned
 
     await run_for(Rig(storage, clock), 2 * MINUTE)
 
@@ -87,11 +87,11 @@ async def test_a_jittered_tick_is_never_made_twice(rig: Rig) -> None:
 @pytest.mark.proves("R4-26", "T11", "T3")
 async def test_a_paused_stretch_is_one_row_and_is_never_caught_up(rig: Rig) -> None:
     schedule = await rig.schedule(every(60, catchup=Catchup.ALL, overlap=Overlap.ALLOW))
-    await rig.storage.schedules.pause([NIGHTLY], paused=True)
+    await rig.storage.definitions.pause_schedules([NIGHTLY], paused=True)
     await rig.fire(10 * MINUTE)
     assert await rig.runs() == []
 
-    await rig.storage.schedules.pause([NIGHTLY], paused=False)
+    await rig.storage.definitions.pause_schedules([NIGHTLY], paused=False)
     await rig.fire()
     await rig.fire(MINUTE)
 
@@ -101,7 +101,7 @@ async def test_a_paused_stretch_is_one_row_and_is_never_caught_up(rig: Rig) -> N
 @pytest.mark.proves("T15", "R4-27")
 async def test_a_deleted_schedule_never_fires_again(rig: Rig) -> None:
     await rig.schedule(every(60))
-    await rig.storage.schedules.delete([NIGHTLY])
+    await rig.storage.definitions.delete_schedules([NIGHTLY])
 
     await rig.fire(HOUR)
 
@@ -112,7 +112,7 @@ async def test_a_deleted_schedule_never_fires_again(rig: Rig) -> None:
 async def test_a_schedule_created_anew_has_a_ledger_of_its_own(rig: Rig) -> None:
     first = await rig.schedule(every(60))
     await rig.fire(MINUTE)
-    await rig.storage.schedules.delete([NIGHTLY])
+    await rig.storage.definitions.delete_schedules([NIGHTLY])
     second = await rig.schedule(every(60))
 
     await rig.fire(MINUTE)
@@ -135,7 +135,7 @@ async def test_an_edit_during_a_backlog_loses_nothing(rig: Rig) -> None:
 
 async def test_a_disabled_job_skips_its_ticks(rig: Rig) -> None:
     schedule = await rig.schedule(every(60))
-    await rig.storage.jobs.put([(REPORT, JobSpec(kind="stage", enabled=False))])
+    await rig.storage.definitions.put_jobs([(REPORT, JobSpec(kind="stage", enabled=False))])
 
     await rig.fire(MINUTE)
 
@@ -257,15 +257,15 @@ async def test_a_schedule_that_cannot_be_decided_is_tried_again_after_a_minute(
 async def decide(rig: Rig) -> tuple[list[Firing], Callable[[], Any]]:
     """What a scheduler would save now, and the saving of it, later."""
     caught: list[Sequence[Firing]] = []
-    settle = rig.storage.schedules.settle
+    settle = rig.storage.ledger.commit_firings
 
     async def hold(firings: Sequence[Firing], **_: Any) -> list[ScheduleUid]:
         caught.append(firings)
         return []
 
-    rig.storage.schedules.settle = hold  # type: ignore[method-assign]
+    rig.storage.ledger.commit_firings = hold  # type: ignore[method-assign]
     await rig.scheduler.round()
-    rig.storage.schedules.settle = settle  # type: ignore[method-assign]
+    rig.storage.ledger.commit_firings = settle  # type: ignore[method-assign]
     return list(caught[0]), lambda: settle(caught[0])
 
 
@@ -366,7 +366,7 @@ async def test_the_scheduler_comes_back_at_the_very_moment(rig: Rig) -> None:
 @pytest.mark.proves("T8")
 async def test_time_that_a_round_takes_is_not_slept_once_more(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     await rig.schedule(once(later(START, HOUR)))
-    next_wake = rig.storage.schedules.next_wake
+    next_wake = rig.storage.ledger.next_wake
 
     async def answer_slowly(**named: Any) -> Instant | None:
         rig.clock.advance(300)
@@ -399,7 +399,7 @@ async def test_decisions_that_are_refused_are_not_repeated_in_a_hurry(rig: Rig) 
     async def refuse(firings: Sequence[Firing], **_: Any) -> list[ScheduleUid]:
         return []
 
-    rig.storage.schedules.settle = cast(Any, refuse)  # type: ignore[method-assign]
+    rig.storage.ledger.commit_firings = cast(Any, refuse)  # type: ignore[method-assign]
 
     assert await rig.scheduler.round() == SECOND
 
@@ -415,7 +415,7 @@ async def test_an_idle_scheduler_writes_nothing(rig: Rig, faults: Faults) -> Non
 
 async def test_deleting_the_job_takes_its_schedules_with_it(rig: Rig) -> None:
     await rig.schedule(every(60))
-    await rig.storage.jobs.delete([JobId(REPORT)])
+    await rig.storage.definitions.delete_jobs([JobId(REPORT)])
 
     await rig.fire(HOUR)
 

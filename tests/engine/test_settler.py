@@ -33,7 +33,7 @@ async def with_a_note(rig: Rig) -> RunId:
     """An execution whose first step has ended."""
     await rig.job("extract")
     steps = (Step(name="first", job=JobId("extract")), Step(name="second", job=JobId("extract"), after=after("first")))
-    await rig.storage.workflows.deploy(Deployment({WF: WorkflowSpec(steps=steps)}, (), ()))
+    await rig.storage.definitions.deploy(Deployment({WF: WorkflowSpec(steps=steps)}, (), ()))
     run_id = await rig.enqueue(WF)
     await rig.work()
     return run_id

@@ -150,7 +150,7 @@ def calls(storage: Storage, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 async def with_notes(rig: Rig, trees: int, *steps: Step) -> list[RunId]:
     """Executions of one workflow whose first steps have ended."""
     await rig.job(REPORT)
-    await rig.storage.workflows.deploy(Deployment({"etl": WorkflowSpec(steps=steps)}))
+    await rig.storage.definitions.deploy(Deployment({"etl": WorkflowSpec(steps=steps)}))
     run_ids = [await rig.enqueue("etl") for _ in range(trees)]
     await rig.open_trees()
     await rig.work()

@@ -258,7 +258,7 @@ async def deploy(rig: Rig, *names: str, **fields: Any) -> None:
     """Workflows of two steps, one after the other."""
     await rig.job(REPORT)
     steps = Step(name="first", job=REPORT), Step(name="second", job=REPORT, after=(Edge(parent="first"),))
-    await rig.storage.workflows.deploy(Deployment({name: WorkflowSpec(steps=steps, **fields) for name in names}))
+    await rig.storage.definitions.deploy(Deployment({name: WorkflowSpec(steps=steps, **fields) for name in names}))
 
 
 async def go_on(rig: Rig, settling: Rig | None = None) -> None:
@@ -338,7 +338,7 @@ async def test_one_that_nobody_can_settle_is_cancelled_with_what_is_under_way(
     spoil(f"UPDATE {damage}")
     newcomer = Rig(storage, rig.clock)  # one that has not read it before
 
-    await storage.runs.cancel([bad])
+    await storage.orders.cancel([bad])
     await newcomer.coordinator.settler.round()
     assert await rig.status(bad) is Status.CANCELLING
     await rig.claim()
@@ -347,7 +347,7 @@ async def test_one_that_nobody_can_settle_is_cancelled_with_what_is_under_way(
 
     assert await rig.status(bad) is Status.CANCELLED
     assert len(rig.stage.cancelled) == 1
-    assert [step.state.result for step in await storage.executions.steps(bad)] == ["failure", "skipped"]
+    assert [step.state.result for step in await storage.trees.steps(bad)] == ["failure", "skipped"]
 
 
 async def test_one_whose_time_is_up_ends_as_well(rig: Rig, spoil: Spoil) -> None:
@@ -430,7 +430,7 @@ async def test_a_step_whose_definition_cannot_be_read_fails_and_says_why(
     rig: Rig, another: Another, spoil: Spoil, step: Step, damage: str, row: str
 ) -> None:
     await rig.job(REPORT)
-    await rig.storage.workflows.deploy(Deployment({"etl": WorkflowSpec(steps=(step,))}))
+    await rig.storage.definitions.deploy(Deployment({"etl": WorkflowSpec(steps=(step,))}))
     bad = await rig.enqueue("etl")
     await rig.open_trees()
     other = await rig.enqueue()
@@ -447,7 +447,7 @@ async def test_a_step_whose_definition_cannot_be_read_fails_and_says_why(
 
 async def test_a_gate_that_cannot_be_read_ends_its_run_and_the_others_are_asked(rig: Rig, spoil: Spoil) -> None:
     gated = JobSpec(kind="stage", gate=Gate(depends_on=(REPORT,)))
-    await rig.storage.jobs.put([(JobId("bad"), gated), (JobId("sound"), gated)])
+    await rig.storage.definitions.put_jobs([(JobId("bad"), gated), (JobId("sound"), gated)])
     bad, sound = await rig.enqueue("bad", is_gated=True), await rig.enqueue("sound", is_gated=True)
     spoil("UPDATE jobs SET spec = '{oops' WHERE id = 'bad'")
 
@@ -459,8 +459,8 @@ async def test_a_gate_that_cannot_be_read_ends_its_run_and_the_others_are_asked(
 
 async def test_a_decision_that_cannot_be_read_stops_no_gate(rig: Rig, spoil: Spoil) -> None:
     gate = Gate(depends_on=(REPORT,), window_kind=WindowKind.LAST_SUCCESS)
-    await rig.storage.runs.watch([REPORT, JobId("bad")])
-    await rig.storage.jobs.put([(JobId("bad"), JobSpec(kind="stage", gate=gate))])
+    await rig.storage.definitions.watch_jobs([REPORT, JobId("bad")])
+    await rig.storage.definitions.put_jobs([(JobId("bad"), JobSpec(kind="stage", gate=gate))])
     for job in (REPORT, "bad", REPORT):
         first = await rig.enqueue(job, is_gated=job == "bad")
         await rig.timekeeping.gates.round()

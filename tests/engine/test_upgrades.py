@@ -39,7 +39,7 @@ async def listed(rig: Rig) -> Sequence[object]:
     """Everything that people can list."""
     storage = rig.storage
     schedule = await rig.stored()
-    jobs, workflows = await storage.jobs.page(), await storage.workflows.page()
+    jobs, workflows = await storage.definitions.page_jobs(), await storage.definitions.page_workflows()
     return [schedule, await rig.runs(), await rig.ticks(schedule.uid), jobs, workflows]
 
 
@@ -63,7 +63,7 @@ async def test_rows_are_listed_unchanged_after_a_migration(tmp_path: Path, monke
     before = await opened(tmp_path / "foliot.db", clock)
     await before.schedule(every(60))
     spec = WorkflowSpec(steps=(Step(name="only", definition=a_job_spec(kind="stage")),))
-    await before.storage.workflows.deploy(Deployment({"etl": spec}))
+    await before.storage.definitions.deploy(Deployment({"etl": spec}))
     await before.enqueue("etl")
     await live(before, 5)
     rows = await listed(before)

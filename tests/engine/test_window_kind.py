@@ -27,7 +27,9 @@ async def start(rig: Rig, *, children: int, window: int) -> RunId:
     """Start a workflow: one step with many children, and one after it."""
     await rig.job(LEAF)
     spec = {"children": children, "window": window, "job": LEAF}
-    await rig.storage.jobs.put([(MANY, JobSpec(kind="window", spec=spec, options=Options(queue=TREES_QUEUE)))])
+    await rig.storage.definitions.put_jobs(
+        [(MANY, JobSpec(kind="window", spec=spec, options=Options(queue=TREES_QUEUE)))]
+    )
     steps = (Step(name="many", job=MANY), Step(name="after", job=LEAF, after=(Edge(parent="many"),)))
     services = build_services(rig.storage, rig.clock, rig.ids)
     await services.workflows.put({"outer": WorkflowSpec(steps=steps)})
@@ -99,7 +101,7 @@ async def test_cancelling_the_workflow_cancels_every_child_of_its_step(storage: 
         await turn(rig)
     assert len(rig.stage.under_way) == 100
 
-    await rig.storage.runs.cancel([execution])
+    await rig.storage.orders.cancel([execution])
 
     assert await go_on(rig, execution) is Status.CANCELLED
     many = await window_of(rig, execution)

@@ -68,7 +68,7 @@ class Site:
 
     async def jobs(self) -> dict[str, bool]:
         """The jobs of this file, and whether they are enabled."""
-        found = await self._services.storage.jobs.get([JobId("kept"), JobId("more")])
+        found = await self._services.storage.definitions.get_jobs([JobId("kept"), JobId("more")])
         return {name: job.spec.enabled for name, job in found.items()}
 
 

@@ -22,7 +22,7 @@ def clock() -> VirtualClock:
 @pytest.fixture
 async def services(tmp_path: Path, clock: VirtualClock) -> AsyncIterator[Services]:
     services = await open_services(f"sqlite:///{tmp_path / 'foliot.db'}", clock)
-    await services.storage.jobs.put([(REPORT, a_job_spec(spec={"command": "true"}))])
+    await services.storage.definitions.put_jobs([(REPORT, a_job_spec(spec={"command": "true"}))])
     yield services
     await services.close()
 

@@ -76,7 +76,7 @@ class Site:
 
     async def jobs(self) -> set[str]:
         """Those that are enabled."""
-        found = await self.services.storage.jobs.get([JobId("kept"), JobId("more")])
+        found = await self.services.storage.definitions.get_jobs([JobId("kept"), JobId("more")])
         return {name for name, job in found.items() if job.spec.enabled}
 
 

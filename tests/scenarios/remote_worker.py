@@ -129,7 +129,7 @@ class Site:
 
     async def enqueue(self, job_id: str, **fields: Any) -> RunId:
         """A run that is handled as its job says, and in no other way."""
-        job = (await self.storage.jobs.get([JobId(job_id)]))[JobId(job_id)]
+        job = (await self.storage.definitions.get_jobs([JobId(job_id)]))[JobId(job_id)]
         options = {"options": job.spec.options, "overrides": None}
         [run_id] = await self.scene.create(a_run(job_id=job.id, due_at=self.clock.now(), **{**options, **fields}))
         return run_id
@@ -147,7 +147,7 @@ class Site:
             return all(status.is_terminal for status in await self.scene.statuses(*run_ids))
 
         await self.until(are_over)
-        found = await self.storage.runs.get(run_ids)
+        found = await self.storage.queries.get_runs(run_ids)
         return [found[run_id] for run_id in run_ids]
 
     async def begun(self, worker: RemoteWorker, run_id: RunId, attempt: int = 1) -> None:
@@ -162,7 +162,7 @@ class Site:
         await Reaper(self.storage).round()
 
     async def log_of(self, run_id: RunId) -> bytes:
-        return b"".join(chunk.data for chunk in await self.storage.logs.read(run_id) if chunk.stream == "stdout")
+        return b"".join(chunk.data for chunk in await self.storage.queries.read_log(run_id) if chunk.stream == "stdout")
 
     async def close(self) -> None:
         for worker in self._workers:

@@ -73,7 +73,7 @@ async def test_what_it_leaves_behind_holds(app: Foliot, tmp_path: Path) -> None:
 
     assert await sound(app)
     services = await app.open()
-    events = await services.storage.upkeep.events(after=0, limit=1_000)
+    events = await services.storage.queries.events(after=0, limit=1_000)
     assert [event.kind for event in events if event.kind == EventKind.RUNS_ENDED] == [EventKind.RUNS_ENDED] * 3
 
 

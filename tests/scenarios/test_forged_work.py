@@ -12,7 +12,7 @@ from foliot.domain.run.lease import Claim, Worker
 from foliot.domain.run.outcome import Cancelled, Failure, Interrupted, Lost, Outcome, Reason, Success
 from foliot.domain.run.run import Status
 from foliot.domain.tree.tree import TREES_QUEUE
-from foliot.ports.runs import RunFilter
+from foliot.ports.queries import RunFilter
 from foliot.ports.work import Claimed
 from foliot.testing.builders import a_chunk, a_finish, a_worker, every, succeeded
 from foliot.testing.conformance.storage.passages import opened
@@ -70,17 +70,17 @@ async def started(site: Site, worker: Worker, job_id: str = "plain") -> Claim:
 async def everything(site: Site, *, without: RunId | None = None) -> dict[str, object]:
     """What is stored, as far as it can be looked at; without one run, also without what counts it."""
     storage = site.storage
-    runs = [run for run in await storage.runs.page(RunFilter(limit=1_000)) if run.id != without]
-    ready = [*await storage.runs.ready("default", 100), *await storage.runs.ready(TREES_QUEUE, 100)]
+    runs = [run for run in await storage.queries.page_runs(RunFilter(limit=1_000)) if run.id != without]
+    ready = [*await storage.admission.ready("default", 100), *await storage.admission.ready(TREES_QUEUE, 100)]
     return {
         "runs": runs,
-        "attempts": [await storage.runs.attempts(run.id) for run in runs],
-        "logs": [await storage.logs.read(run.id) for run in runs],
-        "steps": [await storage.executions.steps(run.id) for run in runs],
+        "attempts": [await storage.queries.attempts(run.id) for run in runs],
+        "logs": [await storage.queries.read_log(run.id) for run in runs],
+        "steps": [await storage.trees.steps(run.id) for run in runs],
         "notes": await storage.trees.unsettled(100, notes_per_tree=100),
         "ready": [run_id for run_id in ready if run_id != without],
-        "workers": None if without else await storage.workers.all(),
-        "events": None if without else await storage.upkeep.events(after=0, limit=10_000),
+        "workers": None if without else await storage.admission.workers(),
+        "events": None if without else await storage.queries.events(after=0, limit=10_000),
     }
 
 

@@ -27,7 +27,7 @@ from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.engine.coordinator.reader import TreeReader
 from foliot.engine.coordinator.settler import Settler
 from foliot.engine.coordinator.starter import Starter
-from foliot.ports.runs import RunFilter
+from foliot.ports.queries import RunFilter
 from foliot.ports.storage import Storage
 from foliot.ports.topic import Topic
 from foliot.testing.builders import a_finish, a_worker
@@ -90,11 +90,11 @@ async def _open(storage: Storage, names: list[str]) -> RunId:
     """An execution whose last step waits for all the others, with everything else ready to be claimed."""
     last = Step(name="last", definition=_NOTHING, after=tuple(Edge(parent=name, when=_COMPLETE) for name in names))
     spec = WorkflowSpec(steps=(*(Step(name=name, definition=_NOTHING) for name in names), last))
-    await storage.workflows.put({FLOW: spec})
-    jobs = {job.id: job for job in await storage.jobs.put(list(jobs_of(FLOW, 1, spec).items()))}
+    await storage.definitions.put_workflows({FLOW: spec})
+    jobs = {job.id: job for job in await storage.definitions.put_jobs(list(jobs_of(FLOW, 1, spec).items()))}
     now = SystemClock().now()
     run = NewRun(id=RunId(_ids.make(now)), job_id=FLOW, due_at=now, options=jobs[FLOW].spec.options)
-    await storage.runs.create([run])
+    await storage.orders.create([run])
     worker = a_worker(queues=[TREES_QUEUE])
     await storage.work.register(worker, HOUR)
     [claim], definitions = await storage.work.claim(worker.id, worker.queues, 1)

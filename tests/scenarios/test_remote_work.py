@@ -50,7 +50,7 @@ async def test_runs_are_executed_and_their_output_and_log_are_saved(site: Site) 
     assert [run.status for run in runs] == [Status.SUCCESS] * 20
     assert [run.output for run in runs] == [{"payload": number} for number in range(20)]
     assert [await site.log_of(run_id) for run_id in run_ids] == [b"attempt 1 of greet\n"] * 20
-    chunks = await site.storage.logs.read(run_ids[0])
+    chunks = await site.storage.queries.read_log(run_ids[0])
     assert (chunks[-1].stream, chunks[-1].data) == ("meta", b"end of log: complete\n")
 
 
@@ -114,7 +114,7 @@ async def test_a_worker_that_stops_gives_back_what_it_executes(site: Site) -> No
 
     run = await site.run(run_id)
     assert (run.status, run.attempt) == (Status.QUEUED, 0)
-    assert await site.storage.workers.all() == []
+    assert await site.storage.admission.workers() == []
 
 
 async def test_what_a_lost_worker_held_is_executed_by_another_one(site: Site) -> None:
@@ -131,7 +131,7 @@ async def test_what_a_lost_worker_held_is_executed_by_another_one(site: Site) ->
     await site.scene.cancel(run_id)
 
     [run] = await site.over(run_id)
-    attempts = await site.storage.runs.attempts(run_id)
+    attempts = await site.storage.queries.attempts(run_id)
     assert (run.lost, [attempt.reason for attempt in attempts]) == (1, ["lease_lost", "cancelled"])
 
 
@@ -153,8 +153,8 @@ async def test_a_remote_worker_executes_the_steps_of_a_workflow(site: Site) -> N
     await site.job("greet")
     own = Step(name="own", definition=a_job_spec(kind=KIND))
     spec = WorkflowSpec(steps=(own, Step(name="named", job=JobId("greet"), after=(Edge(parent="own"),))))
-    await site.storage.workflows.put({"flow": spec})
-    await site.storage.jobs.put(list(jobs_of("flow", 1, spec).items()))
+    await site.storage.definitions.put_workflows({"flow": spec})
+    await site.storage.definitions.put_jobs(list(jobs_of("flow", 1, spec).items()))
     worker, coordinator = site.worker(), a_coordinator(site)
     execution = await site.enqueue("flow")
 

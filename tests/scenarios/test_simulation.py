@@ -109,12 +109,12 @@ async def slow_faults(storage: Storage) -> AsyncIterator[str]:
 async def table_faults(storage: Storage) -> AsyncIterator[str]:
     """Compare every execution that nobody cut short with the slow second opinion on its graph."""
     runs = {passage.run.id: passage.run async for passage in read_passages(storage)}
-    for run_id, execution in (await storage.executions.get(list(runs))).items():
+    for run_id, execution in (await storage.queries.get_executions(list(runs))).items():
         if runs[run_id].status in (Status.CANCELLED, Status.TIMEOUT):
             continue
         version = (execution.workflow_id, execution.version)
-        spec = (await storage.workflows.get([version]))[version].spec
-        states = {step.name: step.state for step in await storage.executions.steps(run_id)}
+        spec = (await storage.definitions.get_workflows([version]))[version].spec
+        states = {step.name: step.state for step in await storage.trees.steps(run_id)}
         # A step that came to its turn ended as its run did, or for a reason of its own; of the others nothing is known.
         turns = {name: state for name, state in states.items() if state.run_id or state.reason}
         endings = {name: turns[name].result or Result.SUCCESS if name in turns else Result.SUCCESS for name in states}

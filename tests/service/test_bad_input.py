@@ -27,7 +27,7 @@ async def app(tmp_path: Path) -> AsyncIterator[Foliot]:
 
 async def stored(app: Foliot) -> tuple[int, int]:
     services = await app.open()
-    schedules = await services.storage.schedules.page(limit=100)
+    schedules = await services.storage.definitions.page_schedules(limit=100)
     return len(schedules), len(await app.runs.page())
 
 

@@ -18,7 +18,7 @@ from foliot.domain.schedule.schedule import ScheduleSpec, ScheduleType
 from foliot.domain.schedule.tick import TickOutcome, TickReason
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.errors import FoliotError, InvalidSchedule, InvalidWorkflow, NotFound, OwnedElsewhere
-from foliot.ports.runs import RunFilter
+from foliot.ports.queries import RunFilter
 from foliot.service.commands.runs import RunRequest
 from foliot.service.services import Services
 from foliot.testing.clock import VirtualClock
@@ -50,8 +50,8 @@ def declare(*job_ids: JobId, **fields: Any) -> Declared:
 
 async def names(services: Services) -> tuple[dict[str, bool], list[str]]:
     """The jobs there are, enabled or not, and the schedules."""
-    jobs = await services.storage.jobs.page()
-    schedules = await services.storage.schedules.page()
+    jobs = await services.storage.definitions.page_jobs()
+    schedules = await services.storage.definitions.page_schedules()
     return {job.id: job.spec.enabled for job in jobs}, [schedule.id for schedule in schedules]
 
 
@@ -71,12 +71,12 @@ async def test_planning_changes_nothing(services: Services) -> None:
 
 async def test_applying_again_changes_nothing(services: Services, scene: Scene) -> None:
     await services.deployer.apply(declare(A, B))
-    before = await services.storage.upkeep.events(after=0, limit=100)
+    before = await services.storage.queries.events(after=0, limit=100)
 
     changes = await services.deployer.apply(declare(A, B))
 
     assert changes_nothing(changes)
-    assert await services.storage.upkeep.events(after=0, limit=100) == before
+    assert await services.storage.queries.events(after=0, limit=100) == before
 
 
 async def test_a_job_that_is_gone_is_disabled_and_keeps_its_history(services: Services, scene: Scene) -> None:
@@ -142,7 +142,7 @@ async def test_what_was_paused_when_it_left_is_paused_when_it_returns(services: 
 
     await services.deployer.apply(declare(A))
 
-    [schedule] = await services.storage.schedules.page()
+    [schedule] = await services.storage.definitions.page_schedules()
     assert schedule.paused_at is not None
 
 
@@ -156,7 +156,7 @@ async def test_only_how_it_was_when_it_left_for_the_last_time_counts(services: S
 
     await services.deployer.apply(declare(A))
 
-    [schedule] = await services.storage.schedules.page()
+    [schedule] = await services.storage.definitions.page_schedules()
     assert schedule.paused_at is None
 
 
@@ -282,7 +282,7 @@ async def test_a_gate_on_a_job_that_nobody_has_stored_changes_nothing(services: 
     with pytest.raises(NotFound, match="job 'b'"):
         await services.deployer.apply(Declared(jobs={A: gated, C: job()}))
 
-    assert await services.storage.jobs.page() == []
+    assert await services.storage.definitions.page_jobs() == []
 
 
 # -- workflows
@@ -315,7 +315,7 @@ async def test_a_workflow_gets_another_id_with_all_its_history(services: Service
     assert (await services.runs.record(execution)).job_id == "v"
     assert (await services.workflows.record("v")).version == 1
     assert not await services.workflows.exists("w")
-    assert await services.storage.workflows.paused_steps("v") == {"load"}
+    assert await services.storage.definitions.paused_steps("v") == {"load"}
     after = await services.schedules.record("v:default")
     assert (after.uid, after.revision.spec.workflow_id, after.revision.spec.seed) == (before.uid, "v", "w:default")
     assert changes_nothing(await services.deployer.plan(declare_flow("v", renames={W: V})))

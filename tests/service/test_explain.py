@@ -15,7 +15,7 @@ from foliot.domain.workflow.execution import Execution, StepRecord
 from foliot.domain.workflow.progress import StepState
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.domain.workflow.start import Told
-from foliot.ports.executions import WorkflowVersion
+from foliot.ports.definitions import WorkflowVersion
 from foliot.ports.queries import AwaitedLimit, Blockers, ExecutionDetails
 from foliot.service import explanation as why
 from foliot.service.explain import Course, explain_alone

@@ -73,8 +73,8 @@ async def test_what_an_execution_is_given_says_what_all_its_steps_do(engine: Inl
     await engine.run_until_idle()
 
     storage = (await engine.app.open()).storage
-    [execution] = await storage.executions.active(workflow_id="whole")
-    version = (await storage.workflows.get([("whole", 1)]))[("whole", 1)]
+    [execution] = await storage.queries.active_executions(workflow_id="whole")
+    version = (await storage.definitions.get_workflows([("whole", 1)]))[("whole", 1)]
     spec = msgspec.json.decode(msgspec.json.encode(version.spec), type=WorkflowSpec)
     jobs = msgspec.json.decode(msgspec.json.encode(execution.jobs), type=dict[JobId, JobSpec])
 

@@ -127,7 +127,7 @@ async def jittered(scene: Scene) -> None:
         await scene.finish(*[succeeded(claim) for claim in await scene.claim()])
     await scene.fire_after(30 * SECOND)
     await scene.fire_after(30 * SECOND)
-    assert (await scene.storage.schedules.ledgers())[0].planned
+    assert (await scene.storage.queries.ledgers())[0].planned
 
 
 async def missed_jittered(scene: Scene) -> None:
@@ -164,7 +164,7 @@ async def full(scene: Scene) -> None:
 
 async def deleted(scene: Scene) -> None:
     await jittered(scene)
-    await scene.storage.schedules.delete([(await scene.stored()).id], at=scene.now)
+    await scene.storage.definitions.delete_schedules([(await scene.stored()).id], at=scene.now)
 
 
 async def resumed(scene: Scene) -> None:
@@ -181,10 +181,10 @@ async def renamed(scene: Scene) -> None:
     for name in ("digest", "summary"):
         await work(scene, 2)
         await scene.fire_after(MINUTE)
-        [old] = await scene.storage.schedules.page()
-        await scene.storage.jobs.rename({old.revision.spec.target: JobId(name)}, at=scene.now)
+        [old] = await scene.storage.definitions.page_schedules()
+        await scene.storage.definitions.rename_jobs({old.revision.spec.target: JobId(name)}, at=scene.now)
     await work(scene, 2)
-    assert [schedule.id for schedule in await scene.storage.schedules.page()] == ["summary:often"]
+    assert [schedule.id for schedule in await scene.storage.definitions.page_schedules()] == ["summary:often"]
 
 
 async def made_anew(scene: Scene) -> None:
@@ -532,14 +532,14 @@ async def test_a_run_that_cannot_be_read_is_named(stage: Stage) -> None:
 async def test_so_is_a_job_and_a_version_of_a_workflow(stage: Stage) -> None:
     storage = stage.scene.storage
     await stage.scene.job("etl")
-    await storage.workflows.put({"etl": a_workflow("extract")}, at=stage.scene.now)
+    await storage.definitions.put_workflows({"etl": a_workflow("extract")}, at=stage.scene.now)
     for table in ("jobs", "workflows"):
         assert stage.write(change("spec = '{oops'", table=table))
 
     with pytest.raises(RowUnreadable, match="the row of job 'etl' cannot be read"):
-        await storage.jobs.get([JobId("etl")])
+        await storage.definitions.get_jobs([JobId("etl")])
     with pytest.raises(RowUnreadable, match="the row of version 1 of workflow 'etl' cannot be read"):
-        await storage.workflows.page()
+        await storage.definitions.page_workflows()
 
 
 @pytest.mark.parametrize(

@@ -113,7 +113,7 @@ async def test_an_attempt_that_was_given_back_has_the_number_of_the_next_and_is_
     assert pieces == [(1, b"interrupted\n"), GIVEN_BACK, (1, b"again\n"), (2, b"third\n")]
     assert [(piece.attempt, piece.data) for piece in tail.pieces] == pieces
     assert [piece.token for piece in tail.pieces] == [first.token, first.token, second.token, third.token]
-    run, attempts = await scene.run(first.run_id), await scene.storage.runs.attempts(first.run_id)
+    run, attempts = await scene.run(first.run_id), await scene.storage.queries.attempts(first.run_id)
     assert (await services.logs.summary(run, attempts, None)).given_back == 1
 
 

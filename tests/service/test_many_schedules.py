@@ -14,7 +14,7 @@ from foliot.testing.conformance.storage.scene import Scene
 
 @pytest.fixture
 async def schedules(services: Services, scene: Scene) -> ScheduleService:
-    await scene.storage.jobs.put([(REPORT, a_job_spec())])
+    await scene.storage.definitions.put_jobs([(REPORT, a_job_spec())])
     return services.schedules
 
 
@@ -28,7 +28,7 @@ async def test_every_name_is_checked_although_the_specification_is_shared(
     with pytest.raises(InvalidSchedule, match="'no name' is not a usable name"):
         await schedules.put(named(every(60), "a", "b", "no name"))
 
-    assert await scene.storage.schedules.page() == []
+    assert await scene.storage.definitions.page_schedules() == []
 
 
 async def test_a_wrong_specification_is_told_of_the_first_that_has_it(schedules: ScheduleService) -> None:

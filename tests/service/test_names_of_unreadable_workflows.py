@@ -139,7 +139,7 @@ async def test_the_name_of_its_step_is_taken(
     with pytest.raises(InvalidWorkflow, match=of_it):
         await services.workflows.put({second[0]: flow(second[1], command="false")})
 
-    [job] = (await services.storage.jobs.get([JobId("etl.a.b")])).values()
+    [job] = (await services.storage.definitions.get_jobs([JobId("etl.a.b")])).values()
     assert job.spec.spec["command"] == "true"
 
 
@@ -196,7 +196,7 @@ async def test_a_job_that_cannot_be_read_and_may_be_anyones_is_not_overwritten(
         await services.workflows.put({"etl": flow("mine")})
 
     with pytest.raises(RowUnreadable):
-        await services.storage.jobs.get([JobId("etl.mine")])
+        await services.storage.definitions.get_jobs([JobId("etl.mine")])
 
 
 async def test_nor_is_it_where_the_workflow_can_be_read_or_is_new(services: Services, spoil: Spoil) -> None:
@@ -221,7 +221,7 @@ async def test_a_step_that_is_known_to_be_one_is_mended(
 
     await services.workflows.put({"etl": flow("extract", command="false")})
 
-    [job] = (await services.storage.jobs.get([JobId("etl.extract")])).values()
+    [job] = (await services.storage.definitions.get_jobs([JobId("etl.extract")])).values()
     assert job.spec.spec["command"] == "false"
 
 
@@ -236,7 +236,7 @@ async def test_one_row_among_many_is_found_by_halves(services: Services, spoil: 
 
     async def get(names: Collection[JobId]) -> dict[JobId, Job]:
         asked.append(len(names))
-        return await services.storage.jobs.get(names)
+        return await services.storage.definitions.get_jobs(names)
 
     found = await found_with_errors(get, wanted)
 

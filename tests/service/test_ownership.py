@@ -36,7 +36,7 @@ async def test_all_that_is_owned_elsewhere_is_named_at_once(owned: Services) -> 
     assert 'job "a" is defined in the configuration file' in refused.value.message
     assert 'job "b" is defined in the configuration file' in refused.value.message
     assert "configuration file" in refused.value.hint
-    assert set(await owned.storage.jobs.get([A, B, JobId("c")])) == {A, B}
+    assert set(await owned.storage.definitions.get_jobs([A, B, JobId("c")])) == {A, B}
 
 
 async def test_the_owner_changes_what_it_owns(owned: Services) -> None:
@@ -70,21 +70,21 @@ async def test_a_job_that_somebody_owns_is_deleted_only_by_force(owned: Services
         await owned.jobs.delete(A)
     await owned.jobs.delete(A, force=True)
 
-    assert await owned.storage.schedules.get([DAILY]) == {}
+    assert await owned.storage.definitions.get_schedules([DAILY]) == {}
     with pytest.raises(NotFound, match='Did you mean "b"'):
         await owned.jobs.delete("bb")
 
 
 @pytest.mark.parametrize("source", ["workflow", "foliot"])
 async def test_what_foliot_keeps_itself_is_deleted_by_no_force(services: Services, source: str) -> None:
-    await services.storage.jobs.put([(A, a_spec(source))])
+    await services.storage.definitions.put_jobs([(A, a_spec(source))])
 
     for force in (False, True):
         with pytest.raises(OwnedElsewhere) as refused:
             await services.jobs.delete(A, force=force)
         assert "--force" not in refused.value.hint
 
-    assert set(await services.storage.jobs.get([A])) == {A}
+    assert set(await services.storage.definitions.get_jobs([A])) == {A}
 
 
 @pytest.mark.proves("R4-26")

@@ -79,7 +79,7 @@ async def test_what_is_neither_true_nor_false_is_refused_and_nothing_is_stored(a
         with pytest.raises(InvalidSchedule, match="paused must be true or false"):
             await app.schedules.upsert("s", **HOURLY, paused=paused)
 
-        assert await (await app.open()).storage.schedules.page() == []
+        assert await (await app.open()).storage.definitions.page_schedules() == []
 
 
 @pytest.mark.parametrize("name", ["paused", "enabled"])

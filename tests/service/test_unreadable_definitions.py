@@ -114,7 +114,7 @@ async def test_a_schedule_is_shown_whatever_is_left_of_those_before_it(services:
     for _ in range(3):
         await services.schedules.upsert("again", job_id=A, interval=60)
         spoil("schedules", "again")
-        await services.storage.schedules.delete([ScheduleId("again")])
+        await services.storage.definitions.delete_schedules([ScheduleId("again")])
 
     await services.schedules.upsert("again", job_id=A, interval=90)
 

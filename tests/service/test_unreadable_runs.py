@@ -11,7 +11,7 @@ from foliot.domain.instant import DAY, Instant
 from foliot.domain.run.lease import CancelAnswer
 from foliot.domain.run.mark import MarkAnswer
 from foliot.errors import RowUnreadable
-from foliot.ports.runs import RunFilter
+from foliot.ports.queries import RunFilter
 from foliot.ports.storage import Storage
 from foliot.service.commands.runs import RunRequest
 from foliot.service.queries.documents import as_json
@@ -58,7 +58,7 @@ async def test_it_is_not_repeated_and_whoever_asks_is_told_what_to_do(
         await services.runs.retry(run_id)
 
     assert refused.value.hint.endswith(f"Or start another one with: foliot trigger {REPORT}")
-    assert len(await services.storage.runs.page(RunFilter())) == 1
+    assert len(await services.storage.queries.page_runs(RunFilter())) == 1
 
 
 async def test_no_success_stands_for_one_that_is_over(services: Services, scene: Scene, spoil: Spoil) -> None:
@@ -68,7 +68,7 @@ async def test_no_success_stands_for_one_that_is_over(services: Services, scene:
     with pytest.raises(RowUnreadable):
         await services.runs.mark(run_id)
 
-    assert len(await services.storage.runs.page(RunFilter())) == 1
+    assert len(await services.storage.queries.page_runs(RunFilter())) == 1
 
 
 async def test_one_that_waits_is_marked_or_cancelled(services: Services, scene: Scene, spoil: Spoil) -> None:

@@ -110,7 +110,7 @@ async def test_a_job_is_deleted_although_a_workflow_cannot_be_read(
     with caplog.at_level(logging.WARNING):
         await services.jobs.delete("job", force=True)
 
-    assert JobId("job") not in {job.id for job in await services.storage.jobs.page()}
+    assert JobId("job") not in {job.id for job in await services.storage.definitions.page_jobs()}
     assert [record.message for record in caplog.records] == ["workflow_unreadable"]
 
 
@@ -134,8 +134,8 @@ async def test_it_is_deleted_by_force_alone_with_the_jobs_of_its_steps(services:
     await services.workflows.delete("a", force=True)
 
     assert await versions(services) == {}
-    assert [job.id for job in await services.storage.jobs.page()] == ["job"]
-    assert await services.storage.schedules.page() == []
+    assert [job.id for job in await services.storage.definitions.page_jobs()] == ["job"]
+    assert await services.storage.definitions.page_schedules() == []
 
 
 async def test_one_is_deleted_although_a_former_version_of_it_cannot_be_read(services: Services, spoil: Spoil) -> None:

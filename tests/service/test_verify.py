@@ -263,7 +263,7 @@ async def test_a_schedule_that_is_paused_deleted_or_over_may_sleep(scene: Scene)
     await scene.schedule(every(60, end_at=later(START, MINUTE)), schedule_id="over")
     await work(scene, 1)
     await scene.pause(paused=True, schedule_id=ScheduleId("paused"))
-    await scene.storage.schedules.delete([ScheduleId("deleted")], at=scene.now)
+    await scene.storage.definitions.delete_schedules([ScheduleId("deleted")], at=scene.now)
 
     found = [found async for found in verify(scene.storage, BEGINNING)]
 
@@ -313,7 +313,7 @@ async def test_a_job_that_leads_a_workflow_for_a_while_keeps_two_numbers_of_runs
     job = await scene.job()
     await scene.schedule(every(60))
     await work(scene, 3)
-    await scene.storage.jobs.put([(job.id, replace(job.spec, leads="after:report"))], at=scene.now)
+    await scene.storage.definitions.put_jobs([(job.id, replace(job.spec, leads="after:report"))], at=scene.now)
     await work(scene, 4)
 
     pruned = await scene.prune(retention(runs_per_job=3))

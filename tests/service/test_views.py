@@ -118,7 +118,7 @@ async def test_attempts_are_seen_one_by_one(scene: Scene) -> None:
     scene.clock.advance(SECOND)
     await scene.finish(to_retry(claim))
 
-    [view] = [view_attempt(record) for record in await scene.storage.runs.attempts(claim.run_id)]
+    [view] = [view_attempt(record) for record in await scene.storage.queries.attempts(claim.run_id)]
 
     assert (view.attempt, view.status, view.reason, view.duration) == (1, "failed", "exit_code", 1.0)
     assert (view.started_at, view.exit_code, view.error_message) == (AT_START, 1, "exit code 1")

@@ -59,8 +59,8 @@ async def open_another(tmp_path: Path, clock: VirtualClock) -> AsyncIterator[Ope
 
 async def stored(services: Services) -> tuple[int | None, dict[str, str]]:
     """The newest version of the workflow, and its schedules."""
-    found = await services.storage.workflows.get([("etl", None)])
-    schedules = await services.storage.schedules.page(job_id=ETL)
+    found = await services.storage.definitions.get_workflows([("etl", None)])
+    schedules = await services.storage.definitions.page_schedules(job_id=ETL)
     version = found["etl", None].version if found else None
     return version, {schedule.id: schedule.revision.spec.expr for schedule in schedules}
 
@@ -89,11 +89,11 @@ async def test_deploying_again_changes_and_removes_what_the_triggers_say(app: Fo
 
 async def test_deploying_the_same_again_changes_nothing(app: Foliot, services: Services) -> None:
     await app.workflows.deploy(document("0 3 * * *"))
-    events = await services.storage.upkeep.events(after=0, limit=100)
+    events = await services.storage.queries.events(after=0, limit=100)
 
     await app.workflows.deploy(document("0 3 * * *"))
 
-    assert await services.storage.upkeep.events(after=0, limit=100) == events
+    assert await services.storage.queries.events(after=0, limit=100) == events
 
 
 async def test_what_is_paused_stays_paused_and_what_people_added_stays(app: Foliot, services: Services) -> None:
@@ -128,7 +128,7 @@ async def test_a_crash_leaves_a_workflow_with_its_schedules_or_neither(
         await doomed.workflows.deploy(document("0 4 * * *", steps=more))
 
     assert await stored(services) == expected
-    versions = [job.spec.spec["version"] for job in (await services.storage.jobs.get([ETL])).values()]
+    versions = [job.spec.spec["version"] for job in (await services.storage.definitions.get_jobs([ETL])).values()]
     assert versions == [(await stored(services))[0]]
     again = await app.workflows.deploy(document("0 4 * * *", steps=more))
     assert await stored(services) == (again.version, {"etl:at4": "0 4 * * *"}) == (2, {"etl:at4": "0 4 * * *"})
@@ -151,7 +151,7 @@ async def test_one_thing_that_is_wrong_keeps_everything_from_being_stored(
         await app.workflows.deploy({**document("0 3 * * *"), **keys})
 
     assert await stored(services) == (None, {})
-    assert await services.storage.jobs.get([ETL, JobId("etl.extract")]) == {}
+    assert await services.storage.definitions.get_jobs([ETL, JobId("etl.extract")]) == {}
 
 
 async def test_a_job_that_was_probably_meant_is_named(app: Foliot, services: Services) -> None:
@@ -240,7 +240,7 @@ async def test_a_deleted_workflow_is_gone_with_its_schedules_and_can_be_started_
 
     assert await stored(services) == (None, {})
     assert await services.workflows.records() == []
-    assert [job.id for job in await services.storage.jobs.page()] == ["foliot.launch"]
+    assert [job.id for job in await services.storage.definitions.page_jobs()] == ["foliot.launch"]
     assert not await app.launcher.start("etl", None, None, AT_START, "key")
     for call in (app.workflows.start("etl"), app.workflows.document("etl"), app.workflows.delete("etl")):
         with pytest.raises(NotFound, match="workflow 'etl' does not exist"):

@@ -28,7 +28,7 @@ async def register(services: Services, **workflows: WorkflowSpec) -> None:
 
 
 async def command_of(services: Services, name: str) -> object:
-    found = await services.storage.jobs.get([JobId(name)])
+    found = await services.storage.definitions.get_jobs([JobId(name)])
     return found[JobId(name)].spec.spec["command"]
 
 
@@ -45,7 +45,7 @@ async def test_a_step_does_not_become_that_of_another_workflow(
         await register(services, **second)
 
     assert [problem.hint for problem in refused.value.problems] == ["Give one of them another name."]
-    assert len(await services.storage.workflows.page()) == 1
+    assert len(await services.storage.definitions.page_workflows()) == 1
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ async def test_nor_do_two_that_are_registered_at_once_share_a_name(
     with pytest.raises(InvalidWorkflow, match="has the name of"):
         await register(services, **both)
 
-    assert await services.storage.workflows.page() == []
+    assert await services.storage.definitions.page_workflows() == []
 
 
 async def test_a_question_has_a_name_as_well(services: Services) -> None:
@@ -101,7 +101,7 @@ async def test_names_that_only_begin_alike_are_no_twins(services: Services) -> N
 
     await register(services, a=flow("b", "c.d", "c.f"))
 
-    assert {version.version for version in await services.storage.workflows.page()} == {1, 2}
+    assert {version.version for version in await services.storage.definitions.page_workflows()} == {1, 2}
 
 
 async def test_a_step_that_names_the_job_of_another_step_bears_no_name(services: Services) -> None:
@@ -109,12 +109,12 @@ async def test_a_step_that_names_the_job_of_another_step_bears_no_name(services:
 
     await register(services, a_b=WorkflowSpec(steps=(Step(name="c", job=JobId("a.b.c")),)))
 
-    assert len(await services.storage.workflows.page()) == 2
+    assert len(await services.storage.definitions.page_workflows()) == 2
 
 
 async def test_what_two_bear_already_can_be_changed_and_taken_away(services: Services) -> None:
     """A database from before they were refused."""
-    await services.storage.workflows.put({"a": flow("b.c"), "a.b": flow("c")})
+    await services.storage.definitions.put_workflows({"a": flow("b.c"), "a.b": flow("c")})
 
     await register(services, a_b=flow("c", command="other"))
     await register(services, a_b=flow("renamed"))

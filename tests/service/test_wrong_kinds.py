@@ -144,7 +144,7 @@ async def test_to_pause_is_true_or_false(app: Foliot, paused: Any) -> None:
 
     assert (await app.schedules.get("s")).paused
     services = await app.open()
-    assert await services.storage.workflows.paused_steps("etl") == set()
+    assert await services.storage.definitions.paused_steps("etl") == set()
 
 
 @pytest.mark.parametrize("manual", ["no", 1, []])
@@ -164,7 +164,7 @@ async def test_an_option_that_is_none_is_not_given(app: Foliot) -> None:
     run_id = await app.enqueue("report", **NOT_GIVEN)
 
     run = await (await app.open()).runs.record(run_id)
-    assert (run.priority, await (await app.open()).storage.runs.overrides(run.id)) == (7, None)
+    assert (run.priority, await (await app.open()).storage.queries.overrides(run.id)) == (7, None)
 
 
 async def test_a_job_whose_options_are_none_is_as_it_would_be_without(tmp_path: Path) -> None:

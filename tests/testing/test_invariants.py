@@ -15,7 +15,7 @@ from foliot.domain.instant import HOUR, LATEST, MINUTE, SECOND, Instant, later
 from foliot.domain.run.run import Run, Status
 from foliot.domain.schedule.schedule import Catchup, Overlap, ScheduleSpec
 from foliot.domain.schedule.tick import PlannedTick, TickOutcome, TickReason, TickRecord
-from foliot.ports.schedules import Ledger
+from foliot.ports.queries import ScheduleLedger
 from foliot.testing.builders import every, failed, retention, succeeded, to_retry
 from foliot.testing.clock import START, VirtualClock
 from foliot.testing.conformance.storage.passages import begun, opened, settle, the_end
@@ -232,7 +232,7 @@ async def test_two_leases_with_one_token_and_two_runs_of_one_schedule_are_found(
 async def test_an_end_that_no_event_tells_is_found(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     claim = await scene.start()
     await scene.finish(succeeded(claim))
-    page = scene.storage.runs.page
+    page = scene.storage.queries.page_runs
 
     async def page_of_failures(*args: Any) -> list[Run]:
         return [run._replace(status=Status.FAILED) for run in await page(*args)]
@@ -352,5 +352,5 @@ async def passages_of(scene: Scene) -> list[Passage]:
 
 
 def with_ledger(book: Book, **changes: Any) -> Book:
-    ledger: Ledger = book.ledger._replace(**changes)
+    ledger: ScheduleLedger = book.ledger._replace(**changes)
     return book._replace(ledger=ledger)

@@ -59,14 +59,14 @@ async def complaints_of(work: Callable[[], Awaitable[object]]) -> list[BaseExcep
 async def test_planted_trouble_is_retrieved(trouble: BaseException) -> None:
     storage = troubled(trouble)
 
-    assert await complaints_of(lambda: storage.runs.get([RunId("x")])) == []
+    assert await complaints_of(lambda: storage.queries.get_runs([RunId("x")])) == []
 
 
 async def test_trouble_that_nobody_planted_is_told() -> None:
     unforeseen = RuntimeError("nobody planted this")
     storage = troubled(unforeseen)
 
-    assert await complaints_of(lambda: storage.runs.get([RunId("x")])) == [unforeseen]
+    assert await complaints_of(lambda: storage.queries.get_runs([RunId("x")])) == [unforeseen]
 
 
 async def test_so_is_what_planted_trouble_leads_to() -> None:
@@ -74,7 +74,7 @@ async def test_so_is_what_planted_trouble_leads_to() -> None:
 
     async def mishandle() -> None:
         try:
-            await storage.runs.get([RunId("x")])
+            await storage.queries.get_runs([RunId("x")])
         except Hiccup:
             raise consequence from None
 

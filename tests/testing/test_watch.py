@@ -61,7 +61,7 @@ ETL_SPEC = WorkflowSpec(
 async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
     clock = VirtualClock()
     storage = await SqliteStorage.open(tmp_path / "foliot.db", clock=clock, synchronous="NORMAL")
-    await storage.workflows.put({ETL: ETL_SPEC})
+    await storage.definitions.put_workflows({ETL: ETL_SPEC})
     yield Scene(storage, clock)
     await storage.close()
 

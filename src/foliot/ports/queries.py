@@ -10,20 +10,77 @@ instead of the value. `job` and `workflow` raise `RowUnreadable` if the definiti
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
+from foliot.domain.events import Event
 from foliot.domain.gate.decision import Decision
-from foliot.domain.ids import JobId, RunId, ScheduleId
+from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid, Token
 from foliot.domain.instant import Instant
 from foliot.domain.job.job import Job
 from foliot.domain.run.lease import WorkerState
+from foliot.domain.run.logs import LogChunk
 from foliot.domain.run.reference import RunReference
-from foliot.domain.run.run import AttemptRecord, Run
-from foliot.domain.schedule.schedule import Revision, Schedule
+from foliot.domain.run.run import AttemptRecord, Run, Status
+from foliot.domain.schedule.schedule import Pause, Revision, Schedule
+from foliot.domain.schedule.tick import PlannedTick, TickRecord
 from foliot.domain.workflow.execution import Execution, StepRecord
+from foliot.domain.workflow.facts import StepOutput
+from foliot.domain.workflow.progress import StepState
 from foliot.domain.workflow.start import Told
 from foliot.errors import RowUnreadable
-from foliot.ports.executions import WorkflowVersion
-from foliot.ports.runs import Depth, RunFilter
-from foliot.ports.schedules import TickSight
+from foliot.ports.definitions import WorkflowVersion
+
+
+class RunFilter(NamedTuple):
+    """Which runs to list. None means: any. Newest first; `before` continues a listing after its last id."""
+
+    job_id: JobId | None = None
+    schedule_id: ScheduleId | None = None
+    status: Status | None = None
+    before: RunId | None = None
+    limit: int = 100
+    root_id: RunId | None = None
+    """Runs of this tree, at any depth."""
+
+
+class Depth(NamedTuple):
+    """How many runs are not over, by state, each counted up to a limit."""
+
+    running: int
+    """Cancelling ones included."""
+    queued: int
+    scheduled: int
+
+
+class LedgerRow(NamedTuple):
+    """A row of the ledger as it is shown."""
+
+    record: TickRecord
+    key: str | None
+    """The idempotency key of the tick; a range has none."""
+    decided_at: Instant
+    """When the row was written."""
+    error: RowUnreadable | None = None
+    """Why the row cannot be read; the other fields have what could be read."""
+
+
+class ScheduleLedger(NamedTuple):
+    """A schedule with all that `verify` needs to recompute its ticks."""
+
+    schedule: Schedule
+    deleted_at: Instant | None
+    revisions: Sequence[Revision]
+    pauses: Sequence[Pause]
+    planned: Sequence[PlannedTick]
+
+
+class LogSummary(NamedTuple):
+    """How the log of a run begins and ends."""
+
+    starts: Sequence[Token]
+    """The starts of the run that printed anything, in order."""
+    first: LogChunk | None
+    """The first chunk of the start that was asked about."""
+    last: LogChunk | None
+    """The last chunk of all."""
 
 
 class Matches(NamedTuple):
@@ -107,7 +164,7 @@ class ScheduleDetails(NamedTuple):
     error: RowUnreadable | None
     """Why its row, or a revision of it, cannot be read; then there are no revisions."""
     revisions: Sequence[Revision]
-    ticks: Sequence[TickSight]
+    ticks: Sequence[LedgerRow]
     """The newest rows of its ledger, newest first."""
     runs: Mapping[RunId, Run]
     """The runs of these ticks."""
@@ -214,3 +271,85 @@ class Queries(Protocol):
         ...
 
     async def overview(self, limits: OverviewLimits) -> OverviewDetails: ...
+
+    # -- runs by id, and lists that commands and `verify` read in pages
+    # A run that cannot be read is returned with its error (`Run.unreadable`) and does not affect the others.
+
+    async def get_runs(self, run_ids: Collection[RunId]) -> dict[RunId, Run]: ...
+
+    async def page_runs(self, only: RunFilter) -> list[Run]: ...
+
+    async def overrides(self, run_id: RunId) -> bytes | None:
+        """The options that were given for this run alone, as JSON. Raises `RowUnreadable` if they cannot be read."""
+        ...
+
+    async def attempts(self, run_id: RunId) -> list[AttemptRecord]:
+        """Every finished attempt, in order, the last one included. The status of an unreadable one says so."""
+        ...
+
+    async def get_executions(self, run_ids: Collection[RunId]) -> dict[RunId, Execution]:
+        """Those of the executions that exist. An unreadable one has its error, and the rest of its row."""
+        ...
+
+    async def active_executions(
+        self, *, workflow_id: str | None = None, after: RunId | None = None, limit: int = 100
+    ) -> list[Execution]:
+        """Executions that are not over, oldest first, those after `after`; as from `get_executions`."""
+        ...
+
+    async def step_states(self, run_id: RunId, steps: Collection[str] | None = None) -> dict[str, StepState]:
+        """The states of the named steps, or of all."""
+        ...
+
+    async def step_outputs(self, run_id: RunId, steps: Collection[str]) -> dict[str, StepOutput]:
+        """The outputs of the runs of the named steps."""
+        ...
+
+    # -- the ledger
+
+    async def ticks(self, uid: ScheduleUid, *, after: Instant, until: Instant, limit: int) -> list[TickRecord]:
+        """Ledger rows that touch (after, until], in order: a range that began before `after` and goes on is the first.
+
+        The row that begins at `after` is not among them: to read on, give the first moment of the last row.
+        """
+        ...
+
+    async def tick_keys(
+        self, uid: ScheduleUid, *, after: Instant, until: Instant, limit: int
+    ) -> list[tuple[Instant, str]]:
+        """The idempotency keys of single moments in (after, until], in order."""
+        ...
+
+    async def shared_runs(self, uid: ScheduleUid, *, after: Instant) -> list[RunId]:
+        """The runs that more than one ledger row names, of those that begin after `after`."""
+        ...
+
+    async def ledgers(
+        self, *, after: ScheduleUid | None = None, limit: int = 100, ids: Collection[ScheduleId] | None = None
+    ) -> list[ScheduleLedger]:
+        """Schedules by uid with revisions, pauses and planned ticks, deleted ones included."""
+        ...
+
+    # -- logs and events
+
+    async def read_log(
+        self, run_id: RunId, *, after: tuple[Token, int] | None = None, limit: int = 1_000
+    ) -> list[LogChunk]:
+        """Chunks of all attempts in order, those after (token, seq)."""
+        ...
+
+    async def tail_log(self, run_id: RunId, *, limit: int) -> list[LogChunk]:
+        """The last chunks, in order."""
+        ...
+
+    async def log_summary(self, run_id: RunId, token: Token | None) -> LogSummary:
+        """The ends of a run's log, and its starts, in one read. `token` is the start that is asked about."""
+        ...
+
+    async def logs_kept_from(self) -> Instant | None:
+        """Retention has removed chunks of ended runs from before this moment. None: none has been removed by age."""
+        ...
+
+    async def events(self, *, after: int, limit: int) -> list[Event]:
+        """Events in order of their numbers; one that commits late is never skipped."""
+        ...

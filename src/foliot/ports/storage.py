@@ -10,55 +10,44 @@ SQLite); the simulator gives it. A bad item never fails its batch: it comes back
 import asyncio
 from typing import Protocol
 
+from foliot.ports.admission import Admission
 from foliot.ports.clock import Clock
-from foliot.ports.executions import ExecutionStore, WorkflowStore
-from foliot.ports.jobs import JobStore
-from foliot.ports.logs import LogStore
+from foliot.ports.definitions import Definitions
+from foliot.ports.ledger import Ledger
+from foliot.ports.orders import Orders
 from foliot.ports.queries import Queries
-from foliot.ports.runs import RunStore
-from foliot.ports.schedules import ScheduleStore
 from foliot.ports.topic import Topic
 from foliot.ports.trees import TreeStore
 from foliot.ports.upkeep import Upkeep
 from foliot.ports.work import Work
-from foliot.ports.workers import WorkerStore
 
 
 class Storage(Protocol):
-    """A database, open. The verbs are grouped by what they are about."""
+    """An open database. Its verbs are grouped by who uses them."""
 
     @property
-    def jobs(self) -> JobStore: ...
-
-    @property
-    def schedules(self) -> ScheduleStore: ...
-
-    @property
-    def runs(self) -> RunStore: ...
-
-    @property
-    def workflows(self) -> WorkflowStore: ...
-
-    @property
-    def executions(self) -> ExecutionStore: ...
-
-    @property
-    def trees(self) -> TreeStore: ...
+    def ledger(self) -> Ledger: ...
 
     @property
     def work(self) -> Work: ...
 
     @property
-    def workers(self) -> WorkerStore: ...
+    def trees(self) -> TreeStore: ...
 
     @property
-    def logs(self) -> LogStore: ...
+    def admission(self) -> Admission: ...
 
     @property
-    def upkeep(self) -> Upkeep: ...
+    def orders(self) -> Orders: ...
+
+    @property
+    def definitions(self) -> Definitions: ...
 
     @property
     def queries(self) -> Queries: ...
+
+    @property
+    def upkeep(self) -> Upkeep: ...
 
     @property
     def clock(self) -> Clock:

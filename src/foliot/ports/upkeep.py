@@ -2,8 +2,8 @@
 
 from typing import NamedTuple, Protocol
 
-from foliot.domain.events import Event
 from foliot.domain.instant import Instant, Millis
+from foliot.domain.run.lease import ExpiredLease
 
 
 class Retention(NamedTuple):
@@ -65,6 +65,12 @@ class Upkeep(Protocol):
         not write any more. StorageGone: what is written is not where others look."""
         ...
 
-    async def events(self, *, after: int, limit: int) -> list[Event]:
-        """Events in order of their numbers; one that commits late is never skipped."""
+    # -- expired workers
+
+    async def expired_leases(self, limit: int, *, at: Instant | None = None) -> list[ExpiredLease]:
+        """Leases of workers that have expired. An expired worker can neither renew nor claim."""
+        ...
+
+    async def remove_expired_workers(self, *, at: Instant | None = None) -> int:
+        """Delete expired workers that hold no lease any more."""
         ...

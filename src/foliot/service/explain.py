@@ -18,7 +18,7 @@ from foliot.domain.workflow.graph import graph_of
 from foliot.domain.workflow.plan import Plan, step_as_job
 from foliot.domain.workflow.spec import Edge, Step
 from foliot.errors import NotFound, RowUnreadable
-from foliot.ports.executions import WorkflowVersion
+from foliot.ports.definitions import WorkflowVersion
 from foliot.ports.queries import Blockers, ExecutionDetails, RunDetails
 from foliot.service.explanation import (
     Blocked,

@@ -8,7 +8,7 @@ from foliot.domain.ids import JobId
 from foliot.domain.job.job import Job
 from foliot.domain.schedule.schedule import Schedule
 from foliot.errors import InvalidInput, RowUnreadable, shown
-from foliot.ports.executions import WorkflowVersion
+from foliot.ports.definitions import WorkflowVersion
 from foliot.ports.storage import Storage
 
 log = logging.getLogger(__name__)
@@ -78,7 +78,7 @@ async def page_with_errors(
 
 async def page_of_jobs(storage: Storage, after: JobId | None, limit: int) -> list[Job | RowUnreadable]:
     """Jobs by id, with an error in the place of each that cannot be read."""
-    return await page_with_errors(storage.jobs.page, job_id_of, after, limit)
+    return await page_with_errors(storage.definitions.page_jobs, job_id_of, after, limit)
 
 
 def job_id_of(job: Job | RowUnreadable) -> JobId:
@@ -92,20 +92,21 @@ def stored_jobs(storage: Storage) -> AsyncIterator[Job]:
 
 async def known_jobs(storage: Storage, job_ids: Collection[JobId]) -> dict[JobId, Job]:
     """Those of the named jobs that can be read. Who puts another one in the place of one that cannot mends it."""
-    found: dict[JobId, Job | RowUnreadable] = await found_with_errors(storage.jobs.get, list(job_ids))
+    found: dict[JobId, Job | RowUnreadable] = await found_with_errors(storage.definitions.get_jobs, list(job_ids))
     return _readable(found)
 
 
 def stored_schedules(storage: Storage, job_id: JobId | None = None) -> AsyncIterator[Schedule]:
     """All schedules, or those of a job."""
     return each_of(
-        lambda after: storage.schedules.page(job_id=job_id, after=after, limit=PAGE), lambda schedule: schedule.id
+        lambda after: storage.definitions.page_schedules(job_id=job_id, after=after, limit=PAGE),
+        lambda schedule: schedule.id,
     )
 
 
 async def page_of_workflows(storage: Storage, after: str | None, limit: int) -> list[WorkflowVersion | RowUnreadable]:
     """The newest version of each workflow, by id, with an error in the place of each that cannot be read."""
-    return await page_with_errors(storage.workflows.page, workflow_id_of, after, limit)
+    return await page_with_errors(storage.definitions.page_workflows, workflow_id_of, after, limit)
 
 
 def workflow_id_of(version: WorkflowVersion | RowUnreadable) -> str:
@@ -133,7 +134,7 @@ async def versions_with_errors(
     storage: Storage, wanted: Collection[tuple[str, int | None]]
 ) -> dict[tuple[str, int | None], WorkflowVersion | RowUnreadable]:
     """Those of the versions that exist, with an error in the place of each that cannot be read."""
-    return await found_with_errors(storage.workflows.get, list(wanted))
+    return await found_with_errors(storage.definitions.get_workflows, list(wanted))
 
 
 async def found_with_errors(

@@ -43,7 +43,7 @@ class References:
             raise InvalidInput(f"run {run.id} is a step of execution {run.parent_id}", hint="Name the execution.")
         if details is not None:
             return details.execution
-        jobs = await self._storage.jobs.get([run.job_id])
+        jobs = await self._storage.definitions.get_jobs([run.job_id])
         if run.job_id in jobs and jobs[run.job_id].spec.kind == GRAPH:
             raise FoliotError(f"execution {run.id} has not begun: {run.status}", hint=f"Look at: foliot show {run.id}")
         raise InvalidInput(
@@ -65,7 +65,7 @@ class References:
     async def _no_newest(self, job_id: JobId | None) -> FoliotError:
         if job_id is None:
             return FoliotError("there is no run", hint="Start one with: foliot trigger JOB")
-        if not await self._storage.jobs.get([job_id]):
+        if not await self._storage.definitions.get_jobs([job_id]):
             return await self.no_job(job_id)
         return FoliotError(f"job {job_id!a} has no run", hint=f"Start one with: foliot trigger {job_id}")
 
@@ -77,7 +77,7 @@ class References:
 
     async def no_workflow(self, workflow_id: str) -> NotFound:
         known = [workflow_id_of(one) for one in await page_of_workflows(self._storage, None, SUGGESTIONS)]
-        is_job = bool(await self._storage.jobs.get([JobId(workflow_id)]))
+        is_job = bool(await self._storage.definitions.get_jobs([JobId(workflow_id)]))
         hint = f"It is a job: foliot show {workflow_id}" if is_job else "List workflows with: foliot workflows"
         return NotFound("workflow", workflow_id, hint=suggest(workflow_id, known, otherwise=hint))
 

@@ -10,7 +10,7 @@ from foliot.domain.instant import SECOND, Millis
 from foliot.domain.run.run import BEGUN, Run
 from foliot.errors import InvalidInput, NotFound, WaitTimeout, shown
 from foliot.ports.clock import Clock
-from foliot.ports.runs import RunFilter
+from foliot.ports.queries import RunFilter
 from foliot.ports.storage import Storage
 
 LOOK_EVERY: Final = Millis(250)
@@ -28,7 +28,7 @@ class RunWaiter:
     async def is_running(self, job_id: JobId) -> bool:
         """Return whether a worker is running the job. A run that waits for its turn or its next attempt is not."""
         for status in BEGUN:
-            if await self._storage.runs.page(RunFilter(job_id=job_id, status=status, limit=1)):
+            if await self._storage.queries.page_runs(RunFilter(job_id=job_id, status=status, limit=1)):
                 return True
         return False
 
@@ -37,7 +37,9 @@ class RunWaiter:
 
         Runs that start meanwhile are not waited for. A run that is retried ends with its last attempt.
         """
-        pages = [await self._storage.runs.page(RunFilter(job_id=job_id, status=one, limit=_MOST)) for one in BEGUN]
+        pages = [
+            await self._storage.queries.page_runs(RunFilter(job_id=job_id, status=one, limit=_MOST)) for one in BEGUN
+        ]
         return await self.ended(*sorted(run.id for page in pages for run in page), timeout=timeout)
 
     # `asyncio.timeout` around the call would cancel it in the middle of a read from the storage.
@@ -45,7 +47,7 @@ class RunWaiter:
         """Return the runs when all of them have ended. Raise WaitTimeout if that takes longer."""
         longest, begun = _longest(timeout), self._clock.elapsed()
         while True:
-            found = await self._storage.runs.get(run_ids)
+            found = await self._storage.queries.get_runs(run_ids)
             gone = [run_id for run_id in run_ids if run_id not in found]
             if gone:
                 raise NotFound("run", gone[0])

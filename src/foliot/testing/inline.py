@@ -160,7 +160,7 @@ class InlineEngine:
 
     async def _keep_time(self) -> bool:
         """Fire what is due. False: nothing is."""
-        wake_at = await self._storage.schedules.next_wake()
+        wake_at = await self._storage.ledger.next_wake()
         if wake_at is None or wake_at > self.clock.now():
             return False
         await self._timekeeping.scheduler.round()
@@ -169,9 +169,9 @@ class InlineEngine:
     async def _release(self) -> None:
         """Queue runs whose moment has come, and remember when the next one is due."""
         self._storage.signal(Topic.LATER).clear()
-        released = await self._storage.runs.release_due(_BATCH)
+        released = await self._storage.admission.release_due(_BATCH)
         while released.count == _BATCH:
-            released = await self._storage.runs.release_due(_BATCH)
+            released = await self._storage.admission.release_due(_BATCH)
         self._next_due = released.next_due_at
 
     async def _rounds(self) -> bool:
@@ -204,7 +204,7 @@ class InlineEngine:
         alarm = self.clock.next_alarm
         rung = None if alarm is None else later(now, alarm)
         gate = later(now, LOOK_AGAIN) if self._timekeeping.gates.is_waiting else None
-        moments = (await self._storage.schedules.next_wake(), self._next_due, rung, gate)
+        moments = (await self._storage.ledger.next_wake(), self._next_due, rung, gate)
         known = [moment for moment in moments if moment is not None]
         return max(min(known), now) if known else None
 

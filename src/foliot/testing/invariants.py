@@ -19,8 +19,7 @@ from foliot.domain.schedule.tick import REASONS, TickOutcome, TickRecord
 from foliot.domain.schedule.tick_run import SCHEDULE_TRIGGER
 from foliot.domain.schedule.timetable import Timetable
 from foliot.domain.workflow.execution import Execution, StepRecord
-from foliot.ports.runs import RunFilter
-from foliot.ports.schedules import Ledger
+from foliot.ports.queries import RunFilter, ScheduleLedger
 from foliot.ports.storage import Storage
 
 PAGE = 1_000
@@ -35,7 +34,7 @@ It knows nothing of revisions, pauses, or `start_at` and `end_at`, and shares no
 class Book(NamedTuple):
     """One schedule's ledger with its rows."""
 
-    ledger: Ledger
+    ledger: ScheduleLedger
     ticks: Sequence[TickRecord]
 
     @property
@@ -81,15 +80,15 @@ async def check_ledger_slowly(storage: Storage, oracle: Oracle) -> list[str]:
 
 async def read_books(storage: Storage) -> AsyncIterator[Book]:
     after = None
-    while page := await storage.schedules.ledgers(after=after, limit=PAGE):
+    while page := await storage.queries.ledgers(after=after, limit=PAGE):
         for ledger in page:
             yield Book(ledger, [tick async for tick in read_ticks(storage, ledger)])
         after = page[-1].schedule.uid
 
 
-async def read_ticks(storage: Storage, ledger: Ledger) -> AsyncIterator[TickRecord]:
+async def read_ticks(storage: Storage, ledger: ScheduleLedger) -> AsyncIterator[TickRecord]:
     after = Instant(-1)
-    while page := await storage.schedules.ticks(ledger.schedule.uid, after=after, until=LATEST, limit=PAGE):
+    while page := await storage.queries.ticks(ledger.schedule.uid, after=after, until=LATEST, limit=PAGE):
         for tick in page:
             yield tick
         after = page[-1].scheduled_for
@@ -97,9 +96,9 @@ async def read_ticks(storage: Storage, ledger: Ledger) -> AsyncIterator[TickReco
 
 async def read_passages(storage: Storage) -> AsyncIterator[Passage]:
     before: RunId | None = None
-    while page := await storage.runs.page(RunFilter(before=before, limit=PAGE)):
+    while page := await storage.queries.page_runs(RunFilter(before=before, limit=PAGE)):
         for run in page:
-            yield Passage(run, await storage.runs.attempts(run.id))
+            yield Passage(run, await storage.queries.attempts(run.id))
         before = page[-1].id
 
 
@@ -207,13 +206,13 @@ def check_overlap(books: Sequence[Book], runs: Iterable[Run]) -> Iterator[str]:
 
 async def check_executions(storage: Storage, runs: dict[RunId, Run], *, is_pruned: bool) -> list[str]:
     """Every step is where it must be, every end is told once, and nothing waits for a note that will not come."""
-    executions = await storage.executions.get(list(runs))
+    executions = await storage.queries.get_executions(list(runs))
     unsettled = await storage.trees.unsettled(len(executions) + 1, notes_per_tree=len(runs) + 1, at=LATEST)
     noted = {note.run_id for one in unsettled.trees for note in one.notes.items}
     told = Counter([RunId(item[0]) async for item in read_items(storage, EventKind.EXECUTIONS_ENDED)])
     faults: list[str] = []
     for run_id, execution in executions.items():
-        steps = await storage.executions.steps(run_id)
+        steps = await storage.trees.steps(run_id)
         faults += check_steps(runs[run_id], execution, steps, noted)
         expected = int(runs[run_id].status.is_terminal)
         if told[run_id] != expected and not (is_pruned and not told[run_id]):
@@ -254,7 +253,7 @@ async def read_endings(storage: Storage) -> AsyncIterator[tuple[RunId, str]]:
 
 async def read_items(storage: Storage, kind: EventKind) -> AsyncIterator[list[Any]]:
     after = 0
-    while page := await storage.upkeep.events(after=after, limit=PAGE):
+    while page := await storage.queries.events(after=after, limit=PAGE):
         for event in page:
             for item in event.items if event.kind is kind else ():
                 yield item

@@ -38,7 +38,7 @@ def test_it_says_that_it_carries_no_ids(queue: StorageQueue) -> None:
 async def test_a_run_that_nobody_announced_sets_the_signal(queue: StorageQueue, storage: Storage) -> None:
     queue.signal.clear()
 
-    await storage.runs.create([a_run(due_at=0)])
+    await storage.orders.create([a_run(due_at=0)])
 
     async with asyncio.timeout(PATIENCE):
         await queue.signal.wait()
@@ -55,4 +55,4 @@ async def test_announcing_nothing_wakes_nobody(queue: StorageQueue) -> None:
 async def test_closing_it_leaves_the_storage_open(queue: StorageQueue, storage: Storage) -> None:
     await queue.close()
 
-    assert len(await storage.runs.create([a_run(due_at=0)])) == 1
+    assert len(await storage.orders.create([a_run(due_at=0)])) == 1

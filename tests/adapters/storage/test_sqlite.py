@@ -226,12 +226,12 @@ async def test_a_step_of_the_wall_clock_frees_no_live_lease(
 ) -> None:
     worker = a_worker()
     await storage.work.register(worker, LEASE)
-    await storage.runs.create([a_run(due_at=0)])
+    await storage.orders.create([a_run(due_at=0)])
     [claim] = (await storage.work.claim(worker.id, ["default"], 1)).claims
 
     clock.step(step)
 
-    assert await storage.workers.expired(10) == []
+    assert await storage.upkeep.expired_leases(10) == []
     renewal = await storage.work.renew(worker.id, [claim.token], LEASE)
     assert renewal is not None
 
@@ -240,13 +240,13 @@ async def test_a_step_of_the_wall_clock_frees_no_live_lease(
 async def test_a_clock_set_back_keeps_no_dead_lease(storage: Storage, clock: VirtualClock) -> None:
     worker = a_worker()
     await storage.work.register(worker, LEASE)
-    await storage.runs.create([a_run(due_at=0)])
+    await storage.orders.create([a_run(due_at=0)])
     [claim] = (await storage.work.claim(worker.id, ["default"], 1)).claims
 
     clock.step(-HOUR)
     clock.advance(LEASE + 1)
 
-    assert [expired.token for expired in await storage.workers.expired(10)] == [claim.token]
+    assert [expired.token for expired in await storage.upkeep.expired_leases(10)] == [claim.token]
     assert await storage.work.renew(worker.id, [claim.token], LEASE) is None
 
 
@@ -254,9 +254,9 @@ async def test_a_clock_set_back_keeps_no_dead_lease(storage: Storage, clock: Vir
 async def test_no_lease_survives_a_reboot(storage: Storage, clock: VirtualClock) -> None:
     worker = a_worker()
     await storage.work.register(worker, LEASE)
-    await storage.runs.create([a_run(due_at=0)])
+    await storage.orders.create([a_run(due_at=0)])
     [claim] = (await storage.work.claim(worker.id, ["default"], 1)).claims
 
     clock.reboot()
 
-    assert [expired.token for expired in await storage.workers.expired(10)] == [claim.token]
+    assert [expired.token for expired in await storage.upkeep.expired_leases(10)] == [claim.token]

@@ -23,7 +23,7 @@ async def graph_faults(stage: Stage, seed: int, tags: Mapping[str, str]) -> list
     for execution in [run for run in runs if run.job_id in scripts]:
         script, tag = scripts[execution.job_id], tags.get(execution.id, "")
         parts = [run for run in runs if run.parent_id == execution.id]
-        found = {step.name: step.state.result for step in await stage.storage.executions.steps(execution.id)}
+        found = {step.name: step.state.result for step in await stage.storage.trees.steps(execution.id)}
         faults += _wrong_table(execution, script, found)
         faults += _wrong_runs(execution, script, parts)
         faults += _mixed(execution, tag, parts)

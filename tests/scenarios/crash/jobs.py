@@ -99,9 +99,9 @@ def _add_dangers(app: Foliot, effects: Path) -> None:
         await app.enqueue("quick", dedupe_key=f"{key}-now")
         await app.runs.cancel(await app.enqueue("quick", dedupe_key=f"{key}-later", delay=3600))
         storage = (await app.open()).storage
-        await storage.schedules.pause([ScheduleId("victim")], paused=True)
-        await storage.schedules.delete([ScheduleId("victim")])
-        await storage.jobs.delete([JobId("victim")])
+        await storage.definitions.pause_schedules([ScheduleId("victim")], paused=True)
+        await storage.definitions.delete_schedules([ScheduleId("victim")])
+        await storage.definitions.delete_jobs([JobId("victim")])
 
 
 def _add_commands(app: Foliot, variables: dict[str, str]) -> None:

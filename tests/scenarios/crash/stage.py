@@ -12,7 +12,7 @@ from typing import Final
 from foliot.domain.ids import RunId
 from foliot.domain.run.run import Run
 from foliot.engine.scheduler.reaper import Reaper
-from foliot.ports.runs import RunFilter
+from foliot.ports.queries import RunFilter
 from foliot.ports.storage import Storage
 from foliot.service.commands.runs import RunRequest
 from foliot.service.services import Services
@@ -149,8 +149,8 @@ class Stage:
 
         async def is_free() -> bool:
             await reaper.round()
-            await self.storage.runs.release_due(1_000)
-            return not await self.storage.workers.all()
+            await self.storage.admission.release_due(1_000)
+            return not await self.storage.admission.workers()
 
         await self.until(is_free, "the leases have run out")
 
@@ -171,8 +171,8 @@ class Stage:
 
     async def quiet(self) -> None:
         """No schedule fires any more, and every run is over."""
-        schedules = await self.storage.schedules.page(limit=1_000)
-        await self.storage.schedules.pause([schedule.id for schedule in schedules], paused=True)
+        schedules = await self.storage.definitions.page_schedules(limit=1_000)
+        await self.storage.definitions.pause_schedules([schedule.id for schedule in schedules], paused=True)
         await self.until(self._is_quiet, "every run is over")
 
     async def over(self, run_ids: Collection[str]) -> list[Run]:
@@ -194,14 +194,14 @@ class Stage:
     # -- looking
 
     async def runs(self) -> list[Run]:
-        return await self.storage.runs.page(RunFilter(limit=100_000))
+        return await self.storage.queries.page_runs(RunFilter(limit=100_000))
 
     async def ticks(self) -> int:
         """How many rows the ledger has."""
         return sum([len(book.ticks) async for book in read_books(self.storage)])
 
     async def runs_of(self, run_ids: Collection[str]) -> list[Run]:
-        found = await self.storage.runs.get([RunId(run_id) for run_id in run_ids])
+        found = await self.storage.queries.get_runs([RunId(run_id) for run_id in run_ids])
         assert len(found) == len(run_ids)
         return list(found.values())
 
@@ -210,7 +210,7 @@ class Stage:
 
     async def printed(self, run_id: str) -> None:
         async def is_there() -> bool:
-            return bool(await self.storage.logs.read(RunId(run_id)))
+            return bool(await self.storage.queries.read_log(RunId(run_id)))
 
         await self.until(is_there, "what it printed is saved")
 

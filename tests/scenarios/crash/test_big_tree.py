@@ -25,7 +25,7 @@ from foliot.engine.coordinator.reader import TreeReader
 from foliot.engine.coordinator.settler import NOTES, Settler
 from foliot.engine.coordinator.starter import Starter
 from foliot.engine.loop import AT_ONCE
-from foliot.ports.runs import RunFilter
+from foliot.ports.queries import RunFilter
 from foliot.ports.trees import TreeStore, Unsettled
 from foliot.testing.builders import a_worker, succeeded
 from foliot.testing.invariants import check_endings, check_invariants, check_leases
@@ -112,7 +112,7 @@ async def put_jobs(stage: Stage, *, children: int, window: int) -> None:
     leaf = JobSpec(kind=KIND, options=Options(max_lost=100))
     spec = {"children": children, "window": window, "job": LEAF}
     many = JobSpec(kind=WindowKind.name, spec=spec, options=Options(queue=TREES_QUEUE))
-    await stage.storage.jobs.put([(LEAF, leaf), (MANY, many)])
+    await stage.storage.definitions.put_jobs([(LEAF, leaf), (MANY, many)])
 
 
 async def open_tree(stage: Stage) -> None:
@@ -191,7 +191,7 @@ def select(stage: Stage, statement: str) -> str:
 async def read_tree(stage: Stage, execution: RunId) -> AsyncIterator[Run]:
     """All runs of the execution but its own."""
     before: RunId | None = None
-    while page := await stage.storage.runs.page(RunFilter(root_id=execution, before=before, limit=PAGE)):
+    while page := await stage.storage.queries.page_runs(RunFilter(root_id=execution, before=before, limit=PAGE)):
         for run in page:
             yield run
         before = page[-1].id

@@ -49,7 +49,7 @@ class Dispatcher:
         return self._storage.signal(Topic.LATER)
 
     async def round(self) -> Millis | None:
-        released = await self._storage.runs.release_due(BATCH)
+        released = await self._storage.admission.release_due(BATCH)
         await self._sweep()
         if self._queue.carries_ids:
             await self._announce()
@@ -63,11 +63,13 @@ class Dispatcher:
         """Repeat admission now and then: places that a crash left unassigned are found again."""
         if self._clock.elapsed() - self._swept_at >= _SWEEP_EVERY:
             self._swept_at = self._clock.elapsed()
-            await self._storage.runs.admit(BATCH)
+            await self._storage.admission.admit(BATCH)
 
     async def _announce(self) -> None:
         slots = await self._live_slots()
-        heads = {queue: await self._storage.runs.ready(queue, ANNOUNCED_PER_SLOT * n) for queue, n in slots.items()}
+        heads = {
+            queue: await self._storage.admission.ready(queue, ANNOUNCED_PER_SLOT * n) for queue, n in slots.items()
+        }
         now = self._clock.elapsed()
         standing = {run_id for head in heads.values() for run_id in head}
         self._announced = {run_id: at for run_id, at in self._announced.items() if run_id in standing}
@@ -83,7 +85,7 @@ class Dispatcher:
 
     async def _live_slots(self) -> dict[str, int]:
         slots: dict[str, int] = {}
-        for state in await self._storage.workers.all():
+        for state in await self._storage.admission.workers():
             if state.is_alive:
                 for queue in set(state.worker.queues) - {TREES_QUEUE}:  # coordinators look for themselves
                     slots[queue] = slots.get(queue, 0) + state.worker.slots

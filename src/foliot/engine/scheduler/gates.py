@@ -53,7 +53,7 @@ class Gates:
         return self._next_look is not None
 
     async def round(self) -> Millis | None:
-        now, waiting = await self._storage.runs.gated(BATCH)
+        now, waiting = await self._storage.admission.gated(BATCH)
         answers = [await self._answer(run, now) for run in waiting]
         passed = [answer for answer in answers if isinstance(answer, Passed)]
         postponed = [answer for answer in answers if isinstance(answer, Postponed)]
@@ -61,7 +61,7 @@ class Gates:
         moments = [one.until for one in postponed] + [at for at in (self._next_look,) if at is not None and at > now]
         self._next_look = min(moments, default=None)
         if passed or postponed:
-            await self._storage.runs.pass_gates(passed, postponed)
+            await self._storage.admission.pass_gates(passed, postponed)
             _report(passed)
         return AT_ONCE if len(waiting) == BATCH and passed else self._every
 
@@ -80,7 +80,7 @@ class Gates:
             if cooling(gate, declined, run.planned):
                 return Passed(run.run_id, Decision(action=Action.SKIP, reason=Reason.COOLDOWN))
         since, until = await self._window(gate, run), now if gate.wait else run.planned
-        sights = await self._storage.runs.sights(gate.depends_on, after=since, until=until)
+        sights = await self._storage.admission.sights(gate.depends_on, after=since, until=until)
         if waits(gate, sights, run.planned, now):
             return Postponed(run.run_id, Instant(min(now + LOOK_AGAIN, run.planned + gate.wait)))
         goes_on = gate.window_kind is WindowKind.LAST_SUCCESS
@@ -93,17 +93,17 @@ class Gates:
     async def _last_success(self, run: Gated) -> Instant | None:
         """Up to when the last success of the job has looked; one that was not asked, when it ended."""
         successes = (Status.SUCCESS, Status.PARTIAL)
-        end = await self._storage.runs.latest_end(run.job_id, successes, until=run.planned)
+        end = await self._storage.admission.latest_end(run.job_id, successes, until=run.planned)
         if end is None:
             return None
-        found = await self._storage.runs.decisions([end.run_id])
+        found = await self._storage.admission.decisions([end.run_id])
         decision = _decision(found.get(end.run_id))
         return end.finished_at if decision is None or decision.until is None else decision.until
 
     async def _latest(
         self, job_id: JobId, statuses: Sequence[Status], until: Instant, because: Sequence[Reason] | None = None
     ) -> Instant | None:
-        end = await self._storage.runs.latest_end(job_id, statuses, reasons=because, until=until)
+        end = await self._storage.admission.latest_end(job_id, statuses, reasons=because, until=until)
         return None if end is None else end.finished_at
 
 

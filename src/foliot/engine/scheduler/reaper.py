@@ -34,10 +34,10 @@ class Reaper:
         self.wake = asyncio.Event()
 
     async def round(self) -> Millis | None:
-        leases = await self._storage.workers.expired(BATCH)
+        leases = await self._storage.upkeep.expired_leases(BATCH)
         if leases:
             await self._free(leases)
-        await self._storage.workers.remove_expired()
+        await self._storage.upkeep.remove_expired_workers()
         return AT_ONCE if len(leases) == BATCH else self._every
 
     async def _free(self, leases: Sequence[ExpiredLease]) -> None:

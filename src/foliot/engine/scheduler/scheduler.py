@@ -18,7 +18,7 @@ from foliot.domain.schedule.firing import DueSchedule, Firing, Launcher, RoundCo
 from foliot.domain.schedule.tick import TickOutcome, TickRecord
 from foliot.engine.loop import AT_ONCE
 from foliot.ports.clock import Clock
-from foliot.ports.schedules import DueBatch, Unreadable
+from foliot.ports.ledger import DueBatch, Unreadable
 from foliot.ports.storage import Storage
 from foliot.ports.topic import Topic
 
@@ -53,14 +53,14 @@ class Scheduler:
     async def round(self) -> Millis | None:
         started = self._clock.elapsed()
         wanted = BATCH + len(self._apart)
-        due = await self._storage.schedules.due(wanted)
+        due = await self._storage.ledger.due(wanted)
         self._set_apart(due.unreadable)
         if due.schedules and not await self._fire(due):
             # Others were faster, or the storage refuses these: either way nothing is gained by hurrying.
             return self._settings.tick
         if due.size == wanted:
             return AT_ONCE
-        next_wake = await self._storage.schedules.next_wake(besides=self._apart)
+        next_wake = await self._storage.ledger.next_wake(besides=self._apart)
         if next_wake is None:
             return self._settings.tick
         now = due.now + self._clock.elapsed() - started
@@ -90,7 +90,7 @@ class Scheduler:
         return sum(await asyncio.gather(*saving))
 
     async def _save(self, schedules: Sequence[DueSchedule], firings: list[Firing]) -> int:
-        saved = await self._storage.schedules.settle(firings)
+        saved = await self._storage.ledger.commit_firings(firings)
         if log.isEnabledFor(logging.INFO):
             _report(schedules, firings, len(saved))
         return len(saved)

@@ -67,31 +67,31 @@ class DependencyService:
     async def _change(self, change: Callable[[Dependencies], Dependencies]) -> None:
         """Save changed edges with the workflows made of them. After a concurrent change, apply the change again."""
         while True:
-            known = (await self._storage.workflows.get([(EDGES, None)])).get((EDGES, None))
+            known = (await self._storage.definitions.get_workflows([(EDGES, None)])).get((EDGES, None))
             before = read_edges(None if known is None else known.spec)
             after = change(before)
-            stored = (await self._storage.workflows.put({EDGES: write_edges(after)}))[EDGES]
+            stored = (await self._storage.definitions.put_workflows({EDGES: write_edges(after)}))[EDGES]
             if stored.version <= (0 if known is None else known.version) + 1:
                 return await self._follow(led_workflows(before).keys(), led_workflows(after))
 
     async def _follow(self, former: Iterable[JobId], led: Mapping[JobId, WorkflowSpec]) -> None:
         """Attach each workflow to its root job, and detach it from former roots."""
-        versions = await self._storage.workflows.put({led_by(root): spec for root, spec in led.items()})
+        versions = await self._storage.definitions.put_workflows({led_by(root): spec for root, spec in led.items()})
         jobs: dict[JobId, JobSpec] = {}
         for name, (_, version, spec, _) in versions.items():
             jobs |= jobs_of(name, version, spec)
-        for job_id, job in (await self._storage.jobs.get({*former, *led})).items():
+        for job_id, job in (await self._storage.definitions.get_jobs({*former, *led})).items():
             jobs[job_id] = replace(job.spec, leads=led_by(job_id) if job_id in led else "")
-        await self._storage.jobs.put(list(jobs.items()))
+        await self._storage.definitions.put_jobs(list(jobs.items()))
 
     async def _edges(self) -> Dependencies:
-        known = (await self._storage.workflows.get([(EDGES, None)])).get((EDGES, None))
+        known = (await self._storage.definitions.get_workflows([(EDGES, None)])).get((EDGES, None))
         return read_edges(None if known is None else known.spec)
 
     async def _refuse_active(self, child: JobId, parent: JobId, edges: Dependencies) -> None:
         """Refuse while an execution with both jobs is open. A former root may have started one."""
         for root in _before(edges, parent):
-            active = await self._storage.executions.active(workflow_id=led_by(root))
+            active = await self._storage.queries.active_executions(workflow_id=led_by(root))
             for execution in active:
                 # An execution that cannot be read may contain both.
                 if execution.error is not None or {child, parent} <= execution.jobs.keys():
@@ -102,7 +102,7 @@ class DependencyService:
 
     async def _find(self, name: str) -> Job:
         """Return a job by its id, else by its display name."""
-        found = await self._storage.jobs.get([JobId(name)])
+        found = await self._storage.definitions.get_jobs([JobId(name)])
         if found:
             return found[JobId(name)]
         known: list[str] = []

@@ -20,7 +20,7 @@ from foliot.domain.job.job import JobSpec
 from foliot.domain.schedule.schedule import ScheduleSpec
 from foliot.domain.workflow.jobs import jobs_of_all
 from foliot.errors import InvalidInput, NotFound, OwnedElsewhere, RowUnreadable
-from foliot.ports.schedules import Ledger
+from foliot.ports.queries import ScheduleLedger
 from foliot.ports.storage import Storage
 from foliot.service.commands.jobs import JobService, check_job
 from foliot.service.commands.schedules import ScheduleService
@@ -81,7 +81,7 @@ class Deployer:
     async def _check_targets(self, schedules: Mapping[ScheduleId, ScheduleSpec], declared: Declared) -> None:
         ours = declared.jobs.keys() | declared.workflows.keys()
         wanted = {spec.job_id for spec in schedules.values() if spec.job_id is not None} - ours
-        missing = sorted(wanted - (await self._storage.jobs.get(wanted)).keys())
+        missing = sorted(wanted - (await self._storage.definitions.get_jobs(wanted)).keys())
         if missing:
             raise NotFound("job", missing[0], known=declared.jobs)
 
@@ -89,7 +89,7 @@ class Deployer:
         """Refuse a gate on a job that is neither declared nor stored."""
         ours = declared.jobs.keys() | jobs_of_all(declared.workflows)
         wanted = {name for spec in jobs.values() if spec.gate is not None for name in spec.gate.depends_on} - ours
-        missing = sorted(wanted - (await self._storage.jobs.get(wanted)).keys()) if wanted else []
+        missing = sorted(wanted - (await self._storage.definitions.get_jobs(wanted)).keys()) if wanted else []
         if missing:
             raise NotFound("job", missing[0], known=declared.jobs)
 
@@ -97,12 +97,12 @@ class Deployer:
         gone = {change.id for change in changes.jobs if change.action is Action.REMOVED}
         wanted = {job_id: spec for job_id, spec in changes.jobs_to_put.items() if job_id not in gone}
         removed = {job_id: spec for job_id, spec in changes.jobs_to_put.items() if job_id in gone}
-        await self._storage.jobs.rename(changes.renames)
+        await self._storage.definitions.rename_jobs(changes.renames)
         await self._jobs.put(wanted, coming=jobs_of_all(changes.workflows_to_put))
         await self._workflows.put(changes.workflows_to_put)
         await self._schedules.put(changes.schedules_to_put)
         await self._pause_again([change.id for change in changes.schedules if change.action is Action.CREATED])
-        await self._storage.schedules.delete(changes.schedules_to_delete)
+        await self._storage.definitions.delete_schedules(changes.schedules_to_delete)
         await self._jobs.put(removed)
 
     async def _pause_again(self, created: Sequence[ScheduleId]) -> None:
@@ -115,16 +115,18 @@ class Deployer:
             gone = [ledger.schedule for ledger in known if ledger.deleted_at is not None]
             paused |= {schedule.id: schedule.paused_at is not None for schedule in gone}
             after = _uid(page[-1])
-        await self._storage.schedules.pause([name for name, was_paused in paused.items() if was_paused], paused=True)
+        await self._storage.definitions.pause_schedules(
+            [name for name, was_paused in paused.items() if was_paused], paused=True
+        )
 
     async def _ledgers(
         self, schedule_ids: Sequence[ScheduleId], after: ScheduleUid | None
-    ) -> list[Ledger | RowUnreadable]:
-        read = partial(self._storage.schedules.ledgers, ids=schedule_ids)
+    ) -> list[ScheduleLedger | RowUnreadable]:
+        read = partial(self._storage.queries.ledgers, ids=schedule_ids)
         return await page_with_errors(read, _uid, after, PAGE)
 
 
-def _uid(ledger: Ledger | RowUnreadable) -> ScheduleUid:
+def _uid(ledger: ScheduleLedger | RowUnreadable) -> ScheduleUid:
     return ScheduleUid(ledger.uid) if isinstance(ledger, RowUnreadable) else ledger.schedule.uid
 
 

@@ -48,10 +48,10 @@ class JobService:
         await self._check_gates(jobs, {*jobs, *coming})
         before = {job_id: job.spec for job_id, job in known.items()}
         kept = [(job_id, inherited(spec, before.get(job_id))) for job_id, spec in jobs.items()]
-        stored = await self._storage.jobs.put(kept)
+        stored = await self._storage.definitions.put_jobs(kept)
         watched = watched_by(jobs)
         if watched:
-            await self._storage.runs.watch(watched)
+            await self._storage.definitions.watch_jobs(watched)
         return stored
 
     async def _check_gates(self, jobs: Mapping[JobId, JobSpec], coming: Collection[JobId]) -> None:
@@ -64,7 +64,7 @@ class JobService:
         flag(paused, "paused", InvalidSchedule)
         job = await self.record(job_id)
         names = [schedule.id async for schedule in stored_schedules(self._storage, job.id)]
-        return [schedule.id for schedule in await self._storage.schedules.pause(names, paused=paused)]
+        return [schedule.id for schedule in await self._storage.definitions.pause_schedules(names, paused=paused)]
 
     async def resume(self, job_id: str) -> list[ScheduleId]:
         """Resume all schedules of a job and return their ids."""
@@ -87,7 +87,7 @@ class JobService:
             _check_deletion(job, force=force)
         await self.refuse_needed([JobId(job_id)])
         schedules = [schedule.id async for schedule in stored_schedules(self._storage, JobId(job_id))]
-        if not await self._storage.jobs.delete([JobId(job_id)]):
+        if not await self._storage.definitions.delete_jobs([JobId(job_id)]):
             raise await self.not_found(job_id)
         await self._dependencies.remove_jobs([JobId(job_id)])
         return schedules
@@ -125,7 +125,7 @@ class JobService:
 
     async def record(self, job_id: str) -> Job:
         """Return a job as it is stored."""
-        found = await self._storage.jobs.get([JobId(text(job_id, "job_id"))])
+        found = await self._storage.definitions.get_jobs([JobId(text(job_id, "job_id"))])
         if JobId(job_id) not in found:
             raise await self.not_found(job_id)
         return found[JobId(job_id)]
@@ -137,7 +137,7 @@ class JobService:
 
     async def refuse_missing(self, job_ids: Collection[JobId]) -> None:
         """Refuse job ids that are not stored."""
-        missing = sorted(set(job_ids) - (await self._storage.jobs.get(job_ids)).keys()) if job_ids else []
+        missing = sorted(set(job_ids) - (await self._storage.definitions.get_jobs(job_ids)).keys()) if job_ids else []
         if missing:
             raise await self.not_found(missing[0])
 

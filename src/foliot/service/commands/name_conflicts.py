@@ -8,7 +8,7 @@ from foliot.domain.workflow.checking import names_borne, possible_rivals
 from foliot.domain.workflow.jobs import PART_SOURCE
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.errors import RowUnreadable
-from foliot.ports.executions import WorkflowVersion
+from foliot.ports.definitions import WorkflowVersion
 from foliot.ports.storage import Storage
 from foliot.service.paging import found_with_errors, known_jobs, versions_with_errors
 
@@ -49,11 +49,11 @@ class NameConflicts:
 
     async def _unreadable_jobs(self, workflow_id: str, names: set[JobId]) -> dict[JobId, str]:
         """Return jobs that cannot be read and are not known to belong to the workflow."""
-        stored: dict[JobId, Job | RowUnreadable] = await found_with_errors(self._storage.jobs.get, [*names])
+        stored: dict[JobId, Job | RowUnreadable] = await found_with_errors(self._storage.definitions.get_jobs, [*names])
         unreadable = {name for name, job in stored.items() if isinstance(job, RowUnreadable)}
         if not unreadable:
             return {}
-        behind = await self._storage.workflows.behind(workflow_id)
+        behind = await self._storage.definitions.jobs_behind(workflow_id)
         return dict.fromkeys(unreadable - behind.jobs, "a job that cannot be read and may be anybody's")
 
     def _coming_beside(self, workflow_id: str, names: set[JobId]) -> dict[JobId, str]:

@@ -22,7 +22,8 @@ from foliot.domain.workflow.spec import PART_SOURCE
 from foliot.domain.workflow.template import has_template
 from foliot.errors import InvalidInput, InvalidRun, NotFound, RowUnreadable, shown
 from foliot.ports.clock import Clock
-from foliot.ports.runs import Created, RunFilter
+from foliot.ports.orders import Created
+from foliot.ports.queries import RunFilter
 from foliot.ports.storage import Storage
 from foliot.service.commands.jobs import JobService
 from foliot.service.paging import check_limit
@@ -86,7 +87,7 @@ class RunService:
         job = await self._jobs.record(job_id)
         _refuse_templates(job)
         runs = self._new_runs(job, request, payloads)
-        created = await self._storage.runs.create(runs)
+        created = await self._storage.orders.create(runs)
         for run, answer in zip(runs, created, strict=True):
             if answer.run_id == run.id and not answer.is_new:
                 raise InvalidRun(f"the run {run.id} could not be stored", hint="Use plain text in keys and payloads.")
@@ -100,7 +101,7 @@ class RunService:
         if not run.status.is_terminal:
             raise InvalidRun(f"run {run_id} is {run.status}, not over", hint=f"Cancel it with: foliot cancel {run_id}")
         job = await self._jobs.record(run.job_id)
-        overrides = await self._storage.runs.overrides(run.id)
+        overrides = await self._storage.queries.overrides(run.id)
         given = msgspec.json.decode(overrides or b"{}")
         now = self._clock.now()
         again = NewRun(
@@ -113,7 +114,7 @@ class RunService:
             trigger=retry_trigger(run.id),
             is_gated=job.spec.gate is not None,
         )
-        await self._storage.runs.create([again])
+        await self._storage.orders.create([again])
         return again.id
 
     async def mark(self, run_id: str) -> Marked:
@@ -124,7 +125,7 @@ class RunService:
         asked = (run := await self.record(run_id)).id
         if run.unreadable is not None and run.status.is_terminal:
             raise _not_repeatable(run, run.unreadable)
-        marked = (await self._storage.runs.mark({asked: RunId(self._ids.make(self._clock.now()))}))[asked]
+        marked = (await self._storage.orders.mark({asked: RunId(self._ids.make(self._clock.now()))}))[asked]
         if marked.answer is MarkAnswer.NOT_FOUND:
             raise NotFound("run", run_id)
         if marked.answer is MarkAnswer.RUNNING:
@@ -137,7 +138,7 @@ class RunService:
 
     async def cancel_many(self, run_ids: Collection[str]) -> dict[str, CancelAnswer]:
         """Cancel runs in one transaction and return an answer for each."""
-        answers = await self._storage.runs.cancel([RunId(run_id) for run_id in run_ids])
+        answers = await self._storage.orders.cancel([RunId(run_id) for run_id in run_ids])
         return {run_id: answers.get(RunId(run_id), CancelAnswer.NOT_FOUND) for run_id in run_ids}
 
     # `asyncio.timeout` around the call would cancel it in the middle of a read from the storage.
@@ -158,7 +159,7 @@ class RunService:
             status=None if status is None else parse_status(text(status, "status", InvalidInput)),
             limit=limit,
         )
-        return [view_run(run) for run in await self._storage.runs.page(only)]
+        return [view_run(run) for run in await self._storage.queries.page_runs(only)]
 
     async def attempts(self, run_id: str) -> list[AttemptView]:
         """Return every finished attempt of a run, in order."""
@@ -180,7 +181,7 @@ class RunService:
 
     async def record(self, run_id: str) -> Run:
         """Return a run as it is stored."""
-        found = await self._storage.runs.get([RunId(text(run_id, "run_id", InvalidInput))])
+        found = await self._storage.queries.get_runs([RunId(text(run_id, "run_id", InvalidInput))])
         if RunId(run_id) not in found:
             raise NotFound("run", run_id)
         return found[RunId(run_id)]
@@ -191,10 +192,10 @@ class RunService:
 
     async def records(self, only: RunFilter) -> list[Run]:
         """Return runs as they are stored, newest first."""
-        return await self._storage.runs.page(only)
+        return await self._storage.queries.page_runs(only)
 
     async def attempt_records(self, run_id: str) -> list[AttemptRecord]:
-        return await self._storage.runs.attempts((await self.record(run_id)).id)
+        return await self._storage.queries.attempts((await self.record(run_id)).id)
 
     def _new_runs(self, job: Job, request: RunRequest, payloads: Sequence[Any]) -> list[NewRun]:
         now = self._clock.now()

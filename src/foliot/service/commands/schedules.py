@@ -70,15 +70,15 @@ class ScheduleService:
         prepared = await self.prepare({chosen: read_schedule(fields)})
         if paused:
             with suppress(RowUnreadable):
-                await self._storage.schedules.pause([chosen], paused=True)
-        [schedule] = await self._storage.schedules.put(prepared)
+                await self._storage.definitions.pause_schedules([chosen], paused=True)
+        [schedule] = await self._storage.definitions.put_schedules(prepared)
         if paused is not None:
-            [schedule] = await self._storage.schedules.pause([chosen], paused=paused) or [schedule]
+            [schedule] = await self._storage.definitions.pause_schedules([chosen], paused=paused) or [schedule]
         return UpsertedSchedule(schedule.id, moment(schedule.next_run_at))
 
     async def put(self, schedules: Mapping[ScheduleId, ScheduleSpec]) -> list[Schedule]:
         """Create or change schedules, all or none."""
-        return await self._storage.schedules.put(await self.prepare(schedules))
+        return await self._storage.definitions.put_schedules(await self.prepare(schedules))
 
     async def declare(self, schedules: Mapping[ScheduleId, ScheduleSpec]) -> list[Schedule]:
         """Put the schedules that an application declares at every start.
@@ -91,7 +91,7 @@ class ScheduleService:
         _log_over(over, compared.known)
         await self._check_changes(compared)
         wanted = {name: spec for name, spec in compared.specs.items() if name in compared.known or name not in over}
-        return await self._storage.schedules.put(self._with_uids(wanted))
+        return await self._storage.definitions.put_schedules(self._with_uids(wanted))
 
     async def prepare(self, schedules: Mapping[ScheduleId, ScheduleSpec]) -> list[NewSchedule]:
         """Return schedules in the form that the storage takes. One invalid schedule refuses all."""
@@ -103,7 +103,7 @@ class ScheduleService:
     async def _compare(self, schedules: Mapping[ScheduleId, ScheduleSpec]) -> _Comparison:
         plain = memoize_by_spec(canonical, schedules.values())
         specs = {schedule_id: plain(spec, schedule_id) for schedule_id, spec in schedules.items()}
-        known = await self._storage.schedules.get(specs)
+        known = await self._storage.definitions.get_schedules(specs)
         changes = {
             schedule_id: spec
             for schedule_id, spec in specs.items()
@@ -151,7 +151,7 @@ class ScheduleService:
         """Pause or resume a schedule. Ticks of a paused schedule are recorded as skipped."""
         flag(paused, "paused", InvalidSchedule)
         name = ScheduleId(text(schedule_id, "schedule_id", InvalidInput))
-        if not await self._storage.schedules.pause([name], paused=paused):
+        if not await self._storage.definitions.pause_schedules([name], paused=paused):
             raise await self._not_found(schedule_id)
 
     async def resume(self, schedule_id: str) -> None:
@@ -160,7 +160,7 @@ class ScheduleService:
 
     async def pause_all(self, name: str, paused: bool = True) -> list[ScheduleId]:
         """Pause or resume all schedules of a job, or one schedule, given by name; return their ids."""
-        if await self._storage.jobs.get([JobId(name)]):
+        if await self._storage.definitions.get_jobs([JobId(name)]):
             schedules = await self._jobs.pause(name, paused)
             if not schedules:
                 raise FoliotError(f"job {name!a} has no schedule", hint="Only schedules can be paused.")
@@ -176,7 +176,7 @@ class ScheduleService:
         flag(force, "force", InvalidInput)
         schedule = await self.record(schedule_id)
         refuse_owned("schedule", schedule.id, schedule.revision.spec.source, force=force)
-        if not await self._storage.schedules.delete([schedule.id]):
+        if not await self._storage.definitions.delete_schedules([schedule.id]):
             raise await self._not_found(schedule_id)
 
     async def get(self, schedule_id: str) -> ScheduleView:
@@ -190,13 +190,15 @@ class ScheduleService:
 
     async def record(self, schedule_id: str) -> Schedule:
         """Return a schedule as it is stored."""
-        found = await self._storage.schedules.get([ScheduleId(text(schedule_id, "schedule_id", InvalidInput))])
+        found = await self._storage.definitions.get_schedules(
+            [ScheduleId(text(schedule_id, "schedule_id", InvalidInput))]
+        )
         if ScheduleId(schedule_id) not in found:
             raise await self._not_found(schedule_id)
         return found[ScheduleId(schedule_id)]
 
     async def _not_found(self, schedule_id: str) -> NotFound:
-        known = [schedule.id for schedule in await self._storage.schedules.page(limit=SUGGESTIONS)]
+        known = [schedule.id for schedule in await self._storage.definitions.page_schedules(limit=SUGGESTIONS)]
         return NotFound("schedule", schedule_id, known=known)
 
 

@@ -26,8 +26,7 @@ from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.domain.workflow.start import ExecutionStart, read_params
 from foliot.errors import InvalidInput, InvalidRun, InvalidSchedule, NotFound, RowUnreadable, suggest
 from foliot.ports.clock import Clock
-from foliot.ports.definitions import Deployment
-from foliot.ports.executions import WorkflowVersion
+from foliot.ports.definitions import Deployment, WorkflowVersion
 from foliot.ports.storage import Storage
 from foliot.service.commands.dependencies import DependencyService
 from foliot.service.commands.documents import Document, DocumentFormat
@@ -84,7 +83,7 @@ class WorkflowService:
     async def put(self, workflows: Mapping[str, WorkflowSpec]) -> dict[str, WorkflowVersion]:
         """Store workflows with the jobs of their steps, all or none. An equal workflow changes nothing."""
         await self.check(workflows)
-        return await self._storage.workflows.deploy(Deployment(workflows))
+        return await self._storage.definitions.deploy(Deployment(workflows))
 
     async def deploy(self, document: Document) -> DeployedWorkflow:
         """Store a workflow given as JSON as its newest version, with its schedules, all or nothing.
@@ -103,7 +102,7 @@ class WorkflowService:
         }
         gone = [name for name, one in stored.items() if _was_deployed(one) and name not in wanted]
         new = await self._schedules.prepare(wanted)
-        versions = await self._storage.workflows.deploy(Deployment({read.id: read.spec}, new, gone))
+        versions = await self._storage.definitions.deploy(Deployment({read.id: read.spec}, new, gone))
         return DeployedWorkflow(
             workflow_id=read.id, version=versions[read.id].version, schedules=[*wanted], warnings=[*read.warnings]
         )
@@ -128,10 +127,10 @@ class WorkflowService:
                 raise
         else:
             refuse_owned("workflow", workflow_id, newest.spec.source, force=force)
-        behind = await self._storage.workflows.behind(workflow_id)
+        behind = await self._storage.definitions.jobs_behind(workflow_id)
         await self._jobs.refuse_needed(behind.jobs)
         schedules = [schedule.id async for schedule in stored_schedules(self._storage, JobId(workflow_id))]
-        if not await self._storage.workflows.delete([workflow_id]):
+        if not await self._storage.definitions.delete_workflows([workflow_id]):
             raise NotFound("workflow", workflow_id)
         for name in sorted(behind.doubtful):
             log.warning("job_left_behind", extra={"job": name, "workflow": workflow_id, "reason": "unreadable"})
@@ -146,7 +145,7 @@ class WorkflowService:
         names = [known.name for known in version.spec.steps]
         if step not in names:
             raise NotFound("step", step, known=names)
-        await self._storage.workflows.pause_step(workflow_id, step, paused=paused)
+        await self._storage.definitions.pause_step(workflow_id, step, paused=paused)
 
     async def resume_step(self, workflow_id: str, step: str) -> None:
         """Make executions run a paused step again."""
@@ -166,7 +165,7 @@ class WorkflowService:
     async def jobs_named(self, names: Collection[JobId], besides: Collection[JobId] = ()) -> dict[JobId, JobSpec]:
         """Return the named jobs that exist; if one is missing, also other jobs, to suggest a similar name."""
         others = set(names).difference(besides)
-        found = await self._storage.jobs.get(others)
+        found = await self._storage.definitions.get_jobs(others)
         if others - found.keys():
             page = await page_of_jobs(self._storage, None, SUGGESTIONS)
             found = {job.id: job for job in page if not isinstance(job, RowUnreadable)} | found
@@ -176,7 +175,7 @@ class WorkflowService:
 
     async def _refuse_taken(self, workflow_id: str, schedules: Mapping[ScheduleId, ScheduleSpec]) -> None:
         """Refuse schedule ids that another job or workflow uses."""
-        for schedule_id, known in (await self._storage.schedules.get(schedules)).items():
+        for schedule_id, known in (await self._storage.definitions.get_schedules(schedules)).items():
             # A schedule without a readable target may be replaced.
             if known.revision.spec.target not in ("", workflow_id):
                 raise InvalidSchedule(
@@ -246,7 +245,7 @@ class WorkflowService:
         execution = await self.execution(execution_id)
         _refuse_unknown_steps(execution, [step])
         run_id = (await self._approvals(execution)).get(step)
-        if run_id is None or not await self._storage.runs.answer({run_id: ended}):
+        if run_id is None or not await self._storage.orders.answer({run_id: ended}):
             raise InvalidRun(f'step "{step}" does not wait for an answer', hint=f"Look at: foliot show {execution_id}")
 
     async def _approvals(self, execution: ExecutionView) -> dict[str, RunId]:
@@ -277,17 +276,19 @@ class WorkflowService:
     async def _kept(self, before: ExecutionView, start: ExecutionStart) -> dict[str, Kept]:
         """Return the outputs of steps that are not run again, as far as other steps use them."""
         spec, run_id = (await self.record(before.workflow_id, before.version)).spec, RunId(before.id)
-        states = await self._storage.executions.states(run_id)
+        states = await self._storage.queries.step_states(run_id)
         again = run_again(graph_of(spec.steps), states, start=start.steps, marked=start.marked)
         asked = asked_about(spec) - again
         if not asked:
             return {}
-        found = await self._storage.executions.outputs(run_id, asked)
-        stored = await self._storage.runs.get([facts.run_id for facts in found.values() if facts.run_id is not None])
+        found = await self._storage.queries.step_outputs(run_id, asked)
+        stored = await self._storage.queries.get_runs(
+            [facts.run_id for facts in found.values() if facts.run_id is not None]
+        )
         for run in stored.values():
             if run.unreadable is not None:
                 raise run.unreadable
-        return keep(before.id, found, kept_in(await self._storage.runs.overrides(run_id)), stored)
+        return keep(before.id, found, kept_in(await self._storage.queries.overrides(run_id)), stored)
 
     async def _begin(self, workflow_id: str, start: ExecutionStart, request: RunRequest) -> RunId:
         return await self._runs.enqueue(workflow_id, replace(request, extra={"start": msgspec.to_builtins(start)}))
@@ -317,7 +318,7 @@ class WorkflowService:
 
     async def is_execution(self, run_id: RunId) -> bool:
         """Return whether a run is an execution that has begun."""
-        return bool(await self._storage.executions.look([run_id]))
+        return bool(await self._storage.queries.get_executions([run_id]))
 
     async def own_schedules(self, workflow_id: str) -> dict[ScheduleId, ScheduleSpec]:
         """Return the schedules that were defined with a workflow, without those added by hand."""
@@ -325,12 +326,12 @@ class WorkflowService:
         return {name: spec for name, spec in found.items() if spec.source in (PART_SOURCE, FILE)}
 
     async def exists(self, workflow_id: str) -> bool:
-        return bool(await self._storage.workflows.get([(workflow_id, None)]))
+        return bool(await self._storage.definitions.get_workflows([(workflow_id, None)]))
 
     async def record(self, workflow_id: str, version: int | None = None) -> WorkflowVersion:
         """Return the newest version of a workflow, or the given one, as it is stored."""
         key = (text(workflow_id, "workflow_id", InvalidInput), version)
-        found = await self._storage.workflows.get([key])
+        found = await self._storage.definitions.get_workflows([key])
         if key not in found:
             raise await self._not_found(workflow_id, version)
         return found[key]
@@ -348,7 +349,7 @@ class WorkflowService:
             newest = (await self.record(workflow_id)).version
             return NotFound("workflow", f"{workflow_id} version {version}", hint=f"The newest version is {newest}.")
         known = [workflow_id_of(one) for one in await self.records(limit=SUGGESTIONS)]
-        is_job = bool(await self._storage.jobs.get([JobId(workflow_id)]))
+        is_job = bool(await self._storage.definitions.get_jobs([JobId(workflow_id)]))
         hint = f"It is a job: foliot show {workflow_id}" if is_job else "List workflows with: foliot workflows"
         return NotFound("workflow", workflow_id, hint=suggest(workflow_id, known, otherwise=hint))
 

@@ -108,7 +108,7 @@ class Logs:
                 break
             await self._clock.wait(asyncio.Event(), LOOK_EVERY)
             # The run first, its log after it: what was printed before the end is there when the end is seen.
-            found = await self._storage.runs.get([run.id])
+            found = await self._storage.queries.get_runs([run.id])
             if run.id not in found:
                 yield LogEnd(LogState.PRUNED)
                 return
@@ -125,8 +125,8 @@ class Logs:
     async def tail(self, run_id: str, pieces: int = 100) -> LogTail:
         """The last pieces of what the run printed so far."""
         run = await self._run(run_id)
-        chunks = await self._storage.logs.tail(run.id, limit=pieces)
-        numbers = _Numbers(await self._storage.runs.attempts(run.id))
+        chunks = await self._storage.queries.tail_log(run.id, limit=pieces)
+        numbers = _Numbers(await self._storage.queries.attempts(run.id))
         first = (chunks[0].token, chunks[0].seq - 1) if chunks else None
         views = [*_views(chunks, numbers, first)]
         last = views[-1].cursor if views else None
@@ -135,7 +135,7 @@ class Logs:
     async def summary(self, run: Run, attempts: Sequence[AttemptRecord], kept_from: Instant | None) -> LogDigest:
         """How the log of a run ends, given what else is known of the run: one read of the log."""
         token = attempts[-1].token if attempts else None
-        found = await self._storage.logs.summary(run.id, token)
+        found = await self._storage.queries.log_summary(run.id, token)
         known = {record.token for record in attempts}
         if run.status in BEGUN and run.token is not None:
             known.add(run.token)
@@ -153,7 +153,7 @@ class Logs:
         Raises one of `OutputUnavailable` where it is not all there.
         """
         run = await self._run(run_id)
-        record = _asked_for(run, await self._storage.runs.attempts(run.id), attempt)
+        record = _asked_for(run, await self._storage.queries.attempts(run.id), attempt)
         chunks = [] if record is None else await self._chunks(run.id, record.token)
         end = await self._judge(chunks, record)
         if end.state is not LogState.COMPLETE:
@@ -161,7 +161,7 @@ class Logs:
         return b"".join(chunk.data for chunk in chunks if chunk.stream == "stdout")
 
     async def _run(self, run_id: str) -> Run:
-        found = await self._storage.runs.get([RunId(run_id)])
+        found = await self._storage.queries.get_runs([RunId(run_id)])
         if RunId(run_id) not in found:
             raise NotFound("run", run_id)
         return found[RunId(run_id)]
@@ -170,22 +170,22 @@ class Logs:
         """How the log of the last attempt ends. A run that never began has nothing to tell."""
         if not run.status.is_terminal:
             return LogEnd(LogState.OPEN)
-        records = await self._storage.runs.attempts(run.id)
+        records = await self._storage.queries.attempts(run.id)
         if not records:
             return LogEnd(LogState.COMPLETE)
         token = records[-1].token
-        first = await self._storage.logs.read(run.id, after=(token, -1), limit=1)
-        last = await self._storage.logs.tail(run.id, limit=1)
+        first = await self._storage.queries.read_log(run.id, after=(token, -1), limit=1)
+        last = await self._storage.queries.tail_log(run.id, limit=1)
         return await self._judge([chunk for chunk in (*first, *last) if chunk.token == token], records[-1])
 
     async def _judge(self, chunks: Sequence[LogChunk], record: AttemptRecord | None) -> LogEnd:
-        return _judge(chunks, record, await self._storage.logs.kept_from())
+        return _judge(chunks, record, await self._storage.queries.logs_kept_from())
 
     async def _chunks(self, run_id: RunId, token: Token) -> list[LogChunk]:
         """All that one attempt printed."""
         chunks: list[LogChunk] = []
         seq = -1
-        while page := await self._storage.logs.read(run_id, after=(token, seq), limit=_PAGE):
+        while page := await self._storage.queries.read_log(run_id, after=(token, seq), limit=_PAGE):
             mine = [chunk for chunk in page if chunk.token == token]
             chunks += mine
             if len(mine) < _PAGE:
@@ -206,7 +206,7 @@ class Pieces:
 
     async def new(self, run: Run) -> AsyncIterator[LogView]:
         """`run` is the run as it was, shortly before."""
-        while chunks := await self._storage.logs.read(self._run_id, after=self._after, limit=_PAGE):
+        while chunks := await self._storage.queries.read_log(self._run_id, after=self._after, limit=_PAGE):
             await self._learn({chunk.token for chunk in chunks})
             for piece in _views(chunks, self._numbers, self._after):
                 yield self._passed(piece)
@@ -219,7 +219,7 @@ class Pieces:
         """Who has a later token has begun when all before were over: what is on record of those will not change."""
         if not tokens <= self._known:
             self._known |= tokens
-            self._numbers = _Numbers(await self._storage.runs.attempts(self._run_id))
+            self._numbers = _Numbers(await self._storage.queries.attempts(self._run_id))
 
     def _passed(self, piece: LogView) -> LogView:
         self._after = Token(piece.cursor[0]), piece.cursor[1]

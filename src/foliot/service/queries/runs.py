@@ -8,8 +8,7 @@ from foliot.domain.run.logs import LogState
 from foliot.domain.run.reference import RunById, read_reference
 from foliot.domain.run.run import Run, Status
 from foliot.errors import NotFound
-from foliot.ports.queries import Matches, RunDetails
-from foliot.ports.runs import RunFilter
+from foliot.ports.queries import Matches, RunDetails, RunFilter
 from foliot.ports.storage import Storage
 from foliot.service.explain import explain_run
 from foliot.service.explanation import ExecutionExplanation, RunExplanation

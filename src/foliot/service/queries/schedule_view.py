@@ -13,7 +13,7 @@ from foliot.domain.schedule.schedule import Revision, Schedule, ScheduleSpec, Sc
 from foliot.domain.schedule.tick import TickOutcome, TickReason
 from foliot.domain.schedule.timetable import Timetable
 from foliot.errors import InvalidInput
-from foliot.ports.schedules import TickSight
+from foliot.ports.queries import LedgerRow
 from foliot.service.queries.documents import moment
 from foliot.service.queries.run_view import changed_at
 
@@ -148,7 +148,7 @@ def _in_words(spec: ScheduleSpec, schedule_id: ScheduleId) -> str | None:
         return None
 
 
-def view_tick(schedule_id: ScheduleId, seen: TickSight, run: Run | None = None) -> TickView:
+def view_tick(schedule_id: ScheduleId, seen: LedgerRow, run: Run | None = None) -> TickView:
     tick, key, decided_at, error = seen
     return TickView(
         schedule_id=schedule_id,

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from foliot.domain.ids import RunId
 from foliot.ports.clock import Clock
-from foliot.ports.runs import RunFilter
+from foliot.ports.queries import RunFilter
 from foliot.ports.storage import Storage
 from foliot.service.queries.logs import LogView, Pieces
 from foliot.service.run_waiter import LOOK_EVERY
@@ -50,7 +50,7 @@ class StepLogs:
         # The runs first, their logs after them: what was printed before an end is there when the end is seen.
         is_over = await self._is_execution_over()
         await self._discover(is_over)
-        runs = await self._storage.runs.get(self._open)
+        runs = await self._storage.queries.get_runs(self._open)
         for run_id in sorted(self._open):
             step, pieces = self._open[run_id]
             if run_id in runs and runs[run_id].started_at is not None:
@@ -61,13 +61,13 @@ class StepLogs:
         self.is_over = is_over
 
     async def _is_execution_over(self) -> bool:
-        found = await self._storage.runs.get([self._execution_id])
+        found = await self._storage.queries.get_runs([self._execution_id])
         return self._execution_id not in found or found[self._execution_id].status.is_terminal
 
     async def _discover(self, is_last: bool) -> None:
         """Runs that were not there before: among the newest, or, when it is the last time, wherever they are."""
         only = RunFilter(root_id=self._execution_id, limit=self._page)
-        while page := await self._storage.runs.page(only):
+        while page := await self._storage.queries.page_runs(only):
             new = [run for run in page if run.id not in self._known]
             for run in new:
                 self._known.add(run.id)

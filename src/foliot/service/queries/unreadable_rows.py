@@ -11,7 +11,7 @@ from foliot.domain.instant import Instant
 from foliot.domain.run.run import Run, Status
 from foliot.domain.workflow.execution import Execution
 from foliot.errors import RowUnreadable
-from foliot.ports.runs import RunFilter
+from foliot.ports.queries import RunFilter
 from foliot.ports.storage import Storage
 from foliot.service.paging import PAGE, each_of, job_id_of, page_of_jobs, page_of_workflows, workflow_id_of
 
@@ -43,7 +43,8 @@ async def _workflows(storage: Storage) -> AsyncIterator[RowUnreadable]:
 
 async def _executions(storage: Storage) -> AsyncIterator[RowUnreadable]:
     executions = each_of(
-        lambda after: storage.executions.active(after=after, limit=_EXECUTIONS), lambda execution: execution.run_id
+        lambda after: storage.queries.active_executions(after=after, limit=_EXECUTIONS),
+        lambda execution: execution.run_id,
     )
     async for execution in executions:
         for error in await _trouble(storage, execution):
@@ -54,11 +55,11 @@ async def _trouble(storage: Storage, execution: Execution) -> Sequence[RowUnread
     """What keeps an execution from going on: its own row, that of its version, or one of its steps."""
     found = [] if execution.error is None else [execution.error]
     try:
-        await storage.workflows.get([(execution.workflow_id, execution.version)])
+        await storage.definitions.get_workflows([(execution.workflow_id, execution.version)])
     except RowUnreadable as error:
         found.append(error)
     try:
-        await storage.executions.states(execution.run_id)
+        await storage.queries.step_states(execution.run_id)
     except RowUnreadable as error:
         found.append(error)
     return found
@@ -79,5 +80,6 @@ async def _runs(storage: Storage, since: Instant) -> AsyncIterator[RowUnreadable
 
 def _newest_first(storage: Storage, only: RunFilter) -> AsyncIterator[Run]:
     return each_of(
-        lambda before: storage.runs.page(only if before is None else only._replace(before=before)), lambda run: run.id
+        lambda before: storage.queries.page_runs(only if before is None else only._replace(before=before)),
+        lambda run: run.id,
     )

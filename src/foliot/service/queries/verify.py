@@ -15,8 +15,7 @@ from foliot.domain.run.run import Run
 from foliot.domain.schedule.tick import TickRecord
 from foliot.domain.schedule.timetable import Timetable
 from foliot.errors import FoliotError, InvalidInput, RowUnreadable
-from foliot.ports.runs import RunFilter
-from foliot.ports.schedules import Ledger
+from foliot.ports.queries import RunFilter, ScheduleLedger
 from foliot.ports.storage import Storage
 from foliot.service.queries.unreadable_rows import unreadable_rows
 
@@ -80,7 +79,7 @@ async def verify_rows(storage: Storage, since: Instant) -> AsyncIterator[Report]
 class _Sight(NamedTuple):
     """A ledger as it was, shortly before `now`."""
 
-    ledger: Ledger
+    ledger: ScheduleLedger
     now: Instant
 
     @property
@@ -107,8 +106,8 @@ async def _page(storage: Storage, after: ScheduleUid | None, limit: int) -> Sequ
 
 
 async def _ledgers(storage: Storage, after: ScheduleUid | None, limit: int) -> list[_Sight]:
-    page = await storage.schedules.ledgers(after=after, limit=limit)
-    now = (await storage.schedules.due(0)).now
+    page = await storage.queries.ledgers(after=after, limit=limit)
+    now = (await storage.ledger.due(0)).now
     return [_Sight(ledger, now) for ledger in page]
 
 
@@ -147,7 +146,7 @@ async def _judge(storage: Storage, sight: _Sight, since: Instant) -> Judge:
     """One that has seen everything."""
     account = await _account(storage, sight, since)
     uid = account.schedule.uid
-    judge = Judge(account, await storage.schedules.shared_runs(uid, after=account.after))
+    judge = Judge(account, await storage.queries.shared_runs(uid, after=account.after))
     async for runs in _runs(storage, account):
         launched = [_launched(run) for run in runs]
         judge.see_runs(launched, await _rows_of(storage, uid, launched))
@@ -171,15 +170,15 @@ async def _account(storage: Storage, sight: _Sight, since: Instant) -> Account:
 async def _begun(storage: Storage, uid: ScheduleUid, moment: Instant) -> TickRecord | None:
     """The row that began by that moment and goes on behind it."""
     # Reading on from a moment leaves out the row that begins there, though it may be a range that goes on.
-    rows = await storage.schedules.ticks(uid, after=Instant(moment - 1), until=moment, limit=2)
-    rows += await storage.schedules.ticks(uid, after=moment, until=LATEST, limit=1)
+    rows = await storage.queries.ticks(uid, after=Instant(moment - 1), until=moment, limit=2)
+    rows += await storage.queries.ticks(uid, after=moment, until=LATEST, limit=1)
     return next((row for row in rows if row.scheduled_for <= moment < row.until), None)
 
 
 async def _pages(storage: Storage, uid: ScheduleUid, after: Instant) -> AsyncIterator[list[TickRecord]]:
     """The rows that begin behind `after`, each once, in order."""
     place = after
-    while page := await storage.schedules.ticks(uid, after=place, until=LATEST, limit=_ROWS):
+    while page := await storage.queries.ticks(uid, after=place, until=LATEST, limit=_ROWS):
         if ticks := [tick for tick in page if tick.scheduled_for > after]:
             yield ticks
         if len(page) < _ROWS:
@@ -189,21 +188,21 @@ async def _pages(storage: Storage, uid: ScheduleUid, after: Instant) -> AsyncIte
 
 async def _page_of(storage: Storage, uid: ScheduleUid, ticks: Sequence[TickRecord]) -> Page:
     first, last = ticks[0].scheduled_for, ticks[-1].scheduled_for
-    keys = await storage.schedules.tick_keys(uid, after=Instant(first - 1), until=last, limit=len(ticks))
+    keys = await storage.queries.tick_keys(uid, after=Instant(first - 1), until=last, limit=len(ticks))
     named = [tick.run_id for tick in ticks if tick.run_id is not None]
     runs: dict[RunId, Launched] = {}
     for start in range(0, len(named), _RUNS):
-        found = await storage.runs.get(named[start : start + _RUNS])
+        found = await storage.queries.get_runs(named[start : start + _RUNS])
         runs |= {run_id: _launched(run) for run_id, run in found.items()}
     return Page(ticks, dict(keys), runs)
 
 
-async def _has_older(storage: Storage, ledger: Ledger, since: Instant) -> bool:
+async def _has_older(storage: Storage, ledger: ScheduleLedger, since: Instant) -> bool:
     """Whether there is a row, not older than asked for, that ends before the ledger is said to begin."""
     begins = ledger.schedule.ledger_from
     if begins is None:
         return False
-    rows = await storage.schedules.ticks(ledger.schedule.uid, after=since, until=Instant(begins - 1), limit=1)
+    rows = await storage.queries.ticks(ledger.schedule.uid, after=since, until=Instant(begins - 1), limit=1)
     return any(row.until < begins for row in rows)
 
 
@@ -212,7 +211,7 @@ async def _runs(storage: Storage, account: Account) -> AsyncIterator[list[Run]]:
     oldest = account.after - max(revision.spec.early for revision in account.timetable.revisions)
     older = _OLDER
     only = RunFilter(schedule_id=account.schedule.id, limit=_RUNS)
-    while older > 0 and (page := await storage.runs.page(only)):
+    while older > 0 and (page := await storage.queries.page_runs(only)):
         yield _within(page, oldest, older)
         older -= sum(run.created_at < oldest for run in page)
         if len(page) < _RUNS:
@@ -240,7 +239,7 @@ async def _rows_of(storage: Storage, uid: ScheduleUid, runs: Collection[Launched
     rows: dict[Instant, TickRecord] = {}
     while moments:
         first, last = Instant(moments[0] - 1), moments[-1]
-        page = await storage.schedules.ticks(uid, after=first, until=last, limit=len(moments) + 1)
+        page = await storage.queries.ticks(uid, after=first, until=last, limit=len(moments) + 1)
         rows |= {row.scheduled_for: row for row in page}
         if len(page) <= len(moments):
             break

@@ -19,7 +19,7 @@ from foliot.domain.workflow.drawing import Drawing, drawing_of, edge_words
 from foliot.domain.workflow.spec import GRAPH, PART_SOURCE, Edge, Step
 from foliot.errors import InvalidInput, NotFound, RowUnreadable
 from foliot.ports.clock import Clock
-from foliot.ports.executions import WorkflowVersion
+from foliot.ports.definitions import WorkflowVersion
 from foliot.ports.queries import Matches, WorkflowDetails, WorkflowSummary
 from foliot.ports.storage import Storage
 from foliot.service.commands.documents import DocumentFormat
@@ -172,7 +172,7 @@ class WorkflowQueries:
         begun = (await self._queries.execution(run.id)).executions
         if begun:
             return [step.name for step in begun[0].steps]
-        jobs = await self._storage.jobs.get([run.job_id])
+        jobs = await self._storage.definitions.get_jobs([run.job_id])
         if run.job_id not in jobs or jobs[run.job_id].spec.kind != GRAPH:
             return None
         workflow = await self._queries.workflow(run.job_id)

@@ -88,7 +88,7 @@ class ExecutionWatch:
     # -- what is seen
 
     async def look(self) -> None:
-        executions = await self._storage.executions.get(list(self._open))
+        executions = await self._storage.queries.get_executions(list(self._open))
         for run_id in list(self._open):
             await self._look_at(executions[run_id], self._open[run_id])
             self._open[run_id] = executions[run_id]
@@ -103,7 +103,7 @@ class ExecutionWatch:
             raise Broken(f"D7 execution {now.run_id} began with {self._versions[now.run_id]}, and is one of {now}")
         if before is not None and now.state < before.state:
             raise Broken(f"D6 execution {now.run_id}: state {now.state} after {before.state}")
-        steps = {step.name: step for step in await self._storage.executions.steps(now.run_id)}
+        steps = {step.name: step for step in await self._storage.trees.steps(now.run_id)}
         parents = await self._parents_in(now)
         if steps.keys() != parents.keys():
             raise Broken(f"D7 execution {now.run_id}: the steps {sorted(steps)} of {sorted(parents)}")
@@ -146,7 +146,9 @@ class ExecutionWatch:
     async def _parents_in(self, execution: Execution) -> Parents:
         version = self._versions[execution.run_id]
         if version not in self._parents:
-            self._parents[version] = parents_in((await self._storage.workflows.get([version]))[version].spec)
+            self._parents[version] = parents_in(
+                (await self._storage.definitions.get_workflows([version]))[version].spec
+            )
         return self._parents[version]
 
 

@@ -61,7 +61,7 @@ class People:
             dedupe_for=chance.randrange(1, 300) * SECOND,
             is_gated=spec.gate is not None,
         )
-        [answer] = await self._storage.runs.create([run])
+        [answer] = await self._storage.orders.create([run])
         if key is None and not answer.is_new:
             raise Broken(f"R1-41 run {run.id} has no dedupe key and was not created")
 
@@ -69,13 +69,13 @@ class People:
         run_ids = self._watch.unfinished or self._watch.run_ids
         if run_ids:
             run_id = self._chance.choice(run_ids)
-            answers = await self._storage.runs.cancel([run_id])
+            answers = await self._storage.orders.cancel([run_id])
             self._note(f"{run_id} {answers[run_id]}")
 
     async def put_schedule(self) -> None:
         spec = draw_schedule(self._chance, self._clock.now(), self._catalogue)
         schedule_id = self._chance.choice(_SCHEDULES)
-        if schedule_id not in await self._storage.schedules.get([schedule_id]):
+        if schedule_id not in await self._storage.definitions.get_schedules([schedule_id]):
             await self._put(schedule_id, spec)
 
     async def edit_schedule(self) -> None:
@@ -91,31 +91,33 @@ class People:
             self._note(f"refused: {refused}")
             return
         self._note(f"{schedule_id} {spec.type} {spec.expr} {spec.overlap} {spec.catchup}")
-        await self._storage.schedules.put([NewSchedule(ScheduleUid(self._ids.make(now)), schedule_id, spec)])
+        await self._storage.definitions.put_schedules(
+            [NewSchedule(ScheduleUid(self._ids.make(now)), schedule_id, spec)]
+        )
 
     async def pause_or_resume(self) -> None:
         for schedule in await self._some_schedule():
-            await self._storage.schedules.pause([schedule.id], paused=schedule.paused_at is None)
+            await self._storage.definitions.pause_schedules([schedule.id], paused=schedule.paused_at is None)
 
     async def delete_schedule(self) -> None:
         for schedule in await self._some_schedule():
-            await self._storage.schedules.delete([schedule.id])
+            await self._storage.definitions.delete_schedules([schedule.id])
 
     async def edit_workflow(self) -> None:
         """A new version: executions that have begun go on with theirs."""
         workflow_id = self._chance.choice(list(self._catalogue.workflows))
         spec = redraw_workflow(self._chance, self._catalogue.workflows[workflow_id])
-        [known] = (await self._storage.workflows.put({workflow_id: spec})).values()
-        await self._storage.jobs.put(list(jobs_of(workflow_id, known.version, spec).items()))
+        [known] = (await self._storage.definitions.put_workflows({workflow_id: spec})).values()
+        await self._storage.definitions.put_jobs(list(jobs_of(workflow_id, known.version, spec).items()))
         self._note(f"{workflow_id} version {known.version}")
 
     async def pause_or_resume_step(self) -> None:
         workflow_id = self._chance.choice(list(self._catalogue.workflows))
         step = self._chance.choice(self._catalogue.workflows[workflow_id].steps).name
-        paused = step not in await self._storage.workflows.paused_steps(workflow_id)
-        await self._storage.workflows.pause_step(workflow_id, step, paused=paused)
+        paused = step not in await self._storage.definitions.paused_steps(workflow_id)
+        await self._storage.definitions.pause_step(workflow_id, step, paused=paused)
         self._note(f"{workflow_id} {step} {paused}")
 
     async def _some_schedule(self) -> list[Schedule]:
-        schedules = await self._storage.schedules.page()
+        schedules = await self._storage.definitions.page_schedules()
         return [self._chance.choice(schedules)] if schedules else []

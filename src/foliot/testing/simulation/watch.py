@@ -46,14 +46,14 @@ class Watch:
 
     async def look(self) -> list[Event]:
         """Compare what is with what was. Returns what happened since."""
-        events = await self._storage.upkeep.events(after=self._seq, limit=_PAGE)
+        events = await self._storage.queries.events(after=self._seq, limit=_PAGE)
         for event in events:
             self._hear(event)
-        runs = await self._storage.runs.get(self._live)
+        runs = await self._storage.queries.get_runs(self._live)
         await self._check_grants(self._check_runs(runs))
         await self._executions.look()
         self._check_limits(runs.values())
-        schedules = {schedule.id: schedule for schedule in await self._storage.schedules.page(limit=_PAGE)}
+        schedules = {schedule.id: schedule for schedule in await self._storage.definitions.page_schedules(limit=_PAGE)}
         self._check_overlap(runs.values(), schedules.values())
         self._check_watermarks(schedules)
         return events
@@ -125,7 +125,7 @@ class Watch:
         if min(tokens) <= self._last_token:
             raise Broken(f"L2 tokens {tokens} were granted after {self._last_token}")
         self._last_token = max(tokens)
-        living = {state.worker.id for state in await self._storage.workers.all() if state.is_alive}
+        living = {state.worker.id for state in await self._storage.admission.workers() if state.is_alive}
         for run in runs:
             if run.worker_id not in living:
                 raise Broken(f"L1 run {run.id} was leased to {run.worker_id}, which is not alive")

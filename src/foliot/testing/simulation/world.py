@@ -70,9 +70,9 @@ class World:
     async def create(cls, seed: int, clock: VirtualClock, open_storage: OpenStorage) -> "World":
         storage = await open_storage(clock, lambda point: None)
         world = cls(seed, clock, open_storage, storage)
-        await storage.workflows.put(world._catalogue.workflows)
-        await storage.jobs.put(list(world._catalogue.jobs.items()))
-        await storage.runs.watch([JobId("plain")])
+        await storage.definitions.put_workflows(world._catalogue.workflows)
+        await storage.definitions.put_jobs(list(world._catalogue.jobs.items()))
+        await storage.definitions.watch_jobs([JobId("plain")])
         for _ in range(3):
             await world._people.put_schedule()
         for _ in range(2):
@@ -210,15 +210,15 @@ class World:
         """Heal everything, let the schedules go on for a while, then end them and let every run end."""
         await self._heal()
         await self._let_everybody_work(rounds=8)
-        names = [schedule.id for schedule in await self.storage.schedules.page()]
-        await self.storage.schedules.pause(names, paused=False)
+        names = [schedule.id for schedule in await self.storage.definitions.page_schedules()]
+        await self.storage.definitions.pause_schedules(names, paused=False)
         await self._let_everybody_work(rounds=8)
         await self._audit()
-        await self.storage.schedules.delete(names)
+        await self.storage.definitions.delete_schedules(names)
         rounds_in_vain = 0
         while before := set(self.watch.unfinished):
             if rounds_in_vain > _LONGEST_PAUSE:
-                stuck = (await self.storage.runs.get(before)).values()
+                stuck = (await self.storage.queries.get_runs(before)).values()
                 raise Broken(f"S6 runs that never end: {[(run.id, run.job_id, run.status) for run in stuck]}")
             await self._let_everybody_work(rounds=1)
             rounds_in_vain = rounds_in_vain + 1 if before <= set(self.watch.unfinished) else 0

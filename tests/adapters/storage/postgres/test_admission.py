@@ -30,7 +30,7 @@ async def test_admission_waits_for_whoever_holds_the_key(
     await a_free_place_with_a_waiter(scene, faults)
     await connection.execute("BEGIN; SELECT FROM foliot.limits FOR NO KEY UPDATE")
 
-    admission = asyncio.create_task(scene.storage.runs.admit(100, at=scene.now))
+    admission = asyncio.create_task(scene.storage.admission.admit(100, at=scene.now))
     await blocked(connection, admission)
 
     assert not admission.done()
@@ -49,7 +49,9 @@ async def test_cancels_and_admissions_that_cross_neither_block_nor_lose_a_run(sc
         while claims := await scene.claim(2):
             await scene.finish(*(succeeded(claim) for claim in claims))
 
-    await asyncio.gather(work(), work(), *(scene.cancel(run_id) for run_id in doomed), scene.storage.runs.admit(100))
+    await asyncio.gather(
+        work(), work(), *(scene.cancel(run_id) for run_id in doomed), scene.storage.admission.admit(100)
+    )
     await work()
 
     over = {Status.SUCCESS, Status.CANCELLED}

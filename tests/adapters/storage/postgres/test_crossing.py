@@ -172,7 +172,7 @@ async def test_an_execution_is_not_opened_while_what_it_names_gets_another_name(
     await connection.execute("COMMIT")
 
     assert await opening_it == [claim.token]
-    assert await scene.storage.executions.get([claim.run_id]) == {}
+    assert await scene.storage.queries.get_executions([claim.run_id]) == {}
     assert await scene.status(claim.run_id) is Status.RUNNING
 
 
@@ -203,7 +203,7 @@ async def test_who_prints_while_its_attempt_is_being_ended_prints_no_more(
     await connection.execute("COMMIT")
 
     assert await printing == [claim.token]
-    assert await scene.storage.logs.read(claim.run_id) == []
+    assert await scene.storage.queries.read_log(claim.run_id) == []
 
 
 @pytest.mark.proves("D10")
@@ -219,12 +219,12 @@ async def test_who_begins_to_watch_a_job_misses_no_end_that_is_being_saved(
         *(scene.now, claim.token, claim.worker_id),
     )
 
-    watching = asyncio.ensure_future(scene.storage.runs.watch([REPORT]))
+    watching = asyncio.ensure_future(scene.storage.definitions.watch_jobs([REPORT]))
     await blocked(connection, watching)
     await connection.execute("COMMIT")
     await watching
 
-    seen = await scene.storage.runs.sights([REPORT], after=Instant(0), until=LATEST)
+    seen = await scene.storage.admission.sights([REPORT], after=Instant(0), until=LATEST)
     assert seen[REPORT].end == End(claim.run_id, Status.SUCCESS, scene.now)
 
 
@@ -236,7 +236,7 @@ async def test_a_renewal_does_not_wait_behind_all_that_wants_a_connection(
         worker = a_worker()
         await storage.work.register(worker, LEASE)
         await connection.execute("BEGIN; LOCK TABLE foliot.runs IN ACCESS EXCLUSIVE MODE")
-        waiting = [asyncio.ensure_future(storage.runs.create([a_run()])) for _ in range(3)]
+        waiting = [asyncio.ensure_future(storage.orders.create([a_run()])) for _ in range(3)]
         await blocked(connection, waiting[0])
 
         async with asyncio.timeout(_SOON):

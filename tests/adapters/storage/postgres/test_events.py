@@ -24,9 +24,9 @@ async def test_an_event_that_commits_late_is_not_skipped(
     await connection.execute(LATE)
     [run_id] = await scene.create(a_run())
 
-    before = await storage.upkeep.events(after=0, limit=100)
+    before = await storage.queries.events(after=0, limit=100)
     await transaction.commit()
-    after = await storage.upkeep.events(after=max((event.seq for event in before), default=0), limit=100)
+    after = await storage.queries.events(after=max((event.seq for event in before), default=0), limit=100)
 
     seen = [item[0] for event in (*before, *after) for item in event.items]
     assert seen == ["late", run_id]

@@ -19,7 +19,7 @@ from foliot.domain.run.mark import MarkAnswer, Marked
 from foliot.domain.run.outcome import Reason
 from foliot.domain.run.run import Ended, Status
 from foliot.errors import StorageUnavailable
-from foliot.ports.runs import Created
+from foliot.ports.orders import Created
 from foliot.ports.topic import Topic
 from foliot.testing.builders import LEASE, a_run, a_run_id, every, failed, some_runs, succeeded, to_retry
 from foliot.testing.clock import VirtualClock
@@ -71,7 +71,7 @@ async def test_a_create_whose_answer_got_lost_makes_one_run(scene: Scene, lose_c
     run, keyed = a_run(), a_run(dedupe_key="order-1")
     lose_commit()
 
-    created = await scene.storage.runs.create([run, keyed], at=scene.now)
+    created = await scene.storage.orders.create([run, keyed], at=scene.now)
 
     assert created == [Created(run.id, is_new=True), Created(keyed.id, is_new=True)]
     assert await scene.ready() == [run.id, keyed.id]
@@ -105,7 +105,7 @@ async def test_a_plain_create_whose_answer_got_lost_makes_each_run_once(
     runs = some_runs(3)
     lose_answer("create_plain_runs")
 
-    created = await scene.storage.runs.create(runs)
+    created = await scene.storage.orders.create(runs)
 
     assert created == [Created(run.id, is_new=True) for run in runs]
     assert await scene.ready() == [run.id for run in runs]
@@ -132,7 +132,7 @@ async def test_a_create_is_whole_or_not_at_all(scene: Scene, faults: Faults, poi
     faults.plant(f"create.{point}", cut)
 
     with pytest.raises(PowerCut):
-        await scene.storage.runs.create(some_runs(3))
+        await scene.storage.orders.create(some_runs(3))
 
     assert len(await scene.ready()) == (3 if point == "after_commit" else 0)
 
@@ -148,7 +148,7 @@ async def test_a_finish_whose_answer_got_lost_is_not_stale(scene: Scene, lose_co
     assert stale == []
     expected = [Status.SUCCESS, Status.QUEUED, Status.SUCCESS]
     assert await scene.statuses(one.run_id, two.run_id, three.run_id) == expected
-    assert len(await scene.storage.runs.attempts(two.run_id)) == 1
+    assert len(await scene.storage.queries.attempts(two.run_id)) == 1
 
 
 @pytest.mark.proves("M4")
@@ -199,7 +199,7 @@ async def test_a_mark_whose_answer_got_lost_says_what_it_did(scene: Scene, lose_
     marks = {broken.run_id: a_run_id(), waiting: a_run_id()}
     lose_commit()
 
-    marked = await scene.storage.runs.mark(marks, at=scene.now)
+    marked = await scene.storage.orders.mark(marks, at=scene.now)
 
     assert marked == {
         broken.run_id: Marked(MarkAnswer.RECORDED, marks[broken.run_id]),
@@ -214,7 +214,7 @@ async def test_an_answer_that_was_saved_counts_though_nobody_was_told(
     [run_id] = await scene.create(a_run())
     lose_commit()
 
-    assert await scene.storage.runs.answer({run_id: Ended(Status.SUCCESS)}, at=scene.now) == [run_id]
+    assert await scene.storage.orders.answer({run_id: Ended(Status.SUCCESS)}, at=scene.now) == [run_id]
     assert await scene.status(run_id) is Status.SUCCESS
 
 
@@ -239,7 +239,7 @@ async def test_deleting_tells_what_existed_though_the_answer_got_lost(
     schedule = await scene.schedule()
     lose_commit()
 
-    assert await scene.storage.schedules.delete([schedule.id], at=scene.now) == [schedule.id]
+    assert await scene.storage.definitions.delete_schedules([schedule.id], at=scene.now) == [schedule.id]
 
 
 @pytest.mark.proves("L1", "M4")
@@ -339,7 +339,7 @@ async def test_the_sweep_brings_free_places_and_waiters_together_after_a_crash(s
         await scene.finish(succeeded(claim))
     assert await scene.ready() == []
 
-    assert await scene.storage.runs.admit(100, at=scene.now) == 1
+    assert await scene.storage.admission.admit(100, at=scene.now) == 1
 
     assert await scene.ready() == [waiting]
 
@@ -393,7 +393,7 @@ async def test_the_bell_listens_again_after_its_connection_broke(
     await bell_is_back(storage)
 
     async with await open_postgres(dsn) as other:
-        await heard(storage, lambda: other.runs.create([a_run()]))
+        await heard(storage, lambda: other.orders.create([a_run()]))
 
 
 async def bell_is_back(storage: PostgresStorage) -> None:
@@ -473,6 +473,6 @@ async def test_a_decision_whose_answer_got_lost_counts_as_saved(scene: Scene, lo
     lose_commit()
 
     passed = [Passed(run_id, Decision(action=Action.SKIP, reason=Reason.DEP_MISSING))]
-    assert await scene.storage.runs.pass_gates(passed, [], at=scene.now) == [run_id]
+    assert await scene.storage.admission.pass_gates(passed, [], at=scene.now) == [run_id]
 
     assert await scene.items(EventKind.RUNS_ENDED) == [[run_id, Status.SKIPPED, 0]]

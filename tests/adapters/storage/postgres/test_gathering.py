@@ -9,7 +9,7 @@ from foliot.adapters.storage.postgres import PostgresStorage
 from foliot.adapters.storage.postgres.gathering import Gathering
 from foliot.domain.ids import JobId
 from foliot.domain.job.job import JobSpec
-from foliot.ports.runs import Created
+from foliot.ports.orders import Created
 from foliot.testing.builders import a_run
 from tests.adapters.storage.postgres.faults import Faults
 
@@ -91,7 +91,7 @@ async def test_creates_at_once_share_transactions_and_each_gets_its_own_answer(
 ) -> None:
     runs = [a_run() for _ in range(50)]
 
-    answers = await asyncio.gather(*(storage.runs.create([run]) for run in runs))
+    answers = await asyncio.gather(*(storage.orders.create([run]) for run in runs))
 
     assert answers == [[Created(run.id, is_new=True)] for run in runs]
     assert faults.reached.count("create.after_commit") < 10
@@ -101,24 +101,24 @@ async def test_creates_at_once_share_transactions_and_each_gets_its_own_answer(
 async def test_a_run_that_cannot_be_stored_costs_the_others_nothing(storage: PostgresStorage) -> None:
     runs = [a_run(dedupe_key="nul \0" if number == 7 else None) for number in range(20)]
 
-    answers = await asyncio.gather(*(storage.runs.create([run]) for run in runs))
+    answers = await asyncio.gather(*(storage.orders.create([run]) for run in runs))
 
     assert [answer.is_new for [answer] in answers] == [number != 7 for number in range(20)]
-    assert len(await storage.runs.get([run.id for run in runs])) == 19
+    assert len(await storage.queries.get_runs([run.id for run in runs])) == 19
 
 
 async def test_of_two_callers_with_the_same_run_one_made_it(storage: PostgresStorage) -> None:
     run = a_run()
 
-    answers = await asyncio.gather(*(storage.runs.create([run]) for _ in range(3)))
+    answers = await asyncio.gather(*(storage.orders.create([run]) for _ in range(3)))
 
     assert [answer.is_new for [answer] in answers] == [True, False, False]
 
 
 async def test_jobs_asked_for_at_once_come_to_whom_they_belong(storage: PostgresStorage) -> None:
     names = [JobId(name) for name in ("a", "b")]
-    await storage.jobs.put([(name, JobSpec(kind="python")) for name in names])
+    await storage.definitions.put_jobs([(name, JobSpec(kind="python")) for name in names])
 
-    found = await asyncio.gather(*(storage.jobs.get([JobId(name)]) for name in ("a", "b", "c", "a")))
+    found = await asyncio.gather(*(storage.definitions.get_jobs([JobId(name)]) for name in ("a", "b", "c", "a")))
 
     assert [list(jobs) for jobs in found] == [["a"], ["b"], [], ["a"]]

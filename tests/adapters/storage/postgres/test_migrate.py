@@ -107,7 +107,7 @@ async def test_two_schemas_in_one_database_do_not_know_each_other(dsn: str) -> N
         run = a_run()
         await one.runs.create([run])
 
-        assert await other.runs.get([run.id]) == {}
+        assert await other.queries.get_runs([run.id]) == {}
         assert set(await one.runs.get([run.id])) == {run.id}
 
 
@@ -137,9 +137,9 @@ async def test_a_database_that_takes_any_bytes_keeps_any_character(server: Postg
     run = a_run(payload='{"sign": "żółw ☃ 🐢"}'.encode())
     with a_database(server, "bytes", "SQL_ASCII") as dsn:
         async with await open_postgres(dsn) as storage:
-            await storage.runs.create([run])
+            await storage.orders.create([run])
 
-            assert (await storage.runs.get([run.id]))[run.id].payload == {"sign": "żółw ☃ 🐢"}
+            assert (await storage.queries.get_runs([run.id]))[run.id].payload == {"sign": "żółw ☃ 🐢"}
 
 
 @contextmanager

@@ -31,8 +31,8 @@ async def test_a_connection_that_breaks_amid_a_migration_is_opened_again(
         await connection.execute("SELECT pg_terminate_backend($1)", await _whoever_waits(connection))
 
     async with await opening as opened:
-        await opened.runs.create([run := a_run()])
-        assert run.id in await opened.runs.get([run.id])
+        await opened.orders.create([run := a_run()])
+        assert run.id in await opened.queries.get_runs([run.id])
 
 
 @pytest.mark.proves("M4")

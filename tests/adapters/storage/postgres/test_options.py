@@ -35,7 +35,7 @@ from foliot.testing.postgres import PostgresServer
 )
 async def test_an_option_that_does_no_harm_keeps_nobody_out(dsn: str, option: str) -> None:
     async with await open_postgres(f"{dsn}&{option}") as storage:
-        assert await storage.runs.get([]) == {}
+        assert await storage.queries.get_runs([]) == {}
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ async def test_a_certificate_that_is_gone_meanwhile_is_no_fault_of_what_is_to_be
     monkeypatch.setenv("PGSSLMODE", "verify-full")
 
     with pytest.raises(StorageUnavailable, match="root certificate file"):
-        await storage.runs.create([a_run()])
+        await storage.orders.create([a_run()])
 
 
 def test_a_certificate_that_is_not_right_is_no_fault_of_what_is_to_be_stored() -> None:

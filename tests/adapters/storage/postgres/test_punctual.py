@@ -30,8 +30,8 @@ async def twin(dsn: str) -> AsyncIterator[PostgresStorage]:
 
 
 async def put(storage: PostgresStorage, scene: Scene, schedules: list[NewSchedule]) -> None:
-    await storage.jobs.put([(REPORT, a_job_spec(payload_template={"a": 'b"\\'}))], at=scene.now)
-    await storage.schedules.put(schedules, at=scene.now)
+    await storage.definitions.put_jobs([(REPORT, a_job_spec(payload_template={"a": 'b"\\'}))], at=scene.now)
+    await storage.definitions.put_schedules(schedules, at=scene.now)
 
 
 async def settle_the_long_way(storage: PostgresStorage, firings: list[Firing], scene: Scene) -> list[ScheduleUid]:
@@ -43,7 +43,7 @@ async def settle_the_long_way(storage: PostgresStorage, firings: list[Firing], s
 
 
 async def told(storage: PostgresStorage) -> list[tuple[str, list[Any]]]:
-    events = await storage.upkeep.events(after=0, limit=100)
+    events = await storage.queries.events(after=0, limit=100)
     return [(event.kind.value, sorted(event.items)) for event in events]
 
 

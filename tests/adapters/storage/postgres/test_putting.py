@@ -31,12 +31,14 @@ async def test_whoever_is_slower_to_create_edits(
     await connection.execute(f"BEGIN; {INSERT_COPY}")
     ours = a_schedule(every(90), schedule_id="late")
 
-    putting = asyncio.create_task(scene.storage.schedules.put([a_schedule(every(60), schedule_id="a"), ours]))
+    putting = asyncio.create_task(
+        scene.storage.definitions.put_schedules([a_schedule(every(60), schedule_id="a"), ours])
+    )
     await blocked(connection, putting)
     await connection.execute(end)
 
     assert [schedule.revision.number for schedule in await putting] == numbers
-    stored = (await scene.storage.schedules.get([LATE]))[LATE]
+    stored = (await scene.storage.definitions.get_schedules([LATE]))[LATE]
     assert (stored.uid, stored.revision.spec.expr) == (uid or ours.uid, "90")
     assert putting.result()[1] == stored
 

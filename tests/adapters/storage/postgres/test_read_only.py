@@ -36,7 +36,7 @@ async def test_who_may_only_read_is_told_so_and_may_come_again(
     read_only(server, database)
 
     with pytest.raises(StorageUnavailable, match="may only be read: cannot execute") as refusal:
-        await storage.runs.create([a_run()])
+        await storage.orders.create([a_run()])
 
     assert "target_session_attrs=read-write" in refusal.value.hint
 
@@ -46,10 +46,10 @@ async def test_sessions_of_the_time_of_reading_are_not_kept_when_it_is_over(
 ) -> None:
     read_only(server, database)
     # Sessions that may only read are in the pool now, more of them than there are tries.
-    await asyncio.gather(*(storage.logs.kept_from() for _ in range(8)))
+    await asyncio.gather(*(storage.queries.logs_kept_from() for _ in range(8)))
     server.sql(f"ALTER DATABASE {database} RESET default_transaction_read_only")
 
-    created = await storage.runs.create([a_run()])
+    created = await storage.orders.create([a_run()])
 
     assert created[0].is_new
 
@@ -61,7 +61,7 @@ async def test_a_standby_can_be_looked_at_without_a_word(
     follow(standby)
 
     async with await open_postgres(standby.dsn("orders"), create=False) as storage:
-        assert await storage.runs.get([]) == {}
+        assert await storage.queries.get_runs([]) == {}
 
     assert [record for record in caplog.records if record.levelno > logging.INFO] == []
 
@@ -70,8 +70,8 @@ async def test_a_standby_that_is_promoted_takes_writes_from_then_on(standby: Pos
     async with await open_postgres(standby.dsn("orders")) as storage:
         follow(standby)
         with pytest.raises(StorageUnavailable, match="may only be read"):
-            await storage.runs.create([a_run()])
+            await storage.orders.create([a_run()])
 
         standby.sql("SELECT pg_promote()")
 
-        assert (await storage.runs.create([a_run()]))[0].is_new
+        assert (await storage.orders.create([a_run()]))[0].is_new

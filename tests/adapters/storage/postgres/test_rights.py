@@ -46,7 +46,7 @@ async def test_who_lacks_one_right_is_told_which_are_needed(
 
     with pytest.raises(StorageError, match="denies a right: permission denied for table") as refusal:
         async with await open_postgres(clerk) as storage:
-            await storage.runs.create([a_run()])
+            await storage.orders.create([a_run()])
 
     assert "SELECT, INSERT, UPDATE and DELETE on all its tables" in refusal.value.hint
     assert "CREATE" not in refusal.value.hint

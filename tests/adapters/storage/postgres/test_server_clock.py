@@ -39,7 +39,7 @@ async def test_a_run_that_is_asked_for_now_is_ready_now(dsn: str, error: Millis)
     first = await services.runs.enqueue("noop", RunRequest())
     second = await services.runs.enqueue("noop", RunRequest(delay=0, dedupe_key="k"))
     delayed = await services.runs.enqueue("noop", RunRequest(delay=60))
-    runs = await services.storage.runs.get([first, second, delayed])
+    runs = await services.storage.queries.get_runs([first, second, delayed])
     await services.close()
 
     assert [runs[one].status for one in (first, second, delayed)] == [

@@ -51,10 +51,10 @@ async def test_without_a_given_moment_the_servers_clock_counts(
 ) -> None:
     run = a_run(due_at=0)
     before = await connection.fetchval("SELECT foliot.now_ms()")
-    await storage.runs.create([run])
+    await storage.orders.create([run])
     after = await connection.fetchval("SELECT foliot.now_ms()")
 
-    stored = (await storage.runs.get([run.id]))[run.id]
+    stored = (await storage.queries.get_runs([run.id]))[run.id]
 
     assert before <= stored.created_at <= after
 

@@ -40,7 +40,7 @@ async def relayed(relay: Relay, database: str, tmp_path: Path) -> AsyncIterator[
     [
         lambda storage: storage.work.renew(WORKER.id, [], Millis(MINUTE)),
         lambda storage: storage.work.claim(WORKER.id, ["default"], 1),
-        lambda storage: storage.schedules.next_wake(),
+        lambda storage: storage.ledger.next_wake(),
     ],
     ids=["transaction", "statement", "look"],
 )

@@ -11,7 +11,7 @@ import pytest
 from foliot.adapters.storage.sqlite import SqliteStorage, backup, connection
 from foliot.adapters.storage.sqlite.backup import _Copy, _snapshots, back_up
 from foliot.errors import InvalidInput, StorageCorrupt, StorageMissing, StorageUnavailable
-from foliot.ports.runs import RunFilter
+from foliot.ports.queries import RunFilter
 from foliot.testing.builders import LEASE, a_chunk, a_run, a_worker
 from tests.adapters.storage.sqlite.files import dump, names, opened, rights_of_others, rows
 
@@ -31,7 +31,7 @@ async def storage(source: Path) -> AsyncIterator[SqliteStorage]:
 
 async def print_something(storage: SqliteStorage) -> None:
     await storage.work.register(worker := a_worker(), LEASE)
-    await storage.runs.create([a_run()])
+    await storage.orders.create([a_run()])
     [claim] = (await storage.work.claim(worker.id, ["default"], 1)).claims
     await storage.work.append_log([a_chunk(claim)])
 

@@ -10,7 +10,7 @@ from foliot.adapters.storage.sqlite.connection import Session
 from foliot.domain.ids import JobId
 from foliot.domain.instant import MINUTE, Instant
 from foliot.errors import RowUnreadable
-from foliot.ports.runs import RunFilter
+from foliot.ports.queries import RunFilter
 from foliot.service.queries.verify import verify, verify_rows
 from foliot.testing.builders import REPORT, every
 from foliot.testing.clock import VirtualClock
@@ -57,7 +57,7 @@ async def a_scene(path: Path) -> Scene:
     scene = Scene(storage, clock)
     await scene.schedule(every(60))
     await scene.schedule(every(60, job_id=JobId("sound")), schedule_id="sound")
-    await storage.workflows.put({name: a_workflow("only") for name in ("a", "b")}, at=scene.now)
+    await storage.definitions.put_workflows({name: a_workflow("only") for name in ("a", "b")}, at=scene.now)
     await opened(scene, held=("job:etl",), progress=b"{}", deadline=scene.now)
     await scene.fire_after(MINUTE)
     return scene
@@ -111,10 +111,10 @@ async def look_at_all(scene: Scene) -> None:
     await scene.release()
     await scene.claim()
     await storage.trees.unsettled(10, notes_per_tree=10, at=scene.now)
-    await storage.runs.gated(10, at=scene.now)
-    assert await storage.runs.page(RunFilter())
-    assert len(await storage.schedules.page()) + len(await storage.executions.active()) >= 2
-    await storage.workers.all()
+    await storage.admission.gated(10, at=scene.now)
+    assert await storage.queries.page_runs(RunFilter())
+    assert len(await storage.definitions.page_schedules()) + len(await storage.queries.active_executions()) >= 2
+    await storage.admission.workers()
     [_ async for _ in verify(storage, Instant(0))]
     [_ async for _ in verify_rows(storage, Instant(0))]
 
@@ -127,5 +127,5 @@ async def test_a_document_with_it_is_a_row_that_cannot_be_read(tmp_path: Path) -
 
     for names in ([REPORT], [REPORT, JobId("sound")]):
         with pytest.raises(RowUnreadable, match=f"the row of job '{REPORT}' cannot be read"):
-            await scene.storage.jobs.get(names)
+            await scene.storage.definitions.get_jobs(names)
     await scene.storage.close()

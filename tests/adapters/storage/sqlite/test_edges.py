@@ -18,12 +18,12 @@ from tests.adapters.storage.sqlite.files import opened, rows
 async def test_edits_during_a_backlog_keep_what_every_earlier_rule_has_planned(
     storage: SqliteStorage, clock: VirtualClock
 ) -> None:
-    await storage.schedules.put([a_schedule(every(60))])
+    await storage.definitions.put_schedules([a_schedule(every(60))])
     for seconds in (600, 3_600, 7_200):
         clock.advance(10 * MINUTE)
-        [schedule] = await storage.schedules.put([a_schedule(every(seconds))])
+        [schedule] = await storage.definitions.put_schedules([a_schedule(every(seconds))])
 
-    [due] = (await storage.schedules.due(10)).schedules
+    [due] = (await storage.ledger.due(10)).schedules
 
     assert schedule.next_run_at == later(START, MINUTE)
     assert [revision.spec.expr for revision in due.revisions] == ["60", "600", "3600", "7200"]
@@ -31,15 +31,15 @@ async def test_edits_during_a_backlog_keep_what_every_earlier_rule_has_planned(
 
 @pytest.mark.proves("T3")
 async def test_settling_does_not_wake_a_schedule_that_sleeps(storage: SqliteStorage, clock: VirtualClock) -> None:
-    [schedule] = await storage.schedules.put([a_schedule(every(60))])
+    [schedule] = await storage.definitions.put_schedules([a_schedule(every(60))])
     clock.advance(MINUTE)
-    [due] = (await storage.schedules.due(10)).schedules
-    [paused] = await storage.schedules.pause([NIGHTLY], paused=True)
+    [due] = (await storage.ledger.due(10)).schedules
+    [paused] = await storage.definitions.pause_schedules([NIGHTLY], paused=True)
     firing = fire(due._replace(version=paused.version), clock.now())
 
-    assert await storage.schedules.settle([firing]) == [schedule.uid]
+    assert await storage.ledger.commit_firings([firing]) == [schedule.uid]
 
-    after = (await storage.schedules.get([NIGHTLY]))[NIGHTLY]
+    after = (await storage.definitions.get_schedules([NIGHTLY]))[NIGHTLY]
     assert (after.settled_until, after.wake_at) == (clock.now(), None)
 
 
@@ -47,13 +47,13 @@ async def test_settling_does_not_wake_a_schedule_that_sleeps(storage: SqliteStor
 async def test_a_worker_from_before_a_reboot_gets_nothing(storage: SqliteStorage, clock: VirtualClock) -> None:
     worker = a_worker()
     await storage.work.register(worker, LEASE)
-    await storage.runs.create([a_run()])
+    await storage.orders.create([a_run()])
 
     clock.reboot()
 
     assert await storage.work.claim(worker.id, ["default"], 1) == ([], {})
     assert await storage.work.renew(worker.id, [], LEASE) is None
-    assert [state.is_alive for state in await storage.workers.all()] == [False]
+    assert [state.is_alive for state in await storage.admission.workers()] == [False]
 
 
 @pytest.mark.proves("L6", "L8")
@@ -79,7 +79,7 @@ async def test_a_leader_that_is_replaced_in_mid_pass_removes_nothing(tmp_path: P
     async with opened(path, clock=clock, inline=True, faults=replace_the_leader) as storage:
         worker = a_worker()
         await storage.work.register(worker, LEASE)
-        await storage.runs.create([a_run()])
+        await storage.orders.create([a_run()])
         [claim] = (await storage.work.claim(worker.id, ["default"], 1)).claims
         await storage.work.finish([succeeded(claim)])
         clock.advance(DAY)
@@ -87,7 +87,7 @@ async def test_a_leader_that_is_replaced_in_mid_pass_removes_nothing(tmp_path: P
         assert epoch is not None
 
         assert await storage.upkeep.prune(retention(runs_age=HOUR), epoch=epoch, limit=10) is None
-        assert set(await storage.runs.get([claim.run_id])) == {claim.run_id}
+        assert set(await storage.queries.get_runs([claim.run_id])) == {claim.run_id}
 
 
 async def test_an_execution_that_is_over_leaves_no_note_behind(

@@ -29,20 +29,20 @@ def move(file: Path, to: Path) -> Path:
 
 @pytest.mark.proves("M3")
 async def test_nothing_is_saved_in_a_file_that_was_deleted(storage: SqliteStorage, file: Path) -> None:
-    await storage.runs.create([a_run()])
+    await storage.orders.create([a_run()])
     delete(file)
 
     with pytest.raises(StorageGone, match="was deleted"):
-        await storage.runs.create([a_run()])
+        await storage.orders.create([a_run()])
 
 
 @pytest.mark.proves("M3")
 async def test_nor_in_one_that_another_has_replaced(storage: SqliteStorage, file: Path) -> None:
-    await storage.runs.create([a_run()])
+    await storage.orders.create([a_run()])
     replace(file)
 
     with pytest.raises(StorageGone, match="was replaced"):
-        await storage.runs.create([a_run()])
+        await storage.orders.create([a_run()])
 
 
 async def test_an_idle_process_notices_when_it_looks(storage: SqliteStorage, file: Path) -> None:
@@ -54,13 +54,13 @@ async def test_an_idle_process_notices_when_it_looks(storage: SqliteStorage, fil
 
 
 async def test_a_file_that_is_back_in_its_place_is_as_good_as_before(storage: SqliteStorage, file: Path) -> None:
-    await storage.runs.create([a_run()])
+    await storage.orders.create([a_run()])
     aside = move(file, file.with_name("aside"))
     with pytest.raises(StorageGone):
-        await storage.runs.create([a_run()])
+        await storage.orders.create([a_run()])
     move(aside, file)
 
     run = a_run()
-    await storage.runs.create([run])
+    await storage.orders.create([run])
 
-    assert list(await storage.runs.get([run.id])) == [run.id]
+    assert list(await storage.queries.get_runs([run.id])) == [run.id]

@@ -15,12 +15,12 @@ from tests.adapters.storage.sqlite.files import dump, opened
 async def live_a_little(storage: SqliteStorage, clock: VirtualClock) -> None:
     worker = a_worker()._replace(id=WorkerId("worker"))
     await storage.work.register(worker, LEASE)
-    await storage.schedules.put([a_schedule(every(60), uid="uid")])
+    await storage.definitions.put_schedules([a_schedule(every(60), uid="uid")])
     clock.advance(MINUTE)
-    due = await storage.schedules.due(10)
-    await storage.schedules.settle([fire(one, due.now, jobs=due.jobs) for one in due.schedules])
+    due = await storage.ledger.due(10)
+    await storage.ledger.commit_firings([fire(one, due.now, jobs=due.jobs) for one in due.schedules])
     runs = [a_run(id=f"run-{number}", max_concurrent=2) for number in range(5)]
-    await storage.runs.create(runs)
+    await storage.orders.create(runs)
     claims = (await storage.work.claim(worker.id, ["default"], 10)).claims
     await storage.work.finish([succeeded(claim) for claim in claims])
 
@@ -40,7 +40,7 @@ async def test_no_thread_is_started(tmp_path: Path) -> None:
 
     async with opened(tmp_path / "foliot.db", inline=True) as storage:
         await live_a_little(storage, VirtualClock())
-        await storage.logs.read(RunId("run-1"))
+        await storage.queries.read_log(RunId("run-1"))
 
         assert set(threading.enumerate()) <= before
 
@@ -49,9 +49,9 @@ async def test_a_crowd_on_one_file_neither_waits_nor_misses_a_bell(tmp_path: Pat
     path = tmp_path / "foliot.db"
     async with opened(path, inline=True) as one, opened(path, inline=True) as two, opened(path, inline=True) as three:
         for storage in (one, two, three):
-            await storage.runs.create([a_run()])
+            await storage.orders.create([a_run()])
             two.signal(Topic.RUNS).clear()
-            await storage.runs.create([a_run()])
+            await storage.orders.create([a_run()])
             assert two.signal(Topic.RUNS).is_set()
 
         assert len(await three.runs.ready("default", 100)) == 6

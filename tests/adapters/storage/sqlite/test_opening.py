@@ -15,7 +15,7 @@ from foliot.adapters.storage.sqlite.schema import LOGS, open_any_version, open_f
 from foliot.adapters.storage.sqlite.trouble import translate
 from foliot.adapters.storage.sqlite.url import open_url
 from foliot.errors import SchemaTooNew, StorageCorrupt, StorageError, StorageUnavailable
-from foliot.ports.runs import RunFilter
+from foliot.ports.queries import RunFilter
 from foliot.testing.builders import LEASE, REPORT, a_chunk, a_job_spec, a_run, a_worker
 from foliot.testing.clock import VirtualClock
 from tests.adapters.storage.sqlite.files import names, opened, rights_of_others, rows
@@ -33,7 +33,7 @@ async def test_a_missing_directory_is_made(tmp_path: Path) -> None:
 async def test_nobody_else_can_read_what_jobs_print(tmp_path: Path) -> None:
     async with opened(tmp_path / "foliot.db") as storage:
         await storage.work.register(worker := a_worker(), LEASE)
-        await storage.runs.create([a_run()])
+        await storage.orders.create([a_run()])
         [claim] = (await storage.work.claim(worker.id, ["default"], 1)).claims
         await storage.work.append_log([a_chunk(claim)])
 
@@ -58,7 +58,7 @@ async def test_whoever_asks_for_nothing_else_keeps_every_write_through_a_power_c
     try:
         storage = await open_url(f"sqlite:///{tmp_path / 'foliot.db'}", clock=VirtualClock(), faults=lambda _: None)
         await storage.work.register(worker := a_worker(), LEASE)
-        await storage.runs.create([a_run()])
+        await storage.orders.create([a_run()])
         [claim] = (await storage.work.claim(worker.id, ["default"], 1)).claims
         await storage.work.append_log([a_chunk(claim)])
 
@@ -73,17 +73,17 @@ async def test_whoever_asks_for_nothing_else_keeps_every_write_through_a_power_c
 
 async def test_what_was_saved_is_there_when_the_file_is_opened_again(tmp_path: Path) -> None:
     async with opened(tmp_path / "foliot.db") as storage:
-        [job] = await storage.jobs.put([(REPORT, a_job_spec())])
+        [job] = await storage.definitions.put_jobs([(REPORT, a_job_spec())])
 
     async with opened(tmp_path / "foliot.db") as storage:
-        assert await storage.jobs.get([REPORT]) == {REPORT: job}
+        assert await storage.definitions.get_jobs([REPORT]) == {REPORT: job}
 
 
 async def test_an_empty_file_becomes_a_database(tmp_path: Path) -> None:
     (tmp_path / "foliot.db").touch()
 
     async with opened(tmp_path / "foliot.db") as storage:
-        assert await storage.jobs.page() == []
+        assert await storage.definitions.page_jobs() == []
 
 
 def test_a_file_may_be_made_by_another_process_between_any_two_questions(tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ async def test_a_database_of_another_program_is_refused_and_left_alone(tmp_path:
 async def test_a_second_name_is_refused_and_leaves_the_file_alone(tmp_path: Path) -> None:
     async with opened(tmp_path / "foliot.db") as storage:
         (tmp_path / "second.db").hardlink_to(tmp_path / "foliot.db")
-        await storage.runs.create([run := a_run()])
+        await storage.orders.create([run := a_run()])
 
         for create in (True, False):
             with pytest.raises(StorageUnavailable, match=r"second\.db has a second name") as refused:
@@ -164,7 +164,7 @@ async def test_a_second_name_is_refused_and_leaves_the_file_alone(tmp_path: Path
         with pytest.raises(StorageUnavailable, match="has a second name"):
             open_any_version(tmp_path / "second.db")
         async with opened(tmp_path / "foliot.db", create=False) as other:
-            assert set(await other.runs.get([run.id])) == {run.id}
+            assert set(await other.queries.get_runs([run.id])) == {run.id}
 
     assert "ln -s" in refused.value.hint
     assert names(tmp_path) == ["foliot.db", "second.db"]
@@ -191,7 +191,7 @@ async def test_a_name_that_begins_in_a_deleted_directory_is_refused_in_words(
 @pytest.mark.skipif(os.geteuid() != 0, reason="takes rights away from itself")
 async def test_who_may_only_read_can_look_while_somebody_serves(public: Path) -> None:
     async with opened(public / "foliot.db") as storage:
-        await storage.runs.create([run := a_run()])
+        await storage.orders.create([run := a_run()])
         show_to_all(public)
         with as_nobody():
             async with opened(public / "foliot.db", create=False, inline=True) as reader:
@@ -264,15 +264,15 @@ async def test_a_damaged_schema_is_noticed_when_opening(tmp_path: Path) -> None:
 @pytest.mark.proves("M1")
 async def test_damage_further_inside_is_told_by_the_verb_that_meets_it(tmp_path: Path) -> None:
     async with opened(tmp_path / "foliot.db") as storage:
-        await storage.jobs.put([(REPORT, a_job_spec())])
+        await storage.definitions.put_jobs([(REPORT, a_job_spec())])
     [(page,)] = rows(tmp_path / "foliot.db", "SELECT rootpage FROM sqlite_schema WHERE name = 'jobs'")
     _overwrite(tmp_path / "foliot.db", begin=(page - 1) * 4_096, end=page * 4_096)
 
     async with opened(tmp_path / "foliot.db") as storage:
         with pytest.raises(StorageCorrupt, match="is damaged"):
-            await storage.jobs.page()
+            await storage.definitions.page_jobs()
         with pytest.raises(StorageCorrupt, match="is damaged"):
-            await storage.jobs.put([(REPORT, a_job_spec(priority=1))])
+            await storage.definitions.put_jobs([(REPORT, a_job_spec(priority=1))])
 
 
 @pytest.mark.parametrize("damage", ["text", "schema", "cut", "foreign"])
@@ -301,8 +301,8 @@ async def test_without_the_damaged_log_file_the_runs_are_there(tmp_path: Path) -
     logs.unlink()
 
     async with opened(path) as storage:
-        [run] = await storage.runs.page(RunFilter())
-        assert await storage.logs.read(run.id) == []
+        [run] = await storage.queries.page_runs(RunFilter())
+        assert await storage.queries.read_log(run.id) == []
 
 
 async def test_a_refused_storage_lets_go_of_its_files(tmp_path: Path) -> None:
@@ -321,9 +321,9 @@ async def test_whoever_only_looks_needs_no_log_file(tmp_path: Path) -> None:
     logs.write_text("buy milk\n" * 1_000)
 
     async with opened(path, create=False) as storage:
-        [run] = await storage.runs.page(RunFilter())
+        [run] = await storage.queries.page_runs(RunFilter())
         with pytest.raises(StorageCorrupt, match=r"foliot\.db-logs"):
-            await storage.logs.read(run.id)
+            await storage.queries.read_log(run.id)
 
 
 async def test_a_storage_that_is_closed_says_so(tmp_path: Path) -> None:
@@ -332,23 +332,23 @@ async def test_a_storage_that_is_closed_says_so(tmp_path: Path) -> None:
     await storage.close()
 
     with pytest.raises(StorageUnavailable, match="is closed"):
-        await storage.runs.create([a_run()])
+        await storage.orders.create([a_run()])
 
 
 async def test_a_closed_storage_leaves_one_file(tmp_path: Path) -> None:
     async with opened(tmp_path / "foliot.db") as storage:
-        await storage.runs.create([a_run()])
+        await storage.orders.create([a_run()])
 
     assert names(tmp_path) == ["foliot.db"]
 
 
 async def test_a_copy_made_after_closing_is_a_backup(tmp_path: Path) -> None:
     async with opened(tmp_path / "foliot.db") as storage:
-        await storage.runs.create([run := a_run()])
+        await storage.orders.create([run := a_run()])
     shutil.copy(tmp_path / "foliot.db", tmp_path / "copy.db")
 
     async with opened(tmp_path / "copy.db") as storage:
-        assert set(await storage.runs.get([run.id])) == {run.id}
+        assert set(await storage.queries.get_runs([run.id])) == {run.id}
 
 
 @pytest.mark.parametrize(
@@ -378,7 +378,7 @@ async def _with_logs(directory: Path) -> tuple[Path, Path]:
     path = directory / "foliot.db"
     async with opened(path) as storage:
         await storage.work.register(worker := a_worker(), LEASE)
-        await storage.runs.create([a_run()])
+        await storage.orders.create([a_run()])
         [claim] = (await storage.work.claim(worker.id, ["default"], 1)).claims
         await storage.work.append_log([a_chunk(claim)])
     return path, directory / "foliot.db-logs"

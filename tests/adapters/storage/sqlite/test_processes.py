@@ -60,9 +60,9 @@ async def test_workers_in_other_processes_are_woken_and_share_all_runs(tmp_path:
     runs = [run for _ in range(60) for run in some_runs(5)]
 
     for first in range(0, len(runs), 5):
-        await storage.runs.create(runs[first : first + 5])
+        await storage.orders.create(runs[first : first + 5])
     last = [run for name in ("alice", "bob") for run in some_runs(1, job_id="last", queue=name)]
-    await storage.runs.create(last)
+    await storage.orders.create(last)
     shares: list[list[RunId]] = [await heard(worker) for worker in workers]
     for worker in workers:
         await worker.wait()

@@ -44,8 +44,8 @@ async def due(scenes: list[Scene], schedules: list[NewSchedule]) -> list[Firing]
     """Equal schedules in both storages, and what is decided about them a minute later."""
     job = a_job_spec(payload_template={"a": 'b"\\'}, queue="slow", priority=3)
     for scene in scenes:
-        await scene.storage.jobs.put([(REPORT, job)], at=scene.now)
-        await scene.storage.schedules.put(schedules, at=scene.now)
+        await scene.storage.definitions.put_jobs([(REPORT, job)], at=scene.now)
+        await scene.storage.definitions.put_schedules(schedules, at=scene.now)
         await scene.create(a_run(id="OLDER"))
     scenes[0].clock.advance(MINUTE)
     return await scenes[0].decide()

@@ -14,7 +14,7 @@ from foliot.adapters.storage.sqlite import schema
 from foliot.adapters.storage.sqlite.run_listing import page_query
 from foliot.domain.ids import JobId, RunId, ScheduleId
 from foliot.domain.run.run import Status
-from foliot.ports.runs import RunFilter
+from foliot.ports.queries import RunFilter
 
 LARGE = (
     *("runs", "schedules", "ticks", "revisions", "attempts", "outputs", "dedupe", "events"),

@@ -24,7 +24,7 @@ async def prune(storage: SqliteStorage, *, limit: int, **ages: int) -> Pruned:
 async def run_some(storage: SqliteStorage, how_many: int, *, has_log: bool = False) -> None:
     worker = a_worker()
     await storage.work.register(worker, LEASE)
-    await storage.runs.create(some_runs(how_many))
+    await storage.orders.create(some_runs(how_many))
     claims = (await storage.work.claim(worker.id, ["default"], how_many)).claims
     if has_log:
         await storage.work.append_log([a_chunk(claim) for claim in claims])
@@ -34,7 +34,7 @@ async def run_some(storage: SqliteStorage, how_many: int, *, has_log: bool = Fal
 async def test_runs_that_wait_for_next_year_do_not_stand_in_the_way(
     storage: SqliteStorage, clock: VirtualClock
 ) -> None:
-    await storage.runs.create(some_runs(30, due_at=clock.now() + 365 * DAY))
+    await storage.orders.create(some_runs(30, due_at=clock.now() + 365 * DAY))
     await run_some(storage, 25)
     clock.advance(DAY)
 
@@ -61,7 +61,7 @@ async def test_the_surplus_of_a_job_goes_piece_by_piece(storage: SqliteStorage, 
 async def test_the_log_of_a_long_run_does_not_keep_the_others(storage: SqliteStorage, clock: VirtualClock) -> None:
     worker = a_worker()
     await storage.work.register(worker, LEASE)
-    await storage.runs.create([a_run()])
+    await storage.orders.create([a_run()])
     [long] = (await storage.work.claim(worker.id, ["default"], 1)).claims
     await storage.work.append_log([a_chunk(long, seq=seq) for seq in range(20)])
     await run_some(storage, 5, has_log=True)
@@ -70,19 +70,19 @@ async def test_the_log_of_a_long_run_does_not_keep_the_others(storage: SqliteSto
     pieces = [await prune(storage, limit=10, logs_age=HOUR) for _ in range(3)]
 
     assert [(piece.logs, piece.is_more) for piece in pieces] == [(0, True), (0, True), (5, False)]
-    assert len(await storage.logs.read(long.run_id)) == 20
-    assert (await storage.runs.get([long.run_id]))[long.run_id].status is Status.RUNNING
+    assert len(await storage.queries.read_log(long.run_id)) == 20
+    assert (await storage.queries.get_runs([long.run_id]))[long.run_id].status is Status.RUNNING
 
 
 async def test_limits_that_nobody_names_any_more_are_forgotten(storage: SqliteStorage, tmp_path: Path) -> None:
-    await storage.runs.create(some_runs(2, concurrency_key="database"))
-    [run] = await storage.runs.ready("default", 10)
+    await storage.orders.create(some_runs(2, concurrency_key="database"))
+    [run] = await storage.admission.ready("default", 10)
     count = "SELECT count(*) FROM limits"
     await prune(storage, limit=10)
     assert rows(tmp_path / "foliot.db", count) == [(1,)]
 
-    await storage.runs.cancel([run])
-    await storage.runs.cancel(await storage.runs.ready("default", 10))
+    await storage.orders.cancel([run])
+    await storage.orders.cancel(await storage.admission.ready("default", 10))
     await prune(storage, limit=10)
 
     assert rows(tmp_path / "foliot.db", count) == [(0,)]
@@ -100,7 +100,7 @@ async def test_a_leader_that_lost_its_epoch_removes_not_even_logs(
     pruned = await storage.upkeep.prune(retention(runs_age=HOUR, logs_age=HOUR), epoch=old, limit=10)
 
     assert pruned is None
-    assert [event.kind for event in await storage.upkeep.events(after=0, limit=10)][-1] == "runs.ended"
+    assert [event.kind for event in await storage.queries.events(after=0, limit=10)][-1] == "runs.ended"
     assert rows(tmp_path / "foliot.db-logs", "SELECT count(*) FROM log_chunks") == [(3,)]
 
 

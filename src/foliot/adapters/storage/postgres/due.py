@@ -24,7 +24,7 @@ from foliot.domain.instant import Instant
 from foliot.domain.run.limits import OVERLAP_PREFIX, overlap_key
 from foliot.domain.schedule.schedule import Revision
 from foliot.domain.schedule.tick import PlannedTick
-from foliot.ports.schedules import DueBatch, Unreadable
+from foliot.ports.ledger import DueBatch, Unreadable
 
 _Planned = Mapping[ScheduleUid, Sequence[PlannedTick]]
 

@@ -9,7 +9,7 @@ from foliot.adapters.storage.shared.run_rows import chunks_of, kept_from, summar
 from foliot.domain.ids import RunId, Token
 from foliot.domain.instant import Instant
 from foliot.domain.run.logs import LogChunk
-from foliot.ports.logs import LogSummary
+from foliot.ports.queries import LogSummary
 
 
 class PostgresLogs:

@@ -25,7 +25,9 @@ from foliot.domain.run.mark import MarkAnswer, Marked
 from foliot.domain.run.outcome import Reason
 from foliot.domain.run.run import TERMINAL, AttemptRecord, Ended, NewRun, Run, Status
 from foliot.errors import Unstorable
-from foliot.ports.runs import Created, Released, RunFilter
+from foliot.ports.admission import Released
+from foliot.ports.orders import Created
+from foliot.ports.queries import RunFilter
 from foliot.ports.topic import topics_of_ready
 
 _TROUBLE: Final = TERMINAL - {Status.SUCCESS}

@@ -37,7 +37,8 @@ from foliot.domain.schedule.schedule import Revision, Schedule
 from foliot.domain.schedule.tick import TickRecord
 from foliot.errors import RowUnreadable, Unstorable
 from foliot.ports.definitions import NewSchedule
-from foliot.ports.schedules import DueBatch, Ledger
+from foliot.ports.ledger import DueBatch
+from foliot.ports.queries import ScheduleLedger
 from foliot.ports.topic import Topic
 
 _SIDE_BY_SIDE: Final = 3
@@ -157,11 +158,11 @@ class PostgresSchedules:
 
     async def ledgers(
         self, *, after: ScheduleUid | None = None, limit: int = 100, ids: Collection[ScheduleId] | None = None
-    ) -> list[Ledger]:
+    ) -> list[ScheduleLedger]:
         query, wanted = ("ledgers", None) if ids is None else ("ledgers_of", list(ids))
         return await self._ledgers(await self._database.rows(query, self._project, after, limit, wanted))
 
-    async def _ledgers(self, rows: Sequence[Any]) -> list[Ledger]:
+    async def _ledgers(self, rows: Sequence[Any]) -> list[ScheduleLedger]:
         uids = [row["uid"] for row in rows]
         revisions = by_uid(await self._database.rows("revisions", uids)) if uids else {}
         pauses = by_uid(await self._database.rows("pauses", uids)) if uids else {}

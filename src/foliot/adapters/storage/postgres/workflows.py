@@ -28,8 +28,7 @@ from foliot.domain.instant import Instant
 from foliot.domain.job.job import inherited, watched_by
 from foliot.domain.workflow.jobs import jobs_of_all
 from foliot.domain.workflow.spec import WorkflowSpec
-from foliot.ports.definitions import Deployment
-from foliot.ports.executions import Behind, WorkflowVersion
+from foliot.ports.definitions import Behind, Deployment, WorkflowVersion
 
 Versions = dict[str, WorkflowVersion]
 

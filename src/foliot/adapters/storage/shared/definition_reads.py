@@ -15,8 +15,9 @@ from foliot.domain.run.reference import RunReference, read_reference
 from foliot.domain.run.run import BEGUN, Run, Status
 from foliot.domain.schedule.schedule import Revision, Schedule
 from foliot.errors import RowUnreadable
-from foliot.ports.executions import WorkflowVersion
+from foliot.ports.definitions import WorkflowVersion
 from foliot.ports.queries import (
+    Depth,
     ExecutionDetails,
     FoundRun,
     JobDetails,
@@ -25,11 +26,11 @@ from foliot.ports.queries import (
     OverviewDetails,
     OverviewLimits,
     RunDetails,
+    RunFilter,
     ScheduleDetails,
     WorkflowDetails,
     WorkflowSummary,
 )
-from foliot.ports.runs import Depth, RunFilter
 
 T = TypeVar("T")
 

@@ -11,7 +11,7 @@ from foliot.domain.run.run import Ended, NewRun, Status
 from foliot.domain.schedule.firing import Firing
 from foliot.domain.schedule.schedule import Schedule
 from foliot.domain.tree.tree import Tree
-from foliot.ports.executions import WorkflowVersion
+from foliot.ports.definitions import WorkflowVersion
 
 Items = list[list[Any]]
 

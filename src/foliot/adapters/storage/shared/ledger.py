@@ -17,7 +17,7 @@ from foliot.domain.schedule.firing import DueSchedule, Firing
 from foliot.domain.schedule.schedule import Pause, Revision, ScheduleSpec
 from foliot.domain.schedule.tick import PlannedTick, TickOutcome
 from foliot.errors import RowUnreadable
-from foliot.ports.schedules import DueBatch, Unreadable
+from foliot.ports.ledger import DueBatch, Unreadable
 
 T = TypeVar("T")
 

@@ -26,7 +26,7 @@ from foliot.domain.run.run import Tick
 from foliot.domain.schedule.schedule import Pause, Revision, Schedule, ScheduleSpec, ScheduleType
 from foliot.domain.schedule.tick import PlannedTick, TickOutcome, TickReason, TickRecord
 from foliot.errors import RowUnreadable
-from foliot.ports.schedules import Ledger, TickSight
+from foliot.ports.queries import LedgerRow, ScheduleLedger
 
 Row = Sequence[Any]
 T = TypeVar("T")
@@ -184,7 +184,7 @@ def ledger_of(
     revisions: Iterable[Row],
     pauses: Iterable[Row],
     planned: Iterable[Row],
-) -> Ledger:
+) -> ScheduleLedger:
     """The row of a schedule, and those that belong to it."""
     try:
         schedule = schedule_of(project, row)
@@ -192,7 +192,7 @@ def ledger_of(
         rests, ahead = [pause_of(one) for one in pauses], [planned_of(one) for one in planned]
     except RowUnreadable as error:
         raise error.place_in(written(row[0]), written(row[1])) from error.__cause__
-    return Ledger(schedule, deleted_at, ruling, rests, ahead)
+    return ScheduleLedger(schedule, deleted_at, ruling, rests, ahead)
 
 
 class PauseRow(Struct, array_like=True, frozen=True, gc=False):
@@ -240,7 +240,7 @@ class TickSightRow(TickRow, array_like=True, frozen=True, gc=False):
     decided_at: Moment
 
 
-def tick_sight_of(row: Row) -> TickSight:
+def tick_sight_of(row: Row) -> LedgerRow:
     """The columns of `TickSightRow`, for people."""
     known, error = sight(TickSightRow, row, "tick", row[0])
     record = _tick(known)
@@ -248,7 +248,7 @@ def tick_sight_of(row: Row) -> TickSight:
         # Where one of these is what cannot be read, nothing stands for it yet.
         outcome, reason = record.outcome or TickOutcome.FAILED, record.reason or TickReason.LAUNCH_FAILED
         record = record._replace(outcome=outcome, reason=reason)
-    return TickSight(record, known.key, Instant(known.decided_at), error)
+    return LedgerRow(record, known.key, Instant(known.decided_at), error)
 
 
 def _tick(row: TickRow) -> TickRecord:

@@ -21,9 +21,17 @@ from foliot.domain.workflow.execution import Execution, StepRecord
 from foliot.domain.workflow.progress import StepState
 from foliot.domain.workflow.start import NOTHING, Told
 from foliot.errors import RowUnreadable
-from foliot.ports.executions import WorkflowVersion
-from foliot.ports.queries import AwaitedLimit, Blockers, ExecutionDetails, ExecutionsPage, FoundRun, Matches, RunDetails
-from foliot.ports.runs import RunFilter
+from foliot.ports.definitions import WorkflowVersion
+from foliot.ports.queries import (
+    AwaitedLimit,
+    Blockers,
+    ExecutionDetails,
+    ExecutionsPage,
+    FoundRun,
+    Matches,
+    RunDetails,
+    RunFilter,
+)
 
 WAITING: Final = (Status.SCHEDULED, Status.QUEUED)
 _OVERRIDES: Final = 26

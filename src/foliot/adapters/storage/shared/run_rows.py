@@ -13,7 +13,7 @@ from foliot.domain.instant import Instant
 from foliot.domain.run.logs import LogChunk, Stream
 from foliot.domain.run.run import AttemptRecord, Run, Status
 from foliot.errors import RowUnreadable
-from foliot.ports.logs import LogSummary
+from foliot.ports.queries import LogSummary
 
 T = TypeVar("T")
 

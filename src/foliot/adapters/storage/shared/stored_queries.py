@@ -20,11 +20,11 @@ from foliot.ports.queries import (
     OverviewDetails,
     OverviewLimits,
     RunDetails,
+    RunFilter,
     ScheduleDetails,
     WorkflowDetails,
     WorkflowSummary,
 )
-from foliot.ports.runs import RunFilter
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -24,7 +24,7 @@ from foliot.domain.workflow.plan import ExecutionBody
 from foliot.domain.workflow.progress import StepState
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.errors import RowUnreadable
-from foliot.ports.executions import Behind, WorkflowVersion
+from foliot.ports.definitions import Behind, WorkflowVersion
 
 _WORKFLOW: Final = msgspec.json.Decoder(WorkflowSpec)
 _BODY: Final = msgspec.json.Decoder(ExecutionBody)

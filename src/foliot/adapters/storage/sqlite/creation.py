@@ -17,7 +17,7 @@ from foliot.domain.events import EventKind
 from foliot.domain.ids import DefinitionId, RunId
 from foliot.domain.instant import Instant
 from foliot.domain.run.run import NewRun, rank
-from foliot.ports.runs import Created
+from foliot.ports.orders import Created
 from foliot.ports.topic import Topic, topics_of_ready
 
 SQL: Final = load_queries(Path(__file__).parent / "sql" / "runs.sql")

@@ -23,7 +23,8 @@ from foliot.domain.ids import ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
 from foliot.domain.run.limits import OVERLAP_PREFIX
 from foliot.domain.schedule.tick import PlannedTick
-from foliot.ports.schedules import DueBatch, Ledger, Unreadable
+from foliot.ports.ledger import DueBatch, Unreadable
+from foliot.ports.queries import ScheduleLedger
 
 _OWN: Final = 9
 """How many columns are the schedule's own."""
@@ -67,7 +68,7 @@ def _needs_older(row: DueRow, planned: Mapping[ScheduleUid, Sequence[PlannedTick
 
 def ledgers(
     session: Session, project: str, after: ScheduleUid | None, limit: int, ids: Collection[ScheduleId] | None
-) -> list[Ledger]:
+) -> list[ScheduleLedger]:
     """Schedules by uid, deleted ones included, with all that rules their ticks."""
     if ids is None:
         rows = session.rows(SQL["ledgers"], (after or "", limit))
@@ -76,7 +77,7 @@ def ledgers(
     return _ledgers(session, project, rows)
 
 
-def _ledgers(session: Session, project: str, rows: Sequence[Row]) -> list[Ledger]:
+def _ledgers(session: Session, project: str, rows: Sequence[Row]) -> list[ScheduleLedger]:
     uids = [row[1] for row in rows]
     belongings = [edits.by_uid(session, table, uids) for table in ("revisions", "pauses", "planned")]
     return [ledger_of(project, row[1:], row[0], *(of.get(row[1], ()) for of in belongings)) for row in rows]

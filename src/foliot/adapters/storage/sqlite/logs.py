@@ -17,7 +17,7 @@ from foliot.domain.ids import RunId, Token
 from foliot.domain.instant import Instant
 from foliot.domain.run.logs import LogChunk
 from foliot.errors import StorageMissing
-from foliot.ports.logs import LogSummary
+from foliot.ports.queries import LogSummary
 
 T = TypeVar("T")
 

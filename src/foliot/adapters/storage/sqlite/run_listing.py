@@ -11,7 +11,7 @@ from foliot.adapters.storage.shared.sql import load_queries
 from foliot.adapters.storage.sqlite.connection import Session
 from foliot.domain.ids import RunId
 from foliot.domain.run.run import AttemptRecord, Run, Status
-from foliot.ports.runs import RunFilter
+from foliot.ports.queries import RunFilter
 
 SQL: Final = load_queries(Path(__file__).parent / "sql" / "run_listing.sql")
 _AFTER_ALL: Final = "~"

@@ -15,7 +15,9 @@ from foliot.domain.run.lease import CancelAnswer
 from foliot.domain.run.mark import Marked
 from foliot.domain.run.outcome import Reason
 from foliot.domain.run.run import AttemptRecord, Ended, NewRun, Run, Status
-from foliot.ports.runs import Created, Released, RunFilter
+from foliot.ports.admission import Released
+from foliot.ports.orders import Created
+from foliot.ports.queries import RunFilter
 
 _DUE_AT: Final = 0
 _RUN_ID: Final = 1

@@ -15,7 +15,8 @@ from foliot.domain.schedule.firing import Firing
 from foliot.domain.schedule.schedule import Schedule
 from foliot.domain.schedule.tick import TickRecord
 from foliot.ports.definitions import NewSchedule
-from foliot.ports.schedules import DueBatch, Ledger
+from foliot.ports.ledger import DueBatch
+from foliot.ports.queries import ScheduleLedger
 
 _NEXT_WAKE: Final = edits.SQL["next_wake"]
 _NEXT_WAKE_BESIDES: Final = edits.SQL["next_wake_besides"]
@@ -98,7 +99,7 @@ class SqliteSchedules:
 
     async def ledgers(
         self, *, after: ScheduleUid | None = None, limit: int = 100, ids: Collection[ScheduleId] | None = None
-    ) -> list[Ledger]:
+    ) -> list[ScheduleLedger]:
         return await self._reader.read(lambda session: looking.ledgers(session, self._project, after, limit, ids))
 
     def _named(self, session: Session, schedule_ids: Collection[ScheduleId]) -> list[Schedule]:

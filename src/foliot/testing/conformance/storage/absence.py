@@ -9,7 +9,7 @@ from foliot.domain.run.lease import CancelAnswer
 from foliot.domain.run.mark import MarkAnswer, Marked
 from foliot.domain.run.run import Status
 from foliot.errors import Unstorable
-from foliot.ports.runs import RunFilter
+from foliot.ports.queries import RunFilter
 from foliot.testing.builders import LEASE, NIGHTLY, REPORT, a_run, a_run_id
 from foliot.testing.conformance.storage.passages import opened
 from foliot.testing.conformance.storage.scene import Contract, Scene
@@ -96,14 +96,14 @@ class AbsenceContract(Contract):
         assert await scene.storage.work.renew(nul, None, LEASE, at=scene.now) is None
 
     async def test_no_log_is_of_a_run_with_a_nul(self, scene: Scene) -> None:
-        assert await scene.storage.logs.read(RunId(NUL)) == []
-        assert await scene.storage.logs.tail(RunId(NUL), limit=1) == []
+        assert await scene.storage.queries.read_log(RunId(NUL)) == []
+        assert await scene.storage.queries.tail_log(RunId(NUL), limit=1) == []
 
     async def test_what_is_no_text_at_all_is_the_callers_mistake(self, scene: Scene) -> None:
         half = "\ud800"
         with pytest.raises(Unstorable):
-            await scene.storage.jobs.get([JobId(half)])
+            await scene.storage.definitions.get_jobs([JobId(half)])
         with pytest.raises(Unstorable):
-            await scene.storage.runs.get([RunId(half)])
+            await scene.storage.queries.get_runs([RunId(half)])
         with pytest.raises(Unstorable):
-            await scene.storage.logs.read(RunId(half))
+            await scene.storage.queries.read_log(RunId(half))

@@ -15,7 +15,7 @@ class AnswerContract(Contract):
         queued, later = await scene.create(a_run(), a_run(due_at=scene.after(MINUTE)))
         said = Ended(Status.FAILED, Reason.REJECTED, "not today", output=b"[1]")
 
-        answered = await scene.storage.runs.answer({queued: Ended(Status.SUCCESS), later: said}, at=scene.now)
+        answered = await scene.storage.orders.answer({queued: Ended(Status.SUCCESS), later: said}, at=scene.now)
 
         assert sorted(answered) == sorted([queued, later])
         run = await scene.run(later)
@@ -29,13 +29,13 @@ class AnswerContract(Contract):
         await scene.finish(failed(done))
         asked = dict.fromkeys([running.run_id, done.run_id, a_run_id()], Ended(Status.SUCCESS))
 
-        assert await scene.storage.runs.answer(asked, at=scene.now) == []
+        assert await scene.storage.orders.answer(asked, at=scene.now) == []
 
         assert await scene.statuses(running.run_id, done.run_id) == [Status.RUNNING, Status.FAILED]
 
     async def test_its_places_are_given_on(self, scene: Scene) -> None:
         first, second = await scene.create(a_run(max_concurrent=1), a_run(max_concurrent=1))
 
-        await scene.storage.runs.answer({first: Ended(Status.SKIPPED)}, at=scene.now)
+        await scene.storage.orders.answer({first: Ended(Status.SKIPPED)}, at=scene.now)
 
         assert await scene.ready() == [second]

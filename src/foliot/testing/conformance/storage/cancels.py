@@ -157,7 +157,7 @@ class CancelContract(Contract):
 
         run = await scene.run(claim.run_id)
         assert (run.status, run.reason) == (Status.CANCELLED, Reason.CANCELLED)
-        assert [record.status for record in await scene.storage.runs.attempts(claim.run_id)] == [Status.CANCELLED]
+        assert [record.status for record in await scene.storage.queries.attempts(claim.run_id)] == [Status.CANCELLED]
 
     @pytest.mark.proves("S9")
     async def test_a_pending_retry_is_cancelled_at_once(self, scene: Scene) -> None:

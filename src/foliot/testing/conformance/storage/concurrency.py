@@ -37,11 +37,11 @@ class ConcurrencyContract(Contract):
         seen = []
         for priority in (1, 2, 3):
             await one.job(priority=priority)
-            seen.append((await two.storage.jobs.get([REPORT]))[REPORT].spec.options.priority)
+            seen.append((await two.storage.definitions.get_jobs([REPORT]))[REPORT].spec.options.priority)
 
-        await one.storage.jobs.delete([REPORT], at=one.now)
+        await one.storage.definitions.delete_jobs([REPORT], at=one.now)
 
-        assert (seen, await two.storage.jobs.get([REPORT])) == ([1, 2, 3], {})
+        assert (seen, await two.storage.definitions.get_jobs([REPORT])) == ([1, 2, 3], {})
 
     @pytest.mark.proves("L1", "R1-05", "R1-29")
     async def test_many_workers_never_share_a_run(self, scenes: list[Scene]) -> None:
@@ -119,7 +119,7 @@ class ConcurrencyContract(Contract):
     async def test_a_dedupe_key_taken_by_several_at_once_is_one_run(self, scenes: list[Scene]) -> None:
         answers = await asyncio.gather(
             *(
-                scenes[number % 3].storage.runs.create([a_run(dedupe_key=f"key-{number // 6}")], at=scenes[0].now)
+                scenes[number % 3].storage.orders.create([a_run(dedupe_key=f"key-{number // 6}")], at=scenes[0].now)
                 for number in range(30)
             )
         )
@@ -191,7 +191,7 @@ class ConcurrencyContract(Contract):
 
         async def follow() -> None:
             nonlocal last
-            for event in await reader.storage.upkeep.events(after=last, limit=1_000):
+            for event in await reader.storage.queries.events(after=last, limit=1_000):
                 assert event.seq > last
                 last = event.seq
                 seen.extend(item[0] for item in event.items)

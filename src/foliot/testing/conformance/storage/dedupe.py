@@ -7,7 +7,7 @@ import pytest
 from foliot.domain.ids import JobId
 from foliot.domain.instant import HOUR, MINUTE
 from foliot.domain.run.run import NewRun
-from foliot.ports.runs import Created
+from foliot.ports.orders import Created
 from foliot.testing.builders import a_run, failed, succeeded, to_retry
 from foliot.testing.conformance.storage.scene import Contract, Scene
 
@@ -24,18 +24,18 @@ class DedupeContract(Contract):
         first, second = keyed(payload=b"1"), keyed(payload=b"2")
         await scene.create(first)
 
-        created = await scene.storage.runs.create([second], at=scene.now)
+        created = await scene.storage.orders.create([second], at=scene.now)
 
         assert created == [Created(first.id, is_new=False)]
         assert (await scene.run(first.id)).payload == 1
-        assert await scene.storage.runs.get([second.id]) == {}
+        assert await scene.storage.queries.get_runs([second.id]) == {}
         assert await scene.ready() == [first.id]
 
     @pytest.mark.proves("R1-41")
     async def test_two_equal_keys_in_one_batch_make_one_run(self, scene: Scene) -> None:
         first, second, other = keyed(), keyed(), keyed(dedupe_key="order-2")
 
-        created = await scene.storage.runs.create([first, second, other], at=scene.now)
+        created = await scene.storage.orders.create([first, second, other], at=scene.now)
 
         assert created == [Created(first.id, True), Created(first.id, False), Created(other.id, True)]
 

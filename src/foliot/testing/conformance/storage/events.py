@@ -31,8 +31,8 @@ class EventContract(Contract):
     async def test_events_come_in_order_page_by_page(self, scene: Scene) -> None:
         runs = [run_id for _ in range(5) for run_id in await scene.create(a_run())]
 
-        page = await scene.storage.upkeep.events(after=0, limit=3)
-        rest = await scene.storage.upkeep.events(after=page[-1].seq, limit=100)
+        page = await scene.storage.queries.events(after=0, limit=3)
+        rest = await scene.storage.queries.events(after=page[-1].seq, limit=100)
 
         numbers = [event.seq for event in (*page, *rest)]
         assert len(page) == 3
@@ -40,13 +40,13 @@ class EventContract(Contract):
         assert [item[0] for event in (*page, *rest) for item in event.items] == runs
 
     async def test_a_new_storage_has_no_events(self, scene: Scene) -> None:
-        assert await scene.storage.upkeep.events(after=0, limit=100) == []
+        assert await scene.storage.queries.events(after=0, limit=100) == []
 
     async def test_a_batch_is_one_event(self, scene: Scene) -> None:
         scene.clock.advance(SECOND)
         runs = await scene.create(*some_runs(3))
 
-        [event] = await scene.storage.upkeep.events(after=0, limit=100)
+        [event] = await scene.storage.queries.events(after=0, limit=100)
 
         assert (event.kind, event.at) == (EventKind.RUNS_CREATED, scene.now)
         assert event.items == [[run_id, REPORT] for run_id in runs]
@@ -167,7 +167,7 @@ class EventContract(Contract):
         await scene.job()
         await scene.job()
         await scene.job(priority=3)
-        await scene.storage.jobs.delete([REPORT], at=scene.now)
+        await scene.storage.definitions.delete_jobs([REPORT], at=scene.now)
 
         assert await scene.items(EventKind.JOB_CHANGED) == [[REPORT, 1], [REPORT, 2]]
         assert await scene.items(EventKind.JOB_DELETED) == [[REPORT, 2]]
@@ -178,9 +178,9 @@ class EventContract(Contract):
         await scene.pause(paused=True)
         await scene.pause(paused=True)
         await scene.pause(paused=False)
-        await scene.storage.schedules.delete([NIGHTLY], at=scene.now)
+        await scene.storage.definitions.delete_schedules([NIGHTLY], at=scene.now)
 
-        events = await scene.storage.upkeep.events(after=0, limit=100)
+        events = await scene.storage.queries.events(after=0, limit=100)
 
         assert [(event.kind, event.items) for event in events if event.kind.startswith("schedule.")] == [
             (EventKind.SCHEDULE_CHANGED, [[NIGHTLY, uid, 1]]),

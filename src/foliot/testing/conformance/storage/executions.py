@@ -11,7 +11,7 @@ from foliot.domain.workflow.conditions import Result
 from foliot.domain.workflow.execution import Execution
 from foliot.domain.workflow.facts import Facts, StepOutput
 from foliot.domain.workflow.progress import StepState
-from foliot.ports.runs import RunFilter
+from foliot.ports.queries import RunFilter
 from foliot.testing.builders import (
     a_run,
     a_run_id,
@@ -39,11 +39,11 @@ class ExecutionLookContract(Contract):
         execution = await opened(scene, steps=tuple("abcd"))
         part = await part_of(scene, execution, "a")
 
-        states = await scene.storage.executions.states(execution.run_id, ["a", "c", "x"])
+        states = await scene.storage.queries.step_states(execution.run_id, ["a", "c", "x"])
 
         assert states == {"a": StepState(0, run_id=part), "c": StepState(1)}
-        assert list(await scene.storage.executions.states(execution.run_id)) == list("abcd")
-        assert await scene.storage.executions.states(a_run_id()) == {}
+        assert list(await scene.storage.queries.step_states(execution.run_id)) == list("abcd")
+        assert await scene.storage.queries.step_states(a_run_id()) == {}
 
     async def test_a_state_comes_back_as_it_was_saved(self, scene: Scene) -> None:
         execution = await opened(scene)
@@ -51,14 +51,14 @@ class ExecutionLookContract(Contract):
 
         await settle(scene, a_settlement(execution, changed={"load": state}))
 
-        assert await scene.storage.executions.states(execution.run_id, ["load"]) == {"load": state}
+        assert await scene.storage.queries.step_states(execution.run_id, ["load"]) == {"load": state}
 
     async def test_facts_tell_what_the_runs_of_steps_left(self, scene: Scene) -> None:
         execution = await opened(scene)
         claim = await begun(scene, execution)
         await scene.finish(succeeded(claim, b'"done"'))
 
-        facts = await scene.storage.executions.outputs(execution.run_id, ["extract", "load", "x"])
+        facts = await scene.storage.queries.step_outputs(execution.run_id, ["extract", "load", "x"])
 
         assert facts == {
             "extract": StepOutput(None, claim.run_id, Facts(exit_code=0, output=b'"done"')),
@@ -69,7 +69,7 @@ class ExecutionLookContract(Contract):
         execution = await opened(scene, steps=("zero", "one"))
         await begun(scene, execution, "zero")
 
-        steps = await scene.storage.executions.steps(execution.run_id)
+        steps = await scene.storage.trees.steps(execution.run_id)
 
         assert [(step.name, step.status) for step in steps] == [("zero", Status.RUNNING), ("one", None)]
 
@@ -78,9 +78,9 @@ class ExecutionLookContract(Contract):
         other = await opened(scene, a_run(job_id=JobId("other")))
         await settle(scene, the_end(second))
 
-        assert ids(await scene.storage.executions.active()) == ids([first, third, other])
-        assert ids(await scene.storage.executions.active(workflow_id=ETL)) == ids([first, third])
-        assert ids(await scene.storage.executions.active(limit=1)) == ids([first])
+        assert ids(await scene.storage.queries.active_executions()) == ids([first, third, other])
+        assert ids(await scene.storage.queries.active_executions(workflow_id=ETL)) == ids([first, third])
+        assert ids(await scene.storage.queries.active_executions(limit=1)) == ids([first])
 
     async def test_a_job_is_busy_while_a_run_of_it_is_due_and_not_over(self, scene: Scene) -> None:
         limited = await scene.start(a_run(job_id=JobId("a"), max_concurrent=1))
@@ -105,13 +105,13 @@ class ExecutionLookContract(Contract):
         await scene.finish(failed((await scene.claim(only=[runs["a"].id]))[0]))
         await scene.claim(only=[runs["b"].id])
 
-        parts = await scene.storage.runs.page(RunFilter(root_id=claim.run_id))
+        parts = await scene.storage.queries.page_runs(RunFilter(root_id=claim.run_id))
 
         assert [run.child_key for run in parts] == ["c", "b", "a"]
         for status, item in ((Status.QUEUED, "c"), (Status.RUNNING, "b"), (Status.FAILED, "a")):
-            found = await scene.storage.runs.page(RunFilter(root_id=claim.run_id, status=status))
+            found = await scene.storage.queries.page_runs(RunFilter(root_id=claim.run_id, status=status))
             assert [run.child_key for run in found] == [item]
-        page = await scene.storage.runs.page(RunFilter(root_id=claim.run_id, before=runs["c"].id, limit=1))
+        page = await scene.storage.queries.page_runs(RunFilter(root_id=claim.run_id, before=runs["c"].id, limit=1))
         assert [run.child_key for run in page] == ["b"]
 
     async def test_listings_and_counts_know_executions_under_way(self, scene: Scene) -> None:
@@ -119,7 +119,7 @@ class ExecutionLookContract(Contract):
         await scene.cancel(cancelling.run_id)
 
         async def listed(status: Status) -> list[RunId]:
-            return [run.id for run in await scene.storage.runs.page(RunFilter(status=status, job_id=ETL))]
+            return [run.id for run in await scene.storage.queries.page_runs(RunFilter(status=status, job_id=ETL))]
 
         assert await listed(Status.RUNNING) == [running.run_id]
         assert await listed(Status.CANCELLING) == [cancelling.run_id]

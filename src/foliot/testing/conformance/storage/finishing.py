@@ -148,7 +148,7 @@ class FinishContract(Contract):
         run = await scene.run(first.run_id)
         assert (run.status, run.attempt, run.lost, run.due_at) == (Status.QUEUED, 0, 0, first.due_at)
         assert (run.worker_id, run.token, run.started_at) == (None, None, None)
-        assert await scene.storage.runs.attempts(first.run_id) == []
+        assert await scene.storage.queries.attempts(first.run_id) == []
         [second] = await scene.claim()
         assert second.attempt == 1
 
@@ -194,7 +194,7 @@ class FinishContract(Contract):
         claim = a_claim()
 
         assert await scene.finish(succeeded(claim)) == [claim.token]
-        assert await scene.storage.runs.get([claim.run_id]) == {}
+        assert await scene.storage.queries.get_runs([claim.run_id]) == {}
 
     @pytest.mark.proves("L2", "S10")
     async def test_the_former_holder_of_a_lease_changes_nothing(self, scene: Scene) -> None:
@@ -227,7 +227,7 @@ class FinishContract(Contract):
 
         run = await scene.run(first.run_id)
         assert (run.status, run.token, run.attempt) == (Status.RUNNING, second.token, 2)
-        assert len(await scene.storage.runs.attempts(first.run_id)) == 1
+        assert len(await scene.storage.queries.attempts(first.run_id)) == 1
 
     @pytest.mark.proves("M4")
     async def test_a_retry_saved_before_is_accepted_after_the_run_is_over(self, scene: Scene) -> None:
@@ -247,7 +247,7 @@ class FinishContract(Contract):
         assert await scene.finish(ending(claim), ending(claim)) == []
 
         assert len(await scene.items(EventKind.RUNS_ENDED)) == 1
-        assert len(await scene.storage.runs.attempts(claim.run_id)) == 1
+        assert len(await scene.storage.queries.attempts(claim.run_id)) == 1
 
     async def test_a_batch_tells_stale_tokens_from_good_ones(self, scene: Scene) -> None:
         await scene.create(*some_runs(4, retry_delay=SECOND))
@@ -278,7 +278,7 @@ class FinishContract(Contract):
 
         assert await scene.finish(to_retry(claim, "\ud800\0")) == []
 
-        [record] = await scene.storage.runs.attempts(claim.run_id)
+        [record] = await scene.storage.queries.attempts(claim.run_id)
         run = await scene.run(claim.run_id)
         assert (run.status, run.error, record.error) == (Status.SCHEDULED, r"\ud800\0", r"\ud800\0")
 
@@ -324,7 +324,7 @@ class FinishContract(Contract):
         await scene.finish(succeeded(good), failed(bad), to_retry(again), given_back(unstarted))
         await scene.cancel(unstarted.run_id)
 
-        [record] = await scene.storage.runs.attempts(again.run_id)
+        [record] = await scene.storage.queries.attempts(again.run_id)
         ended = [await scene.run(run_id) for run_id in (good.run_id, bad.run_id, unstarted.run_id)]
         assert [run.finished_at for run in ended] == [began] * 3
         assert (record.started_at, record.finished_at) == (began, began)
@@ -353,7 +353,7 @@ class FinishContract(Contract):
         scene.clock.advance(SECOND)
         await scene.finish(failed(second, "second"))
 
-        records = await scene.storage.runs.attempts(first.run_id)
+        records = await scene.storage.queries.attempts(first.run_id)
 
         assert records == [
             AttemptRecord(
@@ -374,11 +374,11 @@ class FinishContract(Contract):
     @pytest.mark.proves("S3")
     async def test_an_attempt_under_way_is_not_on_record(self, scene: Scene) -> None:
         first = await scene.start()
-        assert await scene.storage.runs.attempts(first.run_id) == []
+        assert await scene.storage.queries.attempts(first.run_id) == []
         await scene.finish(to_retry(first))
         await scene.claim()
 
-        assert [record.number for record in await scene.storage.runs.attempts(first.run_id)] == [1]
+        assert [record.number for record in await scene.storage.queries.attempts(first.run_id)] == [1]
 
     @pytest.mark.proves("S3")
     async def test_a_run_cancelled_between_two_attempts_has_one_on_record(self, scene: Scene) -> None:
@@ -386,7 +386,7 @@ class FinishContract(Contract):
         await scene.finish(to_retry(claim))
         await scene.cancel(claim.run_id)
 
-        [record] = await scene.storage.runs.attempts(claim.run_id)
+        [record] = await scene.storage.queries.attempts(claim.run_id)
 
         assert (record.number, record.status, record.token) == (1, Status.FAILED, claim.token)
         assert (await scene.run(claim.run_id)).attempt == 1
@@ -395,8 +395,8 @@ class FinishContract(Contract):
         [run_id] = await scene.create(a_run())
         await scene.cancel(run_id)
 
-        assert await scene.storage.runs.attempts(run_id) == []
-        assert await scene.storage.runs.attempts(a_run_id()) == []
+        assert await scene.storage.queries.attempts(run_id) == []
+        assert await scene.storage.queries.attempts(a_run_id()) == []
 
     @pytest.mark.proves("S10")
     async def test_the_result_of_a_retried_run_is_that_of_its_last_attempt(self, scene: Scene) -> None:

@@ -15,7 +15,7 @@ from foliot.domain.run.lease import CancelAnswer
 from foliot.domain.run.outcome import Reason
 from foliot.domain.run.run import Status
 from foliot.domain.schedule.schedule import Overlap
-from foliot.ports.runs import RunFilter
+from foliot.ports.queries import RunFilter
 from foliot.ports.topic import Topic
 from foliot.testing.builders import REPORT, a_job_spec, a_run, every, succeeded, to_retry
 from foliot.testing.conformance.storage.passages import ETL, a_part, an_opening
@@ -27,17 +27,17 @@ FAIL = Decision(action=Action.FAIL, reason=Reason.DEP_FAILED, verdicts={JobId("a
 
 
 async def gated(scene: Scene, limit: int = 100) -> list[Gated]:
-    now, runs = await scene.storage.runs.gated(limit, at=scene.now)
+    now, runs = await scene.storage.admission.gated(limit, at=scene.now)
     assert now == scene.now
     return runs
 
 
 async def decide(scene: Scene, run_id: RunId, decision: Decision = LET) -> list[RunId]:
-    return await scene.storage.runs.pass_gates([Passed(run_id, decision)], [], at=scene.now)
+    return await scene.storage.admission.pass_gates([Passed(run_id, decision)], [], at=scene.now)
 
 
 async def postpone(scene: Scene, run_id: RunId, until: Instant) -> list[RunId]:
-    return await scene.storage.runs.pass_gates([], [Postponed(run_id, until)], at=scene.now)
+    return await scene.storage.admission.pass_gates([], [Postponed(run_id, until)], at=scene.now)
 
 
 class GateContract(Contract):
@@ -51,7 +51,7 @@ class GateContract(Contract):
         assert [claim.run_id for claim in await scene.claim()] == [free]
 
         assert await scene.status(run_id) is Status.SCHEDULED
-        found = await scene.storage.runs.page(RunFilter(status=Status.SCHEDULED))
+        found = await scene.storage.queries.page_runs(RunFilter(status=Status.SCHEDULED))
         assert [run.id for run in found] == [run_id]
         assert (await scene.depth()).scheduled == 1
 
@@ -146,9 +146,9 @@ class GateContract(Contract):
     @pytest.mark.proves("D10")
     async def test_the_decision_is_kept_with_the_run(self, scene: Scene) -> None:
         let, skip, open_still = await scene.create(*(a_run(is_gated=True) for _ in range(3)))
-        await scene.storage.runs.pass_gates([Passed(let, LET), Passed(skip, SKIP)], [], at=scene.now)
+        await scene.storage.admission.pass_gates([Passed(let, LET), Passed(skip, SKIP)], [], at=scene.now)
 
-        found = await scene.storage.runs.decisions([let, skip, open_still])
+        found = await scene.storage.admission.decisions([let, skip, open_still])
 
         assert {run_id: msgspec.json.decode(body, type=Decision) for run_id, body in found.items()} == {
             let: LET,
@@ -163,7 +163,7 @@ class GateContract(Contract):
         assert await postpone(scene, run_id, scene.after(MINUTE)) == []
 
         assert await scene.ready() == [run_id]
-        assert await scene.storage.runs.decisions([run_id]) == {run_id: msgspec.json.encode(LET)}
+        assert await scene.storage.admission.decisions([run_id]) == {run_id: msgspec.json.encode(LET)}
 
     async def test_of_many_that_decide_at_once_one_wins(self, scene: Scene, another: Another) -> None:
         scenes = [scene, Scene(await another(), scene.clock), Scene(await another(), scene.clock)]
@@ -171,7 +171,7 @@ class GateContract(Contract):
         passed = [[Passed(run_id, decision) for run_id in runs] for decision in (LET, SKIP, FAIL)]
 
         answers = await asyncio.gather(
-            *(one.storage.runs.pass_gates(own, [], at=scene.now) for one, own in zip(scenes, passed, strict=True))
+            *(one.storage.admission.pass_gates(own, [], at=scene.now) for one, own in zip(scenes, passed, strict=True))
         )
 
         assert sorted(run_id for answer in answers for run_id in answer) == sorted(runs)
@@ -203,7 +203,7 @@ class GateContract(Contract):
         await scene.job()
         [run_id] = await scene.create(a_run(is_gated=True))
 
-        await scene.storage.jobs.delete([REPORT], at=scene.now)
+        await scene.storage.definitions.delete_jobs([REPORT], at=scene.now)
 
         assert await scene.status(run_id) is Status.CANCELLED
         assert await gated(scene) == []

@@ -11,7 +11,7 @@ from foliot.domain.ids import JobId
 from foliot.domain.run.lease import Claim
 from foliot.domain.workflow.spec import Step, WorkflowSpec
 from foliot.errors import JobInUse
-from foliot.ports.runs import RunFilter
+from foliot.ports.queries import RunFilter
 from foliot.testing.builders import REPORT, a_job_spec, a_run, succeeded
 from foliot.testing.conformance.storage.passages import ETL, a_part, an_opening, opened, settle, shown, stored, the_end
 from foliot.testing.conformance.storage.references import DIGEST, OTHER, deploy, job, looking_at, naming, version
@@ -24,16 +24,16 @@ async def refused(scene: Scene, renames: Mapping[JobId, JobId] | None = None) ->
     """The error of a rename. Nothing has changed."""
     wanted = renames or {REPORT: DIGEST}
     ids = [*wanted, *wanted.values()]
-    before = await scene.storage.jobs.get(ids)
+    before = await scene.storage.definitions.get_jobs(ids)
     with pytest.raises(JobInUse) as error:
-        await scene.storage.jobs.rename(wanted, at=scene.now)
-    assert await scene.storage.jobs.get(ids) == before
+        await scene.storage.definitions.rename_jobs(wanted, at=scene.now)
+    assert await scene.storage.definitions.get_jobs(ids) == before
     return error.value
 
 
 async def rename(scene: Scene, renames: dict[JobId, JobId] | None = None) -> None:
     wanted = renames or {REPORT: DIGEST}
-    assert await scene.storage.jobs.rename(wanted, at=scene.now) == wanted
+    assert await scene.storage.definitions.rename_jobs(wanted, at=scene.now) == wanted
 
 
 class JobUseContract(Contract):
@@ -115,7 +115,7 @@ class JobUseContract(Contract):
     async def test_the_id_of_a_deleted_workflow_with_an_open_execution_is_not_given(self, scene: Scene) -> None:
         await deploy(scene, naming(OTHER), ELT)
         execution = await opened(scene, a_run(job_id=ELT))
-        await scene.storage.workflows.delete([ELT], at=scene.now)
+        await scene.storage.definitions.delete_workflows([ELT], at=scene.now)
         await deploy(scene, naming(OTHER))
 
         assert (await refused(scene, {ETL: ELT})).run_id == execution.run_id
@@ -134,7 +134,7 @@ class JobUseContract(Contract):
         await scene.job(DIGEST)
         await opened(scene, jobs={DIGEST: a_job_spec(), REPORT: a_job_spec()})
 
-        assert await scene.storage.jobs.rename({REPORT: DIGEST}, at=scene.now) == {}
+        assert await scene.storage.definitions.rename_jobs({REPORT: DIGEST}, at=scene.now) == {}
 
     # -- executions that are about to be opened
 
@@ -161,7 +161,7 @@ class JobUseContract(Contract):
 
     async def test_a_job_with_the_id_of_a_deleted_workflow_is_renamed_while_it_runs(self, scene: Scene) -> None:
         await deploy(scene, naming(OTHER))
-        await scene.storage.workflows.delete([ETL], at=scene.now)
+        await scene.storage.definitions.delete_workflows([ETL], at=scene.now)
         await scene.job(ETL)
         await scene.start(a_run(job_id=ETL))
 
@@ -179,7 +179,7 @@ class JobUseContract(Contract):
 
         assert (error.job_id, error.run_id) == (renamed, run_id)
         assert "waits for its gate" in error.message
-        await scene.storage.runs.pass_gates([Passed(run_id, Decision(action=Action.RUN))], [], at=scene.now)
+        await scene.storage.admission.pass_gates([Passed(run_id, Decision(action=Action.RUN))], [], at=scene.now)
         await rename(scene, {renamed: DIGEST})
 
     async def test_a_job_is_renamed_while_a_gate_that_names_another_waits(self, scene: Scene) -> None:
@@ -221,7 +221,7 @@ class JobUseContract(Contract):
         await asyncio.gather(rename_often(), work(), work())
 
         [named] = [step.job for step in (await version(scene)).steps]
-        assert len(await scene.storage.runs.page(RunFilter(job_id=named))) == len(runs)
+        assert len(await scene.storage.queries.page_runs(RunFilter(job_id=named))) == len(runs)
 
 
 async def _pass(scene: Scene, claim: Claim) -> None:
@@ -237,5 +237,5 @@ async def _pass(scene: Scene, claim: Claim) -> None:
         if not await scene.storage.trees.open([opening], at=scene.now):
             break
     execution = await shown(scene, claim.run_id)
-    assert (await scene.storage.jobs.get(execution.jobs)).keys() == execution.jobs.keys()
+    assert (await scene.storage.definitions.get_jobs(execution.jobs)).keys() == execution.jobs.keys()
     assert await settle(scene, the_end(opening.tree, steps=("s0",))) == [claim.run_id]

@@ -19,21 +19,21 @@ class JobContract(Contract):
     async def test_a_job_comes_back_as_it_was_put(self, scene: Scene) -> None:
         spec = a_job_spec(spec={"command": "true"}, payload_template={"day": 1}, priority=5, timeout=1_000)
 
-        [put] = await scene.storage.jobs.put([(REPORT, spec)], at=scene.now)
+        [put] = await scene.storage.definitions.put_jobs([(REPORT, spec)], at=scene.now)
 
         assert put.spec == spec
         assert (put.id, put.project, put.revision) == (REPORT, DEFAULT_PROJECT, 1)
         assert put.created_at == put.updated_at == scene.now
-        assert await scene.storage.jobs.get([REPORT]) == {REPORT: put}
+        assert await scene.storage.definitions.get_jobs([REPORT]) == {REPORT: put}
 
     async def test_of_two_definitions_of_a_job_in_one_call_the_last_counts(self, scene: Scene) -> None:
         given = [(REPORT, a_job_spec(priority=5)), (REPORT, a_job_spec(priority=6))]
 
-        first, last = await scene.storage.jobs.put(given, at=scene.now)
+        first, last = await scene.storage.definitions.put_jobs(given, at=scene.now)
 
-        assert first == last == (await scene.storage.jobs.get([REPORT]))[REPORT]
+        assert first == last == (await scene.storage.definitions.get_jobs([REPORT]))[REPORT]
         assert (last.spec.options.priority, last.revision) == (6, 1)
-        assert await scene.storage.jobs.put(given, at=scene.now) == [last, last]
+        assert await scene.storage.definitions.put_jobs(given, at=scene.now) == [last, last]
 
     @pytest.mark.proves("R1-11")
     async def test_putting_what_is_there_changes_nothing(self, scene: Scene) -> None:
@@ -62,28 +62,28 @@ class JobContract(Contract):
 
         await scene.finish(succeeded(await scene.start()))
 
-        assert await scene.storage.jobs.get([REPORT]) == {REPORT: before}
+        assert await scene.storage.definitions.get_jobs([REPORT]) == {REPORT: before}
 
     async def test_several_jobs_are_put_at_once_and_come_back_in_order(self, scene: Scene) -> None:
         wanted = [(JobId(name), a_job_spec(name=name)) for name in ("c", "a", "b")]
 
-        put = await scene.storage.jobs.put(wanted, at=scene.now)
+        put = await scene.storage.definitions.put_jobs(wanted, at=scene.now)
 
         assert [(job.id, job.spec) for job in put] == wanted
 
     async def test_only_jobs_that_exist_are_found(self, scene: Scene) -> None:
         job = await scene.job()
 
-        assert await scene.storage.jobs.get([REPORT, OTHER]) == {REPORT: job}
-        assert await scene.storage.jobs.get([]) == {}
+        assert await scene.storage.definitions.get_jobs([REPORT, OTHER]) == {REPORT: job}
+        assert await scene.storage.definitions.get_jobs([]) == {}
 
     @pytest.mark.proves("A5")
     async def test_jobs_are_listed_by_id_page_by_page(self, scene: Scene) -> None:
         for name in ("c", "a", "d", "b"):
             await scene.job(name)
 
-        first = await scene.storage.jobs.page(limit=3)
-        second = await scene.storage.jobs.page(after=first[-1].id, limit=3)
+        first = await scene.storage.definitions.page_jobs(limit=3)
+        second = await scene.storage.definitions.page_jobs(after=first[-1].id, limit=3)
 
         assert [job.id for job in first] == ["a", "b", "c"]
         assert [job.id for job in second] == ["d"]
@@ -91,24 +91,24 @@ class JobContract(Contract):
     async def test_deleting_tells_which_jobs_existed(self, scene: Scene) -> None:
         await scene.job()
 
-        assert await scene.storage.jobs.delete([REPORT, OTHER], at=scene.now) == [REPORT]
-        assert await scene.storage.jobs.delete([REPORT], at=scene.now) == []
-        assert await scene.storage.jobs.get([REPORT]) == {}
+        assert await scene.storage.definitions.delete_jobs([REPORT, OTHER], at=scene.now) == [REPORT]
+        assert await scene.storage.definitions.delete_jobs([REPORT], at=scene.now) == []
+        assert await scene.storage.definitions.get_jobs([REPORT]) == {}
 
     async def test_deleting_a_job_deletes_its_schedules_and_no_others(self, scene: Scene) -> None:
         mine = await scene.schedule(every(60), schedule_id="mine")
         others = await scene.schedule(every(60, job_id=OTHER), schedule_id="others")
 
-        await scene.storage.jobs.delete([REPORT], at=scene.now)
+        await scene.storage.definitions.delete_jobs([REPORT], at=scene.now)
 
-        assert await scene.storage.schedules.get([mine.id, others.id]) == {others.id: others}
+        assert await scene.storage.definitions.get_schedules([mine.id, others.id]) == {others.id: others}
 
     async def test_deleting_a_job_cancels_what_has_not_started(self, scene: Scene) -> None:
         await scene.job()
         waiting, later = await scene.create(a_run(), a_run(due_at=scene.after(MINUTE)))
         [foreign] = await scene.create(a_run(job_id=OTHER))
 
-        await scene.storage.jobs.delete([REPORT], at=scene.now)
+        await scene.storage.definitions.delete_jobs([REPORT], at=scene.now)
 
         assert await scene.statuses(waiting, later, foreign) == [Status.CANCELLED, Status.CANCELLED, Status.QUEUED]
         assert [claim.run_id for claim in await scene.claim()] == [foreign]
@@ -119,14 +119,14 @@ class JobContract(Contract):
         done, running = [await scene.start(a_run(max_concurrent=capacity)) for _ in range(2)]
         await scene.finish(succeeded(done))
 
-        await scene.storage.jobs.delete([REPORT], at=scene.now)
+        await scene.storage.definitions.delete_jobs([REPORT], at=scene.now)
 
         assert await scene.statuses(done.run_id, running.run_id) == [Status.SUCCESS, Status.RUNNING]
         assert await scene.finish(succeeded(running)) == []
 
     async def test_a_job_of_a_deleted_name_starts_anew(self, scene: Scene) -> None:
         await scene.job()
-        await scene.storage.jobs.delete([REPORT], at=scene.now)
+        await scene.storage.definitions.delete_jobs([REPORT], at=scene.now)
         scene.clock.advance(MINUTE)
 
         again = await scene.job()
@@ -137,7 +137,7 @@ class JobContract(Contract):
         """Workers keep definitions by id and revision: they must not take the new one for the old one."""
         await scene.job(priority=1)
         former = await scene.job(priority=2)
-        await scene.storage.jobs.delete([REPORT], at=scene.now)
+        await scene.storage.definitions.delete_jobs([REPORT], at=scene.now)
 
         again = await scene.job(priority=3)
 

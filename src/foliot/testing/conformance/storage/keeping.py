@@ -7,7 +7,7 @@ from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import DAY, HOUR, Instant
 from foliot.domain.run.run import Status
 from foliot.domain.tree.tree import Tree
-from foliot.ports.runs import RunFilter
+from foliot.ports.queries import RunFilter
 from foliot.ports.upkeep import Retention
 from foliot.testing.builders import REPORT, a_chunk, a_run, retention, succeeded
 from foliot.testing.conformance.storage.gates import SKIP
@@ -37,11 +37,11 @@ class KeepingContract(Contract):
         pruned = await scene.prune(retention(executions_per_workflow=2))
 
         assert pruned.runs == 6
-        left = await scene.storage.executions.get([*mine, other])
+        left = await scene.storage.queries.get_executions([*mine, other])
         assert list(left) == [*mine[3:], other]
-        assert await scene.storage.executions.steps(mine[0]) == []
-        assert await scene.storage.runs.page(RunFilter(root_id=mine[0])) == []
-        assert len(await scene.storage.runs.page(RunFilter(root_id=mine[3]))) == 1
+        assert await scene.storage.trees.steps(mine[0]) == []
+        assert await scene.storage.queries.page_runs(RunFilter(root_id=mine[0])) == []
+        assert len(await scene.storage.queries.page_runs(RunFilter(root_id=mine[3]))) == 1
 
     @pytest.mark.proves("R2-17")
     async def test_executions_can_be_kept_by_age_as_well(self, scene: Scene) -> None:
@@ -55,10 +55,10 @@ class KeepingContract(Contract):
         assert (await scene.prune(retention())).runs == 0
         assert (await scene.prune(retention(executions_age=HOUR + 1))).runs == 4
 
-        assert list(await scene.storage.executions.get([*old, late])) == [late]
-        assert list(await scene.storage.runs.get([*old, plain])) == [plain]
+        assert list(await scene.storage.queries.get_executions([*old, late])) == [late]
+        assert list(await scene.storage.queries.get_runs([*old, plain])) == [plain]
         assert (await scene.prune(retention(executions_age=HOUR - 1))).runs == 2
-        assert await scene.storage.executions.get([late]) == {}
+        assert await scene.storage.queries.get_executions([late]) == {}
 
     async def test_executions_under_way_are_neither_counted_nor_removed(self, scene: Scene) -> None:
         active = await opened(scene)
@@ -67,7 +67,7 @@ class KeepingContract(Contract):
         assert (await scene.prune(retention(executions_per_workflow=1))).runs == 0
         assert (await scene.prune(retention(executions_per_workflow=0))).runs == 2
 
-        assert list(await scene.storage.executions.get([active.run_id, done])) == [active.run_id]
+        assert list(await scene.storage.queries.get_executions([active.run_id, done])) == [active.run_id]
 
     async def test_an_old_execution_goes_with_all_that_its_parts_left(self, scene: Scene) -> None:
         execution = await opened(scene)
@@ -79,9 +79,9 @@ class KeepingContract(Contract):
 
         assert (await scene.prune(retention(runs_age=HOUR))).runs == 2
 
-        assert await scene.storage.runs.get([execution.run_id, claim.run_id]) == {}
-        assert await scene.storage.executions.get([execution.run_id]) == {}
-        assert await scene.storage.logs.read(claim.run_id) == []
+        assert await scene.storage.queries.get_runs([execution.run_id, claim.run_id]) == {}
+        assert await scene.storage.queries.get_executions([execution.run_id]) == {}
+        assert await scene.storage.queries.read_log(claim.run_id) == []
 
     @pytest.mark.proves("S8")
     async def test_no_part_goes_before_the_execution_is_over(self, scene: Scene) -> None:
@@ -103,8 +103,8 @@ class KeepingContract(Contract):
         pieces = [(await scene.prune(retention(runs_age=HOUR), limit=1)).runs for _ in range(20)]
 
         assert (max(pieces), sum(pieces)) == (1, 5)
-        assert await scene.storage.executions.get([run_id, inner]) == {}
-        assert await scene.storage.runs.page(RunFilter()) == []
+        assert await scene.storage.queries.get_executions([run_id, inner]) == {}
+        assert await scene.storage.queries.page_runs(RunFilter()) == []
 
     @pytest.mark.parametrize(
         "kept", [retention(runs_age=HOUR), retention(runs_per_job=0), retention(executions_per_workflow=0)]
@@ -120,18 +120,18 @@ class KeepingContract(Contract):
         pieces = await scene.prune_to_the_end(kept, limit=2)
 
         assert sum(piece.runs for piece in pieces) == 7
-        assert await scene.storage.runs.page(RunFilter()) == []
+        assert await scene.storage.queries.page_runs(RunFilter()) == []
 
     async def test_decisions_and_ends_go_with_their_runs(self, scene: Scene) -> None:
-        await scene.storage.runs.watch([REPORT])
+        await scene.storage.definitions.watch_jobs([REPORT])
         [run_id] = await scene.create(a_run(is_gated=True))
-        await scene.storage.runs.pass_gates([Passed(run_id, SKIP)], [], at=scene.now)
+        await scene.storage.admission.pass_gates([Passed(run_id, SKIP)], [], at=scene.now)
         scene.clock.advance(DAY)
 
         assert (await scene.prune(retention(runs_age=HOUR))).runs == 1
 
-        assert await scene.storage.runs.decisions([run_id]) == {}
-        sights = await scene.storage.runs.sights([REPORT], after=Instant(0), until=scene.now)
+        assert await scene.storage.admission.decisions([run_id]) == {}
+        sights = await scene.storage.admission.sights([REPORT], after=Instant(0), until=scene.now)
         assert sights == {REPORT: Sight(None)}
 
 

@@ -32,15 +32,15 @@ class LedgerContract(Contract):
     async def test_ticks_are_read_in_order_after_one_moment_and_up_to_another(self, scene: Scene) -> None:
         uid, moments = await six_ticks(scene)
 
-        read = await scene.storage.schedules.ticks(uid, after=moments[1], until=moments[4], limit=100)
+        read = await scene.storage.queries.ticks(uid, after=moments[1], until=moments[4], limit=100)
 
         assert [tick.scheduled_for for tick in read] == moments[2:5]
 
     async def test_ticks_are_read_page_by_page(self, scene: Scene) -> None:
         uid, moments = await six_ticks(scene)
 
-        page = await scene.storage.schedules.ticks(uid, after=Instant(0), until=LATEST, limit=4)
-        rest = await scene.storage.schedules.ticks(uid, after=page[-1].scheduled_for, until=LATEST, limit=4)
+        page = await scene.storage.queries.ticks(uid, after=Instant(0), until=LATEST, limit=4)
+        rest = await scene.storage.queries.ticks(uid, after=page[-1].scheduled_for, until=LATEST, limit=4)
 
         assert [tick.scheduled_for for tick in (*page, *rest)] == moments
 
@@ -50,9 +50,9 @@ class LedgerContract(Contract):
             await scene.fire_after(MINUTE)
         moments = [tick.scheduled_for for tick in await scene.ticks(uid) if tick.count == 1]
 
-        page = await scene.storage.schedules.tick_keys(uid, after=Instant(0), until=LATEST, limit=2)
-        rest = await scene.storage.schedules.tick_keys(uid, after=page[-1][0], until=moments[-1], limit=2)
-        none = await scene.storage.schedules.tick_keys(uid, after=Instant(0), until=Instant(moments[0] - 1), limit=2)
+        page = await scene.storage.queries.tick_keys(uid, after=Instant(0), until=LATEST, limit=2)
+        rest = await scene.storage.queries.tick_keys(uid, after=page[-1][0], until=moments[-1], limit=2)
+        none = await scene.storage.queries.tick_keys(uid, after=Instant(0), until=Instant(moments[0] - 1), limit=2)
 
         name = (await scene.stored()).id
         assert len(page) == 2
@@ -68,7 +68,7 @@ class LedgerContract(Contract):
         ticks = [first, second._replace(run_id=first.run_id), *rest]
         await scene.settle(replace(firing, ticks=ticks))
 
-        shared = scene.storage.schedules.shared_runs
+        shared = scene.storage.queries.shared_runs
 
         assert await shared(schedule.uid, after=Instant(0)) == [first.run_id]
         assert await shared(schedule.uid, after=first.scheduled_for) == []
@@ -77,7 +77,7 @@ class LedgerContract(Contract):
     async def test_a_range_is_found_by_its_first_moment(self, scene: Scene) -> None:
         uid, first = await a_range(scene)
 
-        found = await scene.storage.schedules.ticks(uid, after=Instant(first - 1), until=first, limit=9)
+        found = await scene.storage.queries.ticks(uid, after=Instant(first - 1), until=first, limit=9)
 
         assert [(tick.scheduled_for, tick.count) for tick in found] == [(first, 10)]
 
@@ -87,9 +87,9 @@ class LedgerContract(Contract):
         last = later(first, 9 * MINUTE)
         await scene.fire_after(MINUTE)
 
-        second = await scene.storage.schedules.ticks(uid, after=Instant(first + 1), until=LATEST, limit=9)
-        ninth = await scene.storage.schedules.ticks(uid, after=Instant(last - 1), until=last, limit=9)
-        beyond = await scene.storage.schedules.ticks(uid, after=last, until=LATEST, limit=9)
+        second = await scene.storage.queries.ticks(uid, after=Instant(first + 1), until=LATEST, limit=9)
+        ninth = await scene.storage.queries.ticks(uid, after=Instant(last - 1), until=last, limit=9)
+        beyond = await scene.storage.queries.ticks(uid, after=last, until=LATEST, limit=9)
 
         assert [tick.scheduled_for for tick in second] == [first, later(last, MINUTE)]
         assert [tick.scheduled_for for tick in ninth] == [first]
@@ -99,20 +99,20 @@ class LedgerContract(Contract):
         uid, first = await a_range(scene)
         await scene.fire_after(MINUTE)
 
-        page = await scene.storage.schedules.ticks(uid, after=Instant(first + 1), until=LATEST, limit=1)
+        page = await scene.storage.queries.ticks(uid, after=Instant(first + 1), until=LATEST, limit=1)
 
         assert [tick.scheduled_for for tick in page] == [first]
 
     async def test_reading_on_after_a_range_does_not_repeat_it(self, scene: Scene) -> None:
         uid, first = await a_range(scene)
 
-        assert await scene.storage.schedules.ticks(uid, after=first, until=LATEST, limit=9) == []
+        assert await scene.storage.queries.ticks(uid, after=first, until=LATEST, limit=9) == []
 
     async def test_no_row_touches_an_empty_stretch(self, scene: Scene) -> None:
         uid, first = await a_range(scene)
         inside = later(first, MINUTE)
 
-        assert await scene.storage.schedules.ticks(uid, after=inside, until=inside, limit=9) == []
+        assert await scene.storage.queries.ticks(uid, after=inside, until=inside, limit=9) == []
 
     @pytest.mark.proves("R4-56")
     async def test_the_newest_ticks_come_first(self, scene: Scene) -> None:
@@ -125,7 +125,7 @@ class LedgerContract(Contract):
     @pytest.mark.proves("R4-24")
     async def test_the_newest_ticks_come_with_their_keys_and_when_they_were_decided(self, scene: Scene) -> None:
         uid, moments = await six_ticks(scene)
-        keys = dict(await scene.storage.schedules.tick_keys(uid, after=Instant(0), until=LATEST, limit=9))
+        keys = dict(await scene.storage.queries.tick_keys(uid, after=Instant(0), until=LATEST, limit=9))
 
         [seen] = await scene.latest_ticks(1)
 
@@ -140,8 +140,8 @@ class LedgerContract(Contract):
     async def test_ledgers_are_read_by_uid_page_by_page(self, scene: Scene) -> None:
         uids = sorted([(await scene.schedule(every(60), schedule_id=name)).uid for name in ("c", "a", "b")])
 
-        first = await scene.storage.schedules.ledgers(limit=2)
-        second = await scene.storage.schedules.ledgers(after=first[-1].schedule.uid, limit=2)
+        first = await scene.storage.queries.ledgers(limit=2)
+        second = await scene.storage.queries.ledgers(after=first[-1].schedule.uid, limit=2)
 
         assert [ledger.schedule.uid for ledger in (*first, *second)] == uids
 
@@ -149,14 +149,14 @@ class LedgerContract(Contract):
         for name in ("a", "b", "c"):
             await scene.schedule(every(60), schedule_id=name)
 
-        ledgers = await scene.storage.schedules.ledgers(ids=[ScheduleId("b"), ScheduleId("x")])
+        ledgers = await scene.storage.queries.ledgers(ids=[ScheduleId("b"), ScheduleId("x")])
 
         assert [ledger.schedule.id for ledger in ledgers] == ["b"]
-        assert await scene.storage.schedules.ledgers(ids=[]) == []
+        assert await scene.storage.queries.ledgers(ids=[]) == []
 
     async def test_of_an_id_that_was_given_twice_the_living_schedule_is_shown(self, scene: Scene) -> None:
         await scene.schedule(every(60))
-        await scene.storage.schedules.delete([NIGHTLY], at=scene.now)
+        await scene.storage.definitions.delete_schedules([NIGHTLY], at=scene.now)
         assert await scene.storage.queries.schedule(NIGHTLY) is None
 
         living = await scene.schedule(every(90))
@@ -164,14 +164,14 @@ class LedgerContract(Contract):
         shown = await scene.storage.queries.schedule(NIGHTLY)
         assert shown is not None
         assert shown.schedule == living
-        [ledger] = (await scene.storage.schedules.ledgers())[1:]
+        [ledger] = (await scene.storage.queries.ledgers())[1:]
         assert (ledger.schedule, ledger.deleted_at) == (living, None)
 
     async def test_a_ledger_shows_its_schedule_as_it_is(self, scene: Scene) -> None:
         await scene.schedule(every(60))
         await scene.fire_after(MINUTE)
 
-        [ledger] = await scene.storage.schedules.ledgers()
+        [ledger] = await scene.storage.queries.ledgers()
 
         assert ledger.schedule == await scene.stored()
         assert ledger.deleted_at is None
@@ -212,7 +212,7 @@ async def six_ticks(scene: Scene) -> tuple[ScheduleUid, list[Instant]]:
 
 
 async def findings(scene: Scene) -> list[object]:
-    [ledger] = await scene.storage.schedules.ledgers()
+    [ledger] = await scene.storage.queries.ledgers()
     schedule = ledger.schedule
     return list(
         audit(

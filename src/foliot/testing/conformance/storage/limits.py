@@ -173,7 +173,7 @@ class LimitContract(Contract):
         await scene.finish(succeeded(first))
 
         assert len(await scene.claim()) == 1
-        assert await scene.storage.runs.admit(100, at=scene.now) == 0
+        assert await scene.storage.admission.admit(100, at=scene.now) == 0
 
     @pytest.mark.proves("L10")
     async def test_a_limit_that_was_forgotten_is_as_wide_as_before_when_a_run_asks_for_it(self, scene: Scene) -> None:
@@ -190,6 +190,6 @@ class LimitContract(Contract):
         await scene.claim(1)
         before = await scene.ready()
 
-        assert await scene.storage.runs.admit(100, at=scene.now) == 0
+        assert await scene.storage.admission.admit(100, at=scene.now) == 0
         assert await scene.ready() == before
         assert len(await scene.claim()) == 1

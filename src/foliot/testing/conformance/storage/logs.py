@@ -21,7 +21,7 @@ class LogContract(Contract):
         ]
 
         assert await scene.storage.work.append_log(chunks) == []
-        assert await scene.storage.logs.read(claim.run_id) == chunks
+        assert await scene.storage.queries.read_log(claim.run_id) == chunks
 
     async def test_chunks_come_in_order_however_they_were_saved(self, scene: Scene) -> None:
         claim = await scene.start()
@@ -29,7 +29,7 @@ class LogContract(Contract):
         await scene.storage.work.append_log([a_chunk(claim, 10), a_chunk(claim, 2)])
         await scene.storage.work.append_log([a_chunk(claim, 1)])
 
-        assert [chunk.seq for chunk in await scene.storage.logs.read(claim.run_id)] == [1, 2, 10]
+        assert [chunk.seq for chunk in await scene.storage.queries.read_log(claim.run_id)] == [1, 2, 10]
 
     @pytest.mark.proves("M4")
     async def test_saving_a_chunk_twice_is_saving_it_once(self, scene: Scene) -> None:
@@ -38,7 +38,7 @@ class LogContract(Contract):
         await scene.storage.work.append_log([chunk])
 
         assert await scene.storage.work.append_log([chunk, a_chunk(claim, 1)]) == []
-        assert len(await scene.storage.logs.read(claim.run_id)) == 2
+        assert len(await scene.storage.queries.read_log(claim.run_id)) == 2
 
     @pytest.mark.proves("L2", "S10")
     async def test_a_former_holder_cannot_print_any_more(self, scene: Scene) -> None:
@@ -49,7 +49,7 @@ class LogContract(Contract):
         stale = await scene.storage.work.append_log([a_chunk(former, data=b"old"), a_chunk(current, data=b"new")])
 
         assert stale == [former.token]
-        assert [chunk.data for chunk in await scene.storage.logs.read(former.run_id)] == [b"new"]
+        assert [chunk.data for chunk in await scene.storage.queries.read_log(former.run_id)] == [b"new"]
 
     @pytest.mark.proves("L2")
     async def test_a_run_that_is_over_prints_no_more(self, scene: Scene) -> None:
@@ -57,7 +57,7 @@ class LogContract(Contract):
         await scene.finish(succeeded(claim))
 
         assert await scene.storage.work.append_log([a_chunk(claim)]) == [claim.token]
-        assert await scene.storage.logs.read(claim.run_id) == []
+        assert await scene.storage.queries.read_log(claim.run_id) == []
 
     @pytest.mark.proves("L2")
     async def test_a_token_prints_only_about_its_own_run(self, scene: Scene) -> None:
@@ -65,7 +65,7 @@ class LogContract(Contract):
         forged = a_chunk(mine)._replace(run_id=other.run_id)
 
         assert await scene.storage.work.append_log([forged]) == [mine.token]
-        assert await scene.storage.logs.read(other.run_id) == []
+        assert await scene.storage.queries.read_log(other.run_id) == []
 
     @pytest.mark.proves("L2")
     async def test_nor_does_it_in_the_company_of_what_it_may_print(self, scene: Scene) -> None:
@@ -73,8 +73,8 @@ class LogContract(Contract):
         printed, forged = a_chunk(other), a_chunk(mine, seq=1)._replace(token=other.token)
 
         assert await scene.storage.work.append_log([printed, forged]) == [other.token]
-        assert await scene.storage.logs.read(mine.run_id) == []
-        assert await scene.storage.logs.read(other.run_id) == [printed]
+        assert await scene.storage.queries.read_log(mine.run_id) == []
+        assert await scene.storage.queries.read_log(other.run_id) == [printed]
 
     async def test_a_stale_token_comes_back_once_however_many_chunks_it_has(self, scene: Scene) -> None:
         claim = await scene.start()
@@ -92,7 +92,7 @@ class LogContract(Contract):
         [second] = await scene.claim()
         await scene.storage.work.append_log([a_chunk(second, 0, b"c")])
 
-        chunks = await scene.storage.logs.read(first.run_id)
+        chunks = await scene.storage.queries.read_log(first.run_id)
 
         assert [(chunk.token, chunk.data) for chunk in chunks] == [
             (first.token, b"a"),
@@ -107,8 +107,8 @@ class LogContract(Contract):
         [second] = await scene.claim()
         await scene.storage.work.append_log([a_chunk(second, 0)])
 
-        page = await scene.storage.logs.read(first.run_id, limit=2)
-        rest = await scene.storage.logs.read(first.run_id, after=(page[-1].token, page[-1].seq))
+        page = await scene.storage.queries.read_log(first.run_id, limit=2)
+        rest = await scene.storage.queries.read_log(first.run_id, after=(page[-1].token, page[-1].seq))
 
         assert [(chunk.token, chunk.seq) for chunk in page] == [(first.token, 0), (first.token, 1)]
         assert [(chunk.token, chunk.seq) for chunk in rest] == [(first.token, 2), (second.token, 0)]
@@ -118,8 +118,8 @@ class LogContract(Contract):
         one, two = await scene.claim()
         await scene.storage.work.append_log([a_chunk(one, data=b"one"), a_chunk(two, data=b"two")])
 
-        assert [chunk.data for chunk in await scene.storage.logs.read(two.run_id)] == [b"two"]
-        assert await scene.storage.logs.read(a_run_id()) == []
+        assert [chunk.data for chunk in await scene.storage.queries.read_log(two.run_id)] == [b"two"]
+        assert await scene.storage.queries.read_log(a_run_id()) == []
 
     async def test_nothing_printed_is_nothing_saved(self, scene: Scene) -> None:
         assert await scene.storage.work.append_log([]) == []

@@ -16,7 +16,7 @@ from foliot.testing.conformance.storage.scene import Another, Contract, Scene
 
 
 async def mark(scene: Scene, run_id: RunId, stand_in: RunId | None = None) -> Marked:
-    answers = await scene.storage.runs.mark({run_id: stand_in or a_run_id()}, at=scene.now)
+    answers = await scene.storage.orders.mark({run_id: stand_in or a_run_id()}, at=scene.now)
     return answers[run_id]
 
 
@@ -45,7 +45,7 @@ class MarkContract(Contract):
 
         run = await scene.run(claim.run_id)
         assert (run.status, run.reason, run.error, run.exit_code) == (Status.SUCCESS, Reason.MARKED, None, None)
-        [record] = await scene.storage.runs.attempts(claim.run_id)
+        [record] = await scene.storage.queries.attempts(claim.run_id)
         assert (record.status, record.error) == (Status.FAILED, "no answer")
 
     async def test_a_run_that_ended_otherwise_gets_one_that_stands_for_it(self, scene: Scene) -> None:
@@ -64,7 +64,7 @@ class MarkContract(Contract):
         assert (run.job_id, run.payload, run.priority) == (REPORT, {"a": 1}, 7)
         assert run.created_at == run.due_at == run.finished_at == scene.now
         assert (run.started_at, run.attempt) == (None, 0)
-        assert await scene.storage.runs.overrides(stand_in) == b'{"priority":7}'
+        assert await scene.storage.queries.overrides(stand_in) == b'{"priority":7}'
         assert await scene.claim() == []
 
     async def test_a_cancelled_run_gets_one_too(self, scene: Scene) -> None:
@@ -90,7 +90,7 @@ class MarkContract(Contract):
             await scene.finish(failed(claim))
 
             answers = await asyncio.gather(
-                *(storage.runs.mark({claim.run_id: a_run_id()}, at=scene.now) for storage in storages)
+                *(storage.orders.mark({claim.run_id: a_run_id()}, at=scene.now) for storage in storages)
             )
 
             marked = [answer[claim.run_id] for answer in answers]
@@ -119,7 +119,7 @@ class MarkContract(Contract):
         running, nobody = await scene.start(), a_run_id()
         [queued] = await scene.create(a_run())
 
-        answers = await scene.storage.runs.mark(
+        answers = await scene.storage.orders.mark(
             {queued: a_run_id(), running.run_id: a_run_id(), nobody: a_run_id()}, at=scene.now
         )
 
@@ -128,7 +128,7 @@ class MarkContract(Contract):
             running.run_id: Marked(MarkAnswer.RUNNING, running.run_id),
             nobody: Marked(MarkAnswer.NOT_FOUND, nobody),
         }
-        assert await scene.storage.runs.mark({}, at=scene.now) == {}
+        assert await scene.storage.orders.mark({}, at=scene.now) == {}
 
     async def test_its_place_is_given_to_the_next(self, scene: Scene) -> None:
         first, second = await scene.create(a_run(max_concurrent=1), a_run(max_concurrent=1))

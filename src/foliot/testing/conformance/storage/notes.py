@@ -84,7 +84,7 @@ class NoteContract(Contract):
     async def test_a_marked_part_is_noted(self, scene: Scene) -> None:
         execution = await opened(scene)
 
-        await scene.storage.runs.mark({await part_of(scene, execution): a_run_id()}, at=scene.now)
+        await scene.storage.orders.mark({await part_of(scene, execution): a_run_id()}, at=scene.now)
 
         assert await noted(scene) == [("extract", Status.SUCCESS)]
 
@@ -92,7 +92,7 @@ class NoteContract(Contract):
         execution = await opened(scene)
         part = await part_of(scene, execution)
 
-        await scene.storage.runs.answer({part: Ended(Status.FAILED, Reason.REJECTED)}, at=scene.now)
+        await scene.storage.orders.answer({part: Ended(Status.FAILED, Reason.REJECTED)}, at=scene.now)
 
         assert await noted(scene) == [("extract", Status.FAILED)]
 
@@ -100,7 +100,7 @@ class NoteContract(Contract):
         execution = await opened(scene)
         await scene.job("etl.extract")
 
-        await scene.storage.jobs.delete([JobId("etl.extract")], at=scene.now)
+        await scene.storage.definitions.delete_jobs([JobId("etl.extract")], at=scene.now)
 
         assert await noted(scene) == [("extract", Status.CANCELLED)]
         assert await scene.status(execution.run_id) is Status.RUNNING

@@ -9,7 +9,7 @@ from foliot.domain.run.outcome import Reason
 from foliot.domain.run.run import Ended, Status
 from foliot.domain.schedule.schedule import Overlap
 from foliot.domain.tree.tree import Note
-from foliot.ports.runs import RunFilter
+from foliot.ports.queries import RunFilter
 from foliot.testing.builders import (
     LEASE,
     a_claim,
@@ -52,7 +52,7 @@ class OpenContract(Contract):
         assert renewal is not None
         assert renewal.gone == (claim.token,)
         scene.clock.advance(2 * LEASE)
-        assert await scene.storage.workers.expired(10, at=scene.now) == []
+        assert await scene.storage.upkeep.expired_leases(10, at=scene.now) == []
 
     async def test_what_it_begins_with_is_kept(self, scene: Scene) -> None:
         jobs = {JobId("report"): a_job_spec(priority=3)}
@@ -98,8 +98,8 @@ class OpenContract(Contract):
 
         assert await scene.storage.trees.open([opening], at=scene.now) == [claim.token]
 
-        assert await scene.storage.executions.get([claim.run_id]) == {}
-        assert await scene.storage.runs.get([opening.runs[0].id]) == {}
+        assert await scene.storage.queries.get_executions([claim.run_id]) == {}
+        assert await scene.storage.queries.get_runs([opening.runs[0].id]) == {}
         assert await scene.status(claim.run_id) is Status.QUEUED
 
     @pytest.mark.proves("L2")
@@ -110,7 +110,7 @@ class OpenContract(Contract):
         assert await scene.storage.trees.open([an_opening(other)], at=scene.now) == [claim.token]
 
         assert await scene.status(claim.run_id) is Status.RUNNING
-        assert await scene.storage.executions.active() == []
+        assert await scene.storage.queries.active_executions() == []
 
     @pytest.mark.proves("D6")
     async def test_opening_twice_is_opening_once(self, scene: Scene) -> None:
@@ -121,7 +121,7 @@ class OpenContract(Contract):
             assert await scene.storage.trees.open([opening], at=scene.now) == []
 
         assert len(await scene.items(EventKind.EXECUTIONS_OPENED)) == 1
-        assert len(await scene.storage.runs.page(RunFilter(root_id=claim.run_id))) == 1
+        assert len(await scene.storage.queries.page_runs(RunFilter(root_id=claim.run_id))) == 1
 
     async def test_one_that_cannot_be_stored_ends_its_run_and_no_other(self, scene: Scene) -> None:
         [taken] = await scene.create(a_run())
@@ -136,7 +136,7 @@ class OpenContract(Contract):
         run = await scene.run(bad.run_id)
         assert (run.status, run.reason) == (Status.FAILED, Reason.PAYLOAD)
         assert await scene.status(good.run_id) is Status.RUNNING
-        assert list(await scene.storage.executions.get([good.run_id, bad.run_id])) == [good.run_id]
+        assert list(await scene.storage.queries.get_executions([good.run_id, bad.run_id])) == [good.run_id]
 
     async def test_a_cancel_that_came_before_is_not_forgotten(self, scene: Scene) -> None:
         claim = await scene.start(a_run(job_id=ETL))
@@ -160,12 +160,12 @@ class OpenContract(Contract):
         run = await scene.run(claim.run_id)
         assert (run.status, run.started_at, run.finished_at) == (Status.SKIPPED, scene.now, scene.now)
         assert await scene.items(EventKind.EXECUTIONS_ENDED) == [[claim.run_id, ETL, Status.SKIPPED]]
-        assert await scene.storage.executions.active() == []
+        assert await scene.storage.queries.active_executions() == []
 
     async def test_a_place_is_kept_until_the_execution_ends(self, scene: Scene) -> None:
         execution = await opened(scene, a_run(job_id=ETL, max_concurrent=1))
         [waiting] = await scene.create(a_run(job_id=ETL, max_concurrent=1))
-        await scene.storage.runs.admit(100, at=scene.now)
+        await scene.storage.admission.admit(100, at=scene.now)
         assert await scene.status(waiting) is Status.QUEUED
         assert waiting not in await scene.ready()
 

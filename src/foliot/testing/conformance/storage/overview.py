@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from foliot.domain.ids import ScheduleId
 from foliot.domain.instant import HOUR, MINUTE
 from foliot.domain.schedule.schedule import Overlap
-from foliot.ports.runs import Depth
+from foliot.ports.queries import Depth
 from foliot.testing.builders import a_chunk, a_run, a_run_id, every, retention, some_runs, succeeded, to_retry
 from foliot.testing.conformance.storage.scene import Contract, Scene
 
@@ -16,9 +16,9 @@ class OverviewContract(Contract):
     async def test_what_was_given_for_one_run_can_be_read(self, scene: Scene) -> None:
         plain, given = await scene.create(a_run(overrides=None), a_run(overrides=b'{"priority":7}'))
 
-        assert await scene.storage.runs.overrides(plain) is None
-        assert await scene.storage.runs.overrides(given) == b'{"priority":7}'
-        assert await scene.storage.runs.overrides(a_run_id()) is None
+        assert await scene.storage.queries.overrides(plain) is None
+        assert await scene.storage.queries.overrides(given) == b'{"priority":7}'
+        assert await scene.storage.queries.overrides(a_run_id()) is None
 
     async def test_what_is_not_over_is_counted(self, scene: Scene) -> None:
         assert await scene.depth() == Depth(0, 0, 0)
@@ -62,7 +62,7 @@ class OverviewContract(Contract):
             await scene.schedule(every(seconds), schedule_id=name)
         await scene.pause(paused=True, schedule_id=ScheduleId("paused"))
         await scene.schedule(every(1), schedule_id="deleted")
-        await scene.storage.schedules.delete([ScheduleId("deleted")], at=scene.now)
+        await scene.storage.definitions.delete_schedules([ScheduleId("deleted")], at=scene.now)
 
         upcoming = (await scene.overview()).upcoming
 
@@ -81,18 +81,18 @@ class LogEndContract(Contract):
         chunks = [a_chunk(claim, seq) for seq in range(5)]
         await scene.storage.work.append_log(chunks)
 
-        assert await scene.storage.logs.tail(claim.run_id, limit=2) == chunks[-2:]
-        assert await scene.storage.logs.tail(claim.run_id, limit=100) == chunks
-        assert await scene.storage.logs.tail(a_run_id(), limit=100) == []
+        assert await scene.storage.queries.tail_log(claim.run_id, limit=2) == chunks[-2:]
+        assert await scene.storage.queries.tail_log(claim.run_id, limit=100) == chunks
+        assert await scene.storage.queries.tail_log(a_run_id(), limit=100) == []
 
     async def test_a_summary_has_the_starts_and_both_ends(self, scene: Scene) -> None:
         first = await scene.start()
-        await scene.storage.logs.append([a_chunk(first, 0), a_chunk(first, 1)])
+        await scene.storage.work.append_log([a_chunk(first, 0), a_chunk(first, 1)])
         await scene.finish(to_retry(first))
         [second] = await scene.claim(only=[first.run_id])
         chunks = [a_chunk(second, seq) for seq in range(3)]
-        await scene.storage.logs.append(chunks)
-        summary = scene.storage.logs.summary
+        await scene.storage.work.append_log(chunks)
+        summary = scene.storage.queries.log_summary
 
         assert await summary(first.run_id, second.token) == ([first.token, second.token], chunks[0], chunks[-1])
         assert await summary(first.run_id, None) == ([first.token, second.token], None, chunks[-1])
@@ -105,11 +105,11 @@ class LogEndContract(Contract):
         scene.clock.advance(HOUR)
 
         await scene.prune(retention(logs_age=2 * HOUR))
-        assert await scene.storage.logs.kept_from() is None
+        assert await scene.storage.queries.logs_kept_from() is None
 
         await scene.prune(retention(logs_age=MINUTE))
-        assert await scene.storage.logs.read(claim.run_id) == []
-        assert await scene.storage.logs.kept_from() == scene.now - MINUTE
+        assert await scene.storage.queries.read_log(claim.run_id) == []
+        assert await scene.storage.queries.logs_kept_from() == scene.now - MINUTE
 
     async def test_what_was_removed_once_is_not_said_to_be_kept_later(self, scene: Scene) -> None:
         """A retention that was made longer removes the last of what the shorter one had left."""
@@ -125,4 +125,4 @@ class LogEndContract(Contract):
         pruned = await scene.prune(retention(logs_age=2 * HOUR))
 
         assert pruned.logs == 1
-        assert await scene.storage.logs.kept_from() == kept_from
+        assert await scene.storage.queries.logs_kept_from() == kept_from

@@ -77,7 +77,7 @@ async def opened(scene: Scene, run: NewRun | None = None, **fields: Any) -> Tree
 
 async def shown(scene: Scene, run_id: RunId) -> Execution:
     """An execution as it is looked at."""
-    return (await scene.storage.executions.get([run_id]))[run_id]
+    return (await scene.storage.queries.get_executions([run_id]))[run_id]
 
 
 async def stored(scene: Scene, run_id: RunId) -> Tree:
@@ -100,7 +100,7 @@ async def stored(scene: Scene, run_id: RunId) -> Tree:
 
 
 async def part_of(scene: Scene, tree: Tree, step: str = "extract") -> RunId:
-    states = await scene.storage.executions.states(tree.run_id, [step])
+    states = await scene.storage.queries.step_states(tree.run_id, [step])
     run_id = states[step].run_id
     assert run_id is not None
     return run_id

@@ -20,10 +20,10 @@ from foliot.ports.queries import (
     JobDetails,
     Matches,
     RunDetails,
+    RunFilter,
     ScheduleDetails,
     WorkflowDetails,
 )
-from foliot.ports.runs import RunFilter
 from foliot.testing.builders import NIGHTLY, REPORT, a_run, a_run_id, every, failed, some_runs, succeeded, to_retry
 from foliot.testing.conformance.storage.passages import ETL, a_settlement, begun, opened, part_of, settle, the_end
 from foliot.testing.conformance.storage.scene import Another, Contract, Scene
@@ -40,7 +40,7 @@ async def page_of(scene: Scene, run_id: RunId) -> RunDetails:
 
 async def deployed(scene: Scene, *steps: str, workflow_id: str = ETL, **fields: Any) -> WorkflowSpec:
     spec = WorkflowSpec(steps=tuple(Step(name=name, job=REPORT) for name in steps), **fields)
-    await scene.storage.workflows.put({workflow_id: spec}, at=scene.now)
+    await scene.storage.definitions.put_workflows({workflow_id: spec}, at=scene.now)
     return spec
 
 
@@ -68,7 +68,7 @@ class RunQueryContract(Contract):
 
     async def test_a_page_has_the_decision_of_the_gate(self, scene: Scene) -> None:
         [run_id] = await scene.create(a_run(is_gated=True))
-        await scene.storage.runs.pass_gates([Passed(run_id, LET)], [], at=scene.now)
+        await scene.storage.admission.pass_gates([Passed(run_id, LET)], [], at=scene.now)
 
         assert (await page_of(scene, run_id)).decision == LET
 
@@ -256,7 +256,7 @@ class DefinitionQueryContract(Contract):
     async def test_the_page_of_a_workflow_has_its_version_and_its_newest_execution(self, scene: Scene) -> None:
         await deployed(scene, "extract", "load")
         first, second = await opened(scene), await opened(scene)
-        await scene.storage.workflows.pause_step(ETL, "load", paused=True)
+        await scene.storage.definitions.pause_step(ETL, "load", paused=True)
 
         page = await self.workflow(scene)
         asked = await self.workflow(scene, execution=RunById(first.run_id))

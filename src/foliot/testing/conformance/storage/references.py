@@ -35,21 +35,21 @@ def naming(*jobs: str, **fields: Any) -> WorkflowSpec:
 
 
 async def deploy(scene: Scene, spec: WorkflowSpec, workflow_id: str = ETL) -> int:
-    versions = await scene.storage.workflows.deploy(Deployment({workflow_id: spec}, (), ()), at=scene.now)
+    versions = await scene.storage.definitions.deploy(Deployment({workflow_id: spec}, (), ()), at=scene.now)
     return versions[workflow_id].version
 
 
 async def version(scene: Scene, number: int | None = None, workflow_id: str = ETL) -> WorkflowSpec:
-    return (await scene.storage.workflows.get([(workflow_id, number)]))[workflow_id, number].spec
+    return (await scene.storage.definitions.get_workflows([(workflow_id, number)]))[workflow_id, number].spec
 
 
 async def job(scene: Scene, job_id: str = ETL) -> Job:
-    return (await scene.storage.jobs.get([JobId(job_id)]))[JobId(job_id)]
+    return (await scene.storage.definitions.get_jobs([JobId(job_id)]))[JobId(job_id)]
 
 
 async def rename(scene: Scene, renames: dict[JobId, JobId] | None = None) -> None:
     wanted = renames or {REPORT: DIGEST}
-    assert await scene.storage.jobs.rename(wanted, at=scene.now) == wanted
+    assert await scene.storage.definitions.rename_jobs(wanted, at=scene.now) == wanted
 
 
 class ReferenceContract(Contract):
@@ -100,7 +100,7 @@ class ReferenceContract(Contract):
         assert (await job(scene, REPORT)).spec == a_job_spec(gate=looking_at(C))
 
     async def test_a_job_leads_the_same_workflow(self, scene: Scene) -> None:
-        await scene.storage.jobs.put([(REPORT, replace(a_job_spec(), leads="after:report"))], at=scene.now)
+        await scene.storage.definitions.put_jobs([(REPORT, replace(a_job_spec(), leads="after:report"))], at=scene.now)
         await deploy(scene, naming(REPORT), "after:report")
 
         await rename(scene, {REPORT: DIGEST, JobId("after:report"): JobId("after:digest")})
@@ -111,7 +111,7 @@ class ReferenceContract(Contract):
     async def test_edges_between_jobs_bear_their_names(self, scene: Scene) -> None:
         await scene.job()
         edges = {JobId("child"): (Edge(parent=REPORT),), REPORT: (Edge(parent="parent"),)}
-        await scene.storage.workflows.put({EDGES: write_edges(edges)}, at=scene.now)
+        await scene.storage.definitions.put_workflows({EDGES: write_edges(edges)}, at=scene.now)
 
         await rename(scene)
 
@@ -150,7 +150,7 @@ class ReferenceContract(Contract):
         await deploy(scene, naming(REPORT))
         workflow = await job(scene)
 
-        assert await scene.storage.jobs.rename({REPORT: DIGEST}, at=scene.now) == {}
+        assert await scene.storage.definitions.rename_jobs({REPORT: DIGEST}, at=scene.now) == {}
 
         assert (await version(scene), await job(scene)) == (naming(REPORT), workflow)
 
@@ -187,7 +187,7 @@ class ReferenceContract(Contract):
         await deploy(scene, naming(OTHER, OTHER))
 
         assert await scene.storage.trees.open([before], at=scene.now) == [claim.token]
-        assert await scene.storage.executions.get([claim.run_id]) == {}
+        assert await scene.storage.queries.get_executions([claim.run_id]) == {}
         after = an_opening(claim, revision=(await job(scene)).revision)
         assert await scene.storage.trees.open([after], at=scene.now) == []
         assert await scene.storage.trees.open([after], at=scene.now) == []

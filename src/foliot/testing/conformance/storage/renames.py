@@ -12,7 +12,7 @@ from foliot.domain.instant import HOUR, MINUTE, SECOND
 from foliot.domain.run.lease import Finish
 from foliot.domain.run.run import Status
 from foliot.domain.schedule.tick import JitterMode, TickOutcome
-from foliot.ports.runs import RunFilter
+from foliot.ports.queries import RunFilter
 from foliot.testing.builders import REPORT, a_run, a_schedule, cron, every, failed, lost, succeeded, to_retry
 from foliot.testing.conformance.storage.scene import Another, Contract, Scene
 
@@ -21,7 +21,7 @@ RENAME = {REPORT: DIGEST}
 
 
 async def rename(scene: Scene, renames: dict[JobId, JobId] | None = None) -> dict[JobId, JobId]:
-    return await scene.storage.jobs.rename(renames or RENAME, at=scene.now)
+    return await scene.storage.definitions.rename_jobs(renames or RENAME, at=scene.now)
 
 
 class RenameContract(Contract):
@@ -33,7 +33,7 @@ class RenameContract(Contract):
 
         assert await rename(scene) == RENAME
 
-        found = await scene.storage.jobs.get([REPORT, DIGEST])
+        found = await scene.storage.definitions.get_jobs([REPORT, DIGEST])
         assert list(found) == [DIGEST]
         assert found[DIGEST].spec == before.spec
         assert (found[DIGEST].created_at, found[DIGEST].updated_at) == (before.created_at, scene.now)
@@ -46,21 +46,21 @@ class RenameContract(Contract):
 
         await rename(scene)
 
-        assert await scene.storage.runs.page(RunFilter(job_id=REPORT)) == []
-        runs = await scene.storage.runs.page(RunFilter(job_id=DIGEST))
+        assert await scene.storage.queries.page_runs(RunFilter(job_id=REPORT)) == []
+        runs = await scene.storage.queries.page_runs(RunFilter(job_id=DIGEST))
         assert [run.id for run in runs] == [broken.run_id, done.run_id]
-        assert [run.id for run in await scene.storage.runs.page(RunFilter(job_id=DIGEST, status=Status.FAILED))] == [
-            broken.run_id
-        ]
+        assert [
+            run.id for run in await scene.storage.queries.page_runs(RunFilter(job_id=DIGEST, status=Status.FAILED))
+        ] == [broken.run_id]
 
     async def test_doing_it_again_does_nothing(self, scene: Scene) -> None:
         await scene.job()
         await rename(scene)
-        before = await scene.storage.jobs.get([DIGEST])
+        before = await scene.storage.definitions.get_jobs([DIGEST])
         scene.clock.advance(MINUTE)
 
         assert await rename(scene) == {}
-        assert await scene.storage.jobs.get([REPORT, DIGEST]) == before
+        assert await scene.storage.definitions.get_jobs([REPORT, DIGEST]) == before
 
     async def test_a_new_job_of_the_old_id_has_a_revision_that_the_former_never_had(self, scene: Scene) -> None:
         await scene.job(priority=1)
@@ -74,7 +74,7 @@ class RenameContract(Contract):
 
     async def test_a_job_that_is_not_there_cannot_be_renamed(self, scene: Scene) -> None:
         assert await rename(scene) == {}
-        assert await scene.storage.jobs.rename({}, at=scene.now) == {}
+        assert await scene.storage.definitions.rename_jobs({}, at=scene.now) == {}
 
     async def test_an_id_that_is_taken_is_left_alone(self, scene: Scene) -> None:
         await scene.job(REPORT, priority=1)
@@ -83,7 +83,7 @@ class RenameContract(Contract):
 
         assert await rename(scene) == {}
 
-        assert set(await scene.storage.jobs.get([REPORT, DIGEST])) == {REPORT, DIGEST}
+        assert set(await scene.storage.definitions.get_jobs([REPORT, DIGEST])) == {REPORT, DIGEST}
         assert (await scene.run(mine.run_id)).job_id == REPORT
 
     async def test_ids_can_be_handed_on_in_one_go(self, scene: Scene) -> None:
@@ -94,7 +94,7 @@ class RenameContract(Contract):
         assert await rename(scene, handed_on) == handed_on
         assert await rename(scene, handed_on) == {}
 
-        found = await scene.storage.jobs.get([JobId("a"), JobId("b"), JobId("c")])
+        found = await scene.storage.definitions.get_jobs([JobId("a"), JobId("b"), JobId("c")])
         assert {job_id: job.spec.options.priority for job_id, job in found.items()} == {"b": 1, "c": 2}
 
     async def test_two_jobs_that_change_places_stay_where_they_are(self, scene: Scene) -> None:
@@ -115,11 +115,11 @@ class RenameContract(Contract):
         renamed = await scene.stored(ScheduleId("digest:default"))
         assert (renamed.uid, renamed.revision.spec.job_id) == (schedule.uid, DIGEST)
         assert renamed.version > schedule.version
-        assert await scene.storage.schedules.get([schedule.id]) == {}
+        assert await scene.storage.definitions.get_schedules([schedule.id]) == {}
         assert [tick.run_id for tick in await scene.ticks(schedule.uid)] == [first]
-        of_schedule = await scene.storage.runs.page(RunFilter(schedule_id=renamed.id))
+        of_schedule = await scene.storage.queries.page_runs(RunFilter(schedule_id=renamed.id))
         assert [run.tick and run.tick.schedule_id for run in of_schedule] == [renamed.id]
-        assert [one.id for one in await scene.storage.schedules.page(job_id=DIGEST)] == [renamed.id]
+        assert [one.id for one in await scene.storage.definitions.page_schedules(job_id=DIGEST)] == [renamed.id]
 
     async def test_a_schedule_with_a_name_of_its_own_keeps_it(self, scene: Scene) -> None:
         await scene.schedule(every(60), schedule_id="reporter:default")
@@ -127,7 +127,7 @@ class RenameContract(Contract):
 
         await rename(scene)
 
-        found = await scene.storage.schedules.page(job_id=DIGEST)
+        found = await scene.storage.definitions.page_schedules(job_id=DIGEST)
         assert [schedule.id for schedule in found] == ["nightly", "reporter:default"]
         assert {schedule.revision.spec.seed for schedule in found} == {""}
 
@@ -160,7 +160,7 @@ class RenameContract(Contract):
         planned = (await scene.stored(before.id)).next_run_at
 
         await rename(scene)
-        [again] = await scene.storage.schedules.put(
+        [again] = await scene.storage.definitions.put_schedules(
             [a_schedule(replace(spec, job_id=DIGEST), schedule_id="digest:default")], at=scene.now
         )
 
@@ -185,7 +185,7 @@ class RenameContract(Contract):
 
         await rename(scene)
 
-        [ledger] = await scene.storage.schedules.ledgers(ids=[ScheduleId("digest:default")])
+        [ledger] = await scene.storage.queries.ledgers(ids=[ScheduleId("digest:default")])
         assert ledger.schedule.uid == schedule.uid
         assert {revision.spec.job_id for revision in ledger.revisions} == {DIGEST}
         assert {revision.spec.seed for revision in ledger.revisions} == {"report:default"}
@@ -193,13 +193,13 @@ class RenameContract(Contract):
     async def test_deleted_schedules_come_along(self, scene: Scene) -> None:
         schedule = await scene.schedule(every(60), schedule_id="report:default")
         [run_id] = await scene.fire_after(MINUTE)
-        await scene.storage.schedules.delete([schedule.id], at=scene.now)
+        await scene.storage.definitions.delete_schedules([schedule.id], at=scene.now)
 
         await rename(scene)
 
-        runs = await scene.storage.runs.page(RunFilter(schedule_id=ScheduleId("digest:default")))
+        runs = await scene.storage.queries.page_runs(RunFilter(schedule_id=ScheduleId("digest:default")))
         assert [run.id for run in runs] == [run_id]
-        [ledger] = await scene.storage.schedules.ledgers(ids=[ScheduleId("digest:default")])
+        [ledger] = await scene.storage.queries.ledgers(ids=[ScheduleId("digest:default")])
         assert (ledger.schedule.uid, ledger.deleted_at) == (schedule.uid, scene.now)
 
     # -- what is under way
@@ -215,7 +215,7 @@ class RenameContract(Contract):
     async def test_the_keys_of_an_earlier_job_of_that_name_give_way(self, scene: Scene) -> None:
         await scene.job(DIGEST)
         await scene.create(a_run(job_id=DIGEST, dedupe_key="order-1"))
-        await scene.storage.jobs.delete([DIGEST], at=scene.now)
+        await scene.storage.definitions.delete_jobs([DIGEST], at=scene.now)
         await scene.job()
         [mine] = await scene.create(a_run(dedupe_key="order-1"))
 
@@ -243,7 +243,7 @@ class RenameContract(Contract):
         await rename(scene)
 
         assert await scene.finish(succeeded(done), to_retry(again), lost(gone)) == []
-        runs = await scene.storage.runs.get([done.run_id, again.run_id, gone.run_id])
+        runs = await scene.storage.queries.get_runs([done.run_id, again.run_id, gone.run_id])
         assert [run.job_id for run in runs.values()] == [DIGEST] * 3
         assert sorted(claim.run_id for claim in await scene.claim()) == [again.run_id, gone.run_id]
 
@@ -258,7 +258,7 @@ class RenameContract(Contract):
 
         assert await scene.claim() == []
         await scene.finish(succeeded(running))
-        await scene.storage.runs.admit(100, at=scene.now)
+        await scene.storage.admission.admit(100, at=scene.now)
         [second] = await scene.claim()
         assert second.run_id == waiting
         assert second.limit_keys == ("job:digest",)
@@ -288,12 +288,12 @@ class RenameContract(Contract):
 
         await rename(scene)
         await scene.finish(succeeded(first))
-        await scene.storage.runs.admit(100, at=scene.now)
+        await scene.storage.admission.admit(100, at=scene.now)
 
         [third] = await scene.claim()
         assert third.run_id == waiting[0]
         await scene.finish(succeeded(second), succeeded(third))
-        await scene.storage.runs.admit(100, at=scene.now)
+        await scene.storage.admission.admit(100, at=scene.now)
         assert [claim.run_id for claim in await scene.claim()] == waiting[1:]
 
     async def test_the_schedules_of_a_workflow_come_along(self, scene: Scene) -> None:
@@ -307,7 +307,10 @@ class RenameContract(Contract):
         for before, name in ((mine, "digest:default"), (theirs, "theirs")):
             after = await scene.stored(ScheduleId(name))
             assert (after.uid, after.revision.spec.workflow_id) == (before.uid, DIGEST)
-        assert [one.uid for one in await scene.storage.schedules.page(job_id=DIGEST)] == [mine.uid, theirs.uid]
+        assert [one.uid for one in await scene.storage.definitions.page_schedules(job_id=DIGEST)] == [
+            mine.uid,
+            theirs.uid,
+        ]
 
     async def test_other_jobs_are_left_alone(self, scene: Scene) -> None:
         other = JobId("report2")
@@ -329,7 +332,7 @@ class RenameContract(Contract):
         await rename(scene)
         await rename(scene)
 
-        [job] = (await scene.storage.jobs.get([DIGEST])).values()
+        [job] = (await scene.storage.definitions.get_jobs([DIGEST])).values()
         assert await scene.items(EventKind.JOB_RENAMED) == [[REPORT, DIGEST, job.revision]]
         renamed = await scene.stored(ScheduleId("digest:default"))
         assert (await scene.items(EventKind.SCHEDULE_CHANGED))[-1] == [renamed.id, schedule.uid, renamed.version]
@@ -345,7 +348,7 @@ class RenameContract(Contract):
             for _ in range(40):
                 claimed = await other.work.claim(worker.id, ["default"], 3, at=scene.now)
                 await other.work.finish([succeeded(claim) for claim in claimed.claims], at=scene.now)
-                await other.runs.admit(100, at=scene.now)
+                await other.admission.admit(100, at=scene.now)
 
         async def rename_often() -> None:
             for _ in range(10):
@@ -355,7 +358,7 @@ class RenameContract(Contract):
         await asyncio.gather(work(), rename_often())
 
         assert set(await scene.statuses(*runs)) == {Status.SUCCESS}
-        assert {run.job_id for run in (await scene.storage.runs.get(runs)).values()} == {REPORT}
+        assert {run.job_id for run in (await scene.storage.queries.get_runs(runs)).values()} == {REPORT}
 
     async def test_a_tick_that_waits_for_its_moment_still_fires(self, scene: Scene) -> None:
         spec = every(3_600, jitter=30 * MINUTE, jitter_mode=JitterMode.AFTER)

@@ -7,7 +7,9 @@ from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import MINUTE, SECOND
 from foliot.domain.job.job import DEFAULT_PROJECT
 from foliot.domain.run.run import Status
-from foliot.ports.runs import Created, Released, RunFilter
+from foliot.ports.admission import Released
+from foliot.ports.orders import Created
+from foliot.ports.queries import RunFilter
 from foliot.testing.builders import REPORT, a_run, a_run_id, every, some_runs, succeeded
 from foliot.testing.conformance.storage.scene import Contract, Scene
 
@@ -63,19 +65,19 @@ class RunContract(Contract):
     async def test_a_batch_is_answered_in_its_order(self, scene: Scene) -> None:
         runs = [a_run(due_at=scene.after(span)) for span in (5, 0, 9, 0)]
 
-        created = await scene.storage.runs.create(runs, at=scene.now)
+        created = await scene.storage.orders.create(runs, at=scene.now)
 
         assert created == [Created(run.id, is_new=True) for run in runs]
 
     async def test_nothing_to_create_creates_nothing(self, scene: Scene) -> None:
-        assert await scene.storage.runs.create([], at=scene.now) == []
+        assert await scene.storage.orders.create([], at=scene.now) == []
 
     @pytest.mark.proves("M4")
     async def test_creating_the_same_run_again_keeps_the_first(self, scene: Scene) -> None:
         first = a_run(payload=b"1")
         await scene.create(first)
 
-        again = await scene.storage.runs.create([replace(first, payload=b"2"), a_run()], at=scene.now)
+        again = await scene.storage.orders.create([replace(first, payload=b"2"), a_run()], at=scene.now)
 
         assert [answer.is_new for answer in again] == [False, True]
         assert (await scene.run(first.id)).payload == 1
@@ -85,10 +87,10 @@ class RunContract(Contract):
     async def test_a_run_that_cannot_be_stored_does_not_fail_its_batch(self, scene: Scene) -> None:
         good, bad, fine = a_run(), a_run(due_at=OUT_OF_RANGE), a_run()
 
-        created = await scene.storage.runs.create([good, bad, fine], at=scene.now)
+        created = await scene.storage.orders.create([good, bad, fine], at=scene.now)
 
         assert {answer.run_id for answer in created if answer.is_new} == {good.id, fine.id}
-        assert set(await scene.storage.runs.get([good.id, bad.id, fine.id])) == {good.id, fine.id}
+        assert set(await scene.storage.queries.get_runs([good.id, bad.id, fine.id])) == {good.id, fine.id}
 
     @pytest.mark.proves("R1-28", "R1-43", "R1-45")
     async def test_a_scheduled_run_is_released_when_its_moment_has_come(self, scene: Scene) -> None:
@@ -125,11 +127,11 @@ class RunContract(Contract):
         low, high, early = a_run(due_at=now, priority=-1), a_run(due_at=now, priority=1), a_run(due_at=now - SECOND)
         await scene.create(low, high, early)
 
-        ready = await scene.storage.runs.ready("default", 100)
+        ready = await scene.storage.admission.ready("default", 100)
 
         assert ready == [high.id, early.id, low.id]
-        assert await scene.storage.runs.ready("default", 2) == ready[:2]
-        assert await scene.storage.runs.ready("default", 100) == ready
+        assert await scene.storage.admission.ready("default", 2) == ready[:2]
+        assert await scene.storage.admission.ready("default", 100) == ready
 
     async def test_ready_knows_its_queue(self, scene: Scene) -> None:
         fast, slow = await scene.create(a_run(queue="fast"), a_run(queue="slow"))
@@ -141,15 +143,15 @@ class RunContract(Contract):
     async def test_only_runs_that_exist_are_found(self, scene: Scene) -> None:
         [run_id] = await scene.create(a_run())
 
-        assert set(await scene.storage.runs.get([run_id, a_run_id()])) == {run_id}
-        assert await scene.storage.runs.get([]) == {}
+        assert set(await scene.storage.queries.get_runs([run_id, a_run_id()])) == {run_id}
+        assert await scene.storage.queries.get_runs([]) == {}
 
     @pytest.mark.proves("A5")
     async def test_runs_are_listed_newest_first_page_by_page(self, scene: Scene) -> None:
         oldest, middle, newest = await scene.create(*some_runs(3))
 
-        first = await scene.storage.runs.page(RunFilter(limit=2))
-        second = await scene.storage.runs.page(RunFilter(limit=2, before=first[-1].id))
+        first = await scene.storage.queries.page_runs(RunFilter(limit=2))
+        second = await scene.storage.queries.page_runs(RunFilter(limit=2, before=first[-1].id))
 
         assert [run.id for run in first] == [newest, middle]
         assert [run.id for run in second] == [oldest]
@@ -166,7 +168,7 @@ class RunContract(Contract):
         await scene.fire_after(2 * MINUTE)
         await scene.create(a_run())
 
-        [run] = await scene.storage.runs.page(RunFilter(schedule_id=wanted.id))
+        [run] = await scene.storage.queries.page_runs(RunFilter(schedule_id=wanted.id))
 
         assert run.tick is not None
         assert (run.tick.uid, run.tick.schedule_id) == (wanted.uid, wanted.id)
@@ -191,7 +193,7 @@ class RunContract(Contract):
 
 
 async def listed(scene: Scene, only: RunFilter) -> list[RunId]:
-    return [run.id for run in await scene.storage.runs.page(only)]
+    return [run.id for run in await scene.storage.queries.page_runs(only)]
 
 
 async def one_run_in_each_status(scene: Scene) -> dict[Status, RunId]:

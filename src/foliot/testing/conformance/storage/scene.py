@@ -14,9 +14,9 @@ from foliot.domain.run.run import NewRun, Run, Status
 from foliot.domain.schedule.firing import Firing, SchedulerSettings
 from foliot.domain.schedule.schedule import Schedule, ScheduleSpec
 from foliot.domain.schedule.tick import TickRecord
-from foliot.ports.queries import OverviewDetails, OverviewLimits
-from foliot.ports.runs import Depth, Released
-from foliot.ports.schedules import DueBatch, TickSight
+from foliot.ports.admission import Released
+from foliot.ports.ledger import DueBatch
+from foliot.ports.queries import Depth, LedgerRow, OverviewDetails, OverviewLimits
 from foliot.ports.storage import Storage
 from foliot.ports.upkeep import Pruned, Retention
 from foliot.testing.builders import LEASE, NIGHTLY, REPORT, a_job_spec, a_run, a_schedule, a_worker, fire
@@ -44,14 +44,14 @@ class Scene:
     # -- runs
 
     async def create(self, *runs: NewRun) -> list[RunId]:
-        created = await self.storage.runs.create(runs, at=self.now)
+        created = await self.storage.orders.create(runs, at=self.now)
         return [answer.run_id for answer in created]
 
     async def release(self, limit: int = 100) -> Released:
-        return await self.storage.runs.release_due(limit, at=self.now)
+        return await self.storage.admission.release_due(limit, at=self.now)
 
     async def ready(self, queue: str = "default") -> list[RunId]:
-        return await self.storage.runs.ready(queue, 100)
+        return await self.storage.admission.ready(queue, 100)
 
     async def claim(
         self,
@@ -74,17 +74,17 @@ class Scene:
         return await self.storage.work.finish(finishes, at=self.now)
 
     async def cancel(self, *run_ids: RunId) -> list[CancelAnswer]:
-        answers = await self.storage.runs.cancel(run_ids, at=self.now)
+        answers = await self.storage.orders.cancel(run_ids, at=self.now)
         return [answers[run_id] for run_id in run_ids]
 
     async def run(self, run_id: RunId) -> Run:
-        return (await self.storage.runs.get([run_id]))[run_id]
+        return (await self.storage.queries.get_runs([run_id]))[run_id]
 
     async def status(self, run_id: RunId) -> Status:
         return (await self.run(run_id)).status
 
     async def statuses(self, *run_ids: RunId) -> list[Status]:
-        found = await self.storage.runs.get(run_ids)
+        found = await self.storage.queries.get_runs(run_ids)
         return [found[run_id].status for run_id in run_ids]
 
     # -- workers
@@ -105,27 +105,27 @@ class Scene:
     # -- jobs and schedules
 
     async def job(self, job_id: str = REPORT, **fields: Any) -> Job:
-        [job] = await self.storage.jobs.put([(JobId(job_id), a_job_spec(**fields))], at=self.now)
+        [job] = await self.storage.definitions.put_jobs([(JobId(job_id), a_job_spec(**fields))], at=self.now)
         return job
 
     async def schedule(self, spec: ScheduleSpec | None = None, *, schedule_id: str = NIGHTLY) -> Schedule:
         """Put a schedule, and its job where there is none yet."""
         new = a_schedule(spec, schedule_id=schedule_id)
         job_id = new.spec.job_id
-        if job_id is not None and not await self.storage.jobs.get([job_id]):
+        if job_id is not None and not await self.storage.definitions.get_jobs([job_id]):
             await self.job(job_id)
-        [schedule] = await self.storage.schedules.put([new], at=self.now)
+        [schedule] = await self.storage.definitions.put_schedules([new], at=self.now)
         return schedule
 
     async def stored(self, schedule_id: ScheduleId = NIGHTLY) -> Schedule:
-        return (await self.storage.schedules.get([schedule_id]))[schedule_id]
+        return (await self.storage.definitions.get_schedules([schedule_id]))[schedule_id]
 
     async def pause(self, *, paused: bool, schedule_id: ScheduleId = NIGHTLY) -> Schedule:
-        [schedule] = await self.storage.schedules.pause([schedule_id], paused=paused, at=self.now)
+        [schedule] = await self.storage.definitions.pause_schedules([schedule_id], paused=paused, at=self.now)
         return schedule
 
     async def due(self, limit: int = 100) -> DueBatch:
-        return await self.storage.schedules.due(limit, at=self.now)
+        return await self.storage.ledger.due(limit, at=self.now)
 
     async def decide(self, scheduler: SchedulerSettings | None = None) -> list[Firing]:
         """What the scheduler would save now."""
@@ -133,7 +133,7 @@ class Scene:
         return [fire(due, batch.now, jobs=batch.jobs, scheduler=scheduler) for due in batch.schedules]
 
     async def settle(self, *firings: Firing) -> list[ScheduleUid]:
-        return await self.storage.schedules.settle(firings, at=self.now)
+        return await self.storage.ledger.commit_firings(firings, at=self.now)
 
     async def fire(self, scheduler: SchedulerSettings | None = None) -> list[RunId]:
         """One round of the scheduler; the runs it made."""
@@ -145,13 +145,13 @@ class Scene:
         self.clock.advance(span)
         return await self.fire()
 
-    async def latest_ticks(self, limit: int, schedule_id: ScheduleId = NIGHTLY) -> Sequence[TickSight]:
+    async def latest_ticks(self, limit: int, schedule_id: ScheduleId = NIGHTLY) -> Sequence[LedgerRow]:
         """As people are shown them, newest first."""
         found = await self.storage.queries.schedule(schedule_id, ticks=limit)
         return () if found is None else found.ticks
 
     async def ticks(self, uid: ScheduleUid) -> list[TickRecord]:
-        return await self.storage.schedules.ticks(uid, after=Instant(0), until=LATEST, limit=10_000)
+        return await self.storage.queries.ticks(uid, after=Instant(0), until=LATEST, limit=10_000)
 
     # -- all
 
@@ -180,7 +180,7 @@ class Scene:
 
     async def items(self, kind: EventKind) -> list[list[Any]]:
         """The items of all events of a kind, in order."""
-        events = await self.storage.upkeep.events(after=0, limit=10_000)
+        events = await self.storage.queries.events(after=0, limit=10_000)
         return [item for event in events if event.kind is kind for item in event.items]
 
 

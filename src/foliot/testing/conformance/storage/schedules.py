@@ -22,7 +22,7 @@ class ScheduleContract(Contract):
     async def test_a_new_schedule_is_what_the_domain_makes_of_it(self, scene: Scene) -> None:
         new = a_schedule(every(60, payload={"a": [1, None]}, end_at=LATEST, jitter=1_000))
 
-        [put] = await scene.storage.schedules.put([new], at=scene.now)
+        [put] = await scene.storage.definitions.put_schedules([new], at=scene.now)
 
         assert put == edit.create(new.uid, new.id, DEFAULT_PROJECT, new.spec, scene.now)
         assert await scene.stored() == put
@@ -33,12 +33,12 @@ class ScheduleContract(Contract):
         specs = [every(60, payload={"a": 1}), cron("H * * * *"), manual(), every(60, payload={"a": 2})]
         new = [a_schedule(spec, schedule_id=f"s{n}-{i}") for n in range(3) for i, spec in enumerate(specs)]
 
-        put = await scene.storage.schedules.put(new, at=scene.now)
+        put = await scene.storage.definitions.put_schedules(new, at=scene.now)
 
         alone = [edit.create(one.uid, one.id, DEFAULT_PROJECT, one.spec, scene.now) for one in new]
-        assert put == alone == [*(await scene.storage.schedules.get([one.id for one in new])).values()]
+        assert put == alone == [*(await scene.storage.definitions.get_schedules([one.id for one in new])).values()]
         assert len({one.next_run_at for one in put}) == 5
-        ledgers = await scene.storage.schedules.ledgers()
+        ledgers = await scene.storage.queries.ledgers()
         assert {ledger.schedule.id: [*ledger.revisions] for ledger in ledgers} == {
             one.id: [one.revision] for one in [older, *put]
         }
@@ -59,7 +59,7 @@ class ScheduleContract(Contract):
         after = await scene.schedule(every(60))
 
         assert after == before
-        [ledger] = await scene.storage.schedules.ledgers()
+        [ledger] = await scene.storage.queries.ledgers()
         assert len(ledger.revisions) == 1
 
     @pytest.mark.proves("R4-02", "R4-22", "T15")
@@ -79,7 +79,7 @@ class ScheduleContract(Contract):
         scene.clock.advance(SECOND)
         second = await scene.schedule(every(120))
 
-        [ledger] = await scene.storage.schedules.ledgers()
+        [ledger] = await scene.storage.queries.ledgers()
 
         assert list(ledger.revisions) == [first.revision, second.revision]
 
@@ -87,17 +87,21 @@ class ScheduleContract(Contract):
         await scene.schedule(every(60), schedule_id="b")
         wanted = [a_schedule(every(300), schedule_id=name) for name in ("c", "b", "a")]
 
-        put = await scene.storage.schedules.put(wanted, at=scene.now)
+        put = await scene.storage.definitions.put_schedules(wanted, at=scene.now)
 
         assert [schedule.id for schedule in put] == ["c", "b", "a"]
         assert [schedule.revision.number for schedule in put] == [1, 2, 1]
-        assert await scene.storage.schedules.get([schedule.id for schedule in put]) == {one.id: one for one in put}
+        assert await scene.storage.definitions.get_schedules([schedule.id for schedule in put]) == {
+            one.id: one for one in put
+        }
 
     @pytest.mark.proves("T15")
     async def test_a_name_that_comes_twice_in_a_batch_is_created_and_then_edited(self, scene: Scene) -> None:
-        *_, last = await scene.storage.schedules.put([a_schedule(every(60)), a_schedule(every(90))], at=scene.now)
+        *_, last = await scene.storage.definitions.put_schedules(
+            [a_schedule(every(60)), a_schedule(every(90))], at=scene.now
+        )
 
-        [ledger] = await scene.storage.schedules.ledgers()
+        [ledger] = await scene.storage.queries.ledgers()
 
         assert ledger.schedule == last
         assert [(revision.number, revision.spec.expr) for revision in ledger.revisions] == [(1, "60"), (2, "90")]
@@ -111,7 +115,7 @@ class ScheduleContract(Contract):
         scene.clock.advance(HOUR)
         assert (paused.paused_at, paused.wake_at) == (paused.created_at, None)
         assert (await scene.due()).schedules == []
-        assert await scene.storage.schedules.next_wake() is None
+        assert await scene.storage.ledger.next_wake() is None
 
     async def test_pausing_twice_keeps_the_first_moment(self, scene: Scene) -> None:
         await scene.schedule(every(60))
@@ -121,7 +125,7 @@ class ScheduleContract(Contract):
         second = await scene.pause(paused=True)
 
         assert second == first
-        [ledger] = await scene.storage.schedules.ledgers()
+        [ledger] = await scene.storage.queries.ledgers()
         assert list(ledger.pauses) == [Pause(first.updated_at, None)]
 
     @pytest.mark.proves("R4-26")
@@ -146,7 +150,7 @@ class ScheduleContract(Contract):
         scene.clock.step(-HOUR)
         await scene.pause(paused=False)
 
-        [ledger] = await scene.storage.schedules.ledgers()
+        [ledger] = await scene.storage.queries.ledgers()
         assert list(ledger.pauses) == [Pause(paused.updated_at, paused.updated_at)]
 
     @pytest.mark.proves("T11")
@@ -157,9 +161,9 @@ class ScheduleContract(Contract):
         since = scene.now
         scene.clock.advance(10 * MINUTE)
 
-        [ledger] = await scene.storage.schedules.ledgers()
+        [ledger] = await scene.storage.queries.ledgers()
         await scene.pause(paused=False)
-        [resumed] = await scene.storage.schedules.ledgers()
+        [resumed] = await scene.storage.queries.ledgers()
 
         assert list(ledger.pauses) == [Pause(since, None)]
         assert list(resumed.pauses) == [Pause(since, scene.now)]
@@ -173,7 +177,7 @@ class ScheduleContract(Contract):
     async def test_pausing_tells_which_schedules_exist(self, scene: Scene) -> None:
         await scene.schedule(every(60))
 
-        told = await scene.storage.schedules.pause([NIGHTLY, STRANGER], paused=True, at=scene.now)
+        told = await scene.storage.definitions.pause_schedules([NIGHTLY, STRANGER], paused=True, at=scene.now)
 
         assert [schedule.id for schedule in told] == [NIGHTLY]
 
@@ -204,20 +208,20 @@ class ScheduleContract(Contract):
     async def test_a_deleted_schedule_is_gone_and_never_due(self, scene: Scene) -> None:
         await scene.schedule(every(60))
 
-        deleted = await scene.storage.schedules.delete([NIGHTLY, STRANGER], at=scene.now)
+        deleted = await scene.storage.definitions.delete_schedules([NIGHTLY, STRANGER], at=scene.now)
 
         scene.clock.advance(HOUR)
         assert deleted == [NIGHTLY]
-        assert await scene.storage.schedules.get([NIGHTLY]) == {}
-        assert await scene.storage.schedules.page() == []
+        assert await scene.storage.definitions.get_schedules([NIGHTLY]) == {}
+        assert await scene.storage.definitions.page_schedules() == []
         assert (await scene.due()).schedules == []
-        assert await scene.storage.schedules.next_wake() is None
+        assert await scene.storage.ledger.next_wake() is None
 
     async def test_deleting_twice_deletes_once(self, scene: Scene) -> None:
         await scene.schedule(every(60))
-        await scene.storage.schedules.delete([NIGHTLY], at=scene.now)
+        await scene.storage.definitions.delete_schedules([NIGHTLY], at=scene.now)
 
-        assert await scene.storage.schedules.delete([NIGHTLY], at=scene.now) == []
+        assert await scene.storage.definitions.delete_schedules([NIGHTLY], at=scene.now) == []
 
     @pytest.mark.proves("R1-16")
     async def test_deleting_a_schedule_touches_no_run_and_keeps_the_ledger(self, scene: Scene) -> None:
@@ -225,31 +229,31 @@ class ScheduleContract(Contract):
         [run_id] = await scene.fire_after(MINUTE)
         ticks = await scene.ticks(schedule.uid)
 
-        await scene.storage.schedules.delete([NIGHTLY], at=scene.now)
+        await scene.storage.definitions.delete_schedules([NIGHTLY], at=scene.now)
 
         assert await scene.status(run_id) is Status.QUEUED
         assert await scene.ticks(schedule.uid) == ticks
-        [ledger] = await scene.storage.schedules.ledgers()
+        [ledger] = await scene.storage.queries.ledgers()
         assert (ledger.schedule.uid, ledger.deleted_at) == (schedule.uid, scene.now)
 
     @pytest.mark.proves("T1", "T15")
     async def test_a_schedule_created_anew_has_a_ledger_of_its_own(self, scene: Scene) -> None:
         old = await scene.schedule(every(60))
         await scene.fire_after(MINUTE)
-        await scene.storage.schedules.delete([NIGHTLY], at=scene.now)
+        await scene.storage.definitions.delete_schedules([NIGHTLY], at=scene.now)
 
         new = await scene.schedule(every(60))
 
         assert new.uid != old.uid
         assert (new.version, new.revision.number, new.created_at) == (1, 1, scene.now)
         assert (len(await scene.ticks(old.uid)), await scene.ticks(new.uid)) == (1, [])
-        ledgers = await scene.storage.schedules.ledgers()
+        ledgers = await scene.storage.queries.ledgers()
         assert {ledger.schedule.uid: ledger.deleted_at for ledger in ledgers} == {old.uid: scene.now, new.uid: None}
 
     async def test_the_runs_of_a_deleted_schedule_do_not_hinder_its_successor(self, scene: Scene) -> None:
         await scene.schedule(every(60))
         await scene.fire_after(MINUTE)
-        await scene.storage.schedules.delete([NIGHTLY], at=scene.now)
+        await scene.storage.definitions.delete_schedules([NIGHTLY], at=scene.now)
         await scene.schedule(every(60))
 
         assert len(await scene.fire_after(MINUTE)) == 1
@@ -257,16 +261,16 @@ class ScheduleContract(Contract):
     async def test_only_schedules_that_exist_are_found(self, scene: Scene) -> None:
         schedule = await scene.schedule(every(60))
 
-        assert await scene.storage.schedules.get([NIGHTLY, STRANGER]) == {NIGHTLY: schedule}
-        assert await scene.storage.schedules.get([]) == {}
+        assert await scene.storage.definitions.get_schedules([NIGHTLY, STRANGER]) == {NIGHTLY: schedule}
+        assert await scene.storage.definitions.get_schedules([]) == {}
 
     @pytest.mark.proves("A5")
     async def test_schedules_are_listed_by_id_page_by_page(self, scene: Scene) -> None:
         for name in ("c", "a", "d", "b"):
             await scene.schedule(every(60), schedule_id=name)
 
-        first = await scene.storage.schedules.page(limit=3)
-        second = await scene.storage.schedules.page(after=first[-1].id, limit=3)
+        first = await scene.storage.definitions.page_schedules(limit=3)
+        second = await scene.storage.definitions.page_schedules(after=first[-1].id, limit=3)
 
         assert [schedule.id for schedule in first] == ["a", "b", "c"]
         assert [schedule.id for schedule in second] == ["d"]
@@ -277,7 +281,7 @@ class ScheduleContract(Contract):
         await scene.schedule(every(60, job_id=JobId("other")), schedule_id="b")
         await scene.schedule(every(90), schedule_id="c")
 
-        listed = await scene.storage.schedules.page(job_id=REPORT)
+        listed = await scene.storage.definitions.page_schedules(job_id=REPORT)
 
         assert [schedule.id for schedule in listed] == ["a", "c"]
 
@@ -285,22 +289,22 @@ class ScheduleContract(Contract):
         await scene.schedule(every(60))
         await scene.schedule(every(60, job_id=JobId("other")))
 
-        assert await scene.storage.schedules.page(job_id=REPORT) == []
-        assert len(await scene.storage.schedules.page(job_id=JobId("other"))) == 1
+        assert await scene.storage.definitions.page_schedules(job_id=REPORT) == []
+        assert len(await scene.storage.definitions.page_schedules(job_id=JobId("other"))) == 1
 
     @pytest.mark.proves("R4-65")
     async def test_the_next_wake_is_that_of_the_earliest_schedule(self, scene: Scene) -> None:
-        assert await scene.storage.schedules.next_wake() is None
+        assert await scene.storage.ledger.next_wake() is None
         await scene.schedule(every(300), schedule_id="a")
         await scene.schedule(every(60), schedule_id="b")
         await scene.schedule(manual(), schedule_id="c")
 
-        assert await scene.storage.schedules.next_wake() == scene.after(MINUTE)
+        assert await scene.storage.ledger.next_wake() == scene.after(MINUTE)
 
     async def test_a_schedule_that_may_fire_early_wakes_early(self, scene: Scene) -> None:
         await scene.schedule(every(60, jitter=10 * SECOND))
 
-        assert await scene.storage.schedules.next_wake() == scene.after(50 * SECOND)
+        assert await scene.storage.ledger.next_wake() == scene.after(50 * SECOND)
 
     async def test_a_schedule_without_moments_is_never_due(self, scene: Scene) -> None:
         schedule = await scene.schedule(manual())

@@ -14,7 +14,7 @@ from foliot.domain.run.run import Ended, Status
 from foliot.domain.tree.tree import Note
 from foliot.domain.workflow.conditions import Result
 from foliot.domain.workflow.progress import StepState
-from foliot.ports.runs import RunFilter
+from foliot.ports.queries import RunFilter
 from foliot.testing.builders import (
     a_run,
     a_run_id,
@@ -56,7 +56,7 @@ class SettlementContract(Contract):
         settlement = a_settlement(execution, notes=[claim.run_id], changed=changed, runs={"load": load})
         assert await settle(scene, settlement) == [execution.run_id]
 
-        assert await scene.storage.executions.states(execution.run_id) == changed
+        assert await scene.storage.queries.step_states(execution.run_id) == changed
         after = await stored(scene, execution.run_id)
         assert (after.state, after.open) == (execution.state + 1, 1)
         assert await unsettled(scene) == []
@@ -69,14 +69,14 @@ class SettlementContract(Contract):
         claim = await begun(scene, execution)
         await settle(scene, a_settlement(execution))
         await scene.finish(succeeded(claim))
-        before = await scene.storage.executions.states(execution.run_id)
+        before = await scene.storage.queries.step_states(execution.run_id)
 
         late = the_end(execution)._replace(notes=(claim.run_id,), runs=(a_part(execution.run_id, "load"),))
 
         assert await settle(scene, late) == []
-        assert await scene.storage.executions.states(execution.run_id) == before
+        assert await scene.storage.queries.step_states(execution.run_id) == before
         assert await noted(scene) == [("extract", Status.SUCCESS)]
-        assert len(await scene.storage.runs.page(RunFilter(root_id=execution.run_id))) == 1
+        assert len(await scene.storage.queries.page_runs(RunFilter(root_id=execution.run_id))) == 1
         assert await scene.items(EventKind.EXECUTIONS_ENDED) == []
 
     @pytest.mark.proves("D5", "D6")
@@ -88,7 +88,7 @@ class SettlementContract(Contract):
         saved = await asyncio.gather(*(settle(one, own) for one, own in zip(scenes, settlements, strict=True)))
 
         assert sorted(map(len, saved)) == [0, 0, 1]
-        parts = await scene.storage.runs.page(RunFilter(root_id=execution.run_id))
+        parts = await scene.storage.queries.page_runs(RunFilter(root_id=execution.run_id))
         [winner] = [own.runs[0].id for own, ids in zip(settlements, saved, strict=True) if ids]
         assert {run.id for run in parts if run.child_key == "load"} == {winner}
 
@@ -99,7 +99,7 @@ class SettlementContract(Contract):
 
         assert await settle(scene, *settlements) == [execution.run_id]
 
-        assert list(await scene.storage.runs.get([first.id, second.id])) == [first.id]
+        assert list(await scene.storage.queries.get_runs([first.id, second.id])) == [first.id]
 
     async def test_a_note_that_came_later_stays(self, scene: Scene) -> None:
         claim = await scene.start(a_run(job_id=ETL))
@@ -140,7 +140,7 @@ class SettlementContract(Contract):
         assert (run.finished_at, run.attempt) == (scene.now, 1)
         assert await scene.items(EventKind.EXECUTIONS_ENDED) == [[execution.run_id, ETL, Status.FAILED]]
         assert [execution.run_id, Status.FAILED, 1] in await scene.items(EventKind.RUNS_ENDED)
-        assert [record.number for record in await scene.storage.runs.attempts(execution.run_id)] == [1]
+        assert [record.number for record in await scene.storage.queries.attempts(execution.run_id)] == [1]
 
     async def test_an_execution_that_is_over_can_still_be_looked_at(self, scene: Scene) -> None:
         execution = await opened(scene)
@@ -148,7 +148,7 @@ class SettlementContract(Contract):
         await settle(scene, the_end(execution))
 
         assert (await shown(scene, execution.run_id)).unresolved == 0
-        steps = await scene.storage.executions.steps(execution.run_id)
+        steps = await scene.storage.trees.steps(execution.run_id)
         assert [(step.name, step.state.result) for step in steps] == [("extract", "success"), ("load", "success")]
 
     async def test_a_cancelled_part_ends_at_once_or_is_asked_to(self, scene: Scene) -> None:
@@ -193,17 +193,17 @@ class SettlementContract(Contract):
     async def test_an_execution_under_way_is_not_marked(self, scene: Scene) -> None:
         execution = await opened(scene)
 
-        answers = await scene.storage.runs.mark({execution.run_id: a_run_id()}, at=scene.now)
+        answers = await scene.storage.orders.mark({execution.run_id: a_run_id()}, at=scene.now)
 
         assert answers[execution.run_id].answer is MarkAnswer.RUNNING
-        assert await scene.storage.runs.answer({execution.run_id: Ended(Status.SUCCESS)}, at=scene.now) == []
+        assert await scene.storage.orders.answer({execution.run_id: Ended(Status.SUCCESS)}, at=scene.now) == []
 
     @pytest.mark.proves("D7")
     async def test_deleting_its_job_lets_an_execution_go_on(self, scene: Scene) -> None:
         await scene.job(ETL)
         execution = await opened(scene, a_run(job_id=ETL, max_concurrent=1))
 
-        await scene.storage.jobs.delete([ETL], at=scene.now)
+        await scene.storage.definitions.delete_jobs([ETL], at=scene.now)
 
         assert await scene.status(execution.run_id) is Status.RUNNING
         assert await unsettled(scene) == []
@@ -213,7 +213,7 @@ class SettlementContract(Contract):
         execution = await opened(scene)
         await settle(scene, the_end(execution))
 
-        await scene.storage.jobs.rename({ETL: JobId("elt")}, at=scene.now)
+        await scene.storage.definitions.rename_jobs({ETL: JobId("elt")}, at=scene.now)
 
         assert (await shown(scene, execution.run_id)).workflow_id == "elt"
 
@@ -227,7 +227,7 @@ class SettlementContract(Contract):
         question = await part_of(scene, execution)
         await settle(scene, the_end(execution, steps=("extract",)))
 
-        await scene.storage.jobs.rename({ETL: JobId("elt")}, at=scene.now)
+        await scene.storage.definitions.rename_jobs({ETL: JobId("elt")}, at=scene.now)
 
         names = {one: (await scene.run(one)).job_id for one in (question, own, other)}
         assert list(names.values()) == ["elt.extract", "etl.load", "etl.extract"]

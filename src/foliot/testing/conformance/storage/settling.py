@@ -39,7 +39,7 @@ class SettleContract(Contract):
 
         batch = await scene.due()
 
-        assert batch.jobs == await scene.storage.jobs.get([REPORT])
+        assert batch.jobs == await scene.storage.definitions.get_jobs([REPORT])
 
     async def test_a_due_schedule_of_a_workflow_comes_with_the_job_of_that_name(self, scene: Scene) -> None:
         job = await scene.job("etl", kind="workflow")
@@ -146,7 +146,7 @@ class SettleContract(Contract):
         schedule = await scene.schedule(every(60))
         scene.clock.advance(MINUTE)
         [firing] = await scene.decide()
-        await scene.storage.schedules.delete([schedule.id], at=scene.now)
+        await scene.storage.definitions.delete_schedules([schedule.id], at=scene.now)
 
         assert await scene.settle(firing) == []
         assert await scene.ready() == []
@@ -161,7 +161,7 @@ class SettleContract(Contract):
         await scene.finish(succeeded(claim))
 
         await scene.settle(firing)
-        await scene.storage.runs.admit(100, at=scene.now)
+        await scene.storage.admission.admit(100, at=scene.now)
 
         # The new run was to wait for one that is over by now: it must not wait for ever.
         assert await scene.ready() == [run.id for run in firing.runs]
@@ -232,7 +232,7 @@ class SettleContract(Contract):
         [firing] = await scene.decide()
         await scene.settle(firing)
 
-        [ledger] = await scene.storage.schedules.ledgers()
+        [ledger] = await scene.storage.queries.ledgers()
 
         assert len(firing.planned) == 2
         assert sorted(ledger.planned) == sorted(firing.planned)
@@ -248,7 +248,7 @@ class SettleContract(Contract):
         for _ in range(6):
             await scene.fire_after(10 * SECOND)
 
-        [ledger] = await scene.storage.schedules.ledgers()
+        [ledger] = await scene.storage.queries.ledgers()
         assert list(ledger.planned) == []
         assert [tick.outcome for tick in await scene.ticks(schedule.uid)] == [TickOutcome.RAN] * 4
 
@@ -288,10 +288,10 @@ class SettleContract(Contract):
         [firing] = await scene.decide()
         await scene.settle(firing)
 
-        await scene.storage.schedules.delete([schedule.id], at=scene.now)
+        await scene.storage.definitions.delete_schedules([schedule.id], at=scene.now)
 
         ran, *dropped = await scene.ticks(schedule.uid)
-        [ledger] = await scene.storage.schedules.ledgers()
+        [ledger] = await scene.storage.queries.ledgers()
         assert (list(ledger.planned), ran.outcome) == ([], TickOutcome.RAN)
         assert [tick.scheduled_for for tick in dropped] == sorted(tick.scheduled_for for tick in firing.planned)
         assert {(tick.outcome, tick.reason) for tick in dropped} == {(TickOutcome.CANCELLED, TickReason.DELETED)}
@@ -313,7 +313,7 @@ class SettleContract(Contract):
     @pytest.mark.proves("R4-66")
     async def test_a_due_schedule_whose_job_never_existed_comes_without_it(self, scene: Scene) -> None:
         orphan = a_schedule(every(60, job_id=JobId("ghost")))
-        await scene.storage.schedules.put([orphan], at=scene.now)
+        await scene.storage.definitions.put_schedules([orphan], at=scene.now)
         await scene.fire_after(MINUTE)
 
         [tick] = await scene.ticks(orphan.uid)

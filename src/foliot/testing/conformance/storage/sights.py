@@ -56,7 +56,9 @@ class SightContract(Contract):
         end = await ended(scene, "a")
         await ended(scene, "c")
 
-        found = await scene.storage.runs.sights([JobId("a"), JobId("b"), JobId("c")], after=Instant(0), until=scene.now)
+        found = await scene.storage.admission.sights(
+            [JobId("a"), JobId("b"), JobId("c")], after=Instant(0), until=scene.now
+        )
 
         assert found == {"a": Sight(end), "b": Sight(None), "c": Sight(None)}
 
@@ -77,16 +79,16 @@ class SightContract(Contract):
         [run_id] = await scene.create(a_run())
         await scene.cancel(run_id)
         assert await seen() is Status.CANCELLED
-        await scene.storage.runs.mark({run_id: a_run_id()}, at=scene.now)
+        await scene.storage.orders.mark({run_id: a_run_id()}, at=scene.now)
         assert await seen() is Status.SUCCESS
         [run_id] = await scene.create(a_run(is_gated=True))
         await decide(scene, run_id, SKIP)
         assert await seen() is Status.SKIPPED
         [run_id] = await scene.create(a_run())
-        await scene.storage.runs.mark({run_id: a_run_id()}, at=scene.now)
+        await scene.storage.orders.mark({run_id: a_run_id()}, at=scene.now)
         assert await seen() is Status.SUCCESS
         [run_id] = await scene.create(a_run())
-        await scene.storage.runs.answer({run_id: Ended(Status.FAILED, Reason.REJECTED)}, at=scene.now)
+        await scene.storage.orders.answer({run_id: Ended(Status.FAILED, Reason.REJECTED)}, at=scene.now)
         assert await seen() is Status.FAILED
         await settle(scene, the_end(await opened(scene)))
         assert await seen("etl") is Status.SUCCESS
@@ -131,14 +133,14 @@ class SightContract(Contract):
         await ended(scene, status=Status.FAILED)
         statuses, because = [Status.SKIPPED, Status.FAILED], [Reason.DEP_MISSING, Reason.DEP_FAILED]
 
-        found = await scene.storage.runs.latest_end(REPORT, statuses, reasons=because, until=scene.now)
+        found = await scene.storage.admission.latest_end(REPORT, statuses, reasons=because, until=scene.now)
 
         assert found == End(run_id, Status.FAILED, declined_at)
 
     async def test_neither_other_jobs_nor_other_statuses_are_taken_for_what_was_asked(self, scene: Scene) -> None:
         """Names that sort right before and after what is asked for."""
         neighbours = [JobId("repor"), JobId("reports"), JobId("a"), JobId("z")]
-        await scene.storage.runs.watch([REPORT, *neighbours])
+        await scene.storage.definitions.watch_jobs([REPORT, *neighbours])
         for job_id in neighbours:
             await ended(scene, job_id, status=Status.SUCCESS)
             [gated] = await scene.create(a_run(job_id=job_id, is_gated=True))
@@ -157,7 +159,7 @@ class SightContract(Contract):
         await watch(scene)
         running = await scene.start()
         end = await ended(scene)
-        await scene.storage.jobs.rename({REPORT: JobId("account")}, at=scene.now)
+        await scene.storage.definitions.rename_jobs({REPORT: JobId("account")}, at=scene.now)
         assert (await sight(scene, "account")).end == end
         scene.clock.advance(SECOND)
 
@@ -179,13 +181,13 @@ class SightContract(Contract):
 
 
 async def watch(scene: Scene, *job_ids: str) -> None:
-    await scene.storage.runs.watch([JobId(job_id) for job_id in job_ids or (REPORT,)])
+    await scene.storage.definitions.watch_jobs([JobId(job_id) for job_id in job_ids or (REPORT,)])
 
 
 async def sight(
     scene: Scene, job_id: str = REPORT, *, after: Instant | None = None, until: Instant | None = None
 ) -> Sight:
-    found = await scene.storage.runs.sights([JobId(job_id)], after=after or Instant(0), until=until or scene.now)
+    found = await scene.storage.admission.sights([JobId(job_id)], after=after or Instant(0), until=until or scene.now)
     return found[JobId(job_id)]
 
 

@@ -13,7 +13,7 @@ from foliot.domain.tree.kind import Ancestry, Loaded, Wanted
 from foliot.domain.tree.tree import Note, Tree
 from foliot.domain.workflow.facts import Facts, StepOutput
 from foliot.domain.workflow.progress import StepState
-from foliot.ports.runs import RunFilter
+from foliot.ports.queries import RunFilter
 from foliot.ports.trees import PREFETCHED_STEPS
 from foliot.testing.builders import REPORT, a_run, a_run_id, succeeded
 from foliot.testing.conformance.storage.passages import (
@@ -91,7 +91,7 @@ class TreeContract(Contract):
     async def test_a_small_tree_comes_with_all_its_states(self, scene: Scene) -> None:
         small = await opened(scene)
         large = await opened(scene, steps=[f"step{number}" for number in range(PREFETCHED_STEPS + 1)])
-        await scene.storage.workflows.pause_step(ETL, "load", paused=True)
+        await scene.storage.definitions.pause_step(ETL, "load", paused=True)
         parts = [await part_of(scene, small), await part_of(scene, large, "step0")]
         await scene.cancel(*parts)
 
@@ -172,7 +172,7 @@ class TreeContract(Contract):
         run = await scene.run(leaf)
 
         assert (run.parent_id, run.root_id) == (inner.run_id, outer.run_id)
-        below = await scene.storage.runs.page(RunFilter(root_id=outer.run_id))
+        below = await scene.storage.queries.page_runs(RunFilter(root_id=outer.run_id))
         assert [run.id for run in below] == [leaf, inner.run_id]
         wanted = Wanted(run_id=leaf, parent=inner.run_id)
         loaded = await scene.storage.trees.load([wanted], at=scene.now)
@@ -270,12 +270,12 @@ class TreeContract(Contract):
     async def test_a_run_whose_job_was_deleted_is_cancelled_instead_of_opened(self, scene: Scene) -> None:
         job = await scene.job(ETL)
         claim = await scene.start(a_run(job_id=ETL))
-        await scene.storage.jobs.delete([ETL], at=scene.now)
+        await scene.storage.definitions.delete_jobs([ETL], at=scene.now)
 
         assert await scene.storage.trees.open([an_opening(claim, revision=job.revision)], at=scene.now) == []
 
         assert await scene.status(claim.run_id) is Status.CANCELLED
-        assert await scene.storage.executions.get([claim.run_id]) == {}
+        assert await scene.storage.queries.get_executions([claim.run_id]) == {}
 
 
 async def nested(scene: Scene, outer: Tree) -> Tree:

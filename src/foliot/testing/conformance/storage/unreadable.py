@@ -109,7 +109,7 @@ class UnreadableContract(Contract):
         assert (len(due.unreadable), due.size) == (3, 4)
         assert [schedule.id for schedule in due.schedules] == [OTHER]
         apart = [one.uid for one in due.unreadable]
-        wakes = [await scene.storage.schedules.next_wake(besides=uids) for uids in ((), apart[:2], apart)]
+        wakes = [await scene.storage.ledger.next_wake(besides=uids) for uids in ((), apart[:2], apart)]
         assert wakes == [scene.now, scene.now, scene.after(MINUTE)]
 
     async def test_a_schedule_whose_row_and_revision_cannot_be_read_is_one_trouble(
@@ -140,7 +140,7 @@ class UnreadableContract(Contract):
         scene.clock.advance(MINUTE)
 
         assert [one.id for one in (await scene.due()).unreadable] == [NIGHTLY]
-        assert [one.is_unreadable for one in await scene.storage.schedules.page()] == [True]
+        assert [one.is_unreadable for one in await scene.storage.definitions.page_schedules()] == [True]
 
     @pytest.mark.proves("M2")
     async def test_a_process_that_is_too_old_for_what_a_later_one_has_made_is_told_so(
@@ -237,9 +237,9 @@ class UnreadableContract(Contract):
         await scene.job("bad")
         spoil("jobs", "id = 'bad'", spec="{oops")
 
-        assert [*await scene.storage.jobs.get([JobId("sound")])] == ["sound"]
+        assert [*await scene.storage.definitions.get_jobs([JobId("sound")])] == ["sound"]
         with pytest.raises(RowUnreadable, match="the row of job 'bad' cannot be read"):
-            await scene.storage.jobs.get([JobId("sound"), JobId("bad")])
+            await scene.storage.definitions.get_jobs([JobId("sound"), JobId("bad")])
 
     async def test_who_puts_another_in_its_place_mends_it(self, scene: Scene, spoil: Spoil) -> None:
         before = await scene.job("bad")
@@ -248,7 +248,7 @@ class UnreadableContract(Contract):
 
         after = await scene.job("bad")
 
-        assert (await scene.storage.jobs.get([after.id]))[after.id] == after
+        assert (await scene.storage.definitions.get_jobs([after.id]))[after.id] == after
         assert after.revision > before.revision
         assert (after.created_at, after.updated_at) == (before.created_at, scene.now)
 
@@ -291,7 +291,7 @@ class UnreadableContract(Contract):
 
         assert sorted(claim.run_id for claim in await scene.claim()) == sorted([sound, free])
         await self.has_ended(scene, bad)
-        assert await scene.storage.runs.admit(100, at=scene.now) == 0
+        assert await scene.storage.admission.admit(100, at=scene.now) == 0
 
     async def test_its_places_are_given_back(self, scene: Scene, spoil: Spoil) -> None:
         bad, waiting = await scene.create(limited(scene.now), limited(scene.now))
@@ -336,7 +336,7 @@ class UnreadableContract(Contract):
         spoil("runs", f"id = '{claim.run_id}'", limits="{oops")
         scene.clock.advance(2 * LEASE)
 
-        assert len(await scene.storage.workers.expired(10, at=scene.now)) == 1
+        assert len(await scene.storage.upkeep.expired_leases(10, at=scene.now)) == 1
         assert await scene.finish(lost(claim)) == []
 
         assert await scene.claim() == []

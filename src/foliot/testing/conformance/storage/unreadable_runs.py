@@ -12,7 +12,7 @@ from foliot.domain.run.lease import CancelAnswer
 from foliot.domain.run.outcome import Reason
 from foliot.domain.run.run import Run, Status
 from foliot.errors import RowUnreadable
-from foliot.ports.runs import RunFilter
+from foliot.ports.queries import RunFilter
 from foliot.ports.storage import Storage
 from foliot.testing.builders import NIGHTLY, REPORT, a_chunk, a_run, cancelled, every, lost, succeeded, to_retry
 from foliot.testing.clock import VirtualClock
@@ -61,7 +61,7 @@ class UnreadableRunContract(Contract):
         assert list(runs) == [last, bad, first]
         assert (runs[first], runs[last]) == (sound[first], sound[last])
         self.is_unreadable(runs[bad])
-        self.is_unreadable((await scene.storage.runs.get([bad, last]))[bad])
+        self.is_unreadable((await scene.storage.queries.get_runs([bad, last]))[bad])
 
     async def test_so_is_one_whose_output_cannot_be_read(self, scene: Scene, spoil: Spoil) -> None:
         claim = await scene.start()
@@ -106,18 +106,18 @@ class UnreadableRunContract(Contract):
         [waiting] = await scene.create(a_run())
         spoil("runs", "attempt >= 0", status="lost")
 
-        runs = await scene.storage.runs.get([claim.run_id, waiting])
+        runs = await scene.storage.queries.get_runs([claim.run_id, waiting])
 
         assert runs[claim.run_id].status.is_terminal
         assert not runs[waiting].status.is_terminal
 
     async def test_nobody_is_given_options_that_cannot_be_read(self, scene: Scene, spoil: Spoil) -> None:
         [run_id] = await scene.create(a_run(overrides=b'{"priority": 3}'))
-        assert await scene.storage.runs.overrides(run_id) == b'{"priority": 3}'
+        assert await scene.storage.queries.overrides(run_id) == b'{"priority": 3}'
         spoil("runs", f"id = '{run_id}'", overrides="{oops")
 
         with pytest.raises(RowUnreadable, match=f"the row of run '{run_id}' cannot be read"):
-            await scene.storage.runs.overrides(run_id)
+            await scene.storage.queries.overrides(run_id)
 
     async def test_an_attempt_that_cannot_be_read_is_listed_among_the_others(self, scene: Scene, spoil: Spoil) -> None:
         first = await scene.start()
@@ -126,7 +126,7 @@ class UnreadableRunContract(Contract):
         await scene.finish(succeeded(second))
         spoil("attempts", f"run_id = '{first.run_id}'", finished_at=FAR)
 
-        bad, sound = await scene.storage.runs.attempts(first.run_id)
+        bad, sound = await scene.storage.queries.attempts(first.run_id)
 
         assert (bad.number, bad.status, bad.reason) == (1, "unreadable", None)
         assert str(bad.error).startswith(f"the row of attempt '1 of {first.run_id}' cannot be read: finished_at")
@@ -139,11 +139,11 @@ class UnreadableRunContract(Contract):
         await scene.storage.work.append_log([a_chunk(claim, seq) for seq in range(3)])
         spoil("log_chunks", f"run_id = '{claim.run_id}' AND seq = 1", at=FAR)
 
-        chunks = await scene.storage.logs.read(claim.run_id)
+        chunks = await scene.storage.queries.read_log(claim.run_id)
 
         assert [(chunk.seq, chunk.stream) for chunk in chunks] == [(0, "stdout"), (1, "meta"), (2, "stdout")]
         assert b"the row of log chunk '1' cannot be read" in chunks[1].data
-        assert chunks[1:] == await scene.storage.logs.tail(claim.run_id, limit=2)
+        assert chunks[1:] == await scene.storage.queries.tail_log(claim.run_id, limit=2)
 
     async def test_a_tick_that_cannot_be_read_is_shown_among_the_others(self, scene: Scene, spoil: Spoil) -> None:
         schedule = await scene.schedule(every(60))
@@ -263,7 +263,7 @@ class UnreadableRunContract(Contract):
         await scene.finish(succeeded(claim))
         spoil("runs", f"id = '{claim.run_id}'", status="lost")
 
-        step = next(step for step in await scene.storage.executions.steps(execution.run_id) if step.status is None)
+        step = next(step for step in await scene.storage.trees.steps(execution.run_id) if step.status is None)
 
         assert (step.name, step.state.run_id) == ("extract", claim.run_id)
         assert str(step.error).startswith(f"the row of run '{claim.run_id}' cannot be read")
@@ -290,7 +290,7 @@ class UnreadableRunContract(Contract):
 
         assert [schedule.id for schedule in due.schedules] == ["other"]
         assert [one.id for one in due.unreadable] == [NIGHTLY]
-        shown = {one.id: one.is_unreadable for one in await scene.storage.schedules.page()}
+        shown = {one.id: one.is_unreadable for one in await scene.storage.definitions.page_schedules()}
         assert shown == {NIGHTLY: True, "other": False}
 
     async def test_so_is_one_with_such_a_pause(self, scene: Scene, spoil: Spoil) -> None:
@@ -321,18 +321,18 @@ class UnreadableRunContract(Contract):
         await scene.job("bad")
         spoil("jobs", "id = 'bad'", created_at=FAR)
         with pytest.raises(RowUnreadable, match="the row of job 'bad' cannot be read: created_at"):
-            await scene.storage.jobs.page()
+            await scene.storage.definitions.page_jobs()
 
         after = await scene.job("bad")
 
-        assert (await scene.storage.jobs.page())[0] == after
+        assert (await scene.storage.definitions.page_jobs())[0] == after
         assert after.created_at == scene.now
 
     # -- looking
 
     async def listed(self, scene: Scene) -> dict[RunId, Run]:
         """All runs, newest first."""
-        return {run.id: run for run in await scene.storage.runs.page(RunFilter())}
+        return {run.id: run for run in await scene.storage.queries.page_runs(RunFilter())}
 
     def is_unreadable(self, run: Run) -> None:
         assert run.unreadable is not None

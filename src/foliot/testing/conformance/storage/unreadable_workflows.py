@@ -48,29 +48,29 @@ class UnreadableWorkflowContract(Contract):
         again = await put(scene, spec)
 
         assert again.version == 2
-        assert (await scene.storage.workflows.get([("etl", None)]))["etl", None] == again
+        assert (await scene.storage.definitions.get_workflows([("etl", None)]))["etl", None] == again
         with pytest.raises(RowUnreadable, match="the row of version 1 of workflow 'etl' cannot be read"):
-            await scene.storage.workflows.get([("etl", 1)])
+            await scene.storage.definitions.get_workflows([("etl", 1)])
 
     async def test_who_deploys_it_mends_its_jobs_as_well_and_others_come_along(
         self, scene: Scene, spoil: Spoil
     ) -> None:
         both = Deployment({"etl": a_workflow("extract"), "other": a_workflow("load")})
-        await scene.storage.workflows.deploy(both, at=scene.now)
+        await scene.storage.definitions.deploy(both, at=scene.now)
         spoil("workflows", "id = 'etl'", spec="{oops")
         spoil("jobs", "id IN ('etl', 'etl.extract')", spec="{oops")
 
-        versions = await scene.storage.workflows.deploy(both, at=scene.now)
+        versions = await scene.storage.definitions.deploy(both, at=scene.now)
 
         assert {name: known.version for name, known in versions.items()} == {"etl": 2, "other": 1}
-        jobs = await scene.storage.jobs.get([ETL, JobId("etl.extract")])
+        jobs = await scene.storage.definitions.get_jobs([ETL, JobId("etl.extract")])
         assert jobs[ETL].spec.spec == {"version": 2}
 
     async def test_a_page_names_the_workflow_that_cannot_be_read(self, scene: Scene, spoil: Spoil) -> None:
         for name in ("a", "b", "c"):
             await put(scene, a_workflow("extract"), name)
         spoil("workflows", "id = 'b'", spec="{oops")
-        page = scene.storage.workflows.page
+        page = scene.storage.definitions.page_workflows
 
         with pytest.raises(RowUnreadable) as caught:
             await page()
@@ -82,45 +82,45 @@ class UnreadableWorkflowContract(Contract):
         self, scene: Scene, spoil: Spoil
     ) -> None:
         specs = {"etl": a_workflow("extract", "load.x"), "etl.load": a_workflow("y"), "etlx": a_workflow("z")}
-        await scene.storage.workflows.deploy(Deployment(specs), at=scene.now)
+        await scene.storage.definitions.deploy(Deployment(specs), at=scene.now)
         await scene.job("etl.own", source="api")
         [waiting] = await scene.create(a_run(job_id=ETL, due_at=scene.after(MINUTE)))
         spoil("workflows", "id = 'etl'", spec="{oops")
         spoil("jobs", "id = 'etl'", spec="{oops")
 
-        assert await scene.storage.workflows.behind("etl") == ({"etl", "etl.extract"}, set())
-        assert await scene.storage.workflows.delete(["etl"], at=scene.now) == ["etl"]
+        assert await scene.storage.definitions.jobs_behind("etl") == ({"etl", "etl.extract"}, set())
+        assert await scene.storage.definitions.delete_workflows(["etl"], at=scene.now) == ["etl"]
 
         # Of `etl` and `etl.load` the longer has the better right to `etl.load.x`.
-        left = {job.id for job in await scene.storage.jobs.page()}
+        left = {job.id for job in await scene.storage.definitions.page_jobs()}
         assert left == {"etl.own", "etl.load", "etl.load.x", "etl.load.y", "etlx", "etlx.z"}
         assert await scene.status(waiting) is Status.CANCELLED
-        assert [known.workflow_id for known in await scene.storage.workflows.page()] == ["etl.load", "etlx"]
+        assert [known.workflow_id for known in await scene.storage.definitions.page_workflows()] == ["etl.load", "etlx"]
 
     async def test_a_job_that_only_has_such_a_name_and_cannot_be_read_stays(self, scene: Scene, spoil: Spoil) -> None:
-        await scene.storage.workflows.deploy(Deployment({"etl": a_workflow("extract", "load")}), at=scene.now)
+        await scene.storage.definitions.deploy(Deployment({"etl": a_workflow("extract", "load")}), at=scene.now)
         await scene.job("etl.own", source="api")
         spoil("workflows", "id = 'etl'", spec="{oops")
         spoil("jobs", "id IN ('etl.load', 'etl.own')", spec="{oops")
 
-        behind = await scene.storage.workflows.behind("etl")
-        await scene.storage.workflows.delete(["etl"], at=scene.now)
+        behind = await scene.storage.definitions.jobs_behind("etl")
+        await scene.storage.definitions.delete_workflows(["etl"], at=scene.now)
 
         assert behind == ({"etl", "etl.extract"}, {"etl.load", "etl.own"})
-        assert await scene.storage.jobs.get([ETL, JobId("etl.extract")]) == {}
+        assert await scene.storage.definitions.get_jobs([ETL, JobId("etl.extract")]) == {}
         for name in ("etl.load", "etl.own"):
             with pytest.raises(RowUnreadable):
-                await scene.storage.jobs.get([JobId(name)])
+                await scene.storage.definitions.get_jobs([JobId(name)])
 
     async def test_one_that_a_version_names_goes_though_it_cannot_be_read(self, scene: Scene, spoil: Spoil) -> None:
-        await scene.storage.workflows.deploy(Deployment({"etl": a_workflow("extract")}), at=scene.now)
+        await scene.storage.definitions.deploy(Deployment({"etl": a_workflow("extract")}), at=scene.now)
         spoil("jobs", "id = 'etl.extract'", spec="{oops")
 
-        assert await scene.storage.workflows.behind("etl") == ({"etl", "etl.extract"}, set())
-        await scene.storage.workflows.delete(["etl"], at=scene.now)
+        assert await scene.storage.definitions.jobs_behind("etl") == ({"etl", "etl.extract"}, set())
+        await scene.storage.definitions.delete_workflows(["etl"], at=scene.now)
 
-        assert await scene.storage.jobs.page() == []
-        assert await scene.storage.workflows.behind("etl") == (set(), set())
+        assert await scene.storage.definitions.page_jobs() == []
+        assert await scene.storage.definitions.jobs_behind("etl") == (set(), set())
 
     # -- executions
 
@@ -154,7 +154,7 @@ class UnreadableWorkflowContract(Contract):
         assert await self.ended(scene, one.tree)
 
         assert await scene.status(execution.run_id) is Status.CANCELLED
-        assert await scene.storage.executions.active() == []
+        assert await scene.storage.queries.active_executions() == []
 
     async def test_a_row_that_cannot_be_read_is_an_error_of_the_tree_that_asked_for_it(
         self, scene: Scene, spoil: Spoil
@@ -220,14 +220,14 @@ class UnreadableWorkflowContract(Contract):
         execution = await opened(scene)
         spoil("runs", f"id = '{await part_of(scene, execution)}'", payload="{oops")
 
-        steps = await scene.storage.executions.steps(execution.run_id)
+        steps = await scene.storage.trees.steps(execution.run_id)
 
         assert [step.status for step in steps] == [Status.QUEUED, None]
 
     async def test_active_ones_are_read_on_from_where_a_page_ended(self, scene: Scene) -> None:
         ids = [(await opened(scene)).run_id for _ in range(3)]
         other = (await opened(scene, a_run(job_id=JobId("other")))).run_id
-        active = scene.storage.executions.active
+        active = scene.storage.queries.active_executions
 
         assert [one.run_id for one in await active(limit=2)] == ids[:2]
         assert [one.run_id for one in await active(after=ids[1])] == [ids[2], other]
@@ -243,7 +243,7 @@ class UnreadableWorkflowContract(Contract):
 
         assert await self.rename(scene) == {REPORT: "new"}
 
-        found = await scene.storage.schedules.page(job_id=JobId("new"))
+        found = await scene.storage.definitions.page_schedules(job_id=JobId("new"))
         assert [(one.id, one.revision.spec.job_id) for one in found] == [("new:bad", None), ("new:good", "new")]
 
     @pytest.mark.parametrize("table", ["jobs", "workflows", "tree_bodies"])
@@ -261,10 +261,10 @@ class UnreadableWorkflowContract(Contract):
 
         assert await self.rename(scene) == {REPORT: "new"}
 
-        gate = (await scene.storage.jobs.get([JobId("good-gate")]))[JobId("good-gate")].spec.gate
+        gate = (await scene.storage.definitions.get_jobs([JobId("good-gate")]))[JobId("good-gate")].spec.gate
         assert gate is not None
         assert gate.depends_on == ("new",)
-        assert (await scene.storage.workflows.get([("good", 1)]))["good", 1].spec.steps[0].job == "new"
+        assert (await scene.storage.definitions.get_workflows([("good", 1)]))["good", 1].spec.steps[0].job == "new"
 
     # -- schedules of which no copy can be read
 
@@ -303,9 +303,9 @@ class UnreadableWorkflowContract(Contract):
     async def test_a_job_with_such_a_schedule_is_deleted_with_it(self, scene: Scene, spoil: Spoil) -> None:
         await self.lost(scene, spoil)
 
-        assert await scene.storage.jobs.delete([REPORT], at=scene.now) == [REPORT]
+        assert await scene.storage.definitions.delete_jobs([REPORT], at=scene.now) == [REPORT]
 
-        assert await scene.storage.schedules.page() == []
+        assert await scene.storage.definitions.page_schedules() == []
 
     # -- what cases are made of
 
@@ -317,7 +317,7 @@ class UnreadableWorkflowContract(Contract):
         return uid
 
     async def rename(self, scene: Scene) -> dict[JobId, JobId]:
-        return await scene.storage.jobs.rename({REPORT: JobId("new")}, at=scene.now)
+        return await scene.storage.definitions.rename_jobs({REPORT: JobId("new")}, at=scene.now)
 
     async def ended(self, scene: Scene, tree: Tree) -> list[RunId]:
         steps = await scene.storage.trees.steps(tree.run_id)

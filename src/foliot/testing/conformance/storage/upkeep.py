@@ -10,7 +10,8 @@ from foliot.domain.instant import DAY, HOUR, MINUTE, SECOND, Millis
 from foliot.domain.run.lease import Claim
 from foliot.domain.run.run import Status
 from foliot.domain.schedule.schedule import Catchup, Overlap
-from foliot.ports.runs import Created, RunFilter
+from foliot.ports.orders import Created
+from foliot.ports.queries import RunFilter
 from foliot.ports.upkeep import Pruned
 from foliot.testing.builders import (
     LEASE,
@@ -122,7 +123,7 @@ class LeaderContract(Contract):
 
         assert pruned is None
         assert await scene.status(claim.run_id) is Status.SUCCESS
-        assert len(await scene.storage.logs.read(claim.run_id)) == 1
+        assert len(await scene.storage.queries.read_log(claim.run_id)) == 1
 
     @pytest.mark.proves("L6")
     async def test_without_a_leader_nothing_is_pruned(self, scene: Scene) -> None:
@@ -150,14 +151,14 @@ class UpkeepContract(Contract):
         pruned = await scene.prune(retention(runs_age=HOUR - 1))
 
         assert pruned.runs == 1
-        assert set(await scene.storage.runs.get([old.run_id, young.run_id])) == {young.run_id}
-        assert await scene.storage.runs.attempts(old.run_id) == []
-        assert await scene.storage.logs.read(old.run_id) == []
+        assert set(await scene.storage.queries.get_runs([old.run_id, young.run_id])) == {young.run_id}
+        assert await scene.storage.queries.attempts(old.run_id) == []
+        assert await scene.storage.queries.read_log(old.run_id) == []
 
     async def test_what_is_just_as_old_as_may_be_is_kept_and_goes_a_moment_later(self, scene: Scene) -> None:
         await scene.schedule(every(DAY // SECOND, overlap=Overlap.ALLOW))
         await scene.fire_after(DAY)
-        await scene.storage.schedules.delete([NIGHTLY], at=scene.now)
+        await scene.storage.definitions.delete_schedules([NIGHTLY], at=scene.now)
         await finished(scene)
         scene.clock.advance(HOUR)
         an_hour = retention(runs_age=HOUR, logs_age=HOUR, ticks_age=HOUR)
@@ -189,7 +190,7 @@ class UpkeepContract(Contract):
         pruned = await scene.prune(retention(runs_per_job=2))
 
         assert pruned.runs == 1
-        kept = await scene.storage.runs.get([claim.run_id for claim in (*mine, other)])
+        kept = await scene.storage.queries.get_runs([claim.run_id for claim in (*mine, other)])
         assert set(kept) == {mine[1].run_id, mine[2].run_id, other.run_id}
 
     async def test_runs_that_are_not_over_take_no_place_among_the_newest_of_their_job(self, scene: Scene) -> None:
@@ -200,7 +201,7 @@ class UpkeepContract(Contract):
         pruned = await scene.prune(retention(runs_per_job=2))
 
         assert pruned.runs == 1
-        kept = await scene.storage.runs.get([*[claim.run_id for claim in mine], *backlog])
+        kept = await scene.storage.queries.get_runs([*[claim.run_id for claim in mine], *backlog])
         assert set(kept) == {mine[1].run_id, mine[2].run_id, *backlog}
 
     @pytest.mark.parametrize("turns", [1, 10, 100])
@@ -221,8 +222,8 @@ class UpkeepContract(Contract):
             await given_up
         await scene.prune_to_the_end(all_old, limit=100)
 
-        assert await scene.storage.runs.get([claim.run_id for claim in runs]) == {}
-        assert [await scene.storage.logs.read(claim.run_id) for claim in runs] == [[]] * 4
+        assert await scene.storage.queries.get_runs([claim.run_id for claim in runs]) == {}
+        assert [await scene.storage.queries.read_log(claim.run_id) for claim in runs] == [[]] * 4
         assert await scene.ticks((await scene.stored()).uid) == []
 
     async def test_pruning_stops_at_its_limit_and_goes_on_later(self, scene: Scene) -> None:
@@ -296,7 +297,7 @@ class UpkeepContract(Contract):
         assert (await scene.prune(retention(runs_age=HOUR))).runs == 1
         second, third = (a_run(dedupe_key="order-1") for _ in range(2))
 
-        assert await scene.storage.runs.create([second], at=scene.now) == [Created(first.run_id, is_new=False)]
+        assert await scene.storage.orders.create([second], at=scene.now) == [Created(first.run_id, is_new=False)]
         scene.clock.advance(DAY)
         assert await scene.create(third) == [third.id]
 
@@ -316,8 +317,8 @@ class UpkeepContract(Contract):
         pruned = await scene.prune(retention(logs_age=HOUR))
 
         assert pruned.logs > 0
-        assert await scene.storage.logs.read(old.run_id) == []
-        assert len(await scene.storage.logs.read(young.run_id)) == 1
+        assert await scene.storage.queries.read_log(old.run_id) == []
+        assert len(await scene.storage.queries.read_log(young.run_id)) == 1
         assert await scene.status(old.run_id) is Status.SUCCESS
 
     async def test_logs_that_grow_old_later_are_removed_later(self, scene: Scene) -> None:
@@ -334,7 +335,7 @@ class UpkeepContract(Contract):
 
         await scene.prune(retention(logs_age=HOUR))
 
-        assert len(await scene.storage.logs.read(running.run_id)) == 1
+        assert len(await scene.storage.queries.read_log(running.run_id)) == 1
 
     async def test_old_ticks_are_removed_and_the_ledger_says_from_when_it_is_whole(self, scene: Scene) -> None:
         schedule = await scene.schedule(every(60, overlap=Overlap.ALLOW))
@@ -345,7 +346,7 @@ class UpkeepContract(Contract):
         pruned = await scene.prune(retention(ticks_age=Millis(2 * MINUTE)))
 
         kept = [tick.scheduled_for for tick in await scene.ticks(schedule.uid)]
-        [ledger] = await scene.storage.schedules.ledgers()
+        [ledger] = await scene.storage.queries.ledgers()
         assert pruned.ticks == 2
         assert kept == [scene.now - MINUTE - SECOND, scene.now - SECOND]
         assert ledger.schedule.ledger_from is not None
@@ -368,24 +369,24 @@ class UpkeepContract(Contract):
     async def test_a_deleted_schedule_is_removed_when_nothing_is_left_of_it(self, scene: Scene) -> None:
         await scene.schedule(every(60))
         await run_once(scene)
-        await scene.storage.schedules.delete([NIGHTLY], at=scene.now)
+        await scene.storage.definitions.delete_schedules([NIGHTLY], at=scene.now)
         scene.clock.advance(DAY)
 
         pieces = await scene.prune_to_the_end(retention(ticks_age=HOUR, runs_age=HOUR), limit=100)
 
         assert sum(piece.schedules for piece in pieces) == 1
-        assert await scene.storage.schedules.ledgers() == []
+        assert await scene.storage.queries.ledgers() == []
 
     @pytest.mark.proves("T12")
     async def test_a_deleted_schedule_stays_with_the_ticks_of_its_catch_up_horizon(self, scene: Scene) -> None:
         schedule = await scene.schedule(every(60, catchup=Catchup.ALL, catchup_max_age=DAY, overlap=Overlap.ALLOW))
         await run_once(scene)
-        await scene.storage.schedules.delete([NIGHTLY], at=scene.now)
+        await scene.storage.definitions.delete_schedules([NIGHTLY], at=scene.now)
         scene.clock.advance(2 * HOUR)
 
         pruned = await scene.prune(retention(runs_age=HOUR, ticks_age=HOUR))
 
-        [ledger] = await scene.storage.schedules.ledgers()
+        [ledger] = await scene.storage.queries.ledgers()
         assert (pruned.runs, pruned.ticks, pruned.schedules) == (1, 0, 0)
         assert ledger.schedule.uid == schedule.uid
         assert len(await scene.ticks(schedule.uid)) == 1
@@ -397,50 +398,50 @@ class UpkeepContract(Contract):
 
         await scene.prune_to_the_end(retention(ticks_age=HOUR, runs_age=HOUR), limit=100)
 
-        assert await scene.storage.schedules.ledgers() == []
+        assert await scene.storage.queries.ledgers() == []
 
     async def test_neither_goes_before_its_ticks_would_have_gone(self, scene: Scene) -> None:
         await scene.schedule(once(scene.after(MINUTE)))
         await scene.schedule(every(60), schedule_id="deleted")
-        await scene.storage.schedules.delete([ScheduleId("deleted")], at=scene.now)
+        await scene.storage.definitions.delete_schedules([ScheduleId("deleted")], at=scene.now)
         await run_once(scene)
 
         await scene.prune_to_the_end(retention(ticks_age=HOUR, runs_age=MINUTE), limit=100)
 
-        assert len(await scene.storage.schedules.ledgers()) == 2
+        assert len(await scene.storage.queries.ledgers()) == 2
 
     async def test_neither_goes_where_ticks_are_kept_for_ever(self, scene: Scene) -> None:
         await scene.schedule(once(scene.after(MINUTE)))
         await scene.schedule(every(60), schedule_id="deleted")
-        await scene.storage.schedules.delete([ScheduleId("deleted")], at=scene.now)
+        await scene.storage.definitions.delete_schedules([ScheduleId("deleted")], at=scene.now)
         await run_once(scene)
         scene.clock.advance(1_000 * DAY)
 
         await scene.prune_to_the_end(retention(runs_age=HOUR), limit=100)
 
-        assert len(await scene.storage.schedules.ledgers()) == 2
+        assert len(await scene.storage.queries.ledgers()) == 2
 
     async def test_runs_are_found_by_their_schedule_for_as_long_as_they_are_kept(self, scene: Scene) -> None:
         await scene.schedule(every(60))
         run_id = await run_once(scene)
-        await scene.storage.schedules.delete([NIGHTLY], at=scene.now)
+        await scene.storage.definitions.delete_schedules([NIGHTLY], at=scene.now)
         scene.clock.advance(DAY)
 
         await scene.prune_to_the_end(retention(ticks_age=HOUR), limit=100)
 
-        found = await scene.storage.runs.page(RunFilter(schedule_id=NIGHTLY))
+        found = await scene.storage.queries.page_runs(RunFilter(schedule_id=NIGHTLY))
         assert [run.id for run in found] == [run_id]
 
     async def test_runs_of_its_successor_do_not_keep_a_deleted_schedule(self, scene: Scene) -> None:
         await scene.schedule(every(60))
-        await scene.storage.schedules.delete([NIGHTLY], at=scene.now)
+        await scene.storage.definitions.delete_schedules([NIGHTLY], at=scene.now)
         scene.clock.advance(DAY)
         successor = await scene.schedule(every(60))
         await run_once(scene)
 
         await scene.prune_to_the_end(retention(ticks_age=HOUR), limit=100)
 
-        assert [ledger.schedule.uid for ledger in await scene.storage.schedules.ledgers()] == [successor.uid]
+        assert [ledger.schedule.uid for ledger in await scene.storage.queries.ledgers()] == [successor.uid]
 
     async def test_a_schedule_that_lives_is_never_removed(self, scene: Scene) -> None:
         await scene.schedule(every(60))
@@ -459,19 +460,19 @@ class UpkeepContract(Contract):
 
         pruned = await scene.prune(retention(events_age=HOUR))
 
-        events = await scene.storage.upkeep.events(after=0, limit=100)
+        events = await scene.storage.queries.events(after=0, limit=100)
         assert pruned.events == 1
         assert [item[0] for event in events for item in event.items] == [young]
 
     async def test_the_numbers_of_events_are_never_used_again(self, scene: Scene) -> None:
         await scene.create(*some_runs(2))
-        [before] = await scene.storage.upkeep.events(after=0, limit=100)
+        [before] = await scene.storage.queries.events(after=0, limit=100)
         scene.clock.advance(DAY)
         await scene.prune(retention(events_age=HOUR))
 
         await scene.create(a_run())
 
-        [after] = await scene.storage.upkeep.events(after=0, limit=100)
+        [after] = await scene.storage.queries.events(after=0, limit=100)
         assert after.seq > before.seq
 
     @pytest.mark.proves("L2")

@@ -227,7 +227,7 @@ class WorkContract(Contract):
     async def test_a_run_whose_job_was_deleted_is_not_tried_again(self, scene: Scene) -> None:
         await scene.job(retry=ONCE)
         claim = await scene.start(a_run(overrides=None))
-        await scene.storage.jobs.delete([REPORT], at=scene.now)
+        await scene.storage.definitions.delete_jobs([REPORT], at=scene.now)
 
         assert await scene.finish(to_retry(claim)) == []
 

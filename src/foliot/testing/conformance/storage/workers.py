@@ -21,7 +21,7 @@ class LeaseContract(Contract):
 
         await scene.storage.work.register(worker, LEASE, at=scene.now)
 
-        states = await scene.storage.workers.all(at=scene.now)
+        states = await scene.storage.admission.workers(at=scene.now)
         assert states == [WorkerState(worker, scene.now, scene.now, is_alive=True, running=0)]
 
     async def test_the_list_tells_how_many_runs_each_worker_has(self, scene: Scene) -> None:
@@ -31,7 +31,7 @@ class LeaseContract(Contract):
         [claim] = await scene.claim(worker=bert)
         await scene.finish(succeeded(claim))
 
-        states = await scene.storage.workers.all(at=scene.now)
+        states = await scene.storage.admission.workers(at=scene.now)
 
         assert {state.worker.id: state.running for state in states} == {anna.id: 2, bert.id: 0}
 
@@ -43,7 +43,7 @@ class LeaseContract(Contract):
         renewed_at = scene.now
         scene.clock.advance(LEASE - SECOND)
 
-        [state] = await scene.storage.workers.all(at=scene.now)
+        [state] = await scene.storage.admission.workers(at=scene.now)
 
         assert (state.is_alive, state.registered_at, state.seen_at) == (True, registered_at, renewed_at)
 
@@ -55,7 +55,7 @@ class LeaseContract(Contract):
             scene.clock.advance(LEASE - SECOND)
             assert await renew(scene, worker.id, claim.token) == NOTHING_NEW
 
-        assert await scene.storage.workers.expired(100, at=scene.now) == []
+        assert await scene.storage.upkeep.expired_leases(100, at=scene.now) == []
 
     @pytest.mark.proves("L3")
     async def test_an_expired_worker_cannot_renew_and_stays_expired(self, scene: Scene) -> None:
@@ -64,7 +64,7 @@ class LeaseContract(Contract):
 
         assert await renew(scene, worker.id) is None
         assert await renew(scene, worker.id) is None
-        [state] = await scene.storage.workers.all(at=scene.now)
+        [state] = await scene.storage.admission.workers(at=scene.now)
         assert not state.is_alive
 
     @pytest.mark.proves("L3", "L4")
@@ -73,17 +73,19 @@ class LeaseContract(Contract):
         claim = await scene.start(worker=holder)
         await scene.create(a_run())
         scene.clock.advance(LEASE - 1)
-        assert await scene.storage.workers.expired(9, at=scene.now) == []
-        assert await scene.storage.workers.remove_expired(at=scene.now) == 0
+        assert await scene.storage.upkeep.expired_leases(9, at=scene.now) == []
+        assert await scene.storage.upkeep.remove_expired_workers(at=scene.now) == 0
 
         scene.clock.advance(1)
 
-        states = await scene.storage.workers.all(at=scene.now)
+        states = await scene.storage.admission.workers(at=scene.now)
         assert [state.is_alive for state in states] == [False, False]
         assert [await renew(scene, worker.id) for worker in (holder, idle)] == [None, None]
         assert await scene.claim(worker=idle) == []
-        assert await scene.storage.workers.remove_expired(at=scene.now) == 1
-        assert [expired.token for expired in await scene.storage.workers.expired(9, at=scene.now)] == [claim.token]
+        assert await scene.storage.upkeep.remove_expired_workers(at=scene.now) == 1
+        assert [expired.token for expired in await scene.storage.upkeep.expired_leases(9, at=scene.now)] == [
+            claim.token
+        ]
 
     @pytest.mark.proves("L3")
     async def test_a_worker_that_was_found_dead_stays_dead_though_the_clock_is_set_back(self, scene: Scene) -> None:
@@ -91,13 +93,15 @@ class LeaseContract(Contract):
         claim = await scene.start(worker=worker)
         await scene.create(a_run())
         scene.clock.advance(LEASE)
-        assert len(await scene.storage.workers.expired(9, at=scene.now)) == 1
+        assert len(await scene.storage.upkeep.expired_leases(9, at=scene.now)) == 1
 
         scene.clock.step(-LEASE)
 
         assert await renew(scene, worker.id, claim.token) is None
         assert await scene.claim(worker=worker) == []
-        assert [expired.token for expired in await scene.storage.workers.expired(9, at=scene.now)] == [claim.token]
+        assert [expired.token for expired in await scene.storage.upkeep.expired_leases(9, at=scene.now)] == [
+            claim.token
+        ]
 
     async def test_a_worker_that_is_not_known_cannot_renew(self, scene: Scene) -> None:
         assert await renew(scene, WorkerId(an_id())) is None
@@ -180,10 +184,10 @@ class LeaseContract(Contract):
         dead, live = await scene.worker("dead"), await scene.worker("live", ttl=Millis(10 * LEASE))
         claim = await scene.start(a_run(payload=b"1", max_concurrent=2), worker=dead)
         await scene.start(worker=live)
-        assert await scene.storage.workers.expired(100, at=scene.now) == []
+        assert await scene.storage.upkeep.expired_leases(100, at=scene.now) == []
         scene.clock.advance(LEASE + 1)
 
-        assert await scene.storage.workers.expired(100, at=scene.now) == [expired(claim)]
+        assert await scene.storage.upkeep.expired_leases(100, at=scene.now) == [expired(claim)]
 
     async def test_expired_leases_come_up_to_a_limit(self, scene: Scene) -> None:
         worker = await scene.worker()
@@ -191,14 +195,14 @@ class LeaseContract(Contract):
         await scene.claim(worker=worker)
         scene.clock.advance(LEASE + 1)
 
-        assert len(await scene.storage.workers.expired(2, at=scene.now)) == 2
+        assert len(await scene.storage.upkeep.expired_leases(2, at=scene.now)) == 2
 
     @pytest.mark.proves("R1-21", "R1-22", "R1-49", "L4", "S6")
     async def test_a_run_of_a_dead_worker_is_taken_over(self, scene: Scene) -> None:
         worker = await scene.worker()
         claim = await scene.start(worker=worker)
         scene.clock.advance(LEASE + 1)
-        [lease] = await scene.storage.workers.expired(100, at=scene.now)
+        [lease] = await scene.storage.upkeep.expired_leases(100, at=scene.now)
 
         await scene.finish(Finish(lease.run_id, lease.worker_id, lease.token, Lost()))
         [taken] = await scene.claim()
@@ -231,7 +235,7 @@ class LeaseContract(Contract):
         assert await scene.finish(succeeded(claim)) == []
 
         assert await scene.status(claim.run_id) is Status.SUCCESS
-        assert await scene.storage.workers.expired(100, at=scene.now) == []
+        assert await scene.storage.upkeep.expired_leases(100, at=scene.now) == []
         assert await scene.finish(lost(claim)) == [claim.token]
         assert await scene.status(claim.run_id) is Status.SUCCESS
 
@@ -241,7 +245,7 @@ class LeaseContract(Contract):
 
         await scene.storage.work.retire(worker.id)
 
-        assert await scene.storage.workers.all(at=scene.now) == []
+        assert await scene.storage.admission.workers(at=scene.now) == []
         assert await scene.claim(worker=worker) == []
         assert await renew(scene, worker.id) is None
 
@@ -251,7 +255,7 @@ class LeaseContract(Contract):
 
         await scene.storage.work.retire(worker.id)
 
-        assert await scene.storage.workers.expired(100, at=scene.now) == [expired(claim)]
+        assert await scene.storage.upkeep.expired_leases(100, at=scene.now) == [expired(claim)]
         assert await renew(scene, worker.id, claim.token) is None
         assert await scene.claim(worker=worker) == []
 
@@ -260,7 +264,7 @@ class LeaseContract(Contract):
 
         await scene.storage.work.retire(WorkerId(an_id()))
 
-        assert [state.worker for state in await scene.storage.workers.all(at=scene.now)] == [worker]
+        assert [state.worker for state in await scene.storage.admission.workers(at=scene.now)] == [worker]
 
     async def test_expired_workers_are_removed_when_they_hold_nothing(self, scene: Scene) -> None:
         idle, busy = await scene.worker("idle"), await scene.worker("busy")
@@ -268,12 +272,12 @@ class LeaseContract(Contract):
         claim = await scene.start(worker=busy)
         scene.clock.advance(LEASE + 1)
 
-        assert await scene.storage.workers.remove_expired(at=scene.now) == 1
+        assert await scene.storage.upkeep.remove_expired_workers(at=scene.now) == 1
         assert await listed(scene) == {busy.id, live.id}
         assert idle.id not in await listed(scene)
 
         await scene.finish(failed(claim))
-        assert await scene.storage.workers.remove_expired(at=scene.now) == 1
+        assert await scene.storage.upkeep.remove_expired_workers(at=scene.now) == 1
         assert await listed(scene) == {live.id}
 
     @pytest.mark.proves("S8")
@@ -283,9 +287,9 @@ class LeaseContract(Contract):
         await scene.worker("dead")
         scene.clock.advance(LEASE + MINUTE)
 
-        await scene.storage.workers.remove_expired(at=scene.now)
+        await scene.storage.upkeep.remove_expired_workers(at=scene.now)
         await scene.release()
-        await scene.storage.runs.admit(100, at=scene.now)
+        await scene.storage.admission.admit(100, at=scene.now)
 
         assert await scene.status(claim.run_id) is Status.RUNNING
         assert await scene.finish(succeeded(claim)) == []
@@ -300,4 +304,4 @@ async def renew(scene: Scene, worker_id: WorkerId, *held: Token) -> Renewal | No
 
 
 async def listed(scene: Scene) -> set[WorkerId]:
-    return {state.worker.id for state in await scene.storage.workers.all(at=scene.now)}
+    return {state.worker.id for state in await scene.storage.admission.workers(at=scene.now)}

@@ -14,8 +14,7 @@ from foliot.domain.instant import MINUTE
 from foliot.domain.run.run import Status
 from foliot.domain.workflow.jobs import jobs_of
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
-from foliot.ports.definitions import Deployment, NewSchedule
-from foliot.ports.executions import WorkflowVersion
+from foliot.ports.definitions import Deployment, NewSchedule, WorkflowVersion
 from foliot.ports.storage import Storage
 from foliot.testing.builders import REPORT, a_job_spec, a_run, a_schedule, cron, succeeded
 from foliot.testing.conformance.storage.passages import opened, part_of, settle, shown, the_end
@@ -36,14 +35,14 @@ def a_workflow(*names: str, **fields: Any) -> WorkflowSpec:
 
 
 async def put(scene: Scene, spec: WorkflowSpec, workflow_id: str = "etl") -> WorkflowVersion:
-    versions = await scene.storage.workflows.put({workflow_id: spec}, at=scene.now)
+    versions = await scene.storage.definitions.put_workflows({workflow_id: spec}, at=scene.now)
     return versions[workflow_id]
 
 
 async def deploy(
     scene: Scene, spec: WorkflowSpec, *schedules: NewSchedule, gone: Sequence[ScheduleId] = ()
 ) -> dict[str, WorkflowVersion]:
-    return await scene.storage.workflows.deploy(Deployment({"etl": spec}, schedules, gone), at=scene.now)
+    return await scene.storage.definitions.deploy(Deployment({"etl": spec}, schedules, gone), at=scene.now)
 
 
 class WorkflowContract(Contract):
@@ -57,7 +56,7 @@ class WorkflowContract(Contract):
 
         assert first == ("etl", 1, a_workflow("extract"), scene.after(-MINUTE))
         assert second == ("etl", 2, a_workflow("extract", "load"), scene.now)
-        found = await scene.storage.workflows.get([("etl", 1), ("etl", 2)])
+        found = await scene.storage.definitions.get_workflows([("etl", 1), ("etl", 2)])
         assert found == {("etl", 1): first, ("etl", 2): second}
 
     async def test_what_equals_the_newest_is_that_version_again(self, scene: Scene) -> None:
@@ -79,21 +78,21 @@ class WorkflowContract(Contract):
         await put(scene, a_workflow("extract"))
         newest = await put(scene, a_workflow("load"))
 
-        assert await scene.storage.workflows.get([("etl", None)]) == {("etl", None): newest}
+        assert await scene.storage.definitions.get_workflows([("etl", None)]) == {("etl", None): newest}
 
     async def test_what_does_not_exist_is_not_there(self, scene: Scene) -> None:
         await put(scene, a_workflow("extract"))
 
-        assert await scene.storage.workflows.get([("etl", 2), ("elt", 1), ("elt", None)]) == {}
-        assert await scene.storage.workflows.get([]) == {}
+        assert await scene.storage.definitions.get_workflows([("etl", 2), ("elt", 1), ("elt", None)]) == {}
+        assert await scene.storage.definitions.get_workflows([]) == {}
 
     async def test_the_newest_of_each_is_listed_page_by_page(self, scene: Scene) -> None:
         for name in ("c", "a", "b"):
             await put(scene, a_workflow("extract"), name)
         await put(scene, a_workflow("load"), "a")
 
-        page = await scene.storage.workflows.page(limit=2)
-        rest = await scene.storage.workflows.page(after="b", limit=2)
+        page = await scene.storage.definitions.page_workflows(limit=2)
+        rest = await scene.storage.definitions.page_workflows(after="b", limit=2)
 
         assert [(found.workflow_id, found.version) for found in (*page, *rest)] == [("a", 2), ("b", 1), ("c", 1)]
 
@@ -114,34 +113,36 @@ class WorkflowContract(Contract):
         versions = await deploy(scene, a_workflow("extract"), a_schedule(NIGHTLY, schedule_id="etl:nightly"))
 
         assert versions["etl"] == ("etl", 1, a_workflow("extract"), scene.now)
-        jobs = await scene.storage.jobs.get([ETL, EXTRACT])
+        jobs = await scene.storage.definitions.get_jobs([ETL, EXTRACT])
         assert {name: job.spec for name, job in jobs.items()} == jobs_of("etl", 1, a_workflow("extract"))
-        [schedule] = await scene.storage.schedules.page(job_id=ETL)
+        [schedule] = await scene.storage.definitions.page_schedules(job_id=ETL)
         assert (schedule.id, schedule.revision.spec.workflow_id) == ("etl:nightly", "etl")
         assert schedule.next_run_at is not None
 
     async def test_deploying_again_changes_only_what_is_different(self, scene: Scene) -> None:
         kept, gone = (a_schedule(NIGHTLY, schedule_id=f"etl:{name}") for name in ("kept", "gone"))
         await deploy(scene, a_workflow("extract"), kept, gone)
-        before = await scene.storage.jobs.get([EXTRACT])
+        before = await scene.storage.definitions.get_jobs([EXTRACT])
         scene.clock.advance(MINUTE)
         more = a_workflow("extract", "load")
 
         versions = await deploy(scene, more, kept, gone=[gone.id, ScheduleId("nothing")])
 
         assert versions["etl"].version == 2
-        assert await scene.storage.jobs.get([EXTRACT]) == before
-        assert [one.id for one in await scene.storage.schedules.page(job_id=ETL)] == ["etl:kept"]
+        assert await scene.storage.definitions.get_jobs([EXTRACT]) == before
+        assert [one.id for one in await scene.storage.definitions.page_schedules(job_id=ETL)] == ["etl:kept"]
         assert await deploy(scene, more, kept) == versions
 
     async def test_what_is_not_the_workflow_s_to_say_is_kept(self, scene: Scene) -> None:
         await deploy(scene, a_workflow("extract"))
-        [step] = (await scene.storage.jobs.get([EXTRACT])).values()
-        await scene.storage.jobs.put([(EXTRACT, replace(step.spec, leads="after:etl.extract"))], at=scene.now)
+        [step] = (await scene.storage.definitions.get_jobs([EXTRACT])).values()
+        await scene.storage.definitions.put_jobs(
+            [(EXTRACT, replace(step.spec, leads="after:etl.extract"))], at=scene.now
+        )
 
         await deploy(scene, a_workflow("extract", "load"))
 
-        [step] = (await scene.storage.jobs.get([EXTRACT])).values()
+        [step] = (await scene.storage.definitions.get_jobs([EXTRACT])).values()
         assert step.spec.leads == "after:etl.extract"
 
     async def test_gates_of_steps_see_what_ended_before_they_were_deployed(self, scene: Scene) -> None:
@@ -151,7 +152,7 @@ class WorkflowContract(Contract):
 
         await deploy(scene, WorkflowSpec(steps=(Step(name="extract", definition=gated),)))
 
-        sights = await scene.storage.runs.sights([REPORT], after=scene.after(-MINUTE), until=scene.now)
+        sights = await scene.storage.admission.sights([REPORT], after=scene.after(-MINUTE), until=scene.now)
         assert sights[REPORT].end is not None
 
     @pytest.mark.proves("R4-27", "D7")
@@ -162,36 +163,39 @@ class WorkflowContract(Contract):
             await put(scene, a_workflow("extract"), name)
         await scene.job()
 
-        assert await scene.storage.workflows.delete(["etl", "nothing"], at=scene.now) == ["etl"]
+        assert await scene.storage.definitions.delete_workflows(["etl", "nothing"], at=scene.now) == ["etl"]
 
-        assert await scene.storage.workflows.get([("etl", None)]) == {}
-        page, rest = await scene.storage.workflows.page(limit=2), await scene.storage.workflows.page(after="c", limit=1)
+        assert await scene.storage.definitions.get_workflows([("etl", None)]) == {}
+        page, rest = (
+            await scene.storage.definitions.page_workflows(limit=2),
+            await scene.storage.definitions.page_workflows(after="c", limit=1),
+        )
         assert [[one.workflow_id for one in found] for found in (page, rest)] == [["before", "other"], ["other"]]
-        assert [job.id for job in await scene.storage.jobs.page()] == [REPORT]
-        assert await scene.storage.schedules.page() == []
+        assert [job.id for job in await scene.storage.definitions.page_jobs()] == [REPORT]
+        assert await scene.storage.definitions.page_schedules() == []
         assert await scene.items(EventKind.WORKFLOW_DELETED) == [["etl", 2]]
-        assert await scene.storage.workflows.delete(["etl"], at=scene.now) == []
+        assert await scene.storage.definitions.delete_workflows(["etl"], at=scene.now) == []
 
     async def test_versions_of_a_deleted_workflow_are_kept_and_go_on_counting(self, scene: Scene) -> None:
         first = await put(scene, a_workflow("extract"))
-        await scene.storage.workflows.delete(["etl"], at=scene.now)
+        await scene.storage.definitions.delete_workflows(["etl"], at=scene.now)
 
         again = await put(scene, a_workflow("extract"))
 
         assert (again.version, again.spec) == (2, first.spec)
-        assert await scene.storage.workflows.get([("etl", 1), ("etl", None)]) == {
+        assert await scene.storage.definitions.get_workflows([("etl", 1), ("etl", None)]) == {
             ("etl", 1): first,
             ("etl", None): again,
         }
-        assert [one.version for one in await scene.storage.workflows.page()] == [2]
+        assert [one.version for one in await scene.storage.definitions.page_workflows()] == [2]
 
     async def test_a_job_of_the_same_name_that_is_no_part_of_the_workflow_is_kept(self, scene: Scene) -> None:
         await put(scene, a_workflow("extract"))
-        await scene.storage.jobs.put([(EXTRACT, a_job_spec())], at=scene.now)
+        await scene.storage.definitions.put_jobs([(EXTRACT, a_job_spec())], at=scene.now)
 
-        await scene.storage.workflows.delete(["etl"], at=scene.now)
+        await scene.storage.definitions.delete_workflows(["etl"], at=scene.now)
 
-        assert [job.id for job in await scene.storage.jobs.page()] == [EXTRACT]
+        assert [job.id for job in await scene.storage.definitions.page_jobs()] == [EXTRACT]
 
     @pytest.mark.proves("D7")
     async def test_what_has_begun_outlives_its_workflow_and_what_has_not_is_cancelled(self, scene: Scene) -> None:
@@ -200,7 +204,7 @@ class WorkflowContract(Contract):
         [waiting] = await scene.create(a_run(job_id=ETL))
         part = await part_of(scene, execution)
 
-        await scene.storage.workflows.delete(["etl"], at=scene.now)
+        await scene.storage.definitions.delete_workflows(["etl"], at=scene.now)
 
         assert await scene.statuses(execution.run_id, part, waiting) == [
             Status.RUNNING,
@@ -215,7 +219,7 @@ class WorkflowContract(Contract):
         first, second = await scene.create(*(a_run(job_id=name, concurrency_key="one") for name in (ETL, REPORT)))
         assert await scene.ready() == [first]
 
-        await scene.storage.workflows.delete(["etl"], at=scene.now)
+        await scene.storage.definitions.delete_workflows(["etl"], at=scene.now)
 
         assert (await scene.status(first), await scene.ready()) == (Status.CANCELLED, [second])
 
@@ -223,46 +227,48 @@ class WorkflowContract(Contract):
     async def test_a_workflow_that_gets_the_id_of_a_deleted_one_does_not_mix_with_it(self, scene: Scene) -> None:
         [former] = (await deploy(scene, a_workflow("extract"))).values()
         execution = await opened(scene)
-        await scene.storage.workflows.pause_step("etl", "extract", paused=True)
-        await scene.storage.workflows.delete(["etl"], at=scene.now)
-        await scene.storage.workflows.deploy(Deployment({"elt": a_workflow("extract", "load")}), at=scene.now)
+        await scene.storage.definitions.pause_step("etl", "extract", paused=True)
+        await scene.storage.definitions.delete_workflows(["etl"], at=scene.now)
+        await scene.storage.definitions.deploy(Deployment({"elt": a_workflow("extract", "load")}), at=scene.now)
         await settle(scene, the_end(execution))
 
-        await scene.storage.jobs.rename({JobId("elt"): ETL}, at=scene.now)
+        await scene.storage.definitions.rename_jobs({JobId("elt"): ETL}, at=scene.now)
 
         found = await shown(scene, execution.run_id)
-        versions = await scene.storage.workflows.get([("etl", 1), (found.workflow_id, 1), (found.workflow_id, None)])
+        versions = await scene.storage.definitions.get_workflows(
+            [("etl", 1), (found.workflow_id, 1), (found.workflow_id, None)]
+        )
         assert versions == {
             ("etl", 1): ("etl", 1, a_workflow("extract", "load"), scene.now),
             (found.workflow_id, 1): former._replace(workflow_id=found.workflow_id),
         }
         assert found.workflow_id.startswith("etl~")
         assert found.revision is None
-        assert await scene.storage.workflows.paused_steps("etl") == set()
-        assert await scene.storage.workflows.paused_steps(found.workflow_id) == {"extract"}
+        assert await scene.storage.definitions.paused_steps("etl") == set()
+        assert await scene.storage.definitions.paused_steps(found.workflow_id) == {"extract"}
 
     async def test_an_id_can_be_taken_over_again_and_again(self, scene: Scene) -> None:
         for number in range(3):
             other = JobId(f"other{number}")
             spec = a_workflow(f"step{number}")
-            await scene.storage.workflows.deploy(Deployment({other: spec}), at=scene.now)
+            await scene.storage.definitions.deploy(Deployment({other: spec}), at=scene.now)
 
-            assert await scene.storage.jobs.rename({other: ETL}, at=scene.now) == {other: ETL}
+            assert await scene.storage.definitions.rename_jobs({other: ETL}, at=scene.now) == {other: ETL}
 
-            assert [one.spec for one in await scene.storage.workflows.page()] == [spec]
-            await scene.storage.workflows.delete(["etl"], at=scene.now)
+            assert [one.spec for one in await scene.storage.definitions.page_workflows()] == [spec]
+            await scene.storage.definitions.delete_workflows(["etl"], at=scene.now)
 
     async def test_a_plain_job_takes_nothing_from_a_deleted_workflow(self, scene: Scene) -> None:
         await deploy(scene, a_workflow("extract"))
         execution = await opened(scene)
-        await scene.storage.workflows.delete(["etl"], at=scene.now)
+        await scene.storage.definitions.delete_workflows(["etl"], at=scene.now)
         await scene.job()
         await settle(scene, the_end(execution))
 
-        await scene.storage.jobs.rename({REPORT: ETL}, at=scene.now)
+        await scene.storage.definitions.rename_jobs({REPORT: ETL}, at=scene.now)
 
         assert (await shown(scene, execution.run_id)).workflow_id == "etl"
-        assert list(await scene.storage.workflows.get([("etl", 1)])) == [("etl", 1)]
+        assert list(await scene.storage.definitions.get_workflows([("etl", 1)])) == [("etl", 1)]
 
     async def test_those_that_put_at_once_get_a_version_each(
         self, scene: Scene, another: Callable[[], Awaitable[Storage]]

@@ -1,0 +1,55 @@
+"""The ledger port: what a scheduler needs to turn due schedules into ticks and runs."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
+from foliot.domain.instant import Instant
+from foliot.domain.job.job import Job
+from foliot.domain.schedule.firing import DueSchedule, Firing
+from foliot.errors import RowUnreadable
+
+
+class Unreadable(NamedTuple):
+    """A schedule that is due and cannot be decided: its row, or the row of its job, cannot be read."""
+
+    uid: ScheduleUid
+    id: ScheduleId
+    error: RowUnreadable
+
+
+class DueBatch(NamedTuple):
+    """Schedules that are due at `now`, and the jobs that they start."""
+
+    now: Instant
+    schedules: Sequence[DueSchedule]
+    jobs: Mapping[JobId, Job]
+    unreadable: Sequence[Unreadable] = ()
+    """Due as well; they count towards the limit of the batch."""
+
+    @property
+    def size(self) -> int:
+        """The number of due schedules, readable or not."""
+        return len(self.schedules) + len(self.unreadable)
+
+
+class Ledger(Protocol):
+    async def due(self, limit: int, *, at: Instant | None = None) -> DueBatch:
+        """Up to `limit` schedules whose `wake_at` has come, earliest first. Takes no lock and changes nothing.
+
+        A schedule that cannot be read, or whose job cannot, does not affect the others.
+        """
+        ...
+
+    async def commit_firings(self, firings: Sequence[Firing], *, at: Instant | None = None) -> list[ScheduleUid]:
+        """Save ticks, runs and the advanced watermark of each firing in one transaction. Returns the uids saved.
+
+        A firing whose schedule has another version by now changes nothing. Runs are created as `Orders.create` does;
+        each holds its schedule's overlap key until it is terminal. With `cancels_running` every earlier run of the
+        schedule that is not terminal is cancelled, started or not.
+        """
+        ...
+
+    async def next_wake(self, *, besides: Collection[ScheduleUid] = ()) -> Instant | None:
+        """When the next schedule is due, other than those in `besides`. One index look-up, however many there are."""
+        ...

@@ -1,0 +1,49 @@
+"""The orders port: what people and programs do to runs."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+from foliot.domain.ids import RunId
+from foliot.domain.instant import Instant
+from foliot.domain.run.lease import CancelAnswer
+from foliot.domain.run.mark import Marked
+from foliot.domain.run.run import Ended, NewRun
+
+
+class Created(Struct, frozen=True, gc=False):
+    """The run that a request led to: a new one, or the one that already has its dedupe key."""
+
+    run_id: RunId
+    is_new: bool
+
+
+class Orders(Protocol):
+    async def create(self, runs: Sequence[NewRun], *, at: Instant | None = None) -> list[Created]:
+        """Create runs, in order. Due ones are ready at once (or wait for their limits), later ones are scheduled.
+
+        A gated run is scheduled, due or not, until its gate has decided (`Admission.gated`, `pass_gates`).
+        A run whose dedupe key is taken is not created: the run that has the key is returned. Scope `forever` keeps the
+        key as long as the run is kept, `active` until that run is terminal, `window` for `dedupe_for` milliseconds.
+        """
+        ...
+
+    async def cancel(self, run_ids: Collection[RunId], *, at: Instant | None = None) -> dict[RunId, CancelAnswer]:
+        """End runs that have not started, and request cancellation of those that run.
+
+        An open tree gets a note: settling it cancels its children.
+        """
+        ...
+
+    async def answer(self, answers: Mapping[RunId, Ended], *, at: Instant | None = None) -> list[RunId]:
+        """End runs that have not started with the given results. Returns those ended; the others stay as they are."""
+        ...
+
+    async def mark(self, marks: Mapping[RunId, RunId], *, at: Instant | None = None) -> dict[RunId, Marked]:
+        """Count runs as successes, reason `marked` (see `domain.run.mark`). Marking twice is the same as once.
+
+        Each run is given with the id for a substitute run, which is created only where the ended run cannot be changed.
+        A substitute has the job, payload and options of the original and the trigger `mark:<run id>`.
+        """
+        ...
