@@ -6,7 +6,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from foliot.adapters.storage.sqlite import SqliteStorage, schema
+from foliot.adapters.storage.sqlite import SqliteStorage
+from foliot.adapters.storage.sqlite.database import schema
 from foliot.domain.instant import MINUTE
 from foliot.domain.run.outcome import Failure, Reason, Success
 from foliot.domain.workflow.spec import Step, WorkflowSpec

@@ -8,8 +8,9 @@ from pathlib import Path
 import apsw
 import pytest
 
-from foliot.adapters.storage.sqlite import SqliteStorage, backup, connection
+from foliot.adapters.storage.sqlite import SqliteStorage, backup
 from foliot.adapters.storage.sqlite.backup import _Copy, _snapshots, back_up
+from foliot.adapters.storage.sqlite.database import connection
 from foliot.errors import InvalidInput, StorageCorrupt, StorageMissing, StorageUnavailable
 from foliot.ports.queries import RunFilter
 from foliot.testing.builders import LEASE, a_chunk, a_run, a_worker
@@ -62,8 +63,8 @@ async def test_a_storage_opens_on_a_backup_and_goes_on(tmp_path: Path, source: P
     await print_something(storage)
 
     async with opened(tmp_path / "copy.db") as restored:
-        [run] = await restored.runs.page(RunFilter())
-        assert len(await restored.logs.read(run.id)) == 1
+        [run] = await restored.queries.page_runs(RunFilter())
+        assert len(await restored.queries.read_log(run.id)) == 1
         await print_something(restored)
 
 
@@ -82,7 +83,7 @@ async def test_what_is_written_meanwhile_is_in_neither_copy(
 
 @pytest.mark.usefixtures("storage")
 async def test_both_copies_are_of_one_moment(tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "_PATIENCE", 1)
+    monkeypatch.setattr(connection, "_MAX_WAITS", 1)
     somebody = apsw.Connection(str(source))
     somebody.execute("BEGIN IMMEDIATE")
 

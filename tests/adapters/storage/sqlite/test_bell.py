@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from foliot.adapters.storage.sqlite.bell import SocketBell
+from foliot.adapters.storage.sqlite.database.bell import SocketBell
 from foliot.ports.topic import Topic
 from tests.adapters.storage.sqlite.files import names
 

@@ -6,7 +6,7 @@ import apsw
 import pytest
 
 from foliot.adapters.storage.sqlite import SqliteStorage
-from foliot.adapters.storage.sqlite.connection import Session
+from foliot.adapters.storage.sqlite.database.session import Session
 from foliot.domain.ids import JobId
 from foliot.domain.instant import MINUTE, Instant
 from foliot.errors import RowUnreadable

@@ -6,8 +6,9 @@ from pathlib import Path
 import apsw
 import pytest
 
-from foliot.adapters.storage.sqlite import endings, schema
-from foliot.adapters.storage.sqlite.connection import Session
+from foliot.adapters.storage.sqlite import admission
+from foliot.adapters.storage.sqlite.database import schema
+from foliot.adapters.storage.sqlite.database.session import Session
 from foliot.domain.ids import JobId
 from foliot.domain.instant import LATEST, Instant
 from foliot.domain.run.outcome import Reason
@@ -27,16 +28,16 @@ _FILL = (
 
 
 def sees(session: Session) -> object:
-    return endings.sights(session, "default", [DEPENDENCY], Instant(0), LATEST)[DEPENDENCY].end
+    return admission.read_sight(session, "default", DEPENDENCY, Instant(0), LATEST).end
 
 
 def last_success(session: Session) -> object:
-    return endings.latest_end(session, "default", DEPENDENCY, [Status.SUCCESS, Status.PARTIAL], None, LATEST)
+    return admission.read_latest_end(session, "default", DEPENDENCY, [Status.SUCCESS, Status.PARTIAL], None, LATEST)
 
 
 def last_declined(session: Session) -> object:
     declined = (Status.SKIPPED, Status.FAILED)
-    return endings.latest_end(session, "default", DEPENDENCY, declined, [Reason.DEP_FAILED], LATEST)
+    return admission.read_latest_end(session, "default", DEPENDENCY, declined, [Reason.DEP_FAILED], LATEST)
 
 
 def with_history(path: Path, runs: int) -> apsw.Connection:

@@ -54,4 +54,4 @@ async def test_a_crowd_on_one_file_neither_waits_nor_misses_a_bell(tmp_path: Pat
             await storage.orders.create([a_run()])
             assert two.signal(Topic.RUNS).is_set()
 
-        assert len(await three.runs.ready("default", 100)) == 6
+        assert len(await three.admission.ready("default", 100)) == 6

@@ -9,12 +9,12 @@ from typing import Any
 import apsw
 import pytest
 
-from foliot.adapters.storage.sqlite import schema
+from foliot.adapters.storage.sqlite.database import schema
 from tests.adapters.storage.sqlite.files import rows
 
 A_LATER_ONE = "ALTER TABLE jobs ADD COLUMN owner TEXT; CREATE INDEX jobs_by_owner ON jobs (owner);"
 SOME_DAY = {**schema.MAIN, max(schema.MAIN) + 1: A_LATER_ONE}
-OPEN_IT = "import sys, pathlib; from foliot.adapters.storage.sqlite import schema; " + (
+OPEN_IT = "import sys, pathlib; from foliot.adapters.storage.sqlite.database import schema; " + (
     "schema.open_file(pathlib.Path(sys.argv[1]), schema.MAIN, synchronous='FULL', cache_kib=1000)"
 )
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import apsw
 import pytest
 
-from foliot.adapters.storage.sqlite.schema import LOGS, open_any_version, open_file
-from foliot.adapters.storage.sqlite.trouble import translate
-from foliot.adapters.storage.sqlite.url import open_url
+from foliot.adapters.storage.sqlite.database.errors import translate
+from foliot.adapters.storage.sqlite.database.schema import LOGS, open_any_version, open_file
+from foliot.adapters.storage.sqlite.storage import open_url
 from foliot.errors import SchemaTooNew, StorageCorrupt, StorageError, StorageUnavailable
 from foliot.ports.queries import RunFilter
 from foliot.testing.builders import LEASE, REPORT, a_chunk, a_job_spec, a_run, a_worker
@@ -127,7 +127,7 @@ async def test_a_link_leads_to_the_same_database_and_the_same_log(tmp_path: Path
     (tmp_path / "real").mkdir()
     (tmp_path / "link.db").symlink_to(tmp_path / "real" / "foliot.db")
     async with opened(tmp_path / "real" / "foliot.db"), opened(tmp_path / "link.db") as by_link:
-        await by_link.logs.read(a_run().id)
+        await by_link.queries.read_log(a_run().id)
 
     assert names(tmp_path) == ["link.db", "real"]
 
@@ -195,11 +195,14 @@ async def test_who_may_only_read_can_look_while_somebody_serves(public: Path) ->
         show_to_all(public)
         with as_nobody():
             async with opened(public / "foliot.db", create=False, inline=True) as reader:
-                assert set(await reader.runs.get([run.id])) == {run.id}
+                assert set(await reader.queries.get_runs([run.id])) == {run.id}
                 with pytest.raises(StorageUnavailable, match="cannot be written"):
-                    await reader.runs.create([a_run()])
+                    await reader.orders.create([a_run()])
 
-    with as_nobody(), pytest.raises(StorageUnavailable, match="may not write it, unless somebody serves it") as refused:
+    with (
+        as_nobody(),
+        pytest.raises(StorageUnavailable, match="may not write it, unless a server is running") as refused,
+    ):
         await opened(public / "foliot.db", create=False, inline=True).__aenter__()
     assert "Look while a server runs" in refused.value.hint
     assert names(public) == ["foliot.db"]

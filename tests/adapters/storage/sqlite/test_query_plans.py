@@ -9,9 +9,9 @@ import apsw
 import apsw.ext
 import pytest
 
-from foliot.adapters.storage.shared.sql import load_queries
-from foliot.adapters.storage.sqlite import schema
-from foliot.adapters.storage.sqlite.run_listing import page_query
+from foliot.adapters.storage.sqlite.database import schema
+from foliot.adapters.storage.sqlite.database.session import SQL
+from foliot.adapters.storage.sqlite.queries import page_query
 from foliot.domain.ids import JobId, RunId, ScheduleId
 from foliot.domain.run.run import Status
 from foliot.ports.queries import RunFilter
@@ -28,21 +28,22 @@ IN_ORDER_UP_TO_A_LIMIT = {"remove_events"}
 WHEN_A_JOB_IS_RENAMED = {"versions_that_name", "copies_that_name"}
 """Definitions, and what is not over: all of them may name the job."""
 
-_SQL = Path(schema.__file__).parent / "sql"
+PIECES = {
+    *("schedule_columns", "claim_columns", "page_ids", "newest_first", "of_job", "of_schedule", "of_root"),
+    *("success", "rare_status", "running", "cancelling", "scheduled", "queued"),
+}
+"""Parts of other queries."""
+OF_THE_LOG_FILE = {
+    *("append_log", "read_log", "tail_log", "log_starts", "walk_chunks", "remove_chunks", "remove_chunks_of_runs"),
+}
 
 
 def queries() -> Iterator[tuple[str, str]]:
-    for file in sorted(_SQL.glob("*.sql")):
-        if file.stem not in ("logs", "run_listing"):
-            yield from load_queries(file).items()
-    listing = load_queries(_SQL / "run_listing.sql")
-    for name in ("get_runs", "attempts", "overrides"):
-        yield name, listing[name]
+    yield from ((name, sql) for name, sql in SQL.items() if name not in PIECES | OF_THE_LOG_FILE)
     choices = ((None, *Status), (None, JobId("a")), (None, ScheduleId("b")), (None, RunId("c")))
     for status, job_id, schedule_id, root in product(*choices):
         name = f"page_runs {status or 'any'} {job_id or ''} {schedule_id or ''} {root or ''}"
         yield name, page_query(RunFilter(job_id, schedule_id, status, root_id=root))
-        yield f"{name} ids", page_query(RunFilter(job_id, schedule_id, status, root_id=root), "page_ids")
 
 
 @pytest.fixture

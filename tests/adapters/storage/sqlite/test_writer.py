@@ -8,11 +8,11 @@ from pathlib import Path
 import apsw
 import pytest
 
-from foliot.adapters.storage.sqlite import schema
-from foliot.adapters.storage.sqlite.bell import LocalBell
-from foliot.adapters.storage.sqlite.committer import Bulk, Committer, Operation, Transaction, Work
-from foliot.adapters.storage.sqlite.line import Line
-from foliot.adapters.storage.sqlite.writer import MAX_BATCH, InlineWriter, ThreadWriter
+from foliot.adapters.storage.sqlite.database import schema
+from foliot.adapters.storage.sqlite.database.bell import LocalBell
+from foliot.adapters.storage.sqlite.database.connection import Connection
+from foliot.adapters.storage.sqlite.database.group_commit import Bulk, GroupCommit, Operation, Transaction, Work
+from foliot.adapters.storage.sqlite.database.writer import MAX_BATCH, InlineWriter, ThreadWriter
 from foliot.errors import InvalidInput, StorageUnavailable
 from foliot.ports.topic import Topic
 from foliot.testing.clock import VirtualClock
@@ -22,14 +22,14 @@ NUMBERS = {1: "CREATE TABLE numbers (n INTEGER PRIMARY KEY, blob BLOB)"}
 
 
 class Desk:
-    """A committer on a file with one table, and the fault points it has passed."""
+    """A group commit on a file with one table, and the fault points it has passed."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.points: list[str] = []
-        self.connection = schema.open_file(path, NUMBERS, synchronous="NORMAL", cache_kib=1_000)
-        self.line = Line(lambda: self.connection)
-        self.committer = Committer(self.line, path, VirtualClock(), self.points.append)
+        self.handle = schema.open_file(path, NUMBERS, synchronous="NORMAL", cache_kib=1_000)
+        self.connection = Connection(lambda: self.handle)
+        self.group_commit = GroupCommit(self.connection, path, VirtualClock(), self.points.append)
         self.bell = LocalBell(path)
 
     def numbers(self) -> list[int]:
@@ -41,12 +41,12 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
     desk = Desk(tmp_path / "numbers.db")
     yield desk
     desk.bell.close()
-    desk.connection.close()
+    desk.handle.close()
 
 
 @pytest.fixture
 async def writer(desk: Desk) -> ThreadWriter:
-    return ThreadWriter(desk.committer, desk.bell)
+    return ThreadWriter(desk.group_commit, desk.bell)
 
 
 class Add:
@@ -176,7 +176,7 @@ async def test_an_operation_that_fails_alone_leaves_nothing(desk: Desk) -> None:
             super().__call__(tx)
             return super().__call__(tx)
 
-    [outcome] = desk.committer.commit([Operation("add", AddTwice(1))])
+    [outcome] = desk.group_commit.commit([Operation("add", AddTwice(1))])
 
     assert "refused a statement: UNIQUE" in str(outcome.error)
     assert desk.numbers() == []
@@ -184,11 +184,11 @@ async def test_an_operation_that_fails_alone_leaves_nothing(desk: Desk) -> None:
 
 @pytest.mark.proves("M4")
 async def test_when_the_transaction_is_lost_each_operation_is_tried_alone(desk: Desk) -> None:
-    pages = desk.connection.pragma("page_count")
-    desk.connection.pragma("max_page_count", pages + 3)
+    pages = desk.handle.pragma("page_count")
+    desk.handle.pragma("max_page_count", pages + 3)
     operations = [Operation("add", Add(1)), Operation("add", Add(2, size=100_000)), Operation("add", Add(3))]
 
-    outcomes = desk.committer.commit(operations)
+    outcomes = desk.group_commit.commit(operations)
 
     assert [outcome.result for outcome in outcomes] == [1, None, 3]
     assert isinstance(outcomes[1].error, StorageUnavailable)
@@ -203,7 +203,9 @@ async def test_when_the_whole_transaction_is_rolled_back_nobody_is_told_a_lie(de
             tx.run("ROLLBACK")
             raise apsw.IOError("disk I/O error")
 
-    outcomes = desk.committer.commit([Operation("add", Add(1)), Operation("add", LoseIt(2)), Operation("add", Add(3))])
+    outcomes = desk.group_commit.commit(
+        [Operation("add", Add(1)), Operation("add", LoseIt(2)), Operation("add", Add(3))]
+    )
 
     assert [outcome.result for outcome in outcomes] == [1, None, 3]
     assert isinstance(outcomes[1].error, StorageUnavailable)
@@ -222,9 +224,9 @@ async def test_a_lock_of_another_process_is_waited_for(desk: Desk) -> None:
             other.execute("COMMIT")
         return True
 
-    desk.connection.set_busy_handler(let_go)
+    desk.handle.set_busy_handler(let_go)
 
-    [outcome] = desk.committer.commit([Operation("add", Add(1))])
+    [outcome] = desk.group_commit.commit([Operation("add", Add(1))])
 
     assert (outcome.result, len(asked)) == (1, 5)
     other.close()
@@ -234,9 +236,9 @@ async def test_a_lock_of_another_process_is_waited_for(desk: Desk) -> None:
 async def test_a_lock_that_is_never_let_go_is_told_in_the_end(desk: Desk) -> None:
     other = apsw.Connection(str(desk.path))
     other.execute("BEGIN IMMEDIATE")
-    desk.connection.set_busy_handler(lambda times: False)
+    desk.handle.set_busy_handler(lambda times: False)
 
-    [outcome] = desk.committer.commit([Operation("add", Add(1))])
+    [outcome] = desk.group_commit.commit([Operation("add", Add(1))])
 
     assert isinstance(outcome.error, StorageUnavailable)
     assert "locked by another process" in outcome.error.message
@@ -291,7 +293,7 @@ async def test_a_bell_rings_after_the_commit_and_not_for_what_failed(desk: Desk)
             tx.ring(Topic.LATER)
             raise ValueError
 
-    writer = InlineWriter(desk.committer, desk.bell)
+    writer = InlineWriter(desk.group_commit, desk.bell)
     with pytest.raises(ValueError):
         await writer.submit("add", RingThenFail(1))
     await writer.submit("add", Add(2, topic=Topic.RUNS))
@@ -308,10 +310,10 @@ async def test_a_crash_before_the_commit_loses_all_and_one_after_it_nothing(
         if reached == point:
             raise KeyboardInterrupt
 
-    committer = Committer(desk.line, desk.path, VirtualClock(), crash)
+    group_commit = GroupCommit(desk.connection, desk.path, VirtualClock(), crash)
 
     with pytest.raises(KeyboardInterrupt):
-        await InlineWriter(committer, desk.bell).submit("add", Add(1))
+        await InlineWriter(group_commit, desk.bell).submit("add", Add(1))
 
     assert desk.numbers() == saved
 
@@ -320,7 +322,7 @@ async def test_a_crash_before_the_commit_loses_all_and_one_after_it_nothing(
 async def test_a_value_that_cannot_be_stored_is_the_callers_mistake(desk: Desk, value: object) -> None:
     operation = Operation("add", lambda tx: tx.run("INSERT INTO numbers (blob) VALUES (?)", (value,)))
 
-    [outcome] = desk.committer.commit([operation])
+    [outcome] = desk.group_commit.commit([operation])
 
     assert isinstance(outcome.error, InvalidInput)
 
@@ -332,7 +334,7 @@ async def test_whoever_waits_is_answered_also_if_the_writer_itself_fails(
         raise MemoryError
 
     with monkeypatch.context() as patch:
-        patch.setattr(Committer, "commit", fail)
+        patch.setattr(GroupCommit, "commit", fail)
         with pytest.raises(MemoryError):
             await writer.submit("add", Add(1))
     await writer.submit("add", Add(2))

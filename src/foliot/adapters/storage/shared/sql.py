@@ -5,7 +5,8 @@
     SELECT ...
 
 A name that both databases use means the same on both, so that a query and its twin are found by one search. Many have
-no twin: one database does in a statement what the other does in several.
+no twin: one database does in a statement what the other does in several. A query may contain another
+one, as {its_name}.
 """
 
 import re
@@ -15,6 +16,7 @@ from types import MappingProxyType
 from typing import Final
 
 _HEAD: Final = re.compile(r"^-- name: (\w+)\s*$", re.MULTILINE)
+_OTHER: Final = re.compile(r"\{(\w+)\}")
 _COMMENT: Final = re.compile(r"^\s*--.*\n?", re.MULTILINE)
 
 
@@ -26,6 +28,17 @@ def load_queries(file: Path) -> Mapping[str, str]:
         raise ValueError(f"{file.name} names a query twice")
     texts = (_COMMENT.sub("", body).strip().removesuffix(";") for body in bodies)
     return MappingProxyType(dict(zip(names, texts, strict=True)))
+
+
+def load_statements(directory: Path) -> Mapping[str, str]:
+    """Every query of all files of a directory, with the queries that it contains."""
+    written: dict[str, str] = {}
+    for file in sorted(directory.glob("*.sql")):
+        queries = load_queries(file)
+        if twice := written.keys() & queries.keys():
+            raise ValueError(f"{file.name} names again: {', '.join(twice)}")
+        written.update(queries)
+    return MappingProxyType({name: _OTHER.sub(lambda other: written[other[1]], text) for name, text in written.items()})
 
 
 def load_migrations(directory: Path) -> Mapping[int, str]:

@@ -1,16 +1,21 @@
 """The verbs of `ports.queries.Queries`, the same for every database but for how a read is driven."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import ParamSpec, TypeVar
 
 from foliot.adapters.storage.shared.definition_reads import DefinitionReads
 from foliot.adapters.storage.shared.reads import Read
+from foliot.adapters.storage.shared.record_reads import RecordReads
 from foliot.adapters.storage.shared.run_reads import RunReads
-from foliot.domain.ids import JobId, RunId, ScheduleId
+from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid
+from foliot.domain.instant import Instant
 from foliot.domain.run.reference import RunReference
-from foliot.domain.run.run import Run
+from foliot.domain.run.run import AttemptRecord, Run
 from foliot.domain.schedule.schedule import Schedule
+from foliot.domain.schedule.tick import TickRecord
+from foliot.domain.workflow.execution import Execution
+from foliot.domain.workflow.progress import StepState
 from foliot.ports.queries import (
     ExecutionsPage,
     FoundRun,
@@ -22,6 +27,7 @@ from foliot.ports.queries import (
     RunDetails,
     RunFilter,
     ScheduleDetails,
+    ScheduleLedger,
     WorkflowDetails,
     WorkflowSummary,
 )
@@ -31,15 +37,20 @@ T = TypeVar("T")
 
 
 class StoredQueries(ABC):
-    """Fills `ports.queries.Queries`, given `_read`."""
+    """Fills `ports.queries.Queries` but for outputs, logs and events, given `_read`."""
 
     def __init__(self, project: str) -> None:
         self._runs = RunReads(project)
         self._definitions = DefinitionReads(project, self._runs)
+        self._records = RecordReads(project, self._runs)
 
     @abstractmethod
     async def _read(self, read: Callable[P, Read[T]], *arguments: P.args, **options: P.kwargs) -> T:
         """Begin the read and answer all its queries from one snapshot. It may be begun again after a failure."""
+
+    async def _look(self, read: Callable[P, Read[T]], *arguments: P.args, **options: P.kwargs) -> T:
+        """The same, where each query may see a snapshot of its own, if that is faster."""
+        return await self._read(read, *arguments, **options)
 
     async def named(self, name: str) -> JobDetails | ScheduleDetails | RunDetails | Matches:
         return await self._read(self._definitions.named, name)
@@ -85,3 +96,47 @@ class StoredQueries(ABC):
 
     async def overview(self, limits: OverviewLimits) -> OverviewDetails:
         return await self._read(self._definitions.overview, limits)
+
+    # -- by id, and in pages
+
+    async def get_runs(self, run_ids: Collection[RunId]) -> dict[RunId, Run]:
+        return await self._look(self._records.runs, run_ids)
+
+    async def page_runs(self, only: RunFilter) -> list[Run]:
+        return await self._look(self._runs.page, only)
+
+    async def overrides(self, run_id: RunId) -> bytes | None:
+        return await self._look(self._records.overrides, run_id)
+
+    async def attempts(self, run_id: RunId) -> list[AttemptRecord]:
+        return await self._look(self._records.attempts, run_id)
+
+    async def get_executions(self, run_ids: Collection[RunId]) -> dict[RunId, Execution]:
+        return await self._look(self._records.executions, run_ids)
+
+    async def active_executions(
+        self, *, workflow_id: str | None = None, after: RunId | None = None, limit: int = 100
+    ) -> list[Execution]:
+        return await self._look(self._records.active_executions, workflow_id, after, limit)
+
+    async def step_states(self, run_id: RunId, steps: Collection[str] | None = None) -> dict[str, StepState]:
+        return await self._look(self._records.step_states, run_id, steps)
+
+    async def ticks(self, uid: ScheduleUid, *, after: Instant, until: Instant, limit: int) -> list[TickRecord]:
+        return await self._look(self._records.ticks, uid, after, until, limit)
+
+    async def tick_keys(
+        self, uid: ScheduleUid, *, after: Instant, until: Instant, limit: int
+    ) -> list[tuple[Instant, str]]:
+        return await self._look(self._records.tick_keys, uid, after, until, limit)
+
+    async def shared_runs(self, uid: ScheduleUid, *, after: Instant) -> list[RunId]:
+        return await self._look(self._records.shared_runs, uid, after)
+
+    async def ledgers(
+        self, *, after: ScheduleUid | None = None, limit: int = 100, ids: Collection[ScheduleId] | None = None
+    ) -> list[ScheduleLedger]:
+        return await self._look(self._records.ledgers, after, limit, ids)
+
+    async def logs_kept_from(self) -> Instant | None:
+        return await self._look(self._records.logs_kept_from)

@@ -1,142 +1,158 @@
-"""Giving free places to waiting runs (`domain.run.limits`), inside the transaction that freed or asked for them.
+"""Lets due runs start: their moment, their gates and their limits."""
 
-due run --> overlap key of its schedule admitted? --no--> waits
-              | yes
-              v
-            has limits? --no--> ready
-              | yes
-              v
-            asks for a place on each, waits until all are free --> ready
-"""
+from collections.abc import Collection, Sequence
+from itertools import product
+from typing import Any, Final
 
-from collections.abc import Collection, Iterator
-from heapq import merge
-from pathlib import Path
-from typing import Final, NamedTuple
+import msgspec
 
-import apsw
+from foliot.adapters.storage.shared.definition_cache import Definitions, Reference, gated_of
+from foliot.adapters.storage.shared.documents import decode_names, encode_names
+from foliot.adapters.storage.shared.finish_plan import declined
+from foliot.adapters.storage.shared.rows import worker_of
+from foliot.adapters.storage.sqlite.database.context import Context, Part
+from foliot.adapters.storage.sqlite.database.group_commit import Transaction
+from foliot.adapters.storage.sqlite.database.session import SQL, Row, Session
+from foliot.adapters.storage.sqlite.rows.end import end_unstarted
+from foliot.adapters.storage.sqlite.rows.finish import find_definitions
+from foliot.adapters.storage.sqlite.rows.place import Placement, admit_keys, place, release_places
+from foliot.domain.gate.decision import End, Gated, Passed, Postponed, Sight
+from foliot.domain.ids import JobId, RunId
+from foliot.domain.instant import Instant
+from foliot.domain.run.lease import WorkerState
+from foliot.domain.run.outcome import Reason
+from foliot.domain.run.payload import UNREADABLE
+from foliot.domain.run.run import Status
+from foliot.ports.admission import Released
 
-from foliot.adapters.storage.shared.documents import are_limits, decode_names, encode_names
-from foliot.adapters.storage.shared.sql import load_queries
-from foliot.adapters.storage.sqlite.committer import Transaction
-from foliot.adapters.storage.sqlite.connection import Session
-from foliot.domain.run.limits import Waiter, admit, is_overlap_key
-from foliot.domain.run.run import PRIORITY_STEP
-from foliot.ports.topic import topics_of_ready
-
-SQL: Final = load_queries(Path(__file__).parent / "sql" / "holds.sql")
-_CHUNK: Final = 100
-_BEFORE_ALL: Final = (-(2**63), "")
-
-
-class _Waiting(NamedTuple):
-    rank: int
-    run_id: str
-    keys: tuple[str, ...]
+_LOOK_BACK: Final = 50
+"""An expected run of a job is looked for among so many of its newest runs."""
+_QUEUES: Final = 2
 
 
-class _Room(dict[str, int]):
-    """Free places by key, counted when first asked for."""
+class SqliteAdmission(Part):
+    """Fills `ports.admission.Admission`."""
 
-    def __init__(self, session: Session) -> None:
-        super().__init__()
-        self._session = session
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._definitions = Definitions()
 
-    def __missing__(self, key: str) -> int:
-        # Waiting ticks of one schedule are served one at a time.
-        capacity = 1 if is_overlap_key(key) else self._session.value(SQL["capacity"], (key,)) or 1
-        room = int(capacity - self._session.value(SQL["count_admitted"], (key,)))
-        self[key] = room
-        return room
+    async def release_due(self, limit: int, *, at: Instant | None = None) -> Released:
+        return await self._writer.submit("release_due", lambda tx: _release_due(tx, limit, tx.now(at)))
+
+    async def admit(self, limit: int, *, at: Instant | None = None) -> int:
+        return await self._writer.submit("admit", lambda tx: admit_keys(tx, tx.column(SQL["waiting_keys"]), limit))
+
+    async def ready(self, queue: str, limit: int) -> list[RunId]:
+        return await self._reader.read(lambda session: session.column(SQL["ready_runs"], (queue, limit)))
+
+    async def workers(self, *, at: Instant | None = None) -> list[WorkerState]:
+        clock = self._context.clock
+        rows = await self._reader.read(
+            lambda session: session.rows(SQL["all_workers"], (clock.boot_id, clock.elapsed()))
+        )
+        return [worker_of(row, _queues(row[_QUEUES])) for row in rows]
+
+    async def gated(self, limit: int, *, at: Instant | None = None) -> tuple[Instant, list[Gated]]:
+        now = self._context.now(at)
+
+        def look(session: Session) -> list[Gated]:
+            rows = session.rows(SQL["gated_runs"], (now, limit))
+            references = [Reference(job_id, revision, known) for _, job_id, _, _, revision, known in rows]
+            found = find_definitions(session, self._project, self._definitions, references)
+            return [gated_of(row, found[reference.id]) for row, reference in zip(rows, references, strict=True)]
+
+        return now, await self._reader.read(look)
+
+    async def pass_gates(
+        self, passed: Sequence[Passed], postponed: Sequence[Postponed], *, at: Instant | None = None
+    ) -> list[RunId]:
+        return await self._writer.submit("pass_gates", lambda tx: _pass_gates(tx, passed, postponed, tx.now(at)))
+
+    async def sights(self, job_ids: Collection[JobId], *, after: Instant, until: Instant) -> dict[JobId, Sight]:
+        def look(session: Session) -> dict[JobId, Sight]:
+            return {job_id: read_sight(session, self._project, job_id, after, until) for job_id in job_ids}
+
+        return await self._reader.read(look)
+
+    async def latest_end(
+        self,
+        job_id: JobId,
+        statuses: Collection[Status],
+        *,
+        reasons: Collection[Reason] | None = None,
+        until: Instant,
+    ) -> End | None:
+        return await self._reader.read(
+            lambda session: read_latest_end(session, self._project, job_id, statuses, reasons, until)
+        )
+
+    async def decisions(self, run_ids: Collection[RunId]) -> dict[RunId, bytes]:
+        return await self._reader.read(lambda session: dict(session.rows(SQL["decisions"], (encode_names(run_ids),))))
 
 
-def ask_places(tx: Transaction, run_ids: Collection[str]) -> set[str]:
-    """Let due runs wait for their limits; returns the keys that are now to be admitted."""
-    if not run_ids:
-        return set()
+def _release_due(tx: Transaction, limit: int, now: Instant) -> Released:
+    rows = tx.rows(SQL["due_runs"], (now, limit))
+    if rows:
+        last_id, _, _, last_due_at, *_ = rows[-1]
+        tx.run(SQL["release_until"], (last_due_at, last_id))
+        _place_due(tx, rows, now)
+    return Released(len(rows), tx.value(SQL["next_due"]))
+
+
+def _place_due(tx: Transaction, rows: Sequence[Row], now: Instant) -> None:
+    """run_id, queue, priority, due_at, has_limits, is_waiting"""
+    placements = [
+        Placement(run_id, queue, priority, due_at, bool(has_limits), bool(is_waiting))
+        for run_id, queue, priority, due_at, has_limits, is_waiting in rows
+    ]
+    admit_keys(tx, place(tx, placements, now))
+
+
+def _pass_gates(tx: Transaction, passed: Sequence[Passed], postponed: Sequence[Postponed], now: Instant) -> list[RunId]:
+    waiting = [one for one in passed if tx.run(SQL["leave_gated"], (one.run_id,))]
+    tx.run_many(SQL["add_decisions"], [(run_id, msgspec.json.encode(decision)) for run_id, decision in waiting])
+    ends = {run_id: ended for run_id, decision in waiting if (ended := declined(decision)) is not None}
+    started = encode_names(run_id for run_id, _ in waiting if run_id not in ends)
+    _place_due(tx, tx.rows(SQL["passed_runs"], (started,)), now)
+    end_unstarted(tx, ends, release_places(tx, ends), now)
+    later = [run_id for run_id, until in postponed if tx.run(SQL["postpone"], (until, run_id))]
+    return [one.run_id for one in waiting] + later
+
+
+def is_expected(session: Session, project: str, job_id: JobId, until: Instant) -> bool:
+    """Whether a run of the job is due and not over at `until`."""
+    return bool(session.value(SQL["is_expected"], (project, job_id, until, _LOOK_BACK)))
+
+
+def read_sight(session: Session, project: str, job_id: JobId, after: Instant, until: Instant) -> Sight:
+    end = session.row(SQL["latest_ending"], (project, job_id, after, until))
+    return Sight(None if end is None else _end_of(end), is_expected(session, project, job_id, until))
+
+
+def read_latest_end(
+    session: Session,
+    project: str,
+    job_id: JobId,
+    statuses: Collection[Status],
+    reasons: Collection[Reason] | None,
+    until: Instant,
+) -> End | None:
+    """One look-up for each status, or for each status and reason."""
+    sql = SQL["latest_of_status" if reasons is None else "latest_of_reason"]
+    asked = product(statuses) if reasons is None else product(statuses, reasons)
+    found = [_end_of(row) for what in asked for row in session.rows(sql, (project, job_id, *what, until))]
+    return max(found, key=lambda end: (end.finished_at, end.run_id), default=None)
+
+
+def _end_of(row: Row) -> End:
+    run_id, status, finished_at = row
+    return End(run_id, Status(status), finished_at)
+
+
+def _queues(document: Any) -> tuple[str, ...]:
+    """The queues are only shown: the worker itself knows which ones it takes from."""
     try:
-        with tx.savepoint():
-            _ask(tx, run_ids)
-    except (apsw.ConstraintError, apsw.SQLError, OverflowError):
-        # Limits that cannot be read hold nobody up: who claims the run ends it.
-        readable = _with_limits(tx, run_ids)
-        _make_ready(tx, [run_id for run_id in run_ids if run_id not in readable])
-        _ask(tx, readable)
-    keys = keys_of(tx, run_ids)
-    return {key for key in keys if not is_overlap_key(key)}
-
-
-def _ask(tx: Transaction, run_ids: Collection[str]) -> None:
-    tx.run_many(SQL["know_limits"], [(run_id,) for run_id in run_ids])
-    tx.run_many(SQL["ask_places"], [(run_id, PRIORITY_STEP) for run_id in run_ids])
-
-
-def _with_limits(tx: Transaction, run_ids: Collection[str]) -> list[str]:
-    """Those of the runs that have limits one can read."""
-    rows = tx.rows(SQL["limits_of_runs"], (encode_names(run_ids),))
-    return [run_id for run_id, document in rows if are_limits(document)]
-
-
-def keys_of(tx: Transaction, run_ids: Collection[str]) -> set[str]:
-    return {key for (key,) in tx.rows(SQL["keys_of_runs"], (encode_names(run_ids),))}
-
-
-def admit_keys(tx: Transaction, keys: Collection[str], limit: int | None = None) -> int:
-    """Give the free places of these keys to whoever waits for them; returns how many runs got theirs."""
-    overlap = {key for key in keys if is_overlap_key(key)}
-    started = _serve(tx, overlap, limit)
-    asked = _enter(tx, started) if started else set()
-    left = None if limit is None else limit - len(started)
-    admitted = _serve(tx, (set(keys) - overlap) | asked, left)
-    _make_ready(tx, admitted)
-    return len(started) + len(admitted)
-
-
-def waiting_keys(tx: Transaction) -> list[str]:
-    return [key for (key,) in tx.rows(SQL["waiting_keys"])]
-
-
-def _serve(tx: Transaction, keys: Collection[str], limit: int | None) -> list[str]:
-    if not keys:
-        return []
-    room = _Room(tx)
-    queues = [_queue(tx, key, room) for key in sorted(keys)]
-    admitted = admit(_in_order(queues), room)[:limit]
-    tx.run_many(SQL["admit_run"], [(run_id,) for run_id in admitted])
-    return admitted
-
-
-def _in_order(queues: list[Iterator[_Waiting]]) -> Iterator[Waiter]:
-    """Waiters by rank, each once, although it stands in the queue of every key it waits for."""
-    last = None
-    for waiting in merge(*queues):
-        if waiting.run_id != last:
-            yield Waiter(waiting.run_id, waiting.keys)
-        last = waiting.run_id
-
-
-def _queue(tx: Transaction, key: str, room: dict[str, int]) -> Iterator[_Waiting]:
-    """Who waits for a key, in rank order, as long as there is room."""
-    after = _BEFORE_ALL
-    chunk = room[key]
-    while room[key] > 0:
-        rows = tx.rows(SQL["waiting_runs"], (key, *after, chunk))
-        for rank, run_id, names in rows:
-            yield _Waiting(rank, run_id, decode_names(names))
-        if len(rows) < chunk:
-            return
-        after = rows[-1][:2]
-        chunk = _CHUNK
-
-
-def _enter(tx: Transaction, run_ids: Collection[str]) -> set[str]:
-    """Runs whose turn on their schedule has come: on to the limits, or straight to ready."""
-    rows = tx.rows(SQL["admitted_by_schedule"], (encode_names(run_ids),))
-    _make_ready(tx, [run_id for run_id, has_limits in rows if not has_limits])
-    return ask_places(tx, [run_id for run_id, has_limits in rows if has_limits])
-
-
-def _make_ready(tx: Transaction, run_ids: Collection[str]) -> None:
-    if run_ids:
-        placed = [row for run_id in run_ids for row in tx.rows(SQL["make_ready"], (run_id, PRIORITY_STEP))]
-        tx.ring(*topics_of_ready(queue for (queue,) in placed))
+        return decode_names(document)
+    except UNREADABLE:
+        return ("unreadable",)

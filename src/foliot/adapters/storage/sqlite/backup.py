@@ -16,9 +16,9 @@ from typing import Final, NamedTuple
 
 import apsw
 
-from foliot.adapters.storage.sqlite.schema import open_any_version
-from foliot.adapters.storage.sqlite.trouble import damaged, translated
-from foliot.adapters.storage.sqlite.url import parse_url
+from foliot.adapters.storage.sqlite.database.errors import damaged, translated
+from foliot.adapters.storage.sqlite.database.schema import open_any_version
+from foliot.adapters.storage.sqlite.storage import parse_url
 from foliot.errors import InvalidInput, StorageMissing
 
 Progress = Callable[[int, int], None]

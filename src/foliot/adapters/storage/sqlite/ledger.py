@@ -1,36 +1,122 @@
-"""Saving what was decided about due schedules: ticks, runs and watermark in one transaction."""
+"""Due schedules, and saving what was decided about them: ticks, runs and watermark in one transaction."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
+from typing import Final
 
-from foliot.adapters.storage.shared import event_items as notices
+from foliot.adapters.storage.shared import event_items
 from foliot.adapters.storage.shared.documents import decode_schedule_spec, encode_names
-from foliot.adapters.storage.shared.ledger import is_punctual
-from foliot.adapters.storage.sqlite import admission, cancels, creation, edits
-from foliot.adapters.storage.sqlite.committer import Transaction
-from foliot.adapters.storage.sqlite.events import add_event
-from foliot.adapters.storage.sqlite.punctual import save_punctual
-from foliot.adapters.storage.sqlite.ticks import SQL
-from foliot.adapters.storage.sqlite.trouble import UNSTORABLE
+from foliot.adapters.storage.shared.ledger import (
+    DueRow,
+    Further,
+    due_batch,
+    due_schedule,
+    is_punctual,
+    read_belongings,
+    read_due,
+    read_specs,
+)
+from foliot.adapters.storage.shared.rows import job_of, pause_of, planned_of, revision_of, sort_out
+from foliot.adapters.storage.sqlite.database.context import Part
+from foliot.adapters.storage.sqlite.database.errors import UNSTORABLE
+from foliot.adapters.storage.sqlite.database.group_commit import Transaction
+from foliot.adapters.storage.sqlite.database.session import SQL, Row, Session
+from foliot.adapters.storage.sqlite.rows.cancel import cancel_runs
+from foliot.adapters.storage.sqlite.rows.create import insert_runs
+from foliot.adapters.storage.sqlite.rows.events import add_event
+from foliot.adapters.storage.sqlite.rows.place import admit_keys, place
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
-from foliot.domain.run.limits import overlap_key
+from foliot.domain.run.limits import OVERLAP_PREFIX, overlap_key
+from foliot.domain.run.run import PRIORITY_STEP, NewRun
 from foliot.domain.schedule.firing import Firing
+from foliot.domain.schedule.tick import PlannedTick
+from foliot.ports.ledger import DueBatch, Unreadable
+from foliot.ports.topic import topics_of_ready
+
+_OWN: Final = 9
+"""The number of columns of `due_schedules` that belong to `DueRow`."""
+_IN_FLIGHT, _HAS_PAUSES, _HAS_PLANNED = range(3)
+
+
+class SqliteLedger(Part):
+    """Fills `ports.ledger.Ledger`."""
+
+    async def due(self, limit: int, *, at: Instant | None = None) -> DueBatch:
+        return await self._reader.read(lambda session: _due(session, self._project, limit, self._context.now(at)))
+
+    async def commit_firings(self, firings: Sequence[Firing], *, at: Instant | None = None) -> list[ScheduleUid]:
+        return await self._writer.submit(
+            "commit_firings", lambda tx: _commit_firings(tx, self._project, firings, tx.now(at))
+        )
+
+    async def next_wake(self, *, besides: Collection[ScheduleUid] = ()) -> Instant | None:
+        if besides:
+            row = self._reader.peek(SQL["next_wake_besides"], (encode_names(besides),))
+        else:
+            row = self._reader.peek(SQL["next_wake"])
+        return None if row is None else Instant(row[0])
+
+
+# -- due
+
+
+def _due(session: Session, project: str, limit: int, now: Instant) -> DueBatch:
+    """Most schedules need one row; pauses, planned ticks and older revisions are read for the few that have some."""
+    found = session.rows(SQL["due_schedules"], (OVERLAP_PREFIX, now, limit))
+    rows, unreadable = read_due([row[:_OWN] for row in found])
+    beside = {row[0]: row[_OWN:] for row in found}
+    specs = read_specs(rows, unreadable)
+    further = _further(session, rows, beside, unreadable)
+    apart = {one.uid for one in unreadable}
+    schedules = [due_schedule(row, specs, further, beside[row.uid][_IN_FLIGHT]) for row in rows if row.uid not in apart]
+    targets = {spec.target for spec in specs.values()}
+    targets |= {revision.spec.target for revisions in further.revisions.values() for revision in revisions}
+    jobs = sort_out(partial(job_of, project), session.rows(SQL["get_jobs"], (project, encode_names(targets))))
+    return due_batch(now, schedules, unreadable, *jobs)
+
+
+def _further(
+    session: Session, rows: Sequence[DueRow], beside: Mapping[ScheduleUid, Row], unreadable: list[Unreadable]
+) -> Further:
+    """Schedules for which a row cannot be read are added to `unreadable`."""
+    resting = {row.uid: row.id for row in rows if beside[row.uid][_HAS_PAUSES]}
+    ahead = {row.uid: row.id for row in rows if beside[row.uid][_HAS_PLANNED]}
+    pauses = read_belongings(pause_of, _of_schedules(session, "pauses", resting), resting, unreadable)
+    planned = read_belongings(planned_of, _of_schedules(session, "planned_ticks", ahead), ahead, unreadable)
+    edited = {row.uid: row.id for row in rows if _needs_older(row, planned)}
+    revisions = read_belongings(revision_of, _of_schedules(session, "revisions", edited), edited, unreadable)
+    return Further(revisions, pauses, planned)
+
+
+def _of_schedules(session: Session, query: str, uids: Collection[ScheduleUid]) -> Mapping[ScheduleUid, list[Row]]:
+    return session.grouped(SQL[query], (encode_names(uids),)) if uids else {}
+
+
+def _needs_older(row: DueRow, planned: Mapping[ScheduleUid, Sequence[PlannedTick]]) -> bool:
+    """Whether moments that are not decided yet belong to an earlier revision."""
+    if row.settled_until < row.opened_at:
+        return True
+    return any(tick.revision != row.number for tick in planned.get(row.uid, ()))
+
+
+# -- commit_firings
 
 
 class _OutOfDate(Exception):
-    """A schedule is not as it was when its firing was decided."""
+    """A schedule has another version than the one its firing was decided for."""
 
 
-def settle(tx: Transaction, project: str, firings: Sequence[Firing], now: Instant) -> list[ScheduleUid]:
-    """Save each firing whose schedule is as it was when the firing was decided; the others change nothing."""
+def _commit_firings(tx: Transaction, project: str, firings: Sequence[Firing], now: Instant) -> list[ScheduleUid]:
+    """Save each firing whose schedule has the version it was decided for; the others change nothing."""
     saved = firings
     if not _saves(tx, project, saved, now):
         saved = _current(tx, firings)
         if not _saves(tx, project, saved, now):
             # A tick that is in the ledger already, or a run that cannot be stored: only its own firing is refused.
             saved = [firing for firing in saved if _saves(tx, project, [firing], now)]
-    add_event(tx, now, EventKind.TICKS_SETTLED, notices.settled(saved))
+    add_event(tx, now, EventKind.TICKS_SETTLED, event_items.settled(saved))
     return [firing.uid for firing in saved]
 
 
@@ -50,30 +136,18 @@ def _saves(tx: Transaction, project: str, firings: Sequence[Firing], now: Instan
     """Save all of them, or none."""
     try:
         with tx.savepoint():
-            _save(tx, project, firings, now)
+            _advance(tx, firings)
+            are_punctual = all(is_punctual(firing) and firing.runs[0].due_at <= now for firing in firings)
+            save = save_punctual if are_punctual else save_any
+            save(tx, project, firings, now)
     except (_OutOfDate, *UNSTORABLE):
         return False
     return True
 
 
-def _save(tx: Transaction, project: str, firings: Sequence[Firing], now: Instant) -> None:
-    _advance(tx, firings)
-    are_punctual = all(is_punctual(firing) and firing.runs[0].due_at <= now for firing in firings)
-    save = save_punctual if are_punctual else save_any
-    save(tx, project, firings, now)
-
-
-def save_any(tx: Transaction, project: str, firings: Sequence[Firing], now: Instant) -> None:
-    """Save ticks and runs of whatever was decided. The schedules are moved on already."""
-    _cancel_running(tx, [firing for firing in firings if firing.cancels_running], now)
-    _replace_planned(tx, firings)
-    _add_ticks(tx, firings, now)
-    _create_runs(tx, project, [firing for firing in firings if firing.runs], now)
-
-
 def _advance(tx: Transaction, firings: Sequence[Firing]) -> None:
-    """Move the schedules on. This is the comparison: a row is found only in the version that was decided about."""
-    spent = _exhausted(tx, [firing for firing in firings if firing.next_run_at is None])
+    """Advance the schedules. This is the comparison: a row is found only in the version that was decided about."""
+    exhausted = _exhausted(tx, [firing for firing in firings if firing.next_run_at is None])
     rows = [
         (
             firing.uid,
@@ -83,11 +157,11 @@ def _advance(tx: Transaction, firings: Sequence[Firing]) -> None:
             firing.wake_at,
             firing.last_scheduled_at,
             firing.behind_since,
-            firing.uid in spent,
+            firing.uid in exhausted,
         )
         for firing in firings
     ]
-    if tx.run_many(SQL["advance"], rows) != len(rows):
+    if tx.run_many(SQL["advance_schedules"], rows) != len(rows):
         raise _OutOfDate
 
 
@@ -99,14 +173,19 @@ def _exhausted(tx: Transaction, firings: Sequence[Firing]) -> set[ScheduleUid]:
     return {firing.uid for firing in firings if firing.uid in kinds and firing.is_exhausted(kinds[firing.uid])}
 
 
-def _replace_planned(tx: Transaction, firings: Sequence[Firing]) -> None:
-    edits.clear_planned(tx, [firing.uid for firing in firings])
-    planned = [(firing.uid, *tick) for firing in firings for tick in firing.planned]
-    tx.run_many(SQL["add_planned"], planned)
+def save_any(tx: Transaction, project: str, firings: Sequence[Firing], now: Instant) -> None:
+    """Save ticks and runs of firings of any kind. Their schedules are advanced already."""
+    for firing in firings:
+        if firing.cancels_running:
+            cancel_runs(tx, tx.column(SQL["runs_in_flight"], (overlap_key(firing.uid),)), now)
+    tx.run(SQL["clear_planned"], (encode_names(firing.uid for firing in firings),))
+    tx.run_many(SQL["add_planned"], [(firing.uid, *tick) for firing in firings for tick in firing.planned])
+    _add_ticks(tx, firings, now)
+    _create_runs(tx, project, [firing for firing in firings if firing.runs], now)
 
 
 def _add_ticks(tx: Transaction, firings: Sequence[Firing], now: Instant) -> None:
-    """The key of a tick that runs is known from its run; making the others takes the name of the schedule."""
+    """A tick that runs has the key of its run; for the others the name of the schedule is needed."""
     keys: dict[RunId | None, str] = {
         run.id: run.tick.key for firing in firings for run in firing.runs if run.tick is not None
     }
@@ -120,24 +199,43 @@ def _add_ticks(tx: Transaction, firings: Sequence[Firing], now: Instant) -> None
     tx.run_many(SQL["add_ticks"], rows)
 
 
-def _cancel_running(tx: Transaction, firings: Iterable[Firing], now: Instant) -> None:
-    """The newest tick is the only one worth running: everything of its schedule that is under way ends."""
-    for firing in firings:
-        rows = tx.rows(SQL["runs_in_flight"], (overlap_key(firing.uid),))
-        cancels.cancel(tx, [RunId(run_id) for (run_id,) in rows], now)
-
-
 def _create_runs(tx: Transaction, project: str, firings: Sequence[Firing], now: Instant) -> None:
     runs = [run for firing in firings for run in firing.runs]
     waiting: set[RunId] = set().union(*(firing.waiting for firing in firings))
-    entries = creation.insert(tx, project, runs, now, waiting)
+    placements = insert_runs(tx, project, runs, now, waiting)
     holds = [
         (overlap_key(run.tick.uid), run.id not in waiting, run.tick.scheduled_for, run.id)
         for run in runs
         if run.tick is not None
     ]
-    tx.run_many(admission.SQL["hold_overlap_key"], holds)
-    keys = creation.place(tx, entries, now)
-    # What was in flight when the firing was decided may be over by now.
+    tx.run_many(SQL["hold_overlap_key"], holds)
+    keys = place(tx, placements, now)
+    # A run that was in flight when the firing was decided may be over by now.
     overlaps = {overlap_key(firing.uid) for firing in firings if firing.waiting}
-    admission.admit_keys(tx, keys | overlaps)
+    admit_keys(tx, keys | overlaps)
+
+
+def save_punctual(tx: Transaction, project: str, firings: Sequence[Firing], now: Instant) -> None:
+    """Save ticks and runs of punctual firings, whose runs are due. Their schedules are advanced already.
+
+    The runs are written one by one. The rows of ledger, holds and queue are written by one statement each, which reads
+    the runs again: that takes half the time of binding the values of each row.
+    """
+    alike: dict[tuple[int, str], list[NewRun]] = {}
+    for firing in firings:
+        [tick], [run] = firing.ticks, firing.runs
+        alike.setdefault((tick.revision, tick.reason.value), []).append(run)
+    for (revision, reason), runs in alike.items():
+        newest = tx.value(SQL["newest_run"])
+        tx.run_many(SQL["create_punctual_runs"], [_punctual_row(run, project, now) for run in runs])
+        tx.run(SQL["add_punctual_ticks"], (newest, reason, revision, now))
+        tx.run(SQL["hold_punctual_runs"], (newest, OVERLAP_PREFIX))
+        tx.run(SQL["ready_punctual_runs"], (newest, PRIORITY_STEP))
+        tx.ring(*topics_of_ready(run.options.queue for run in runs))
+    add_event(tx, now, EventKind.RUNS_CREATED, event_items.created(firing.runs[0] for firing in firings))
+
+
+def _punctual_row(run: NewRun, project: str, now: Instant) -> tuple[object, ...]:
+    options = run.options
+    what = (run.id, project, run.job_id, options.queue, options.priority, run.trigger, run.due_at, now, run.payload)
+    return (*what, *(run.tick or ()))

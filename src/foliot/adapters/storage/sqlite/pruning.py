@@ -1,7 +1,7 @@
-"""Removing what need not be kept, a bounded piece at a time.
+"""Removes what need not be kept, a bounded piece at a time.
 
-What is to go is looked for without a lock (`find`) and removed in one short transaction. History has no index by age:
-it is walked in the order in which it was written, and the walk goes on where the last piece ended.
+A piece is looked for without a lock (`find`) and removed in one short transaction. History has no index by age: it is
+walked in the order in which it was written, and the walk goes on where the last piece ended.
 """
 
 from collections.abc import Callable, Collection
@@ -10,9 +10,8 @@ from typing import Final, NamedTuple
 
 from foliot.adapters.storage.shared.documents import encode_names
 from foliot.adapters.storage.shared.pruning import Ask, AskForParts, Asking, Found, Round, Way, removable_before
-from foliot.adapters.storage.sqlite.committer import Transaction
-from foliot.adapters.storage.sqlite.connection import Session
-from foliot.adapters.storage.sqlite.leadership import SQL
+from foliot.adapters.storage.sqlite.database.group_commit import Transaction
+from foliot.adapters.storage.sqlite.database.session import SQL, Session
 from foliot.domain.ids import RunId, ScheduleUid, first_id_at
 from foliot.domain.instant import Instant, Millis
 from foliot.ports.upkeep import Pruned, Retention
@@ -20,16 +19,8 @@ from foliot.ports.upkeep import Pruned, Retention
 _STRIDE: Final = 1_000
 _MAX_STRIDES: Final = 20
 _LEFT_BY_RUNS: Final = (
-    *(
-        "remove_attempts",
-        "remove_outputs",
-        "remove_trees",
-        "remove_bodies",
-        "remove_steps",
-        "remove_notes",
-        "remove_endings",
-    ),
-    "remove_decisions",
+    *("remove_attempts", "remove_outputs", "remove_trees", "remove_bodies", "remove_steps"),
+    *("remove_tree_notes", "remove_endings", "remove_decisions"),
 )
 
 
@@ -39,6 +30,10 @@ class Ledgers(NamedTuple):
 
     ticked: list[tuple[ScheduleUid, Instant]]
     over: list[tuple[ScheduleUid, Instant]]
+
+
+Surplus = Callable[[Session, str, str, int, int], list[RunId]]
+"""project, job or workflow, how many to keep, room"""
 
 
 class Finds(NamedTuple):
@@ -55,7 +50,7 @@ def find(session: Session, project: str, progress: Round, retention: Retention, 
 
 
 def _answered(asking: Asking, look: Callable[[Ask | AskForParts], Found]) -> list[RunId]:
-    """What the asking comes to, when it has been told what is there."""
+    """The result of the asking, when all its questions are answered."""
     try:
         ask = next(asking)
         while True:
@@ -67,16 +62,14 @@ def _answered(asking: Asking, look: Callable[[Ask | AskForParts], Found]) -> lis
 
 def _look(session: Session, project: str, ask: Ask | AskForParts) -> Found:
     if isinstance(ask, AskForParts):
-        rows = session.rows(SQL["parts_of_runs"], (encode_names(ask.run_ids), ask.room))
-        return Found([run_id for (run_id,) in rows])
+        return Found(session.column(SQL["parts_of_runs"], (encode_names(ask.run_ids), ask.room)))
     match ask.way:
         case Way.OLD_RUNS:
             return _old_runs(session, ask)
         case Way.SURPLUS_RUNS:
-            return _surplus(ask, partial(_next_job, session, project), partial(_surplus_runs, session, project))
+            return _surplus(session, project, ask, "next_job", _surplus_runs)
         case Way.SURPLUS_EXECUTIONS:
-            executions = partial(_surplus_executions, session, project)
-            return _surplus(ask, partial(_next_workflow, session, project), executions)
+            return _surplus(session, project, ask, "next_workflow", _surplus_executions)
         case _:
             return _old_executions(session, ask)
 
@@ -98,45 +91,33 @@ def _old_runs(session: Session, ask: Ask) -> Found:
 
 
 def _old_executions(session: Session, ask: Ask) -> Found:
-    rows = session.rows(SQL["old_executions"], (first_id_at(Instant(ask.bound)), ask.bound, ask.room))
-    return Found([run_id for (run_id,) in rows], ask.place if len(rows) == ask.room else None)
+    found = session.column(SQL["old_executions"], (first_id_at(Instant(ask.bound)), ask.bound, ask.room))
+    return Found(found, ask.place if len(found) == ask.room else None)
 
 
-def _surplus(
-    ask: Ask, following: Callable[[str], str | None], surplus: Callable[[str, int, int], list[RunId]]
-) -> Found:
-    """What is too much of the next few jobs or workflows; what was cut off is looked at again."""
+def _surplus(session: Session, project: str, ask: Ask, following: str, surplus: Surplus) -> Found:
+    """Runs beyond those that are kept, of the next few jobs or workflows; one that is cut off is looked at again."""
     found: list[RunId] = []
     place = ask.place
     for _ in range(min(ask.room, _STRIDE)):
-        name = following(place)
+        name: str | None = session.value(SQL[following], (project, place))
         if name is None:
             return Found(found)
-        found += surplus(name, ask.bound, ask.room - len(found))
+        found += surplus(session, project, name, ask.bound, ask.room - len(found))
         if len(found) >= ask.room:
             break
         place = name
     return Found(found, place)
 
 
-def _next_job(session: Session, project: str, job_id: str) -> str | None:
-    following: str | None = session.value(SQL["next_job"], (project, job_id))
-    return following
-
-
 def _surplus_runs(session: Session, project: str, job_id: str, keep: int, room: int) -> list[RunId]:
     if session.value(SQL["count_runs"], (project, job_id, keep + 1)) <= keep:
         return []
-    return [run_id for (run_id,) in session.rows(SQL["surplus_runs"], (project, job_id, keep, room))]
-
-
-def _next_workflow(session: Session, project: str, workflow_id: str) -> str | None:
-    following: str | None = session.value(SQL["next_workflow"], (project, workflow_id))
-    return following
+    return session.column(SQL["surplus_runs"], (project, job_id, keep, room))
 
 
 def _surplus_executions(session: Session, project: str, workflow_id: str, keep: int, room: int) -> list[RunId]:
-    return [run_id for (run_id,) in session.rows(SQL["surplus_executions"], (project, workflow_id, keep, room))]
+    return session.column(SQL["surplus_executions"], (project, workflow_id, keep, room))
 
 
 def _find_ledgers(session: Session, progress: Round, age: Millis | None, now: Instant, limit: int) -> Ledgers:
@@ -163,7 +144,7 @@ def _find_ledgers(session: Session, progress: Round, age: Millis | None, now: In
 
 
 def remove(tx: Transaction, finds: Finds, retention: Retention, now: Instant, limit: int) -> Pruned:
-    """Remove what was found, and what the oldest end of the other tables has to offer."""
+    """Remove what was found, and old rows of the other tables."""
     tx.run(SQL["forget_limits"], (limit,))
     events = 0
     if retention.events_age is not None:
@@ -198,8 +179,8 @@ def _remove_ticks(tx: Transaction, ledgers: Collection[tuple[ScheduleUid, Instan
 
 
 def _remove_schedules(tx: Transaction, over: Collection[tuple[ScheduleUid, Instant]]) -> int:
-    """Only those that nothing is left of, and that nobody has brought back to life meanwhile."""
+    """Only those of which nothing is left, and which are still deleted or exhausted."""
     gone = [uid for uid, cut in over if tx.run(SQL["remove_schedule"], (uid, cut))]
-    for query in (SQL["remove_revisions"], SQL["remove_pauses"]):
-        tx.run_many(query, [(uid,) for uid in gone])
+    for query in ("remove_revisions", "remove_pauses"):
+        tx.run_many(SQL[query], [(uid,) for uid in gone])
     return len(gone)

@@ -1,47 +1,73 @@
-"""Queries of a SQLite file: each is read in one transaction of a reader."""
+"""Everything that only reads: each verb sees one snapshot of a reader."""
 
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Callable, Collection
 from typing import Final, ParamSpec, TypeVar
 
-from foliot.adapters.storage.shared.documents import encode
+from foliot.adapters.storage.shared.documents import encode, encode_names
 from foliot.adapters.storage.shared.reads import AllWorkers, Ask, PageOfRuns, Query, Read
-from foliot.adapters.storage.shared.sql import load_queries
+from foliot.adapters.storage.shared.rows import event_of
+from foliot.adapters.storage.shared.run_rows import chunks_of, summary_of
 from foliot.adapters.storage.shared.stored_queries import StoredQueries
-from foliot.adapters.storage.sqlite.access import Access
-from foliot.adapters.storage.sqlite.connection import Row, Session
-from foliot.adapters.storage.sqlite.run_listing import page_query, page_values
+from foliot.adapters.storage.shared.tree_rows import step_output_of
+from foliot.adapters.storage.sqlite.database.context import Context
+from foliot.adapters.storage.sqlite.database.session import SQL, Row, Session
+from foliot.domain.events import Event
+from foliot.domain.ids import RunId, Token
+from foliot.domain.run.logs import LogChunk
+from foliot.domain.run.run import Status
+from foliot.domain.workflow.facts import StepOutput
+from foliot.ports.queries import LogSummary, RunFilter
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_FILES: Final = (
-    *("jobs", "schedules", "ledger", "run_listing", "endings", "trees", "workflows", "workers", "logs"),
-    "queries",
-)
-
-
-def _load() -> Mapping[str, str]:
-    queries: dict[str, str] = {}
-    for name in _FILES:
-        queries |= load_queries(Path(__file__).parent / "sql" / f"{name}.sql")
-    return queries
-
-
-SQL: Final = _load()
+_AFTER_ALL: Final = "~"
+_BEFORE_ALL: Final = (-1, -1)
+_STATUS_FILTER: Final = {
+    Status.SCHEDULED: "scheduled",
+    Status.QUEUED: "queued",
+    Status.RUNNING: "running",
+    Status.CANCELLING: "cancelling",
+    Status.SUCCESS: "success",
+}
 
 
 class SqliteQueries(StoredQueries):
     """Fills `ports.queries.Queries`."""
 
-    def __init__(self, access: Access) -> None:
-        super().__init__(access.project)
-        self._reader = access.reader
-        self._clock = access.clock
-        self._project = access.project
+    def __init__(self, context: Context) -> None:
+        super().__init__(context.project)
+        self._context = context
+
+    async def step_outputs(self, run_id: RunId, steps: Collection[str]) -> dict[str, StepOutput]:
+        rows = await self._context.reader.read(
+            lambda session: session.rows(SQL["outputs"], (run_id, encode_names(steps)))
+        )
+        return {step: step_output_of(rest) for step, *rest in rows}
+
+    async def read_log(
+        self, run_id: RunId, *, after: tuple[Token, int] | None = None, limit: int = 1_000
+    ) -> list[LogChunk]:
+        values = (run_id, *(after or _BEFORE_ALL), limit)
+        return chunks_of(await self._context.logs.rows(SQL["read_log"], values))
+
+    async def tail_log(self, run_id: RunId, *, limit: int) -> list[LogChunk]:
+        return chunks_of(reversed(await self._context.logs.rows(SQL["tail_log"], (run_id, limit))))
+
+    async def log_summary(self, run_id: RunId, token: Token | None) -> LogSummary:
+        def look(session: Session) -> LogSummary:
+            first = () if token is None else session.rows(SQL["read_log"], (run_id, token, -1, 1))
+            last = session.rows(SQL["tail_log"], (run_id, 1))
+            return summary_of(session.rows(SQL["log_starts"], (run_id,)), first, last, token)
+
+        return await self._context.logs.read(look, missing=LogSummary([], None, None))
+
+    async def events(self, *, after: int, limit: int) -> list[Event]:
+        rows = await self._context.reader.read(lambda session: session.rows(SQL["events"], (after, limit)))
+        return [event_of(row) for row in rows]
 
     async def _read(self, read: Callable[P, Read[T]], *arguments: P.args, **options: P.kwargs) -> T:
-        return await self._reader.read(lambda session: self._drive(session, read(*arguments, **options)))
+        return await self._context.reader.read(lambda session: self._drive(session, read(*arguments, **options)))
 
     def _drive(self, session: Session, read: Read[T]) -> T:
         try:
@@ -57,6 +83,22 @@ class SqliteQueries(StoredQueries):
             case Query(name, values):
                 return session.rows(SQL[name], [encode(one) if isinstance(one, list) else one for one in values])
             case PageOfRuns(only):
-                return session.rows(page_query(only, "page_ids"), page_values(self._project, only))
+                named = {**only._asdict(), "project": self._context.project, "before": only.before or _AFTER_ALL}
+                return session.rows(page_query(only), named)
             case AllWorkers():
-                return session.rows(SQL["all_workers"], (self._clock.boot_id, self._clock.elapsed()))
+                clock = self._context.clock
+                return session.rows(SQL["all_workers"], (clock.boot_id, clock.elapsed()))
+
+
+def page_query(only: RunFilter) -> str:
+    """The query for these filters. Each kind of status has an index of its own; none goes through all history."""
+    filters = ["page_ids"]
+    if only.job_id is not None:
+        filters.append("of_job")
+    if only.schedule_id is not None:
+        filters.append("of_schedule")
+    if only.root_id is not None:
+        filters.append("of_root")
+    if only.status is not None:
+        filters.append(_STATUS_FILTER.get(only.status, "rare_status"))
+    return "\nAND ".join(SQL[name] for name in filters) + "\n" + SQL["newest_first"]

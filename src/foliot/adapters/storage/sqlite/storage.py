@@ -4,29 +4,28 @@ import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
+from urllib.parse import parse_qsl
 
 import apsw
 
-from foliot.adapters.storage.sqlite import schema
-from foliot.adapters.storage.sqlite.access import Access
-from foliot.adapters.storage.sqlite.bell import Bell, LocalBell, SocketBell
-from foliot.adapters.storage.sqlite.committer import Committer, FaultPoint
-from foliot.adapters.storage.sqlite.executions import SqliteExecutions
-from foliot.adapters.storage.sqlite.jobs import SqliteJobs
-from foliot.adapters.storage.sqlite.line import Line
-from foliot.adapters.storage.sqlite.logs import LogFile, SqliteLogs
+from foliot.adapters.storage.sqlite.admission import SqliteAdmission
+from foliot.adapters.storage.sqlite.database.bell import Bell, LocalBell, SocketBell
+from foliot.adapters.storage.sqlite.database.connection import Connect, Connection
+from foliot.adapters.storage.sqlite.database.context import Context, LogFile
+from foliot.adapters.storage.sqlite.database.group_commit import FaultPoint, GroupCommit
+from foliot.adapters.storage.sqlite.database.reader import Reader
+from foliot.adapters.storage.sqlite.database.schema import LOGS, MAIN, open_file
+from foliot.adapters.storage.sqlite.database.writer import InlineWriter, ThreadWriter, Writer
+from foliot.adapters.storage.sqlite.definitions import SqliteDefinitions
+from foliot.adapters.storage.sqlite.ledger import SqliteLedger
+from foliot.adapters.storage.sqlite.orders import SqliteOrders
 from foliot.adapters.storage.sqlite.queries import SqliteQueries
-from foliot.adapters.storage.sqlite.reader import Reader
-from foliot.adapters.storage.sqlite.runs import SqliteRuns
-from foliot.adapters.storage.sqlite.schedules import SqliteSchedules
 from foliot.adapters.storage.sqlite.trees import SqliteTrees
 from foliot.adapters.storage.sqlite.upkeep import SqliteUpkeep
 from foliot.adapters.storage.sqlite.work import SqliteWork
-from foliot.adapters.storage.sqlite.workers import SqliteWorkers
-from foliot.adapters.storage.sqlite.workflows import SqliteWorkflows
-from foliot.adapters.storage.sqlite.writer import InlineWriter, ThreadWriter, Writer
+from foliot.domain.file_url import parse_file_url
 from foliot.domain.job.job import DEFAULT_PROJECT
-from foliot.errors import StorageCorrupt, StorageUnavailable
+from foliot.errors import InvalidInput, StorageCorrupt, StorageUnavailable
 from foliot.ports.clock import Clock
 from foliot.ports.topic import Topic
 
@@ -38,28 +37,25 @@ _WITHOUT_LOGS: Final = "Stop all processes and move it away: what jobs have prin
 
 
 def _no_fault(point: str) -> None:
-    """Real processes die where they want."""
+    """Only tests interrupt a commit."""
 
 
 class SqliteStorage:
     """Fills `ports.storage.Storage`. Made by `open`."""
 
-    def __init__(self, access: Access, bell: Bell, logs: SqliteLogs) -> None:
-        self._access = access
+    def __init__(self, context: Context, bell: Bell) -> None:
+        self._context = context
         self._bell = bell
         self._is_open = True
-        self.clock = access.clock
-        self.jobs = SqliteJobs(access)
-        self.schedules = SqliteSchedules(access)
-        self.runs = SqliteRuns(access)
-        self.workflows = SqliteWorkflows(access)
-        self.executions = SqliteExecutions(access)
-        self.work = SqliteWork(access, logs, bell.signal)
-        self.trees = SqliteTrees(access, self.work.finishes)
-        self.workers = SqliteWorkers(access)
-        self.logs = logs
-        self.upkeep = SqliteUpkeep(access, logs)
-        self.queries = SqliteQueries(access)
+        self.clock = context.clock
+        self.ledger = SqliteLedger(context)
+        self.work = SqliteWork(context, bell.signal)
+        self.trees = SqliteTrees(context, self.work.finishes)
+        self.admission = SqliteAdmission(context)
+        self.orders = SqliteOrders(context)
+        self.definitions = SqliteDefinitions(context)
+        self.queries = SqliteQueries(context)
+        self.upkeep = SqliteUpkeep(context)
 
     @classmethod
     async def open(
@@ -73,33 +69,32 @@ class SqliteStorage:
         faults: FaultPoint = _no_fault,
         create: bool = True,
     ) -> "SqliteStorage":
-        """Open the database at `path`, created or migrated if need be. Unless `create`: then it is taken as it is.
+        """Open the database at `path`, created or migrated if need be; without `create` it must exist and be current.
 
         `inline`: no threads, every verb is done when its call returns (the simulator). `synchronous`: FULL keeps
         every acknowledged write through a power cut, NORMAL may lose the last moments, never consistency. `faults` is
         called with "<verb>.before_commit" and "<verb>.after_commit".
         """
         files = _Files(_real(path), clock, synchronous, faults, inline, create)
-        line = files.main_line() if inline else await asyncio.to_thread(files.main_line)
+        connection = await files.open(files.connect_main, files.existing.connect_main)
         bell: Bell = LocalBell(files.path) if inline else SocketBell(files.path, asyncio.get_running_loop())
-        access = Access(files.write(line, files.path, bell), Reader(files.path, inline=inline), clock, project)
-        return cls(access, bell, SqliteLogs(access.reader, lambda: files.open_logs(bell)))
+        reader = Reader(files.path, inline=inline)
+        logs = LogFile(lambda: files.open_logs(bell))
+        return cls(Context(files.writer(connection, files.path, bell), reader, logs, clock, project), bell)
 
     def signal(self, topic: Topic) -> asyncio.Event:
         return self._bell.signal(topic)
 
     async def close(self) -> None:
-        """Save what waits and let go of the file. Closing twice is closing once."""
+        """Save what waits and close the files. Closing twice is closing once."""
         if self._is_open:
             self._is_open = False
             self._bell.close()
-            await self.logs.close()
-            await self._access.reader.close()
-            await self._access.writer.close()
+            await self._context.close()
 
 
 def _real(path: Path) -> Path:
-    """The log file and the bell stand beside the file itself, not beside a link to it."""
+    """The log file and the bell are beside the file itself, not beside a link to it."""
     try:
         return path.resolve()
     except (OSError, RuntimeError) as error:  # a RuntimeError: links that lead to one another
@@ -122,15 +117,22 @@ class _Files(NamedTuple):
 
     @property
     def existing(self) -> "_Files":
-        """The same, for whoever has opened them before: what is gone since then is not made anew."""
+        """The same, to open the files again: a file that was deleted meanwhile is not created anew."""
         return self._replace(create=False)
 
-    def main_line(self) -> Line:
-        return Line.open(self.connect_main, again=self.existing.connect_main)
+    @property
+    def logs(self) -> Path:
+        return Path(f"{self.path}-logs")
+
+    async def open(self, connect: Connect, again: Connect) -> Connection:
+        """A connection that is open; `again` connects after a fork."""
+        if self.inline:
+            return Connection.open(connect, again=again)
+        return await asyncio.to_thread(Connection.open, connect, again=again)
 
     def connect_main(self) -> apsw.Connection:
-        """Whoever may write looks at the other file as well: a job that prints must not be the first to find out."""
-        connection = self._connect(self.path, schema.MAIN, _CACHE_KIB)
+        """A process that may write checks the log file as well: a job that prints must not be the first to fail."""
+        connection = self._connect(self.path, MAIN, _CACHE_KIB)
         try:
             if self.create and self.logs.exists():
                 self.connect_logs().close()
@@ -139,26 +141,50 @@ class _Files(NamedTuple):
             raise
         return connection
 
-    async def open_logs(self, bell: Bell) -> LogFile:
-        line = self.logs_line() if self.inline else await asyncio.to_thread(self.logs_line)
-        return LogFile(self.write(line, self.logs, bell), Reader(self.logs, inline=self.inline))
-
-    def logs_line(self) -> Line:
-        return Line.open(self.connect_logs, again=self.existing.connect_logs)
-
     def connect_logs(self) -> apsw.Connection:
         try:
-            return self._connect(self.logs, schema.LOGS, _LOGS_CACHE_KIB)
+            return self._connect(self.logs, LOGS, _LOGS_CACHE_KIB)
         except StorageCorrupt as error:
             raise StorageCorrupt(error.message, hint=_WITHOUT_LOGS) from error
 
     def _connect(self, path: Path, migrations: Mapping[int, str], cache_kib: int) -> apsw.Connection:
-        return schema.open_file(path, migrations, synchronous=self.synchronous, cache_kib=cache_kib, create=self.create)
+        return open_file(path, migrations, synchronous=self.synchronous, cache_kib=cache_kib, create=self.create)
 
-    @property
-    def logs(self) -> Path:
-        return Path(f"{self.path}-logs")
+    async def open_logs(self, bell: Bell) -> tuple[Writer, Reader]:
+        connection = await self.open(self.connect_logs, self.existing.connect_logs)
+        return self.writer(connection, self.logs, bell), Reader(self.logs, inline=self.inline)
 
-    def write(self, line: Line, path: Path, bell: Bell) -> Writer:
-        committer = Committer(line, path, self.clock, self.faults)
-        return InlineWriter(committer, bell) if self.inline else ThreadWriter(committer, bell)
+    def writer(self, connection: Connection, path: Path, bell: Bell) -> Writer:
+        group_commit = GroupCommit(connection, path, self.clock, self.faults)
+        return InlineWriter(group_commit, bell) if self.inline else ThreadWriter(group_commit, bell)
+
+
+# -- URLs, see `domain.file_url`
+
+
+class SqliteUrl(NamedTuple):
+    path: Path
+    synchronous: Synchronous
+
+
+async def open_url(url: str, *, clock: Clock, faults: FaultPoint, create: bool = True) -> SqliteStorage:
+    place = parse_url(url)
+    return await SqliteStorage.open(
+        place.path, clock=clock, synchronous=place.synchronous, faults=faults, create=create
+    )
+
+
+def parse_url(url: str) -> SqliteUrl:
+    path, query = parse_file_url(url)
+    return SqliteUrl(Path(path), _synchronous(dict(parse_qsl(query, keep_blank_values=True))))
+
+
+def _synchronous(options: dict[str, str]) -> Synchronous:
+    chosen = options.pop("synchronous", "FULL").upper()
+    if options:
+        raise InvalidInput(f"option {next(iter(options))[:64]!a} does not exist", hint="Use synchronous.")
+    if chosen == "FULL":
+        return "FULL"
+    if chosen == "NORMAL":
+        return "NORMAL"
+    raise InvalidInput(f"synchronous {chosen[:32]!a} does not exist", hint="Use FULL or NORMAL.", field="storage")

@@ -1,50 +1,154 @@
-"""The tree port on SQLite."""
+"""Opening and settling trees (`domain.tree`), each as a whole or not at all."""
 
 from collections.abc import Mapping, Sequence
 
-from foliot.adapters.storage.sqlite.access import Access
-from foliot.adapters.storage.sqlite.committer import Transaction
-from foliot.adapters.storage.sqlite.finishes import Finishes
-from foliot.adapters.storage.sqlite.tree_reads import load_all, read_steps, read_unsettled
-from foliot.adapters.storage.sqlite.tree_writes import open_all, settle_all
+from foliot.adapters.storage.shared import event_items
+from foliot.adapters.storage.shared.documents import encode, encode_names, storable
+from foliot.adapters.storage.shared.finish_plan import Lease, unopened
+from foliot.adapters.storage.shared.tree_rows import progress_text, state_row, tree_row
+from foliot.adapters.storage.sqlite.database.context import Context, Part
+from foliot.adapters.storage.sqlite.database.errors import UNSTORABLE
+from foliot.adapters.storage.sqlite.database.group_commit import Transaction
+from foliot.adapters.storage.sqlite.database.session import SQL
+from foliot.adapters.storage.sqlite.rows.cancel import cancel_runs
+from foliot.adapters.storage.sqlite.rows.create import create_runs
+from foliot.adapters.storage.sqlite.rows.end import follow_ends, note_trees
+from foliot.adapters.storage.sqlite.rows.events import add_event
+from foliot.adapters.storage.sqlite.rows.finish import Finishes
+from foliot.adapters.storage.sqlite.rows.place import admit_keys, release_places
+from foliot.adapters.storage.sqlite.tree_loading import load_all, read_steps, read_unsettled
+from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId, Token
 from foliot.domain.instant import Instant
+from foliot.domain.run.lease import Finish
+from foliot.domain.run.outcome import Cancelled
+from foliot.domain.run.run import Ended
 from foliot.domain.tree.kind import Loaded, Wanted
 from foliot.domain.tree.settlement import Opening, Settlement
+from foliot.domain.tree.tree import Tree
 from foliot.domain.workflow.execution import StepRecord
 from foliot.ports.trees import Unsettled
 
 
-class SqliteTrees:
+class SqliteTrees(Part):
     """Fills `ports.trees.TreeStore`."""
 
-    def __init__(self, access: Access, finishes: Finishes) -> None:
-        self._writer, self._reader, self._clock, self._project = access
+    def __init__(self, context: Context, finishes: Finishes) -> None:
+        super().__init__(context)
         self._finishes = finishes
 
     async def open(self, openings: Sequence[Opening], *, at: Instant | None = None) -> list[Token]:
-        def work(tx: Transaction) -> list[Token]:
-            return open_all(tx, self._project, self._finishes, openings, tx.now(at))
-
-        return await self._writer.submit("open", work)
-
-    async def settle(self, settlements: Sequence[Settlement], *, at: Instant | None = None) -> list[RunId]:
-        def work(tx: Transaction) -> list[RunId]:
-            return settle_all(tx, self._project, settlements, tx.now(at))
-
-        return await self._writer.submit("settle_trees", work)
+        return await self._writer.submit(
+            "open", lambda tx: _open_all(tx, self._project, self._finishes, openings, tx.now(at))
+        )
 
     async def unsettled(
         self, limit: int, *, notes_per_tree: int, after: RunId | None = None, at: Instant | None = None
     ) -> Unsettled:
-        now = self._clock.now() if at is None else at
+        now = self._context.now(at)
         return await self._reader.read(
             lambda session: read_unsettled(session, self._project, limit, notes_per_tree, after, now)
         )
 
     async def load(self, wants: Sequence[Wanted], *, at: Instant | None = None) -> Mapping[RunId, Loaded]:
-        now = self._clock.now() if at is None else at
+        now = self._context.now(at)
         return await self._reader.read(lambda session: load_all(session, self._project, wants, now))
 
     async def steps(self, run_id: RunId) -> list[StepRecord]:
         return await self._reader.read(lambda session: read_steps(session, run_id))
+
+    async def settle(self, settlements: Sequence[Settlement], *, at: Instant | None = None) -> list[RunId]:
+        def work(tx: Transaction) -> list[RunId]:
+            return [one.tree.run_id for one in settlements if _is_settled(tx, self._project, one, tx.now(at))]
+
+        return await self._writer.submit("settle_trees", work)
+
+
+def _open_all(tx: Transaction, project: str, save: Finishes, openings: Sequence[Opening], now: Instant) -> list[Token]:
+    """Open those with a current token. Returns the other tokens. One that cannot be stored ends its run as failed."""
+    stale: list[Token] = []
+    for opening in openings:
+        claim = opening.claim
+        try:
+            with tx.savepoint():
+                is_current = _open(tx, project, save, opening, now)
+        except UNSTORABLE:
+            stale += save.finish(tx, [unopened(claim)], now)
+            continue
+        if not is_current:
+            stale.append(claim.token)
+    return stale
+
+
+def _open(tx: Transaction, project: str, save: Finishes, opening: Opening, now: Instant) -> bool:
+    claim, tree, _, runs, _, ended = opening
+    rows = tx.rows(SQL["held_leases"], (encode([claim.token]),))
+    if [row[:3] for row in rows] != [(claim.token, claim.run_id, claim.worker_id)]:
+        return bool(tx.row(SQL["was_opened"], (claim.run_id, claim.token)))
+    revision = tx.value(SQL["job_revision"], (project, tree.job_id))
+    if revision is None and tree.revision is not None:
+        # Deleting a workflow cancels runs that have not begun, and this one has not.
+        return not save.finish(tx, [Finish(claim.run_id, claim.worker_id, claim.token, Cancelled())], now)
+    if tree.revision not in (revision, None):
+        return False
+    [lease] = [Lease(*row) for row in rows]
+    _begin(tx, project, opening, lease)
+    add_event(tx, now, EventKind.EXECUTIONS_OPENED, event_items.opened([tree]))
+    if lease.cancel_at is not None:
+        note_trees(tx, [tree.run_id])
+    if runs:
+        create_runs(tx, project, runs, now)
+    if ended is not None:
+        _end(tx, tree, ended, now)
+    return True
+
+
+def _begin(tx: Transaction, project: str, opening: Opening, lease: Lease) -> None:
+    tree = opening.tree
+    tx.run(SQL["end_leases"], (encode([lease.token]),))
+    tx.run(SQL["go_on_alone"], (lease.started_at, lease.attempt, lease.worker_id, lease.token, lease.run_id))
+    tx.run(SQL["add_trees"], tree_row(project, tree, lease.cancel_at))
+    tx.run(SQL["add_bodies"], (tree.run_id, opening.body))
+    rows = [(tree.run_id, name, nth, *state_row(state)) for nth, (name, state) in enumerate(opening.steps.items())]
+    tx.run_many(SQL["add_steps"], rows)
+
+
+def _is_settled(tx: Transaction, project: str, settlement: Settlement, now: Instant) -> bool:
+    try:
+        with tx.savepoint():
+            return _settle(tx, project, settlement, now)
+    except UNSTORABLE:
+        return False
+
+
+def _settle(tx: Transaction, project: str, settlement: Settlement, now: Instant) -> bool:
+    tree = settlement.tree
+    values = (tree.open, progress_text(tree), tree.is_ending, tree.run_id, tree.state)
+    if not tx.run(SQL["advance_trees"], values):
+        return False
+    tx.run(SQL["remove_notes"], (tree.run_id, encode_names(settlement.notes)))
+    changed = [(*state_row(state), tree.run_id, name) for name, state in settlement.steps.items()]
+    tx.run_many(SQL["change_steps"], changed)
+    if settlement.runs:
+        create_runs(tx, project, settlement.runs, now)
+    if settlement.cancels:
+        cancel_runs(tx, settlement.cancels, now)
+    if settlement.ended is not None:
+        _end(tx, tree, settlement.ended, now)
+    return True
+
+
+def _end(tx: Transaction, tree: Tree, ended: Ended, now: Instant) -> None:
+    """End the run of the tree: its places become free, and its own parent gets a note."""
+    run_id = tree.run_id
+    tx.run(SQL["end_trees"], (now, run_id))
+    tx.run(SQL["remove_all_notes"], (run_id,))
+    how = (ended.status, ended.reason, now, ended.exit_code, storable(ended.error))
+    attempt: int = tx.value(SQL["end_tree_runs"], (*how, run_id))
+    if ended.output is not None:
+        tx.run(SQL["add_outputs"], (run_id, ended.output))
+    keys = release_places(tx, [run_id])
+    add_event(tx, now, EventKind.RUNS_ENDED, event_items.ended_by_hand([(run_id, ended, attempt)]))
+    add_event(tx, now, EventKind.EXECUTIONS_ENDED, event_items.over([(tree, ended)]))
+    follow_ends(tx, [run_id])
+    admit_keys(tx, keys)

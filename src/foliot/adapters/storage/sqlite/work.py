@@ -1,40 +1,59 @@
-"""The work port on SQLite. Expiry is judged by time since boot: a wall clock that steps frees nothing."""
+"""The work port on SQLite. Expiry is measured in time since boot: a wall clock that steps frees no lease."""
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
-from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
-from foliot.adapters.storage.shared.definition_cache import Definitions, Known, Reference
-from foliot.adapters.storage.shared.documents import encode_names
-from foliot.adapters.storage.shared.finish_plan import Lease
-from foliot.adapters.storage.shared.sql import load_queries
-from foliot.adapters.storage.sqlite import claims
-from foliot.adapters.storage.sqlite.access import Access
-from foliot.adapters.storage.sqlite.claims import Wish, find_definitions
-from foliot.adapters.storage.sqlite.committer import Transaction
-from foliot.adapters.storage.sqlite.finishes import Finishes
-from foliot.adapters.storage.sqlite.logs import SqliteLogs
+from foliot.adapters.storage.shared.definition_cache import Definitions, Reference
+from foliot.adapters.storage.shared.documents import encode, encode_names, limit_keys, read_column, read_number
+from foliot.adapters.storage.shared.finish_plan import Lease, end_unreadable
+from foliot.adapters.storage.shared.rows import miscounted
+from foliot.adapters.storage.sqlite.database.context import Context, Part
+from foliot.adapters.storage.sqlite.database.group_commit import Transaction
+from foliot.adapters.storage.sqlite.database.session import SQL, Row
+from foliot.adapters.storage.sqlite.rows.events import add_event
+from foliot.adapters.storage.sqlite.rows.finish import Finishes, find_definitions
+from foliot.domain.events import EventKind
 from foliot.domain.ids import DefinitionId, RunId, Token, WorkerId
 from foliot.domain.instant import Instant, Millis
-from foliot.domain.job.definition import Definition
+from foliot.domain.job.definition import job_definition_id
 from foliot.domain.run.lease import Claim, Finish, Renewal, Worker
 from foliot.domain.run.logs import LogChunk
+from foliot.domain.run.run import PRIORITY_STEP, Tick
+from foliot.errors import RowUnreadable
 from foliot.ports.topic import Topic
 from foliot.ports.work import Claimed, Exchanged
 
-SQL: Final = load_queries(Path(__file__).parent / "sql" / "workers.sql")
+_RANK, _RUN_ID, _QUEUE, _JOB_ID, _ATTEMPT = range(5)
+_CREATED_AT, _LIMITS, _SCHEDULE_UID, _PARENT_ID, _DEFINITION_ID = 8, 11, 12, 16, 18
 _NOTHING: Final = Claimed([], {})
+_LeaseRow = tuple[Token, RunId, WorkerId, int, Instant, bool]
 
 
-class SqliteWork:
+class _Request(NamedTuple):
+    """A claim: up to `limit` runs of these queues, or of the named runs."""
+
+    worker_id: WorkerId
+    queues: Sequence[str]
+    limit: int
+    only: Collection[RunId] | None = None
+
+
+class _Granted(NamedTuple):
+    """Claims with their references, and the ends of runs whose rows cannot be read: no worker can execute those."""
+
+    claims: list[Claim]
+    references: set[Reference]
+    unreadable: list[Finish]
+
+
+class SqliteWork(Part):
     """Fills `ports.work.Work`."""
 
     is_remote = False
 
-    def __init__(self, access: Access, logs: SqliteLogs, signal: Callable[[Topic], asyncio.Event]) -> None:
-        self._writer, _, _, self._project = access
-        self._logs = logs
+    def __init__(self, context: Context, signal: Callable[[Topic], asyncio.Event]) -> None:
+        super().__init__(context)
         self._definitions = Definitions()
         self.finishes = Finishes(self._project, self._definitions)
         self.signal = signal
@@ -42,21 +61,21 @@ class SqliteWork:
     async def register(self, worker: Worker, ttl: Millis, *, at: Instant | None = None) -> None:
         def work(tx: Transaction) -> None:
             known = (worker.id, worker.name, encode_names(worker.queues), worker.slots)
-            tx.run(SQL["register_worker"], (*known, tx.now(at), tx.clock.boot_id, tx.clock.elapsed() + ttl))
+            tx.run(SQL["register"], (*known, tx.now(at), tx.clock.boot_id, tx.clock.elapsed() + ttl))
 
         await self._writer.submit("register", work)
 
     async def renew(
         self, worker_id: WorkerId, held: Collection[Token] | None, ttl: Millis, *, at: Instant | None = None
     ) -> Renewal | None:
-        def work(tx: Transaction) -> Renewal | None:
-            return self._renew(tx, worker_id, None if held is None else frozenset(held), ttl, tx.now(at))
-
+        listed = None if held is None else frozenset(held)
         # A heartbeat that waits behind a long queue of writes would cost the worker all its leases.
-        return await self._writer.submit("renew", work, urgent=True)
+        return await self._writer.submit(
+            "renew", lambda tx: self._renew(tx, worker_id, listed, ttl, tx.now(at)), urgent=True
+        )
 
     async def retire(self, worker_id: WorkerId) -> None:
-        await self._writer.submit("retire", lambda tx: tx.run(SQL["retire_worker"], (worker_id,)))
+        await self._writer.submit("retire", lambda tx: tx.run(SQL["retire"], (worker_id,)))
 
     async def claim(
         self,
@@ -68,16 +87,11 @@ class SqliteWork:
         only: Collection[RunId] | None = None,
         at: Instant | None = None,
     ) -> Claimed:
-        def work(tx: Transaction) -> Claimed:
-            return self._claim(tx, Wish(worker_id, queues, limit, only), known, tx.now(at))
-
-        return await self._writer.submit("claim", work)
+        request = _Request(worker_id, queues, limit, only)
+        return await self._writer.submit("claim", lambda tx: self._claim(tx, request, known, tx.now(at)))
 
     async def finish(self, finishes: Sequence[Finish], *, at: Instant | None = None) -> list[Token]:
-        def work(tx: Transaction) -> list[Token]:
-            return self.finishes.finish(tx, finishes, tx.now(at))
-
-        return await self._writer.submit("finish", work)
+        return await self._writer.submit("finish", lambda tx: self.finishes.finish(tx, finishes, tx.now(at)))
 
     async def exchange(
         self,
@@ -93,39 +107,51 @@ class SqliteWork:
         if not finishes:
             return Exchanged([], *await self.claim(worker_id, queues, limit, known=known, only=only, at=at))
 
+        request = _Request(worker_id, queues, limit, only)
+
         def work(tx: Transaction) -> Exchanged:
             stale = self.finishes.finish(tx, finishes, tx.now(at))
-            return Exchanged(stale, *self._claim(tx, Wish(worker_id, queues, limit, only), known, tx.now(at)))
+            return Exchanged(stale, *self._claim(tx, request, known, tx.now(at)))
 
         return await self._writer.submit("exchange", work)
 
     async def append_log(self, chunks: Sequence[LogChunk]) -> list[Token]:
-        return await self._logs.append(chunks)
+        tokens = encode([*{chunk.token for chunk in chunks}])
+        current: dict[Token, RunId] = dict(
+            await self._reader.read(lambda session: session.rows(SQL["current_tokens"], (tokens,)))
+        )
+        fresh = [chunk for chunk in chunks if current.get(chunk.token) == chunk.run_id]
+        if fresh:
+            await self._context.logs.submit("append", lambda tx: tx.run_many(SQL["append_log"], fresh))
+        return list(dict.fromkeys(chunk.token for chunk in chunks if current.get(chunk.token) != chunk.run_id))
 
-    def _claim(self, tx: Transaction, wish: Wish, known: Collection[DefinitionId], now: Instant) -> Claimed:
+    def _claim(self, tx: Transaction, request: _Request, known: Collection[DefinitionId], now: Instant) -> Claimed:
         """Runs whose rows cannot be read end at once, and others are claimed in their place."""
-        if wish.limit <= 0 or not claims.is_alive(tx, wish.worker_id):
+        if request.limit <= 0 or not tx.value(
+            SQL["is_alive"], (tx.clock.boot_id, tx.clock.elapsed(), request.worker_id)
+        ):
             return _NOTHING
-        found: list[Claim] = []
+        claims: list[Claim] = []
         references: set[Reference] = set()
         while True:
-            rest = wish._replace(limit=wish.limit - len(found))
-            granted = claims.claim(tx, self._project, rest, now)
-            found += granted.claims
+            rest = request._replace(limit=request.limit - len(claims))
+            granted = _grant(tx, self._project, rest, now)
+            claims += granted.claims
             references |= granted.references
             if not granted.unreadable:
-                return _with_definitions(
-                    found, find_definitions(tx, self._project, self._definitions, references), known
-                )
+                break
             self.finishes.finish(tx, granted.unreadable, now)
+        found = find_definitions(tx, self._project, self._definitions, references)
+        definitions = [one.definition for one in found.values()]
+        return Claimed(claims, {one.id: one for one in definitions if one.id not in known})
 
     def _renew(
         self, tx: Transaction, worker_id: WorkerId, held: frozenset[Token] | None, ttl: Millis, now: Instant
     ) -> Renewal | None:
         elapsed = tx.clock.elapsed()
-        if not tx.run(SQL["renew_worker"], (now, elapsed + ttl, worker_id, tx.clock.boot_id, elapsed)):
+        if not tx.run(SQL["renew"], (now, elapsed + ttl, worker_id, tx.clock.boot_id, elapsed)):
             return None
-        leases = {Token(row[0]): Lease(*row) for row in tx.rows(claims.SQL["leases_of_worker"], (worker_id,))}
+        leases = {Token(row[0]): Lease(*row) for row in tx.rows(SQL["leases_of_worker"], (worker_id,))}
         listed = leases.keys() if held is None else held
         foreign = [lease for token, lease in leases.items() if token not in listed]
         self.finishes.give_back(tx, foreign, now)
@@ -136,11 +162,84 @@ class SqliteWork:
         )
 
 
-def _with_definitions(
-    found: list[Claim], definitions: Mapping[DefinitionId, Known], known: Collection[DefinitionId]
-) -> Claimed:
-    """The claims with what they need: each definition once, and only those that the worker does not know."""
-    wanted: dict[DefinitionId, Definition] = {
-        one.definition.id: one.definition for one in definitions.values() if one.definition.id not in known
-    }
-    return Claimed(found, wanted)
+def _grant(tx: Transaction, project: str, request: _Request, now: Instant) -> _Granted:
+    """Lease ready runs to the worker."""
+    rows = _take_next(tx, request) if request.only is None else _take_named(tx, request, request.only)
+    if not rows:
+        return _Granted([], set(), [])
+    worker_id = request.worker_id
+    last_token = read_number(tx.value(SQL["take_tokens"], (len(rows),)), "counter", "token")
+    job_ids = encode_names({row[_JOB_ID] for row in rows})
+    revisions: dict[str, int] = dict(tx.rows(SQL["job_revisions"], (project, job_ids)))
+    tokens = range(last_token - len(rows) + 1, last_token + 1)
+    leases = [_lease(row, token, worker_id, now) for row, token in zip(rows, tokens, strict=True)]
+    tx.run_many(SQL["add_leases"], leases)
+    references = {Reference(row[_JOB_ID], revisions.get(row[_JOB_ID]), row[_DEFINITION_ID]) for row in rows}
+    claims: list[Claim] = []
+    unreadable: list[Finish] = []
+    for row, lease in zip(rows, leases, strict=True):
+        try:
+            claims.append(_claim(row, lease, revisions))
+        except RowUnreadable as error:
+            token, run_id, *_ = lease
+            unreadable.append(end_unreadable(run_id, worker_id, token, error))
+    add_event(tx, now, EventKind.RUNS_STARTED, [[run_id, attempt] for _, run_id, _, attempt, *_ in leases])
+    return _Granted(claims, references, unreadable)
+
+
+def _take_next(tx: Transaction, request: _Request) -> Sequence[Row]:
+    """Remove the first runs of all the queues from them, in rank order."""
+    queues, limit = request.queues, request.limit
+    rows = [row for queue in dict.fromkeys(queues) for row in tx.rows(SQL["pick_ready"], (queue, limit))]
+    if len(queues) > 1:
+        rows = sorted(rows, key=lambda row: row[:2])[:limit]
+    # The runs taken from a queue are its first ones: everything up to the last one of them.
+    last = {row[_QUEUE]: row for row in rows}
+    for queue, row in last.items():
+        tx.run(SQL["take_ready"], (queue, row[_RANK], row[_RUN_ID]))
+    return rows
+
+
+def _take_named(tx: Transaction, request: _Request, only: Collection[RunId]) -> Sequence[Row]:
+    """Remove those of the named runs from their queues that are ready."""
+    values = (encode_names(set(only)), PRIORITY_STEP, encode_names(request.queues), request.limit)
+    rows = tx.rows(SQL["pick_named"], values)
+    tx.run_many(SQL["take_named"], [row[:3] for row in rows])
+    return rows
+
+
+def _lease(row: Row, token: int, worker_id: WorkerId, now: Instant) -> _LeaseRow:
+    """token, run_id, worker_id, attempt, started_at, is_bare"""
+    is_bare = row[_LIMITS] is None and row[_SCHEDULE_UID] is None and row[_PARENT_ID] is None
+    # A clock that stepped back must not start a run before it was created.
+    return Token(token), row[_RUN_ID], worker_id, row[_ATTEMPT] or 1, max(now, row[_CREATED_AT]), is_bare
+
+
+def _claim(row: Row, lease: _LeaseRow, revisions: Mapping[str, int]) -> Claim:
+    (
+        (_, run_id, queue, job_id, attempt, lost, priority, due_at, _, payload, overrides, limits),
+        (uid, schedule_id, scheduled_for, key, parent_id, child_key, definition_id),
+    ) = row[:12], row[12:]
+    if not attempt:
+        raise miscounted(run_id)
+    token, _, worker_id, _, started_at, _ = lease
+    return Claim(
+        run_id,
+        token,
+        worker_id,
+        job_id,
+        definition_id or job_definition_id(job_id, revisions.get(job_id)),
+        attempt,
+        lost,
+        queue,
+        priority,
+        due_at,
+        started_at,
+        payload,
+        overrides,
+        read_column(limit_keys, limits, "run", run_id) if limits else (),
+        Tick(uid, schedule_id, scheduled_for, key) if uid else None,
+        parent_id,
+        child_key,
+        scheduled_for,
+    )

@@ -6,16 +6,24 @@ SELECT
     EXISTS (SELECT 1 FROM planned t WHERE t.uid = s.uid)
 FROM schedules s WHERE s.wake_at <= ?2 ORDER BY s.wake_at LIMIT ?3
 
+-- name: planned_ticks
+SELECT uid, scheduled_for, fire_at, revision FROM planned
+WHERE uid IN (SELECT value FROM json_each(?)) ORDER BY uid, scheduled_for
+
+-- name: pauses
+SELECT uid, since, until FROM pauses WHERE uid IN (SELECT value FROM json_each(?)) ORDER BY uid, since
+
+-- name: revisions
+SELECT uid, number, opened_at, spec FROM revisions
+WHERE uid IN (SELECT value FROM json_each(?)) ORDER BY uid, number
+
 -- name: versions
 SELECT uid, version FROM schedules WHERE deleted_at IS NULL AND uid IN (SELECT value FROM json_each(?))
-
--- name: names
-SELECT uid, id FROM schedules WHERE uid IN (SELECT value FROM json_each(?))
 
 -- name: specs
 SELECT uid, spec FROM schedules WHERE uid IN (SELECT value FROM json_each(?))
 
--- name: advance
+-- name: advance_schedules
 UPDATE schedules SET
     version = version + 1, settled_until = ?3, next_run_at = ?4,
     wake_at = CASE WHEN paused_at IS NULL THEN ?5 END,
@@ -23,8 +31,14 @@ UPDATE schedules SET
     enabled = CASE WHEN ?8 THEN 0 ELSE enabled END
 WHERE uid = ?1 AND version = ?2 AND deleted_at IS NULL
 
+-- name: clear_planned
+DELETE FROM planned WHERE uid IN (SELECT value FROM json_each(?))
+
 -- name: add_planned
 INSERT INTO planned (uid, scheduled_for, fire_at, revision) VALUES (?, ?, ?, ?)
+
+-- name: names
+SELECT uid, id FROM schedules WHERE uid IN (SELECT value FROM json_each(?))
 
 -- name: add_ticks
 INSERT INTO ticks (
@@ -58,41 +72,12 @@ INSERT INTO ready (queue, rank, run_id) SELECT queue, due_at - priority * ?2, id
 -- name: runs_in_flight
 SELECT run_id FROM holds WHERE key = ?
 
--- name: ticks
--- Two looks into the index: the row before, if it reaches in, and those that begin inside.
-SELECT * FROM (
-    SELECT scheduled_for, until, count, outcome, reason, fire_at, revision, run_id, into_tick FROM ticks
-    WHERE uid = ?1 AND scheduled_for <= ?2 ORDER BY scheduled_for DESC LIMIT 1
-) WHERE scheduled_for < ?2 AND until > ?2 AND ?2 < ?3
-UNION ALL
-SELECT scheduled_for, until, count, outcome, reason, fire_at, revision, run_id, into_tick FROM ticks
-WHERE uid = ?1 AND scheduled_for > ?2 AND scheduled_for <= ?3
-ORDER BY scheduled_for LIMIT ?4
+-- name: hold_overlap_key
+INSERT INTO holds (key, is_admitted, rank, run_id) VALUES (?, ?, ?, ?)
 
--- name: tick_keys
-SELECT scheduled_for, key FROM ticks
-WHERE uid = ? AND scheduled_for > ? AND scheduled_for <= ? AND key IS NOT NULL ORDER BY scheduled_for LIMIT ?
+-- name: next_wake
+SELECT wake_at FROM schedules WHERE wake_at IS NOT NULL ORDER BY wake_at LIMIT 1
 
--- name: shared_runs
-SELECT run_id FROM ticks WHERE uid = ? AND scheduled_for > ? AND run_id IS NOT NULL GROUP BY run_id HAVING count(*) > 1
-
--- name: ledgers
-SELECT
-    deleted_at, uid, id, version, revision, opened_at, spec, enabled, paused_at, created_at, updated_at,
-    settled_until, next_run_at, wake_at, last_scheduled_at, behind_since, ledger_from
-FROM schedules WHERE uid > ? ORDER BY uid LIMIT ?
-
--- name: ledgers_of
--- Two halves, because living schedules are found by name and deleted ones are few.
-SELECT
-    deleted_at, uid, id, version, revision, opened_at, spec, enabled, paused_at, created_at, updated_at,
-    settled_until, next_run_at, wake_at, last_scheduled_at, behind_since, ledger_from
-FROM schedules
-WHERE uid > ?1 AND project = ?3 AND id IN (SELECT value FROM json_each(?4)) AND deleted_at IS NULL
-UNION ALL
-SELECT
-    deleted_at, uid, id, version, revision, opened_at, spec, enabled, paused_at, created_at, updated_at,
-    settled_until, next_run_at, wake_at, last_scheduled_at, behind_since, ledger_from
-FROM schedules
-WHERE uid > ?1 AND project = ?3 AND id IN (SELECT value FROM json_each(?4)) AND deleted_at IS NOT NULL
-ORDER BY uid LIMIT ?2
+-- name: next_wake_besides
+SELECT wake_at FROM schedules WHERE wake_at IS NOT NULL AND uid NOT IN (SELECT value FROM json_each(?))
+ORDER BY wake_at LIMIT 1

@@ -18,22 +18,13 @@ SELECT
     (SELECT count(*) FROM (SELECT 1 FROM later UNION ALL SELECT 1 FROM gated LIMIT :limit))
 
 -- name: upcoming_schedules
-SELECT
-    uid, id, version, revision, opened_at, spec, enabled, paused_at, created_at, updated_at, settled_until,
-    next_run_at, wake_at, last_scheduled_at, behind_since, ledger_from
-FROM schedules WHERE wake_at IS NOT NULL ORDER BY wake_at LIMIT ?
+SELECT {schedule_columns} FROM schedules WHERE wake_at IS NOT NULL ORDER BY wake_at LIMIT ?
 
 -- name: list_schedules
-SELECT
-    uid, id, version, revision, opened_at, spec, enabled, paused_at, created_at, updated_at, settled_until,
-    next_run_at, wake_at, last_scheduled_at, behind_since, ledger_from
-FROM schedules WHERE project = ? AND deleted_at IS NULL AND id > ? ORDER BY id LIMIT ?
+SELECT {schedule_columns} FROM schedules WHERE project = ? AND deleted_at IS NULL AND id > ? ORDER BY id LIMIT ?
 
 -- name: list_schedules_of_job
-SELECT
-    uid, id, version, revision, opened_at, spec, enabled, paused_at, created_at, updated_at, settled_until,
-    next_run_at, wake_at, last_scheduled_at, behind_since, ledger_from
-FROM schedules WHERE project = ? AND job_id = ? AND deleted_at IS NULL AND id > ? ORDER BY id LIMIT ?
+SELECT {schedule_columns} FROM schedules WHERE project = ? AND job_id = ? AND deleted_at IS NULL AND id > ? ORDER BY id LIMIT ?
 
 -- name: schedules_of_targets
 SELECT
@@ -61,3 +52,136 @@ SELECT j.value, k.value FROM json_each(?1) j, json_each((
 -- name: latest_ticks
 SELECT scheduled_for, until, count, outcome, reason, fire_at, revision, run_id, into_tick, key, decided_at FROM ticks
 WHERE uid = ? ORDER BY scheduled_for DESC LIMIT ?
+
+-- name: get_runs
+SELECT
+    id, job_id, shown_status, reason, queue, priority, trigger, schedule_uid, schedule_id, scheduled_for, tick_key,
+    payload, output, due_at, created_at, started_at, finished_at, attempt, lost, exit_code, error, worker_id, token,
+    parent_id, root_id, child_key,
+    (SELECT overrides FROM runs r WHERE r.id = shown_runs.id), (SELECT limits FROM runs r WHERE r.id = shown_runs.id)
+FROM shown_runs WHERE id IN (SELECT value FROM json_each(?))
+
+-- name: page_ids
+-- The filters below are put between these two pieces, joined by AND. +project: all runs are of one project, so an
+-- index that begins with it leads, by itself, to all of them.
+SELECT id FROM shown_runs WHERE +project = :project AND id < :before
+
+-- name: newest_first
+ORDER BY id DESC LIMIT :limit
+
+-- name: of_job
+project = :project AND job_id = :job_id
+
+-- name: of_schedule
+project = :project AND schedule_id = :schedule_id
+
+-- name: of_root
+root_id = :root_id
+
+-- name: success
+status = 'success'
+
+-- name: rare_status
+status = :status AND status <> 'scheduled' AND status <> 'success'
+
+-- name: running
+id IN (
+    SELECT run_id FROM leases WHERE cancel_at IS NULL
+    UNION ALL SELECT run_id FROM trees WHERE ended_at IS NULL AND cancel_at IS NULL
+)
+
+-- name: cancelling
+id IN (
+    SELECT run_id FROM leases WHERE cancel_at IS NOT NULL
+    UNION ALL SELECT run_id FROM trees WHERE ended_at IS NULL AND cancel_at IS NOT NULL
+)
+
+-- name: scheduled
+id IN (SELECT run_id FROM later UNION ALL SELECT run_id FROM gated)
+
+-- name: queued
+id IN (SELECT run_id FROM ready UNION SELECT run_id FROM holds WHERE is_admitted = 0) AND shown_status = 'queued'
+
+-- name: overrides
+SELECT overrides FROM runs WHERE id = ?
+
+-- name: attempts
+SELECT run_id, number, token, worker_id, started_at, finished_at, status, reason, exit_code, error
+FROM attempts WHERE run_id = ?1
+UNION ALL
+SELECT id, attempt, token, worker_id, started_at, finished_at, status, reason, exit_code, error
+FROM runs WHERE id = ?1 AND token IS NOT NULL AND finished_at IS NOT NULL
+ORDER BY number
+
+-- name: get_executions
+SELECT
+    t.run_id, t.job_id, t.version, t.state, t.open, b.body,
+    r.schedule_uid, r.schedule_id, r.scheduled_for, r.tick_key, t.opened_at, t.deadline, t.cancel_at, t.is_ending,
+    (SELECT known.revision FROM jobs known WHERE known.project = t.project AND known.id = t.job_id)
+FROM json_each(?) j CROSS JOIN trees t ON t.run_id = j.value CROSS JOIN tree_bodies b ON b.run_id = t.run_id
+CROSS JOIN runs r ON r.id = t.run_id
+WHERE t.kind = 'graph' ORDER BY t.run_id
+
+-- name: active_executions
+SELECT run_id FROM trees WHERE ended_at IS NULL AND run_id > ? AND kind = 'graph' ORDER BY run_id LIMIT ?
+
+-- name: active_of_workflow
+SELECT run_id FROM trees WHERE project = ? AND job_id = ? AND ended_at IS NULL AND run_id > ? AND kind = 'graph'
+ORDER BY run_id LIMIT ?
+
+-- name: all_states
+SELECT step, waiting, blockers, result, step_run_id, reason FROM steps WHERE run_id = ? ORDER BY nth
+
+-- name: ticks
+-- Two looks into the index: the row before, if it reaches in, and those that begin inside.
+SELECT * FROM (
+    SELECT scheduled_for, until, count, outcome, reason, fire_at, revision, run_id, into_tick FROM ticks
+    WHERE uid = ?1 AND scheduled_for <= ?2 ORDER BY scheduled_for DESC LIMIT 1
+) WHERE scheduled_for < ?2 AND until > ?2 AND ?2 < ?3
+UNION ALL
+SELECT scheduled_for, until, count, outcome, reason, fire_at, revision, run_id, into_tick FROM ticks
+WHERE uid = ?1 AND scheduled_for > ?2 AND scheduled_for <= ?3
+ORDER BY scheduled_for LIMIT ?4
+
+-- name: tick_keys
+SELECT scheduled_for, key FROM ticks
+WHERE uid = ? AND scheduled_for > ? AND scheduled_for <= ? AND key IS NOT NULL ORDER BY scheduled_for LIMIT ?
+
+-- name: shared_runs
+SELECT run_id FROM ticks WHERE uid = ? AND scheduled_for > ? AND run_id IS NOT NULL GROUP BY run_id HAVING count(*) > 1
+
+-- name: ledgers
+SELECT {schedule_columns}, deleted_at FROM schedules WHERE +project = ?1 AND uid > ?2 ORDER BY uid LIMIT ?3
+
+-- name: ledgers_of
+-- Two halves, because living schedules are found by name and deleted ones are few.
+SELECT {schedule_columns}, deleted_at FROM schedules
+WHERE uid > ?2 AND project = ?1 AND id IN (SELECT value FROM json_each(?4)) AND deleted_at IS NULL
+UNION ALL
+SELECT {schedule_columns}, deleted_at FROM schedules
+WHERE uid > ?2 AND project = ?1 AND id IN (SELECT value FROM json_each(?4)) AND deleted_at IS NOT NULL
+ORDER BY uid LIMIT ?3
+
+-- name: read_log
+SELECT run_id, token, seq, at, stream, data FROM log_chunks
+WHERE run_id = ? AND (token, seq) > (?, ?) ORDER BY token, seq LIMIT ?
+
+-- name: tail_log
+SELECT run_id, token, seq, at, stream, data FROM log_chunks
+WHERE run_id = ? ORDER BY token DESC, seq DESC LIMIT ?
+
+-- name: log_starts
+-- One step into the index for each start, however much it printed.
+WITH RECURSIVE starts (token) AS (
+    SELECT min(token) FROM log_chunks WHERE run_id = ?1
+    UNION ALL
+    SELECT (SELECT min(c.token) FROM log_chunks c WHERE c.run_id = ?1 AND c.token > starts.token) FROM starts
+    WHERE starts.token IS NOT NULL
+)
+SELECT token FROM starts WHERE token IS NOT NULL
+
+-- name: logs_kept_from
+SELECT value FROM meta WHERE key = 'logs_kept_from'
+
+-- name: events
+SELECT seq, at, kind, items FROM events WHERE seq > ? ORDER BY seq LIMIT ?

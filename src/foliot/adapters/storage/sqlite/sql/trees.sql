@@ -1,10 +1,13 @@
+-- name: was_opened
+SELECT 1 FROM trees t JOIN runs r ON r.id = t.run_id WHERE t.run_id = ? AND r.token = ?
+
+-- name: job_revision
+SELECT revision FROM jobs WHERE project = ? AND id = ?
+
 -- name: go_on_alone
 -- The run goes on without its worker; the worker that claimed it stays recorded.
 UPDATE runs SET started_at = ?, attempt = ?, worker_id = ?, token = ?, reason = NULL, error = NULL, exit_code = NULL
 WHERE id = ?
-
--- name: job_revision
-SELECT revision FROM jobs WHERE project = ? AND id = ?
 
 -- name: add_trees
 INSERT INTO trees (
@@ -15,33 +18,8 @@ INSERT INTO trees (
 -- name: add_bodies
 INSERT INTO tree_bodies (run_id, body) VALUES (?, ?)
 
--- name: was_opened
-SELECT 1 FROM trees t JOIN runs r ON r.id = t.run_id WHERE t.run_id = ? AND r.token = ?
-
 -- name: add_steps
 INSERT INTO steps (run_id, step, nth, waiting, blockers, result, step_run_id, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-
--- name: advance_trees
--- The comparison: the row is found only in the state that was decided about.
-UPDATE trees SET state = state + 1, open = ?, progress = ?, is_ending = ?
-WHERE run_id = ? AND state = ? AND ended_at IS NULL
-
--- name: change_steps
-UPDATE steps SET waiting = ?, blockers = ?, result = ?, step_run_id = ?, reason = ? WHERE run_id = ? AND step = ?
-
--- name: remove_notes
-DELETE FROM notes WHERE parent_id = ? AND run_id IN (SELECT value FROM json_each(?))
-
--- name: remove_all_notes
-DELETE FROM notes WHERE parent_id = ?
-
--- name: end_trees
-UPDATE trees SET ended_at = ? WHERE run_id = ?
-
--- name: end_tree_runs
-UPDATE runs
-SET status = ?, reason = ?, finished_at = max(?, coalesce(started_at, 0), coalesce(created_at, 0)), exit_code = ?, error = ?
-WHERE id = ? RETURNING attempt
 
 -- name: noted_trees
 -- One step into the index for each tree, however many notes it has.
@@ -72,9 +50,6 @@ SELECT n.run_id, CASE WHEN n.run_id <> n.parent_id THEN r.child_key END, r.statu
 FROM notes n CROSS JOIN runs r ON r.id = n.run_id
 WHERE n.parent_id = ? ORDER BY n.run_id LIMIT ?
 
--- name: all_states
-SELECT step, waiting, blockers, result, step_run_id, reason FROM steps WHERE run_id = ? ORDER BY nth
-
 -- name: named_states
 SELECT s.step, s.waiting, s.blockers, s.result, s.step_run_id, s.reason
 FROM json_each(?2) j CROSS JOIN steps s ON s.run_id = ?1 AND s.step = j.value
@@ -84,14 +59,8 @@ SELECT s.step, s.result, s.step_run_id, r.exit_code, o.body
 FROM json_each(?2) j CROSS JOIN steps s ON s.run_id = ?1 AND s.step = j.value
 LEFT JOIN runs r ON r.id = s.step_run_id LEFT JOIN outputs o ON o.run_id = s.step_run_id
 
--- name: paused_steps
-SELECT step FROM paused_steps WHERE project = ? AND workflow_id = ?
-
 -- name: busy_keys
 SELECT DISTINCT h.key FROM json_each(?) j CROSS JOIN holds h ON h.key = j.value
-
--- name: overrides
-SELECT overrides FROM runs WHERE id = ?
 
 -- name: bodies
 SELECT body FROM tree_bodies WHERE run_id = ?
@@ -102,18 +71,24 @@ SELECT root_id, depth, held FROM trees WHERE run_id = ?
 -- name: step_runs
 SELECT s.step, r.shown_status, r.reason, r.error FROM steps s CROSS JOIN shown_runs r ON r.id = s.step_run_id WHERE s.run_id = ?
 
--- name: get_executions
-SELECT
-    t.run_id, t.job_id, t.version, t.state, t.open, b.body,
-    r.schedule_uid, r.schedule_id, r.scheduled_for, r.tick_key, t.opened_at, t.deadline, t.cancel_at, t.is_ending,
-    (SELECT known.revision FROM jobs known WHERE known.project = t.project AND known.id = t.job_id)
-FROM json_each(?) j CROSS JOIN trees t ON t.run_id = j.value CROSS JOIN tree_bodies b ON b.run_id = t.run_id
-CROSS JOIN runs r ON r.id = t.run_id
-WHERE t.kind = 'graph' ORDER BY t.run_id
+-- name: advance_trees
+-- The comparison: the row is found only in the state that was decided about.
+UPDATE trees SET state = state + 1, open = ?, progress = ?, is_ending = ?
+WHERE run_id = ? AND state = ? AND ended_at IS NULL
 
--- name: active_executions
-SELECT run_id FROM trees WHERE ended_at IS NULL AND run_id > ? AND kind = 'graph' ORDER BY run_id LIMIT ?
+-- name: remove_notes
+DELETE FROM notes WHERE parent_id = ? AND run_id IN (SELECT value FROM json_each(?))
 
--- name: active_of_workflow
-SELECT run_id FROM trees WHERE project = ? AND job_id = ? AND ended_at IS NULL AND run_id > ? AND kind = 'graph'
-ORDER BY run_id LIMIT ?
+-- name: change_steps
+UPDATE steps SET waiting = ?, blockers = ?, result = ?, step_run_id = ?, reason = ? WHERE run_id = ? AND step = ?
+
+-- name: end_trees
+UPDATE trees SET ended_at = ? WHERE run_id = ?
+
+-- name: remove_all_notes
+DELETE FROM notes WHERE parent_id = ?
+
+-- name: end_tree_runs
+UPDATE runs
+SET status = ?, reason = ?, finished_at = max(?, coalesce(started_at, 0), coalesce(created_at, 0)), exit_code = ?, error = ?
+WHERE id = ? RETURNING attempt

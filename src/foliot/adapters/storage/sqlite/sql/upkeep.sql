@@ -1,10 +1,7 @@
--- name: min_code
-SELECT value FROM meta WHERE key = 'min_code'
-
 -- name: leader
 SELECT holder, epoch, boot_id = ? AND deadline > ? FROM leader WHERE name = 'maintenance'
 
--- name: take_lead
+-- name: lead
 INSERT INTO leader (name, holder, epoch, boot_id, deadline) VALUES ('maintenance', ?, ?, ?, ?)
 ON CONFLICT (name) DO UPDATE SET
     holder = excluded.holder, epoch = excluded.epoch, boot_id = excluded.boot_id, deadline = excluded.deadline
@@ -60,6 +57,51 @@ SELECT p.id FROM json_each(?1) j CROSS JOIN runs p ON p.parent_id = j.value
 WHERE p.parent_id <> p.root_id AND p.finished_at IS NOT NULL
 LIMIT ?2
 
+-- name: walk_schedules
+-- The last two columns: whether it was deleted or exhausted long ago, and whether it has old ticks.
+SELECT
+    uid, spec, settled_until,
+    wake_at IS NULL AND (
+        deleted_at < :cut OR (NOT enabled AND updated_at < :cut AND settled_until < :cut AND next_run_at IS NULL)),
+    EXISTS (SELECT 1 FROM ticks t WHERE t.uid = schedules.uid AND t.scheduled_for < :cut)
+FROM schedules WHERE uid > :place ORDER BY uid LIMIT :limit
+
+-- name: count_old_ticks
+-- Counts no further than it has to.
+SELECT count(*) FROM (SELECT 1 FROM ticks WHERE uid = ?1 AND scheduled_for < ?2 AND until < ?2 LIMIT ?3)
+
+-- name: walk_chunks
+SELECT rowid, run_id, at FROM log_chunks WHERE rowid > ? ORDER BY rowid LIMIT ?
+
+-- name: unfinished_runs
+SELECT id FROM runs WHERE id IN (SELECT value FROM json_each(?)) AND finished_at IS NULL
+
+-- name: remove_chunks_of_runs
+DELETE FROM log_chunks WHERE run_id IN (SELECT value FROM json_each(?))
+
+-- name: remove_chunks
+DELETE FROM log_chunks WHERE rowid IN (SELECT value FROM json_each(?))
+
+-- name: note_logs_kept_from
+INSERT INTO meta (key, value) VALUES ('logs_kept_from', ?)
+ON CONFLICT (key) DO UPDATE SET value = max(value, excluded.value)
+
+-- name: forget_limits
+DELETE FROM limits WHERE key IN (
+    SELECT l.key FROM limits l WHERE NOT EXISTS (SELECT 1 FROM holds h WHERE h.key = l.key) LIMIT ?
+)
+
+-- name: remove_events
+-- Only the oldest are looked at.
+DELETE FROM events WHERE seq IN (
+    SELECT seq FROM (SELECT seq, at FROM events ORDER BY seq LIMIT ?2) WHERE at < ?1
+)
+
+-- name: expire_dedupe
+DELETE FROM dedupe WHERE (project, job_id, key) IN (
+    SELECT project, job_id, key FROM dedupe WHERE expires_at <= ? ORDER BY expires_at LIMIT ?
+)
+
 -- name: remove_runs
 DELETE FROM runs WHERE id IN (SELECT value FROM json_each(?)) AND finished_at IS NOT NULL
 
@@ -78,7 +120,7 @@ DELETE FROM tree_bodies WHERE run_id IN (SELECT value FROM json_each(?))
 -- name: remove_steps
 DELETE FROM steps WHERE run_id IN (SELECT value FROM json_each(?))
 
--- name: remove_notes
+-- name: remove_tree_notes
 DELETE FROM notes WHERE parent_id IN (SELECT value FROM json_each(?))
 
 -- name: remove_endings
@@ -90,41 +132,12 @@ DELETE FROM decisions WHERE run_id IN (SELECT value FROM json_each(?))
 -- name: forget_dedupe
 DELETE FROM dedupe WHERE run_id IN (SELECT value FROM json_each(?)) AND scope <> 'window'
 
--- name: expire_dedupe
-DELETE FROM dedupe WHERE (project, job_id, key) IN (
-    SELECT project, job_id, key FROM dedupe WHERE expires_at <= ? ORDER BY expires_at LIMIT ?
-)
-
--- name: remove_events
--- Only the oldest are looked at.
-DELETE FROM events WHERE seq IN (
-    SELECT seq FROM (SELECT seq, at FROM events ORDER BY seq LIMIT ?2) WHERE at < ?1
-)
-
--- name: forget_limits
-DELETE FROM limits WHERE key IN (
-    SELECT l.key FROM limits l WHERE NOT EXISTS (SELECT 1 FROM holds h WHERE h.key = l.key) LIMIT ?
-)
-
--- name: walk_schedules
--- The last two columns: whether it was deleted or exhausted long ago, and whether it has old ticks.
-SELECT
-    uid, spec, settled_until,
-    wake_at IS NULL AND (
-        deleted_at < :cut OR (NOT enabled AND updated_at < :cut AND settled_until < :cut AND next_run_at IS NULL)),
-    EXISTS (SELECT 1 FROM ticks t WHERE t.uid = schedules.uid AND t.scheduled_for < :cut)
-FROM schedules WHERE uid > :place ORDER BY uid LIMIT :limit
-
 -- name: remove_ticks
 DELETE FROM ticks WHERE uid = ?1 AND scheduled_for IN (
     SELECT scheduled_for FROM ticks WHERE uid = ?1 AND scheduled_for < ?2 AND until < ?2
     ORDER BY scheduled_for LIMIT ?3
 )
 RETURNING until
-
--- name: count_old_ticks
--- Counts no further than it has to.
-SELECT count(*) FROM (SELECT 1 FROM ticks WHERE uid = ?1 AND scheduled_for < ?2 AND until < ?2 LIMIT ?3)
 
 -- name: ledger_begins
 UPDATE schedules SET ledger_from = ? WHERE uid = ?
@@ -146,3 +159,15 @@ DELETE FROM revisions WHERE uid = ?
 
 -- name: remove_pauses
 DELETE FROM pauses WHERE uid = ?
+
+-- name: min_code
+SELECT value FROM meta WHERE key = 'min_code'
+
+-- name: expired_leases
+SELECT l.run_id, l.worker_id, l.token, l.attempt FROM leases l LEFT JOIN workers w ON w.id = l.worker_id
+WHERE w.id IS NULL OR w.boot_id <> ? OR w.deadline <= ?
+ORDER BY l.token LIMIT ?
+
+-- name: remove_expired
+DELETE FROM workers
+WHERE (boot_id <> ? OR deadline <= ?) AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.worker_id = workers.id)

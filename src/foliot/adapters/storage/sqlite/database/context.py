@@ -1,0 +1,82 @@
+"""What every group of verbs needs to reach the database."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple, TypeVar
+
+from foliot.adapters.storage.sqlite.database.group_commit import Work
+from foliot.adapters.storage.sqlite.database.reader import Look, Reader
+from foliot.adapters.storage.sqlite.database.session import Row, Values
+from foliot.adapters.storage.sqlite.database.writer import Writer
+from foliot.domain.instant import Instant
+from foliot.errors import StorageMissing
+from foliot.ports.clock import Clock
+
+T = TypeVar("T")
+
+
+class LogFile:
+    """The file of what jobs print. It is opened when it is first used."""
+
+    def __init__(self, open_file: Callable[[], Awaitable[tuple[Writer, Reader]]]) -> None:
+        self._open_file = open_file
+        self._opened: tuple[Writer, Reader] | None = None
+        self._opening = asyncio.Lock()
+
+    async def submit(self, name: str, work: Work[T]) -> T:
+        writer, _ = await self._open()
+        return await writer.submit(name, work)
+
+    async def read(self, look: Look[T], *, missing: T) -> T:
+        """Read from one snapshot; `missing` is the answer if there is no file and this process creates none."""
+        try:
+            _, reader = await self._open()
+        except StorageMissing:
+            return missing
+        return await reader.read(look)
+
+    async def rows(self, sql: str, values: Values) -> list[Row]:
+        """The rows of one query; none, if there is no file and this process creates none."""
+        nothing: list[Row] = []
+        return await self.read(lambda session: session.rows(sql, values), missing=nothing)
+
+    async def close(self) -> None:
+        if self._opened is not None:
+            writer, reader = self._opened
+            await reader.close()
+            await writer.close()
+
+    async def _open(self) -> tuple[Writer, Reader]:
+        async with self._opening:
+            if self._opened is None:
+                self._opened = await self._open_file()
+            return self._opened
+
+
+class Context(NamedTuple):
+    """The writer for verbs that change something, the reader for those that only look."""
+
+    writer: Writer
+    reader: Reader
+    logs: LogFile
+    clock: Clock
+    project: str
+
+    def now(self, at: Instant | None) -> Instant:
+        return self.clock.now() if at is None else at
+
+    async def close(self) -> None:
+        """Save what waits and close both files."""
+        await self.logs.close()
+        await self.reader.close()
+        await self.writer.close()
+
+
+class Part:
+    """A group of verbs."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._writer = context.writer
+        self._reader = context.reader
+        self._project = context.project

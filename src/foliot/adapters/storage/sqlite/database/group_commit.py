@@ -1,0 +1,210 @@
+"""Several operations in one transaction.
+
+An operation that fails is undone alone, the others are saved. When the transaction itself was lost (disk full, I/O
+error), each operation is tried again in a transaction of its own: operations can be repeated.
+
+Nothing is committed into a file that was deleted or replaced: no process would ever read it.
+"""
+
+import asyncio
+import random
+import time
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby, islice
+from pathlib import Path
+from typing import Any, Final, Generic, TypeVar
+
+import apsw
+from msgspec import Struct
+from msgspec.structs import replace
+
+from foliot.adapters.storage.sqlite.database.connection import Connection
+from foliot.adapters.storage.sqlite.database.errors import translate
+from foliot.adapters.storage.sqlite.database.file_identity import FileIdentity
+from foliot.adapters.storage.sqlite.database.session import Session
+from foliot.domain.instant import Instant
+from foliot.errors import Unstorable
+from foliot.ports.clock import Clock
+from foliot.ports.topic import Topic
+
+T = TypeVar("T")
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
+FaultPoint = Callable[[str], None]
+
+_MAX_TRIES: Final = 4
+
+
+class Transaction(Session):
+    """Statements of one operation, the time, and the topics to signal after the commit."""
+
+    def __init__(self, connection: apsw.Connection, clock: Clock) -> None:
+        super().__init__(connection)
+        self.clock = clock
+        self.rings: set[Topic] = set()
+
+    def now(self, at: Instant | None) -> Instant:
+        return self.clock.now() if at is None else at
+
+    def ring(self, *topics: Topic) -> None:
+        self.rings.update(topics)
+
+
+Work = Callable[[Transaction], T]
+
+
+@dataclass(slots=True)
+class Bulk(Generic[Item, Answer]):
+    """Work over items with one answer each. Work of several callers, if alike, is done at once."""
+
+    do: Callable[[Transaction, Sequence[Item]], list[Answer]]
+    items: Sequence[Item]
+    alike: Hashable
+
+    def __call__(self, transaction: Transaction) -> list[Answer]:
+        return self.do(transaction, self.items)
+
+
+@dataclass(slots=True)
+class Operation(Generic[T]):
+    name: str
+    work: Work[T]
+    future: "asyncio.Future[T] | None" = None
+
+    @property
+    def is_wanted(self) -> bool:
+        return self.future is None or not self.future.cancelled()
+
+
+class Outcome(Struct, frozen=True):
+    operation: Operation[Any]
+    result: Any = None
+    error: BaseException | None = None
+    rings: frozenset[Topic] | set[Topic] = frozenset()
+
+
+class _Lost(Exception):
+    """The transaction was rolled back, with what other operations had done in it."""
+
+
+@dataclass(slots=True)
+class GroupCommit:
+    """Runs operations in transactions. Knows nothing of threads."""
+
+    connection: Connection
+    path: Path
+    clock: Clock
+    fault_point: FaultPoint
+    handle: apsw.Connection = field(init=False)
+    """That of the transaction under way."""
+    file_identity: FileIdentity = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.file_identity = FileIdentity(self.path)
+
+    def commit(self, operations: Sequence[Operation[Any]]) -> list[Outcome]:
+        """Save what can be saved. Every operation gets its outcome, errors are those of `foliot.errors`."""
+        try:
+            with self.connection as self.handle:
+                outcomes = self._together(operations)
+        except (_Lost, apsw.Error) as lost:
+            if len(operations) > 1:
+                return [outcome for operation in operations for outcome in self.commit([operation])]
+            outcomes = [Outcome(operations[0], error=lost.__cause__ or lost)]
+        except BaseException as fault:  # a fault point raised: whether it was saved is not known
+            outcomes = [Outcome(operation, error=fault) for operation in operations]
+        return [outcome if outcome.error is None else self._translated(outcome) for outcome in outcomes]
+
+    def _together(self, operations: Sequence[Operation[Any]]) -> list[Outcome]:
+        self._begin()
+        try:
+            outcomes = self._attempt_all(operations)
+            names = sorted({operation.name for operation in operations})
+            self._reach(names, "before_commit")
+            self.file_identity.check()
+            self.handle.execute("COMMIT" if any(o.error is None for o in outcomes) else "ROLLBACK")
+        except BaseException:
+            self._roll_back()
+            raise
+        self._reach(names, "after_commit")
+        return outcomes
+
+    def _begin(self) -> None:
+        for tried in range(1, _MAX_TRIES + 1):
+            try:
+                self.handle.execute("BEGIN IMMEDIATE")
+            except apsw.BusyError:
+                if tried == _MAX_TRIES:
+                    raise
+                time.sleep(random.random() * 0.01 * tried)  # noqa: S311  (jitter, no secret)
+            else:
+                return
+
+    def _attempt_all(self, operations: Sequence[Operation[Any]]) -> list[Outcome]:
+        if len(operations) == 1:
+            return [self._attempt(operations[0], is_alone=True)]
+        groups = [list(group) for _, group in groupby(operations, _alike)]
+        return [outcome for group in groups for outcome in self._attempt_group(group)]
+
+    def _attempt_group(self, group: Sequence[Operation[Any]]) -> list[Outcome]:
+        """Do the work of a whole group at once, or, if that fails, one operation after the other."""
+        if len(group) > 1:
+            joined = self._attempt(_joined(group), is_alone=False)
+            if joined.error is None:
+                return _split(joined, group)
+        return [self._attempt(operation, is_alone=False) for operation in group]
+
+    def _attempt(self, operation: Operation[Any], *, is_alone: bool) -> Outcome:
+        transaction = Transaction(self.handle, self.clock)
+        try:
+            if is_alone:
+                result = operation.work(transaction)
+            else:
+                with transaction.savepoint():
+                    result = operation.work(transaction)
+        except Exception as error:
+            if not self.handle.in_transaction:
+                raise _Lost from error
+            return Outcome(operation, error=error)
+        return Outcome(operation, result, rings=transaction.rings)
+
+    def _roll_back(self) -> None:
+        if self.handle.in_transaction:
+            self.handle.execute("ROLLBACK")
+
+    def _reach(self, names: Iterable[str], point: str) -> None:
+        for name in names:
+            self.fault_point(f"{name}.{point}")
+
+    def _translated(self, outcome: Outcome) -> Outcome:
+        if isinstance(outcome.error, apsw.Error):
+            translated = translate(outcome.error, self.path)
+            translated.__cause__ = outcome.error
+            return replace(outcome, error=translated)
+        if isinstance(outcome.error, UnicodeEncodeError | OverflowError):
+            refused = Unstorable(outcome.error)
+            refused.__cause__ = outcome.error
+            return replace(outcome, error=refused)
+        return outcome
+
+
+def _alike(operation: Operation[Any]) -> Hashable:
+    work = operation.work
+    return (operation.name, work.alike) if isinstance(work, Bulk) else id(operation)
+
+
+def _joined(group: Sequence[Operation[Any]]) -> Operation[Any]:
+    works = [operation.work for operation in group if isinstance(operation.work, Bulk)]
+    items = [item for work in works for item in work.items]
+    return Operation(group[0].name, Bulk(works[0].do, items, works[0].alike))
+
+
+def _split(joined: Outcome, group: Sequence[Operation[Any]]) -> list[Outcome]:
+    """Give each operation the answers to its own items."""
+    answers = iter(joined.result)
+    return [
+        Outcome(operation, list(islice(answers, len(operation.work.items))), rings=joined.rings)
+        for operation in group
+        if isinstance(operation.work, Bulk)
+    ]

@@ -1,0 +1,180 @@
+"""Opens a file if it is a Foliot database of a version that is known, and migrates it to the newest version.
+
+A file is recognised by its application id; its schema version is SQLite's `user_version`. Migrations are numbered
+scripts. All that are missing are applied in one immediate transaction, so two processes that start at once do it once.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import apsw
+
+from foliot.adapters.storage.shared.sql import load_migrations
+from foliot.adapters.storage.sqlite.database.connection import connect, wait_for_lock
+from foliot.adapters.storage.sqlite.database.errors import translated
+from foliot.errors import SchemaTooNew, SchemaTooOld, StorageCorrupt, StorageMissing, StorageUnavailable
+
+APPLICATION_ID: Final = 0x466F6C69
+"""The letters "Foli"."""
+_SCRIPTS: Final = Path(__file__).parent.parent / "migrations"
+MAIN: Final = load_migrations(_SCRIPTS / "main")
+LOGS: Final = load_migrations(_SCRIPTS / "logs")
+_SMALL_CACHE_KIB: Final = 1_024
+_WAL_LEFTOVER: Final = 64 * 1024 * 1024
+
+
+def open_file(
+    path: Path, migrations: Mapping[int, str], *, synchronous: str, cache_kib: int, create: bool = True
+) -> apsw.Connection:
+    """A connection to the database at `path`, created or migrated if need be.
+
+    Without `create`, a file that would have to be created or migrated is refused and left as it is.
+    """
+    with translated(path):
+        if create:
+            _create_file(path)
+        elif not path.exists():
+            raise StorageMissing(f"at {path}")
+        _check_names(path)
+        try:
+            connection = connect(path, synchronous=synchronous, cache_kib=cache_kib)
+        except apsw.ReadOnlyError as error:
+            if create:
+                raise
+            raise _unserved(path) from error
+        with _closed_on_error(connection):
+            _check_owner(connection, path)
+            if not create:
+                _check_version(connection, path, max(migrations))
+            _keep_log_ahead(connection, path)
+            _migrate(connection, path, migrations)
+    return connection
+
+
+def open_any_version(path: Path) -> apsw.Connection:
+    """A connection to a Foliot database of any version. Does not change the file or read its tables."""
+    with translated(path):
+        _check_names(path)
+        connection = connect(path, synchronous="FULL", cache_kib=_SMALL_CACHE_KIB)
+        with _closed_on_error(connection):
+            _check_owner(connection, path)
+    return connection
+
+
+@contextmanager
+def _closed_on_error(connection: apsw.Connection) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        connection.close()
+        raise
+
+
+def _create_file(path: Path) -> None:
+    """SQLite gives a new file the rights that the umask leaves; jobs and their output are private."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_dir():
+        raise StorageUnavailable(f"{path} is a directory", hint="Name a file inside it.")
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+
+
+def _check_names(path: Path) -> None:
+    """Refuse one of several names of a file, unless it is the one in use.
+
+    What was written last is in a log that is named after the file. Under another name it would not be found, and a
+    second log would be made: the two would ruin the file.
+    """
+    if path.stat().st_nlink > 1 and not Path(f"{path}-wal").exists():
+        raise StorageUnavailable(
+            f"the database {path} has a second name, which would ruin it",
+            hint="Stop all processes, remove one of the two (find them with: find DIRECTORY -samefile FILE), and make "
+            "it a symbolic link, with: ln -s. Copies are made with: foliot backup",
+        )
+
+
+def _unserved(path: Path) -> StorageUnavailable:
+    # Opened as immutable it could be read. But another process may begin to write meanwhile, and then the answer
+    # would be wrong.
+    return StorageUnavailable(
+        f"the database {path} cannot be looked at by a user who may not write it, unless a server is running",
+        hint="SQLite has to write beside the file. Look while a server runs, as a user who may write to file and "
+        "directory, or at a copy of your own.",
+    )
+
+
+def _check_owner(connection: apsw.Connection, path: Path) -> None:
+    # Tables and id of a new file appear at once. Read in this order, tables without the id are another program's, also
+    # while another process creates the file.
+    has_tables = _has_tables(connection)
+    owner = connection.pragma("application_id")
+    if owner == APPLICATION_ID or (owner == 0 and not has_tables):
+        return
+    raise StorageCorrupt(
+        f"{path} is a SQLite database of another program", hint="Name a new file; this one was left as it is."
+    )
+
+
+def _has_tables(connection: apsw.Connection) -> bool:
+    return bool(connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall())
+
+
+def _check_version(connection: apsw.Connection, path: Path, newest: int) -> None:
+    found = _version(connection, newest)
+    if found == 0:
+        raise StorageMissing(f"in {path}")
+    if found < newest:
+        raise SchemaTooOld(found=found, needed=newest)
+
+
+def _keep_log_ahead(connection: apsw.Connection, path: Path) -> None:
+    mode = _changed_mode(connection)
+    if mode != "wal":
+        raise StorageUnavailable(
+            f"the database {path} cannot use a write-ahead log",
+            hint="Put the file on a local disk: network file systems lack what it needs.",
+        )
+    connection.pragma("journal_size_limit", _WAL_LEFTOVER)
+
+
+def _changed_mode(connection: apsw.Connection) -> str:
+    """When several processes create one file at once, one changes its mode. The others get a busy error at once: SQLite
+    does not call the busy handler here."""
+    asked = 0
+    while True:
+        try:
+            return str(connection.pragma("journal_mode", "wal"))
+        except apsw.BusyError:
+            if not wait_for_lock(asked):
+                raise
+        asked += 1
+
+
+def _migrate(connection: apsw.Connection, path: Path, migrations: Mapping[int, str]) -> None:
+    newest = max(migrations)
+    if _version(connection, newest) == newest:
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        # Read again under the lock: another process may have been faster.
+        found = _version(connection, newest)
+        if found == 0:
+            _check_owner(connection, path)
+        for number in range(found + 1, newest + 1):
+            connection.execute(migrations[number])
+        connection.pragma("application_id", APPLICATION_ID)
+        connection.pragma("user_version", newest)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _version(connection: apsw.Connection, newest: int) -> int:
+    found = int(connection.pragma("user_version"))
+    if found > newest:
+        raise SchemaTooNew(found=found, supported=newest)
+    return found

@@ -1,0 +1,128 @@
+"""The verbs about jobs."""
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
+
+from foliot.adapters.storage.shared.documents import as_stored_job, encode, encode_names, read_number
+from foliot.adapters.storage.shared.event_items import about_jobs, deleted_jobs
+from foliot.adapters.storage.shared.row_types import sight
+from foliot.adapters.storage.shared.rows import JobRow, job_of, sort_out
+from foliot.adapters.storage.sqlite.database.context import Context, Part
+from foliot.adapters.storage.sqlite.database.group_commit import Transaction
+from foliot.adapters.storage.sqlite.database.session import SQL, Row, Session
+from foliot.adapters.storage.sqlite.definitions.renames import rename_jobs
+from foliot.adapters.storage.sqlite.definitions.schedules import delete_schedules, read_schedules
+from foliot.adapters.storage.sqlite.rows.cancel import cancel_runs
+from foliot.adapters.storage.sqlite.rows.events import add_event
+from foliot.domain.events import EventKind
+from foliot.domain.ids import JobId
+from foliot.domain.instant import Instant
+from foliot.domain.job.job import Job, JobSpec
+
+
+class JobDefinitions(Part):
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._looked_up: dict[JobId, Job | None] = {}
+
+    async def put_jobs(self, jobs: Sequence[tuple[JobId, JobSpec]], *, at: Instant | None = None) -> list[Job]:
+        return await self._writer.submit("put_jobs", lambda tx: put_jobs(tx, self._project, jobs, tx.now(at)))
+
+    async def get_jobs(self, job_ids: Collection[JobId]) -> dict[JobId, Job]:
+        if len(job_ids) == 1:
+            return self._get_one(*job_ids)
+        rows = await self._reader.read(lambda session: job_rows(session, self._project, job_ids))
+        return {job.id: job for job in (job_of(self._project, row) for row in rows)}
+
+    def _get_one(self, job_id: JobId) -> dict[JobId, Job]:
+        """Read in the caller's thread, because each enqueue reads one job.
+
+        All calls in one turn of the event loop share one read. A write that was acknowledged to a caller was committed
+        in an earlier turn, so it is seen.
+        """
+        if job_id not in self._looked_up:
+            if not self._looked_up:
+                asyncio.get_running_loop().call_soon(self._looked_up.clear)
+            row = self._reader.peek(SQL["get_job"], (self._project, job_id))
+            self._looked_up[job_id] = None if row is None else job_of(self._project, row)
+        job = self._looked_up[job_id]
+        return {} if job is None else {job_id: job}
+
+    async def page_jobs(self, *, after: JobId | None = None, limit: int = 100) -> list[Job]:
+        values = (self._project, after or "", limit)
+        rows = await self._reader.read(lambda session: session.rows(SQL["page_jobs"], values))
+        return [job_of(self._project, row) for row in rows]
+
+    async def delete_jobs(self, job_ids: Collection[JobId], *, at: Instant | None = None) -> list[JobId]:
+        def work(tx: Transaction) -> list[JobId]:
+            found = delete_jobs(tx, self._project, job_ids, tx.now(at))
+            unstarted = tx.column(SQL["unstarted_runs_of_jobs"], (self._project, encode_names(found)))
+            cancel_runs(tx, unstarted, tx.now(at))
+            return [job_id for job_id in dict.fromkeys(job_ids) if job_id in found]
+
+        return await self._writer.submit("delete_jobs", work)
+
+    async def rename_jobs(self, renames: Mapping[JobId, JobId], *, at: Instant | None = None) -> dict[JobId, JobId]:
+        return await self._writer.submit("rename_jobs", lambda tx: rename_jobs(tx, self._project, renames, tx.now(at)))
+
+    async def watch_jobs(self, job_ids: Collection[JobId]) -> None:
+        await self._writer.submit("watch", lambda tx: watch_jobs(tx, self._project, job_ids))
+
+
+def job_rows(session: Session, project: str, job_ids: Collection[JobId]) -> list[Row]:
+    return session.rows(SQL["get_jobs"], (project, encode_names(job_ids)))
+
+
+def put_jobs(tx: Transaction, project: str, jobs: Sequence[tuple[JobId, JobSpec]], now: Instant) -> list[Job]:
+    """Create or change jobs; an equal definition keeps its revision. Of two for one job the last counts."""
+    rows = job_rows(tx, project, [job_id for job_id, _ in jobs])
+    readable, _ = sort_out(partial(job_of, project), rows)
+    known = {job.id: job for job in readable}
+    # A row that cannot be read equals no definition, and its revision goes on rising.
+    counted: dict[JobId, tuple[int, Instant]] = {row[0]: _counted(tx, row, now) for row in rows}
+    changed: dict[JobId, Job] = {}
+    for job_id, given in dict(jobs).items():
+        spec = as_stored_job(given)
+        if job_id not in known or known[job_id].spec != spec:
+            last, created_at = counted.get(job_id) or (_revision_floor(tx), now)
+            known[job_id] = changed[job_id] = Job(
+                id=job_id, project=project, spec=spec, revision=last + 1, created_at=created_at, updated_at=now
+            )
+    tx.run_many(
+        SQL["put_jobs"],
+        [(project, job.id, encode(job.spec), job.revision, job.created_at, job.updated_at) for job in changed.values()],
+    )
+    add_event(tx, now, EventKind.JOB_CHANGED, about_jobs(changed.values()))
+    return [known[job_id] for job_id, _ in jobs]
+
+
+def _counted(tx: Transaction, row: Row, now: Instant) -> tuple[int, Instant]:
+    """The last revision of a job and when it was created, as far as they can be read."""
+    known, error = sight(JobRow, row, "job", row[0])
+    if error is not None:
+        return max(known.revision, _revision_floor(tx)), now
+    return known.revision, Instant(known.created_at)
+
+
+def _revision_floor(tx: Transaction) -> int:
+    """The highest revision of all deleted jobs: a new job of the same id differs from a remembered one."""
+    return read_number(tx.value(SQL["revision_floor"]) or 0, "setting", "revision_floor")
+
+
+def delete_jobs(tx: Transaction, project: str, job_ids: Collection[JobId], now: Instant) -> dict[JobId, int]:
+    """Delete jobs with their schedules, not their runs. Returns those that existed, with their last revisions."""
+    found: dict[JobId, int] = dict(tx.rows(SQL["delete_jobs"], (project, encode_names(job_ids))))
+    if found:
+        tx.run(SQL["raise_revision_floor"], (max(found.values()),))
+    rows = tx.rows(SQL["schedules_of_jobs"], (project, encode_names(found)))
+    delete_schedules(tx, read_schedules(tx, project, rows).schedules, now)
+    add_event(tx, now, EventKind.JOB_DELETED, deleted_jobs(found))
+    return found
+
+
+def watch_jobs(tx: Transaction, project: str, job_ids: Collection[JobId]) -> None:
+    """Begin to keep the ends of these jobs, past ones included."""
+    for job_id in tx.column(SQL["unwatched"], (project, encode_names(job_ids))):
+        tx.run(SQL["watch"], (project, job_id))
+        tx.run(SQL["keep_earlier_endings"], (project, job_id))

@@ -1,0 +1,195 @@
+"""The verbs about schedules: `domain.schedule.edit`, saved."""
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+from foliot.adapters.storage.shared.documents import as_stored_schedule, encode, encode_names
+from foliot.adapters.storage.shared.event_items import about_schedules
+from foliot.adapters.storage.shared.new_schedules import starts
+from foliot.adapters.storage.shared.rows import (
+    Row,
+    StoredSchedules,
+    mended_schedules,
+    planned_of,
+    revision_of,
+    schedule_of,
+)
+from foliot.adapters.storage.sqlite.database.context import Part
+from foliot.adapters.storage.sqlite.database.group_commit import Transaction
+from foliot.adapters.storage.sqlite.database.session import SQL, Session
+from foliot.adapters.storage.sqlite.rows.events import add_event
+from foliot.domain.cron import tzdata_version
+from foliot.domain.events import EventKind
+from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
+from foliot.domain.instant import Instant
+from foliot.domain.schedule import edit
+from foliot.domain.schedule.schedule import Schedule, ScheduleSpec
+from foliot.errors import RowUnreadable
+from foliot.ports.definitions import NewSchedule
+from foliot.ports.topic import Topic
+
+
+class ScheduleDefinitions(Part):
+    async def put_schedules(self, schedules: Sequence[NewSchedule], *, at: Instant | None = None) -> list[Schedule]:
+        return await self._writer.submit(
+            "put_schedules", lambda tx: put_schedules(tx, self._project, schedules, tx.now(at))
+        )
+
+    async def get_schedules(self, schedule_ids: Collection[ScheduleId]) -> dict[ScheduleId, Schedule]:
+        found = await self._reader.read(lambda session: named_schedules(session, self._project, schedule_ids))
+        return {schedule.id: schedule for schedule in found.shown}
+
+    async def page_schedules(
+        self, *, job_id: JobId | None = None, after: ScheduleId | None = None, limit: int = 100
+    ) -> list[Schedule]:
+        def look(session: Session) -> list[Schedule]:
+            name, of_job = ("page_schedules", ()) if job_id is None else ("page_schedules_of_job", (job_id,))
+            rows = session.rows(SQL[name], (self._project, *of_job, after or "", limit))
+            return read_schedules(session, self._project, rows).shown
+
+        return await self._reader.read(look)
+
+    async def pause_schedules(
+        self, schedule_ids: Collection[ScheduleId], *, paused: bool, at: Instant | None = None
+    ) -> list[Schedule]:
+        def work(tx: Transaction) -> list[Schedule]:
+            found = {schedule.id: schedule for schedule in named_schedules(tx, self._project, schedule_ids).sure}
+            wanted = [found[schedule_id] for schedule_id in dict.fromkeys(schedule_ids) if schedule_id in found]
+            return _pause(tx, wanted, tx.now(at), paused=paused)
+
+        return await self._writer.submit("pause", work)
+
+    async def delete_schedules(
+        self, schedule_ids: Collection[ScheduleId], *, at: Instant | None = None
+    ) -> list[ScheduleId]:
+        def work(tx: Transaction) -> list[ScheduleId]:
+            found = {one.id: one for one in named_schedules(tx, self._project, schedule_ids).schedules}
+            wanted = [schedule_id for schedule_id in dict.fromkeys(schedule_ids) if schedule_id in found]
+            delete_schedules(tx, [found[schedule_id] for schedule_id in wanted], tx.now(at))
+            return wanted
+
+        return await self._writer.submit("delete_schedules", work)
+
+
+def read_schedules(session: Session, project: str, rows: Sequence[Row]) -> StoredSchedules:
+    """The schedules of these rows. A row that cannot be read says what its current revision says."""
+    try:
+        return StoredSchedules([schedule_of(project, row) for row in rows])
+    except RowUnreadable:
+        uids = encode_names(row[0] for row in rows)
+        return mended_schedules(project, rows, session.grouped(SQL["revisions"], (uids,)))
+
+
+def named_schedules(session: Session, project: str, schedule_ids: Collection[ScheduleId]) -> StoredSchedules:
+    rows = session.rows(SQL["get_schedules"], (project, encode_names(schedule_ids)))
+    return read_schedules(session, project, rows)
+
+
+def put_schedules(tx: Transaction, project: str, schedules: Sequence[NewSchedule], now: Instant) -> list[Schedule]:
+    """Create or edit each, in order; an equal specification changes nothing."""
+    stored = named_schedules(tx, project, [schedule_id for _, schedule_id, _ in schedules])
+    lost = stored.lost
+    delete_schedules(tx, lost, now)
+    known = {schedule.id: schedule for schedule in stored.schedules if schedule.uid not in stored.errors}
+    created: dict[ScheduleUid, Schedule] = {}
+    edited: dict[ScheduleUid, Schedule] = {}
+    answers = []
+    start = starts(schedules, now)
+    for uid, schedule_id, given in schedules:
+        schedule = known.get(schedule_id)
+        if schedule is None:
+            schedule = created[uid] = start(given, schedule_id).create(uid, schedule_id, project)
+        elif not edit.is_same_rule(schedule, spec := as_stored_schedule(given)):
+            schedule = edited[schedule.uid] = _edit(tx, schedule, spec, now)
+        elif schedule.uid in stored.mended and schedule.uid not in edited:
+            schedule = edited[schedule.uid] = edit.renew(schedule, now)
+        known[schedule_id] = schedule
+        answers.append(schedule)
+    _create(tx, created.values())
+    _change(tx, edited.values())
+    add_event(tx, now, EventKind.SCHEDULE_CHANGED, about_schedules((created | edited).values()))
+    # A schedule that was created in place of an unreadable paused one is paused as well.
+    paused = {one.id: one for one in _pause(tx, [known[one.id] for one in lost if one.paused_at], now, paused=True)}
+    return [paused.get(one.id, one) for one in answers] if paused else answers
+
+
+def _pause(tx: Transaction, schedules: Iterable[Schedule], now: Instant, *, paused: bool) -> list[Schedule]:
+    """Pause or resume those that are not already. Returns all as they are now."""
+    answers = []
+    changed = []
+    for schedule in schedules:
+        if (schedule.paused_at is not None) is paused:
+            answers.append(schedule)
+            continue
+        after = edit.pause(schedule, now) if paused else edit.resume(schedule, now)
+        changed.append(after)
+        answers.append(after)
+    _change(tx, changed)
+    if paused:
+        tx.run_many(SQL["begin_pause"], [(schedule.uid, schedule.paused_at) for schedule in changed])
+    else:
+        tx.run_many(SQL["end_pause"], [(now, schedule.uid) for schedule in changed])
+    kind = EventKind.SCHEDULE_PAUSED if paused else EventKind.SCHEDULE_RESUMED
+    add_event(tx, now, kind, about_schedules(changed))
+    return answers
+
+
+def delete_schedules(tx: Transaction, schedules: Sequence[Schedule], now: Instant) -> None:
+    """Delete schedules and cancel their planned ticks; their ledgers are kept."""
+    if not schedules:
+        return
+    uids = encode_names(schedule.uid for schedule in schedules)
+    planned = tx.grouped(SQL["planned_ticks"], (uids,))
+    ticks = [
+        (schedule.uid, *tick, tick.key(schedule.id), now)
+        for schedule in schedules
+        for tick in (planned_of(row).cancelled() for row in planned.get(schedule.uid, ()))
+    ]
+    tx.run_many(SQL["add_ticks"], ticks)
+    tx.run(SQL["clear_planned"], (uids,))
+    tx.run_many(SQL["delete_schedules"], [(now, now, schedule.uid) for schedule in schedules])
+    add_event(tx, now, EventKind.SCHEDULE_DELETED, about_schedules(schedules))
+
+
+def _edit(tx: Transaction, schedule: Schedule, spec: ScheduleSpec, now: Instant) -> Schedule:
+    revisions = [schedule.revision]
+    if schedule.settled_until < schedule.revision.opened_at:
+        rows = tx.rows(SQL["revisions"], (encode_names([schedule.uid]),))
+        revisions = [revision_of(row[1:]) for row in rows] or revisions
+    after = edit.edit(schedule, spec, revisions, now)
+    number, opened_at, changed = after.revision
+    tx.run(SQL["add_revisions"], (after.uid, number, opened_at, encode(changed), tzdata_version()))
+    return after
+
+
+def _create(tx: Transaction, schedules: Collection[Schedule]) -> None:
+    if not schedules:
+        return
+    _announce(tx, schedules)
+    newest = tx.value(SQL["newest_schedule"])
+    tx.run_many(SQL["create_schedules"], [_new_row(schedule) for schedule in schedules])
+    tx.run(SQL["begin_revisions"], (newest, tzdata_version()))
+
+
+def _change(tx: Transaction, schedules: Collection[Schedule]) -> None:
+    _announce(tx, schedules)
+    tx.run_many(SQL["change_schedules"], [_changed_row(schedule) for schedule in schedules])
+
+
+def _announce(tx: Transaction, schedules: Iterable[Schedule]) -> None:
+    """Ring if one of these wakes the scheduler earlier than all stored schedules."""
+    wakes = [schedule.wake_at for schedule in schedules if schedule.wake_at is not None]
+    if wakes and ((next_wake := tx.value(SQL["next_wake"])) is None or min(wakes) < next_wake):
+        tx.ring(Topic.SCHEDULES)
+
+
+def _new_row(schedule: Schedule) -> tuple[Any, ...]:
+    _, now, spec = schedule.revision
+    who = (schedule.uid, schedule.id, schedule.project, spec.target)
+    return (*who, now, encode(spec), schedule.next_run_at, schedule.wake_at)
+
+
+def _changed_row(schedule: Schedule) -> tuple[Any, ...]:
+    number, opened_at, spec = schedule.revision
+    rule = (schedule.version, spec.target, number, opened_at, encode(spec), schedule.enabled)
+    return (schedule.uid, *rule, schedule.paused_at, schedule.updated_at, schedule.next_run_at, schedule.wake_at)

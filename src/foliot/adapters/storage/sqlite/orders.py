@@ -1,0 +1,120 @@
+"""What people and programs do to runs."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from foliot.adapters.storage.shared import event_items
+from foliot.adapters.storage.shared.documents import encode_names
+from foliot.adapters.storage.sqlite.database.context import Part
+from foliot.adapters.storage.sqlite.database.errors import UNSTORABLE
+from foliot.adapters.storage.sqlite.database.group_commit import Bulk, Transaction
+from foliot.adapters.storage.sqlite.database.session import SQL
+from foliot.adapters.storage.sqlite.rows.cancel import cancel_runs, take_unstarted
+from foliot.adapters.storage.sqlite.rows.create import create_runs
+from foliot.adapters.storage.sqlite.rows.end import end_unstarted, follow_ends
+from foliot.adapters.storage.sqlite.rows.events import add_event
+from foliot.domain.events import EventKind
+from foliot.domain.ids import JobId, RunId
+from foliot.domain.instant import Instant
+from foliot.domain.run.lease import CancelAnswer
+from foliot.domain.run.mark import MarkAnswer, Marked, mark_key, mark_trigger
+from foliot.domain.run.outcome import Reason
+from foliot.domain.run.run import Ended, NewRun, Status
+from foliot.ports.orders import Created
+
+
+class SqliteOrders(Part):
+    """Fills `ports.orders.Orders`."""
+
+    async def create(self, runs: Sequence[NewRun], *, at: Instant | None = None) -> list[Created]:
+        def work(tx: Transaction, together: Sequence[NewRun]) -> list[Created]:
+            return _create(tx, self._project, together, tx.now(at))
+
+        return await self._writer.submit("create", Bulk(work, runs, alike=at))
+
+    async def cancel(self, run_ids: Collection[RunId], *, at: Instant | None = None) -> dict[RunId, CancelAnswer]:
+        return await self._writer.submit("cancel", lambda tx: cancel_runs(tx, run_ids, tx.now(at)))
+
+    async def answer(self, answers: Mapping[RunId, Ended], *, at: Instant | None = None) -> list[RunId]:
+        def work(tx: Transaction) -> list[RunId]:
+            rows = tx.rows(SQL["cancel_candidates"], (encode_names(answers),))
+            unstarted = [
+                RunId(run_id) for run_id, is_over, is_under_way, *_ in rows if not is_over and not is_under_way
+            ]
+            ends = {run_id: answers[run_id] for run_id in unstarted}
+            end_unstarted(tx, ends, take_unstarted(tx, ends), tx.now(at))
+            return unstarted
+
+        return await self._writer.submit("answer", work)
+
+    async def mark(self, marks: Mapping[RunId, RunId], *, at: Instant | None = None) -> dict[RunId, Marked]:
+        return await self._writer.submit("mark", lambda tx: _mark(tx, self._project, marks, tx.now(at)))
+
+
+# -- create
+
+
+def _create(tx: Transaction, project: str, runs: Sequence[NewRun], now: Instant) -> list[Created]:
+    """A run that cannot be stored, or exists already, is answered as not new."""
+    try:
+        with tx.savepoint():
+            return _create_all(tx, project, runs, now)
+    except UNSTORABLE:
+        if len(runs) == 1:
+            return [Created(runs[0].id, is_new=False)]
+        return [created for run in runs for created in _create(tx, project, [run], now)]
+
+
+def _create_all(tx: Transaction, project: str, runs: Sequence[NewRun], now: Instant) -> list[Created]:
+    fresh: set[RunId] = set()
+    holders = [None if run.dedupe_key is None else _dedupe(tx, project, run, now, fresh) for run in runs]
+    create_runs(tx, project, [run for run, holder in zip(runs, holders, strict=True) if holder is None], now)
+    return [Created(holder or run.id, holder is None) for run, holder in zip(runs, holders, strict=True)]
+
+
+def _dedupe(tx: Transaction, project: str, run: NewRun, now: Instant, fresh: set[RunId]) -> RunId | None:
+    """The run that has the key. None: this run has taken it, and is added to `fresh`, the runs of this batch."""
+    row = tx.row(SQL["dedupe_holder"], (project, run.job_id, run.dedupe_key))
+    if row is not None:
+        holder, scope, expires_at, is_kept, is_over = row
+        binds = {"forever": is_kept, "active": is_kept and not is_over, "window": (expires_at or 0) > now}
+        if holder in fresh or binds[scope]:
+            return RunId(holder)
+    expires_at = now + (run.dedupe_for or 0) if run.dedupe_scope == "window" else None
+    values = (project, run.job_id, run.dedupe_key, run.id, run.dedupe_scope, expires_at)
+    tx.run(SQL["take_dedupe_key"], values)
+    fresh.add(run.id)
+    return None
+
+
+# -- mark
+
+
+def _mark(tx: Transaction, project: str, marks: Mapping[RunId, RunId], now: Instant) -> dict[RunId, Marked]:
+    answers = {run_id: Marked(MarkAnswer.NOT_FOUND, run_id) for run_id in marks}
+    ends: dict[RunId, Ended] = {}
+    for run_id, status, is_under_way, job_id in tx.rows(SQL["mark_candidates"], (encode_names(marks),)):
+        if is_under_way:
+            answers[run_id] = Marked(MarkAnswer.RUNNING, run_id)
+        elif status == Status.SCHEDULED:
+            ends[run_id] = Ended(Status.SUCCESS, Reason.MARKED)
+            answers[run_id] = Marked(MarkAnswer.MARKED, run_id)
+        elif status == Status.SUCCESS:
+            answers[run_id] = Marked(MarkAnswer.SUCCESS, run_id)
+        else:
+            answers[run_id] = _substitute(tx, project, (run_id, marks[run_id]), job_id, now)
+    end_unstarted(tx, ends, take_unstarted(tx, ends), now)
+    return answers
+
+
+def _substitute(tx: Transaction, project: str, pair: tuple[RunId, RunId], job_id: JobId, now: Instant) -> Marked:
+    """The substitute of a run that is over: the existing one, or a new one."""
+    run_id, new_id = pair
+    known = tx.value(SQL["stand_in"], (project, job_id, mark_key(run_id)))
+    if known is not None:
+        return Marked(MarkAnswer.SUCCESS, RunId(known))
+    tx.run(SQL["add_stand_in"], (new_id, mark_trigger(run_id), now, run_id))
+    tx.run(SQL["remember_stand_in"], (project, job_id, mark_key(run_id), new_id))
+    add_event(tx, now, EventKind.RUNS_CREATED, [[new_id, job_id]])
+    add_event(tx, now, EventKind.RUNS_ENDED, event_items.marked({new_id: 0}))
+    follow_ends(tx, [new_id])
+    return Marked(MarkAnswer.RECORDED, new_id)

@@ -1,0 +1,1 @@
+"""What several verbs do to the rows of runs, inside the transaction of the verb."""

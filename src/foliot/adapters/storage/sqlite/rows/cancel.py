@@ -1,0 +1,72 @@
+"""Cancelling: runs that have not started end at once, running ones are requested to end."""
+
+from collections.abc import Collection
+
+from foliot.adapters.storage.shared import event_items
+from foliot.adapters.storage.shared.documents import encode_names
+from foliot.adapters.storage.sqlite.database.group_commit import Transaction
+from foliot.adapters.storage.sqlite.database.session import SQL
+from foliot.adapters.storage.sqlite.rows.end import follow_ends, note_trees
+from foliot.adapters.storage.sqlite.rows.events import add_event
+from foliot.adapters.storage.sqlite.rows.place import admit_keys, release_places
+from foliot.domain.events import EventKind
+from foliot.domain.ids import RunId
+from foliot.domain.instant import Instant
+from foliot.domain.run.lease import CancelAnswer
+from foliot.domain.run.run import PRIORITY_STEP
+from foliot.ports.topic import Topic
+
+
+def cancel_runs(tx: Transaction, run_ids: Collection[RunId], now: Instant) -> dict[RunId, CancelAnswer]:
+    """End runs or request their cancellation, and admit other runs to the places that become free."""
+    rows = tx.rows(SQL["cancel_candidates"], (encode_names(run_ids),))
+    found = {RunId(run_id): _answer(*states) for run_id, *states, _ in rows}
+    unstarted = {RunId(run_id): attempt for run_id, *_, attempt in rows if found[run_id] is CancelAnswer.CANCELLED}
+    keys = _end(tx, unstarted, now)
+    _request(tx, [run_id for run_id, answer in found.items() if answer is CancelAnswer.REQUESTED], now)
+    admit_keys(tx, keys)
+    return {run_id: found.get(run_id, CancelAnswer.NOT_FOUND) for run_id in run_ids}
+
+
+def take_unstarted(tx: Transaction, run_ids: Collection[RunId]) -> set[str]:
+    """Remove runs that have not started from where they are kept. Returns the keys whose places became free."""
+    astray = [run_id for run_id in run_ids if not _leave(tx, run_id)]
+    if astray:
+        # A row that was changed by hand does not say any more where its run is kept.
+        names = encode_names(astray)
+        tx.run(SQL["leave_later_anywhere"], (names,))
+        tx.run(SQL["leave_ready_anywhere"], (names,))
+    return release_places(tx, run_ids)
+
+
+def _answer(is_over: int, is_under_way: int, is_requested: int) -> CancelAnswer:
+    if is_over:
+        return CancelAnswer.TERMINAL
+    if not is_under_way:
+        return CancelAnswer.CANCELLED
+    return CancelAnswer.PENDING if is_requested else CancelAnswer.REQUESTED
+
+
+def _end(tx: Transaction, attempts: dict[RunId, int], now: Instant) -> set[str]:
+    if not attempts:
+        return set()
+    keys = take_unstarted(tx, attempts)
+    tx.run_many(SQL["cancel_unstarted"], [(now, run_id) for run_id in attempts])
+    add_event(tx, now, EventKind.RUNS_ENDED, event_items.cancelled(attempts))
+    follow_ends(tx, attempts)
+    return keys
+
+
+def _leave(tx: Transaction, run_id: RunId) -> bool:
+    """Whether the run was kept where its row says, or waits for a place."""
+    left = tx.run(SQL["leave_later"], (run_id,)) + tx.run(SQL["leave_gated"], (run_id,))
+    left += tx.run(SQL["leave_ready"], (run_id, PRIORITY_STEP))
+    return left > 0 or tx.value(SQL["waits_for_place"], (run_id,)) is not None
+
+
+def _request(tx: Transaction, run_ids: Collection[RunId], now: Instant) -> None:
+    if run_ids:
+        tx.run_many(SQL["request_cancel"], [(now, run_id) for run_id in run_ids])
+        note_trees(tx, [run_id for run_id in run_ids if tx.run(SQL["request_ending"], (now, run_id))])
+        add_event(tx, now, EventKind.RUNS_CANCEL_REQUESTED, event_items.cancel_requested(run_ids))
+        tx.ring(Topic.CANCELS)

@@ -1,0 +1,43 @@
+"""New runs."""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from foliot.adapters.storage.shared import event_items
+from foliot.adapters.storage.shared.documents import encode_limits
+from foliot.adapters.storage.sqlite.database.group_commit import Transaction
+from foliot.adapters.storage.sqlite.database.session import SQL
+from foliot.adapters.storage.sqlite.rows.events import add_event
+from foliot.adapters.storage.sqlite.rows.place import Placement, admit_keys, place
+from foliot.domain.events import EventKind
+from foliot.domain.ids import RunId
+from foliot.domain.instant import Instant
+from foliot.domain.run.run import NewRun
+
+
+def create_runs(tx: Transaction, project: str, runs: Sequence[NewRun], now: Instant) -> None:
+    """Write new runs and put each where it is kept."""
+    admit_keys(tx, place(tx, insert_runs(tx, project, runs, now), now))
+
+
+def insert_runs(
+    tx: Transaction, project: str, runs: Sequence[NewRun], now: Instant, waiting: Collection[RunId] = ()
+) -> list[Placement]:
+    """Write the rows of new runs. Returns what `place` needs."""
+    rows: list[Sequence[Any]] = []
+    placements: list[Placement] = []
+    capacities: dict[str, int] = {}  # of two that differ, the newest counts
+    for run in runs:
+        options = run.options
+        limits = run.limits
+        capacities.update(limits)
+        run_id, job_id, due_at, queue, priority = run.id, run.job_id, run.due_at, options.queue, options.priority
+        tick = run.tick or (None, None, run.scheduled_for, None)
+        what = (run_id, project, job_id, queue, priority, run.trigger, due_at, now, run.payload, run.overrides)
+        in_tree = (run.parent_id, run.root_id, run.child_key, run.definition_id)
+        rows.append((*what, encode_limits(limits), *tick, *in_tree))
+        placements.append(Placement(run_id, queue, priority, due_at, bool(limits), run_id in waiting, run.is_gated))
+    tx.run_many(SQL["create_runs"], rows)
+    tx.run_many(SQL["set_capacity"], [*capacities.items()])
+    add_event(tx, now, EventKind.RUNS_CREATED, event_items.created(runs))
+    return placements

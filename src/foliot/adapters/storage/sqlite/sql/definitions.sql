@@ -1,0 +1,279 @@
+-- name: get_jobs
+SELECT id, spec, revision, created_at, updated_at FROM jobs
+WHERE project = ? AND id IN (SELECT value FROM json_each(?))
+
+-- name: get_job
+SELECT id, spec, revision, created_at, updated_at FROM jobs WHERE project = ? AND id = ?
+
+-- name: page_jobs
+SELECT id, spec, revision, created_at, updated_at FROM jobs WHERE project = ? AND id > ? ORDER BY id LIMIT ?
+
+-- name: put_jobs
+INSERT INTO jobs (project, id, spec, revision, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (project, id)
+DO UPDATE SET
+    spec = excluded.spec, revision = excluded.revision, created_at = excluded.created_at, updated_at = excluded.updated_at
+
+-- name: revision_floor
+SELECT value FROM meta WHERE key = 'revision_floor'
+
+-- name: raise_revision_floor
+INSERT INTO meta (key, value) VALUES ('revision_floor', ?)
+ON CONFLICT (key) DO UPDATE SET value = max(value, excluded.value)
+
+-- name: delete_jobs
+DELETE FROM jobs WHERE project = ? AND id IN (SELECT value FROM json_each(?)) RETURNING id, revision
+
+-- name: jobs_that_name
+SELECT id, spec FROM jobs WHERE project = ? AND instr(spec, ?) > 0
+
+-- name: versions_that_name
+SELECT id, version, spec FROM workflows WHERE project = ? AND instr(spec, ?) > 0
+
+-- name: execution_that_names
+-- ?2: workflow, version or null, step or null, job.
+SELECT n.value ->> 3, e.run_id, e.job_id FROM json_each(?2) n CROSS JOIN trees e
+WHERE e.project = ?1 AND e.job_id = n.value ->> 0 AND e.ended_at IS NULL
+    AND (n.value ->> 1 IS NULL OR e.version = n.value ->> 1)
+    AND (n.value ->> 2 IS NULL OR EXISTS (SELECT 1 FROM steps s WHERE s.run_id = e.run_id AND s.step = n.value ->> 2))
+ORDER BY e.run_id LIMIT 1
+
+-- name: copies_that_name
+SELECT e.run_id, e.job_id, b.body FROM trees e CROSS JOIN tree_bodies b ON b.run_id = e.run_id
+WHERE e.ended_at IS NULL AND e.project = ? AND instr(b.body, ?) > 0
+
+-- name: opening_that_names
+-- A leased run of a workflow is an execution that is about to be opened. A job may have the id of a deleted workflow.
+SELECT r.id, r.job_id FROM leases l CROSS JOIN runs r ON r.id = l.run_id
+WHERE r.project = ?1 AND r.job_id IN (SELECT value FROM json_each(?2))
+    AND EXISTS (
+        SELECT 1 FROM workflows w WHERE w.project = ?1 AND w.id = r.job_id
+            AND (w.deleted_at IS NULL OR NOT EXISTS (SELECT 1 FROM jobs j WHERE j.project = ?1 AND j.id = r.job_id)))
+LIMIT 1
+
+-- name: gate_that_names
+SELECT r.id, r.job_id FROM gated g CROSS JOIN runs r ON r.id = g.run_id
+WHERE r.project = ?1 AND r.job_id IN (SELECT value FROM json_each(?2)) LIMIT 1
+
+-- name: change_jobs
+UPDATE jobs SET spec = ? WHERE project = ? AND id = ?
+
+-- name: change_versions
+UPDATE workflows SET spec = ? WHERE project = ? AND id = ? AND version = ?
+
+-- name: raise_revisions
+UPDATE jobs SET revision = revision + 1, updated_at = ? WHERE project = ? AND id IN (SELECT value FROM json_each(?))
+RETURNING id, revision
+
+-- name: rename_job
+-- Of a revision that no job has had which was of the new id before: what is remembered of that one is outdated.
+UPDATE jobs SET
+    id = ?2, updated_at = ?3,
+    revision = 1 + max(revision, coalesce((SELECT m.value FROM meta m WHERE m.key = 'revision_floor'), 0))
+WHERE project = ?4 AND id = ?1 RETURNING revision
+
+-- name: rename_runs
+-- ?3 and ?4 are the beginning of the limit that bears the job's name, in the document that names a run's limits.
+UPDATE runs SET job_id = ?2, limits = replace(limits, ?3, ?4) WHERE project = ?5 AND job_id = ?1
+
+-- name: set_aside_executions
+-- A deleted workflow that once had the new id gives way to one that gets it: ?4 is where it goes with its executions.
+UPDATE trees SET job_id = ?4 WHERE project = ?3 AND job_id = ?2
+    AND EXISTS (SELECT 1 FROM workflows w WHERE w.project = ?3 AND w.id = ?1)
+
+-- name: set_aside_paused_steps
+UPDATE paused_steps SET workflow_id = ?4 WHERE project = ?3 AND workflow_id = ?2
+    AND EXISTS (SELECT 1 FROM workflows w WHERE w.project = ?3 AND w.id = ?1)
+
+-- name: set_aside_versions
+UPDATE workflows SET id = ?4 WHERE project = ?3 AND id = ?2
+    AND EXISTS (SELECT 1 FROM workflows w WHERE w.project = ?3 AND w.id = ?1)
+
+-- name: yield_dedupe
+-- Keys of a job that once had the new id give way.
+DELETE FROM dedupe
+WHERE project = ?3 AND job_id = ?2 AND key IN (SELECT d.key FROM dedupe d WHERE d.project = ?3 AND d.job_id = ?1)
+
+-- name: rename_dedupe
+UPDATE dedupe SET job_id = ?2 WHERE project = ?3 AND job_id = ?1
+
+-- name: rename_watched
+-- The old name stays: a worker that has an attempt of it under way asks for that one.
+INSERT INTO watched (project, job_id) SELECT project, ?2 FROM watched WHERE project = ?3 AND job_id = ?1
+ON CONFLICT DO NOTHING
+
+-- name: rename_endings
+UPDATE endings SET job_id = ?2 WHERE project = ?3 AND job_id = ?1
+
+-- name: rename_versions
+UPDATE workflows SET id = ?2 WHERE project = ?3 AND id = ?1
+
+-- name: rename_paused_steps
+UPDATE paused_steps SET workflow_id = ?2 WHERE project = ?3 AND workflow_id = ?1
+
+-- name: rename_questions
+-- Steps that ask a person have runs and no job. Between a dot and a slash is whatever begins with the workflow's name and
+-- a dot.
+UPDATE runs SET job_id = ?2 || substr(job_id, length(?1) + 1)
+WHERE project = ?3 AND job_id > ?1 || '.' AND job_id < ?1 || '/'
+    AND parent_id IN (SELECT e.run_id FROM trees e WHERE e.project = ?3 AND e.job_id = ?1)
+    AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.project = ?3 AND j.id = runs.job_id)
+
+-- name: rename_executions
+UPDATE trees SET job_id = ?2 WHERE project = ?3 AND job_id = ?1
+
+-- name: copy_limit
+INSERT INTO limits (key, capacity) SELECT ?2, capacity FROM limits WHERE key = ?1
+ON CONFLICT (key) DO UPDATE SET capacity = excluded.capacity
+
+-- name: remove_limit
+DELETE FROM limits WHERE key = ?1
+
+-- name: rename_holds
+UPDATE holds SET key = ?2 WHERE key = ?1
+
+-- name: schedules_of_job
+-- Deleted ones too: their ledger is part of the job's history. Living ones first: they have the better right to a name.
+SELECT uid, id, spec, deleted_at IS NOT NULL FROM schedules
+WHERE project = ?1 AND job_id = ?2 AND deleted_at IS NULL
+UNION ALL
+SELECT uid, id, spec, deleted_at IS NOT NULL FROM schedules
+WHERE deleted_at > 0 AND project = ?1 AND job_id = ?2
+
+-- name: is_taken
+SELECT 1 FROM schedules WHERE project = ? AND id = ? AND deleted_at IS NULL
+
+-- name: rename_schedule
+UPDATE schedules SET id = ?2, job_id = ?3, spec = ?4, version = version + 1, updated_at = ?5 WHERE uid = ?1
+RETURNING version
+
+-- name: revision_specs
+SELECT number, spec FROM revisions WHERE uid = ?
+
+-- name: rename_revision
+UPDATE revisions SET spec = ? WHERE uid = ? AND number = ?
+
+-- name: rename_runs_of_schedule
+UPDATE runs SET schedule_id = ?3 WHERE project = ?4 AND schedule_id = ?2 AND schedule_uid = ?1
+
+-- name: unwatched
+SELECT j.value FROM json_each(?2) j
+WHERE NOT EXISTS (SELECT 1 FROM watched w WHERE w.job_id = j.value AND w.project = ?1)
+
+-- name: watch
+INSERT INTO watched (project, job_id) VALUES (?, ?) ON CONFLICT DO NOTHING
+
+-- name: keep_earlier_endings
+INSERT INTO endings (project, job_id, finished_at, run_id, status, reason)
+SELECT r.project, r.job_id, r.finished_at, r.id, r.status, r.reason
+FROM runs r WHERE r.project = ? AND r.job_id = ? AND r.finished_at IS NOT NULL
+ON CONFLICT DO NOTHING
+
+-- name: schedule_columns
+uid, id, version, revision, opened_at, spec, enabled, paused_at, created_at, updated_at, settled_until, next_run_at,
+wake_at, last_scheduled_at, behind_since, ledger_from
+
+-- name: get_schedules
+SELECT {schedule_columns} FROM schedules WHERE project = ? AND deleted_at IS NULL AND id IN (SELECT value FROM json_each(?))
+
+-- name: schedules_of_jobs
+SELECT {schedule_columns} FROM schedules WHERE project = ? AND deleted_at IS NULL AND job_id IN (SELECT value FROM json_each(?))
+
+-- name: create_schedules
+-- Whatever begins at one moment has all but a few columns in common.
+INSERT INTO schedules (
+    uid, id, project, version, job_id, revision, opened_at, spec, enabled, created_at, updated_at, settled_until,
+    next_run_at, wake_at
+) VALUES (?1, ?2, ?3, 1, ?4, 1, ?5, ?6, 1, ?5, ?5, ?5, ?7, ?8)
+
+-- name: newest_schedule
+SELECT coalesce(max(rowid), 0) FROM schedules
+
+-- name: begin_revisions
+-- The first ones of the schedules that this transaction has created: rows are numbered in the order they are added.
+INSERT INTO revisions (uid, number, opened_at, spec, tzdata)
+SELECT uid, revision, opened_at, spec, ?2 FROM schedules WHERE rowid > ?1
+
+-- name: change_schedules
+UPDATE schedules SET
+    version = ?2, job_id = ?3, revision = ?4, opened_at = ?5, spec = ?6, enabled = ?7, paused_at = ?8, updated_at = ?9,
+    next_run_at = ?10, wake_at = ?11
+WHERE uid = ?1
+
+-- name: add_revisions
+INSERT INTO revisions (uid, number, opened_at, spec, tzdata) VALUES (?, ?, ?, ?, ?)
+
+-- name: page_schedules
+SELECT {schedule_columns} FROM schedules WHERE project = ? AND deleted_at IS NULL AND id > ? ORDER BY id LIMIT ?
+
+-- name: page_schedules_of_job
+SELECT {schedule_columns} FROM schedules WHERE project = ? AND job_id = ? AND deleted_at IS NULL AND id > ? ORDER BY id LIMIT ?
+
+-- name: begin_pause
+-- A pause that began and ended at this very moment covered nothing.
+INSERT INTO pauses (uid, since, until) VALUES (?, ?, NULL) ON CONFLICT (uid, since) DO UPDATE SET until = NULL
+
+-- name: end_pause
+-- A clock that was set back must not end a pause before it began.
+UPDATE pauses SET until = max(?, since) WHERE uid = ? AND until IS NULL
+
+-- name: delete_schedules
+UPDATE schedules SET deleted_at = ?, updated_at = ?, wake_at = NULL, version = version + 1 WHERE uid = ?
+
+-- name: newest_versions
+SELECT w.id, w.version, w.spec, w.created_at FROM json_each(?2) j CROSS JOIN workflows w
+ON w.project = ?1 AND w.id = j.value
+    AND w.version = (
+        SELECT max(n.version) FROM workflows n WHERE n.project = ?1 AND n.id = j.value AND n.deleted_at IS NULL)
+
+-- name: last_numbers
+SELECT id, max(version) FROM workflows WHERE project = ? AND id IN (SELECT value FROM json_each(?)) GROUP BY id
+
+-- name: add_versions
+INSERT INTO workflows (project, id, version, spec, created_at) VALUES (?, ?, ?, ?, ?)
+
+-- name: named_versions
+SELECT w.id, w.version, w.spec, w.created_at
+FROM json_each(?2) j JOIN json_each(?3) v ON v.key = j.key CROSS JOIN workflows w
+ON w.project = ?1 AND w.id = j.value AND w.version = v.value
+
+-- name: page_workflows
+SELECT w.id FROM workflows w WHERE w.project = ? AND w.id > ? AND w.deleted_at IS NULL
+GROUP BY w.id ORDER BY w.id LIMIT ?
+
+-- name: living_versions
+SELECT id, version, spec, created_at FROM workflows
+WHERE project = ? AND id IN (SELECT value FROM json_each(?)) AND deleted_at IS NULL ORDER BY id, version
+
+-- name: jobs_under
+-- What is named as these workflows and their steps are; of `a` and `a.b` the longer has the better right to `a.b.c`. What
+-- begins with a name and a dot comes before that name and a slash.
+SELECT j.id FROM json_each(?2) named CROSS JOIN jobs j
+ON j.project = ?1 AND j.id >= named.value AND j.id < named.value || '/'
+WHERE (j.id = named.value OR j.id >= named.value || '.') AND NOT EXISTS (
+    SELECT 1 FROM workflows w
+    WHERE w.project = ?1 AND w.id >= named.value || '.' AND w.id <= j.id AND w.deleted_at IS NULL
+        AND (j.id = w.id OR substr(j.id, 1, length(w.id) + 1) = w.id || '.'))
+
+-- name: unstarted_apart
+-- Runs of jobs that have not started, without those that are parts of something that goes on.
+SELECT r.id FROM (
+    SELECT run_id FROM later UNION SELECT run_id FROM ready UNION SELECT run_id FROM holds
+    UNION SELECT run_id FROM gated
+) AS active JOIN runs r ON r.id = active.run_id
+WHERE r.project = ? AND r.job_id IN (SELECT value FROM json_each(?)) AND r.root_id IS NULL
+    AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.run_id = r.id)
+    AND NOT EXISTS (SELECT 1 FROM trees t WHERE t.run_id = r.id AND t.ended_at IS NULL)
+
+-- name: delete_versions
+UPDATE workflows SET deleted_at = ?
+WHERE project = ? AND id IN (SELECT value FROM json_each(?)) AND deleted_at IS NULL
+
+-- name: pause_step
+INSERT INTO paused_steps (project, workflow_id, step) VALUES (?, ?, ?) ON CONFLICT DO NOTHING
+
+-- name: resume_step
+DELETE FROM paused_steps WHERE project = ? AND workflow_id = ? AND step = ?
+
+-- name: paused_steps
+SELECT step FROM paused_steps WHERE project = ? AND workflow_id = ?
