@@ -68,9 +68,9 @@ class Adapter(NamedTuple):
 
 
 STORAGES: Final[Mapping[str, Adapter]] = {
-    "sqlite": Adapter("foliot.adapters.storage.sqlite.url:open_url"),
-    "postgresql": Adapter("foliot.adapters.storage.postgres.url:open_url", "asyncpg", "postgres"),
-    "postgres": Adapter("foliot.adapters.storage.postgres.url:open_url", "asyncpg", "postgres"),
+    "sqlite": Adapter("foliot.adapters.storage.sqlite.storage:open_url"),
+    "postgresql": Adapter("foliot.adapters.storage.postgres.storage:open_url", "asyncpg", "postgres"),
+    "postgres": Adapter("foliot.adapters.storage.postgres.storage:open_url", "asyncpg", "postgres"),
 }
 
 BACKUPS: Final[Mapping[str, Adapter]] = {"sqlite": Adapter("foliot.adapters.storage.sqlite.backup:back_up")}
@@ -82,14 +82,14 @@ TREES: Final[Mapping[str, TreeKind]] = {kind.name: kind for kind in (WorkflowKin
 OpenStorage = Callable[..., Awaitable[Storage]]
 
 _LOADING: Final = threading.Lock()
-_LINE: Final = "foliot.adapters.storage.sqlite.line"
+_SQLITE: Final = "foliot.adapters.storage.sqlite.database.connection"
 
 
 def _before_fork() -> None:
     """A child that is forked amid an import finds the module locked for ever. And a module that was loaded while we
     waited here has come too late for what it wants to be done before a fork."""
     _LOADING.acquire()
-    if late := sys.modules.get(_LINE):
+    if late := sys.modules.get(_SQLITE):
         late.before_fork()
 
 

@@ -242,7 +242,7 @@ async def test_a_storage_that_is_away_does_not_keep_the_node_from_stopping(
     assert stopping.done()
 
 
-@pytest.mark.parametrize("verb", ["schedules.due", "work.exchange", "upkeep.resign", "work.retire"])
+@pytest.mark.parametrize("verb", ["ledger.due", "work.exchange", "upkeep.resign", "work.retire"])
 async def test_a_storage_that_does_not_answer_does_not_keep_the_node_from_stopping(
     node: Node, rig: Rig, monkeypatch: pytest.MonkeyPatch, verb: str
 ) -> None:

@@ -309,7 +309,7 @@ async def test_a_crash_at_the_commit_leaves_all_of_it_or_nothing(
     with pytest.raises(Crash):
         await rig.fire(MINUTE)
 
-    assert faults.struck == f"settle.{side}_commit"
+    assert faults.struck == f"commit_firings.{side}_commit"
     assert len(await rig.runs()) == len(await rig.ticks(schedule.uid)) == runs
     assert ((await rig.stored()).next_run_at == before.next_run_at) is (runs == 0)
 
@@ -372,7 +372,7 @@ async def test_time_that_a_round_takes_is_not_slept_once_more(rig: Rig, monkeypa
         rig.clock.advance(300)
         return await next_wake(**named)
 
-    monkeypatch.setattr(rig.storage.schedules, "next_wake", answer_slowly)
+    monkeypatch.setattr(rig.storage.ledger, "next_wake", answer_slowly)
 
     assert await rig.fire(HOUR - 700) == 400
 

@@ -180,5 +180,5 @@ async def test_a_workflow_is_deleted_although_its_steps_look_at_each_other(town:
 
     await town.app.workflows.delete("etl")
 
-    stored = (await town.app.open()).storage.jobs
-    assert await stored.get([JobId("etl"), JobId("etl.first"), JobId("etl.load")]) == {}
+    stored = (await town.app.open()).storage.definitions
+    assert await stored.get_jobs([JobId("etl"), JobId("etl.first"), JobId("etl.load")]) == {}

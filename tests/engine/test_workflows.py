@@ -446,4 +446,4 @@ async def test_a_wrong_workflow_of_an_application_keeps_its_jobs_from_being_stor
         await app.open()
 
     async with Foliot(f"sqlite:///{tmp_path}/flows.db") as other:
-        assert "digest" not in [job.id for job in await other.definitions.page_jobs()]
+        assert "digest" not in [job.id for job in await other.jobs.page()]

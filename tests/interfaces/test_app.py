@@ -362,12 +362,12 @@ async def test_a_one_shot_that_has_fired_does_not_keep_the_application_from_open
         return app
 
     async with declared() as first:
-        view = await first.definitions.get_schedules("once")
+        view = await first.schedules.get("once")
         assert view.next_run_at == datetime(2026, 1, 1, 1, tzinfo=UTC)
     clock.advance(2 * HOUR)
 
     async with declared() as second:
-        assert (await second.definitions.get_schedules("once")).schedule_id == "once"
+        assert (await second.schedules.get("once")).schedule_id == "once"
 
 
 @pytest.mark.parametrize("payload", [{"x": float("nan")}, [float("inf")], {1: 2}, b"bytes", {"a": [b"x"]}])

@@ -36,7 +36,10 @@ def test_what_is_logged_again_is_said_once(capsys: pytest.CaptureFixture[str]) -
 
 @pytest.mark.parametrize(
     ("logger", "event"),
-    [("foliot.engine.loop", "round_failed"), ("foliot.adapters.storage.postgres.bell", "bell_has_no_connection")],
+    [
+        ("foliot.engine.loop", "round_failed"),
+        ("foliot.adapters.storage.postgres.database.bell", "bell_has_no_connection"),
+    ],
 )
 def test_what_a_server_sees_to_is_not_said(logger: str, event: str, capsys: pytest.CaptureFixture[str]) -> None:
     with said_aside():

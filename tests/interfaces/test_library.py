@@ -331,7 +331,7 @@ async def test_a_workflow_that_is_wrong_is_refused_and_not_even_the_jobs_beside_
         await app.open()
 
     async with Foliot(url) as other:
-        assert [job.id for job in await other.definitions.page_jobs()] == [LAUNCH_JOB]
+        assert [job.id for job in await other.jobs.page()] == [LAUNCH_JOB]
 
 
 @pytest.mark.parametrize(
@@ -348,7 +348,7 @@ async def test_a_gate_on_a_stranger_or_on_itself_is_refused_and_nothing_is_store
         await app.open()
 
     async with Foliot(url) as other:
-        assert [job.id for job in await other.definitions.page_jobs()] == [LAUNCH_JOB]
+        assert [job.id for job in await other.jobs.page()] == [LAUNCH_JOB]
 
 
 @pytest.mark.proves("R1-03")

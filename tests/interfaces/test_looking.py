@@ -7,8 +7,8 @@ from typing import cast
 
 import pytest
 
-from foliot.adapters.storage.postgres.statements import migrations
-from foliot.adapters.storage.sqlite.schema import MAIN
+from foliot.adapters.storage.postgres.database.schema import migrations
+from foliot.adapters.storage.sqlite.database.schema import MAIN
 from foliot.testing.postgres import PostgresServer
 from tests.adapters.storage.postgres.fresh import fresh_database
 from tests.adapters.storage.sqlite.files import names
@@ -122,7 +122,7 @@ def test_an_old_schema_on_a_server_too(
 ) -> None:
     server, name = served
     known = {**migrations(), 2: ""}
-    monkeypatch.setattr("foliot.adapters.storage.postgres.migrate.migrations", lambda _schema: known)
+    monkeypatch.setattr("foliot.adapters.storage.postgres.database.schema.migrations", lambda _schema: known)
 
     code, out, err = call(*command.split(), "--storage", server.dsn(name))
 

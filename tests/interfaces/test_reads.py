@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from foliot.adapters.storage.sqlite.reader import Reader
+from foliot.adapters.storage.sqlite.database.reader import Reader
 from tests.interfaces.conftest import Call
 
 

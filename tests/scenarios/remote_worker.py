@@ -33,7 +33,7 @@ KIND: Final = "perform"
 LEASE: Final = Millis(60 * SECOND)
 PATIENCE: Final = 60
 """Seconds until a condition is given up. Nothing takes that long."""
-_STORES: Final = ("jobs", "schedules", "runs", "workflows", "executions", "trees", "work", "workers", "logs", "upkeep")
+_STORES: Final = ("ledger", "work", "trees", "admission", "orders", "definitions", "queries", "upkeep")
 _entropy: Final = count(1)
 
 

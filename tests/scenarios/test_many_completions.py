@@ -76,11 +76,11 @@ async def test_no_result_is_lost_when_a_thousand_steps_end_at_once(storages: lis
         is_over.set()
         settlements = sum(await asyncio.gather(*settlers))
 
-    states = await storages[0].executions.states(execution)
-    run = (await storages[0].runs.get([execution]))[execution]
+    states = await storages[0].queries.step_states(execution)
+    run = (await storages[0].queries.get_runs([execution]))[execution]
     assert {name: state.result for name, state in states.items()} == {**endings, "last": Result.SUCCESS}
     assert run.status is Status.SUCCESS
-    children = await storages[0].runs.page(RunFilter(root_id=execution, limit=10 * WIDE))
+    children = await storages[0].queries.page_runs(RunFilter(root_id=execution, limit=10 * WIDE))
     assert Counter(run.child_key for run in children if run.parent_id) == Counter(states.keys())
     assert settlements > 1
     assert await check_invariants(storages[0], now=Instant(SystemClock().now() + 1_000)) == []

@@ -59,14 +59,14 @@ async def test_a_rule_changes_while_nothing_can_fire_by_it(
     was_paused: list[bool] = []
     async with InlineEngine(app):
         await app.schedules.upsert("s", **HOURLY, paused=before)
-        schedules = (await app.open()).storage.schedules
-        put = schedules.put
+        definitions = (await app.open()).storage.definitions
+        put = definitions.put_schedules
 
         async def look_first(new: Sequence[NewSchedule]) -> list[Schedule]:
             was_paused.append((await app.schedules.get("s")).paused)
             return await put(new)
 
-        monkeypatch.setattr(schedules, "put", look_first)
+        monkeypatch.setattr(definitions, "put_schedules", look_first)
         await app.schedules.upsert("s", job_id="job", cron_expr="30 * * * *", paused=asked)
 
         assert was_paused == [True]

@@ -330,12 +330,12 @@ class Busy:
         self._verb = verb
         self._happens = happens
         self._left = times
-        self.runs = scene.storage.runs
-        self.schedules = self
+        self.ledger = scene.storage.ledger
+        self.queries = self
 
     def __getattr__(self, verb: str) -> Callable[..., Awaitable[Any]]:
         async def look(*which: Any, **more: Any) -> Any:
-            found = await getattr(self._storage.schedules, verb)(*which, **more)
+            found = await getattr(self._storage.queries, verb)(*which, **more)
             if verb == self._verb and self._left:
                 self._left -= 1
                 await self._happens()

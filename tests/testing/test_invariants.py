@@ -237,7 +237,7 @@ async def test_an_end_that_no_event_tells_is_found(scene: Scene, monkeypatch: py
     async def page_of_failures(*args: Any) -> list[Run]:
         return [run._replace(status=Status.FAILED) for run in await page(*args)]
 
-    monkeypatch.setattr(scene.storage.runs, "page", page_of_failures)
+    monkeypatch.setattr(scene.storage.queries, "page_runs", page_of_failures)
 
     assert [fault[:2] for fault in await check_invariants(scene.storage, now=scene.now)] == ["S4"]
 
@@ -247,12 +247,12 @@ def with_status(status: Status, **fields: Any) -> Callable[[Any], Any]:
 
 
 PLANTED: dict[str, tuple[str, str, Callable[[Any], Any]]] = {
-    "a ledger without its rows": ("T2/T3", "schedules.ticks", lambda rows: rows[1:]),
-    "a tick without its run": ("T4", "runs.page", lambda runs: [run for run in runs if run.tick is None]),
-    "attempts nobody recorded": ("S3", "runs.attempts", lambda attempts: []),
-    "a lease of nobody": ("L1", "runs.page", lambda runs: [run._replace(worker_id=None) for run in runs]),
-    "two runs under way": ("T10", "runs.page", with_status(Status.RUNNING)),
-    "an end that is told twice": ("S4", "upkeep.events", lambda events: [told_twice(event) for event in events]),
+    "a ledger without its rows": ("T2/T3", "queries.ticks", lambda rows: rows[1:]),
+    "a tick without its run": ("T4", "queries.page_runs", lambda runs: [run for run in runs if run.tick is None]),
+    "attempts nobody recorded": ("S3", "queries.attempts", lambda attempts: []),
+    "a lease of nobody": ("L1", "queries.page_runs", lambda runs: [run._replace(worker_id=None) for run in runs]),
+    "two runs under way": ("T10", "queries.page_runs", with_status(Status.RUNNING)),
+    "an end that is told twice": ("S4", "queries.events", lambda events: [told_twice(event) for event in events]),
 }
 
 
@@ -287,13 +287,17 @@ async def test_a_sound_execution_has_no_faults(scene: Scene) -> None:
 PLANTED_IN_EXECUTIONS: dict[str, tuple[str, str, Callable[[Any], Any]]] = {
     "a count of open steps that is wrong": (
         "D2",
-        "executions.get",
+        "queries.get_executions",
         lambda found: {run_id: one._replace(unresolved=9) for run_id, one in found.items()},
     ),
-    "an end before all steps have ended": ("D5 .* steps without a result", "runs.page", with_status(Status.SUCCESS)),
+    "an end before all steps have ended": (
+        "D5 .* steps without a result",
+        "queries.page_runs",
+        with_status(Status.SUCCESS),
+    ),
     "an end that no event tells": (
         "D5 .* 0 events",
-        "upkeep.events",
+        "queries.events",
         lambda events: [silent(event) for event in events],
     ),
     "a step that ended without a note": ("D6", "trees.unsettled", lambda found: found._replace(trees=[])),

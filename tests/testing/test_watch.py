@@ -110,7 +110,7 @@ async def test_nothing_is_said_about_a_sound_story(scene: Scene, watch: Watch) -
 async def test_a_move_that_does_not_exist_is_noticed(scene: Scene, watch: Watch, distort: Distort) -> None:
     await scene.create(a_run())
     await watch.look()
-    distort("runs.get", each_run(status=Status.CANCELLING))
+    distort("queries.get_runs", each_run(status=Status.CANCELLING))
 
     with pytest.raises(Broken, match=r"S1 .* went from queued to cancelling"):
         await watch.look()
@@ -119,7 +119,7 @@ async def test_a_move_that_does_not_exist_is_noticed(scene: Scene, watch: Watch,
 @pytest.mark.proves("S1")
 async def test_a_run_that_is_gone_is_noticed(scene: Scene, watch: Watch, distort: Distort) -> None:
     await scene.create(a_run())
-    distort("runs.get", lambda runs: {})
+    distort("queries.get_runs", lambda runs: {})
 
     with pytest.raises(Broken, match=r"S1 .* is gone"):
         await watch.look()
@@ -130,7 +130,7 @@ async def test_a_run_that_is_gone_is_noticed(scene: Scene, watch: Watch, distort
 async def test_attempts_that_jump_are_noticed(scene: Scene, watch: Watch, distort: Distort, attempt: int) -> None:
     await started(scene, watch)
     await watch.look()
-    distort("runs.get", each_run(attempt=attempt))
+    distort("queries.get_runs", each_run(attempt=attempt))
 
     with pytest.raises(Broken, match=r"S3 .* went from attempt 1"):
         await watch.look()
@@ -154,7 +154,7 @@ async def test_a_second_end_is_noticed(scene: Scene, watch: Watch, distort: Dist
     await scene.finish(succeeded(claim))
     await watch.look()
     again = Event(1_000_000, scene.now, EventKind.RUNS_ENDED, [[claim.run_id, "failed", None]])
-    distort("upkeep.events", lambda events: [*events, again])
+    distort("queries.events", lambda events: [*events, again])
 
     with pytest.raises(Broken, match=r"S4 .* ended as success, and then as failed"):
         await watch.look()
@@ -163,7 +163,7 @@ async def test_a_second_end_is_noticed(scene: Scene, watch: Watch, distort: Dist
 @pytest.mark.proves("S4")
 async def test_an_end_that_is_told_otherwise_is_noticed(scene: Scene, watch: Watch, distort: Distort) -> None:
     await scene.finish(succeeded(await scene.start()))
-    distort("runs.get", each_run(status=Status.FAILED))
+    distort("queries.get_runs", each_run(status=Status.FAILED))
 
     with pytest.raises(Broken, match=r"S4 .* is failed, and events say success"):
         await watch.look()
@@ -183,7 +183,7 @@ async def test_the_output_of_another_attempt_is_noticed(scene: Scene, watch: Wat
 @pytest.mark.proves("L1")
 async def test_a_lease_of_a_worker_that_is_not_alive_is_noticed(scene: Scene, watch: Watch, distort: Distort) -> None:
     await started(scene, watch)
-    distort("workers.all", lambda states: [state._replace(is_alive=False) for state in states])
+    distort("admission.workers", lambda states: [state._replace(is_alive=False) for state in states])
 
     with pytest.raises(Broken, match=r"L1 .* which is not alive"):
         await watch.look()
@@ -194,7 +194,7 @@ async def test_a_token_that_does_not_rise_is_noticed(scene: Scene, watch: Watch,
     first = await started(scene, watch)
     await watch.look()
     await started(scene, watch)
-    distort("runs.get", each_run(token=Token(first.token)))
+    distort("queries.get_runs", each_run(token=Token(first.token)))
 
     with pytest.raises(Broken, match=r"L2 tokens"):
         await watch.look()
@@ -222,7 +222,7 @@ async def test_two_runs_of_a_schedule_that_forbids_it_are_noticed(scene: Scene, 
     await watch.look()
     await scene.claim()
     distort(
-        "schedules.page",
+        "definitions.page_schedules",
         lambda page: [replace(one, revision=forbidding(one.revision)) for one in page],
     )
 
@@ -239,7 +239,7 @@ async def test_a_moment_that_is_decided_twice_is_noticed(scene: Scene, watch: Wa
     await scene.schedule(every(60))
     await scene.fire_after(MINUTE)
     [told] = [event for event in await watch.look() if event.kind is EventKind.TICKS_SETTLED]
-    distort("upkeep.events", lambda events: [*events, told._replace(seq=1_000_000)])
+    distort("queries.events", lambda events: [*events, told._replace(seq=1_000_000)])
 
     with pytest.raises(Broken, match=r"T1 .* has been decided before"):
         await watch.look()
@@ -249,7 +249,7 @@ async def test_a_moment_that_is_decided_twice_is_noticed(scene: Scene, watch: Wa
 async def test_events_that_come_again_are_noticed(scene: Scene, watch: Watch, distort: Distort) -> None:
     await scene.create(a_run())
     [*_, told] = await watch.look()
-    distort("upkeep.events", lambda events: [told])
+    distort("queries.events", lambda events: [told])
 
     with pytest.raises(Broken, match=r"O2"):
         await watch.look()
@@ -271,7 +271,7 @@ async def test_a_watermark_that_goes_where_it_must_not_is_noticed(
     await scene.schedule(every(60))
     await scene.fire_after(MINUTE)
     await watch.look()
-    distort("schedules.page", lambda page: [change(one) for one in page])
+    distort("definitions.page_schedules", lambda page: [change(one) for one in page])
 
     with pytest.raises(Broken, match=invariant):
         await watch.look()
@@ -282,7 +282,7 @@ async def test_a_ledger_that_lacks_a_row_is_noticed_by_the_audit(scene: Scene, w
     await scene.schedule(every(60))
     await scene.fire_after(MINUTE)
     await watch.audit()
-    distort("schedules.ticks", lambda ticks: ticks[1:])
+    distort("queries.ticks", lambda ticks: ticks[1:])
 
     with pytest.raises(Broken, match=r"T2"):
         await watch.audit()
@@ -315,7 +315,9 @@ async def test_a_step_that_ended_without_a_note_is_noticed(scene: Scene, watch: 
 @pytest.mark.proves("D2")
 async def test_a_count_of_open_steps_that_is_wrong_is_noticed(scene: Scene, watch: Watch, distort: Distort) -> None:
     await under_way(scene, watch)
-    distort("executions.get", lambda found: {run_id: one._replace(unresolved=1) for run_id, one in found.items()})
+    distort(
+        "queries.get_executions", lambda found: {run_id: one._replace(unresolved=1) for run_id, one in found.items()}
+    )
 
     with pytest.raises(Broken, match=r"D2 .* 1 unresolved"):
         await watch.look()
@@ -335,9 +337,10 @@ async def test_a_result_that_changes_is_noticed(scene: Scene, watch: Watch, dist
     await settle(scene, a_settlement(waiting.tree, notes=[run_id], changed=started, runs={"load": load}))
     await watch.look()
     distort(
-        "executions.get", lambda found: {one: known._replace(state=known.state + 1) for one, known in found.items()}
+        "queries.get_executions",
+        lambda found: {one: known._replace(state=known.state + 1) for one, known in found.items()},
     )
-    distort("executions.steps", lambda steps: [with_result(step, Result.FAILURE) for step in steps])
+    distort("trees.steps", lambda steps: [with_result(step, Result.FAILURE) for step in steps])
 
     with pytest.raises(Broken, match=r"D2 .* was success and is failure"):
         await watch.look()
@@ -352,7 +355,7 @@ async def test_an_execution_of_another_version_than_it_began_with_is_noticed(
     scene: Scene, watch: Watch, distort: Distort
 ) -> None:
     await under_way(scene, watch)
-    distort("executions.get", lambda found: {run_id: one._replace(version=2) for run_id, one in found.items()})
+    distort("queries.get_executions", lambda found: {run_id: one._replace(version=2) for run_id, one in found.items()})
 
     with pytest.raises(Broken, match=r"D7"):
         await watch.look()

@@ -1,6 +1,6 @@
 """Named points at which a process dies on purpose, so that tests can see what survives.
 
-    FOLIOT_FAULT="settle.before_commit"        die the first time this point is reached
+    FOLIOT_FAULT="commit_firings.before_commit"        die the first time this point is reached
     FOLIOT_FAULT="claim.after_commit:3"        die the third time
     FOLIOT_FAULT_LOG=path                      write the name of the point there before dying: proof that it was reached
 
@@ -17,7 +17,7 @@ from typing import Final
 from foliot.errors import InvalidInput
 
 VERBS: Final = (
-    *("put_jobs", "delete_jobs", "put_schedules", "pause", "delete_schedules", "settle"),
+    *("put_jobs", "delete_jobs", "put_schedules", "pause", "delete_schedules", "commit_firings"),
     *("create", "release_due", "admit", "claim", "finish", "exchange", "cancel", "append"),
     *(
         "rename_jobs",

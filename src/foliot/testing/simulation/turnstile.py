@@ -12,7 +12,7 @@ from foliot.ports.storage import Storage
 from foliot.ports.trees import TreeStore
 from foliot.testing.simulation.faults import PLANTED
 
-_STORES = ("jobs", "schedules", "runs", "work", "workers", "logs", "upkeep", "workflows", "executions")
+_STORES = ("ledger", "work", "admission", "orders", "definitions", "queries", "upkeep")
 
 
 class Hush:

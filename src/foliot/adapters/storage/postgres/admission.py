@@ -1,91 +1,74 @@
-"""Who may start next, where only so many may be under way at once.
+"""Runs that wait for their gate, and endings by decision: what has not started ends as somebody has decided."""
 
-    1  look who waits for the keys in question, and for which others as well
-    2  lock the limits of all those keys, ascending, in a statement of its own
-    3  look again: what is seen now cannot change under our hands
-    4  give free places to waiters (`domain.run.limits.admit`), and make those ready that have all they need
+from collections.abc import Mapping, Sequence
 
-Runs ask for places and give them back in transactions of their own; admission follows in the next one. A crash in
-between leaves a free place and a waiter, which `admit` over all keys brings together. A tick's overlap key is a limit
-of one; whoever gets it begins to wait for the limits of its job, so admission is repeated until nothing moves.
-"""
-
-import logging
-from collections.abc import Collection
-from functools import partial
-from typing import Final
-
-from foliot.adapters.storage.postgres.database import Database, Transaction
+from foliot.adapters.storage.postgres.arrays import columns
+from foliot.adapters.storage.postgres.cancelling import take_unstarted
+from foliot.adapters.storage.postgres.database import Transaction
+from foliot.adapters.storage.postgres.endings import follow_ends
 from foliot.adapters.storage.postgres.placing import Standing, place
+from foliot.adapters.storage.shared import event_items as notices
+from foliot.adapters.storage.shared.documents import encode, storable
+from foliot.adapters.storage.shared.finish_plan import declined
+from foliot.domain.events import EventKind
+from foliot.domain.gate.decision import Passed, Postponed
+from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
-from foliot.domain.run.limits import Waiter, admit, is_overlap_key
-from foliot.errors import StorageError
-
-log = logging.getLogger(__name__)
-
-_WAITERS: Final = 1_000
-"""How many waiters of one key are looked at in one transaction."""
-_KEYS: Final = 500
+from foliot.domain.run.run import Ended
 
 
-class Admission:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def follow(self, keys: Collection[str], at: Instant | None) -> None:
-        """Admit where a saved transaction made room. Failing here loses nothing: the sweep repeats it."""
-        try:
-            await self.admit(keys, at)
-        except StorageError as error:
-            log.warning("admission_left_to_the_sweep", extra={"keys": len(keys), "error": str(error)})
-
-    async def admit(self, keys: Collection[str], at: Instant | None, *, most: int = _WAITERS) -> int:
-        """Give free places on these keys to those who wait for them. How many moved on."""
-        count = 0
-        while keys := await self._awaited(keys):
-            moved, keys = await self._database.write("admit", partial(_admit, keys=keys, at=at, most=most))
-            count += moved
-        return count
-
-    async def sweep(self, limit: int, at: Instant | None) -> int:
-        """Admit on all keys."""
-        keys = [row[0] for row in await self._database.rows("waiting_keys")]
-        return sum([await self.admit(keys[i : i + _KEYS], at, most=limit) for i in range(0, len(keys), _KEYS)])
-
-    async def _awaited(self, keys: Collection[str]) -> list[str]:
-        """Those that somebody waits for: mostly none, and then no lock is taken."""
-        return [row[0] for row in await self._database.rows("awaited_keys", list(keys))] if keys else []
+async def pass_gates(
+    transaction: Transaction, passed: Sequence[Passed], postponed: Sequence[Postponed], now: Instant
+) -> list[RunId]:
+    """Save what was decided about runs that still wait for it; those come back."""
+    decisions = dict(passed)
+    mine = await _take(transaction, list(decisions))
+    if mine:
+        await transaction.run("add_decisions", mine, [encode(decisions[run_id]) for run_id in mine])
+    endings = {run_id: ended for run_id in mine if (ended := declined(decisions[run_id])) is not None}
+    await _let_pass(transaction, [run_id for run_id in mine if run_id not in endings], now)
+    if endings:
+        transaction.keys.update(await transaction.column("release_holds", list(endings)))
+    await _end(transaction, endings, now)
+    waiting = await transaction.column("postpone", *columns(postponed)) if postponed else []
+    return mine + waiting
 
 
-async def _admit(
-    transaction: Transaction, *, keys: Collection[str], at: Instant | None, most: int
-) -> tuple[int, Collection[str]]:
-    """One round: how many runs moved on, and which keys are worth another one."""
-    candidates = await transaction.rows("waiters", sorted(keys), most)
-    if not candidates:
-        return 0, ()
-    concerned = sorted({key for row in candidates for key in row["keys"]})
-    capacity = dict(await transaction.rows("lock_limits", concerned))
-    taken = dict(await transaction.rows("places_taken", list(capacity)))
-    room = {key: places - taken.get(key, 0) for key, places in capacity.items()}
-    waiters = [
-        Waiter(row["run_id"], tuple(row["keys"]))
-        for row in await transaction.rows("waiters", sorted(keys), most)
-        if room.keys() >= set(row["keys"])
+async def answer(transaction: Transaction, answers: Mapping[RunId, Ended], now: Instant) -> list[RunId]:
+    """End those of the runs that have not started as somebody says."""
+    taken = set(await take_unstarted(transaction, answers))
+    mine = {run_id: ended for run_id, ended in answers.items() if run_id in taken}
+    await _end(transaction, mine, now)
+    return list(mine)
+
+
+async def _take(transaction: Transaction, run_ids: list[RunId]) -> list[RunId]:
+    """Who deletes the row owns the run. With its limits locked, nobody gives it its turn meanwhile."""
+    if not run_ids:
+        return []
+    if keys := await transaction.column("held_keys", run_ids):
+        await transaction.rows("lock_limits", sorted(keys))
+    return await transaction.column("cancelled_gated", run_ids)
+
+
+async def _let_pass(transaction: Transaction, run_ids: list[RunId], now: Instant) -> None:
+    """Put them where a due run belongs. One that waits for its turn stays where it is: its turn will find it."""
+    if run_ids:
+        rows = await transaction.rows("passed_runs", run_ids)
+        await place(transaction, [Standing.of_row(*row) for row in rows], now)
+
+
+async def _end(transaction: Transaction, endings: Mapping[RunId, Ended], now: Instant) -> None:
+    if not endings:
+        return
+    rows = [
+        (run_id, ended.status.value, ended.reason, ended.exit_code, storable(ended.error))
+        for run_id, ended in endings.items()
     ]
-    admitted = admit(waiters, room)
-    if not admitted:
-        return 0, ()
-    moved = await _move_on(transaction, admitted, list(room), await transaction.now(at))
-    is_cut = len(waiters) >= most
-    return moved, transaction.keys | {key for key in keys if is_cut and room.get(key, 0) > 0}
-
-
-async def _move_on(transaction: Transaction, run_ids: Collection[str], keys: list[str], now: Instant) -> int:
-    moved = await transaction.rows("admit_waiters", list(run_ids), keys)
-    by_turn = {row["run_id"] for row in moved if is_overlap_key(row["key"])}
-    rows = await transaction.rows("admitted_runs", [*{row["run_id"] for row in moved}])
-    standings = [Standing.of_row(*row) for row in rows]
-    # A run whose turn has come asks for its limits only now; one that had asked for them has got them.
-    await place(transaction, [run if run.run_id in by_turn else run._replace(limits=()) for run in standings], now)
-    return len(rows)
+    attempts: dict[RunId, int] = dict(await transaction.rows("end_unstarted", now, *columns(rows)))
+    outputs = [(run_id, ended.output.decode()) for run_id, ended in endings.items() if ended.output is not None]
+    if outputs:
+        await transaction.run("add_outputs", *columns(outputs))
+    told = [(run_id, ended, attempts[run_id]) for run_id, ended in endings.items()]
+    transaction.note(EventKind.RUNS_ENDED, notices.ended_by_hand(told))
+    await follow_ends(transaction, list(endings))

@@ -118,11 +118,16 @@ class SightContract(Contract):
         success = await ended(scene)
         scene.clock.advance(SECOND)
         failure = await ended(scene, status=Status.FAILED)
-        runs = scene.storage.runs
 
-        assert await runs.latest_end(REPORT, [Status.SUCCESS, Status.PARTIAL], until=scene.now) == success
-        assert await runs.latest_end(REPORT, [Status.SUCCESS, Status.FAILED], until=scene.now) == failure
-        assert await runs.latest_end(REPORT, [Status.FAILED], until=success.finished_at) is None
+        assert (
+            await scene.storage.admission.latest_end(REPORT, [Status.SUCCESS, Status.PARTIAL], until=scene.now)
+            == success
+        )
+        assert (
+            await scene.storage.admission.latest_end(REPORT, [Status.SUCCESS, Status.FAILED], until=scene.now)
+            == failure
+        )
+        assert await scene.storage.admission.latest_end(REPORT, [Status.FAILED], until=success.finished_at) is None
 
     async def test_the_latest_end_for_a_reason_is_found(self, scene: Scene) -> None:
         await watch(scene)
@@ -147,12 +152,14 @@ class SightContract(Contract):
             await decide(scene, gated, SKIP)
         await ended(scene, status=Status.FAILED)
         scene.clock.advance(SECOND)
-        runs, because = scene.storage.runs, [Reason.DEP_MISSING, Reason.DEP_FAILED]
+        because = [Reason.DEP_MISSING, Reason.DEP_FAILED]
 
         for status in (Status.SUCCESS, Status.SKIPPED, Status.CANCELLED, Status.TIMEOUT):
-            assert await runs.latest_end(REPORT, [status], until=scene.now) is None
-            assert await runs.latest_end(REPORT, [status], reasons=because, until=scene.now) is None
-        assert await runs.latest_end(REPORT, [Status.FAILED], reasons=because, until=scene.now) is None
+            assert await scene.storage.admission.latest_end(REPORT, [status], until=scene.now) is None
+            assert await scene.storage.admission.latest_end(REPORT, [status], reasons=because, until=scene.now) is None
+        assert (
+            await scene.storage.admission.latest_end(REPORT, [Status.FAILED], reasons=because, until=scene.now) is None
+        )
 
     async def test_a_renamed_job_keeps_its_ends(self, scene: Scene) -> None:
         await scene.job()

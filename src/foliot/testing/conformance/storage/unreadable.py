@@ -205,15 +205,14 @@ class UnreadableContract(Contract):
         await scene.schedule(every(60))
         await scene.schedule(every(60), schedule_id=OTHER)
         spoil("schedules", f"id = '{NIGHTLY}'", spec="{oops")
-        schedules = scene.storage.schedules
 
-        assert [one.id for one in await schedules.page()] == [NIGHTLY, OTHER]
+        assert [one.id for one in await scene.storage.definitions.page_schedules()] == [NIGHTLY, OTHER]
         assert {one.id for one in (await scene.overview()).upcoming} == {NIGHTLY, OTHER}
         assert (await scene.stored()).revision.spec.expr == "60"
         assert (await scene.pause(paused=True)).paused_at is not None
         spoil("schedules", f"id = '{NIGHTLY}'", spec="{oops")
-        assert await schedules.delete([NIGHTLY], at=scene.now) == [NIGHTLY]
-        assert [one.id for one in await schedules.page()] == [OTHER]
+        assert await scene.storage.definitions.delete_schedules([NIGHTLY], at=scene.now) == [NIGHTLY]
+        assert [one.id for one in await scene.storage.definitions.page_schedules()] == [OTHER]
 
     async def test_it_keeps_retention_from_nothing(self, scene: Scene, spoil: Spoil) -> None:
         bad = await scene.schedule(every(60, overlap=Overlap.ALLOW))

@@ -131,16 +131,13 @@ class UnreadableWorkflowContract(Contract):
         before = await shown(scene, (await opened(scene, params={"day": "today"})).run_id)
         sound = await opened(scene)
         spoil("tree_bodies", f"run_id = '{before.run_id}'", body=document)
-        executions = scene.storage.executions
 
-        seen, _ = (await executions.look([before.run_id, sound.run_id])).values()
+        seen, _ = (await scene.storage.queries.get_executions([before.run_id, sound.run_id])).values()
 
         assert seen._replace(error=None) == before._replace(params={}, jobs={})
         assert seen.error is not None
         assert seen.error.message.startswith(f"the row of execution '{before.run_id}' cannot be read")
-        assert [one.run_id for one in await executions.active()] == [before.run_id, sound.run_id]
-        with pytest.raises(RowUnreadable):
-            await executions.get([before.run_id, sound.run_id])
+        assert [one.run_id for one in await scene.storage.queries.active_executions()] == [before.run_id, sound.run_id]
 
     async def test_it_can_be_cancelled_and_settled_to_its_end(self, scene: Scene, spoil: Spoil) -> None:
         execution = await opened(scene)
@@ -206,15 +203,14 @@ class UnreadableWorkflowContract(Contract):
         execution = await opened(scene)
         run_id = await part_of(scene, execution)
         spoil("steps", f"run_id = '{execution.run_id}' AND step = 'extract'", blockers="{oops")
-        executions = scene.storage.executions
 
-        first, second = await executions.steps(execution.run_id)
+        first, second = await scene.storage.trees.steps(execution.run_id)
 
         assert (first.name, first.state.run_id, first.status) == ("extract", run_id, Status.QUEUED)
         assert first.state.reason.startswith("the row of step 'extract' cannot be read")
         assert (second.name, second.state.reason) == ("load", "")
         with pytest.raises(RowUnreadable):
-            await executions.states(execution.run_id)
+            await scene.storage.queries.step_states(execution.run_id)
 
     async def test_steps_are_shown_although_one_of_their_runs_cannot_be_read(self, scene: Scene, spoil: Spoil) -> None:
         execution = await opened(scene)
@@ -272,14 +268,16 @@ class UnreadableWorkflowContract(Contract):
         self, scene: Scene, spoil: Spoil
     ) -> None:
         await self.lost(scene, spoil)
-        schedules = scene.storage.schedules
 
-        assert [(one.id, one.is_unreadable) for one in await schedules.page()] == [(NIGHTLY, True), ("other", False)]
+        assert [(one.id, one.is_unreadable) for one in await scene.storage.definitions.page_schedules()] == [
+            (NIGHTLY, True),
+            ("other", False),
+        ]
         with pytest.raises(RowUnreadable, match=f"the row of schedule '{NIGHTLY}' cannot be read"):
             await scene.pause(paused=True)
-        assert await schedules.delete([NIGHTLY], at=scene.now) == [NIGHTLY]
+        assert await scene.storage.definitions.delete_schedules([NIGHTLY], at=scene.now) == [NIGHTLY]
 
-        assert [one.id for one in await schedules.page()] == ["other"]
+        assert [one.id for one in await scene.storage.definitions.page_schedules()] == ["other"]
 
     @pytest.mark.parametrize("is_paused", [False, True])
     async def test_declared_anew_another_takes_its_place_and_is_paused_if_it_was(

@@ -97,16 +97,15 @@ class WorkflowContract(Contract):
         assert [(found.workflow_id, found.version) for found in (*page, *rest)] == [("a", 2), ("b", 1), ("c", 1)]
 
     async def test_steps_are_paused_and_resumed_each_for_itself(self, scene: Scene) -> None:
-        workflows = scene.storage.workflows
         for step in ("extract", "load", "load"):
-            await workflows.pause_step("etl", step, paused=True)
-        await workflows.pause_step("other", "check", paused=True)
-        assert await workflows.paused_steps("etl") == {"extract", "load"}
+            await scene.storage.definitions.pause_step("etl", step, paused=True)
+        await scene.storage.definitions.pause_step("other", "check", paused=True)
+        assert await scene.storage.definitions.paused_steps("etl") == {"extract", "load"}
 
-        await workflows.pause_step("etl", "load", paused=False)
+        await scene.storage.definitions.pause_step("etl", "load", paused=False)
 
-        assert await workflows.paused_steps("etl") == {"extract"}
-        assert await workflows.paused_steps("other") == {"check"}
+        assert await scene.storage.definitions.paused_steps("etl") == {"extract"}
+        assert await scene.storage.definitions.paused_steps("other") == {"check"}
 
     @pytest.mark.proves("R4-32")
     async def test_a_workflow_is_deployed_with_its_jobs_and_schedules(self, scene: Scene) -> None:
