@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import foliot.adapters.storage as storage
-from foliot.adapters.storage.postgres.statements import statements
+from foliot.adapters.storage.postgres.database.schema import statements
 from foliot.adapters.storage.shared.sql import load_queries
 from foliot.adapters.storage.sqlite.queries import SQL
 

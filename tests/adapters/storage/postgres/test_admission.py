@@ -69,9 +69,9 @@ async def test_a_turn_that_comes_while_a_run_becomes_due_is_not_lost(
     await connection.execute("BEGIN; SELECT FROM foliot.limits FOR NO KEY UPDATE")
     await connection.execute("UPDATE foliot.holds SET is_admitted = true")
 
-    runs = scene.storage.runs
+    admission = scene.storage.admission
     passed = [Passed(run_id, Decision(action=Action.RUN))]
-    doing = runs.pass_gates(passed, [], at=scene.now) if is_gated else runs.release_due(9, at=scene.now)
+    doing = admission.pass_gates(passed, [], at=scene.now) if is_gated else admission.release_due(9, at=scene.now)
     task = asyncio.ensure_future(doing)
     await blocked(connection, task)
     await connection.execute("COMMIT")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from foliot.adapters.storage.postgres import PostgresStorage
-from foliot.adapters.storage.postgres.gathering import Gathering
+from foliot.adapters.storage.postgres.database.batcher import Batcher
 from foliot.domain.ids import JobId
 from foliot.domain.job.job import JobSpec
 from foliot.ports.orders import Created
@@ -34,17 +34,17 @@ def work() -> Work:
     return Work()
 
 
-async def asked(gathering: Gathering[int, int], *requests: list[int]) -> "list[asyncio.Task[list[int]]]":
-    tasks = [asyncio.create_task(gathering.ask(request)) for request in requests]
+async def asked(batcher: Batcher[int, int], *requests: list[int]) -> "list[asyncio.Task[list[int]]]":
+    tasks = [asyncio.create_task(batcher.ask(request)) for request in requests]
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     return tasks
 
 
 async def test_what_gathers_while_one_is_under_way_goes_together(work: Work) -> None:
-    gathering = Gathering(work)
-    first = await asked(gathering, [1])
-    others = await asked(gathering, [2, 3], [4])
+    batcher = Batcher(work)
+    first = await asked(batcher, [1])
+    others = await asked(batcher, [2, 3], [4])
 
     work.may_end.set()
 
@@ -53,9 +53,9 @@ async def test_what_gathers_while_one_is_under_way_goes_together(work: Work) -> 
 
 
 async def test_who_gave_up_waiting_is_left_out(work: Work) -> None:
-    gathering = Gathering(work)
-    first = await asked(gathering, [1])
-    gone, stays = await asked(gathering, [2], [3])
+    batcher = Batcher(work)
+    first = await asked(batcher, [1])
+    gone, stays = await asked(batcher, [2], [3])
     gone.cancel()
 
     work.may_end.set()
@@ -65,9 +65,9 @@ async def test_who_gave_up_waiting_is_left_out(work: Work) -> None:
 
 
 async def test_a_failure_is_told_to_its_group_and_the_next_one_goes_on(work: Work) -> None:
-    gathering = Gathering(work)
-    failing = await asked(gathering, [13])
-    later = await asked(gathering, [2])
+    batcher = Batcher(work)
+    failing = await asked(batcher, [13])
+    later = await asked(batcher, [2])
 
     work.may_end.set()
 
@@ -77,8 +77,8 @@ async def test_a_failure_is_told_to_its_group_and_the_next_one_goes_on(work: Wor
 
 
 async def test_requests_with_a_key_in_common_go_one_after_the_other(work: Work) -> None:
-    gathering = Gathering(work, key=lambda number: number)
-    tasks = await asked(gathering, [1], [2], [3], [2])
+    batcher = Batcher(work, key=lambda number: number)
+    tasks = await asked(batcher, [1], [2], [3], [2])
     work.may_end.set()
 
     assert await asyncio.gather(*tasks) == [[2], [4], [6], [4]]

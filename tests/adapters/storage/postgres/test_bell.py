@@ -5,7 +5,7 @@ import asyncio
 import asyncpg
 import pytest
 
-from foliot.adapters.storage.postgres.bell import Bell, next_pause, next_quiet
+from foliot.adapters.storage.postgres.database.bell import Bell, next_pause, next_quiet
 from foliot.ports.topic import Topic
 
 

@@ -8,9 +8,9 @@ import asyncpg
 import pytest
 
 from foliot.adapters.storage.postgres import PostgresStorage, open_postgres
-from foliot.adapters.storage.postgres.database import SETTINGS
-from foliot.adapters.storage.postgres.front import VERY_FRONT, Front
-from foliot.adapters.storage.postgres.statements import statements
+from foliot.adapters.storage.postgres.claim_cursor import FRONT, ClaimCursor
+from foliot.adapters.storage.postgres.database.schema import statements
+from foliot.adapters.storage.postgres.database.transaction import SETTINGS
 from foliot.domain.ids import RunId
 from foliot.domain.instant import HOUR, SECOND
 from foliot.domain.run.outcome import DONE
@@ -37,10 +37,10 @@ def clock() -> VirtualClock:
 
 
 @pytest.fixture
-def front(clock: VirtualClock) -> Front:
-    front = Front(clock)
-    front.reached([a_claim(run_id=RunId("a"), due_at=LONG_AGO)], limit=1)
-    return front
+def cursor(clock: VirtualClock) -> ClaimCursor:
+    cursor = ClaimCursor(clock)
+    cursor.reached([a_claim(run_id=RunId("a"), due_at=LONG_AGO)], limit=1)
+    return cursor
 
 
 @pytest.fixture
@@ -53,94 +53,94 @@ async def slow(dsn: str) -> AsyncIterator[Scene]:
         yield scene
 
 
-def look(front: Front, clock: VirtualClock, *, takes: int, queues: list[str] = QUEUES) -> list[tuple[int, str]]:
-    with front.looking(queues, limit=10) as places:
+def look(cursor: ClaimCursor, clock: VirtualClock, *, takes: int, queues: list[str] = QUEUES) -> list[tuple[int, str]]:
+    with cursor.claiming(queues, limit=10) as places:
         clock.advance(takes)
     return places
 
 
-def look_slowly(front: Front, clock: VirtualClock, *, takes: int = SLOW) -> None:
+def look_slowly(cursor: ClaimCursor, clock: VirtualClock, *, takes: int = SLOW) -> None:
     for _ in range(3):
-        look(front, clock, takes=takes)
+        look(cursor, clock, takes=takes)
 
 
-def look_in_vain(front: Front, clock: VirtualClock, *, takes: int) -> None:
-    with front.looking(QUEUES, limit=10):
+def look_in_vain(cursor: ClaimCursor, clock: VirtualClock, *, takes: int) -> None:
+    with cursor.claiming(QUEUES, limit=10):
         clock.advance(takes)
         raise TimeoutError
 
 
-def test_claims_begin_at_the_very_front(front: Front, clock: VirtualClock) -> None:
-    assert [look(front, clock, takes=5), look(front, clock, takes=5)] == [[VERY_FRONT], [VERY_FRONT]]
+def test_claims_begin_at_the_very_front(cursor: ClaimCursor, clock: VirtualClock) -> None:
+    assert [look(cursor, clock, takes=5), look(cursor, clock, takes=5)] == [[FRONT], [FRONT]]
 
 
 @pytest.mark.parametrize("takes", [[SLOW, SLOW], [SLOW, 5, SLOW, SLOW]])
-def test_even_after_some_that_were_slow(front: Front, clock: VirtualClock, takes: list[int]) -> None:
+def test_even_after_some_that_were_slow(cursor: ClaimCursor, clock: VirtualClock, takes: list[int]) -> None:
     for one in takes:
-        look(front, clock, takes=one)
-    assert look(front, clock, takes=5) == [VERY_FRONT]
+        look(cursor, clock, takes=one)
+    assert look(cursor, clock, takes=5) == [FRONT]
 
 
-def test_after_slow_looks_they_go_on_where_the_last_one_ended(front: Front, clock: VirtualClock) -> None:
-    look_slowly(front, clock)
-    assert look(front, clock, takes=5, queues=["other", "default"]) == [VERY_FRONT, (LONG_AGO, "a")]
+def test_after_slow_looks_they_go_on_where_the_last_one_ended(cursor: ClaimCursor, clock: VirtualClock) -> None:
+    look_slowly(cursor, clock)
+    assert look(cursor, clock, takes=5, queues=["other", "default"]) == [FRONT, (LONG_AGO, "a")]
 
 
-def test_for_ten_times_as_long_as_the_last_of_them_took(front: Front, clock: VirtualClock) -> None:
-    look_slowly(front, clock)
+def test_for_ten_times_as_long_as_the_last_of_them_took(cursor: ClaimCursor, clock: VirtualClock) -> None:
+    look_slowly(cursor, clock)
     clock.advance(10 * SLOW - 1)
-    before = look(front, clock, takes=1)
-    assert (before, look(front, clock, takes=1)) == ([(LONG_AGO, "a")], [VERY_FRONT])
+    before = look(cursor, clock, takes=1)
+    assert (before, look(cursor, clock, takes=1)) == ([(LONG_AGO, "a")], [FRONT])
 
 
-def test_one_slow_look_more_and_they_do_so_again(front: Front, clock: VirtualClock) -> None:
-    look_slowly(front, clock)
+def test_one_slow_look_more_and_they_do_so_again(cursor: ClaimCursor, clock: VirtualClock) -> None:
+    look_slowly(cursor, clock)
     clock.advance(10 * SLOW)
-    look(front, clock, takes=SLOW)
-    assert look(front, clock, takes=1) == [(LONG_AGO, "a")]
+    look(cursor, clock, takes=SLOW)
+    assert look(cursor, clock, takes=1) == [(LONG_AGO, "a")]
 
 
-def test_but_never_for_long(front: Front, clock: VirtualClock) -> None:
-    look_slowly(front, clock, takes=HOUR)
+def test_but_never_for_long(cursor: ClaimCursor, clock: VirtualClock) -> None:
+    look_slowly(cursor, clock, takes=HOUR)
     clock.advance(10 * SECOND)
-    assert look(front, clock, takes=1) == [VERY_FRONT]
+    assert look(cursor, clock, takes=1) == [FRONT]
 
 
 @pytest.mark.parametrize("priority", [0, -5])
 def test_what_becomes_ready_with_others_is_hidden_by_none_of_them(clock: VirtualClock, priority: int) -> None:
-    front = Front(clock)
-    front.reached([a_claim(run_id=RunId("a"), priority=priority, due_at=START)], limit=1)
-    look_slowly(front, clock)
-    assert look(front, clock, takes=1) == [(START - 5 * SECOND, "")]
+    cursor = ClaimCursor(clock)
+    cursor.reached([a_claim(run_id=RunId("a"), priority=priority, due_at=START)], limit=1)
+    look_slowly(cursor, clock)
+    assert look(cursor, clock, takes=1) == [(START - 5 * SECOND, "")]
 
 
-def test_a_look_that_was_given_up_tells_enough(front: Front, clock: VirtualClock) -> None:
+def test_a_look_that_was_given_up_tells_enough(cursor: ClaimCursor, clock: VirtualClock) -> None:
     with pytest.raises(TimeoutError):
-        look_in_vain(front, clock, takes=60 * SECOND)
-    assert look(front, clock, takes=1) == [(LONG_AGO, "a")]
+        look_in_vain(cursor, clock, takes=60 * SECOND)
+    assert look(cursor, clock, takes=1) == [(LONG_AGO, "a")]
 
 
-def test_one_that_failed_at_once_tells_nothing(front: Front, clock: VirtualClock) -> None:
+def test_one_that_failed_at_once_tells_nothing(cursor: ClaimCursor, clock: VirtualClock) -> None:
     with pytest.raises(TimeoutError):
-        look_in_vain(front, clock, takes=0)
-    assert look(front, clock, takes=1) == [VERY_FRONT]
+        look_in_vain(cursor, clock, takes=0)
+    assert look(cursor, clock, takes=1) == [FRONT]
 
 
-@pytest.mark.parametrize(("found", "place"), [(1, VERY_FRONT), (2, (LONG_AGO, "a"))])
+@pytest.mark.parametrize(("found", "place"), [(1, FRONT), (2, (LONG_AGO, "a"))])
 def test_who_finds_less_than_he_asks_for_looks_from_the_front_again_soon(
-    front: Front, clock: VirtualClock, found: int, place: tuple[int, str]
+    cursor: ClaimCursor, clock: VirtualClock, found: int, place: tuple[int, str]
 ) -> None:
-    look_slowly(front, clock)
-    front.reached([a_claim(run_id=RunId("a"), due_at=LONG_AGO)] * found, limit=2)
+    look_slowly(cursor, clock)
+    cursor.reached([a_claim(run_id=RunId("a"), due_at=LONG_AGO)] * found, limit=2)
     clock.advance(SLOW)
-    assert look(front, clock, takes=1) == [place]
+    assert look(cursor, clock, takes=1) == [place]
 
 
-def test_but_not_sooner_than_the_look_before_took(front: Front, clock: VirtualClock) -> None:
-    look_slowly(front, clock)
-    front.reached([], limit=2)
+def test_but_not_sooner_than_the_look_before_took(cursor: ClaimCursor, clock: VirtualClock) -> None:
+    look_slowly(cursor, clock)
+    cursor.reached([], limit=2)
     clock.advance(SLOW - 1)
-    assert look(front, clock, takes=1) == [(LONG_AGO, "a")]
+    assert look(cursor, clock, takes=1) == [(LONG_AGO, "a")]
 
 
 @pytest.mark.parametrize("queues", [["default"], ["default", "other"]])
@@ -175,7 +175,7 @@ async def test_behind_a_place_nothing_is_read_of_what_is_dead_before_it(
     await backup.execute("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1 FROM foliot.meta")
     await scene.claim(2_000)
 
-    read = [await pages_read(connection, scene, rank) for rank in (VERY_FRONT[0], 1)]
+    read = [await pages_read(connection, scene, rank) for rank in (FRONT[0], 1)]
 
     await backup.close()
     assert read[0] > 5 * read[1] > 0

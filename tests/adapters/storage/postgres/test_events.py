@@ -42,7 +42,7 @@ async def test_numbers_go_on_rising_in_a_restored_database(
 
     async with await open_postgres(dsn) as restored:
         run = a_run()
-        await restored.runs.create([run])
-        [event] = await restored.upkeep.events(after=old, limit=100)
+        await restored.orders.create([run])
+        [event] = await restored.queries.events(after=old, limit=100)
 
     assert event.items == [[run.id, run.job_id]]

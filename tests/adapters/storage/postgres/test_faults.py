@@ -8,8 +8,8 @@ import asyncpg
 import pytest
 
 from foliot.adapters.storage.postgres import PostgresStorage, open_postgres
-from foliot.adapters.storage.postgres.database import Database
-from foliot.adapters.storage.postgres.statements import statements
+from foliot.adapters.storage.postgres.database.schema import statements
+from foliot.adapters.storage.postgres.database.transaction import Database
 from foliot.domain.events import EventKind
 from foliot.domain.gate.decision import Decision, Passed
 from foliot.domain.gate.spec import Action
@@ -118,7 +118,7 @@ async def test_a_punctual_firing_whose_answer_got_lost_counts_as_saved(
     schedule = await scene.schedule(every(60))
     scene.clock.advance(MINUTE)
     firings = await scene.decide()
-    lose_answer("settle_punctual")
+    lose_answer("commit_punctual")
 
     saved = await scene.settle(*firings)
 
@@ -308,7 +308,7 @@ async def test_a_firing_is_whole_or_not_at_all(scene: Scene, faults: Faults, poi
     schedule = await scene.schedule(every(60))
     scene.clock.advance(MINUTE)
     firings = await scene.decide()
-    faults.plant(f"settle.{point}", cut)
+    faults.plant(f"commit_firings.{point}", cut)
 
     with pytest.raises(PowerCut):
         await scene.settle(*firings)

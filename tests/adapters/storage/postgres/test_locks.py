@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import foliot.adapters.storage.postgres as adapter
-from foliot.adapters.storage.postgres.migrate import _LOCK
+from foliot.adapters.storage.postgres.database.schema import _LOCK
 
 _SESSION_LOCK = re.compile(r"pg_(?:try_)?advisory_(?:unlock|lock)", re.IGNORECASE)
 

@@ -8,9 +8,8 @@ import asyncpg
 import pytest
 
 from foliot.adapters.storage.postgres import open_postgres
-from foliot.adapters.storage.postgres.dsn import parse_dsn
-from foliot.adapters.storage.postgres.migrate import migrate
-from foliot.adapters.storage.postgres.statements import migrations
+from foliot.adapters.storage.postgres.database.dsn import parse_dsn
+from foliot.adapters.storage.postgres.database.schema import migrate, migrations
 from foliot.errors import SchemaTooNew, StorageError
 from foliot.testing.builders import a_run
 from foliot.testing.postgres import PostgresServer
@@ -77,7 +76,7 @@ async def test_a_step_that_fails_leaves_nothing_behind(
 ) -> None:
     server, name = empty
     broken = {1: migrations()[1] + "\nSELECT 1 / 0;"}
-    monkeypatch.setattr("foliot.adapters.storage.postgres.migrate.migrations", lambda _: broken)
+    monkeypatch.setattr("foliot.adapters.storage.postgres.database.schema.migrations", lambda _: broken)
 
     with pytest.raises(StorageError):
         await open_postgres(server.dsn(name))
@@ -91,7 +90,7 @@ async def test_a_step_may_take_longer_than_any_other_statement(
 ) -> None:
     server, name = empty
     slow = {1: migrations()[1] + "\nSELECT pg_sleep(0.3);"}
-    monkeypatch.setattr("foliot.adapters.storage.postgres.migrate.migrations", lambda _: slow)
+    monkeypatch.setattr("foliot.adapters.storage.postgres.database.schema.migrations", lambda _: slow)
     connection = await asyncpg.connect(
         server.dsn(name), command_timeout=0.2, server_settings={"statement_timeout": "200"}
     )
@@ -105,10 +104,10 @@ async def test_a_step_may_take_longer_than_any_other_statement(
 async def test_two_schemas_in_one_database_do_not_know_each_other(dsn: str) -> None:
     async with await open_postgres(dsn) as one, await open_postgres(f"{dsn}&schema=other") as other:
         run = a_run()
-        await one.runs.create([run])
+        await one.orders.create([run])
 
         assert await other.queries.get_runs([run.id]) == {}
-        assert set(await one.runs.get([run.id])) == {run.id}
+        assert set(await one.queries.get_runs([run.id])) == {run.id}
 
 
 @pytest.mark.proves("L1", "T1")

@@ -8,8 +8,8 @@ import asyncpg
 import pytest
 
 from foliot.adapters.storage.postgres import open_postgres, storage
-from foliot.adapters.storage.postgres.migrate import _LOCK
-from foliot.adapters.storage.postgres.persistence import persist
+from foliot.adapters.storage.postgres.database.errors import retry
+from foliot.adapters.storage.postgres.database.schema import _LOCK
 from foliot.errors import StorageUnavailable
 from foliot.testing.builders import a_run
 
@@ -62,7 +62,7 @@ async def test_a_server_that_goes_on_breaking_connections_is_given_up(
         raise asyncpg.ConnectionDoesNotExistError("connection was closed")
 
     monkeypatch.setattr(storage, "migrate", break_off)
-    monkeypatch.setattr("foliot.adapters.storage.postgres.persistence._PAUSES", (0, 0))
+    monkeypatch.setattr("foliot.adapters.storage.postgres.database.errors._PAUSES", (0, 0))
 
     with pytest.raises(StorageUnavailable, match="connection was closed"):
         await open_postgres(dsn)
@@ -73,7 +73,7 @@ async def test_a_server_that_goes_on_breaking_connections_is_given_up(
 async def test_whoever_waits_in_vain_can_read_why(
     dsn: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("foliot.adapters.storage.postgres.persistence._WORTH_TELLING", -1)
+    monkeypatch.setattr("foliot.adapters.storage.postgres.database.errors._WORTH_A_WARNING", -1)
     _failing(monkeypatch, [_STARTING])
 
     with caplog.at_level(logging.WARNING):
@@ -86,7 +86,7 @@ async def test_whoever_waits_in_vain_can_read_why(
 async def test_an_error_without_words_is_told_in_some(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("foliot.adapters.storage.postgres.persistence._WORTH_TELLING", -1)
+    monkeypatch.setattr("foliot.adapters.storage.postgres.database.errors._WORTH_A_WARNING", -1)
     errors = [TimeoutError()]
 
     async def once() -> str:
@@ -94,7 +94,7 @@ async def test_an_error_without_words_is_told_in_some(
             raise errors.pop()
         return "done"
 
-    assert await persist(once, lambda _: True) == "done"
+    assert await retry(once, lambda _: True) == "done"
     assert [record.__dict__["error"] for record in caplog.records] == ["no answer in time"]
 
 

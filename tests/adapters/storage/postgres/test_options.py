@@ -8,10 +8,9 @@ import asyncpg
 import pytest
 
 from foliot.adapters.storage.postgres import PostgresStorage, open_postgres
-from foliot.adapters.storage.postgres.dsn import parse_dsn
-from foliot.adapters.storage.postgres.options import CONNECT_TIMEOUT, refused_option
+from foliot.adapters.storage.postgres.database.dsn import CONNECT_TIMEOUT, parse_dsn, refused_option
+from foliot.adapters.storage.postgres.database.errors import is_bad_data, translate
 from foliot.adapters.storage.postgres.storage import _options
-from foliot.adapters.storage.postgres.trouble import is_bad_data, translate
 from foliot.errors import InvalidInput, StorageUnavailable
 from foliot.testing.builders import a_run
 from foliot.testing.postgres import PostgresServer

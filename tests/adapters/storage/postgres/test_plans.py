@@ -10,8 +10,8 @@ from typing import Any
 import asyncpg
 import pytest
 
-from foliot.adapters.storage.postgres.database import SETTINGS
-from foliot.adapters.storage.postgres.statements import statements
+from foliot.adapters.storage.postgres.database.schema import statements
+from foliot.adapters.storage.postgres.database.transaction import SETTINGS
 from tests.adapters.storage.postgres.fresh import fresh_database
 
 RUNS = 100_000
@@ -95,7 +95,7 @@ HOT: dict[str, Any] = {
     "end_cancelled": lambda n: (ids(n), "1"),
     "get_runs": lambda n: (ids(n),),
     "due_schedules": lambda n: ("1000", str(n)),
-    "settle_punctual": lambda n: (
+    "commit_punctual": lambda n: (
         *("'default'", "NULL", "60000", "'tick:'", ids(n), ids(n), ids(n), *["'{}'"] * 11),
         *("1", "1", "1", "'on_time'", "1", "'report'", "'default'", "0", "'schedule'", "1", "NULL"),
     ),
@@ -103,9 +103,9 @@ HOT: dict[str, Any] = {
     "advance_schedules": lambda n: (*(ids(n), numbers(n), numbers(n), numbers(n), "'{}'", "'{}'", same("false", n)),),
     "lock_schedules_by_id": lambda n: ("'default'", numbers(n)),
     "get_schedules": lambda n: ("'default'", numbers(n)),
-    "cancelled_ready": lambda n: (ids(n),),
-    "cancelled_later": lambda n: (ids(n),),
-    "cancelled_waiting": lambda n: (ids(n),),
+    "leave_ready": lambda n: (ids(n),),
+    "leave_later": lambda n: (ids(n),),
+    "leave_waiting": lambda n: (ids(n),),
     "release_holds": lambda n: (ids(n),),
     "run_statuses": lambda n: (ids(n),),
     "saved_endings": lambda n: (ids(n), numbers(n)),
@@ -117,7 +117,6 @@ HOT: dict[str, Any] = {
     "change_schedules": lambda n: (ids(n), *["'{}'"] * 10),
     "latest_runs": lambda n: ("'default'", same("report", n)),
     "latest_ticks": lambda n: ("'1'", str(n)),
-    "overrides": lambda n: ("'1'",),
     "list_schedules_of_job": lambda n: ("'default'", "'report'", "''", str(n)),
     "schedules_of_targets": lambda n: ("'default'", same("report", n)),
     "runs_of_steps": lambda n: ("'1'",),
@@ -145,7 +144,7 @@ HOT: dict[str, Any] = {
     "latest_of_reason": lambda n: ("'default'", "'report'", "'{failed,skipped}'", "100000", "'{exit_code,dep_failed}'"),
     "decisions": lambda n: (ids(n),),
     "gated_runs": lambda n: ("1000", str(n)),
-    "cancelled_gated": lambda n: (ids(n),),
+    "leave_gated": lambda n: (ids(n),),
     "postpone": lambda n: (ids(n), numbers(n)),
     "passed_runs": lambda n: (ids(n),),
     "end_unstarted": lambda n: ("1", ids(n), same("skipped", n), same("dep_missing", n), "'{}'", same("no", n)),
@@ -168,11 +167,11 @@ HOT: dict[str, Any] = {
     "named_states": lambda n: (ids(n), numbers(n)),
     "outputs": lambda n: (ids(n), numbers(n)),
     "busy_jobs": lambda n: ("'default'", same("report", n), ids(n), "NULL", "50"),
-    "overrides_of_runs": lambda n: (ids(n),),
+    "overrides": lambda n: (ids(n),),
     "definitions_of_trees": lambda n: (ids(n),),
     "ancestry": lambda n: (ids(n),),
     "tree_states": lambda n: (ids(n),),
-    "request_tree_ends": lambda n: (ids(n), "1"),
+    "request_cancel_of_trees": lambda n: (ids(n), "1"),
     "open_trees": lambda n: (ids(n),),
     "newest_versions": lambda n: ("'default'", numbers(n)),
     "named_versions": lambda n: ("'default'", numbers(n), same("1", n)),

@@ -7,9 +7,8 @@ import asyncpg
 import pytest
 
 from foliot.adapters.storage.postgres import PostgresStorage, open_postgres
-from foliot.adapters.storage.postgres.database import Transaction
-from foliot.adapters.storage.postgres.schedules import PostgresSchedules
-from foliot.adapters.storage.postgres.settling import settle_firings
+from foliot.adapters.storage.postgres.database.transaction import Transaction
+from foliot.adapters.storage.postgres.ledger import PostgresLedger, commit_firings
 from foliot.adapters.storage.shared.ledger import is_punctual
 from foliot.domain.ids import ScheduleUid
 from foliot.domain.instant import MINUTE
@@ -36,10 +35,10 @@ async def put(storage: PostgresStorage, scene: Scene, schedules: list[NewSchedul
 
 async def settle_the_long_way(storage: PostgresStorage, firings: list[Firing], scene: Scene) -> list[ScheduleUid]:
     async def work(transaction: Transaction) -> list[ScheduleUid]:
-        return await settle_firings(transaction, "default", firings, scene.now)
+        return await commit_firings(transaction, "default", firings, scene.now)
 
-    assert isinstance(storage.schedules, PostgresSchedules)
-    return await storage.schedules._database.write("settle", work)
+    assert isinstance(storage.ledger, PostgresLedger)
+    return await storage.ledger._database.write("commit_firings", work)
 
 
 async def told(storage: PostgresStorage) -> list[tuple[str, list[Any]]]:

@@ -8,7 +8,7 @@ import asyncpg
 import pytest
 
 from foliot.adapters.storage.postgres import PostgresStorage
-from foliot.adapters.storage.postgres.database import Database, Snapshot
+from foliot.adapters.storage.postgres.database.transaction import Database, Snapshot
 from foliot.domain.ids import IdSource
 from foliot.testing.builders import succeeded
 from foliot.testing.conformance.storage.scene import Scene

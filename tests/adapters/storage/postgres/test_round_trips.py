@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from foliot.adapters.storage.postgres.database import Database, Transaction
+from foliot.adapters.storage.postgres.database.transaction import Database, Transaction
 from foliot.domain.ids import JobId
 from foliot.domain.run.lease import Claim
 from foliot.domain.run.outcome import DONE
@@ -34,7 +34,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     for name in ("rows", "column", "value", "run"):
         monkeypatch.setattr(Transaction, name, counted(getattr(Transaction, name)))
-    monkeypatch.setattr(Database, "_read", counted(Database._read))
+    monkeypatch.setattr(Database, "_fetch", counted(Database._fetch))
     return names
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from foliot.adapters.clock import SystemClock
-from foliot.adapters.storage.postgres.server_clock import ServerClock
+from foliot.adapters.storage.postgres.database.server_clock import ServerClock
 from foliot.domain.ids import JobId, first_id_at
 from foliot.domain.instant import DAY, HOUR, MINUTE, SECOND, Instant, Millis
 from foliot.domain.job.job import JobSpec

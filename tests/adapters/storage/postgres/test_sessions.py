@@ -7,8 +7,8 @@ import asyncpg
 import pytest
 
 from foliot.adapters.storage.postgres import PostgresStorage, open_postgres
-from foliot.adapters.storage.postgres.database import Transaction
-from foliot.adapters.storage.postgres.logs import PostgresLogs
+from foliot.adapters.storage.postgres.database.transaction import Transaction
+from foliot.adapters.storage.postgres.queries import PostgresQueries
 from foliot.domain.instant import MINUTE
 from foliot.ports.topic import Topic
 from foliot.testing.builders import a_run, every, some_runs, succeeded
@@ -23,8 +23,8 @@ async def test_the_server_gives_up_on_a_transaction_that_idles(dsn: str, option:
         return [await transaction.connection.fetchval("SELECT current_setting($1)", name) for name in names]
 
     async with await open_postgres(dsn + option) as storage:
-        assert isinstance(storage.logs, PostgresLogs)
-        shown = await storage.logs._database.write("ask", ask)
+        assert isinstance(storage.queries, PostgresQueries)
+        shown = await storage.queries._database.write("ask", ask)
 
     assert shown == ["5s", "10s", "foliot"]
 

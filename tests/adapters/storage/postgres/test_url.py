@@ -3,7 +3,7 @@
 import pytest
 
 from foliot.adapters.storage.postgres import open_postgres
-from foliot.adapters.storage.postgres.dsn import parse_dsn
+from foliot.adapters.storage.postgres.database.dsn import parse_dsn
 from foliot.errors import InvalidInput, StorageError
 from foliot.testing.postgres import PostgresServer
 

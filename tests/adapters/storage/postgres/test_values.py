@@ -5,7 +5,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from foliot.adapters.storage.postgres.arrays import literal, shared
+from foliot.adapters.storage.postgres.database.values import literal, shared
 
 TEXTS: list[list[str | None]] = [
     [],

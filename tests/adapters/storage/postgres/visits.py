@@ -6,8 +6,8 @@ from typing import Any
 
 import asyncpg
 
-from foliot.adapters.storage.postgres.database import SETTINGS
-from foliot.adapters.storage.postgres.statements import statements
+from foliot.adapters.storage.postgres.database.schema import statements
+from foliot.adapters.storage.postgres.database.transaction import SETTINGS
 
 
 async def rows_visited(dsn: str, name: str, values: Sequence[str], *, mode: str = "auto") -> int:

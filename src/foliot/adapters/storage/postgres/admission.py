@@ -1,74 +1,135 @@
-"""Runs that wait for their gate, and endings by decision: what has not started ends as somebody has decided."""
+"""Lets due runs start: their moment, their gates and their limits."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
+from functools import partial
+from typing import Any, Final
 
-from foliot.adapters.storage.postgres.arrays import columns
-from foliot.adapters.storage.postgres.cancelling import take_unstarted
-from foliot.adapters.storage.postgres.database import Transaction
-from foliot.adapters.storage.postgres.endings import follow_ends
-from foliot.adapters.storage.postgres.placing import Standing, place
-from foliot.adapters.storage.shared import event_items as notices
-from foliot.adapters.storage.shared.documents import encode, storable
+from foliot.adapters.storage.postgres.database.transaction import Database, Transaction, merge_lists
+from foliot.adapters.storage.postgres.database.values import columns
+from foliot.adapters.storage.postgres.rows.admit import Admitter
+from foliot.adapters.storage.postgres.rows.definition import DefinitionReader
+from foliot.adapters.storage.postgres.rows.end import end_unleased
+from foliot.adapters.storage.postgres.rows.place import Placement, lock_held_limits, place
+from foliot.adapters.storage.shared.definition_cache import Reference, gated_of
+from foliot.adapters.storage.shared.documents import encode
 from foliot.adapters.storage.shared.finish_plan import declined
-from foliot.domain.events import EventKind
-from foliot.domain.gate.decision import Passed, Postponed
-from foliot.domain.ids import RunId
+from foliot.adapters.storage.shared.rows import worker_of
+from foliot.domain.gate.decision import End, Gated, Passed, Postponed, Sight
+from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant
-from foliot.domain.run.run import Ended
+from foliot.domain.run.lease import WorkerState
+from foliot.domain.run.outcome import Reason
+from foliot.domain.run.run import Status
+from foliot.ports.admission import Released
+
+NEWEST_RUNS: Final = 50
+"""Among so many of a job's newest runs an expected run is looked for."""
 
 
-async def pass_gates(
-    transaction: Transaction, passed: Sequence[Passed], postponed: Sequence[Postponed], now: Instant
+class PostgresAdmission:
+    """Fills `ports.admission.Admission`."""
+
+    def __init__(self, database: Database, admitter: Admitter, definitions: DefinitionReader, project: str) -> None:
+        self._database = database
+        self._admitter = admitter
+        self._definitions = definitions
+        self._project = project
+
+    async def release_due(self, limit: int, *, at: Instant | None = None) -> Released:
+        return await self._admitter.write("release_due", partial(_release_due, limit=limit, at=at), at)
+
+    async def admit(self, limit: int, *, at: Instant | None = None) -> int:
+        return await self._admitter.admit_all(limit, at)
+
+    async def ready(self, queue: str, limit: int) -> list[RunId]:
+        return [row[0] for row in await self._database.rows("ready_runs", queue, limit)]
+
+    async def workers(self, *, at: Instant | None = None) -> list[WorkerState]:
+        return [worker_of(row, row["queues"]) for row in await self._database.rows("all_workers", at)]
+
+    # -- gates
+
+    async def gated(self, limit: int, *, at: Instant | None = None) -> tuple[Instant, list[Gated]]:
+        now = await self._database.now(at)
+        rows = await self._database.rows("gated_runs", now, limit)
+        references = [Reference(row[1], *row[4:]) for row in rows]
+        known = await self._definitions.find(self._database, set(references)) if rows else {}
+        return now, [gated_of(row, known[reference.id]) for row, reference in zip(rows, references, strict=True)]
+
+    async def pass_gates(
+        self, passed: Sequence[Passed], postponed: Sequence[Postponed], *, at: Instant | None = None
+    ) -> list[RunId]:
+        work = partial(_pass_gates, passed=passed, postponed=postponed, at=at)
+        return await self._admitter.write("pass_gates", work, at, merge=merge_lists)
+
+    async def sights(self, job_ids: Collection[JobId], *, after: Instant, until: Instant) -> dict[JobId, Sight]:
+        rows = await self._database.rows("sights", self._project, list(job_ids), after, until, NEWEST_RUNS)
+        seen = {
+            JobId(job_id): Sight(None if end[0] is None else _end_of(end), is_expected)
+            for job_id, *end, is_expected in rows
+        }
+        return {job_id: seen.get(job_id, Sight(None, False)) for job_id in job_ids}
+
+    async def latest_end(
+        self,
+        job_id: JobId,
+        statuses: Collection[Status],
+        *,
+        reasons: Collection[Reason] | None = None,
+        until: Instant,
+    ) -> End | None:
+        """One index look-up for each status, or for each status and reason."""
+        asked = (self._project, job_id, [status.value for status in statuses], until)
+        if reasons is None:
+            rows = await self._database.rows("latest_of_status", *asked)
+        else:
+            rows = await self._database.rows("latest_of_reason", *asked, [reason.value for reason in reasons])
+        return _end_of(rows[0]) if rows else None
+
+    async def decisions(self, run_ids: Collection[RunId]) -> dict[RunId, bytes]:
+        return {row[0]: row[1].encode() for row in await self._database.rows("decisions", list(run_ids))}
+
+
+async def _release_due(transaction: Transaction, *, limit: int, at: Instant | None) -> Released:
+    now = await transaction.now(at)
+    rows = await transaction.rows("take_due", now, limit)
+    free = [row[:5] for row in rows if not row["is_waiting"]]
+    # A run that waits for its overlap key stays where it is: admission places it when it gets the key.
+    if waiting := [row["id"] for row in rows if row["is_waiting"]]:
+        await lock_held_limits(transaction, waiting)
+        # Those that got it just now, while they were in `later`, are placed here.
+        free += await transaction.rows("passed_runs", waiting)
+    await place(transaction, [Placement.of_row(*row) for row in free], now)
+    return Released(len(rows), await transaction.value("next_due"))
+
+
+async def _pass_gates(
+    transaction: Transaction, *, passed: Sequence[Passed], postponed: Sequence[Postponed], at: Instant | None
 ) -> list[RunId]:
-    """Save what was decided about runs that still wait for it; those come back."""
+    now = await transaction.now(at)
     decisions = dict(passed)
-    mine = await _take(transaction, list(decisions))
-    if mine:
-        await transaction.run("add_decisions", mine, [encode(decisions[run_id]) for run_id in mine])
-    endings = {run_id: ended for run_id in mine if (ended := declined(decisions[run_id])) is not None}
-    await _let_pass(transaction, [run_id for run_id in mine if run_id not in endings], now)
+    decided = await _leave_gated(transaction, list(decisions))
+    if decided:
+        await transaction.run("add_decisions", decided, [encode(decisions[run_id]) for run_id in decided])
+    endings = {run_id: ended for run_id in decided if (ended := declined(decisions[run_id])) is not None}
+    if admitted := [run_id for run_id in decided if run_id not in endings]:
+        # A run that waits for its overlap key stays where it is: admission places it when it gets the key.
+        rows = await transaction.rows("passed_runs", admitted)
+        await place(transaction, [Placement.of_row(*row) for row in rows], now)
     if endings:
         transaction.keys.update(await transaction.column("release_holds", list(endings)))
-    await _end(transaction, endings, now)
-    waiting = await transaction.column("postpone", *columns(postponed)) if postponed else []
-    return mine + waiting
+    await end_unleased(transaction, endings, now)
+    return decided + (await transaction.column("postpone", *columns(postponed)) if postponed else [])
 
 
-async def answer(transaction: Transaction, answers: Mapping[RunId, Ended], now: Instant) -> list[RunId]:
-    """End those of the runs that have not started as somebody says."""
-    taken = set(await take_unstarted(transaction, answers))
-    mine = {run_id: ended for run_id, ended in answers.items() if run_id in taken}
-    await _end(transaction, mine, now)
-    return list(mine)
-
-
-async def _take(transaction: Transaction, run_ids: list[RunId]) -> list[RunId]:
-    """Who deletes the row owns the run. With its limits locked, nobody gives it its turn meanwhile."""
+async def _leave_gated(transaction: Transaction, run_ids: list[RunId]) -> list[RunId]:
+    """Take the runs that still wait for their gate. While their limits are locked, admission does not move them on."""
     if not run_ids:
         return []
-    if keys := await transaction.column("held_keys", run_ids):
-        await transaction.rows("lock_limits", sorted(keys))
-    return await transaction.column("cancelled_gated", run_ids)
+    await lock_held_limits(transaction, run_ids)
+    return await transaction.column("leave_gated", run_ids)
 
 
-async def _let_pass(transaction: Transaction, run_ids: list[RunId], now: Instant) -> None:
-    """Put them where a due run belongs. One that waits for its turn stays where it is: its turn will find it."""
-    if run_ids:
-        rows = await transaction.rows("passed_runs", run_ids)
-        await place(transaction, [Standing.of_row(*row) for row in rows], now)
-
-
-async def _end(transaction: Transaction, endings: Mapping[RunId, Ended], now: Instant) -> None:
-    if not endings:
-        return
-    rows = [
-        (run_id, ended.status.value, ended.reason, ended.exit_code, storable(ended.error))
-        for run_id, ended in endings.items()
-    ]
-    attempts: dict[RunId, int] = dict(await transaction.rows("end_unstarted", now, *columns(rows)))
-    outputs = [(run_id, ended.output.decode()) for run_id, ended in endings.items() if ended.output is not None]
-    if outputs:
-        await transaction.run("add_outputs", *columns(outputs))
-    told = [(run_id, ended, attempts[run_id]) for run_id, ended in endings.items()]
-    transaction.note(EventKind.RUNS_ENDED, notices.ended_by_hand(told))
-    await follow_ends(transaction, list(endings))
+def _end_of(row: Sequence[Any]) -> End:
+    run_id, status, finished_at = row
+    return End(run_id, Status(status), finished_at)

@@ -1,39 +1,170 @@
-"""Saving decisions about due schedules: ticks, runs and the advanced watermark, one statement per table.
+"""Turns due schedules into ticks and runs.
 
-The schedules are locked in the order of their uids, and their versions compared. A decision that was made from an older
+Reading takes no lock: the schedules are read first, with their versions. What is read after that and has changed in
+between has raised a version, and the decision made from it is not saved.
+
+Saving locks the schedules in the order of their uids and compares their versions. A decision that was made from another
 version changes nothing.
 """
 
+import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from types import MappingProxyType
+from typing import Final
 
-from foliot.adapters.storage.postgres.arrays import columns
-from foliot.adapters.storage.postgres.cancelling import cancel_runs
-from foliot.adapters.storage.postgres.creating import create_runs
-from foliot.adapters.storage.postgres.database import Transaction
-from foliot.adapters.storage.postgres.placing import Hold, Standing, add_holds, place, put_gated, put_later, save_limits
+from foliot.adapters.storage.postgres.database.transaction import Database, Transaction, divide
+from foliot.adapters.storage.postgres.database.values import by_uid, columns, shared
+from foliot.adapters.storage.postgres.rows.admit import Admitter
+from foliot.adapters.storage.postgres.rows.cancel import cancel_runs
+from foliot.adapters.storage.postgres.rows.create import create_runs
+from foliot.adapters.storage.postgres.rows.place import (
+    Hold,
+    Placement,
+    add_holds,
+    place,
+    put_gated,
+    put_later,
+    save_limits,
+)
 from foliot.adapters.storage.shared.documents import decode_schedule_spec
 from foliot.adapters.storage.shared.event_items import settled
+from foliot.adapters.storage.shared.ledger import (
+    DueRow,
+    Further,
+    due_batch,
+    due_schedule,
+    is_punctual,
+    read_belongings,
+    read_due,
+    read_specs,
+)
+from foliot.adapters.storage.shared.rows import job_of, pause_of, planned_of, revision_of, sort_out
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
-from foliot.domain.run.limits import Limit, overlap_key
-from foliot.domain.run.run import NewRun
+from foliot.domain.run.limits import OVERLAP_PREFIX, Limit, overlap_key
+from foliot.domain.run.run import PRIORITY_STEP, NewRun
 from foliot.domain.schedule.firing import Firing
-from foliot.domain.schedule.tick import TickRecord
+from foliot.domain.schedule.schedule import Revision
+from foliot.domain.schedule.tick import PlannedTick, TickRecord
+from foliot.errors import Unstorable
+from foliot.ports.ledger import DueBatch, Unreadable
+from foliot.ports.topic import Topic, topics_of_ready
+
+_Planned = Mapping[ScheduleUid, Sequence[PlannedTick]]
+
+_AT_ONCE: Final = 3
+"""How many batches are saved at the same time: more would only open connections, and wait for each other's pages."""
 
 
-async def settle_firings(
+class PostgresLedger:
+    """Fills `ports.ledger.Ledger`."""
+
+    def __init__(self, database: Database, admitter: Admitter, project: str) -> None:
+        self._database = database
+        self._admitter = admitter
+        self._project = project
+        self._committing = asyncio.Semaphore(_AT_ONCE)
+
+    async def due(self, limit: int, *, at: Instant | None = None) -> DueBatch:
+        now = await self._database.now(at)
+        found = await self._database.rows("due_schedules", now, limit)
+        if not found:
+            return DueBatch(now, [], {})
+        rows, unreadable = read_due(found)
+        specs = read_specs(rows, unreadable)
+        further = await _further(self._database, rows, unreadable)
+        holds = await self._database.rows("count_in_flight", [overlap_key(row.uid) for row in rows])
+        in_flight = {key.removeprefix(OVERLAP_PREFIX): runs for key, runs in holds}
+        apart = {one.uid for one in unreadable}
+        schedules = [
+            due_schedule(row, specs, further, in_flight.get(row.uid, 0)) for row in rows if row.uid not in apart
+        ]
+        job_ids = {revision.spec.target for schedule in schedules for revision in schedule.revisions}
+        jobs = await self._database.rows("get_jobs", self._project, list(job_ids))
+        return due_batch(now, schedules, unreadable, *sort_out(partial(job_of, self._project), jobs))
+
+    async def commit_firings(self, firings: Sequence[Firing], *, at: Instant | None = None) -> list[ScheduleUid]:
+        if not firings:
+            return []
+        async with self._committing:
+            saved = set(await divide(firings, partial(self._commit_firings, at=at)))
+        return [firing.uid for firing in firings if firing.uid in saved]
+
+    async def _commit_firings(self, firings: Sequence[Firing], at: Instant | None) -> list[ScheduleUid]:
+        if all(map(is_punctual, firings)):
+            with suppress(Unstorable):
+                return await self._commit_punctual(firings, at)
+        work = partial(commit_firings, project=self._project, firings=firings, at=at)
+        return await self._admitter.write("commit_firings", work, at)
+
+    async def _commit_punctual(self, firings: Sequence[Firing], at: Instant | None) -> list[ScheduleUid]:
+        """The fast path: one statement. If one of their runs exists, or cannot be stored, nothing is saved."""
+
+        async def work(transaction: Transaction) -> list[ScheduleUid]:
+            # After a commit whose answer was lost, one statement cannot say what was saved.
+            commit = commit_firings if transaction.is_repeat else _commit_punctual
+            return await commit(transaction, self._project, firings, at)
+
+        return await self._database.write("commit_firings", work, is_single=True)
+
+    async def next_wake(self, *, besides: Collection[ScheduleUid] = ()) -> Instant | None:
+        asked = ("next_wake_besides", list(besides)) if besides else ("next_wake",)
+        wake: Instant | None = await self._database.value(*asked)
+        return wake
+
+
+# -- due schedules
+
+
+async def _further(database: Database, rows: Sequence[DueRow], unreadable: list[Unreadable]) -> Further:
+    """Planned ticks, pauses and earlier revisions. Rows that cannot be read are added to `unreadable`."""
+    names = {row.uid: row.id for row in rows}
+    ahead = by_uid(await database.rows("planned_ticks", list(names)))
+    planned = read_belongings(planned_of, ahead, names, unreadable)
+    # The first moment of each schedule that is not decided yet.
+    since = [min([row.settled_until, *(tick.scheduled_for for tick in planned.get(row.uid, ()))]) for row in rows]
+    resting = by_uid(await database.rows("pauses_since", list(names), since))
+    pauses = read_belongings(pause_of, resting, names, unreadable)
+    return Further(await _earlier_revisions(database, rows, planned, unreadable), pauses, planned)
+
+
+async def _earlier_revisions(
+    database: Database, rows: Sequence[DueRow], planned: _Planned, unreadable: list[Unreadable]
+) -> dict[ScheduleUid, list[Revision]]:
+    """The open revisions of schedules for which the current one is not enough."""
+    asked = []
+    for row in rows:
+        oldest = min([row.number, *(tick.revision for tick in planned.get(row.uid, ()))])
+        if row.opened_at > row.settled_until or oldest < row.number:
+            asked.append((row.uid, row.settled_until, oldest))
+    if not asked:
+        return {}
+    found = by_uid(await database.rows("revisions_since", *columns(asked)))
+    return read_belongings(revision_of, found, {row.uid: row.id for row in rows}, unreadable)
+
+
+# -- firings
+
+
+async def commit_firings(
     transaction: Transaction, project: str, firings: Sequence[Firing], at: Instant | None
 ) -> list[ScheduleUid]:
-    """Save the decisions that are still current; the uids of those come back."""
+    """Save the firings that are still current, and return their uids."""
     now = await transaction.now(at)
     asked = {firing.uid: firing for firing in firings}
     perhaps_spent = [firing.uid for firing in firings if firing.next_run_at is None and not firing.planned]
     rows = {row["uid"]: row for row in await transaction.rows("lock_schedules", list(asked), perhaps_spent)}
     current = [firing for uid, firing in asked.items() if uid in rows and rows[uid]["version"] == firing.version]
     if current:
-        spent = {firing.uid for firing in current if _is_exhausted(firing, rows[firing.uid]["spec"])}
+        specs = {uid: row["spec"] for uid, row in rows.items() if row["spec"] is not None}
+        spent = {
+            firing.uid
+            for firing in current
+            if firing.uid in specs and firing.is_exhausted(decode_schedule_spec(specs[firing.uid]).type)
+        }
         names = {uid: ScheduleId(row["id"]) for uid, row in rows.items()}
         await _save(transaction, project, current, names, now)
         await _advance(transaction, current, spent)
@@ -51,7 +182,7 @@ async def add_ticks(
     now: Instant,
     keys: Mapping[RunId | None, str] = MappingProxyType({}),
 ) -> None:
-    """`keys` are those known already, by the run that was made for the tick: making one takes a hash."""
+    """Store ticks. `keys` has known idempotency keys by run: computing one takes a hash."""
     rows = [_tick_row(uid, keys.get(tick.run_id) or tick.key(names[uid]), tick) for uid, tick in ticks]
     if rows:
         await transaction.run("add_ticks", now, *columns(rows))
@@ -64,7 +195,8 @@ async def _save(
     names: Mapping[ScheduleUid, ScheduleId],
     now: Instant,
 ) -> None:
-    await _supersede(transaction, [firing.uid for firing in firings if firing.cancels_running], now)
+    if superseded := [overlap_key(firing.uid) for firing in firings if firing.cancels_running]:
+        await cancel_runs(transaction, await transaction.column("runs_in_flight", superseded), now)
     await _start(transaction, project, firings, now)
     ticks = ((firing.uid, tick) for firing in firings for tick in firing.ticks)
     keys: dict[RunId | None, str] = {
@@ -78,13 +210,6 @@ async def _save(
     transaction.note(EventKind.TICKS_SETTLED, settled(firings))
 
 
-async def _supersede(transaction: Transaction, uids: Collection[ScheduleUid], now: Instant) -> None:
-    """End whatever these schedules have under way."""
-    if uids:
-        in_flight = await transaction.column("runs_in_flight", [overlap_key(uid) for uid in uids])
-        await cancel_runs(transaction, in_flight, now)
-
-
 async def _start(transaction: Transaction, project: str, firings: Sequence[Firing], now: Instant) -> None:
     runs = [run for firing in firings for run in firing.runs]
     if not runs:
@@ -92,15 +217,15 @@ async def _start(transaction: Transaction, project: str, firings: Sequence[Firin
     waiting = set().union(*(firing.waiting for firing in firings))
     fresh, _ = await create_runs(transaction, project, runs, now, are_ready=False)
     await _hold_overlap(transaction, fresh, waiting)
-    await place(transaction, [Standing.of_new(run) for run in fresh if run.id not in waiting], now)
-    # A run that waits for its turn asks for nothing else; but one for later is not due when its turn comes.
-    turns = [Standing.of_new(run) for run in fresh if run.id in waiting]
+    await place(transaction, [Placement.of_new(run) for run in fresh if run.id not in waiting], now)
+    # A run that waits for its overlap key asks for no limit yet; it may get the key before it is due.
+    turns = [Placement.of_new(run) for run in fresh if run.id in waiting]
     await put_gated(transaction, [run for run in turns if run.is_gated])
     await put_later(transaction, [run for run in turns if run.due_at > now and not run.is_gated])
 
 
 async def _hold_overlap(transaction: Transaction, runs: Sequence[NewRun], waiting: Collection[RunId]) -> None:
-    """Each run is in flight, for its schedule, until it is terminal. Those that wait are served in planned order."""
+    """Each run has the overlap key of its schedule until it ends. Those that wait get it in planned order."""
     holds = [
         Hold(overlap_key(run.tick.uid), run.id, run.tick.scheduled_for, run.id not in waiting)
         for run in runs
@@ -126,7 +251,7 @@ async def _advance(transaction: Transaction, firings: Sequence[Firing], spent: C
 async def _saved_before(
     transaction: Transaction, firings: Sequence[Firing], settled_until: Mapping[ScheduleUid, Instant]
 ) -> list[ScheduleUid]:
-    """Those that a commit in doubt had saved: their runs are there, or their watermark, where they made no run."""
+    """Those that a commit whose answer was lost had saved: their first run exists, or their watermark is stored."""
     run_ids = [firing.runs[0].id for firing in firings if firing.runs]
     made = set(await transaction.column("existing_runs", run_ids)) if run_ids else set()
     return [
@@ -136,11 +261,40 @@ async def _saved_before(
     ]
 
 
-def _is_exhausted(firing: Firing, spec: str | None) -> bool:
-    """The specification is there where it is needed."""
-    return spec is not None and firing.is_exhausted(decode_schedule_spec(spec).type)
-
-
 def _tick_row(uid: ScheduleUid, key: str | None, tick: TickRecord) -> tuple[object, ...]:
     moment, until, count, outcome, reason, fire_at, revision, run_id, into = tick
     return uid, moment, until, count, outcome.value, reason.value, fire_at, revision, run_id, into, key
+
+
+# -- punctual firings (`shared.ledger`), in one statement
+
+
+async def _commit_punctual(
+    transaction: Transaction, project: str, firings: Sequence[Firing], at: Instant | None
+) -> list[ScheduleUid]:
+    """Save the firings that are still current, and return their uids. A run that exists is bad data."""
+    ordered = sorted({firing.uid: firing for firing in firings}.values(), key=lambda firing: firing.uid)
+    ticks = [firing.ticks[0] for firing in ordered]
+    runs = [firing.runs[0] for firing in ordered]
+    options = [run.options for run in runs]
+    arrays, values = shared(
+        [
+            *([firing.version for firing in ordered], [firing.wake_at for firing in ordered]),
+            *([tick.scheduled_for for tick in ticks], [tick.reason for tick in ticks]),
+            [tick.revision for tick in ticks],
+            *([run.job_id for run in runs], [one.queue for one in options], [one.priority for one in options]),
+            *([run.trigger for run in runs], [run.due_at for run in runs]),
+            [None if run.payload is None else run.payload.decode() for run in runs],
+        ]
+    )
+    [[now, saved]] = await transaction.rows(
+        "commit_punctual",
+        *(project, at, PRIORITY_STEP, OVERLAP_PREFIX),
+        *([firing.uid for firing in ordered], [run.id for run in runs], [run.tick.key for run in runs if run.tick]),
+        *(*arrays, *values),
+    )
+    if not saved:
+        return []
+    transaction.topics |= topics_of_ready(one.queue for one in options)
+    transaction.topics |= {Topic.LATER} if any(run.due_at > now for run in runs) else set()
+    return [ScheduleUid(uid) for uid in saved.split()]

@@ -1,268 +1,239 @@
-"""The runs of a PostgreSQL storage."""
+"""What people and programs do to runs: create, cancel, answer and mark."""
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
-from foliot.adapters.storage.postgres import endings, gates
-from foliot.adapters.storage.postgres.admission import Admission
-from foliot.adapters.storage.postgres.cancelling import cancel_runs
-from foliot.adapters.storage.postgres.creating import are_plain, create_plain_runs, create_runs
-from foliot.adapters.storage.postgres.database import Database, Transaction, divide, merge_lists
-from foliot.adapters.storage.postgres.definitions import DefinitionReader
-from foliot.adapters.storage.postgres.gathering import Gathering
-from foliot.adapters.storage.postgres.marking import mark_runs
-from foliot.adapters.storage.postgres.placing import Standing, place
-from foliot.adapters.storage.shared.definition_cache import Reference, gated_of
-from foliot.adapters.storage.shared.documents import read_overrides
-from foliot.adapters.storage.shared.run_rows import attempt_of, run_of
-from foliot.domain.gate.decision import End, Gated, Passed, Postponed, Sight
-from foliot.domain.ids import JobId, RunId
+from foliot.adapters.storage.postgres.database.batcher import Batcher
+from foliot.adapters.storage.postgres.database.transaction import Database, Transaction, divide, merge_lists
+from foliot.adapters.storage.postgres.database.values import is_storable, shared
+from foliot.adapters.storage.postgres.rows.admit import Admitter
+from foliot.adapters.storage.postgres.rows.cancel import cancel_runs, take_unstarted
+from foliot.adapters.storage.postgres.rows.create import create_runs
+from foliot.adapters.storage.postgres.rows.end import end_unleased, follow_ends
+from foliot.adapters.storage.postgres.rows.place import Placement, place
+from foliot.adapters.storage.shared import event_items
+from foliot.adapters.storage.shared.documents import encode
+from foliot.domain.events import EventKind
+from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
 from foliot.domain.run.lease import CancelAnswer
-from foliot.domain.run.mark import MarkAnswer, Marked
-from foliot.domain.run.outcome import Reason
-from foliot.domain.run.run import TERMINAL, AttemptRecord, Ended, NewRun, Run, Status
+from foliot.domain.run.mark import MarkAnswer, Marked, mark_key, mark_trigger
+from foliot.domain.run.run import PRIORITY_STEP, Ended, NewRun, Status
 from foliot.errors import Unstorable
-from foliot.ports.admission import Released
 from foliot.ports.orders import Created
-from foliot.ports.queries import RunFilter
-from foliot.ports.topic import topics_of_ready
+from foliot.ports.topic import Topic, topics_of_ready
 
-_TROUBLE: Final = TERMINAL - {Status.SUCCESS}
-_SETTLED_ANSWERS: Final = frozenset({CancelAnswer.TERMINAL, CancelAnswer.PENDING})
+_DONE_BEFORE: Final = frozenset({CancelAnswer.TERMINAL, CancelAnswer.PENDING})
+_ROUNDS: Final = 10
 
 
-class PostgresRuns:
-    """Fills `ports.runs.RunStore`."""
+class PostgresOrders:
+    """Fills `ports.orders.Orders`."""
 
-    def __init__(self, database: Database, admission: Admission, definitions: DefinitionReader, project: str) -> None:
+    def __init__(self, database: Database, admitter: Admitter, project: str) -> None:
         self._database = database
-        self._admission = admission
-        self._definitions = definitions
+        self._admitter = admitter
         self._project = project
-        self._creating = Gathering[NewRun, Created](partial(self._create_all, at=None), key=lambda run: run.id)
-
-    # -- coming into being
+        self._creating = Batcher[NewRun, Created](partial(self._create_all, at=None), key=lambda run: run.id)
 
     async def create(self, runs: Sequence[NewRun], *, at: Instant | None = None) -> list[Created]:
-        """Calls of one process that come while another is under way are saved together, in one transaction."""
+        """Calls that arrive while another is under way are saved together, in one transaction."""
         if not runs:
             return []
         return await self._creating.ask(runs) if at is None else await self._create_all(runs, at)
 
     async def _create_all(self, runs: Sequence[NewRun], at: Instant | None) -> list[Created]:
-        if are_plain(runs):
+        if _are_plain(runs):
             with suppress(Unstorable):
                 return await self._create_plain(runs, at)
         answers = dict(await divide(runs, partial(self._create_any, at=at)))
         return [answers.get(run.id) or Created(run.id, is_new=False) for run in runs]
 
     async def _create_plain(self, runs: Sequence[NewRun], at: Instant | None) -> list[Created]:
-        """The short way. Should one of them be there already, or be bad data, nothing is saved."""
+        """The fast path: one statement. If one of the runs exists, or cannot be stored, nothing is saved."""
 
         async def work(transaction: Transaction) -> None:
             if transaction.is_repeat and await transaction.rows("existing_runs", [run.id for run in runs]):
-                return  # the commit in doubt was carried out
-            await create_plain_runs(transaction, self._project, runs, at)
+                return  # the commit whose answer was lost was carried out
+            await _create_plain_runs(transaction, self._project, runs, at)
 
         await self._database.write("create", work, is_single=True)
         return [Created(run.id, True) for run in runs]
 
     async def _create_any(self, runs: Sequence[NewRun], at: Instant | None) -> list[tuple[RunId, Created]]:
-        async def work(transaction: Transaction) -> tuple[list[tuple[RunId, Created]], set[str]]:
+        async def work(transaction: Transaction) -> list[tuple[RunId, Created]]:
             now = await transaction.now(at)
             are_ready = not any(run.is_gated for run in runs)
             fresh, owners = await create_runs(transaction, self._project, runs, now, are_ready=are_ready)
-            await (_place_others if are_ready else _place)(transaction, fresh, now)
-            # After a commit in doubt the runs may be there because we made them.
+            ready: list[Placement] = []
+            others: list[Placement] = []
+            for run in map(Placement.of_new, fresh):
+                (ready if are_ready and run.due_at <= now and not run.limits else others).append(run)
+            await place(transaction, others, now)
+            transaction.topics |= topics_of_ready(run.queue for run in ready)
+            # After a commit whose answer was lost, the runs may exist because that commit has created them.
             new = {run.id for run in (runs if transaction.is_repeat else fresh)}
-            return [(run.id, _answer(run.id, owners.get(run.id, run.id), new)) for run in runs], transaction.keys
+            return [(run.id, _created(run.id, owners.get(run.id, run.id), new)) for run in runs]
 
-        answers, keys = await self._database.write("create", work)
-        await self._admission.follow(keys, at)
-        return answers
-
-    async def release_due(self, limit: int, *, at: Instant | None = None) -> Released:
-        released, keys = await self._database.write("release_due", partial(_release_due, limit=limit, at=at))
-        await self._admission.follow(keys, at)
-        return released
-
-    async def admit(self, limit: int, *, at: Instant | None = None) -> int:
-        return await self._admission.sweep(limit, at)
-
-    async def ready(self, queue: str, limit: int) -> list[RunId]:
-        return [row[0] for row in await self._database.rows("ready_runs", queue, limit)]
-
-    # -- being ended by people and programs
+        return await self._admitter.write("create", work, at)
 
     async def cancel(self, run_ids: Collection[RunId], *, at: Instant | None = None) -> dict[RunId, CancelAnswer]:
         if not run_ids:
             return {}
 
-        async def work(transaction: Transaction) -> tuple[dict[RunId, CancelAnswer], set[str]]:
-            return await cancel_runs(transaction, run_ids, await transaction.now(at)), transaction.keys
+        async def work(transaction: Transaction) -> dict[RunId, CancelAnswer]:
+            return await cancel_runs(transaction, run_ids, await transaction.now(at))
 
-        answers, keys = await self._database.write("cancel", work, merge=_merge_cancels)
-        await self._admission.follow(keys, at)
-        return answers
+        return await self._admitter.write("cancel", work, at, merge=_merge_cancels)
 
     async def answer(self, answers: Mapping[RunId, Ended], *, at: Instant | None = None) -> list[RunId]:
         if not answers:
             return []
 
-        async def work(transaction: Transaction) -> tuple[list[RunId], set[str]]:
-            return await gates.answer(transaction, answers, await transaction.now(at)), transaction.keys
-
-        answered, keys = await self._database.write("answer", work, merge=merge_lists)
-        await self._admission.follow(keys, at)
-        return answered
-
-    # -- gates
-
-    async def gated(self, limit: int, *, at: Instant | None = None) -> tuple[Instant, list[Gated]]:
-        now = await self._database.now(at)
-        rows = await self._database.rows("gated_runs", now, limit)
-        references = [Reference(row[1], *row[4:]) for row in rows]
-        known = await self._definitions.find(self._database, set(references)) if rows else {}
-        return now, [gated_of(row, known[reference.id]) for row, reference in zip(rows, references, strict=True)]
-
-    async def pass_gates(
-        self, passed: Sequence[Passed], postponed: Sequence[Postponed], *, at: Instant | None = None
-    ) -> list[RunId]:
-        async def work(transaction: Transaction) -> tuple[list[RunId], set[str]]:
+        async def work(transaction: Transaction) -> list[RunId]:
             now = await transaction.now(at)
-            return await gates.pass_gates(transaction, passed, postponed, now), transaction.keys
+            taken = set(await take_unstarted(transaction, answers))
+            endings = {run_id: ended for run_id, ended in answers.items() if run_id in taken}
+            await end_unleased(transaction, endings, now)
+            return list(endings)
 
-        done, keys = await self._database.write("pass_gates", work, merge=merge_lists)
-        await self._admission.follow(keys, at)
-        return done
-
-    async def watch(self, job_ids: Collection[JobId]) -> None:
-        if job_ids:
-            work = partial(endings.watch, project=self._project, job_ids=job_ids)
-            await self._database.write("watch", work)
-
-    async def sights(self, job_ids: Collection[JobId], *, after: Instant, until: Instant) -> dict[JobId, Sight]:
-        return await endings.sights(self._database, self._project, job_ids, after, until)
-
-    async def latest_end(
-        self,
-        job_id: JobId,
-        statuses: Collection[Status],
-        *,
-        reasons: Collection[Reason] | None = None,
-        until: Instant,
-    ) -> End | None:
-        return await endings.latest_end(self._database, self._project, job_id, statuses, reasons, until)
-
-    async def decisions(self, run_ids: Collection[RunId]) -> dict[RunId, bytes]:
-        return {row[0]: row[1].encode() for row in await self._database.rows("decisions", list(run_ids))}
+        return await self._admitter.write("answer", work, at, merge=merge_lists)
 
     async def mark(self, marks: Mapping[RunId, RunId], *, at: Instant | None = None) -> dict[RunId, Marked]:
         if not marks:
             return {}
 
-        async def work(transaction: Transaction) -> tuple[dict[RunId, Marked], set[str]]:
-            return await mark_runs(transaction, marks, await transaction.now(at)), transaction.keys
+        async def work(transaction: Transaction) -> dict[RunId, Marked]:
+            return await _mark_runs(transaction, marks, await transaction.now(at))
 
-        answers, keys = await self._database.write("mark", work, merge=_merge_marks)
-        await self._admission.follow(keys, at)
-        return answers
-
-    # -- being looked at
-
-    async def get(self, run_ids: Collection[RunId]) -> dict[RunId, Run]:
-        if not run_ids:
-            return {}
-        runs = [run_of(self._project, row) for row in await self._database.rows("get_runs", list(run_ids))]
-        return {run.id: run for run in runs}
-
-    async def page(self, only: RunFilter) -> list[Run]:
-        rows = await self._database.rows(*page_statement(self._project, only))
-        found = await self.get([row[0] for row in rows])
-        return [found[row[0]] for row in rows if row[0] in found]
-
-    async def overrides(self, run_id: RunId) -> bytes | None:
-        return read_overrides(await self._database.value("overrides", run_id), run_id)
-
-    async def attempts(self, run_id: RunId) -> list[AttemptRecord]:
-        return [attempt_of(row) for row in await self._database.rows("attempts", run_id)]
+        return await self._admitter.write("mark", work, at, merge=_merge_marks)
 
 
-def _answer(asked: RunId, owner: RunId, new: Collection[RunId]) -> Created:
+def _created(asked: RunId, owner: RunId, new: Collection[RunId]) -> Created:
     return Created(owner, is_new=owner == asked and asked in new)
 
 
-async def _place(transaction: Transaction, runs: Sequence[NewRun], now: Instant) -> None:
-    await place(transaction, [Standing.of_new(run) for run in runs], now)
+# After a commit whose answer was lost, the second try finds done what the first one did.
 
 
-async def _place_others(transaction: Transaction, runs: Sequence[NewRun], now: Instant) -> None:
-    """Put those runs into their place that did not become ready when they were stored."""
-    standings = [Standing.of_new(run) for run in runs]
-    others = [run for run in standings if _has_to_wait(run, now)]
-    await place(transaction, others, now)
-    transaction.topics |= topics_of_ready(run.queue for run in standings if not _has_to_wait(run, now))
-
-
-def _has_to_wait(run: Standing, now: Instant) -> bool:
-    return run.due_at > now or bool(run.limits) or run.is_gated
-
-
-async def _release_due(transaction: Transaction, *, limit: int, at: Instant | None) -> tuple[Released, set[str]]:
-    now = await transaction.now(at)
-    rows = await transaction.rows("take_due", now, limit)
-    # A run that waits for its turn is due and stays where it is: its turn will find it.
-    free = [row[:5] for row in rows if not row["is_waiting"]]
-    free += await _turned(transaction, [row["id"] for row in rows if row["is_waiting"]])
-    await place(transaction, [Standing.of_row(*row) for row in free], now)
-    return Released(len(rows), await transaction.value("next_due")), transaction.keys
-
-
-async def _turned(transaction: Transaction, run_ids: list[RunId]) -> list[Any]:
-    """Those whose turn has come at this very moment, while they still were for later: nobody else will place them."""
-    if not run_ids:
-        return []
-    await transaction.rows("lock_limits", sorted(await transaction.column("held_keys", run_ids)))
-    return await transaction.rows("passed_runs", run_ids)
-
-
-def _merge_cancels(
-    first: tuple[dict[RunId, CancelAnswer], set[str]], second: tuple[dict[RunId, CancelAnswer], set[str]]
-) -> tuple[dict[RunId, CancelAnswer], set[str]]:
-    """What the first try did, the second one finds done."""
-    answers = {
-        run_id: first[0].get(run_id, answer) if answer in _SETTLED_ANSWERS else answer
-        for run_id, answer in second[0].items()
+def _merge_cancels(first: dict[RunId, CancelAnswer], second: dict[RunId, CancelAnswer]) -> dict[RunId, CancelAnswer]:
+    return {
+        run_id: first.get(run_id, answer) if answer in _DONE_BEFORE else answer for run_id, answer in second.items()
     }
-    return answers, first[1] | second[1]
 
 
-def _merge_marks(
-    first: tuple[dict[RunId, Marked], set[str]], second: tuple[dict[RunId, Marked], set[str]]
-) -> tuple[dict[RunId, Marked], set[str]]:
-    """What the first try did, the second one finds done."""
-    answers = {
-        run_id: first[0].get(run_id, marked) if marked.answer is MarkAnswer.SUCCESS else marked
-        for run_id, marked in second[0].items()
+def _merge_marks(first: dict[RunId, Marked], second: dict[RunId, Marked]) -> dict[RunId, Marked]:
+    return {
+        run_id: first.get(run_id, marked) if marked.answer is MarkAnswer.SUCCESS else marked
+        for run_id, marked in second.items()
     }
-    return answers, first[1] | second[1]
 
 
-def page_statement(project: str, only: RunFilter) -> tuple[Any, ...]:
-    """The name of the statement for a filter, and its values: it finds the ids of the runs."""
-    values = (project, only.before, only.limit, only.job_id, only.schedule_id, only.status)
-    return (_page_query(only), *values) if only.root_id is None else ("page_parts", *values, only.root_id)
+# -- plain runs, in one statement
 
 
-def _page_query(only: RunFilter) -> str:
-    if only.status is not None and not only.status.is_terminal:
-        return "page_live"
-    is_trouble = only.status in _TROUBLE
-    if only.schedule_id is not None:
-        return "page_schedule_trouble" if is_trouble else "page_schedule"
-    if only.job_id is not None:
-        return "page_job_trouble" if is_trouble else "page_job"
-    return "page_trouble" if is_trouble else "page_project"
+def _are_plain(runs: Sequence[NewRun]) -> bool:
+    """Whether the runs have no dedupe key, limit, gate, parent or tick."""
+    if not all(
+        run.dedupe_key is None and run.parent_id is None and run.tick is None and not run.is_gated for run in runs
+    ):
+        return False
+    different = {id(run.options): run for run in runs}
+    return not any(run.limits for run in different.values())
+
+
+async def _create_plain_runs(
+    transaction: Transaction, project: str, runs: Sequence[NewRun], at: Instant | None
+) -> None:
+    """Store plain runs and place them. A run that exists is bad data."""
+    options = [run.options for run in runs]
+    due = [run.due_at for run in runs]
+    arrays, values = shared(
+        [
+            *([run.job_id for run in runs], [one.queue for one in options], [one.priority for one in options]),
+            *([run.trigger for run in runs], due, _texts([run.payload for run in runs])),
+            *(_texts([run.overrides for run in runs]), [run.scheduled_for for run in runs]),
+        ]
+    )
+    event = EventKind.RUNS_CREATED.value, encode(event_items.created(runs))
+    ids = [run.id for run in runs]
+    asked = transaction.clock.elapsed()
+    now = await transaction.value("create_plain_runs", project, at, PRIORITY_STEP, *event, ids, *arrays, *values)
+    if at is None:
+        transaction.clock.learn(now, asked)
+    transaction.topics |= topics_of_ready(one.queue for one in options) if min(due) <= now else set()
+    transaction.topics |= {Topic.LATER} if max(due) > now else set()
+
+
+def _texts(documents: Sequence[bytes | None]) -> list[object]:
+    return [None if document is None else document.decode() for document in documents]
+
+
+# -- marks (`domain.run.mark`)
+
+
+async def _mark_runs(transaction: Transaction, marks: Mapping[RunId, RunId], now: Instant) -> dict[RunId, Marked]:
+    """As in `rows.cancel`: a run that moves on meanwhile is found in the next round."""
+    answers = {run_id: Marked(MarkAnswer.NOT_FOUND, run_id) for run_id in marks if not is_storable(run_id)}
+
+    def unanswered() -> list[RunId]:
+        return [run_id for run_id in marks if run_id not in answers]
+
+    for _ in range(_ROUNDS):
+        answers |= await _mark_unstarted(transaction, unanswered(), now)
+        for query in ("leased_runs", "open_trees"):
+            running = await transaction.column(query, unanswered())
+            answers |= {run_id: Marked(MarkAnswer.RUNNING, run_id) for run_id in running}
+        answers |= await _mark_ended(transaction, unanswered(), marks, now)
+        if len(answers) == len(marks):
+            break
+    # A run that was between two places in every round is under way.
+    return {run_id: answers.get(run_id, Marked(MarkAnswer.RUNNING, run_id)) for run_id in marks}
+
+
+async def _mark_unstarted(transaction: Transaction, run_ids: list[RunId], now: Instant) -> dict[RunId, Marked]:
+    taken = await take_unstarted(transaction, run_ids)
+    if taken:
+        ended = await transaction.rows("end_marked", taken, now)
+        transaction.note(EventKind.RUNS_ENDED, event_items.marked(dict(ended)))
+        await follow_ends(transaction, taken)
+    return {run_id: Marked(MarkAnswer.MARKED, run_id) for run_id in taken}
+
+
+async def _mark_ended(
+    transaction: Transaction, run_ids: list[RunId], marks: Mapping[RunId, RunId], now: Instant
+) -> dict[RunId, Marked]:
+    stored = dict(await transaction.rows("run_statuses", run_ids)) if run_ids else {}
+    answers = {run_id: Marked(MarkAnswer.NOT_FOUND, run_id) for run_id in run_ids if run_id not in stored}
+    for run_id, status in stored.items():
+        if status == Status.SUCCESS:
+            answers[run_id] = Marked(MarkAnswer.SUCCESS, run_id)
+        elif status != Status.SCHEDULED:
+            answers[run_id] = await _substitute(transaction, run_id, marks[run_id], now)
+    return answers
+
+
+async def _substitute(transaction: Transaction, run_id: RunId, new_id: RunId, now: Instant) -> Marked:
+    """The substitute of an ended run: the existing one, or a new one."""
+    known = await _take_mark(transaction, run_id, new_id)
+    if known is not None:
+        return Marked(MarkAnswer.SUCCESS, known)
+    job_id = await transaction.value("add_stand_in", run_id, new_id, mark_trigger(run_id), now)
+    transaction.note(EventKind.RUNS_CREATED, [[new_id, job_id]])
+    transaction.note(EventKind.RUNS_ENDED, event_items.marked({new_id: 0}))
+    await follow_ends(transaction, [new_id])
+    return Marked(MarkAnswer.RECORDED, new_id)
+
+
+async def _take_mark(transaction: Transaction, run_id: RunId, new_id: RunId) -> RunId | None:
+    """The existing substitute of a run. None: `new_id` is its substitute now."""
+    key = mark_key(run_id)
+    if await transaction.value("take_mark", run_id, key, new_id) is not None:
+        return None
+    for known, is_kept in await transaction.rows("stand_in", run_id, key):
+        if is_kept:
+            return RunId(known)
+    await transaction.run("retake_mark", run_id, key, new_id)
+    return None

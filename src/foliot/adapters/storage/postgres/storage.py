@@ -1,4 +1,4 @@
-"""A PostgreSQL database, open."""
+"""Opens a PostgreSQL database."""
 
 import asyncio
 from types import TracebackType
@@ -7,60 +7,49 @@ from typing import Any, Final, Self
 import asyncpg
 
 from foliot.adapters.clock import SystemClock
-from foliot.adapters.storage.postgres.admission import Admission
-from foliot.adapters.storage.postgres.bell import Bell
-from foliot.adapters.storage.postgres.database import SETTINGS, Database, Faults
-from foliot.adapters.storage.postgres.definitions import DefinitionReader
-from foliot.adapters.storage.postgres.dsn import Dsn, parse_dsn
-from foliot.adapters.storage.postgres.executions import PostgresExecutions
-from foliot.adapters.storage.postgres.jobs import PostgresJobs
-from foliot.adapters.storage.postgres.logs import PostgresLogs
-from foliot.adapters.storage.postgres.migrate import check_encoding, check_version, migrate
-from foliot.adapters.storage.postgres.options import check_files, refused_option
-from foliot.adapters.storage.postgres.persistence import persist
+from foliot.adapters.storage.postgres.admission import PostgresAdmission
+from foliot.adapters.storage.postgres.database.bell import Bell
+from foliot.adapters.storage.postgres.database.dsn import Dsn, check_files, parse_dsn, refused_option
+from foliot.adapters.storage.postgres.database.errors import retry, translate
+from foliot.adapters.storage.postgres.database.schema import check_encoding, check_version, migrate, statements
+from foliot.adapters.storage.postgres.database.server_clock import ServerClock
+from foliot.adapters.storage.postgres.database.transaction import SETTINGS, Database, Faults
+from foliot.adapters.storage.postgres.definitions import PostgresDefinitions
+from foliot.adapters.storage.postgres.ledger import PostgresLedger
+from foliot.adapters.storage.postgres.orders import PostgresOrders
 from foliot.adapters.storage.postgres.queries import PostgresQueries
-from foliot.adapters.storage.postgres.runs import PostgresRuns
-from foliot.adapters.storage.postgres.schedules import PostgresSchedules
-from foliot.adapters.storage.postgres.server_clock import ServerClock
-from foliot.adapters.storage.postgres.statements import statements
+from foliot.adapters.storage.postgres.rows.admit import Admitter
+from foliot.adapters.storage.postgres.rows.definition import DefinitionReader
 from foliot.adapters.storage.postgres.trees import PostgresTrees
-from foliot.adapters.storage.postgres.trouble import translate
 from foliot.adapters.storage.postgres.upkeep import PostgresUpkeep
 from foliot.adapters.storage.postgres.work import PostgresWork
-from foliot.adapters.storage.postgres.workers import PostgresWorkers
-from foliot.adapters.storage.postgres.workflows import PostgresWorkflows
 from foliot.domain.job.job import DEFAULT_PROJECT
+from foliot.ports.admission import Admission
 from foliot.ports.clock import Clock
-from foliot.ports.executions import ExecutionStore, WorkflowStore
-from foliot.ports.jobs import JobStore
-from foliot.ports.logs import LogStore
+from foliot.ports.definitions import Definitions
+from foliot.ports.ledger import Ledger
+from foliot.ports.orders import Orders
 from foliot.ports.queries import Queries
-from foliot.ports.runs import RunStore
-from foliot.ports.schedules import ScheduleStore
 from foliot.ports.topic import Topic
 from foliot.ports.trees import TreeStore
 from foliot.ports.upkeep import Upkeep
 from foliot.ports.work import Work
-from foliot.ports.workers import WorkerStore
 
 _COMMAND_TIMEOUT: Final = 90
 _CLOSE_TIMEOUT: Final = 10
 
 
 class PostgresStorage:
-    """The verbs of `ports.storage.Storage` over one pool of connections, and a second one for signs of life."""
+    """Fills `ports.storage.Storage` with two pools of connections; one is for renewals and leadership alone."""
 
-    jobs: JobStore
-    schedules: ScheduleStore
-    runs: RunStore
-    workflows: WorkflowStore
-    executions: ExecutionStore
-    trees: TreeStore
+    ledger: Ledger
     work: Work
-    workers: WorkerStore
-    logs: LogStore
-    upkeep: Upkeep
+    trees: TreeStore
+    admission: Admission
+    orders: Orders
+    definitions: Definitions
     queries: Queries
+    upkeep: Upkeep
 
     def __init__(
         self,
@@ -72,19 +61,15 @@ class PostgresStorage:
         clock: Clock,
     ) -> None:
         self.clock = clock
-        admission = Admission(database)
-        self.jobs = PostgresJobs(database, admission, project)
-        self.schedules = PostgresSchedules(database, admission, project)
-        definitions = DefinitionReader(project)
-        self.runs = PostgresRuns(database, admission, definitions, project)
-        self.workflows = PostgresWorkflows(database, admission, project)
-        self.executions = PostgresExecutions(database, project)
-        self.trees = PostgresTrees(database, admission, definitions, project)
-        self.work = PostgresWork(database, vital, admission, definitions, bell)
-        self.workers = PostgresWorkers(database)
-        self.logs = PostgresLogs(database)
-        self.upkeep = PostgresUpkeep(database, vital, project)
+        admitter, definitions = Admitter(database), DefinitionReader(project)
+        self.ledger = PostgresLedger(database, admitter, project)
+        self.work = PostgresWork(database, vital, admitter, definitions, bell)
+        self.trees = PostgresTrees(database, admitter, definitions, project)
+        self.admission = PostgresAdmission(database, admitter, definitions, project)
+        self.orders = PostgresOrders(database, admitter, project)
+        self.definitions = PostgresDefinitions(database, admitter, project)
         self.queries = PostgresQueries(database, project)
+        self.upkeep = PostgresUpkeep(database, vital, project)
         self._bell = bell
         self._pools = pools
 
@@ -92,7 +77,7 @@ class PostgresStorage:
         return self._bell.signal(topic)
 
     async def close(self) -> None:
-        """Let verbs under way end, then close all connections."""
+        """Wait for verbs under way, then close all connections."""
         await self._bell.close()
         for pool in self._pools:
             try:
@@ -122,12 +107,12 @@ async def open_postgres(
     faults: Faults = lambda _: None,
     create: bool = True,
 ) -> PostgresStorage:
-    """Connect, bring the schema up to date, and listen. `listen_dsn` leads past a pooler, which cannot LISTEN.
+    """Connect, bring the schema up to date, and listen. `listen_dsn` connects past a pooler, which cannot LISTEN.
 
-    The wall of `clock` is not asked: what counts is the server's.
+    The wall time of `clock` is not used, but the server's.
 
-    Unless `create`: then the schema is taken as it is, and refused if it is not the one that this Foliot needs. The
-    database itself is never created here.
+    Without `create` the schema is not changed, and refused if it has another version. The database itself is never
+    created here.
     """
     place = parse_dsn(dsn, schema)
     listening = parse_dsn(listen_dsn or dsn, place.schema)
@@ -136,14 +121,14 @@ async def open_postgres(
     time = ServerClock(clock or SystemClock())
     try:
         await _prepare(place, time, create)
-        pool = await persist(lambda: _pool(place, min_connections, max_connections), lambda _: True)
+        pool = await retry(lambda: _pool(place, min_connections, max_connections), lambda _: True)
         vital = await _pool(place, 0, 1)
     except (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError, ValueError) as error:
         raise refused_option(error, place.options) or translate(error, place.server) from error
-    # What is announced is safe already; the announcement need not be.
+    # A notification follows its commit, and need not be durable itself.
     bell = Bell(place.channel, lambda: _connect(listening, synchronous_commit="off"))
-    database, signs_of_life = (Database(place, one, bell, faults, time) for one in (pool, vital))
-    storage = PostgresStorage(database, signs_of_life, bell, (pool, vital), project, time)
+    database, apart = (Database(place, one, bell, faults, time) for one in (pool, vital))
+    storage = PostgresStorage(database, apart, bell, (pool, vital), project, time)
     try:
         await bell.start()
     except BaseException:
@@ -152,27 +137,34 @@ async def open_postgres(
     return storage
 
 
+async def open_url(url: str, *, clock: Clock, faults: Faults, create: bool = True) -> PostgresStorage:
+    """Open the database that a URL names."""
+    return await open_postgres(url, clock=clock, faults=faults, create=create)
+
+
 async def _prepare(place: Dsn, clock: ServerClock, create: bool) -> None:
-    """Bring the schema up to date, or see that it is, and learn what time it is there. A server that was there, or says
-    that it will be in a moment, is asked again; one that cannot be reached is not waited for."""
-    was_there = False
+    """Bring the schema up to date, or check its version, and learn the server's time.
+
+    Repeated if a connection was lost, or if the server says that it is starting; not if it cannot be reached.
+    """
+    was_connected = False
 
     async def once() -> None:
-        nonlocal was_there
+        nonlocal was_connected
         connection = await _connect(place)
-        was_there = True
+        was_connected = True
         preparing = asyncio.create_task(_bring_up_to_date(connection, place, clock, create))
         try:
             await asyncio.wait((preparing,))
             preparing.result()
         except asyncio.CancelledError:
-            connection.terminate()  # to roll back, or to close, is to wait for a server that may be silent
+            connection.terminate()  # rolling back or closing would wait for a server that may be silent
             await asyncio.gather(preparing, return_exceptions=True)
             raise
         finally:
             await connection.close(timeout=_CLOSE_TIMEOUT)
 
-    await persist(once, lambda error: was_there or isinstance(error, asyncpg.CannotConnectNowError))
+    await retry(once, lambda error: was_connected or isinstance(error, asyncpg.CannotConnectNowError))
 
 
 async def _bring_up_to_date(
@@ -193,16 +185,16 @@ async def _connect(place: Dsn, **settings: str) -> "asyncpg.Connection[Any]":
 
 
 async def _pool(place: Dsn, least: int, most: int) -> "asyncpg.Pool[Any]":
-    # The usual reset asks the server to forget what the session set; ours sets nothing.
-    return await asyncpg.create_pool(place.url, min_size=least, max_size=most, reset=_leave_as_it_is, **_options(place))
+    # The usual reset makes the server forget the settings of the session; ours has none to forget.
+    return await asyncpg.create_pool(place.url, min_size=least, max_size=most, reset=_no_reset, **_options(place))
 
 
-async def _leave_as_it_is(connection: object) -> None:
+async def _no_reset(connection: object) -> None:
     return
 
 
 def _options(place: Dsn, **further: str) -> dict[str, Any]:
-    # Behind a pooler a session is shared: what is set here would hold for others, or be forgotten.
+    # Behind a pooler a session is shared: settings would affect others, or be lost.
     settings = {"application_name": SETTINGS["application_name"]} if place.is_pooled else {**SETTINGS, **further}
     cache = {"statement_cache_size": 0} if place.is_pooled else {}
     return {"timeout": place.connect_timeout, "command_timeout": _COMMAND_TIMEOUT, "server_settings": settings, **cache}

@@ -6,9 +6,9 @@ A row that cannot be read is an error of the trees that asked for it, and of no 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from foliot.adapters.storage.postgres.arrays import columns
-from foliot.adapters.storage.postgres.database import Database
-from foliot.adapters.storage.postgres.endings import LOOK_BACK
+from foliot.adapters.storage.postgres.admission import NEWEST_RUNS
+from foliot.adapters.storage.postgres.database.transaction import Database
+from foliot.adapters.storage.postgres.database.values import columns
 from foliot.adapters.storage.shared.documents import decode_names, read_column, read_overrides
 from foliot.adapters.storage.shared.rows import Row, job_of
 from foliot.adapters.storage.shared.tree_rows import state_of, step_output_of, version_of
@@ -96,10 +96,10 @@ class _Reader:
         if not job_ids:
             return set()
         asked = [(job_id, job_limit(job_id, 1).key) for job_id in sorted(job_ids)]
-        return {row[0] for row in await self._rows("busy_jobs", self._project, *columns(asked), at, LOOK_BACK)}
+        return {row[0] for row in await self._rows("busy_jobs", self._project, *columns(asked), at, NEWEST_RUNS)}
 
     async def overrides(self, run_ids: list[RunId]) -> dict[RunId, bytes | RowUnreadable | None]:
-        rows = await self._rows("overrides_of_runs", run_ids) if run_ids else []
+        rows = await self._rows("overrides", run_ids) if run_ids else []
         return _read(rows, _first, lambda row: read_overrides(row[1], row[0]))
 
     async def bodies(self, run_ids: list[RunId]) -> dict[RunId, bytes]:

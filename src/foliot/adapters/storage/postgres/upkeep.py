@@ -1,21 +1,30 @@
-"""Leadership and events of a PostgreSQL storage; what is removed, and when, is in `pruning`."""
+"""Leadership, retention and expired workers.
 
-import asyncio
+The server's clock alone decides whether a worker is alive. Each call of `prune` removes a bounded piece.
+"""
+
+from collections.abc import Sequence
 from copy import copy
-from typing import Final
+from typing import Any, Final
 
-from foliot.adapters.storage.postgres.database import Database, Transaction
-from foliot.adapters.storage.postgres.pruning import prune
-from foliot.adapters.storage.postgres.statements import migrations
-from foliot.adapters.storage.shared.pruning import Round
-from foliot.adapters.storage.shared.rows import event_of
-from foliot.domain.events import Event
+from foliot.adapters.storage.postgres.database.schema import migrations
+from foliot.adapters.storage.postgres.database.transaction import Database, Transaction
+from foliot.adapters.storage.shared.pruning import Ask, AskForParts, Asking, Found, Round, Way, removable_before
+from foliot.domain.ids import RunId, first_id_at
 from foliot.domain.instant import Instant, Millis
+from foliot.domain.run.lease import ExpiredLease
 from foliot.errors import SchemaTooNew
 from foliot.ports.upkeep import Pruned, Retention
 
-_LOOKS: Final = 20
-_PAUSE: Final = 0.01
+_SCHEDULES_A_PIECE: Final = 2_000
+_JOBS_A_PIECE: Final = 200
+_LEFT_BY_RUNS: Final = ("outputs", "attempts", "logs", "trees", "bodies", "steps", "notes", "endings", "decisions")
+_QUERIES: Final = {
+    Way.OLD_RUNS: "old_runs",
+    Way.SURPLUS_RUNS: "surplus_runs",
+    Way.SURPLUS_EXECUTIONS: "surplus_executions",
+    Way.OLD_EXECUTIONS: "old_executions",
+}
 
 
 class PostgresUpkeep:
@@ -42,10 +51,10 @@ class PostgresUpkeep:
             if await transaction.value("current_epoch") != epoch:
                 return progress, None
             now = await transaction.now(at)
-            pruned = await prune(transaction, self._project, progress, retention, now, limit)
+            pruned = await _prune(transaction, self._project, progress, retention, now, limit)
             return progress.after(pruned, retention, limit)
 
-        # Only what is committed has been gone through.
+        # A piece that was not committed is looked at again.
         self._round, pruned = await self._database.write("prune", work)
         return pruned
 
@@ -54,12 +63,134 @@ class PostgresUpkeep:
         if least > newest:
             raise SchemaTooNew(found=least, supported=newest)
 
-    async def events(self, *, after: int, limit: int) -> list[Event]:
-        """What is held back by a transaction under way is mostly free in a moment: a short wait spares a round."""
-        for _ in range(_LOOKS):
-            if found := await self._database.rows("events", after, limit):
-                return [event_of(row) for row in found]
-            if not await self._database.value("has_events", after):
-                return []
-            await asyncio.sleep(_PAUSE)
-        return []
+    # -- expired workers
+
+    async def expired_leases(self, limit: int, *, at: Instant | None = None) -> list[ExpiredLease]:
+        async def work(transaction: Transaction) -> list[ExpiredLease]:
+            now = await transaction.now(at)
+            await transaction.run("mark_expired", now)
+            return [ExpiredLease(*row) for row in await transaction.rows("expired_leases", now, limit)]
+
+        return await self._database.write("expired", work)
+
+    async def remove_expired_workers(self, *, at: Instant | None = None) -> int:
+        removed = await self._database.write(
+            "remove_expired", lambda transaction: transaction.rows("remove_expired_workers", at)
+        )
+        return len(removed)
+
+
+async def _prune(
+    transaction: Transaction, project: str, progress: Round, retention: Retention, now: Instant, limit: int
+) -> Pruned:
+    """Remove a piece, and advance the round."""
+    doomed = await _doomed_runs(transaction, project, progress.runs(retention, now, limit))
+    deleted = await transaction.column("delete_runs", doomed) if doomed else []
+    keys = await _forget_runs(transaction, deleted)
+    ticks, schedules = await _prune_ledgers(transaction, progress, retention.ticks_age, now, limit)
+    await _prune_limits(transaction, limit)
+    return Pruned(
+        runs=len(deleted),
+        logs=await _prune_logs(transaction, progress, retention.logs_age, now, limit),
+        ticks=ticks,
+        events=await _prune_older(transaction, "prune_events", retention.events_age, now, limit),
+        schedules=schedules,
+        dedupe=keys + len(await transaction.rows("prune_keys", now, limit)),
+    )
+
+
+async def _doomed_runs(transaction: Transaction, project: str, asking: Asking) -> list[RunId]:
+    """Drive the generator that chooses the runs to remove, and return these."""
+    try:
+        ask = next(asking)
+        while True:
+            ask = asking.send(await _look(transaction, project, ask))
+    except StopIteration as end:
+        doomed: list[RunId] = end.value
+        return doomed
+
+
+async def _look(transaction: Transaction, project: str, ask: Ask | AskForParts) -> Found:
+    if isinstance(ask, AskForParts):
+        return Found(await transaction.column("parts_of_runs", ask.run_ids, ask.room))
+    if ask.way in (Way.OLD_RUNS, Way.OLD_EXECUTIONS):
+        found = await transaction.column(_QUERIES[ask.way], first_id_at(Instant(ask.bound)), ask.bound, ask.room)
+        return Found(found, ask.place if len(found) == ask.room else None)
+    return await _surplus(transaction, project, ask)
+
+
+async def _surplus(transaction: Transaction, project: str, ask: Ask) -> Found:
+    """Surplus runs of the next few jobs or workflows."""
+    size = min(ask.room, _JOBS_A_PIECE)
+    rows = await transaction.rows(_QUERIES[ask.way], project, ask.place, ask.bound, ask.room, size)
+    surplus = [run_id for _, run_id in rows if run_id is not None]
+    names = {name for name, _ in rows}
+    if len(surplus) >= ask.room:
+        return Found(surplus[: ask.room], ask.place)  # those beyond the room are found again
+    return Found(surplus, max(names) if len(names) == size else None)
+
+
+async def _prune_ledgers(
+    transaction: Transaction, progress: Round, age: Millis | None, now: Instant, limit: int
+) -> tuple[int, int]:
+    place = progress.place(Way.LEDGERS)
+    if age is None or place is None:
+        return 0, 0
+    size = min(limit, _SCHEDULES_A_PIECE)
+    rows = await transaction.rows("next_ledgers", place, size, now - age)
+    uids = [row["uid"] for row in rows]
+    removed = await _prune_ticks(transaction, rows, age, now, limit)
+    if removed < limit:
+        progress.move(Way.LEDGERS, uids[-1] if len(uids) == size else None)
+    return removed, await _forget_schedules(transaction, uids, now - age, limit)
+
+
+async def _prune_ticks(transaction: Transaction, rows: Sequence[Any], age: Millis, now: Instant, limit: int) -> int:
+    cuts = {
+        row["uid"]: removable_before(row["spec"], row["settled_until"], now, age)
+        for row in rows
+        if row["has_old_ticks"]
+    }
+    removed = await transaction.rows("prune_ticks", list(cuts), list(cuts.values()), limit) if cuts else []
+    begins: dict[str, int] = {}
+    for uid, until in removed:
+        begins[uid] = max(begins.get(uid, 0), until + 1)
+    if begins:
+        await transaction.run("begin_ledgers", list(begins), list(begins.values()))
+    return len(removed)
+
+
+async def _forget_runs(transaction: Transaction, run_ids: Sequence[str]) -> int:
+    """Remove what belongs to deleted runs. Returns how many dedupe keys were removed."""
+    if not run_ids:
+        return 0
+    for left_over in _LEFT_BY_RUNS:
+        await transaction.run(f"delete_runs_{left_over}", run_ids)
+    return len(await transaction.rows("delete_runs_keys", run_ids))
+
+
+async def _forget_schedules(transaction: Transaction, uids: Sequence[str], cut: int, limit: int) -> int:
+    gone = await transaction.column("forgettable_schedules", uids, cut, limit)
+    if gone:
+        for left_over in ("forget_revisions", "forget_pauses", "forget_schedules"):
+            await transaction.run(left_over, gone)
+    return len(gone)
+
+
+async def _prune_logs(transaction: Transaction, progress: Round, age: Millis | None, now: Instant, limit: int) -> int:
+    """Remember up to when logs were removed: a removed log differs from one that was never written."""
+    removed = await _prune_older(transaction, "prune_logs", age, now, limit)
+    if removed and age is not None:
+        await transaction.run("note_logs_kept_from", now - age)
+    progress.move(Way.LOGS, None)  # chunks are found by their age, so that there is no place to go on from
+    return removed
+
+
+async def _prune_older(transaction: Transaction, query: str, age: Millis | None, now: Instant, limit: int) -> int:
+    return 0 if age is None else len(await transaction.rows(query, now - age, limit))
+
+
+async def _prune_limits(transaction: Transaction, limit: int) -> None:
+    """Remove limits without holds. Locks them first and checks again: a run may have begun to wait in between."""
+    if idle := await transaction.column("idle_limits", limit):
+        await transaction.run("prune_limits", idle)

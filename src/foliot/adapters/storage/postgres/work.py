@@ -1,31 +1,25 @@
-"""What workers do with a PostgreSQL storage."""
+"""All that a worker does: register, claim, finish, append to logs.
+
+Most attempts succeed and have no output. Those take one statement, which needs no transaction around it.
+"""
 
 import asyncio
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, Final, NamedTuple, Self
 
 from msgspec.structs import replace
 
-from foliot.adapters.storage.postgres.admission import Admission
-from foliot.adapters.storage.postgres.bell import Bell
-from foliot.adapters.storage.postgres.database import Database, Transaction, divide
-from foliot.adapters.storage.postgres.definitions import DefinitionReader
-from foliot.adapters.storage.postgres.finishing import (
-    are_alike,
-    divided,
-    end_leases,
-    exchange_successes,
-    finish_runs,
-    save_plan,
-    succeed,
-)
-from foliot.adapters.storage.postgres.front import Front, Place
-from foliot.adapters.storage.postgres.impossible import is_possible
-from foliot.adapters.storage.postgres.logs import append_chunks
+from foliot.adapters.storage.postgres.claim_cursor import ClaimCursor, Place
+from foliot.adapters.storage.postgres.database.bell import Bell
+from foliot.adapters.storage.postgres.database.transaction import Database, Transaction, divide
+from foliot.adapters.storage.postgres.database.values import columns, is_storable
+from foliot.adapters.storage.postgres.rows.admit import Admitter
+from foliot.adapters.storage.postgres.rows.definition import DefinitionReader
+from foliot.adapters.storage.postgres.rows.finish import end_leases, finish_runs, save_plan
 from foliot.adapters.storage.shared.definition_cache import Reference
-from foliot.adapters.storage.shared.finish_plan import plan_giving_back, refused
+from foliot.adapters.storage.shared.finish_plan import is_plain, plan_giving_back, refused
 from foliot.adapters.storage.shared.rows import Row, references_in, sort_claims
 from foliot.domain.ids import DefinitionId, RunId, Token, WorkerId
 from foliot.domain.instant import Instant, Millis
@@ -43,24 +37,24 @@ _MOST_HINTS: Final = 100_000
 class PostgresWork:
     """Fills `ports.work.Work`.
 
-    `vital` has connections that nothing else uses: a renewal must not wait behind a full pool.
+    `vital` has connections of its own: a renewal must not wait for a full pool.
     """
 
     is_remote = True
 
     def __init__(
-        self, database: Database, vital: Database, admission: Admission, definitions: DefinitionReader, bell: Bell
+        self, database: Database, vital: Database, admitter: Admitter, definitions: DefinitionReader, bell: Bell
     ) -> None:
         self._database = database
         self._vital = vital
-        self._admission = admission
+        self._admitter = admitter
         self._definitions = definitions
         self._bell = bell
-        self._front_of_runs = Front(database.clock)
-        self._front_of_trees = Front(database.clock)
-        """Apart, because a coordinator that finds nothing says nothing about the queues of a worker."""
+        self._runs_cursor = ClaimCursor(database.clock)
+        self._trees_cursor = ClaimCursor(database.clock)
+        """Apart: a coordinator that finds nothing means nothing for the queues of a worker."""
         self._bare: set[Token] = set()
-        """Leases of bare runs that were granted here: a hint which statement will do. It checks what is stored."""
+        """Leases of bare runs that were granted here: a hint for the choice of a statement, which checks the rows."""
 
     def signal(self, topic: Topic) -> asyncio.Event:
         return self._bell.signal(topic)
@@ -76,15 +70,13 @@ class PostgresWork:
     async def renew(
         self, worker_id: WorkerId, held: Collection[Token] | None, ttl: Millis, *, at: Instant | None = None
     ) -> Renewal | None:
-        if not is_possible(worker_id):
+        if not is_storable(worker_id):
             return None
         work = partial(_renew, worker_id=worker_id, held=held, ttl=ttl, at=at)
-        renewal, keys = await self._vital.write("renew", work, merge=_merge_renewals)
-        await self._admission.follow(keys, at)
-        return renewal
+        return await self._admitter.write("renew", work, at, merge=_merge_renewals, database=self._vital)
 
     async def retire(self, worker_id: WorkerId) -> None:
-        if is_possible(worker_id):
+        if is_storable(worker_id):
             await self._vital.write("retire", lambda transaction: transaction.run("retire", worker_id))
 
     # -- claiming
@@ -99,7 +91,7 @@ class PostgresWork:
         only: Collection[RunId] | None = None,
         at: Instant | None = None,
     ) -> Claimed:
-        if limit <= 0 or not queues or (only is not None and not only) or not is_possible(worker_id):
+        if limit <= 0 or not queues or (only is not None and not only) or not is_storable(worker_id):
             return Claimed([], {})
         wanted = list(dict.fromkeys(queues))
         granted = await self._claim(worker_id, wanted, limit, only, at)
@@ -114,20 +106,20 @@ class PostgresWork:
         async def work(transaction: Transaction) -> list[Row]:
             if only is not None:
                 return await transaction.rows("claim_named_runs", worker_id, at, limit, queues, list(only))
-            with self._front(queues).looking(queues, limit) as places:
+            with self._cursor(queues).claiming(queues, limit) as places:
                 query, *asked = _claim_query(queues, places)
                 return await transaction.rows(query, worker_id, at, limit, *asked)
 
-        # A grant whose answer was lost is given back at the next renewal; asking again would take more than was wanted.
+        # A grant whose answer was lost is given back at the next renewal; a repeated claim would take too much.
         return _Granted.of(await self._database.write("claim", work, is_single=True, is_repeatable=False))
 
-    def _front(self, queues: Sequence[str]) -> Front:
-        return self._front_of_trees if TREES_QUEUE in queues else self._front_of_runs
+    def _cursor(self, queues: Sequence[str]) -> ClaimCursor:
+        return self._trees_cursor if TREES_QUEUE in queues else self._runs_cursor
 
     async def _claimed(
         self, granted: "_Granted", known: Collection[DefinitionId], queues: Sequence[str], limit: int | None
     ) -> Claimed:
-        """The claims in order of rank, with their definitions. `limit`: so many were asked for at the front."""
+        """The claims in order of rank, with their definitions. `limit`: so many were asked for, at the cursor."""
         claims = granted.claims
         found = await self._definitions.find(self._database, granted.references) if claims else {}
         changed = {asked: one.definition.id for asked, one in found.items() if one.definition.id != asked}
@@ -135,25 +127,28 @@ class PostgresWork:
             claims = [replace(one, definition_id=changed.get(one.definition_id, one.definition_id)) for one in claims]
         ordered = sorted(claims, key=lambda claim: (rank(claim.due_at, claim.priority), claim.run_id))
         if limit is not None:
-            self._front(queues).reached(ordered, limit)
-        self._remember_bare(ordered)
-        definitions = {one.definition.id: one.definition for one in found.values() if one.definition.id not in known}
-        return Claimed(ordered, definitions)
-
-    def _remember_bare(self, claims: Iterable[Claim]) -> None:
+            self._cursor(queues).reached(ordered, limit)
         if len(self._bare) > _MOST_HINTS:
             self._bare.clear()
         self._bare.update(
-            claim.token for claim in claims if claim.parent_id is None and claim.tick is None and not claim.limit_keys
+            claim.token for claim in ordered if claim.parent_id is None and claim.tick is None and not claim.limit_keys
         )
+        definitions = {one.definition.id: one.definition for one in found.values() if one.definition.id not in known}
+        return Claimed(ordered, definitions)
 
     # -- finishing
 
     async def finish(self, finishes: Sequence[Finish], *, at: Instant | None = None) -> list[Token]:
         if not finishes:
             return []
-        plain, rest = divided(finishes)
-        for group in plain:
+        plain: dict[tuple[WorkerId, int | None], list[Finish]] = {}
+        rest: list[Finish] = []
+        for finish in finishes:
+            if is_plain(outcome := finish.outcome):
+                plain.setdefault((finish.worker_id, outcome.exit_code), []).append(finish)
+            else:
+                rest.append(finish)
+        for group in plain.values():
             rest += await self._succeed(group, at)
         self._bare.difference_update(finish.token for finish in finishes)
         return await self._finish_any(rest, at) if rest else []
@@ -161,11 +156,10 @@ class PostgresWork:
     async def _succeed(self, finishes: Sequence[Finish], at: Instant | None) -> list[Finish]:
         """Save plain successes that are alike. Returns those that could not be saved so."""
         try:
-            work = partial(succeed, finishes=finishes, at=at, are_bare=self._are_bare(finishes))
-            saved, keys = await self._database.write("finish", work, is_single=True)
+            work = partial(_succeed, finishes=finishes, at=at, are_bare=self._are_bare(finishes))
+            saved = await self._admitter.write("finish", work, at, is_single=True)
         except Unstorable:
             return list(finishes)
-        await self._admission.follow(keys, at)
         return [finish for finish in finishes if finish.token not in saved]
 
     def _are_bare(self, finishes: Sequence[Finish]) -> bool:
@@ -179,11 +173,8 @@ class PostgresWork:
         return [finish.token for finish in finishes if not saved.get(finish.token)]
 
     async def _finish(self, finishes: Sequence[Finish], at: Instant | None) -> list[tuple[Token, bool]]:
-        async def work(transaction: Transaction) -> tuple[set[Token], set[str]]:
-            return set(await finish_runs(transaction, self._definitions, finishes, at)), transaction.keys
-
-        stale, keys = await self._database.write("finish", work)
-        await self._admission.follow(keys, at)
+        work = partial(finish_runs, definitions=self._definitions, finishes=finishes, at=at)
+        stale = set(await self._admitter.write("finish", work, at))
         return [(finish.token, finish.token not in stale) for finish in finishes]
 
     async def exchange(
@@ -199,7 +190,7 @@ class PostgresWork:
     ) -> Exchanged:
         is_simple = limit > 0 and only is None and len(set(queues)) == 1
         is_own = bool(finishes) and finishes[0].worker_id == worker_id
-        if is_simple and is_own and are_alike(finishes) and self._are_bare(finishes):
+        if is_simple and is_own and _are_alike(finishes) and self._are_bare(finishes):
             with suppress(Unstorable):
                 return await self._exchange_bare(finishes, queues[0], limit, known, at)
         stale = await self.finish(finishes, at=at)
@@ -213,12 +204,12 @@ class PostgresWork:
         known: Collection[DefinitionId],
         at: Instant | None,
     ) -> Exchanged:
-        """In one statement. As a claim is, it is not repeated where its answer was lost."""
-        front = self._front([queue])
-        work = partial(exchange_successes, finishes=finishes, queue=queue, front=front, limit=limit, at=at)
+        """In one statement. Like a claim, it is not repeated when its answer was lost."""
+        cursor = self._cursor([queue])
+        work = partial(_exchange, finishes=finishes, queue=queue, cursor=cursor, limit=limit, at=at)
         saved, rows = await self._database.write("exchange", work, is_single=True, is_repeatable=False)
         self._bare.difference_update(finish.token for finish in finishes)
-        # What was saved just now is found saved, and is not stale.
+        # Those that were saved just now are found saved, and are not stale.
         stale = [] if saved == len(finishes) else await self.finish(finishes, at=at)
         granted = _Granted.of(rows)
         while granted.unreadable:
@@ -230,15 +221,19 @@ class PostgresWork:
     # -- logs
 
     async def append_log(self, chunks: Sequence[LogChunk]) -> list[Token]:
-        return await append_chunks(self._database, chunks)
+        async def save(some: Sequence[LogChunk]) -> list[tuple[Token, int]]:
+            return await self._database.write("append", partial(_append_log, chunks=some))
+
+        saved = set(await divide(chunks, save)) if chunks else set()
+        return list(dict.fromkeys(chunk.token for chunk in chunks if (chunk.token, chunk.seq) not in saved))
 
 
 class _Granted(NamedTuple):
-    """What a statement that claims has granted."""
+    """The leases that a claim has granted."""
 
     claims: list[Claim]
     references: set[Reference]
-    """What the claimed runs are to do."""
+    """To the definitions of the claimed runs."""
     unreadable: list[Finish]
     """The ends of runs whose rows cannot be read."""
 
@@ -258,10 +253,10 @@ class _Granted(NamedTuple):
 
 async def _renew(
     transaction: Transaction, *, worker_id: WorkerId, held: Collection[Token] | None, ttl: Millis, at: Instant | None
-) -> tuple[Renewal | None, set[str]]:
+) -> Renewal | None:
     now = await transaction.value("renew", worker_id, ttl, at)
     if now is None:
-        return None, set()
+        return None
     leases = {row["token"]: row for row in await transaction.rows("leases_of_worker", worker_id)}
     known = set(leases) if held is None else set(held)
     foreign = sorted(leases.keys() - known)
@@ -270,21 +265,77 @@ async def _renew(
         await save_plan(transaction, plan_giving_back(await end_leases(transaction, named, now)))
     cancelled = tuple(sorted(token for token in known & leases.keys() if leases[token]["cancel_at"] is not None))
     gone = tuple(sorted(known - leases.keys()))
-    return Renewal(cancelled, tuple(foreign), gone), transaction.keys
+    return Renewal(cancelled, tuple(foreign), gone)
 
 
-def _merge_renewals(
-    first: tuple[Renewal | None, set[str]], second: tuple[Renewal | None, set[str]]
-) -> tuple[Renewal | None, set[str]]:
-    if first[0] is None or second[0] is None:
+def _merge_renewals(first: Renewal | None, second: Renewal | None) -> Renewal | None:
+    if first is None or second is None:
         return second
-    foreign = tuple(sorted({*first[0].foreign, *second[0].foreign}))
-    return second[0]._replace(foreign=foreign), first[1] | second[1]
+    return second._replace(foreign=tuple(sorted({*first.foreign, *second.foreign})))
 
 
 def _claim_query(queues: list[str], places: Sequence[Place]) -> tuple[Any, ...]:
-    """The name of a statement, and how it wants the queues and their places."""
+    """The name of a statement, and the queues with their places as its parameters."""
     if len(queues) == 1:
         return "claim_runs", queues[0], *places[0]
     ranks, run_ids = zip(*places, strict=True)
     return "claim_runs_of_queues", queues, list(ranks), list(run_ids)
+
+
+# -- plain successes, in one statement
+
+
+def _are_alike(finishes: Sequence[Finish]) -> bool:
+    """Whether all are plain successes of one worker with one exit code."""
+    worker_id, outcome = finishes[0].worker_id, finishes[0].outcome
+    return is_plain(outcome) and all(
+        (finish.outcome is outcome or finish.outcome == outcome) and finish.worker_id == worker_id
+        for finish in finishes
+    )
+
+
+async def _succeed(
+    transaction: Transaction, finishes: Sequence[Finish], at: Instant | None, *, are_bare: bool
+) -> set[Token]:
+    """Save plain successes that are alike, with `are_bare` only those of bare runs. Returns the saved tokens."""
+    worker_id, exit_code, tokens, run_ids = _in_common(finishes)
+    query = "end_bare_successes" if are_bare else "end_successes"
+    [(saved, keys, has_notes)] = await transaction.rows(query, worker_id, at, exit_code, tokens, run_ids)
+    transaction.topics |= {Topic.NOTES} if has_notes else set()
+    transaction.keys.update(keys)
+    return set(saved)
+
+
+async def _exchange(
+    transaction: Transaction,
+    finishes: Sequence[Finish],
+    queue: str,
+    cursor: ClaimCursor,
+    limit: int,
+    at: Instant | None,
+) -> tuple[int, list[Row]]:
+    """Save plain successes of bare runs and claim runs for their worker. Returns their number, and rows of claims."""
+    worker_id, exit_code, tokens, run_ids = _in_common(finishes)
+    with cursor.claiming([queue], limit) as [behind]:
+        values = worker_id, at, exit_code, tokens, run_ids, limit, queue, *behind
+        rows = await transaction.rows("exchange_runs", *values)
+    *_, saved = rows[0]
+    return saved, [row for row in rows if row[0] is not None]
+
+
+def _in_common(finishes: Sequence[Finish]) -> tuple[WorkerId, int | None, list[Token], list[RunId]]:
+    first = finishes[0]
+    exit_code = first.outcome.exit_code if is_plain(first.outcome) else None
+    return first.worker_id, exit_code, [one.token for one in finishes], [one.run_id for one in finishes]
+
+
+# -- logs
+
+
+async def _append_log(transaction: Transaction, *, chunks: Sequence[LogChunk]) -> list[tuple[Token, int]]:
+    run_ids = sorted({chunk.run_id for chunk in chunks})
+    current = dict(await transaction.rows("current_tokens", run_ids))
+    kept = [chunk for chunk in chunks if current.get(chunk.token) == chunk.run_id]
+    if kept:
+        await transaction.run("append_log", *columns(kept))
+    return [(chunk.token, chunk.seq) for chunk in kept]

@@ -1,13 +1,13 @@
-"""Requests of many callers, carried out together.
+"""Carries out requests of many callers together.
 
-    ask --> [ waiting ] --take all--> one statement in flight --> each caller its own answers
+    ask --> [ waiting ] --take all--> one call in flight --> each caller its own answers
 
-At most one is under way; whatever gathers meanwhile goes with the next. Alone, a request goes at once; in a crowd, the
-groups grow by themselves. No timer decides.
+At most one call is under way; requests that arrive meanwhile go with the next one. A single request goes at once; the
+more there are, the larger the groups. There is no timer.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Hashable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Sequence
 from itertools import islice
 from typing import Final, Generic, NamedTuple, TypeVar
 
@@ -22,7 +22,7 @@ class _Request(NamedTuple, Generic[S, T]):
     answer: "asyncio.Future[list[T]]"
 
 
-class Gathering(Generic[S, T]):
+class Batcher(Generic[S, T]):
     """`do` gives an answer for each item, in order. Requests that have a `key` in common never go together."""
 
     def __init__(
@@ -38,7 +38,7 @@ class Gathering(Generic[S, T]):
         request = _Request[S, T](items, loop.create_future())
         self._waiting.append(request)
         if self._task is None or self._task.done():
-            self._task = loop.create_task(self._serve(), name="foliot-gathering")
+            self._task = loop.create_task(self._serve(), name="foliot-batcher")
         return await request.answer
 
     async def _serve(self) -> None:
@@ -46,17 +46,23 @@ class Gathering(Generic[S, T]):
             try:
                 answers = iter(await self._do([item for request in group for item in request.items]))
             except asyncio.CancelledError:
-                # The loop is being closed. Whoever still waits is being cancelled too.
-                _cancel([*group, *self._waiting])
+                # The loop is being closed, and all callers are being cancelled.
+                for _, answer in [*group, *self._waiting]:
+                    answer.cancel()
                 raise
             except BaseException as error:
-                # What has gone wrong is told to those who asked for it; the next group is not their fault.
-                _refuse(group, error)
+                # An error of this group; the next one may succeed.
+                for _, answer in group:
+                    if not answer.done():
+                        answer.set_exception(error)
             else:
-                _hand_out(group, answers)
+                for items, answer in group:
+                    own = list(islice(answers, len(items)))
+                    if not answer.done():
+                        answer.set_result(own)
 
     def _take(self) -> list[_Request[S, T]]:
-        """The next group: in the order of asking, as many as may go together."""
+        """The next group: in the order of requests, as many as may go together."""
         group: list[_Request[S, T]] = []
         seen: set[Hashable] = set()
         size = 0
@@ -65,31 +71,10 @@ class Gathering(Generic[S, T]):
             size += len(request.items)
             if group and size > _MOST:
                 break
-            keys = self._keys(request) if len(wanted) > 1 else ()
+            keys = [self._key(item) for item in request.items] if self._key and len(wanted) > 1 else []
             if not seen.isdisjoint(keys):
                 break
             group.append(request)
             seen.update(keys)
         self._waiting = wanted[len(group) :]
         return group
-
-    def _keys(self, request: _Request[S, T]) -> Sequence[Hashable]:
-        return [self._key(item) for item in request.items] if self._key else ()
-
-
-def _hand_out(group: Sequence[_Request[S, T]], answers: Iterator[T]) -> None:
-    for items, answer in group:
-        own = list(islice(answers, len(items)))
-        if not answer.done():
-            answer.set_result(own)
-
-
-def _refuse(group: Sequence[_Request[S, T]], error: BaseException) -> None:
-    for _, answer in group:
-        if not answer.done():
-            answer.set_exception(error)
-
-
-def _cancel(group: Sequence[_Request[S, T]]) -> None:
-    for _, answer in group:
-        answer.cancel()

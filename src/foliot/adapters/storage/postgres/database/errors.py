@@ -1,33 +1,42 @@
-"""What the driver raises, sorted by what it means: try again, refuse the item, or tell the caller.
+"""Errors of the driver, sorted by what follows: try again, refuse the item, or raise an error of Foliot's own.
 
 No type of the driver leaves this package.
 """
 
+import asyncio
+import logging
+import random
 import ssl
-from typing import Final, NamedTuple
+import time
+from collections.abc import Awaitable, Callable
+from typing import Final, NamedTuple, TypeVar
 
 import asyncpg
 
 from foliot.errors import StorageCorrupt, StorageError, StorageUnavailable
 
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
 BAD_DATA: Final = (
     asyncpg.DataError,
     asyncpg.IntegrityConstraintViolationError,
     asyncpg.ProgramLimitExceededError,
-    ValueError,  # the driver could not even write it down: a number that is too large, text that is none
+    ValueError,  # the driver could not encode it: a number that is too large, text that is not UTF-8
 )
-"""One item of a batch cannot be stored, and never will be."""
+"""One item of a batch can never be stored."""
 
-_NO_DATA: Final = (
-    OSError,  # a certificate that is not right
-    asyncpg.ClientConfigurationError,  # one that is not there
+_CONNECTING: Final = (
+    OSError,  # a wrong certificate
+    asyncpg.ClientConfigurationError,  # a missing one
 )
-"""Errors in connecting that are a ValueError as well."""
+"""Errors of connecting that are a ValueError as well."""
 
 BROKEN: Final = (
     asyncpg.PostgresConnectionError,
     asyncpg.InterfaceError,
-    asyncpg.InternalClientError,  # a backend that was ended between two messages leaves the driver confused
+    asyncpg.InternalClientError,  # the driver raises it when a backend ended between two messages
     asyncpg.AdminShutdownError,
     asyncpg.CrashShutdownError,
     asyncpg.CannotConnectNowError,
@@ -42,13 +51,17 @@ COLLIDED: Final = (
     asyncpg.DeadlockDetectedError,
     asyncpg.LockNotAvailableError,
 )
-"""Nothing was saved because others were in the way."""
+"""Nothing was saved, because of other transactions."""
 
 READ_ONLY: Final = asyncpg.ReadOnlySQLTransactionError
-"""Nothing was saved because this session may only read. Another one may be allowed to write: this one can be of the
-time before a standby was promoted, or before a setting was taken back."""
+"""Nothing was saved, because this session may only read. A new session may be allowed to write: this one may have been
+opened before a standby was promoted, or before a setting was changed."""
 
 RETRYABLE: Final = (*BROKEN, *COLLIDED, READ_ONLY)
+_PAUSES: Final = (0.02, 0.1, 0.3, 0.6, 1.0)
+"""Seconds between two tries, before jitter."""
+_WORTH_A_WARNING: Final = 1.0
+"""Seconds. A longer wait that failed is logged."""
 
 
 class _Meaning(NamedTuple):
@@ -153,7 +166,7 @@ _MEANINGS: Final = (
         "Correct the DSN, or the variables of the environment that begin with PG.",
     ),
 )
-"""The first that fits is the one."""
+"""The first that matches counts."""
 _NO_TLS: Final = _Meaning(
     (),
     StorageUnavailable,
@@ -161,19 +174,19 @@ _NO_TLS: Final = _Meaning(
     "Check host and port in the DSN. If they are right, turn TLS on there (ssl = on in postgresql.conf). On a "
     "network that you trust, write sslmode=prefer.",
 )
-_TURNED_AWAY: Final = _Meaning(
+_REFUSED: Final = _Meaning(
     (),
     StorageUnavailable,
     "{server} refused the connection: {reason}",
     "Correct the settings of the server, of this database or of this user. The log of the server says more.",
 )
-_UNFORESEEN: Final = _Meaning((), StorageError, "{server} refused a statement: {reason}", "Please report this.")
+_UNEXPECTED: Final = _Meaning((), StorageError, "{server} refused a statement: {reason}", "Please report this.")
 _BROKE: Final = ("the underlying connection is closed", "unexpected connection_lost() call")
-"""Words of the driver about itself."""
+"""How messages of the driver about a broken connection end."""
 
 
 def is_bad_data(error: BaseException) -> bool:
-    return isinstance(error, BAD_DATA) and not isinstance(error, _NO_DATA)
+    return isinstance(error, BAD_DATA) and not isinstance(error, _CONNECTING)
 
 
 def is_retryable(error: BaseException) -> bool:
@@ -181,25 +194,22 @@ def is_retryable(error: BaseException) -> bool:
 
 
 def translate(error: BaseException, server: str) -> StorageError:
-    """The error that says what happened, and what to do. `server` names host and database, never a password."""
-    meaning = _NO_TLS if _is_without_tls(error) else _meaning(error)
+    """The error to raise, with a hint. `server` names host and database, never a password."""
+    # The driver has no type for a server that refuses TLS.
+    is_without_tls = isinstance(error, ConnectionError) and "rejected SSL upgrade" in str(error)
+    meaning = _NO_TLS if is_without_tls else _meaning(error)
     return meaning.error(meaning.fact.format(server=server, reason=reason_of(error)), hint=meaning.hint)
 
 
 def _meaning(error: BaseException) -> _Meaning:
-    # What the server calls fatal ends a session, and one that was open has ended in a way that is foreseen.
+    # A fatal error ends a session. Those that end an open session are listed above; others refuse a new one.
     is_fatal = isinstance(error, asyncpg.PostgresError) and error.severity_en == "FATAL"
-    otherwise = _TURNED_AWAY if is_fatal else _UNFORESEEN
+    otherwise = _REFUSED if is_fatal else _UNEXPECTED
     return next((one for one in _MEANINGS if isinstance(error, one.kinds)), otherwise)
 
 
-def _is_without_tls(error: BaseException) -> bool:
-    """The driver has no type for it."""
-    return isinstance(error, ConnectionError) and "rejected SSL upgrade" in str(error)
-
-
 def reason_of(error: BaseException) -> str:
-    """What happened, in a few words: never none, and none of the driver's about itself."""
+    """What happened, in a few words; never empty."""
     match error:
         case TimeoutError():
             return "no answer in time"
@@ -209,3 +219,19 @@ def reason_of(error: BaseException) -> str:
             return str(error.args[0])  # without the hint of the driver
     said = str(error) or type(error).__name__
     return "the connection broke" if said.endswith(_BROKE) else said
+
+
+async def retry(once: Callable[[], Awaitable[T]], may_repeat: Callable[[BaseException], bool]) -> T:
+    """Call `once` until it succeeds, with growing pauses, as long as that may help. Raises the last error."""
+    pauses = list(_PAUSES)
+    while True:
+        began = time.monotonic()
+        try:
+            return await once()
+        except Exception as error:
+            if not (pauses and is_retryable(error) and may_repeat(error)):
+                raise
+            waited = time.monotonic() - began
+            if waited > _WORTH_A_WARNING:
+                log.warning("storage_tries_again", extra={"after_seconds": round(waited, 1), "error": reason_of(error)})
+        await asyncio.sleep(pauses.pop(0) * random.uniform(0.5, 1.5))  # noqa: S311 - spreads load, guards nothing

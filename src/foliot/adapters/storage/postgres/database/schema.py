@@ -1,26 +1,38 @@
-"""Bringing a schema up to date.
+"""The SQL of this package, and the migrations that bring a schema up to date.
 
-Each step is one transaction under a lock that ends with it, so that two nodes that start together do not disturb each
-other: the second one finds the work done. A database that is newer than this code is refused.
+The files are written for the schema `foliot`, so that they can be run as they are. A query may contain another one as
+{its_name}: text that several statements have in common is written once. An array parameter is sent as text
+(`values.literal`), so that the driver does not inspect its items and need not learn the array types of each connection.
+
+Each migration is one transaction under a lock that ends with it, so that two nodes that start together do not disturb
+each other: the second one finds the work done. A database that is newer than this code is refused.
 """
 
 import logging
+import re
 from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any, Final
 
 import asyncpg
 
-from foliot.adapters.storage.postgres.dsn import Dsn
-from foliot.adapters.storage.postgres.statements import in_schema, migrations
+from foliot.adapters.storage.postgres.database.dsn import SCHEMA, Dsn
+from foliot.adapters.storage.shared.sql import load_migrations, load_queries
 from foliot.errors import SchemaTooNew, SchemaTooOld, StorageError, StorageMissing
 
 log = logging.getLogger(__name__)
 
+_PACKAGE: Final = Path(__file__).parent.parent
+_OTHER: Final = re.compile(r"\{(\w+)\}")
+_ARRAY: Final = re.compile(r"(\$\d+)::((?:text|bigint|int|boolean)\[\])")
+_OWN_SCHEMA: Final = re.compile(rf"\b{SCHEMA}\.")
+
 # In SQL_ASCII the server takes any bytes as they are, so UTF-8 as well.
 _ENCODINGS: Final = ("UTF8", "SQL_ASCII")
 _LONGEST_STEP: Final = 86_400.0
-"""Seconds. A step may go through a large table, and may have to wait until a backup has gone through it."""
-_PATIENT: Final = "SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0"
+"""Seconds. A migration may read a large table, and may have to wait for a backup of it."""
+_NO_TIMEOUTS: Final = "SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0"
 _LOCK: Final = "SELECT pg_advisory_xact_lock(hashtextextended('foliot schema ' || $1, 0))"
 _HAS_META: Final = "SELECT EXISTS (SELECT FROM pg_catalog.pg_tables WHERE schemaname = $1 AND tablename = 'meta')"
 _VERSION: Final = "SELECT value::int FROM foliot.meta WHERE key = 'schema_version'"
@@ -28,7 +40,7 @@ _SET_VERSION: Final = """
 INSERT INTO foliot.meta (key, value) VALUES ('schema_version', $1)
 ON CONFLICT (key) DO UPDATE SET value = excluded.value
 """
-# A database restored into another server may hold events with higher numbers than its transactions will give.
+# A database restored into another server may have events with higher numbers than its transactions will give.
 _LIFT_EVENTS: Final = """
 UPDATE foliot.meta SET value = (newest.number - newest.xid + 1)::text
 FROM (SELECT coalesce(max(seq) / 16, 0) AS number, pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS xid
@@ -37,8 +49,32 @@ WHERE key = 'event_base' AND newest.number >= newest.xid + value::bigint
 """
 
 
+@cache
+def statements(schema: str = SCHEMA) -> Mapping[str, str]:
+    """Every statement by its name."""
+    written: dict[str, str] = {}
+    for file in sorted((_PACKAGE / "sql").glob("*.sql")):
+        queries = load_queries(file)
+        if twice := written.keys() & queries.keys():
+            raise ValueError(f"{file.name} names again: {', '.join(twice)}")
+        written.update(queries)
+    return {
+        name: in_schema(_ARRAY.sub(r"\1::text::\2", _OTHER.sub(lambda other: written[other[1]], text)), schema)
+        for name, text in written.items()
+    }
+
+
+def migrations(schema: str = SCHEMA) -> Mapping[int, str]:
+    """Every migration by its number."""
+    return {number: in_schema(text, schema) for number, text in load_migrations(_PACKAGE / "migrations").items()}
+
+
+def in_schema(text: str, schema: str) -> str:
+    return text if schema == SCHEMA else _OWN_SCHEMA.sub(f'"{schema}".', text)
+
+
 def check_encoding(connection: "asyncpg.Connection[Any]", place: Dsn) -> None:
-    """Refuse a database that lacks characters: what a run fails with has any, and would not be saved."""
+    """Refuse a database whose encoding lacks characters: error messages of runs have any, and could not be saved."""
     encoding = connection.get_settings().server_encoding
     if encoding not in _ENCODINGS:
         raise StorageError(
@@ -49,7 +85,7 @@ def check_encoding(connection: "asyncpg.Connection[Any]", place: Dsn) -> None:
 
 
 async def migrate(connection: "asyncpg.Connection[Any]", place: Dsn) -> int:
-    """Apply whatever is missing and return the version reached."""
+    """Apply the missing migrations and return the version reached."""
     schema = place.schema
     steps = migrations(schema)
     newest = max(steps)
@@ -58,7 +94,7 @@ async def migrate(connection: "asyncpg.Connection[Any]", place: Dsn) -> int:
         log.info("schema_upgrade", extra={"from": version, "to": newest})
     while version < newest:
         try:
-            version = await _go_on(connection, schema, steps)
+            version = await _apply_next(connection, schema, steps)
         except asyncpg.InsufficientPrivilegeError as error:
             raise StorageError(
                 f"{place.server} does not let this user make the tables: {error}",
@@ -72,20 +108,23 @@ async def migrate(connection: "asyncpg.Connection[Any]", place: Dsn) -> int:
     return version
 
 
-async def _go_on(connection: "asyncpg.Connection[Any]", schema: str, steps: Mapping[int, str]) -> int:
-    """One step further, unless somebody else has gone it meanwhile. The version that is reached."""
+async def _apply_next(connection: "asyncpg.Connection[Any]", schema: str, steps: Mapping[int, str]) -> int:
+    """Apply the next migration, unless another process has done so, and return the version reached."""
     async with connection.transaction():
-        await connection.execute(_PATIENT)
+        await connection.execute(_NO_TIMEOUTS)
         await connection.execute(_LOCK, schema, timeout=_LONGEST_STEP)
         version = await _version(connection, schema)
         if version < max(steps):
             version += 1
-            await _step(connection, schema, version, steps[version])
+            if version == 1:
+                await connection.execute(f'CREATE SCHEMA IF NOT EXISTS "{schema}"')
+            await connection.execute(steps[version], timeout=_LONGEST_STEP)
+            await connection.execute(in_schema(_SET_VERSION, schema), str(version))
     return version
 
 
 async def check_version(connection: "asyncpg.Connection[Any]", place: Dsn) -> None:
-    """Refuse a schema that is not there, or is not ours; change nothing, and ask for no right but to read."""
+    """Refuse a schema that is missing or has another version. Changes nothing, and needs the right to read only."""
     newest = max(migrations(place.schema))
     version = await _version(connection, place.schema)
     if version == 0:
@@ -97,14 +136,7 @@ async def check_version(connection: "asyncpg.Connection[Any]", place: Dsn) -> No
 
 
 async def _version(connection: "asyncpg.Connection[Any]", schema: str) -> int:
-    # Not to_regclass: it may answer from what this session remembers of the time before it waited for the lock.
+    # Not to_regclass: it may answer from what this session cached before it waited for the lock.
     if not await connection.fetchval(_HAS_META, schema):
         return 0
     return await connection.fetchval(in_schema(_VERSION, schema)) or 0
-
-
-async def _step(connection: "asyncpg.Connection[Any]", schema: str, number: int, script: str) -> None:
-    if number == 1:
-        await connection.execute(f'CREATE SCHEMA IF NOT EXISTS "{schema}"')
-    await connection.execute(script, timeout=_LONGEST_STEP)
-    await connection.execute(in_schema(_SET_VERSION, schema), str(number))

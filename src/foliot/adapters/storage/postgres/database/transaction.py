@@ -1,15 +1,15 @@
-"""One database: connections, transactions, and what to do when they fail.
+"""One database: connections, transactions, and what happens when they fail.
 
     snapshot(look)        BEGIN REPEATABLE READ, READ ONLY, look, COMMIT
     write(verb, work)     BEGIN, work, events, before_commit, COMMIT, after_commit, ring the bell
-        is_single         work is one statement and notes no event: it needs no BEGIN, and no answer is waited for twice
-        collision         once more, after a pause
-        may only read     once more, in a session that is opened for it
-        connection lost   once more; was the commit under way, `work` is told that it may find its own traces
-        bad data          to the caller, who divides the batch
-        cancelled         rolled back in a moment, or the connection is given up: whoever cancels is in a hurry
+        is_single         work is one statement and notes no event: it needs no BEGIN, and one round trip is enough
+        collision         repeated, after a pause
+        may only read     repeated, in a new session
+        connection lost   repeated; if the commit was under way, `Transaction.is_repeat` is set
+        bad data          `Unstorable` for the caller, which divides the batch
+        cancelled         rolled back within a second, or else the connection is closed
 
-A transaction holds nothing but statements and small decisions; a server gives up on one that idles for five seconds.
+A transaction has nothing but statements and small decisions; the server ends one that is idle for five seconds.
 """
 
 import asyncio
@@ -19,14 +19,12 @@ from typing import Any, Final, TypeVar
 
 import asyncpg
 
-from foliot.adapters.storage.postgres.arrays import literal
-from foliot.adapters.storage.postgres.bell import Bell
-from foliot.adapters.storage.postgres.dsn import Dsn
-from foliot.adapters.storage.postgres.impossible import without_impossible
-from foliot.adapters.storage.postgres.persistence import persist
-from foliot.adapters.storage.postgres.server_clock import ServerClock
-from foliot.adapters.storage.postgres.statements import statements
-from foliot.adapters.storage.postgres.trouble import BROKEN, READ_ONLY, is_bad_data, translate
+from foliot.adapters.storage.postgres.database.bell import Bell
+from foliot.adapters.storage.postgres.database.dsn import Dsn
+from foliot.adapters.storage.postgres.database.errors import BROKEN, READ_ONLY, is_bad_data, retry, translate
+from foliot.adapters.storage.postgres.database.schema import statements
+from foliot.adapters.storage.postgres.database.server_clock import ServerClock
+from foliot.adapters.storage.postgres.database.values import literal, without_unstorable
 from foliot.adapters.storage.shared.documents import encode
 from foliot.adapters.storage.shared.event_items import Items
 from foliot.domain.events import EventKind
@@ -49,12 +47,12 @@ SETTINGS: Final = {
 }
 _BEGIN: Final = "BEGIN ISOLATION LEVEL READ COMMITTED"
 _BEGIN_SNAPSHOT: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-_LAST_WORD: Final = 1.0
-"""Seconds that a server has to end what was given up. After that it is taken for gone."""
+_ROLLBACK_TIMEOUT: Final = 1.0
+"""Seconds that a server has to roll back. After that the connection is closed."""
 
 
 class Transaction:
-    """What `work` does its work with."""
+    """Statements of one transaction, and what is to be done when it has committed."""
 
     def __init__(
         self,
@@ -68,11 +66,11 @@ class Transaction:
         self.clock = clock
         self._statements = statements(schema)
         self.is_repeat = is_repeat
-        """The same work may have been saved already, by a commit whose answer was lost."""
+        """The same work may have been saved before, by a commit whose answer was lost."""
         self.at = Instant(0)
         self.topics: set[Topic] = set()
         self.keys: set[str] = set()
-        """Limits where a place became free, or where somebody began to wait."""
+        """Limits where a place became free, or where a run began to wait."""
         self.events: list[tuple[EventKind, Items]] = []
 
     async def rows(self, name: str, *values: object) -> list[Any]:
@@ -88,7 +86,7 @@ class Transaction:
         await self.connection.execute(self._statements[name], *_sent(values))
 
     async def now(self, at: Instant | None) -> Instant:
-        """The moment this transaction takes as now: the server's, unless one is given."""
+        """The moment that this transaction takes as now: the server's, unless one is given."""
         if at is None:
             asked = self.clock.elapsed()
             at = Instant(await self.value("now"))
@@ -97,7 +95,7 @@ class Transaction:
         return at
 
     def note(self, kind: EventKind, items: Items) -> None:
-        """Write an event with this transaction. Nothing happened, nothing is written."""
+        """Write an event with this transaction, if it has items."""
         if items:
             self.events.append((kind, items))
 
@@ -108,27 +106,26 @@ class Transaction:
 
 
 def _sent(values: Iterable[object]) -> Iterator[object]:
-    """What is given to the driver: arrays as text, except those of bytes."""
-    return (literal(value) if isinstance(value, list) and not _are_bytes(value) else value for value in values)
-
-
-def _are_bytes(values: list[object]) -> bool:
-    return bool(values) and isinstance(values[0], bytes)
+    """The values as the driver gets them: arrays as text, except those of bytes."""
+    return (
+        literal(value) if isinstance(value, list) and not (value and isinstance(value[0], bytes)) else value
+        for value in values
+    )
 
 
 Work = Callable[[Transaction], Awaitable[T]]
 
 
 class Snapshot:
-    """One state of the database. Who asks by a text that no row can hold finds nothing."""
+    """One state of the database. A text that no row can have finds nothing."""
 
     def __init__(self, connection: "asyncpg.pool.PoolConnectionProxy[Any]", schema: str) -> None:
         self._connection = connection
         self._statements = statements(schema)
 
     async def rows(self, name: str, *values: object) -> list[Any]:
-        # Looked at before they are sent: an error of the server would end the transaction.
-        possible = without_impossible(values)
+        # Checked before they are sent: an error of the server would end the transaction.
+        possible = without_unstorable(values)
         return [] if possible is None else await self._connection.fetch(self._statements[name], *_sent(possible))
 
 
@@ -148,22 +145,22 @@ class Database:
         self._begin = _BEGIN + self._settings
 
     async def rows(self, name: str, *values: object) -> list[Any]:
-        """Read, outside any transaction of ours. Who asks by a text that no row can hold finds nothing."""
+        """Read, without a transaction. A text that no row can have finds nothing."""
         try:
-            return await self._read(name, values)
+            return await self._fetch(name, values)
         except Unstorable:
-            # Seldom, so that the many that ask for what may exist do not pay for it.
-            possible = without_impossible(values)
+            # Checked only after a failure, which is rare.
+            possible = without_unstorable(values)
             if possible == values:
                 raise
-            return [] if possible is None else await self._read(name, possible)
+            return [] if possible is None else await self._fetch(name, possible)
 
-    async def _read(self, name: str, values: Sequence[object]) -> list[Any]:
-        async def read() -> list[Any]:
-            async with self._pool.acquire() as connection, _leaving_in_time(connection):
+    async def _fetch(self, name: str, values: Sequence[object]) -> list[Any]:
+        async def once() -> list[Any]:
+            async with self._pool.acquire() as connection, _rolled_back_if_cancelled(connection):
                 return await connection.fetch(self._statements[name], *_sent(values))
 
-        return await self._persist(read, lambda: True)
+        return await self._retry(once, lambda: True)
 
     async def value(self, name: str, *values: object) -> Any:
         found = await self.rows(name, *values)
@@ -183,7 +180,7 @@ class Database:
                     raise
                 return answer
 
-        return await self._persist(once, lambda: True)
+        return await self._retry(once, lambda: True)
 
     async def now(self, at: Instant | None) -> Instant:
         if at is not None:
@@ -202,18 +199,18 @@ class Database:
         is_repeatable: bool = True,
         merge: Callable[[T, T], T] | None = None,
     ) -> T:
-        """Do `work` in one transaction. `merge` joins the answer of a commit in doubt with that of its repetition.
+        """Do `work` in one transaction. `merge` joins the answers of a commit whose reply was lost and of its repeat.
 
         Single work is one statement, which is a transaction by itself; repeated, it may be more than one.
         """
         doubtful: list[T | None] = []
 
         async def once() -> T:
-            # Behind a pooler the settings are those of a transaction that has begun.
+            # Behind a pooler a statement needs a transaction, which brings the settings.
             is_alone = is_single and not doubtful and not self.dsn.is_pooled
             return await self._once(verb, work, doubtful, is_alone)
 
-        answer = await self._persist(once, lambda: is_repeatable or not doubtful)
+        answer = await self._retry(once, lambda: is_repeatable or not doubtful)
         return merge(doubtful[0], answer) if merge and doubtful and doubtful[0] is not None else answer
 
     async def _once(self, verb: str, work: Work[T], doubtful: list[T | None], is_alone: bool) -> T:
@@ -235,22 +232,25 @@ class Database:
         except BaseException:
             await _roll_back(connection)
             raise
-        await _commit(connection, lambda: doubtful.append(answer))
+        try:
+            async with _rolled_back_if_cancelled(connection):
+                await connection.execute("COMMIT")
+        except BROKEN:
+            doubtful.append(answer)
+            raise
         return answer
 
     async def _at_once(self, verb: str, transaction: Transaction, work: Work[T], doubtful: list[T | None]) -> T:
         self._faults(f"{verb}.before_commit")
         try:
-            async with _leaving_in_time(transaction.connection):
+            async with _rolled_back_if_cancelled(transaction.connection):
                 return await work(transaction)
         except BROKEN:
             doubtful.append(None)
             raise
 
-    async def _persist(self, once: Callable[[], Awaitable[T]], may_repeat: Callable[[], bool]) -> T:
-        """Try, and try again where that can help."""
-
-        async def once_more() -> T:
+    async def _retry(self, once: Callable[[], Awaitable[T]], may_repeat: Callable[[], bool]) -> T:
+        async def once_in_new_session() -> T:
             try:
                 return await once()
             except READ_ONLY:
@@ -258,7 +258,7 @@ class Database:
                 raise
 
         try:
-            return await persist(once_more, lambda _: may_repeat())
+            return await retry(once_in_new_session, lambda _: may_repeat())
         except (asyncpg.PostgresError, *BROKEN, ValueError) as error:
             if is_bad_data(error):
                 raise Unstorable(error) from error
@@ -266,7 +266,7 @@ class Database:
 
 
 async def divide(items: Sequence[S], save: Callable[[Sequence[S]], Awaitable[list[T]]]) -> list[T]:
-    """Save a batch; an item that cannot be stored is left out, whatever it takes to find it."""
+    """Save a batch. An item that cannot be stored is left out; halving the batch finds it."""
     try:
         return await save(items)
     except Unstorable:
@@ -276,23 +276,14 @@ async def divide(items: Sequence[S], save: Callable[[Sequence[S]], Awaitable[lis
     return await divide(items[:half], save) + await divide(items[half:], save)
 
 
-def merge_lists(first: tuple[list[S], set[str]], second: tuple[list[S], set[str]]) -> tuple[list[S], set[str]]:
-    """For `write`: what the first try did, the second one finds done. The sets are keys that became free."""
-    return list(dict.fromkeys(first[0] + second[0])), first[1] | second[1]
-
-
-async def _commit(connection: "asyncpg.pool.PoolConnectionProxy[Any]", doubt: Callable[[], None]) -> None:
-    try:
-        async with _leaving_in_time(connection):
-            await connection.execute("COMMIT")
-    except BROKEN:
-        doubt()
-        raise
+def merge_lists(first: list[S], second: list[S]) -> list[S]:
+    """For `write`: the second try finds done what the first one did."""
+    return list(dict.fromkeys(first + second))
 
 
 @asynccontextmanager
-async def _leaving_in_time(connection: "asyncpg.pool.PoolConnectionProxy[Any]") -> AsyncIterator[None]:
-    """Who is cancelled inside leaves soon: the pool would wait until the server says that it has stopped."""
+async def _rolled_back_if_cancelled(connection: "asyncpg.pool.PoolConnectionProxy[Any]") -> AsyncIterator[None]:
+    """Roll back soon when cancelled: the pool would wait until the server says that it has stopped."""
     try:
         yield
     except asyncio.CancelledError:
@@ -304,9 +295,9 @@ async def _roll_back(connection: "asyncpg.pool.PoolConnectionProxy[Any]") -> Non
     if connection.is_closed():
         return
     try:
-        async with asyncio.timeout(_LAST_WORD):
+        async with asyncio.timeout(_ROLLBACK_TIMEOUT):
             await connection.execute("ROLLBACK")
     except BaseException as error:
-        connection.terminate()  # the server rolls back by itself when it notices
+        connection.terminate()  # then the server rolls back
         if not isinstance(error, (asyncpg.PostgresError, *BROKEN)):
             raise

@@ -1,19 +1,25 @@
-"""Rows as statements take them and give them: by column, as arrays; and sorted by what they belong to."""
+"""Values as statements take them: rows by column, arrays as text, and texts that PostgreSQL cannot store.
+
+PostgreSQL text has no NUL: a row with such a name does not exist.
+"""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
+
+Text = TypeVar("Text", bound=str)
 
 
 def columns(rows: Iterable[Sequence[object]]) -> list[list[object]]:
     """The columns of some rows.
 
-    A column that is empty throughout becomes an empty array: unnest fills it up with NULL, and encoding values is dear.
+    A column of nothing but None becomes an empty array: unnest fills it with NULL, and encoding values is expensive.
     """
     return [[] if column.count(None) == len(column) else list(column) for column in zip(*rows, strict=True)]
 
 
 def shared(arrays: Iterable[Sequence[object]]) -> tuple[list[list[object]], list[object]]:
-    """Take out what is the same in all rows: those columns become empty, their value stands beside, else None."""
+    """Arrays and values: a column with one value in all rows becomes an empty array and that value, others keep their
+    array and get None."""
     kept: list[list[object]] = []
     values: list[object] = []
     for column in arrays:
@@ -24,7 +30,7 @@ def shared(arrays: Iterable[Sequence[object]]) -> tuple[list[list[object]], list
 
 
 def literal(values: Sequence[Any]) -> str:
-    """An array as PostgreSQL writes one. The driver would look at each value to see whether it is an array itself."""
+    """An array as PostgreSQL writes it. The driver would inspect each value, in case it is an array itself."""
     if not isinstance(next((value for value in values if value is not None), None), str):
         return "{" + ",".join(map(str, values)).replace("None", "NULL") + "}"
     if None not in values:
@@ -39,8 +45,30 @@ def _quoted(value: str | None) -> str:
 
 
 def by_uid(rows: Iterable[Any]) -> dict[str, list[Any]]:
-    """Rows under the uid they begin with, and without it."""
+    """Rows by their first column, and without it."""
     found: dict[str, list[Any]] = {}
     for row in rows:
         found.setdefault(row[0], []).append(row[1:])
     return found
+
+
+def is_storable(name: str) -> bool:
+    return "\0" not in name
+
+
+def storable_names(names: Iterable[Text]) -> list[Text]:
+    return [name for name in names if is_storable(name)]
+
+
+def without_unstorable(values: Sequence[object]) -> tuple[object, ...] | None:
+    """The values that a statement that reads can be given instead. None: because of one of them it finds no row.
+
+    In a list such a text becomes NULL, which nothing equals: lists may belong together, item by item.
+    """
+    if not all(is_storable(value) for value in values if isinstance(value, str)):
+        return None
+    return tuple([_or_null(item) for item in value] if isinstance(value, list) else value for value in values)
+
+
+def _or_null(item: object) -> object:
+    return item if not isinstance(item, str) or is_storable(item) else None

@@ -1,15 +1,15 @@
-"""The jobs of a PostgreSQL storage."""
+"""Jobs."""
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
-from foliot.adapters.storage.postgres.admission import Admission
-from foliot.adapters.storage.postgres.cancelling import end_unstarted
-from foliot.adapters.storage.postgres.database import Database, Transaction, merge_lists
-from foliot.adapters.storage.postgres.gathering import Gathering
-from foliot.adapters.storage.postgres.impossible import possible_ones
-from foliot.adapters.storage.postgres.renaming import rename_jobs
-from foliot.adapters.storage.postgres.schedules import delete_schedules
+from foliot.adapters.storage.postgres.database.batcher import Batcher
+from foliot.adapters.storage.postgres.database.transaction import Database, Transaction, merge_lists
+from foliot.adapters.storage.postgres.database.values import storable_names
+from foliot.adapters.storage.postgres.definitions.renames import rename_jobs
+from foliot.adapters.storage.postgres.definitions.schedules import delete_schedules
+from foliot.adapters.storage.postgres.rows.admit import Admitter
+from foliot.adapters.storage.postgres.rows.cancel import cancel_unstarted
 from foliot.adapters.storage.shared.documents import as_stored_job, encode
 from foliot.adapters.storage.shared.event_items import about_jobs, deleted_jobs
 from foliot.adapters.storage.shared.rows import job_of, sort_out
@@ -20,24 +20,23 @@ from foliot.domain.job.job import Job, JobSpec
 from foliot.errors import RowUnreadable
 
 
-class PostgresJobs:
-    """Fills `ports.jobs.JobStore`."""
+class JobDefinitions:
+    """The verbs about jobs, see `PostgresDefinitions`."""
 
-    def __init__(self, database: Database, admission: Admission, project: str) -> None:
-        self._database = database
-        self._admission = admission
-        self._project = project
-        self._getting = Gathering[JobId, Job | RowUnreadable | None](self._get)
+    _database: Database
+    _admitter: Admitter
+    _project: str
+    _getting: Batcher[JobId, Job | RowUnreadable | None]
 
-    async def put(self, jobs: Sequence[tuple[JobId, JobSpec]], *, at: Instant | None = None) -> list[Job]:
+    async def put_jobs(self, jobs: Sequence[tuple[JobId, JobSpec]], *, at: Instant | None = None) -> list[Job]:
         if not jobs:
             return []
         work = partial(put_jobs, project=self._project, jobs=dict(jobs), at=at)
         put = await self._database.write("put_jobs", work)
         return [put[job_id] for job_id, _ in jobs]
 
-    async def get(self, job_ids: Collection[JobId]) -> dict[JobId, Job]:
-        """Calls that come while another is under way are answered together, by one look."""
+    async def get_jobs(self, job_ids: Collection[JobId]) -> dict[JobId, Job]:
+        """Calls that arrive while another is under way are answered together, by one statement."""
         if not job_ids:
             return {}
         found: dict[JobId, Job] = {}
@@ -48,54 +47,50 @@ class PostgresJobs:
                 found[job.id] = job
         return found
 
-    async def _get(self, job_ids: Sequence[JobId]) -> list[Job | RowUnreadable | None]:
-        """What cannot be read is the answer to those alone who asked for it."""
+    async def _get_jobs(self, job_ids: Sequence[JobId]) -> list[Job | RowUnreadable | None]:
+        """An unreadable job is an error only for the calls that asked for it."""
         rows = await self._database.rows("get_jobs", self._project, list(dict.fromkeys(job_ids)))
         jobs, errors = sort_out(partial(job_of, self._project), rows)
         found: dict[str, Job | RowUnreadable] = {error.name: error for error in errors}
         found |= {job.id: job for job in jobs}
         return [found.get(job_id) for job_id in job_ids]
 
-    async def page(self, *, after: JobId | None = None, limit: int = 100) -> list[Job]:
-        return [
-            job_of(self._project, row) for row in await self._database.rows("page_jobs", self._project, after, limit)
-        ]
+    async def page_jobs(self, *, after: JobId | None = None, limit: int = 100) -> list[Job]:
+        rows = await self._database.rows("page_jobs", self._project, after or "", limit)
+        return [job_of(self._project, row) for row in rows]
 
-    async def delete(self, job_ids: Collection[JobId], *, at: Instant | None = None) -> list[JobId]:
+    async def delete_jobs(self, job_ids: Collection[JobId], *, at: Instant | None = None) -> list[JobId]:
         if not job_ids:
             return []
-        deleted, keys = await self._database.write(
-            "delete_jobs", partial(self._delete, job_ids=possible_ones(job_ids), at=at), merge=merge_lists
-        )
-        await self._admission.follow(keys, at)
-        return deleted
+        names = storable_names(job_ids)
 
-    async def _delete(
-        self, transaction: Transaction, *, job_ids: list[JobId], at: Instant | None
-    ) -> tuple[list[JobId], set[str]]:
-        now = await transaction.now(at)
-        deleted = await delete_jobs(transaction, self._project, job_ids, now)
-        if deleted:
-            runs = await transaction.column("unstarted_runs_of_jobs", self._project, list(deleted))
-            await end_unstarted(transaction, runs, now)
-        return [job_id for job_id in job_ids if job_id in deleted], transaction.keys
+        async def work(transaction: Transaction) -> list[JobId]:
+            now = await transaction.now(at)
+            deleted = await delete_jobs(transaction, self._project, names, now)
+            if deleted:
+                runs = await transaction.column("unstarted_runs_of_jobs", self._project, list(deleted))
+                await cancel_unstarted(transaction, runs, now)
+            return [job_id for job_id in names if job_id in deleted]
 
-    async def rename(self, renames: Mapping[JobId, JobId], *, at: Instant | None = None) -> dict[JobId, JobId]:
+        return await self._admitter.write("delete_jobs", work, at, merge=merge_lists)
+
+    async def rename_jobs(self, renames: Mapping[JobId, JobId], *, at: Instant | None = None) -> dict[JobId, JobId]:
         if not renames:
             return {}
 
-        async def work(transaction: Transaction) -> tuple[dict[JobId, JobId], set[str]]:
-            now = await transaction.now(at)
-            return await rename_jobs(transaction, self._project, renames, now), transaction.keys
+        async def work(transaction: Transaction) -> dict[JobId, JobId]:
+            return await rename_jobs(transaction, self._project, renames, await transaction.now(at))
 
-        done, keys = await self._database.write("rename_jobs", work, merge=_merge_renames)
-        await self._admission.follow(keys, at)
-        return done
+        # After a commit whose answer was lost, the second try finds done what the first one did.
+        return await self._admitter.write("rename_jobs", work, at, merge=lambda first, second: first | second)
+
+    async def watch_jobs(self, job_ids: Collection[JobId]) -> None:
+        if job_ids:
+            await self._database.write("watch", partial(watch_jobs, project=self._project, job_ids=job_ids))
 
 
 async def lock_jobs(transaction: Transaction, project: str, job_ids: Collection[JobId]) -> dict[JobId, JobSpec]:
-    """Those that exist, which nobody else changes until the transaction ends. Those that cannot be read are locked as
-    well, and left out: whatever is put in their place is another job."""
+    """Lock jobs, and return those that can be read. A definition that replaces an unreadable one is a new job."""
     rows = await transaction.rows("lock_jobs", project, sorted(job_ids))
     jobs, _ = sort_out(partial(job_of, project), rows)
     return {job.id: job.spec for job in jobs}
@@ -104,7 +99,7 @@ async def lock_jobs(transaction: Transaction, project: str, job_ids: Collection[
 async def put_jobs(
     transaction: Transaction, *, project: str, jobs: dict[JobId, JobSpec], at: Instant | None
 ) -> dict[JobId, Job]:
-    """Create or change jobs; one that is stored just so keeps its revision."""
+    """Create or change jobs; an equal definition keeps its revision."""
     known = await lock_jobs(transaction, project, jobs)
     changed = [job_id for job_id, spec in jobs.items() if known.get(job_id) != as_stored_job(spec)]
     if changed:
@@ -118,7 +113,7 @@ async def put_jobs(
 
 
 async def delete_jobs(transaction: Transaction, project: str, job_ids: list[JobId], now: Instant) -> dict[JobId, int]:
-    """Delete jobs with their schedules, not their runs; those that existed come back, with their last revisions."""
+    """Delete jobs with their schedules, not their runs. Returns those that existed, with their last revisions."""
     deleted: dict[JobId, int] = dict(await transaction.rows("delete_jobs", project, job_ids))
     if deleted:
         await transaction.run("raise_revision_floor", max(deleted.values()))
@@ -128,8 +123,11 @@ async def delete_jobs(transaction: Transaction, project: str, job_ids: list[JobI
     return deleted
 
 
-def _merge_renames(
-    first: tuple[dict[JobId, JobId], set[str]], second: tuple[dict[JobId, JobId], set[str]]
-) -> tuple[dict[JobId, JobId], set[str]]:
-    """What the first try did, the second one finds done."""
-    return first[0] | second[0], first[1] | second[1]
+async def watch_jobs(transaction: Transaction, project: str, job_ids: Collection[JobId]) -> None:
+    """Begin to keep the ends of these jobs, past ones included."""
+    if await transaction.column("unwatched", project, list(job_ids)):
+        await transaction.run("lock_watched")
+        new = await transaction.column("unwatched", project, list(job_ids))
+        if new:
+            await transaction.run("watch", project, new)
+            await transaction.run("keep_earlier_endings", project, new)

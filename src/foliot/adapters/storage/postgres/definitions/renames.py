@@ -1,19 +1,34 @@
 """Gives jobs other ids (`domain.deploy.rename`), in all rows that name them. A job in use is refused.
 
-Definitions that name them come first (`references`), then runs, then limits: the order in which a finished attempt
-locks them. A worker knows its runs by their ids, so it finishes the attempts that are under way.
+Definitions that name the jobs are changed first, then runs, then limits: the order in which a finished attempt locks
+them. A worker knows its runs by their ids, so attempts under way are not affected.
+
+The jobs of these definitions, also those of workflows, are locked together with the renamed ones, before anything else.
+An execution is opened, and a run put before its gate, only under a shared lock of its job: a row that names a renamed
+job is stored before the rename looks for it, or after the rename.
 """
 
 from collections.abc import Mapping
 from typing import Final
 
-from foliot.adapters.storage.postgres.arrays import columns
-from foliot.adapters.storage.postgres.database import Transaction
-from foliot.adapters.storage.postgres.job_use import refuse_jobs_in_use
-from foliot.adapters.storage.postgres.references import find_references, referring_jobs, rename_references
+from foliot.adapters.storage.postgres.database.transaction import Transaction
+from foliot.adapters.storage.postgres.database.values import columns
 from foliot.adapters.storage.shared.event_items import renamed_jobs
-from foliot.adapters.storage.shared.renames import schedule_document
-from foliot.domain.deploy.rename import Rename, aside, limit_prefix, possible_renames, renamed_schedule_id
+from foliot.adapters.storage.shared.renames import (
+    References,
+    common_text,
+    execution_uses,
+    gate_uses,
+    named_in_copies,
+    opening_uses,
+    references_in_jobs,
+    references_in_versions,
+    schedule_document,
+    used_by_execution,
+    used_by_gate,
+    used_by_opening,
+)
+from foliot.domain.deploy.rename import Names, Rename, aside, limit_prefix, possible_renames, renamed_schedule_id
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.instant import Instant
@@ -23,24 +38,73 @@ _BY_NAME: Final = (
     *("yield_keys", "rename_keys", "rename_watched", "rename_endings", "rename_versions"),
     *("rename_paused_steps", "rename_questions", "rename_trees"),
 )
-"""What bears the name of a job, or of the workflow behind it."""
+"""Rows with the name of a job, or of its workflow."""
 _SET_ASIDE: Final = ("set_aside_trees", "set_aside_paused_steps", "set_aside_versions")
 
 
 async def rename_jobs(
     transaction: Transaction, project: str, renames: Mapping[JobId, JobId], now: Instant
 ) -> dict[JobId, JobId]:
-    referring = await referring_jobs(transaction, project, renames)
+    referring = await _referring_jobs(transaction, project, renames)
     rows = await transaction.rows("lock_jobs", project, sorted({*renames, *renames.values(), *referring}))
     possible = possible_renames(renames, {JobId(row["id"]) for row in rows})
     if not possible:
         return {}
-    references = await find_references(transaction, project, dict(possible))
-    await refuse_jobs_in_use(transaction, project, dict(possible), references)
-    await rename_references(transaction, project, references, now)
+    references = await _find_references(transaction, project, dict(possible))
+    await _refuse_jobs_in_use(transaction, project, dict(possible), references)
+    await _rename_references(transaction, project, references, now)
     revisions = {one.new: await _rename(transaction, project, one, now) for one in possible}
     transaction.note(EventKind.JOB_RENAMED, renamed_jobs(possible, revisions))
     return dict(possible)
+
+
+# -- definitions that name the jobs
+
+
+async def _referring_jobs(transaction: Transaction, project: str, names: Names) -> set[JobId]:
+    """Jobs, also those of workflows, that may name one of these."""
+    text = common_text(names)
+    jobs = await transaction.column("jobs_that_name", project, text)
+    return {*jobs, *await transaction.column("workflows_that_name", project, text)}
+
+
+async def _find_references(transaction: Transaction, project: str, names: Names) -> References:
+    text = common_text(names)
+    jobs = await transaction.rows("lock_jobs_that_name", project, text)
+    versions = await transaction.rows("versions_that_name", project, text)
+    return References(references_in_jobs(jobs, names), references_in_versions(versions, names))
+
+
+async def _rename_references(transaction: Transaction, project: str, references: References, now: Instant) -> None:
+    """Store the changed definitions. Must be called before the jobs themselves get their new ids."""
+    jobs = [(job_id, one.document) for job_id, one in references.jobs.items()]
+    if jobs:
+        await transaction.run("change_jobs", project, *columns(jobs))
+    versions = [(*key, one.document) for key, one in references.versions.items()]
+    if versions:
+        await transaction.run("change_versions", project, *columns(versions))
+    if references.changed_jobs:
+        risen = await transaction.rows("raise_revisions", now, project, sorted(references.changed_jobs))
+        transaction.note(EventKind.JOB_CHANGED, [list(row) for row in risen])
+
+
+async def _refuse_jobs_in_use(transaction: Transaction, project: str, names: Names, references: References) -> None:
+    """Raise `JobInUse` if something that has not ended names one of these jobs."""
+    uses = columns(execution_uses(names, references))
+    for row in await transaction.rows("execution_that_names", project, *uses):
+        raise used_by_execution(*row)
+    for run_id, workflow_id, body in await transaction.rows("copies_that_name", project, common_text(names)):
+        if (named := named_in_copies(body, names)) is not None:
+            raise used_by_execution(named, run_id, workflow_id)
+    starting = opening_uses(names, references)
+    for row in await transaction.rows("opening_that_names", project, list(starting)):
+        raise used_by_opening(starting[row[1]], *row)
+    gated = gate_uses(names, references)
+    for row in await transaction.rows("gate_that_names", project, list(gated)):
+        raise used_by_gate(gated[row[1]], *row)
+
+
+# -- the jobs themselves
 
 
 async def _rename(transaction: Transaction, project: str, one: Rename, now: Instant) -> int:

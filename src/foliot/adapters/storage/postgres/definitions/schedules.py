@@ -1,86 +1,64 @@
-"""The schedules of a PostgreSQL storage: what people do to them, and what can be read about them."""
+"""Schedules."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
-from typing import Any, Final
 
-from foliot.adapters.storage.postgres.admission import Admission
-from foliot.adapters.storage.postgres.arrays import by_uid, columns, shared
-from foliot.adapters.storage.postgres.database import Database, Transaction, divide
-from foliot.adapters.storage.postgres.due import due_schedules
-from foliot.adapters.storage.postgres.impossible import possible_ones
-from foliot.adapters.storage.postgres.punctual import settle_punctual
-from foliot.adapters.storage.postgres.settling import add_ticks, settle_firings
+from foliot.adapters.storage.postgres.database.transaction import Database, Transaction, merge_lists
+from foliot.adapters.storage.postgres.database.values import by_uid, columns, shared, storable_names
+from foliot.adapters.storage.postgres.ledger import add_ticks
 from foliot.adapters.storage.shared.documents import as_stored_schedule, encode
 from foliot.adapters.storage.shared.event_items import about_schedules
-from foliot.adapters.storage.shared.ledger import is_punctual
 from foliot.adapters.storage.shared.new_schedules import starts
 from foliot.adapters.storage.shared.rows import (
     Row,
     StoredSchedules,
-    ledger_of,
     mended_schedules,
     planned_of,
     revision_of,
     schedule_of,
-    tick_of,
 )
 from foliot.domain.cron import tzdata_version
 from foliot.domain.events import EventKind
-from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid
+from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.instant import Instant
 from foliot.domain.schedule import edit
-from foliot.domain.schedule.firing import Firing
 from foliot.domain.schedule.schedule import Revision, Schedule
-from foliot.domain.schedule.tick import TickRecord
-from foliot.errors import RowUnreadable, Unstorable
+from foliot.errors import RowUnreadable
 from foliot.ports.definitions import NewSchedule
-from foliot.ports.ledger import DueBatch
-from foliot.ports.queries import ScheduleLedger
 from foliot.ports.topic import Topic
 
-_SIDE_BY_SIDE: Final = 3
-"""How many batches are settled at once: more would only open connections, and wait for each other's pages."""
 
+class ScheduleDefinitions:
+    """The verbs about schedules, see `PostgresDefinitions`."""
 
-class PostgresSchedules:
-    """Fills `ports.schedules.ScheduleStore`."""
+    _database: Database
+    _project: str
 
-    def __init__(self, database: Database, admission: Admission, project: str) -> None:
-        self._database = database
-        self._admission = admission
-        self._project = project
-        self._settling = asyncio.Semaphore(_SIDE_BY_SIDE)
-
-    # -- what people do
-
-    async def put(self, schedules: Sequence[NewSchedule], *, at: Instant | None = None) -> list[Schedule]:
+    async def put_schedules(self, schedules: Sequence[NewSchedule], *, at: Instant | None = None) -> list[Schedule]:
         put: dict[ScheduleId, Schedule] = {}
         for batch in _distinct(schedules):
             work = partial(put_schedules, project=self._project, batch=batch, at=at)
             put |= await self._database.write("put_schedules", work)
         return [put[schedule.id] for schedule in schedules]
 
-    async def pause(
+    async def pause_schedules(
         self, schedule_ids: Collection[ScheduleId], *, paused: bool, at: Instant | None = None
     ) -> list[Schedule]:
         if not schedule_ids:
             return []
-        work = partial(self._pause, schedule_ids=schedule_ids, paused=paused, at=at)
+
+        async def work(transaction: Transaction) -> list[Schedule]:
+            now = await transaction.now(at)
+            stored = await _lock_stored(transaction, self._project, schedule_ids)
+            known = {schedule.id: schedule for schedule in stored.sure}
+            known |= await _pause(transaction, known.values(), now, paused=paused)
+            return [known[schedule_id] for schedule_id in dict.fromkeys(schedule_ids) if schedule_id in known]
+
         return await self._database.write("pause", work)
 
-    async def _pause(
-        self, transaction: Transaction, *, schedule_ids: Collection[ScheduleId], paused: bool, at: Instant | None
-    ) -> list[Schedule]:
-        now = await transaction.now(at)
-        stored = await _lock_stored(transaction, self._project, schedule_ids)
-        known = {schedule.id: schedule for schedule in stored.sure}
-        known |= await _pause(transaction, known.values(), now, paused=paused)
-        return [known[schedule_id] for schedule_id in dict.fromkeys(schedule_ids) if schedule_id in known]
-
-    async def delete(self, schedule_ids: Collection[ScheduleId], *, at: Instant | None = None) -> list[ScheduleId]:
+    async def delete_schedules(
+        self, schedule_ids: Collection[ScheduleId], *, at: Instant | None = None
+    ) -> list[ScheduleId]:
         if not schedule_ids:
             return []
 
@@ -88,102 +66,28 @@ class PostgresSchedules:
             now = await transaction.now(at)
             return await delete_schedules(transaction, self._project, schedule_ids, now)
 
-        return await self._database.write("delete_schedules", work, merge=lambda one, two: [*dict.fromkeys(one + two)])
+        return await self._database.write("delete_schedules", work, merge=merge_lists)
 
-    # -- what the scheduler does
-
-    async def due(self, limit: int, *, at: Instant | None = None) -> DueBatch:
-        return await due_schedules(self._database, self._project, limit, at)
-
-    async def settle(self, firings: Sequence[Firing], *, at: Instant | None = None) -> list[ScheduleUid]:
-        if not firings:
-            return []
-        async with self._settling:
-            saved = set(await divide(firings, partial(self._settle, at=at)))
-        return [firing.uid for firing in firings if firing.uid in saved]
-
-    async def _settle(self, firings: Sequence[Firing], at: Instant | None) -> list[ScheduleUid]:
-        async def work(transaction: Transaction) -> tuple[list[ScheduleUid], set[str]]:
-            return await settle_firings(transaction, self._project, firings, at), transaction.keys
-
-        if all(map(is_punctual, firings)):
-            with suppress(Unstorable):
-                return await self._settle_punctual(firings, at)
-        saved, keys = await self._database.write("settle", work)
-        await self._admission.follow(keys, at)
-        return saved
-
-    async def _settle_punctual(self, firings: Sequence[Firing], at: Instant | None) -> list[ScheduleUid]:
-        """The short way. Should a run of theirs be there already, or be bad data, nothing is saved."""
-
-        async def work(transaction: Transaction) -> list[ScheduleUid]:
-            # After a commit in doubt there is more to tell apart than one statement can.
-            settle = settle_firings if transaction.is_repeat else settle_punctual
-            return await settle(transaction, self._project, firings, at)
-
-        return await self._database.write("settle", work, is_single=True)
-
-    async def next_wake(self, *, besides: Collection[ScheduleUid] = ()) -> Instant | None:
-        asked = ("next_wake_besides", list(besides)) if besides else ("next_wake",)
-        wake: Instant | None = await self._database.value(*asked)
-        return wake
-
-    # -- what can be read
-
-    async def get(self, schedule_ids: Collection[ScheduleId]) -> dict[ScheduleId, Schedule]:
+    async def get_schedules(self, schedule_ids: Collection[ScheduleId]) -> dict[ScheduleId, Schedule]:
         if not schedule_ids:
             return {}
         rows = await self._database.rows("get_schedules", self._project, list(schedule_ids))
-        return {schedule.id: schedule for schedule in await self._read(rows)}
+        return {schedule.id: schedule for schedule in (await _read(self._database.rows, self._project, rows)).shown}
 
-    async def page(
+    async def page_schedules(
         self, *, job_id: JobId | None = None, after: ScheduleId | None = None, limit: int = 100
     ) -> list[Schedule]:
-        query = "page_schedules" if job_id is None else "page_schedules_of_job"
-        return await self._read(await self._database.rows(query, self._project, after, limit, job_id))
-
-    async def _read(self, rows: Sequence[Row]) -> list[Schedule]:
+        if job_id is None:
+            rows = await self._database.rows("list_schedules", self._project, after or "", limit)
+        else:
+            rows = await self._database.rows("list_schedules_of_job", self._project, job_id, after or "", limit)
         return (await _read(self._database.rows, self._project, rows)).shown
-
-    async def ticks(self, uid: ScheduleUid, *, after: Instant, until: Instant, limit: int) -> list[TickRecord]:
-        return [tick_of(row) for row in await self._database.rows("ticks", uid, after, until, limit)]
-
-    async def tick_keys(
-        self, uid: ScheduleUid, *, after: Instant, until: Instant, limit: int
-    ) -> list[tuple[Instant, str]]:
-        return [(moment, key) for moment, key in await self._database.rows("tick_keys", uid, after, until, limit)]
-
-    async def shared_runs(self, uid: ScheduleUid, *, after: Instant) -> list[RunId]:
-        return [RunId(run_id) for (run_id,) in await self._database.rows("shared_runs", uid, after)]
-
-    async def ledgers(
-        self, *, after: ScheduleUid | None = None, limit: int = 100, ids: Collection[ScheduleId] | None = None
-    ) -> list[ScheduleLedger]:
-        query, wanted = ("ledgers", None) if ids is None else ("ledgers_of", list(ids))
-        return await self._ledgers(await self._database.rows(query, self._project, after, limit, wanted))
-
-    async def _ledgers(self, rows: Sequence[Any]) -> list[ScheduleLedger]:
-        uids = [row["uid"] for row in rows]
-        revisions = by_uid(await self._database.rows("revisions", uids)) if uids else {}
-        pauses = by_uid(await self._database.rows("pauses", uids)) if uids else {}
-        planned = by_uid(await self._database.rows("planned_ticks", uids)) if uids else {}
-        return [
-            ledger_of(
-                self._project,
-                row[:-1],
-                row["deleted_at"],
-                revisions.get(row["uid"], ()),
-                pauses.get(row["uid"], ()),
-                planned.get(row["uid"], ()),
-            )
-            for row in rows
-        ]
 
 
 async def put_schedules(
     transaction: Transaction, *, project: str, batch: Mapping[ScheduleId, NewSchedule], at: Instant | None
 ) -> dict[ScheduleId, Schedule]:
-    """Create or edit schedules, each name once."""
+    """Create or edit schedules. Each id occurs once."""
     now = await transaction.now(at)
     found = await _lock_stored(transaction, project, batch)
     lost, mended = found.lost, found.mended
@@ -193,16 +97,19 @@ async def put_schedules(
     created: dict[ScheduleId, Schedule] = {}
     while missing := [new for new in batch.values() if new.id not in known and new.id not in created]:
         created |= await _create(transaction, project, missing, now)
-        # Whoever creates a schedule of that name at the same moment may be faster: then ours is an edit.
+        # Another process may create a schedule of that id first: then ours is an edit.
         if beaten := [new.id for new in missing if new.id not in created]:
             known |= await _lock(transaction, project, beaten)
     edited = await _edit(transaction, known, batch, now)
-    edited |= await _renew(transaction, [one for one in stored if one.uid in mended and one.id not in edited], now)
+    renewed = [edit.renew(one, now) for one in stored if one.uid in mended and one.id not in edited]
+    if renewed:
+        await _save(transaction, renewed)
+        edited |= {schedule.id: schedule for schedule in renewed}
     changed = created | edited
     transaction.note(EventKind.SCHEDULE_CHANGED, about_schedules(changed.values()))
     if changed:
         transaction.topics.add(Topic.SCHEDULES)
-    # What was paused is so again.
+    # A schedule that was paused, and is created anew, is paused again.
     changed |= await _pause(transaction, [changed[one.id] for one in lost if one.paused_at], now, paused=True)
     return known | changed
 
@@ -210,7 +117,7 @@ async def put_schedules(
 async def _pause(
     transaction: Transaction, schedules: Iterable[Schedule], now: Instant, *, paused: bool
 ) -> dict[ScheduleId, Schedule]:
-    """Pause or resume those that are not already, which come back as they are now."""
+    """Pause or resume those that are not so already. Returns the changed ones."""
     change = edit.pause if paused else edit.resume
     changed = [change(schedule, now) for schedule in schedules if (schedule.paused_at is None) == paused]
     if changed:
@@ -231,12 +138,12 @@ async def _lock(transaction: Transaction, project: str, ids: Iterable[ScheduleId
 
 
 async def _lock_stored(transaction: Transaction, project: str, ids: Iterable[ScheduleId]) -> StoredSchedules:
-    rows = await transaction.rows("lock_schedules_by_id", project, possible_ones(ids))
+    rows = await transaction.rows("lock_schedules_by_id", project, storable_names(ids))
     return await _read(transaction.rows, project, rows)
 
 
 async def _read(ask: Callable[..., Awaitable[Sequence[Row]]], project: str, rows: Sequence[Row]) -> StoredSchedules:
-    """Schedules of rows, those mended that cannot be read."""
+    """The schedules of rows. An unreadable row is repaired from its revisions."""
     try:
         return StoredSchedules([schedule_of(project, row) for row in rows])
     except RowUnreadable:
@@ -264,7 +171,7 @@ async def _create(
 async def delete_schedules(
     transaction: Transaction, project: str, schedule_ids: Collection[ScheduleId], now: Instant
 ) -> list[ScheduleId]:
-    """Delete schedules: what they had planned ends as cancelled, so that the ledger has no hole."""
+    """Delete schedules. Their planned ticks become cancelled, so that the ledger has no gap."""
     known = await _lock(transaction, project, schedule_ids)
     if not known:
         return []
@@ -279,7 +186,7 @@ async def delete_schedules(
 
 
 def _distinct(schedules: Sequence[NewSchedule]) -> list[dict[ScheduleId, NewSchedule]]:
-    """Divide a batch where a name comes up again: the second one edits what the first one made."""
+    """Divide a batch where an id occurs again: the second one edits the schedule of the first."""
     batches: list[dict[ScheduleId, NewSchedule]] = []
     for schedule in schedules:
         if not batches or schedule.id in batches[-1]:
@@ -301,19 +208,13 @@ async def _edit(
     ruling = await _open_revisions(transaction, changed)
     edited = [edit.edit(one, specs[one.id], ruling.get(one.uid, [one.revision]), now) for one in changed]
     await _save(transaction, edited)
-    await _add_revisions(transaction, edited)
+    rows = [(one.uid, one.revision.number, one.revision.opened_at, encode(one.revision.spec)) for one in edited]
+    await transaction.run("add_revisions", *columns(rows), tzdata_version())
     return {schedule.id: schedule for schedule in edited}
 
 
-async def _renew(transaction: Transaction, schedules: Sequence[Schedule], now: Instant) -> dict[ScheduleId, Schedule]:
-    renewed = {schedule.id: edit.renew(schedule, now) for schedule in schedules}
-    if renewed:
-        await _save(transaction, renewed.values())
-    return renewed
-
-
 async def _open_revisions(transaction: Transaction, schedules: Iterable[Schedule]) -> dict[str, list[Revision]]:
-    """The revisions that rule what is not settled yet, where that is more than the current one."""
+    """The revisions of moments that are not settled yet, where these are more than the current one."""
     behind = [one for one in schedules if one.revision.opened_at > one.settled_until]
     if not behind:
         return {}
@@ -324,11 +225,6 @@ async def _open_revisions(transaction: Transaction, schedules: Iterable[Schedule
 
 async def _save(transaction: Transaction, schedules: Iterable[Schedule]) -> None:
     await transaction.run("change_schedules", *columns(map(_changed_row, schedules)))
-
-
-async def _add_revisions(transaction: Transaction, schedules: Sequence[Schedule]) -> None:
-    rows = [(one.uid, one.revision.number, one.revision.opened_at, encode(one.revision.spec)) for one in schedules]
-    await transaction.run("add_revisions", *columns(rows), tzdata_version())
 
 
 def _changed_row(schedule: Schedule) -> tuple[object, ...]:

@@ -1,16 +1,14 @@
-"""The workflows of a PostgreSQL storage: versions are added and never changed."""
+"""Workflows: versions are added and never changed."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
-from foliot.adapters.storage.postgres.admission import Admission
-from foliot.adapters.storage.postgres.arrays import columns
-from foliot.adapters.storage.postgres.cancelling import end_unstarted
-from foliot.adapters.storage.postgres.database import Database, Transaction, merge_lists
-from foliot.adapters.storage.postgres.endings import watch
-from foliot.adapters.storage.postgres.impossible import possible_ones
-from foliot.adapters.storage.postgres.jobs import delete_jobs, lock_jobs, put_jobs
-from foliot.adapters.storage.postgres.schedules import delete_schedules, put_schedules
+from foliot.adapters.storage.postgres.database.transaction import Database, Transaction, merge_lists
+from foliot.adapters.storage.postgres.database.values import columns, storable_names
+from foliot.adapters.storage.postgres.definitions.jobs import delete_jobs, lock_jobs, put_jobs, watch_jobs
+from foliot.adapters.storage.postgres.definitions.schedules import delete_schedules, put_schedules
+from foliot.adapters.storage.postgres.rows.admit import Admitter
+from foliot.adapters.storage.postgres.rows.cancel import cancel_unstarted
 from foliot.adapters.storage.shared.documents import encode
 from foliot.adapters.storage.shared.event_items import about_workflows, deleted_workflows
 from foliot.adapters.storage.shared.rows import Row
@@ -33,19 +31,18 @@ from foliot.ports.definitions import Behind, Deployment, WorkflowVersion
 Versions = dict[str, WorkflowVersion]
 
 
-class PostgresWorkflows:
-    """Fills `ports.executions.WorkflowStore`."""
+class WorkflowDefinitions:
+    """The verbs about workflows, see `PostgresDefinitions`."""
 
-    def __init__(self, database: Database, admission: Admission, project: str) -> None:
-        self._database = database
-        self._admission = admission
-        self._project = project
+    _database: Database
+    _admitter: Admitter
+    _project: str
 
-    async def put(self, workflows: Mapping[str, WorkflowSpec], *, at: Instant | None = None) -> Versions:
+    async def put_workflows(self, workflows: Mapping[str, WorkflowSpec], *, at: Instant | None = None) -> Versions:
         if not workflows:
             return {}
         specs = {workflow_id: as_stored_workflow(spec) for workflow_id, spec in workflows.items()}
-        return await self._database.write("put_workflows", partial(self._put, specs=specs, at=at))
+        return await self._database.write("put_workflows", partial(self._put_workflows, specs=specs, at=at))
 
     async def deploy(self, deployment: Deployment, *, at: Instant | None = None) -> Versions:
         return await self._database.write("deploy", partial(self._deploy, deployment=deployment, at=at))
@@ -53,27 +50,29 @@ class PostgresWorkflows:
     async def _deploy(self, transaction: Transaction, *, deployment: Deployment, at: Instant | None) -> Versions:
         project = self._project
         specs = {workflow_id: as_stored_workflow(spec) for workflow_id, spec in deployment.workflows.items()}
-        # Jobs first, in the order in which whoever renames a workflow takes them.
+        # Jobs are locked first, in the order in which renaming locks them.
         known = await lock_jobs(transaction, project, jobs_of_all(specs))
-        versions = await self._put(transaction, specs=specs, at=at)
+        versions = await self._put_workflows(transaction, specs=specs, at=at)
         behind = jobs_behind(versions.values())
         if behind:
             jobs = {name: inherited(spec, known.get(name)) for name, spec in behind.items()}
             await put_jobs(transaction, project=project, jobs=jobs, at=at)
-        await watch(transaction, project, watched_by(behind))
+        await watch_jobs(transaction, project, watched_by(behind))
         if deployment.schedules:
             batch = {schedule.id: schedule for schedule in deployment.schedules}
             await put_schedules(transaction, project=project, batch=batch, at=at)
         await delete_schedules(transaction, project, deployment.gone, await transaction.now(at))
         return versions
 
-    async def _put(self, transaction: Transaction, *, specs: dict[str, WorkflowSpec], at: Instant | None) -> Versions:
+    async def _put_workflows(
+        self, transaction: Transaction, *, specs: dict[str, WorkflowSpec], at: Instant | None
+    ) -> Versions:
         now = await transaction.now(at)
         done: Versions = {}
         added: Versions = {}
         while missing := [workflow_id for workflow_id in specs if workflow_id not in done]:
-            # Those of workflows that were deleted as well: a number is given once. Read before the specifications: of
-            # a version that comes in between the number is then found taken.
+            # Also those of deleted workflows: a number is given once. Read before the specifications: if another
+            # process adds a version in between, its number is found taken below.
             numbers: dict[str, int] = dict(await transaction.rows("last_numbers", self._project, missing))
             rows = await transaction.rows("newest_versions", self._project, missing)
             done |= {name: found for name, found in newest_of(rows).items() if found.spec == specs[name]}
@@ -82,27 +81,22 @@ class PostgresWorkflows:
                 for name in missing
                 if name not in done
             }
-            stored = await self._add(transaction, wanted.values(), now)
+            new = [(version.workflow_id, version.version, encode(version.spec)) for version in wanted.values()]
+            stored = await transaction.column("add_versions", self._project, now, *columns(new)) if new else []
             added |= {name: wanted[name] for name in stored}
             done |= added
         transaction.note(EventKind.WORKFLOW_CHANGED, about_workflows(added.values()))
         return {workflow_id: done[workflow_id] for workflow_id in specs}
 
-    async def _add(self, transaction: Transaction, versions: Iterable[WorkflowVersion], now: Instant) -> list[str]:
-        rows = [(version.workflow_id, version.version, encode(version.spec)) for version in versions]
-        return await transaction.column("add_versions", self._project, now, *columns(rows)) if rows else []
-
-    async def delete(self, workflow_ids: Collection[str], *, at: Instant | None = None) -> list[str]:
+    async def delete_workflows(self, workflow_ids: Collection[str], *, at: Instant | None = None) -> list[str]:
         if not workflow_ids:
             return []
-        work = partial(self._delete, workflow_ids=possible_ones(workflow_ids), at=at)
-        deleted, keys = await self._database.write("delete_workflows", work, merge=merge_lists)
-        await self._admission.follow(keys, at)
-        return deleted
+        work = partial(self._delete_workflows, workflow_ids=storable_names(workflow_ids), at=at)
+        return await self._admitter.write("delete_workflows", work, at, merge=merge_lists)
 
-    async def _delete(
+    async def _delete_workflows(
         self, transaction: Transaction, *, workflow_ids: list[str], at: Instant | None
-    ) -> tuple[list[str], set[str]]:
+    ) -> list[str]:
         now = await transaction.now(at)
         # Jobs first, and of the executions: whoever deploys waits here, and then finds a workflow that is gone.
         await lock_jobs(transaction, self._project, [JobId(name) for name in workflow_ids])
@@ -110,13 +104,13 @@ class PostgresWorkflows:
         behind = await self._behind(transaction, versions, "lock_jobs")
         gone = await delete_jobs(transaction, self._project, sorted(behind.jobs), now)
         runs = await transaction.column("unstarted_apart", self._project, list(gone))
-        await end_unstarted(transaction, runs, now)
+        await cancel_unstarted(transaction, runs, now)
         await transaction.run("delete_versions", self._project, workflow_ids, now)
         newest: dict[str, int] = {row["id"]: row["version"] for row in versions}
         transaction.note(EventKind.WORKFLOW_DELETED, deleted_workflows(newest))
-        return [name for name in dict.fromkeys(workflow_ids) if name in newest], transaction.keys
+        return [name for name in dict.fromkeys(workflow_ids) if name in newest]
 
-    async def behind(self, workflow_id: str) -> Behind:
+    async def jobs_behind(self, workflow_id: str) -> Behind:
         versions = await self._database.rows("living_versions", self._project, [workflow_id])
         return await self._behind(self._database, versions, "get_jobs")
 
@@ -126,7 +120,9 @@ class PostgresWorkflows:
         jobs = await source.rows(look, self._project, sorted(named.jobs.union(row[0] for row in guessed)))
         return behind_of(self._project, jobs, named)
 
-    async def get(self, wanted: Collection[tuple[str, int | None]]) -> dict[tuple[str, int | None], WorkflowVersion]:
+    async def get_workflows(
+        self, wanted: Collection[tuple[str, int | None]]
+    ) -> dict[tuple[str, int | None], WorkflowVersion]:
         found: dict[tuple[str, int | None], WorkflowVersion] = {}
         named = [key for key in wanted if key[1] is not None]
         if named:
@@ -135,7 +131,7 @@ class PostgresWorkflows:
         newest = await self._newest([workflow_id for workflow_id, version in wanted if version is None])
         return found | {(known.workflow_id, None): known for known in newest}
 
-    async def page(self, *, after: str | None = None, limit: int = 100) -> list[WorkflowVersion]:
+    async def page_workflows(self, *, after: str | None = None, limit: int = 100) -> list[WorkflowVersion]:
         rows = await self._database.rows("page_workflows", self._project, after or "", limit)
         found = await self._newest([row[0] for row in rows])
         return sorted(found, key=lambda version: version.workflow_id)

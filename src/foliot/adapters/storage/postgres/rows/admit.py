@@ -1,66 +1,83 @@
-"""Who may start next, where only so many may be under way at once.
+"""Gives free places on limits to waiting runs.
 
-    1  look who waits for the keys in question, and for which others as well
+    1  find the runs that wait for the given keys, and the other keys that they wait for
     2  lock the limits of all those keys, ascending, in a statement of its own
-    3  look again: what is seen now cannot change under our hands
-    4  give free places to waiters (`domain.run.limits.admit`), and make those ready that have all they need
+    3  read the waiting runs again: now they cannot change
+    4  give free places (`domain.run.limits.admit`), and make those runs ready that have all their places
 
-Runs ask for places and give them back in transactions of their own; admission follows in the next one. A crash in
-between leaves a free place and a waiter, which `admit` over all keys brings together. A tick's overlap key is a limit
-of one; whoever gets it begins to wait for the limits of its job, so admission is repeated until nothing moves.
+Runs ask for places and give them back in one transaction; admission follows in the next one. A crash in between leaves
+a free place and a waiting run; `admit_all` repairs that. The overlap key of a tick is a limit of one; a run that gets
+it begins to wait for the limits of its job, so admission is repeated until nothing changes.
 """
 
 import logging
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import partial
-from typing import Final
+from typing import Final, TypeVar
 
-from foliot.adapters.storage.postgres.database import Database, Transaction
-from foliot.adapters.storage.postgres.placing import Standing, place
+from foliot.adapters.storage.postgres.database.transaction import Database, Transaction, Work
+from foliot.adapters.storage.postgres.rows.place import Placement, place
 from foliot.domain.instant import Instant
 from foliot.domain.run.limits import Waiter, admit, is_overlap_key
 from foliot.errors import StorageError
 
 log = logging.getLogger(__name__)
 
+T = TypeVar("T")
+
 _WAITERS: Final = 1_000
-"""How many waiters of one key are looked at in one transaction."""
+"""How many waiting runs of one key are read in one transaction."""
 _KEYS: Final = 500
 
 
-class Admission:
+class Admitter:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def follow(self, keys: Collection[str], at: Instant | None) -> None:
-        """Admit where a saved transaction made room. Failing here loses nothing: the sweep repeats it."""
-        try:
-            await self.admit(keys, at)
-        except StorageError as error:
-            log.warning("admission_left_to_the_sweep", extra={"keys": len(keys), "error": str(error)})
+    async def write(
+        self,
+        verb: str,
+        work: Work[T],
+        at: Instant | None,
+        *,
+        merge: Callable[[T, T], T] | None = None,
+        database: Database | None = None,
+        is_single: bool = False,
+    ) -> T:
+        """`Database.write`, then admit runs to the limits where it made room."""
+        keys: set[str] = set()
 
-    async def admit(self, keys: Collection[str], at: Instant | None, *, most: int = _WAITERS) -> int:
-        """Give free places on these keys to those who wait for them. How many moved on."""
+        async def work_and_keys(transaction: Transaction) -> T:
+            answer = await work(transaction)
+            keys.update(transaction.keys)
+            return answer
+
+        answer = await (database or self._database).write(verb, work_and_keys, merge=merge, is_single=is_single)
+        try:
+            await self._admit(keys, at)
+        except StorageError as error:
+            # Nothing is lost: `admit_all` repeats it.
+            log.warning("admission_left_to_the_sweep", extra={"keys": len(keys), "error": str(error)})
+        return answer
+
+    async def admit_all(self, limit: int, at: Instant | None) -> int:
+        """Admit runs on all keys. Returns how many moved on."""
+        keys = [row[0] for row in await self._database.rows("waiting_keys")]
+        return sum([await self._admit(keys[i : i + _KEYS], at, most=limit) for i in range(0, len(keys), _KEYS)])
+
+    async def _admit(self, keys: Collection[str], at: Instant | None, *, most: int = _WAITERS) -> int:
         count = 0
-        while keys := await self._awaited(keys):
+        # Mostly no run waits for any of the keys, and then no lock is taken.
+        while keys and (keys := [row[0] for row in await self._database.rows("awaited_keys", list(keys))]):
             moved, keys = await self._database.write("admit", partial(_admit, keys=keys, at=at, most=most))
             count += moved
         return count
-
-    async def sweep(self, limit: int, at: Instant | None) -> int:
-        """Admit on all keys."""
-        keys = [row[0] for row in await self._database.rows("waiting_keys")]
-        return sum([await self.admit(keys[i : i + _KEYS], at, most=limit) for i in range(0, len(keys), _KEYS)])
-
-    async def _awaited(self, keys: Collection[str]) -> list[str]:
-        """Those that somebody waits for: mostly none, and then no lock is taken."""
-        return [row[0] for row in await self._database.rows("awaited_keys", list(keys))] if keys else []
 
 
 async def _admit(
     transaction: Transaction, *, keys: Collection[str], at: Instant | None, most: int
 ) -> tuple[int, Collection[str]]:
-    """One round: how many runs moved on, and which keys are worth another one."""
+    """One round. Returns how many runs moved on, and the keys for the next round."""
     candidates = await transaction.rows("waiters", sorted(keys), most)
     if not candidates:
         return 0, ()
@@ -85,7 +102,7 @@ async def _move_on(transaction: Transaction, run_ids: Collection[str], keys: lis
     moved = await transaction.rows("admit_waiters", list(run_ids), keys)
     by_turn = {row["run_id"] for row in moved if is_overlap_key(row["key"])}
     rows = await transaction.rows("admitted_runs", [*{row["run_id"] for row in moved}])
-    standings = [Standing.of_row(*row) for row in rows]
-    # A run whose turn has come asks for its limits only now; one that had asked for them has got them.
-    await place(transaction, [run if run.run_id in by_turn else run._replace(limits=()) for run in standings], now)
+    placements = [Placement.of_row(*row) for row in rows]
+    # A run that has got its overlap key asks for its limits only now; the others have got theirs.
+    await place(transaction, [run if run.run_id in by_turn else run._replace(limits=()) for run in placements], now)
     return len(rows)

@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Mapping
 
-from foliot.adapters.storage.postgres.arrays import columns
-from foliot.adapters.storage.postgres.database import Database, Transaction
+from foliot.adapters.storage.postgres.database.transaction import Database, Transaction
+from foliot.adapters.storage.postgres.database.values import columns
 from foliot.adapters.storage.shared.definition_cache import NOTHING_FOUND, Definitions, Found, Known, Missing, Reference
 from foliot.domain.ids import DefinitionId, JobId, RunId
 

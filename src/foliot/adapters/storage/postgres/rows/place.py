@@ -1,11 +1,11 @@
-"""Where a run that is not over stands: `gated` until its gate has decided, `later` until it is due, `holds` while it
-waits, `ready` when it may start."""
+"""Puts a run that has not ended where it belongs: `gated` until its gate has decided, `later` until it is due, `holds`
+while it waits for limits, `ready` when it may start."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Self
 
-from foliot.adapters.storage.postgres.arrays import columns
-from foliot.adapters.storage.postgres.database import Transaction
+from foliot.adapters.storage.postgres.database.transaction import Transaction
+from foliot.adapters.storage.postgres.database.values import columns
 from foliot.adapters.storage.shared.documents import decode_limits
 from foliot.adapters.storage.shared.finish_plan import Lease
 from foliot.domain.ids import RunId
@@ -16,8 +16,8 @@ from foliot.domain.run.run import NewRun, rank
 from foliot.ports.topic import Topic, topics_of_ready
 
 
-class Standing(NamedTuple):
-    """A run that is to be put into its place."""
+class Placement(NamedTuple):
+    """A run, and what decides where it belongs."""
 
     run_id: RunId
     queue: str
@@ -25,7 +25,7 @@ class Standing(NamedTuple):
     due_at: Instant
     limits: Sequence[Limit]
     is_gated: bool = False
-    """Its gate is to be asked first."""
+    """Its gate decides first."""
 
     @classmethod
     def of_new(cls, run: NewRun) -> Self:
@@ -34,7 +34,7 @@ class Standing(NamedTuple):
 
     @classmethod
     def of_row(cls, run_id: str, queue: str, priority: int, due_at: int, limits: str | None) -> Self:
-        """Limits that cannot be read hold nobody up: who claims the run ends it."""
+        """Limits that cannot be read count as none: the claim ends the run."""
         try:
             known = decode_limits(limits)
         except UNREADABLE:
@@ -52,53 +52,50 @@ class Standing(NamedTuple):
         return rank(self.due_at, self.priority)
 
 
-async def place(transaction: Transaction, runs: Iterable[Standing], now: Instant) -> None:
-    """Put runs where they belong: before their gate, not due yet, waiting for their limits, or ready."""
-    gated: list[Standing] = []
-    later: list[Standing] = []
-    waiting: list[Standing] = []
-    ready: list[Standing] = []
-    for run in runs:
-        (gated if run.is_gated else later if run.due_at > now else waiting if run.limits else ready).append(run)
-    await put_gated(transaction, gated)
-    await put_later(transaction, later)
-    await put_waiting(transaction, waiting)
-    await put_ready(transaction, ready)
-
-
-async def put_later(transaction: Transaction, runs: Sequence[Standing]) -> None:
-    if runs:
-        await transaction.run("add_later", [run.due_at for run in runs], [run.run_id for run in runs])
-        transaction.topics.add(Topic.LATER)
-
-
-async def put_gated(transaction: Transaction, runs: Sequence[Standing]) -> None:
-    if runs:
-        run_ids = [run.run_id for run in runs]
-        await transaction.run("lock_jobs_of_gated", run_ids)
-        await transaction.run("add_gated", [run.due_at for run in runs], run_ids)
-        transaction.topics.add(Topic.GATES)
-
-
-async def put_ready(transaction: Transaction, runs: Sequence[Standing]) -> None:
-    if runs:
-        queues, ranks = [run.queue for run in runs], [run.rank for run in runs]
-        await transaction.run("add_ready", queues, ranks, [run.run_id for run in runs])
-        transaction.topics |= topics_of_ready(queues)
-
-
-async def put_waiting(transaction: Transaction, runs: Sequence[Standing]) -> None:
-    """Let due runs ask for their limits. They are admitted in a transaction of its own, right after this one."""
-    if runs:
-        await save_limits(transaction, [limit for run in runs for limit in run.limits])
-        await add_holds(transaction, [Hold(limit.key, run.run_id, run.rank) for run in runs for limit in run.limits])
-
-
 class Hold(NamedTuple):
+    """A place on a limit, or the wish for one."""
+
     key: str
     run_id: RunId
     rank: int
     is_admitted: bool = False
+
+
+async def place(transaction: Transaction, runs: Iterable[Placement], now: Instant) -> None:
+    """Put runs where they belong. Those with limits are admitted in another transaction, right after this one."""
+    gated: list[Placement] = []
+    later: list[Placement] = []
+    waiting: list[Placement] = []
+    ready: list[Placement] = []
+    for run in runs:
+        (gated if run.is_gated else later if run.due_at > now else waiting if run.limits else ready).append(run)
+    await put_gated(transaction, gated)
+    await put_later(transaction, later)
+    if waiting:
+        await save_limits(transaction, [limit for run in waiting for limit in run.limits])
+        await add_holds(transaction, [Hold(limit.key, run.run_id, run.rank) for run in waiting for limit in run.limits])
+    await put_ready(transaction, ready)
+
+
+async def put_later(transaction: Transaction, runs: Sequence[Placement]) -> None:
+    if runs:
+        await transaction.run("put_later", [run.due_at for run in runs], [run.run_id for run in runs])
+        transaction.topics.add(Topic.LATER)
+
+
+async def put_gated(transaction: Transaction, runs: Sequence[Placement]) -> None:
+    if runs:
+        run_ids = [run.run_id for run in runs]
+        await transaction.run("lock_jobs_of_gated", run_ids)
+        await transaction.run("put_gated", [run.due_at for run in runs], run_ids)
+        transaction.topics.add(Topic.GATES)
+
+
+async def put_ready(transaction: Transaction, runs: Sequence[Placement]) -> None:
+    if runs:
+        queues, ranks = [run.queue for run in runs], [run.rank for run in runs]
+        await transaction.run("put_ready", queues, ranks, [run.run_id for run in runs])
+        transaction.topics |= topics_of_ready(queues)
 
 
 async def add_holds(transaction: Transaction, holds: Sequence[Hold]) -> None:
@@ -108,9 +105,15 @@ async def add_holds(transaction: Transaction, holds: Sequence[Hold]) -> None:
 
 
 async def save_limits(transaction: Transaction, limits: Iterable[Limit]) -> None:
-    """Remember the capacities that the newest runs say."""
+    """Store the capacities of the newest runs."""
     wanted = {limit.key: limit.capacity for limit in limits}
     known = dict(await transaction.rows("known_limits", sorted(wanted)))
     changed = sorted((key, capacity) for key, capacity in wanted.items() if known.get(key) != capacity)
     if changed:
         await transaction.run("put_limits", *columns(changed))
+
+
+async def lock_held_limits(transaction: Transaction, run_ids: list[RunId]) -> None:
+    """Lock the limits of these runs: admission moves a waiting run on only while it has locked its limits."""
+    if keys := await transaction.column("held_keys", run_ids):
+        await transaction.rows("lock_limits", sorted(keys))

@@ -1,75 +1,85 @@
--- name: known_limits
--- The share lock keeps a limit from being removed while somebody is about to wait for it.
-SELECT key, capacity FROM foliot.limits WHERE key = ANY ((SELECT $1::text[])::text[]) ORDER BY key FOR KEY SHARE;
-
--- name: put_limits
-INSERT INTO foliot.limits (key, capacity)
-SELECT * FROM unnest($1::text[], $2::int[]) AS new (key, capacity) ORDER BY new.key
-ON CONFLICT (key) DO UPDATE SET capacity = excluded.capacity;
-
--- name: add_holds
-INSERT INTO foliot.holds (key, run_id, rank, is_admitted)
-SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::boolean[]);
-
--- name: release_holds
-DELETE FROM foliot.holds WHERE run_id = ANY ((SELECT $1::text[])::text[]) RETURNING key;
-
--- name: release_places
--- What an attempt holds; the overlap key stays until the run is over.
-DELETE FROM foliot.holds WHERE run_id = ANY ((SELECT $1::text[])::text[]) AND NOT starts_with(key, $2)
-RETURNING key;
-
--- name: held_keys
-SELECT DISTINCT key FROM foliot.holds WHERE run_id = ANY ((SELECT $1::text[])::text[]);
-
--- name: waiting_keys
--- Every key that somebody waits for, found by leaping through the index from key to key.
-WITH RECURSIVE waiting AS (
-    (SELECT key FROM foliot.holds WHERE NOT is_admitted ORDER BY key LIMIT 1)
-    UNION ALL
-    SELECT (SELECT holds.key FROM foliot.holds WHERE NOT holds.is_admitted AND holds.key > waiting.key
-            ORDER BY holds.key LIMIT 1)
-    FROM waiting WHERE waiting.key IS NOT NULL
+-- name: take_due
+-- ARRAY(...) is evaluated once: as a plain IN (... LIMIT n) the planner may run it again and take more than n.
+WITH taken AS (
+    DELETE FROM foliot.later WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM foliot.later WHERE due_at <= $1 ORDER BY due_at, run_id LIMIT $2 FOR UPDATE SKIP LOCKED))
+    RETURNING run_id
 )
-SELECT key FROM waiting WHERE key IS NOT NULL;
+SELECT run.id, run.queue, run.priority, run.due_at, run.limits,
+       run.schedule_uid IS NOT NULL AND EXISTS (
+           SELECT 1 FROM foliot.holds WHERE holds.run_id = run.id AND NOT holds.is_admitted) AS is_waiting
+FROM foliot.runs run WHERE run.id = ANY (ARRAY(SELECT run_id FROM taken));
 
--- name: awaited_keys
-SELECT asked.key FROM unnest((SELECT $1::text[])) AS asked (key)
-WHERE (SELECT true FROM foliot.holds WHERE holds.key = asked.key AND NOT holds.is_admitted LIMIT 1);
-
--- name: waiters
--- The first waiters of each key with all the keys they wait for. One waits for the others' keys as well.
-SELECT waiting.run_id, min(waiting.rank) AS rank, array_agg(waiting.key ORDER BY waiting.key) AS keys
-FROM foliot.holds waiting
-WHERE NOT waiting.is_admitted AND waiting.run_id = ANY (ARRAY(
-    SELECT candidate.run_id FROM unnest((SELECT $1::text[])) AS wanted (key), LATERAL (
-        SELECT run_id FROM foliot.holds WHERE holds.key = wanted.key AND NOT holds.is_admitted
-        ORDER BY rank, run_id LIMIT $2) AS candidate))
-GROUP BY waiting.run_id ORDER BY 2, 1;
-
--- name: lock_limits
-SELECT key, capacity FROM foliot.limits WHERE key = ANY ((SELECT $1::text[])::text[]) ORDER BY key FOR NO KEY UPDATE;
-
--- name: places_taken
-SELECT key, count(*) AS taken FROM foliot.holds WHERE key = ANY ((SELECT $1::text[])::text[]) AND is_admitted
-GROUP BY key;
-
--- name: admit_waiters
--- Whoever was cancelled meanwhile has no holds any more and does not come back.
-UPDATE foliot.holds SET is_admitted = true
-WHERE run_id = ANY ((SELECT $1::text[])::text[]) AND key = ANY ((SELECT $2::text[])::text[]) AND NOT is_admitted
-RETURNING run_id, key;
-
--- name: admitted_runs
+-- name: passed_runs
 SELECT run.id, run.queue, run.priority, run.due_at, run.limits FROM foliot.runs run
-WHERE run.id = ANY ((SELECT $1::text[])::text[]) AND NOT EXISTS (SELECT 1 FROM foliot.later
-WHERE later.run_id = run.id) AND NOT EXISTS (SELECT 1 FROM foliot.gated WHERE gated.run_id = run.id);
+WHERE run.id = ANY ((SELECT $1::text[])::text[])
+  AND (SELECT true FROM foliot.holds WHERE holds.run_id = run.id AND NOT holds.is_admitted LIMIT 1) IS NULL;
 
--- name: idle_limits
-SELECT key FROM foliot.limits
-WHERE NOT EXISTS (SELECT 1 FROM foliot.holds WHERE holds.key = limits.key)
-ORDER BY key LIMIT $1 FOR UPDATE SKIP LOCKED;
+-- name: next_due
+SELECT due_at FROM foliot.later ORDER BY due_at LIMIT 1;
 
--- name: prune_limits
-DELETE FROM foliot.limits
-WHERE key = ANY ((SELECT $1::text[])::text[]) AND NOT EXISTS (SELECT 1 FROM foliot.holds WHERE holds.key = limits.key);
+-- name: ready_runs
+SELECT run_id FROM foliot.ready WHERE queue = $1 ORDER BY rank, run_id LIMIT $2;
+
+-- name: all_workers
+SELECT id, name, queues, slots, registered_at, seen_at, expires_at > coalesce($1::bigint, foliot.now_ms()) AS is_alive,
+       (SELECT count(*) FROM foliot.leases WHERE leases.worker_id = workers.id) AS running
+FROM foliot.workers ORDER BY registered_at, id;
+
+-- -- gates
+
+-- name: gated_runs
+-- A child is due when its tree lets it start, whenever the tree was planned for.
+SELECT run.id, run.job_id,
+       CASE WHEN run.parent_id IS NULL THEN coalesce(run.scheduled_for, run.due_at) ELSE run.due_at END,
+       (SELECT due_at FROM foliot.gated WHERE gated.run_id = run.id) AS waits_until,
+       (SELECT revision FROM foliot.jobs WHERE jobs.project = run.project AND jobs.id = run.job_id), run.definition_id
+FROM foliot.runs run WHERE run.id = ANY (ARRAY(
+    SELECT run_id FROM foliot.gated WHERE due_at <= $1 ORDER BY due_at, run_id LIMIT $2))
+ORDER BY waits_until, run.id;
+
+-- name: add_decisions
+INSERT INTO foliot.decisions (run_id, body) SELECT * FROM unnest($1::text[], $2::text[])
+ON CONFLICT (run_id) DO UPDATE SET body = excluded.body;
+
+-- name: postpone
+UPDATE foliot.gated SET due_at = new.due_at
+FROM unnest((SELECT $1::text[]), (SELECT $2::bigint[])) AS new (run_id, due_at)
+WHERE gated.run_id = new.run_id RETURNING gated.run_id;
+
+-- name: sights
+-- One look for the latest end of each job, and one at its newest runs: a run that is due, or begun and to be tried
+-- again, is expected.
+SELECT asked.job_id, latest.run_id, latest.status, latest.finished_at,
+       coalesce((SELECT bool_or(newest.finished_at IS NULL AND (newest.due_at <= $4 OR newest.attempt > 0)) FROM (
+           SELECT finished_at, due_at, attempt FROM foliot.runs
+           WHERE runs.project = $1 AND runs.job_id = asked.job_id
+           ORDER BY project DESC, job_id DESC, id DESC LIMIT $5) AS newest), false)
+FROM unnest((SELECT $2::text[])) AS asked (job_id) LEFT JOIN LATERAL (
+    SELECT run_id, status, finished_at FROM foliot.endings
+    WHERE endings.project = $1 AND endings.job_id = asked.job_id AND finished_at > $3 AND finished_at <= $4
+    ORDER BY project DESC, job_id DESC, finished_at DESC, run_id DESC LIMIT 1) AS latest ON true;
+
+-- name: latest_of_status
+-- Rows are compared whole, and the answer is looked at afterwards: with a condition on each column the planner may go
+-- back through the ends of a job in order of time until one of that status comes, which may be never.
+SELECT found.run_id, found.status, found.finished_at
+FROM unnest((SELECT $3::text[])) AS asked (status), LATERAL (
+    SELECT project, job_id, run_id, status, finished_at FROM foliot.endings
+    WHERE (endings.project, endings.job_id, endings.status, finished_at) <= ($1, $2, asked.status, $4)
+    ORDER BY project DESC, job_id DESC, status DESC, finished_at DESC, run_id DESC LIMIT 1) AS found
+WHERE found.project = $1 AND found.job_id = $2 AND found.status = asked.status
+ORDER BY found.finished_at DESC, found.run_id DESC LIMIT 1;
+
+-- name: latest_of_reason
+SELECT found.run_id, found.status, found.finished_at
+FROM unnest((SELECT $3::text[])) AS asked (status), unnest((SELECT $5::text[])) AS given (reason), LATERAL (
+    SELECT project, job_id, run_id, status, reason, finished_at FROM foliot.endings
+    WHERE (endings.project, endings.job_id, endings.status, endings.reason, finished_at)
+       <= ($1, $2, asked.status, given.reason, $4)
+    ORDER BY project DESC, job_id DESC, status DESC, reason DESC, finished_at DESC, run_id DESC LIMIT 1) AS found
+WHERE found.project = $1 AND found.job_id = $2 AND found.status = asked.status AND found.reason = given.reason
+ORDER BY found.finished_at DESC, found.run_id DESC LIMIT 1;
+
+-- name: decisions
+SELECT run_id, body FROM foliot.decisions WHERE run_id = ANY ((SELECT $1::text[])::text[]);

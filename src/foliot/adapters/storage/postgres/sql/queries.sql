@@ -3,34 +3,13 @@ SELECT found.id FROM unnest((SELECT $2::text[])) AS asked (job_id), LATERAL (
     SELECT id FROM foliot.runs WHERE runs.project = $1 AND runs.job_id = asked.job_id
     ORDER BY project DESC, job_id DESC, id DESC LIMIT 1) AS found;
 
--- name: depth
--- Only what is not over is counted, and of that no more than the limit.
-SELECT (SELECT count(*) FROM (
-            SELECT 1 FROM foliot.leases UNION ALL SELECT 1 FROM foliot.trees WHERE ended_at IS NULL LIMIT $1)
-            AS running) AS running,
-       (SELECT count(*) FROM (SELECT 1 FROM foliot.ready LIMIT $1) AS ready)
-       + (SELECT count(*) FROM (
-              SELECT DISTINCT run_id FROM foliot.holds WHERE NOT is_admitted AND NOT EXISTS (
-                  SELECT 1 FROM foliot.later WHERE later.run_id = holds.run_id) AND NOT EXISTS (
-                  SELECT 1 FROM foliot.gated WHERE gated.run_id = holds.run_id)
-              LIMIT $1) AS waiting) AS queued,
-       (SELECT count(*) FROM (SELECT 1 FROM foliot.later UNION ALL SELECT 1 FROM foliot.gated LIMIT $1) AS later)
-       AS scheduled;
-
--- name: upcoming_schedules
-SELECT {schedule_columns} FROM foliot.schedules WHERE wake_at IS NOT NULL ORDER BY wake_at LIMIT $1;
-
--- name: list_schedules
-SELECT {schedule_columns} FROM foliot.schedules
-WHERE project = $1 AND deleted_at IS NULL AND id > $2 ORDER BY project, id LIMIT $3;
-
--- name: list_schedules_of_job
-SELECT {schedule_columns} FROM foliot.schedules
-WHERE project = $1 AND job_id = $2 AND deleted_at IS NULL AND id > $3 ORDER BY id LIMIT $4;
-
 -- name: schedules_of_targets
 SELECT {schedule_columns} FROM foliot.schedules
 WHERE project = $1 AND job_id = ANY ((SELECT $2::text[])::text[]) AND deleted_at IS NULL ORDER BY id;
+
+-- name: latest_ticks
+SELECT scheduled_for, "until", count, outcome, reason, fire_at, revision, run_id, into_tick, key, decided_at
+FROM foliot.ticks WHERE uid = $1 ORDER BY uid DESC, scheduled_for DESC LIMIT $2;
 
 -- name: runs_of_steps
 -- The stored status: of a run that is not over it says only that.
@@ -49,6 +28,246 @@ SELECT asked.key, first.run_id FROM unnest((SELECT $1::text[])) AS asked (key), 
     SELECT run_id FROM foliot.holds WHERE holds.key = asked.key AND holds.is_admitted
     ORDER BY holds.rank, holds.run_id LIMIT $2) AS first;
 
--- name: latest_ticks
-SELECT scheduled_for, "until", count, outcome, reason, fire_at, revision, run_id, into_tick, key, decided_at
-FROM foliot.ticks WHERE uid = $1 ORDER BY uid DESC, scheduled_for DESC LIMIT $2;
+-- name: depth
+-- Only what is not over is counted, and of that no more than the limit.
+SELECT (SELECT count(*) FROM (
+            SELECT 1 FROM foliot.leases UNION ALL SELECT 1 FROM foliot.trees WHERE ended_at IS NULL LIMIT $1)
+            AS running) AS running,
+       (SELECT count(*) FROM (SELECT 1 FROM foliot.ready LIMIT $1) AS ready)
+       + (SELECT count(*) FROM (
+              SELECT DISTINCT run_id FROM foliot.holds WHERE NOT is_admitted AND NOT EXISTS (
+                  SELECT 1 FROM foliot.later WHERE later.run_id = holds.run_id) AND NOT EXISTS (
+                  SELECT 1 FROM foliot.gated WHERE gated.run_id = holds.run_id)
+              LIMIT $1) AS waiting) AS queued,
+       (SELECT count(*) FROM (SELECT 1 FROM foliot.later UNION ALL SELECT 1 FROM foliot.gated LIMIT $1) AS later)
+       AS scheduled;
+
+-- name: upcoming_schedules
+SELECT {schedule_columns} FROM foliot.schedules WHERE wake_at IS NOT NULL ORDER BY wake_at LIMIT $1;
+
+-- -- runs and executions
+
+-- name: get_runs
+-- A sub-select that gives a value is looked up for each run; EXISTS might be answered by reading the whole table.
+SELECT run.id, run.job_id,
+       CASE WHEN run.status <> 'scheduled' THEN run.status
+            WHEN lease.cancel_at IS NOT NULL THEN 'cancelling'
+            WHEN lease.token IS NOT NULL THEN 'running'
+            WHEN (SELECT true FROM foliot.ready WHERE ready.run_id = run.id) THEN 'queued'
+            WHEN (SELECT true FROM foliot.later WHERE later.run_id = run.id) THEN 'scheduled'
+            WHEN (SELECT true FROM foliot.gated WHERE gated.run_id = run.id) THEN 'scheduled'
+            WHEN (SELECT true FROM foliot.holds WHERE holds.run_id = run.id AND NOT is_admitted LIMIT 1) THEN 'queued'
+            ELSE coalesce((SELECT CASE WHEN cancel_at IS NULL THEN 'running' ELSE 'cancelling' END
+                           FROM foliot.trees WHERE trees.run_id = run.id AND ended_at IS NULL),
+                          'scheduled') END AS status,
+       run.reason, run.queue, run.priority, run.trigger,
+       run.schedule_uid, run.schedule_id, run.scheduled_for, run.tick_key, run.payload,
+       (SELECT body FROM foliot.outputs WHERE outputs.run_id = run.id),
+       run.due_at, run.created_at, coalesce(lease.started_at, run.started_at), run.finished_at,
+       coalesce(lease.attempt, run.attempt), run.lost, run.exit_code, run.error,
+       coalesce(lease.worker_id, run.worker_id), coalesce(lease.token, run.token), run.parent_id, run.root_id,
+       run.child_key,
+       run.overrides, run.limits
+FROM foliot.runs run
+LEFT JOIN foliot.leases lease ON lease.run_id = run.id
+WHERE run.id = ANY ((SELECT $1::text[])::text[]);
+
+-- name: page_project
+-- The pages have the same parameters, whatever they need. A page begins below an id, or below '~', which is above all.
+-- Where a page is of something, ANY in its first condition leaves but one index that gives its order: for `=`, the
+-- index of all ids would do, and lead through all runs to those that are asked for.
+SELECT id FROM foliot.runs
+WHERE project = $1 AND id < coalesce($2::text, '~') AND ($6::text IS NULL OR status = $6)
+  AND ($4::text IS NULL OR job_id = $4) AND $5::text IS NULL
+ORDER BY id DESC LIMIT $3;
+
+-- name: page_job
+-- Of any status, or successes: no index may name those. They are mostly near, and retention bounds the others.
+SELECT id FROM foliot.runs
+WHERE project = ANY ((SELECT ARRAY[$1])::text[]) AND job_id = $4 AND id < coalesce($2::text, '~')
+  AND ($6::text IS NULL OR status = $6) AND $5::text IS NULL
+ORDER BY project DESC, job_id DESC, id DESC LIMIT $3;
+
+-- name: known_uids
+-- A schedule that was deleted and created again has several.
+SELECT uid FROM foliot.schedules WHERE project = $1 AND id = $5 AND deleted_at IS NULL
+UNION ALL SELECT uid FROM foliot.schedules WHERE project = $1 AND id = $5 AND deleted_at IS NOT NULL
+
+-- name: page_schedule
+SELECT found.id FROM ({known_uids}) AS known, LATERAL (
+    SELECT id FROM foliot.runs
+    WHERE schedule_uid = ANY (ARRAY[known.uid]) AND id < coalesce($2::text, '~')
+      AND ($4::text IS NULL OR job_id = $4) AND ($6::text IS NULL OR status = $6)
+    ORDER BY schedule_uid DESC, id DESC LIMIT $3) AS found
+ORDER BY found.id DESC LIMIT $3;
+
+-- name: page_trouble
+SELECT id FROM foliot.runs
+WHERE project = ANY ((SELECT ARRAY[$1])::text[]) AND trouble = $6 AND id < coalesce($2::text, '~')
+  AND $4::text IS NULL AND $5::text IS NULL
+ORDER BY project DESC, trouble DESC, id DESC LIMIT $3;
+
+-- name: page_job_trouble
+SELECT id FROM foliot.runs
+WHERE project = ANY ((SELECT ARRAY[$1])::text[]) AND job_id = $4 AND trouble = $6
+  AND id < coalesce($2::text, '~') AND $5::text IS NULL
+ORDER BY project DESC, job_id DESC, trouble DESC, id DESC LIMIT $3;
+
+-- name: page_schedule_trouble
+SELECT found.id FROM ({known_uids}) AS known, LATERAL (
+    SELECT id FROM foliot.runs
+    WHERE schedule_uid = ANY (ARRAY[known.uid]) AND trouble = $6 AND id < coalesce($2::text, '~')
+      AND ($4::text IS NULL OR job_id = $4)
+    ORDER BY schedule_uid DESC, trouble DESC, id DESC LIMIT $3) AS found
+ORDER BY found.id DESC LIMIT $3;
+
+-- name: page_live
+-- Runs that are not over are found through the small tables that say where they stand.
+SELECT live.id FROM (
+    (SELECT run.id FROM foliot.leases place JOIN foliot.runs run ON run.id = place.run_id
+     WHERE $6 IN ('running', 'cancelling') AND (place.cancel_at IS NOT NULL) = ($6 = 'cancelling')
+       AND run.project = $1 AND ($2::text IS NULL OR place.run_id < $2)
+       AND ($4::text IS NULL OR run.job_id = $4) AND ($5::text IS NULL OR run.schedule_id = $5)
+     ORDER BY place.run_id DESC LIMIT $3)
+    UNION ALL
+    (SELECT run.id FROM foliot.trees place JOIN foliot.runs run ON run.id = place.run_id
+     WHERE $6 IN ('running', 'cancelling') AND (place.cancel_at IS NOT NULL) = ($6 = 'cancelling')
+       AND place.ended_at IS NULL AND run.project = $1 AND ($2::text IS NULL OR place.run_id < $2)
+       AND ($4::text IS NULL OR run.job_id = $4) AND ($5::text IS NULL OR run.schedule_id = $5)
+     ORDER BY place.run_id DESC LIMIT $3)
+    UNION ALL
+    (SELECT run.id FROM foliot.ready place JOIN foliot.runs run ON run.id = place.run_id
+     WHERE $6 = 'queued' AND run.project = $1 AND ($2::text IS NULL OR place.run_id < $2)
+       AND ($4::text IS NULL OR run.job_id = $4) AND ($5::text IS NULL OR run.schedule_id = $5)
+     ORDER BY place.run_id DESC LIMIT $3)
+    UNION ALL
+    (SELECT DISTINCT run.id FROM foliot.holds place JOIN foliot.runs run ON run.id = place.run_id
+     WHERE $6 = 'queued' AND NOT place.is_admitted AND run.project = $1 AND ($2::text IS NULL OR place.run_id < $2)
+       AND ($4::text IS NULL OR run.job_id = $4) AND ($5::text IS NULL OR run.schedule_id = $5)
+       AND NOT EXISTS (SELECT 1 FROM foliot.later WHERE later.run_id = place.run_id)
+       AND NOT EXISTS (SELECT 1 FROM foliot.gated WHERE gated.run_id = place.run_id)
+     ORDER BY run.id DESC LIMIT $3)
+    UNION ALL
+    (SELECT run.id FROM foliot.gated place JOIN foliot.runs run ON run.id = place.run_id
+     WHERE $6 = 'scheduled' AND run.project = $1 AND ($2::text IS NULL OR place.run_id < $2)
+       AND ($4::text IS NULL OR run.job_id = $4) AND ($5::text IS NULL OR run.schedule_id = $5)
+     ORDER BY place.run_id DESC LIMIT $3)
+    UNION ALL
+    (SELECT run.id FROM foliot.later place JOIN foliot.runs run ON run.id = place.run_id
+     WHERE $6 = 'scheduled' AND run.project = $1 AND ($2::text IS NULL OR place.run_id < $2)
+       AND ($4::text IS NULL OR run.job_id = $4) AND ($5::text IS NULL OR run.schedule_id = $5)
+     ORDER BY place.run_id DESC LIMIT $3)) AS live
+ORDER BY live.id DESC LIMIT $3;
+
+-- name: page_parts
+-- The runs of one tree are found by its index; where each one is, is asked only of those that are not over.
+SELECT id FROM foliot.runs run
+WHERE root_id = $7 AND project = $1 AND ($2::text IS NULL OR id < $2)
+  AND ($4::text IS NULL OR job_id = $4) AND ($5::text IS NULL OR schedule_id = $5)
+  AND ($6::text IS NULL OR $6 = CASE
+      WHEN run.status <> 'scheduled' THEN run.status
+      WHEN (SELECT true FROM foliot.leases WHERE leases.run_id = run.id AND cancel_at IS NULL) THEN 'running'
+      WHEN (SELECT true FROM foliot.leases WHERE leases.run_id = run.id) THEN 'cancelling'
+      WHEN (SELECT true FROM foliot.ready WHERE ready.run_id = run.id) THEN 'queued'
+      WHEN (SELECT true FROM foliot.later WHERE later.run_id = run.id) THEN 'scheduled'
+      WHEN (SELECT true FROM foliot.gated WHERE gated.run_id = run.id) THEN 'scheduled'
+      WHEN (SELECT true FROM foliot.holds WHERE holds.run_id = run.id AND NOT is_admitted LIMIT 1) THEN 'queued'
+      ELSE coalesce((SELECT CASE WHEN cancel_at IS NULL THEN 'running' ELSE 'cancelling' END
+                     FROM foliot.trees WHERE trees.run_id = run.id AND ended_at IS NULL), 'scheduled') END)
+ORDER BY root_id DESC, id DESC LIMIT $3;
+
+-- name: attempts
+SELECT run_id, number, token, worker_id, started_at, finished_at, status, reason, exit_code, error
+FROM foliot.attempts WHERE run_id = $1
+UNION ALL
+SELECT id, attempt, token, worker_id, started_at, finished_at, status, reason, exit_code, error
+FROM foliot.runs WHERE id = $1 AND finished_at IS NOT NULL AND token IS NOT NULL AND NOT EXISTS (
+    SELECT 1 FROM foliot.attempts WHERE attempts.run_id = runs.id AND attempts.token = runs.token)
+ORDER BY number;
+
+-- name: get_executions
+SELECT tree.run_id, tree.job_id, tree.version, tree.state, tree.open, body.body,
+       run.schedule_uid, run.schedule_id, run.scheduled_for, run.tick_key,
+       tree.opened_at, tree.deadline, tree.cancel_at, tree.is_ending,
+       (SELECT revision FROM foliot.jobs WHERE jobs.project = tree.project AND jobs.id = tree.job_id)
+FROM unnest((SELECT $1::text[])) AS asked (run_id)
+JOIN foliot.trees tree ON tree.run_id = asked.run_id JOIN foliot.runs run ON run.id = asked.run_id
+LEFT JOIN foliot.tree_bodies body ON body.run_id = asked.run_id
+WHERE tree.kind = 'graph' ORDER BY tree.run_id;
+
+-- name: active_executions
+SELECT run_id FROM foliot.trees WHERE ended_at IS NULL AND run_id > $1 AND kind = 'graph' ORDER BY run_id LIMIT $2;
+
+-- name: active_of_workflow
+SELECT run_id FROM foliot.trees
+WHERE project = $1 AND job_id = $2 AND kind = 'graph' AND ended_at IS NULL AND run_id > $3
+ORDER BY project, job_id, run_id LIMIT $4;
+
+-- -- the ledger
+
+-- name: ticks
+-- Two looks into the index: the row before, if it reaches in, and those that begin inside.
+SELECT * FROM (
+    SELECT scheduled_for, "until", count, outcome, reason, fire_at, revision, run_id, into_tick
+    FROM foliot.ticks WHERE uid = $1 AND scheduled_for <= $2 ORDER BY uid DESC, scheduled_for DESC LIMIT 1) AS before
+WHERE scheduled_for < $2 AND "until" > $2 AND $2 < $3
+UNION ALL
+(SELECT scheduled_for, "until", count, outcome, reason, fire_at, revision, run_id, into_tick
+ FROM foliot.ticks WHERE uid = $1 AND scheduled_for > $2 AND scheduled_for <= $3 ORDER BY uid, scheduled_for LIMIT $4)
+ORDER BY scheduled_for LIMIT $4;
+
+-- name: tick_keys
+SELECT scheduled_for, key FROM foliot.ticks
+WHERE uid = $1 AND scheduled_for > $2 AND scheduled_for <= $3 AND key IS NOT NULL ORDER BY uid, scheduled_for LIMIT $4;
+
+-- name: shared_runs
+SELECT run_id FROM foliot.ticks WHERE uid = $1 AND scheduled_for > $2 AND run_id IS NOT NULL
+GROUP BY run_id HAVING count(*) > 1;
+
+-- name: ledgers
+SELECT {schedule_columns}, deleted_at FROM foliot.schedules
+WHERE project = $1 AND ($2::text IS NULL OR uid > $2) AND $4::text[] IS NULL ORDER BY uid LIMIT $3;
+
+-- name: ledgers_of
+-- Twice the same names, because what exists and what existed have an index each.
+SELECT {schedule_columns}, deleted_at FROM foliot.schedules
+WHERE ($2::text IS NULL OR uid > $2)
+  AND ((project = $1 AND id = ANY ((SELECT $4::text[])::text[]) AND deleted_at IS NULL)
+       OR (project = $1 AND id = ANY ((SELECT $4::text[])::text[]) AND deleted_at IS NOT NULL))
+ORDER BY uid LIMIT $3;
+
+-- name: pauses
+SELECT uid, since, "until" FROM foliot.pauses WHERE uid = ANY ((SELECT $1::text[])::text[]) ORDER BY uid, since;
+
+-- -- logs and events
+
+-- name: read_log
+SELECT run_id, token, seq, at, stream, data FROM foliot.log_chunks
+WHERE run_id = $1 AND (token, seq) > ($2, $3) ORDER BY run_id, token, seq LIMIT $4;
+
+-- name: tail_log
+SELECT run_id, token, seq, at, stream, data FROM foliot.log_chunks
+WHERE run_id = $1 ORDER BY run_id DESC, token DESC, seq DESC LIMIT $2;
+
+-- name: log_starts
+-- One step into the index for each start, however much it printed.
+WITH RECURSIVE starts AS (
+    (SELECT token FROM foliot.log_chunks WHERE run_id = $1 ORDER BY run_id, token LIMIT 1)
+    UNION ALL
+    SELECT (SELECT log_chunks.token FROM foliot.log_chunks
+            WHERE log_chunks.run_id = $1 AND log_chunks.token > starts.token
+            ORDER BY log_chunks.run_id, log_chunks.token LIMIT 1)
+    FROM starts WHERE starts.token IS NOT NULL
+)
+SELECT token FROM starts WHERE token IS NOT NULL;
+
+-- name: logs_kept_from
+SELECT value FROM foliot.meta WHERE key = 'logs_kept_from';
+
+-- name: events
+-- Below the oldest transaction that is under way nothing can appear any more.
+SELECT seq, at, kind, items FROM foliot.events
+WHERE seq > $1 AND seq < foliot.event_seq(pg_snapshot_xmin(pg_current_snapshot()), 0) ORDER BY seq LIMIT $2;
+
+-- name: has_events
+SELECT 1 FROM foliot.events WHERE seq > $1 LIMIT 1;

@@ -32,49 +32,7 @@ SELECT run.token FROM foliot.runs run
 WHERE run.id = ANY ((SELECT $1::text[])::text[]) AND run.token = ANY ((SELECT $2::bigint[])::bigint[])
   AND (run.status = 'cancelled' OR (SELECT true FROM foliot.trees WHERE trees.run_id = run.id));
 
--- name: lock_trees
--- Always in the order of the ids, so that two settlers never wait for each other in a circle.
-SELECT run_id, state FROM foliot.trees
-WHERE run_id = ANY ((SELECT $1::text[])::text[]) AND coalesce(ended_at, 0) = 0 ORDER BY run_id FOR NO KEY UPDATE;
-
--- name: advance_trees
-UPDATE foliot.trees SET
-    state = trees.state + 1, open = new.open, progress = new.progress, is_ending = new.is_ending
-FROM unnest((SELECT $1::text[]), (SELECT $2::int[]), (SELECT $3::text[]), (SELECT $4::boolean[]))
-     AS new (run_id, open, progress, is_ending)
-WHERE trees.run_id = new.run_id;
-
--- name: change_steps
-UPDATE foliot.steps SET
-    waiting = new.waiting, blockers = new.blockers, result = new.result, step_run_id = new.step_run_id,
-    reason = new.reason
-FROM unnest((SELECT $1::text[]), (SELECT $2::text[]), (SELECT $3::int[]), (SELECT $4::text[]), (SELECT $5::text[]),
-            (SELECT $6::text[]), (SELECT $7::text[]))
-     AS new (run_id, step, waiting, blockers, result, step_run_id, reason)
-WHERE steps.run_id = new.run_id AND steps.step = new.step;
-
--- name: remove_notes
-DELETE FROM foliot.notes USING unnest((SELECT $1::text[]), (SELECT $2::text[])) AS seen (parent_id, run_id)
-WHERE notes.parent_id = seen.parent_id AND notes.run_id = seen.run_id;
-
--- name: remove_all_notes
-DELETE FROM foliot.notes WHERE parent_id = ANY ((SELECT $1::text[])::text[]);
-
--- name: end_trees
-UPDATE foliot.trees SET ended_at = $2 WHERE run_id = ANY ((SELECT $1::text[])::text[]);
-
--- name: end_tree_runs
-UPDATE foliot.runs SET
-    status = ended.status, trouble = nullif(ended.status, 'success'),
-    finished_at = greatest($1, runs.created_at, runs.started_at),
-    reason = ended.reason, exit_code = ended.exit_code, error = ended.error
-FROM unnest((SELECT $2::text[]), (SELECT $3::text[]), (SELECT $4::text[]), (SELECT $5::int[]), (SELECT $6::text[]))
-     AS ended (id, status, reason, exit_code, error)
-WHERE runs.id = ended.id
-RETURNING runs.id, runs.attempt;
-
--- name: tree_states
-SELECT run_id, state FROM foliot.trees WHERE run_id = ANY ((SELECT $1::text[])::text[]);
+-- -- unsettled, load, steps
 
 -- name: unsettled_trees
 -- Trees with notes behind $3 (one step into the index for each, however many notes it has) and, if there is room, those
@@ -155,7 +113,7 @@ WHERE (SELECT true FROM foliot.holds WHERE holds.key = asked.key LIMIT 1)
              WHERE runs.project = $1 AND runs.job_id = asked.job_id
              ORDER BY project DESC, job_id DESC, id DESC LIMIT $5) AS newest);
 
--- name: overrides_of_runs
+-- name: overrides
 SELECT id, overrides FROM foliot.runs WHERE id = ANY ((SELECT $1::text[])::text[]);
 
 -- name: definitions_of_trees
@@ -164,10 +122,46 @@ SELECT run_id, body FROM foliot.tree_bodies WHERE run_id = ANY ((SELECT $1::text
 -- name: ancestry
 SELECT run_id, root_id, depth, held FROM foliot.trees WHERE run_id = ANY ((SELECT $1::text[])::text[]);
 
--- name: request_tree_ends
--- A decision that was made about the tree as it was is not saved any more.
-UPDATE foliot.trees SET cancel_at = $2, state = state + 1
-WHERE run_id = ANY ((SELECT $1::text[])::text[]) AND cancel_at IS NULL AND coalesce(ended_at, 0) = 0 RETURNING run_id;
+-- name: all_states
+SELECT step, waiting, blockers, result, step_run_id, reason FROM foliot.steps WHERE run_id = $1 ORDER BY nth;
 
--- name: open_trees
-SELECT run_id FROM foliot.trees WHERE run_id = ANY ((SELECT $1::text[])::text[]) AND coalesce(ended_at, 0) = 0;
+-- -- settle
+
+-- name: advance_trees
+UPDATE foliot.trees SET
+    state = trees.state + 1, open = new.open, progress = new.progress, is_ending = new.is_ending
+FROM unnest((SELECT $1::text[]), (SELECT $2::int[]), (SELECT $3::text[]), (SELECT $4::boolean[]))
+     AS new (run_id, open, progress, is_ending)
+WHERE trees.run_id = new.run_id;
+
+-- name: remove_notes
+DELETE FROM foliot.notes USING unnest((SELECT $1::text[]), (SELECT $2::text[])) AS seen (parent_id, run_id)
+WHERE notes.parent_id = seen.parent_id AND notes.run_id = seen.run_id;
+
+-- name: change_steps
+UPDATE foliot.steps SET
+    waiting = new.waiting, blockers = new.blockers, result = new.result, step_run_id = new.step_run_id,
+    reason = new.reason
+FROM unnest((SELECT $1::text[]), (SELECT $2::text[]), (SELECT $3::int[]), (SELECT $4::text[]), (SELECT $5::text[]),
+            (SELECT $6::text[]), (SELECT $7::text[]))
+     AS new (run_id, step, waiting, blockers, result, step_run_id, reason)
+WHERE steps.run_id = new.run_id AND steps.step = new.step;
+
+-- name: end_trees
+UPDATE foliot.trees SET ended_at = $2 WHERE run_id = ANY ((SELECT $1::text[])::text[]);
+
+-- name: remove_all_notes
+DELETE FROM foliot.notes WHERE parent_id = ANY ((SELECT $1::text[])::text[]);
+
+-- name: end_tree_runs
+UPDATE foliot.runs SET
+    status = ended.status, trouble = nullif(ended.status, 'success'),
+    finished_at = greatest($1, runs.created_at, runs.started_at),
+    reason = ended.reason, exit_code = ended.exit_code, error = ended.error
+FROM unnest((SELECT $2::text[]), (SELECT $3::text[]), (SELECT $4::text[]), (SELECT $5::int[]), (SELECT $6::text[]))
+     AS ended (id, status, reason, exit_code, error)
+WHERE runs.id = ended.id
+RETURNING runs.id, runs.attempt;
+
+-- name: tree_states
+SELECT run_id, state FROM foliot.trees WHERE run_id = ANY ((SELECT $1::text[])::text[]);

@@ -1,19 +1,3 @@
--- name: min_code
-SELECT value FROM foliot.meta WHERE key = 'min_code';
-
--- name: now
-SELECT foliot.now_ms();
-
--- name: add_events
-INSERT INTO foliot.events (seq, at, kind, items)
-SELECT foliot.event_seq(pg_current_xact_id(), new.nth::int), $1, new.kind, new.items
-FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS new (kind, items, nth);
-
--- name: events
--- Below the oldest transaction that is under way nothing can appear any more.
-SELECT seq, at, kind, items FROM foliot.events
-WHERE seq > $1 AND seq < foliot.event_seq(pg_snapshot_xmin(pg_current_snapshot()), 0) ORDER BY seq LIMIT $2;
-
 -- name: lead
 INSERT INTO foliot.leader AS known (name, holder, epoch, expires_at)
 SELECT 'upkeep', $1, 1, clock.now + $2 FROM (SELECT coalesce($3::bigint, foliot.now_ms()) AS now) AS clock
@@ -135,23 +119,6 @@ DELETE FROM foliot.decisions WHERE run_id = ANY ((SELECT $1::text[])::text[]);
 -- A window binds for its time, whether or not its run is kept so long.
 DELETE FROM foliot.dedupe WHERE run_id = ANY ((SELECT $1::text[])::text[]) AND scope <> 'window' RETURNING run_id;
 
--- name: prune_logs
-DELETE FROM foliot.log_chunks WHERE ctid = ANY (ARRAY(
-    SELECT ctid FROM foliot.log_chunks chunk WHERE at < $1 AND NOT EXISTS (
-        SELECT 1 FROM foliot.runs WHERE runs.id = chunk.run_id AND runs.status = 'scheduled')
-    ORDER BY at LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING 1;
-
--- name: prune_keys
-DELETE FROM foliot.dedupe WHERE ctid = ANY (ARRAY(
-    SELECT ctid FROM foliot.dedupe WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED))
-RETURNING 1;
-
--- name: prune_events
--- Only the oldest are looked at: numbers and times rise together.
-DELETE FROM foliot.events WHERE seq = ANY (ARRAY(
-    SELECT oldest.seq FROM (SELECT seq, at FROM foliot.events ORDER BY seq LIMIT $2) AS oldest WHERE oldest.at < $1))
-RETURNING 1;
-
 -- name: next_ledgers
 SELECT uid, spec, settled_until,
        (SELECT true FROM foliot.ticks WHERE ticks.uid = schedules.uid AND scheduled_for < $3 LIMIT 1) AS has_old_ticks
@@ -190,5 +157,55 @@ DELETE FROM foliot.pauses WHERE uid = ANY ((SELECT $1::text[])::text[]);
 -- name: forget_schedules
 DELETE FROM foliot.schedules WHERE uid = ANY ((SELECT $1::text[])::text[]);
 
--- name: has_events
-SELECT 1 FROM foliot.events WHERE seq > $1 LIMIT 1;
+-- name: idle_limits
+SELECT key FROM foliot.limits
+WHERE NOT EXISTS (SELECT 1 FROM foliot.holds WHERE holds.key = limits.key)
+ORDER BY key LIMIT $1 FOR UPDATE SKIP LOCKED;
+
+-- name: prune_limits
+DELETE FROM foliot.limits
+WHERE key = ANY ((SELECT $1::text[])::text[]) AND NOT EXISTS (SELECT 1 FROM foliot.holds WHERE holds.key = limits.key);
+
+-- name: prune_logs
+DELETE FROM foliot.log_chunks WHERE ctid = ANY (ARRAY(
+    SELECT ctid FROM foliot.log_chunks chunk WHERE at < $1 AND NOT EXISTS (
+        SELECT 1 FROM foliot.runs WHERE runs.id = chunk.run_id AND runs.status = 'scheduled')
+    ORDER BY at LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING 1;
+
+-- name: note_logs_kept_from
+INSERT INTO foliot.meta (key, value) VALUES ('logs_kept_from', $1::bigint::text)
+ON CONFLICT (key) DO UPDATE SET value = greatest(meta.value::bigint, excluded.value::bigint)::text;
+
+-- name: prune_events
+-- Only the oldest are looked at: numbers and times rise together.
+DELETE FROM foliot.events WHERE seq = ANY (ARRAY(
+    SELECT oldest.seq FROM (SELECT seq, at FROM foliot.events ORDER BY seq LIMIT $2) AS oldest WHERE oldest.at < $1))
+RETURNING 1;
+
+-- name: prune_keys
+DELETE FROM foliot.dedupe WHERE ctid = ANY (ARRAY(
+    SELECT ctid FROM foliot.dedupe WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED))
+RETURNING 1;
+
+-- -- check
+
+-- name: min_code
+SELECT value FROM foliot.meta WHERE key = 'min_code';
+
+-- -- expired workers
+
+-- name: mark_expired
+-- A worker that was found expired stays so, even if the clock steps back.
+UPDATE foliot.workers SET expires_at = 0 WHERE expires_at <= $1 AND expires_at <> 0;
+
+-- name: expired_leases
+-- A lease whose worker is not stored counts as one whose worker has expired.
+SELECT run_id, worker_id, token, attempt FROM foliot.leases lease
+WHERE NOT EXISTS (SELECT 1 FROM foliot.workers WHERE workers.id = lease.worker_id AND workers.expires_at > $1)
+ORDER BY lease.token LIMIT $2;
+
+-- name: remove_expired_workers
+DELETE FROM foliot.workers
+WHERE expires_at <= coalesce($1::bigint, foliot.now_ms())
+  AND NOT EXISTS (SELECT 1 FROM foliot.leases WHERE leases.worker_id = workers.id)
+RETURNING id;

@@ -98,6 +98,8 @@ picked AS (
 {grant_leases}
 SELECT * FROM granted;
 
+-- -- finish and exchange
+
 -- name: success_leases
 -- The fence of plain successes of one worker. A token is granted once, so that two sets tell as much as pairs would: the
 -- runs are looked up in one go, and the tokens, as IS TRUE keeps the planner from joining them, in a hashed set. ANY
@@ -174,67 +176,14 @@ picked AS (
 {grant_leases}
 SELECT granted.*, (SELECT count(*) FROM ended) FROM (VALUES (1)) AS always (one) LEFT JOIN granted ON true;
 
--- name: end_leases
--- The fence: a token that is not current deletes nothing. What the end of an attempt means is decided by what is stored
--- about its run.
-WITH clock AS MATERIALIZED (SELECT coalesce($4::bigint, foliot.now_ms()) AS now)
-DELETE FROM foliot.leases
-USING unnest((SELECT $1::bigint[]), (SELECT $2::text[]), (SELECT $3::text[])) AS named (token, run_id, worker_id)
-JOIN foliot.runs run ON run.id = named.run_id
-LEFT JOIN foliot.jobs job ON job.project = run.project AND job.id = run.job_id
-WHERE leases.run_id = named.run_id AND leases.token = named.token AND leases.worker_id = named.worker_id
-RETURNING leases.token, leases.run_id, leases.worker_id, leases.attempt, leases.started_at, leases.cancel_at,
-          leases.is_bare, run.job_id, run.lost, run.queue, run.priority, run.due_at,
-          run.limits IS NOT NULL AS has_limits, run.schedule_uid, run.parent_id, job.revision, run.definition_id,
-          run.overrides,
-          (SELECT now FROM clock) AS now;
+-- -- append_log
 
--- name: saved_endings
--- How these attempts ended, where that was saved. A run knows its last attempt, the earlier ones are records.
-SELECT run.id AS run_id, run.token, run.status, run.reason FROM foliot.runs run
-WHERE run.id = ANY ((SELECT $1::text[])::text[]) AND run.token = ANY ((SELECT $2::bigint[])::bigint[])
-UNION ALL
-SELECT attempt.run_id, attempt.token, attempt.status, attempt.reason FROM foliot.attempts attempt
-WHERE attempt.run_id = ANY ((SELECT $1::text[])::text[]) AND attempt.token = ANY ((SELECT $2::bigint[])::bigint[]);
+-- name: current_tokens
+-- The share lock keeps an attempt from ending while its output is being saved.
+SELECT token, run_id FROM foliot.leases WHERE run_id = ANY ((SELECT $1::text[])::text[])
+ORDER BY token FOR KEY SHARE;
 
--- name: end_runs
-WITH saved AS (
-    UPDATE foliot.runs SET
-        status = ended.status, trouble = nullif(ended.status, 'success'), finished_at = greatest($1, ended.started_at),
-        reason = ended.reason, error = ended.error, exit_code = ended.exit_code,
-        worker_id = ended.worker_id, token = ended.token, attempt = ended.attempt, started_at = ended.started_at,
-        lost = runs.lost + ended.lost
-    FROM unnest((SELECT $2::text[]), (SELECT $3::bigint[]), (SELECT $4::text[]), (SELECT $5::int[]),
-                (SELECT $6::bigint[]), (SELECT $7::int[]), (SELECT $8::text[]), (SELECT $9::text[]),
-                (SELECT $10::text[]), (SELECT $11::int[]))
-         AS ended (id, token, worker_id, attempt, started_at, exit_code, status, reason, error, lost)
-    WHERE runs.id = ended.id
-    RETURNING runs.project, runs.job_id, runs.finished_at, runs.id, runs.status, runs.reason
-)
-INSERT INTO foliot.endings (project, job_id, finished_at, run_id, status, reason)
-SELECT saved.* FROM saved
--- The first condition is asked once: where nobody watches anything, the rest costs nothing.
-WHERE (SELECT true FROM foliot.watched LIMIT 1)
-  AND (SELECT true FROM foliot.watched WHERE watched.job_id = saved.job_id AND watched.project = saved.project)
+-- name: append_log
+INSERT INTO foliot.log_chunks (run_id, token, seq, at, stream, data)
+SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::bytea[])
 ON CONFLICT DO NOTHING;
-
--- name: add_outputs
-INSERT INTO foliot.outputs (run_id, body) SELECT * FROM unnest($1::text[], $2::text[])
-ON CONFLICT (run_id) DO UPDATE SET body = excluded.body;
-
--- name: retry_runs
-UPDATE foliot.runs SET
-    due_at = again.due_at, attempt = again.attempt, lost = runs.lost + again.lost,
-    reason = again.reason, error = again.error, exit_code = again.exit_code
-FROM unnest((SELECT $1::text[]), (SELECT $2::bigint[]), (SELECT $3::int[]), (SELECT $4::int[]), (SELECT $5::text[]),
-            (SELECT $6::text[]), (SELECT $7::int[]))
-     AS again (id, due_at, attempt, lost, reason, error, exit_code)
-WHERE runs.id = again.id
-RETURNING runs.id, runs.queue, runs.priority, runs.due_at, runs.limits;
-
--- name: add_attempts
-INSERT INTO foliot.attempts (finished_at, run_id, number, token, worker_id, started_at, status, reason, exit_code,
-                             error)
-SELECT greatest($1, ended.started_at), ended.*
-FROM unnest($2::text[], $3::int[], $4::bigint[], $5::text[], $6::bigint[], $7::text[], $8::text[], $9::int[],
-            $10::text[]) AS ended (run_id, number, token, worker_id, started_at, status, reason, exit_code, error);

@@ -1,0 +1,21 @@
+"""Jobs, schedules and workflows, stored and read by those who deploy them."""
+
+from foliot.adapters.storage.postgres.database.batcher import Batcher
+from foliot.adapters.storage.postgres.database.transaction import Database
+from foliot.adapters.storage.postgres.definitions.jobs import JobDefinitions
+from foliot.adapters.storage.postgres.definitions.schedules import ScheduleDefinitions
+from foliot.adapters.storage.postgres.definitions.workflows import WorkflowDefinitions
+from foliot.adapters.storage.postgres.rows.admit import Admitter
+from foliot.domain.ids import JobId
+from foliot.domain.job.job import Job
+from foliot.errors import RowUnreadable
+
+
+class PostgresDefinitions(JobDefinitions, ScheduleDefinitions, WorkflowDefinitions):
+    """Fills `ports.definitions.Definitions`."""
+
+    def __init__(self, database: Database, admitter: Admitter, project: str) -> None:
+        self._database = database
+        self._admitter = admitter
+        self._project = project
+        self._getting = Batcher[JobId, Job | RowUnreadable | None](self._get_jobs)

@@ -1,0 +1,355 @@
+-- -- jobs
+
+-- name: lock_jobs
+SELECT id, spec, revision, created_at, updated_at FROM foliot.jobs
+WHERE project = $1 AND id = ANY ((SELECT $2::text[])::text[])
+ORDER BY id FOR NO KEY UPDATE;
+
+-- name: put_jobs
+-- A new job begins with a higher revision than any that is gone: who remembers one of that id sees that it is another.
+-- A moment of its creation that no calendar has was written by somebody else, and is mended.
+INSERT INTO foliot.jobs (project, id, spec, revision, created_at, updated_at)
+SELECT $1, new.id, new.spec, coalesce((SELECT value::int FROM foliot.meta WHERE key = 'revision_floor'), 0) + 1, $2, $2
+FROM unnest($3::text[], $4::text[]) AS new (id, spec) ORDER BY new.id
+ON CONFLICT (project, id) DO UPDATE
+    SET spec = excluded.spec, revision = jobs.revision + 1, updated_at = excluded.updated_at,
+        created_at = CASE WHEN jobs.created_at BETWEEN -62135596800000 AND 253402300799000
+                          THEN jobs.created_at ELSE excluded.created_at END;
+
+-- name: get_jobs
+SELECT id, spec, revision, created_at, updated_at FROM foliot.jobs
+WHERE project = $1 AND id = ANY ((SELECT $2::text[])::text[]);
+
+-- name: page_jobs
+SELECT id, spec, revision, created_at, updated_at FROM foliot.jobs WHERE project = $1 AND ($2::text IS NULL OR id > $2)
+ORDER BY project, id LIMIT $3;
+
+-- name: delete_jobs
+DELETE FROM foliot.jobs WHERE project = $1 AND id = ANY ((SELECT $2::text[])::text[]) RETURNING id, revision;
+
+-- name: raise_revision_floor
+INSERT INTO foliot.meta (key, value) VALUES ('revision_floor', $1::int::text)
+ON CONFLICT (key) DO UPDATE SET value = greatest(meta.value::int, excluded.value::int)::text;
+
+-- name: schedules_of_jobs
+SELECT id FROM foliot.schedules
+WHERE project = $1 AND job_id = ANY ((SELECT $2::text[])::text[]) AND deleted_at IS NULL;
+
+-- name: unstarted_runs_of_jobs
+SELECT run.id FROM foliot.runs run
+WHERE run.project = $1 AND run.job_id = ANY ((SELECT $2::text[])::text[]) AND run.id = ANY (ARRAY(
+    SELECT run_id FROM foliot.later UNION ALL SELECT run_id FROM foliot.ready UNION ALL SELECT run_id FROM foliot.gated
+    UNION ALL SELECT run_id FROM foliot.holds WHERE NOT is_admitted));
+
+-- -- renames
+
+-- name: jobs_that_name
+SELECT id FROM foliot.jobs WHERE project = $1 AND strpos(spec, $2) > 0;
+
+-- name: workflows_that_name
+SELECT DISTINCT id FROM foliot.workflows WHERE project = $1 AND strpos(spec, $2) > 0;
+
+-- name: lock_jobs_that_name
+SELECT id, spec FROM foliot.jobs WHERE project = $1 AND strpos(spec, $2) > 0 ORDER BY id FOR NO KEY UPDATE;
+
+-- name: versions_that_name
+SELECT id, version, spec FROM foliot.workflows WHERE project = $1 AND strpos(spec, $2) > 0
+ORDER BY id, version FOR NO KEY UPDATE;
+
+-- name: execution_that_names
+-- Workflow, version or null, step or null, job.
+SELECT named.job_id, trees.run_id, trees.job_id
+FROM unnest((SELECT $2::text[]), (SELECT $3::int[]), (SELECT $4::text[]), (SELECT $5::text[]))
+     AS named (workflow_id, version, step, job_id)
+JOIN foliot.trees ON trees.project = $1 AND trees.job_id = named.workflow_id AND ended_at IS NULL
+WHERE (named.version IS NULL OR trees.version = named.version)
+  AND (named.step IS NULL
+       OR (SELECT true FROM foliot.steps WHERE steps.run_id = trees.run_id AND steps.step = named.step))
+ORDER BY trees.run_id LIMIT 1;
+
+-- name: copies_that_name
+SELECT tree.run_id, tree.job_id, body.body
+FROM foliot.trees tree JOIN foliot.tree_bodies body ON body.run_id = tree.run_id
+WHERE tree.ended_at IS NULL AND tree.project = $1 AND strpos(body.body, $2) > 0;
+
+-- name: opening_that_names
+-- A leased run of a workflow is an execution that is about to be opened. A job may have the id of a deleted workflow.
+SELECT run.id, run.job_id FROM foliot.leases JOIN foliot.runs run ON run.id = leases.run_id
+WHERE run.project = $1 AND run.job_id = ANY ((SELECT $2::text[])::text[])
+  AND (SELECT true FROM foliot.workflows WHERE workflows.project = $1 AND workflows.id = run.job_id
+       AND (deleted_at IS NULL
+            OR (SELECT true FROM foliot.jobs WHERE jobs.project = $1 AND jobs.id = run.job_id) IS NULL) LIMIT 1)
+LIMIT 1;
+
+-- name: gate_that_names
+SELECT run.id, run.job_id FROM foliot.gated JOIN foliot.runs run ON run.id = gated.run_id
+WHERE run.project = $1 AND run.job_id = ANY ((SELECT $2::text[])::text[]) LIMIT 1;
+
+-- name: change_jobs
+UPDATE foliot.jobs SET spec = new.spec
+FROM unnest((SELECT $2::text[]), (SELECT $3::text[])) AS new (id, spec)
+WHERE jobs.project = $1 AND jobs.id = new.id;
+
+-- name: change_versions
+UPDATE foliot.workflows SET spec = new.spec
+FROM unnest((SELECT $2::text[]), (SELECT $3::int[]), (SELECT $4::text[])) AS new (id, version, spec)
+WHERE workflows.project = $1 AND workflows.id = new.id AND workflows.version = new.version;
+
+-- name: raise_revisions
+UPDATE foliot.jobs SET revision = revision + 1, updated_at = $1
+WHERE project = $2 AND id = ANY ((SELECT $3::text[])::text[]) RETURNING id, revision;
+
+-- name: rename_job
+-- Of a revision that no job has had which was of the new id before: what is remembered of that one is outdated.
+UPDATE foliot.jobs SET
+    id = $2, updated_at = $3,
+    revision = 1 + greatest(revision, (SELECT value::int FROM foliot.meta WHERE key = 'revision_floor'))
+WHERE project = $4 AND id = $1
+RETURNING revision;
+
+-- name: lock_schedules_of_job
+-- Deleted ones too: their ledger is part of the job's history. In the order of the uids, as whoever fires them does.
+SELECT uid, id, spec, deleted_at FROM foliot.schedules WHERE project = $1 AND job_id = $2 ORDER BY uid FOR UPDATE;
+
+-- name: taken_names
+SELECT id FROM foliot.schedules WHERE project = $1 AND id = ANY ((SELECT $2::text[])::text[]) AND deleted_at IS NULL;
+
+-- name: rename_schedules
+UPDATE foliot.schedules SET
+    id = new.id, job_id = $1, spec = new.spec, version = schedules.version + 1, updated_at = $2
+FROM unnest((SELECT $3::text[]), (SELECT $4::text[]), (SELECT $5::text[])) AS new (uid, id, spec)
+WHERE schedules.uid = new.uid
+RETURNING schedules.id, schedules.uid, schedules.version, schedules.deleted_at;
+
+-- name: rename_revisions
+UPDATE foliot.revisions SET spec = new.spec
+FROM unnest((SELECT $1::text[]), (SELECT $2::int[]), (SELECT $3::text[])) AS new (uid, number, spec)
+WHERE revisions.uid = new.uid AND revisions.number = new.number;
+
+-- name: rename_runs_of_schedules
+UPDATE foliot.runs SET schedule_id = new.id
+FROM unnest((SELECT $1::text[]), (SELECT $2::text[])) AS new (uid, id)
+WHERE runs.schedule_uid = new.uid;
+
+-- name: rename_runs
+-- $3 and $4 are the beginning of the limit that bears the job's name, in the document that names a run's limits.
+UPDATE foliot.runs SET job_id = $2, limits = replace(limits, $3, $4) WHERE project = $5 AND job_id = $1;
+
+-- name: set_aside_trees
+-- A deleted workflow that once had the new id gives way to one that gets it: $4 is where it goes with its executions.
+UPDATE foliot.trees SET job_id = $4 WHERE project = $3 AND job_id = $2
+  AND (SELECT true FROM foliot.workflows mine WHERE mine.project = $3 AND mine.id = $1 LIMIT 1);
+
+-- name: set_aside_paused_steps
+UPDATE foliot.paused_steps SET workflow_id = $4 WHERE project = $3 AND workflow_id = $2
+  AND (SELECT true FROM foliot.workflows mine WHERE mine.project = $3 AND mine.id = $1 LIMIT 1);
+
+-- name: set_aside_versions
+UPDATE foliot.workflows SET id = $4 WHERE project = $3 AND id = $2
+  AND (SELECT true FROM foliot.workflows mine WHERE mine.project = $3 AND mine.id = $1 LIMIT 1);
+
+-- name: yield_keys
+-- Keys of a job that once had the new id give way.
+DELETE FROM foliot.dedupe former WHERE former.project = $3 AND former.job_id = $2 AND EXISTS (
+    SELECT 1 FROM foliot.dedupe WHERE dedupe.project = $3 AND dedupe.job_id = $1 AND dedupe.key = former.key);
+
+-- name: rename_keys
+UPDATE foliot.dedupe SET job_id = $2 WHERE project = $3 AND job_id = $1;
+
+-- name: rename_watched
+-- The old name stays: an attempt that ends while its job is renamed may ask for that one.
+INSERT INTO foliot.watched (project, job_id) SELECT project, $2 FROM foliot.watched WHERE project = $3 AND job_id = $1
+ON CONFLICT DO NOTHING;
+
+-- name: rename_endings
+UPDATE foliot.endings SET job_id = $2 WHERE project = $3 AND job_id = $1;
+
+-- name: rename_versions
+UPDATE foliot.workflows SET id = $2 WHERE project = $3 AND id = $1;
+
+-- name: rename_paused_steps
+UPDATE foliot.paused_steps SET workflow_id = $2 WHERE project = $3 AND workflow_id = $1;
+
+-- name: rename_questions
+-- Steps that ask a person have runs and no job. They are found by their executions.
+UPDATE foliot.runs SET job_id = $2 || substr(runs.job_id, length($1) + 1)
+FROM foliot.trees
+WHERE trees.project = $3 AND trees.job_id = $1 AND runs.root_id = trees.root_id AND runs.parent_id = trees.run_id
+  AND starts_with(runs.job_id, $1 || '.')
+  AND (SELECT true FROM foliot.jobs WHERE jobs.project = $3 AND jobs.id = runs.job_id) IS NULL;
+
+-- name: rename_trees
+UPDATE foliot.trees SET job_id = $2 WHERE project = $3 AND job_id = $1;
+
+-- name: take_limit
+-- Deleted, it is locked against whoever is about to wait for it.
+DELETE FROM foliot.limits WHERE key = $1 RETURNING capacity;
+
+-- name: rename_holds
+UPDATE foliot.holds SET key = $2 WHERE key = $1;
+
+-- -- jobs that are watched
+
+-- name: unwatched
+SELECT asked.job_id FROM unnest((SELECT $2::text[])) AS asked (job_id)
+WHERE (SELECT true FROM foliot.watched WHERE watched.job_id = asked.job_id AND watched.project = $1) IS NULL;
+
+-- name: lock_watched
+-- Whoever has looked whether a job is watched ends first; what it has ended is then seen, and nobody else looks until
+-- the ends of the past are kept.
+LOCK TABLE foliot.watched IN ACCESS EXCLUSIVE MODE;
+
+-- name: watch
+INSERT INTO foliot.watched (project, job_id) SELECT $1, * FROM unnest($2::text[]) ON CONFLICT DO NOTHING;
+
+-- name: keep_earlier_endings
+INSERT INTO foliot.endings (project, job_id, finished_at, run_id, status, reason)
+SELECT project, job_id, finished_at, id, status, reason FROM foliot.runs
+WHERE project = $1 AND job_id = ANY ((SELECT $2::text[])::text[]) AND finished_at IS NOT NULL
+ON CONFLICT DO NOTHING;
+
+-- -- schedules
+
+-- name: schedule_columns
+uid, id, version, revision, opened_at, spec, enabled, paused_at, created_at, updated_at, settled_until, next_run_at,
+wake_at, last_scheduled_at, behind_since, ledger_from
+
+-- name: uids_of_ids
+-- One look into the index for each name: asked for all at once and in order, the planner may read all schedules.
+SELECT found.uid FROM unnest((SELECT $2::text[])) AS asked (id), LATERAL (
+    SELECT uid FROM foliot.schedules
+    WHERE schedules.project = $1 AND schedules.id = asked.id AND schedules.deleted_at IS NULL LIMIT 1) AS found
+
+-- name: lock_schedules_by_id
+-- `deleted_at IS NULL`, written so, would let the planner read the index of all that exist instead of a few uids.
+SELECT {schedule_columns} FROM foliot.schedules
+WHERE uid = ANY (ARRAY({uids_of_ids})) AND coalesce(deleted_at, 0) = 0 ORDER BY uid FOR NO KEY UPDATE;
+
+-- name: revisions
+SELECT uid, number, opened_at, spec FROM foliot.revisions WHERE uid = ANY ((SELECT $1::text[])::text[])
+ORDER BY uid, number;
+
+-- name: create_schedules
+-- With their first revisions. Whatever begins at one moment has all but these columns in common, and often those too.
+WITH created AS (
+    INSERT INTO foliot.schedules (project, version, revision, enabled, opened_at, created_at, updated_at, settled_until,
+                                  uid, id, job_id, spec, next_run_at, wake_at)
+    SELECT $1, 1, 1, true, $2, $2, $2, $2, new.uid, new.id, coalesce(new.job_id, $10::text),
+           coalesce(new.spec, $11::text), coalesce(new.next_run_at, $12::bigint), coalesce(new.wake_at, $13::bigint)
+    FROM unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::bigint[])
+         AS new (uid, id, job_id, spec, next_run_at, wake_at)
+    ORDER BY new.id
+    ON CONFLICT (project, id) WHERE deleted_at IS NULL DO NOTHING
+    RETURNING uid, revision, opened_at, spec
+),
+begun AS (INSERT INTO foliot.revisions (uid, number, opened_at, spec, tzdata) SELECT created.*, $3 FROM created)
+SELECT uid FROM created;
+
+-- name: change_schedules
+UPDATE foliot.schedules SET
+    version = new.version, job_id = new.job_id, revision = new.revision, opened_at = new.opened_at, spec = new.spec,
+    enabled = new.enabled, paused_at = new.paused_at, updated_at = new.updated_at, next_run_at = new.next_run_at,
+    wake_at = new.wake_at
+FROM unnest((SELECT $1::text[]), (SELECT $2::bigint[]), (SELECT $3::text[]), (SELECT $4::int[]), (SELECT $5::bigint[]),
+            (SELECT $6::text[]), (SELECT $7::boolean[]), (SELECT $8::bigint[]), (SELECT $9::bigint[]),
+            (SELECT $10::bigint[]), (SELECT $11::bigint[]))
+     AS new (uid, version, job_id, revision, opened_at, spec, enabled, paused_at, updated_at, next_run_at, wake_at)
+WHERE schedules.uid = new.uid;
+
+-- name: add_revisions
+INSERT INTO foliot.revisions (uid, number, opened_at, spec, tzdata)
+SELECT new.*, $5 FROM unnest($1::text[], $2::int[], $3::bigint[], $4::text[]) AS new (uid, number, opened_at, spec);
+
+-- name: get_schedules
+SELECT {schedule_columns} FROM foliot.schedules WHERE uid = ANY (ARRAY({uids_of_ids})) AND coalesce(deleted_at, 0) = 0;
+
+-- name: list_schedules
+SELECT {schedule_columns} FROM foliot.schedules
+WHERE project = $1 AND deleted_at IS NULL AND id > $2 ORDER BY project, id LIMIT $3;
+
+-- name: list_schedules_of_job
+SELECT {schedule_columns} FROM foliot.schedules
+WHERE project = $1 AND job_id = $2 AND deleted_at IS NULL AND id > $3 ORDER BY id LIMIT $4;
+
+-- name: begin_pauses
+INSERT INTO foliot.pauses (uid, since) SELECT uid, since FROM unnest($1::text[], $2::bigint[]) AS new (uid, since)
+ON CONFLICT (uid, since) DO UPDATE SET "until" = NULL;
+
+-- name: end_pauses
+UPDATE foliot.pauses SET "until" = greatest(since, $2)
+WHERE uid = ANY ((SELECT $1::text[])::text[]) AND "until" IS NULL;
+
+-- name: delete_schedules
+UPDATE foliot.schedules SET version = version + 1, deleted_at = $2, updated_at = $2, wake_at = NULL
+WHERE uid = ANY ((SELECT $1::text[])::text[]);
+
+-- -- workflows
+
+-- name: last_numbers
+SELECT id, max(version) FROM foliot.workflows
+WHERE project = $1 AND id = ANY ((SELECT $2::text[])::text[]) GROUP BY id;
+
+-- name: newest_versions
+SELECT newest.id, newest.version, newest.spec, newest.created_at
+FROM unnest((SELECT $2::text[])) AS asked (id), LATERAL (
+    SELECT id, version, spec, created_at FROM foliot.workflows
+    WHERE workflows.project = $1 AND workflows.id = asked.id AND workflows.deleted_at IS NULL
+    ORDER BY project DESC, id DESC, version DESC LIMIT 1) AS newest;
+
+-- name: add_versions
+-- Of two that store the next version at once, the second finds it taken, and looks again.
+INSERT INTO foliot.workflows (project, created_at, id, version, spec)
+SELECT $1, $2, new.* FROM unnest($3::text[], $4::int[], $5::text[]) AS new (id, version, spec) ORDER BY new.id
+ON CONFLICT (project, id, version) DO NOTHING RETURNING id;
+
+-- name: named_versions
+SELECT known.id, known.version, known.spec, known.created_at
+FROM unnest((SELECT $2::text[]), (SELECT $3::int[])) AS asked (id, version)
+JOIN foliot.workflows known ON known.project = $1 AND known.id = asked.id AND known.version = asked.version;
+
+-- name: page_workflows
+-- Leaping through the index from workflow to workflow.
+WITH RECURSIVE listed AS (
+    (SELECT id, 1 AS nth FROM foliot.workflows WHERE project = $1 AND id > $2 AND deleted_at IS NULL
+     ORDER BY project, id LIMIT 1)
+    UNION ALL
+    SELECT following.id, listed.nth + 1 FROM listed, LATERAL (
+        SELECT id FROM foliot.workflows WHERE project = $1 AND workflows.id > listed.id AND deleted_at IS NULL
+        ORDER BY project, id LIMIT 1) AS following
+    WHERE listed.nth < $3
+)
+SELECT id FROM listed;
+
+-- name: living_versions
+SELECT id, version, spec, created_at FROM foliot.workflows
+WHERE project = $1 AND id = ANY ((SELECT $2::text[])::text[]) AND deleted_at IS NULL ORDER BY id, version;
+
+-- name: jobs_under
+-- What is named as these workflows and their steps are; of `a` and `a.b` the longer has the better right to `a.b.c`.
+SELECT jobs.id FROM unnest((SELECT $2::text[])) AS named (id)
+JOIN foliot.jobs ON jobs.project = $1 AND (jobs.id = named.id OR starts_with(jobs.id, named.id || '.'))
+WHERE NOT EXISTS (
+    SELECT FROM foliot.workflows longer
+    WHERE longer.project = $1 AND longer.deleted_at IS NULL AND length(longer.id) > length(named.id)
+      AND (jobs.id = longer.id OR starts_with(jobs.id, longer.id || '.')));
+
+-- name: unstarted_apart
+-- Runs of jobs that have not started, without the children of trees, which go on.
+SELECT run.id FROM foliot.runs run
+WHERE run.project = $1 AND run.job_id = ANY ((SELECT $2::text[])::text[]) AND run.parent_id IS NULL
+  AND run.id = ANY (ARRAY(
+    SELECT run_id FROM foliot.later UNION ALL SELECT run_id FROM foliot.ready UNION ALL SELECT run_id FROM foliot.gated
+    UNION ALL SELECT run_id FROM foliot.holds WHERE NOT is_admitted));
+
+-- name: delete_versions
+UPDATE foliot.workflows SET deleted_at = $3
+WHERE project = $1 AND id = ANY ((SELECT $2::text[])::text[]) AND deleted_at IS NULL;
+
+-- name: pause_step
+INSERT INTO foliot.paused_steps (project, workflow_id, step) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING;
+
+-- name: resume_step
+DELETE FROM foliot.paused_steps WHERE project = $1 AND workflow_id = $2 AND step = $3;
+
+-- name: paused_steps
+SELECT step FROM foliot.paused_steps WHERE project = $1 AND workflow_id = $2;

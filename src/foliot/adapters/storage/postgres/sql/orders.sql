@@ -1,0 +1,64 @@
+-- name: create_plain_runs
+-- As above, for runs that ask for nothing: new ones, or the statement fails. Whoever gave the ids made them up just
+-- now, and looking for each of them first would cost a third more.
+WITH clock AS MATERIALIZED (SELECT coalesce($2::bigint, foliot.now_ms()) AS now),
+new AS MATERIALIZED (
+    SELECT given.id, coalesce(given.job_id, $15) AS job_id, coalesce(given.queue, $16) AS queue,
+           coalesce(given.priority, $17) AS priority, coalesce(given.trigger, $18) AS trigger,
+           coalesce(given.due_at, $19) AS due_at, coalesce(given.payload, $20) AS payload,
+           coalesce(given.overrides, $21) AS overrides, coalesce(given.scheduled_for, $22) AS scheduled_for
+    FROM unnest($6::text[], $7::text[], $8::text[], $9::int[], $10::text[], $11::bigint[], $12::text[], $13::text[],
+                $14::bigint[])
+         AS given (id, job_id, queue, priority, trigger, due_at, payload, overrides, scheduled_for)
+),
+stored AS (
+    INSERT INTO foliot.runs (id, project, job_id, queue, priority, trigger, status, due_at, created_at, payload,
+                             overrides, scheduled_for)
+    SELECT id, $1, job_id, queue, priority, trigger, 'scheduled', due_at, (SELECT now FROM clock), payload, overrides,
+           scheduled_for
+    FROM new
+),
+placed AS (
+    INSERT INTO foliot.ready (queue, rank, run_id)
+    SELECT queue, due_at - priority * $3::bigint, id FROM new WHERE due_at <= (SELECT now FROM clock)
+),
+delayed AS (
+    INSERT INTO foliot.later (due_at, run_id) SELECT due_at, id FROM new WHERE due_at > (SELECT now FROM clock)
+),
+noted AS (
+    INSERT INTO foliot.events (seq, at, kind, items)
+    VALUES (foliot.event_seq(pg_current_xact_id(), 0), (SELECT now FROM clock), $4, $5)
+)
+SELECT now FROM clock;
+
+-- name: end_marked
+UPDATE foliot.runs SET
+    status = 'success', reason = 'marked', exit_code = NULL, error = NULL,
+    finished_at = greatest($2, created_at)
+WHERE id = ANY ((SELECT $1::text[])::text[])
+RETURNING id, attempt;
+
+-- name: take_mark
+-- Of two that mark one run at once, the second waits here for the first.
+INSERT INTO foliot.dedupe (project, job_id, key, run_id, scope)
+SELECT project, job_id, $2, $3, 'forever' FROM foliot.runs WHERE id = $1
+ON CONFLICT (project, job_id, key) DO NOTHING
+RETURNING run_id;
+
+-- name: stand_in
+-- Asked in a statement of its own, which sees what the one that was waited for has saved.
+SELECT dedupe.run_id, (SELECT true FROM foliot.runs WHERE runs.id = dedupe.run_id) AS is_kept
+FROM foliot.runs run JOIN foliot.dedupe
+    ON dedupe.project = run.project AND dedupe.job_id = run.job_id AND dedupe.key = $2
+WHERE run.id = $1 FOR UPDATE OF dedupe;
+
+-- name: retake_mark
+UPDATE foliot.dedupe SET run_id = $3 FROM foliot.runs run
+WHERE run.id = $1 AND dedupe.project = run.project AND dedupe.job_id = run.job_id AND dedupe.key = $2;
+
+-- name: add_stand_in
+INSERT INTO foliot.runs (id, project, job_id, queue, priority, trigger, status, reason, due_at, created_at,
+                         finished_at, payload, overrides)
+SELECT $2, project, job_id, queue, priority, $3, 'success', 'marked', $4, $4, $4, payload, overrides
+FROM foliot.runs WHERE id = $1
+RETURNING job_id;
