@@ -23,7 +23,7 @@ LARGE = (
 BY_ALL_OF_A_PROJECT = "(project=?)"
 ALL_THAT_ARE_ACTIVE = " INDEX executions_active"
 """An index that holds only what is not over."""
-IN_ORDER_UP_TO_A_LIMIT = {"remove_events"}
+IN_ORDER_UP_TO_A_LIMIT = {"prune_events"}
 """Begins at one end and stops at its limit."""
 WHEN_A_JOB_IS_RENAMED = {"versions_that_name", "copies_that_name"}
 """Definitions, and what is not over: all of them may name the job."""
@@ -34,7 +34,7 @@ PIECES = {
 }
 """Parts of other queries."""
 OF_THE_LOG_FILE = {
-    *("append_log", "read_log", "tail_log", "log_starts", "walk_chunks", "remove_chunks", "remove_chunks_of_runs"),
+    *("append_log", "read_log", "tail_log", "log_starts", "walk_chunks", "prune_logs", "delete_runs_logs"),
 }
 
 

@@ -6,16 +6,17 @@ from typing import Any, Final
 
 import msgspec
 
-from foliot.adapters.storage.shared.definition_cache import Definitions, Reference, gated_of
+from foliot.adapters.storage.shared.definition_cache import Reference, gated_of
 from foliot.adapters.storage.shared.documents import decode_names, encode_names
 from foliot.adapters.storage.shared.finish_plan import declined
 from foliot.adapters.storage.shared.rows import worker_of
 from foliot.adapters.storage.sqlite.database.context import Context, Part
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL, Row, Session
+from foliot.adapters.storage.sqlite.rows.admit import admit_keys, release_places
+from foliot.adapters.storage.sqlite.rows.definition import DefinitionReader
 from foliot.adapters.storage.sqlite.rows.end import end_unstarted
-from foliot.adapters.storage.sqlite.rows.finish import find_definitions
-from foliot.adapters.storage.sqlite.rows.place import Placement, admit_keys, place, release_places
+from foliot.adapters.storage.sqlite.rows.place import Placement, place
 from foliot.domain.gate.decision import End, Gated, Passed, Postponed, Sight
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant
@@ -35,7 +36,7 @@ class SqliteAdmission(Part):
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self._definitions = Definitions()
+        self._definitions = DefinitionReader(context.project)
 
     async def release_due(self, limit: int, *, at: Instant | None = None) -> Released:
         return await self._writer.submit("release_due", lambda tx: _release_due(tx, limit, tx.now(at)))
@@ -59,7 +60,7 @@ class SqliteAdmission(Part):
         def look(session: Session) -> list[Gated]:
             rows = session.rows(SQL["gated_runs"], (now, limit))
             references = [Reference(job_id, revision, known) for _, job_id, _, _, revision, known in rows]
-            found = find_definitions(session, self._project, self._definitions, references)
+            found = self._definitions.find(session, references)
             return [gated_of(row, found[reference.id]) for row, reference in zip(rows, references, strict=True)]
 
         return now, await self._reader.read(look)

@@ -21,10 +21,10 @@ from foliot.adapters.storage.sqlite.database.context import Part
 from foliot.adapters.storage.sqlite.database.errors import UNSTORABLE
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL, Row, Session
+from foliot.adapters.storage.sqlite.rows.admit import admit_keys
 from foliot.adapters.storage.sqlite.rows.cancel import cancel_runs
 from foliot.adapters.storage.sqlite.rows.create import insert_runs
-from foliot.adapters.storage.sqlite.rows.events import add_event
-from foliot.adapters.storage.sqlite.rows.place import admit_keys, place
+from foliot.adapters.storage.sqlite.rows.place import place
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId, ScheduleId, ScheduleUid
 from foliot.domain.instant import Instant
@@ -116,7 +116,7 @@ def _commit_firings(tx: Transaction, project: str, firings: Sequence[Firing], no
         if not _saves(tx, project, saved, now):
             # A tick that is in the ledger already, or a run that cannot be stored: only its own firing is refused.
             saved = [firing for firing in saved if _saves(tx, project, [firing], now)]
-    add_event(tx, now, EventKind.TICKS_SETTLED, event_items.settled(saved))
+    tx.note(now, EventKind.TICKS_SETTLED, event_items.settled(saved))
     return [firing.uid for firing in saved]
 
 
@@ -178,7 +178,7 @@ def save_any(tx: Transaction, project: str, firings: Sequence[Firing], now: Inst
     for firing in firings:
         if firing.cancels_running:
             cancel_runs(tx, tx.column(SQL["runs_in_flight"], (overlap_key(firing.uid),)), now)
-    tx.run(SQL["clear_planned"], (encode_names(firing.uid for firing in firings),))
+    tx.rows(SQL["take_planned"], (encode_names(firing.uid for firing in firings),))
     tx.run_many(SQL["add_planned"], [(firing.uid, *tick) for firing in firings for tick in firing.planned])
     _add_ticks(tx, firings, now)
     _create_runs(tx, project, [firing for firing in firings if firing.runs], now)
@@ -208,7 +208,7 @@ def _create_runs(tx: Transaction, project: str, firings: Sequence[Firing], now: 
         for run in runs
         if run.tick is not None
     ]
-    tx.run_many(SQL["hold_overlap_key"], holds)
+    tx.run_many(SQL["add_holds"], holds)
     keys = place(tx, placements, now)
     # A run that was in flight when the firing was decided may be over by now.
     overlaps = {overlap_key(firing.uid) for firing in firings if firing.waiting}
@@ -232,7 +232,7 @@ def save_punctual(tx: Transaction, project: str, firings: Sequence[Firing], now:
         tx.run(SQL["hold_punctual_runs"], (newest, OVERLAP_PREFIX))
         tx.run(SQL["ready_punctual_runs"], (newest, PRIORITY_STEP))
         tx.ring(*topics_of_ready(run.options.queue for run in runs))
-    add_event(tx, now, EventKind.RUNS_CREATED, event_items.created(firing.runs[0] for firing in firings))
+    tx.note(now, EventKind.RUNS_CREATED, event_items.created(firing.runs[0] for firing in firings))
 
 
 def _punctual_row(run: NewRun, project: str, now: Instant) -> tuple[object, ...]:

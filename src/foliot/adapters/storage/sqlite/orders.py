@@ -11,7 +11,6 @@ from foliot.adapters.storage.sqlite.database.session import SQL
 from foliot.adapters.storage.sqlite.rows.cancel import cancel_runs, take_unstarted
 from foliot.adapters.storage.sqlite.rows.create import create_runs
 from foliot.adapters.storage.sqlite.rows.end import end_unstarted, follow_ends
-from foliot.adapters.storage.sqlite.rows.events import add_event
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant
@@ -73,7 +72,7 @@ def _create_all(tx: Transaction, project: str, runs: Sequence[NewRun], now: Inst
 
 def _dedupe(tx: Transaction, project: str, run: NewRun, now: Instant, fresh: set[RunId]) -> RunId | None:
     """The run that has the key. None: this run has taken it, and is added to `fresh`, the runs of this batch."""
-    row = tx.row(SQL["dedupe_holder"], (project, run.job_id, run.dedupe_key))
+    row = tx.row(SQL["key_holder"], (project, run.job_id, run.dedupe_key))
     if row is not None:
         holder, scope, expires_at, is_kept, is_over = row
         binds = {"forever": is_kept, "active": is_kept and not is_over, "window": (expires_at or 0) > now}
@@ -81,7 +80,7 @@ def _dedupe(tx: Transaction, project: str, run: NewRun, now: Instant, fresh: set
             return RunId(holder)
     expires_at = now + (run.dedupe_for or 0) if run.dedupe_scope == "window" else None
     values = (project, run.job_id, run.dedupe_key, run.id, run.dedupe_scope, expires_at)
-    tx.run(SQL["take_dedupe_key"], values)
+    tx.run(SQL["take_key"], values)
     fresh.add(run.id)
     return None
 
@@ -109,12 +108,12 @@ def _mark(tx: Transaction, project: str, marks: Mapping[RunId, RunId], now: Inst
 def _substitute(tx: Transaction, project: str, pair: tuple[RunId, RunId], job_id: JobId, now: Instant) -> Marked:
     """The substitute of a run that is over: the existing one, or a new one."""
     run_id, new_id = pair
-    known = tx.value(SQL["stand_in"], (project, job_id, mark_key(run_id)))
+    known = tx.value(SQL["substitute"], (project, job_id, mark_key(run_id)))
     if known is not None:
         return Marked(MarkAnswer.SUCCESS, RunId(known))
-    tx.run(SQL["add_stand_in"], (new_id, mark_trigger(run_id), now, run_id))
-    tx.run(SQL["remember_stand_in"], (project, job_id, mark_key(run_id), new_id))
-    add_event(tx, now, EventKind.RUNS_CREATED, [[new_id, job_id]])
-    add_event(tx, now, EventKind.RUNS_ENDED, event_items.marked({new_id: 0}))
+    tx.run(SQL["add_substitute"], (new_id, mark_trigger(run_id), now, run_id))
+    tx.run(SQL["keep_substitute"], (project, job_id, mark_key(run_id), new_id))
+    tx.note(now, EventKind.RUNS_CREATED, [[new_id, job_id]])
+    tx.note(now, EventKind.RUNS_ENDED, event_items.marked({new_id: 0}))
     follow_ends(tx, [new_id])
     return Marked(MarkAnswer.RECORDED, new_id)

@@ -94,7 +94,8 @@ def _read(session: Session, project: str, wanted: Wanted, now: Instant) -> Loade
         overrides = read_overrides(session.value(SQL["overrides"], (wanted.run_id,)), wanted.run_id)
         loaded = replace(loaded, overrides=overrides, has_overrides=True)
     if wanted.body:
-        loaded = replace(loaded, body=_existing(session.value(SQL["bodies"], (wanted.run_id,)), wanted.run_id))
+        row = session.row(SQL["definitions_of_trees"], (encode_names([wanted.run_id]),))
+        loaded = replace(loaded, body=_existing(row, wanted.run_id)[1])
     if wanted.parent is not None:
         loaded = replace(loaded, parent=_ancestry(session, wanted.parent))
     return loaded
@@ -119,8 +120,8 @@ def _outputs(session: Session, wanted: Wanted) -> Mapping[str, Any]:
 def _jobs(session: Session, project: str, wanted: Wanted) -> Mapping[JobId, JobSpec | None]:
     if not wanted.jobs:
         return {}
-    rows = session.rows(SQL["definitions_of_jobs"], (project, encode_names(wanted.jobs)))
-    found = {job_id: read_column(decode_job_spec, spec, "job", job_id) for job_id, spec, _ in rows}
+    rows = session.rows(SQL["get_jobs"], (project, encode_names(wanted.jobs)))
+    found = {job_id: read_column(decode_job_spec, spec, "job", job_id) for job_id, spec, *_ in rows}
     return {job_id: found.get(job_id) for job_id in wanted.jobs}
 
 
@@ -138,7 +139,7 @@ def _definitions(session: Session, project: str, wanted: Wanted) -> Mapping[Defi
     if key is None:
         return {}
     job_id, version, _ = key
-    rows = session.rows(SQL["definitions_of_versions"], (project, encode([(job_id, version)])))
+    rows = session.rows(SQL["named_versions"], (project, encode([job_id]), encode([version])))
     kind = f"version {version} of workflow"
     return {key: read_column(decode_workflow_spec, rows[0][2], kind, job_id) if rows else None}
 

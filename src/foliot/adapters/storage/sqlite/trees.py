@@ -10,12 +10,11 @@ from foliot.adapters.storage.sqlite.database.context import Context, Part
 from foliot.adapters.storage.sqlite.database.errors import UNSTORABLE
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL
+from foliot.adapters.storage.sqlite.rows.admit import admit_keys, release_places
 from foliot.adapters.storage.sqlite.rows.cancel import cancel_runs
 from foliot.adapters.storage.sqlite.rows.create import create_runs
 from foliot.adapters.storage.sqlite.rows.end import follow_ends, note_trees
-from foliot.adapters.storage.sqlite.rows.events import add_event
 from foliot.adapters.storage.sqlite.rows.finish import Finishes
-from foliot.adapters.storage.sqlite.rows.place import admit_keys, release_places
 from foliot.adapters.storage.sqlite.tree_loading import load_all, read_steps, read_unsettled
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId, Token
@@ -84,7 +83,7 @@ def _open(tx: Transaction, project: str, save: Finishes, opening: Opening, now: 
     claim, tree, _, runs, _, ended = opening
     rows = tx.rows(SQL["held_leases"], (encode([claim.token]),))
     if [row[:3] for row in rows] != [(claim.token, claim.run_id, claim.worker_id)]:
-        return bool(tx.row(SQL["was_opened"], (claim.run_id, claim.token)))
+        return bool(tx.row(SQL["opened_tokens"], (claim.run_id, claim.token)))
     revision = tx.value(SQL["job_revision"], (project, tree.job_id))
     if revision is None and tree.revision is not None:
         # Deleting a workflow cancels runs that have not begun, and this one has not.
@@ -93,7 +92,7 @@ def _open(tx: Transaction, project: str, save: Finishes, opening: Opening, now: 
         return False
     [lease] = [Lease(*row) for row in rows]
     _begin(tx, project, opening, lease)
-    add_event(tx, now, EventKind.EXECUTIONS_OPENED, event_items.opened([tree]))
+    tx.note(now, EventKind.EXECUTIONS_OPENED, event_items.opened([tree]))
     if lease.cancel_at is not None:
         note_trees(tx, [tree.run_id])
     if runs:
@@ -148,7 +147,7 @@ def _end(tx: Transaction, tree: Tree, ended: Ended, now: Instant) -> None:
     if ended.output is not None:
         tx.run(SQL["add_outputs"], (run_id, ended.output))
     keys = release_places(tx, [run_id])
-    add_event(tx, now, EventKind.RUNS_ENDED, event_items.ended_by_hand([(run_id, ended, attempt)]))
-    add_event(tx, now, EventKind.EXECUTIONS_ENDED, event_items.over([(tree, ended)]))
+    tx.note(now, EventKind.RUNS_ENDED, event_items.ended_by_hand([(run_id, ended, attempt)]))
+    tx.note(now, EventKind.EXECUTIONS_ENDED, event_items.over([(tree, ended)]))
     follow_ends(tx, [run_id])
     admit_keys(tx, keys)

@@ -1,18 +1,56 @@
 """Maintenance: one leader at a time, retention, and workers that have expired."""
 
+from collections.abc import Callable, Collection
 from copy import copy
+from functools import partial
+from typing import Final, NamedTuple
 
 from foliot.adapters.storage.shared.documents import encode, encode_names
-from foliot.adapters.storage.shared.pruning import Place, Round, Way
+from foliot.adapters.storage.shared.pruning import (
+    Ask,
+    AskForParts,
+    Asking,
+    Found,
+    Place,
+    Round,
+    Way,
+    removable_before,
+)
 from foliot.adapters.storage.sqlite.database.context import Context, Part
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.schema import MAIN
 from foliot.adapters.storage.sqlite.database.session import SQL, Session
-from foliot.adapters.storage.sqlite.pruning import Finds, find, remove
+from foliot.domain.ids import RunId, ScheduleUid, first_id_at
 from foliot.domain.instant import Instant, Millis
 from foliot.domain.run.lease import ExpiredLease
 from foliot.errors import SchemaTooNew
 from foliot.ports.upkeep import Pruned, Retention
+
+_STRIDE: Final = 1_000
+_MAX_STRIDES: Final = 20
+_LEFT_BY_RUNS: Final = (
+    *("delete_runs_attempts", "delete_runs_outputs", "delete_runs_trees", "delete_runs_bodies", "delete_runs_steps"),
+    *("delete_runs_notes", "delete_runs_endings", "delete_runs_decisions"),
+)
+
+
+class _Ledgers(NamedTuple):
+    """Schedules with old ticks, and schedules that were deleted or exhausted long ago: each with the moment before
+    which its ticks may go, or it itself."""
+
+    ticked: list[tuple[ScheduleUid, Instant]]
+    over: list[tuple[ScheduleUid, Instant]]
+
+
+_Surplus = Callable[[Session, str, str, int, int], list[RunId]]
+"""project, job or workflow, how many to keep, room"""
+
+
+class _Finds(NamedTuple):
+    """What may go."""
+
+    runs: list[RunId]
+    ledgers: _Ledgers
 
 
 class SqliteUpkeep(Part):
@@ -33,17 +71,17 @@ class SqliteUpkeep(Part):
         # A thread may still be looking for a piece that was given up.
         progress = copy(self._round)
 
-        def look(session: Session) -> Finds | None:
+        def look(session: Session) -> _Finds | None:
             if not _is_current(session, epoch):
                 return None
-            return find(session, self._project, progress, retention, now, limit)
+            return _find(session, self._project, progress, retention, now, limit)
 
         def work(tx: Transaction) -> Pruned | None:
             if not _is_current(tx, epoch):
                 return None
             if logs and retention.logs_age is not None:
                 tx.run(SQL["note_logs_kept_from"], (now - retention.logs_age,))
-            return remove(tx, finds, retention, now, limit)
+            return _remove(tx, finds, retention, now, limit)
 
         found = await self._reader.read(look)
         if found is None:
@@ -72,10 +110,10 @@ class SqliteUpkeep(Part):
 
     async def remove_expired_workers(self, *, at: Instant | None = None) -> int:
         return await self._writer.submit(
-            "remove_expired", lambda tx: tx.run(SQL["remove_expired"], (tx.clock.boot_id, tx.clock.elapsed()))
+            "remove_expired", lambda tx: tx.run(SQL["remove_expired_workers"], (tx.clock.boot_id, tx.clock.elapsed()))
         )
 
-    async def _prune_logs(self, finds: Finds, progress: Round, retention: Retention, now: Instant, limit: int) -> int:
+    async def _prune_logs(self, finds: _Finds, progress: Round, retention: Retention, now: Instant, limit: int) -> int:
         """Remove the chunks of removed runs, and up to `limit` old chunks of runs that are over."""
         place = None if retention.logs_age is None else progress.place(Way.LOGS)
         if place is None and not finds.runs:
@@ -85,8 +123,8 @@ class SqliteUpkeep(Part):
             old, place = await self._old_chunks(Instant(now - retention.logs_age), place, limit)
 
         def work(tx: Transaction) -> int:
-            of_runs = tx.run(SQL["remove_chunks_of_runs"], (encode_names(finds.runs),)) if finds.runs else 0
-            return of_runs + (tx.run(SQL["remove_chunks"], (encode(old),)) if old else 0)
+            of_runs = tx.run(SQL["delete_runs_logs"], (encode_names(finds.runs),)) if finds.runs else 0
+            return of_runs + (tx.run(SQL["prune_logs"], (encode(old),)) if old else 0)
 
         removed = await self._context.logs.submit("prune_logs", work)
         progress.move(Way.LOGS, place)
@@ -116,4 +154,151 @@ def _lead(tx: Transaction, holder: str, ttl: Millis) -> int | None:
 
 def _is_current(session: Session, epoch: int) -> bool:
     """Whether no other leader was there since, and this one has not resigned."""
-    return bool(session.value(SQL["is_current"], (epoch,)))
+    return bool(session.value(SQL["current_epoch"], (epoch,)))
+
+
+# -- prune: a piece is looked for without a lock and removed in one short transaction. History has no index by age: it
+# is walked in the order in which it was written, and the walk goes on where the last piece ended.
+
+
+def _find(session: Session, project: str, progress: Round, retention: Retention, now: Instant, limit: int) -> _Finds:
+    """Look for a piece, and let the round make progress."""
+    runs = _answered(progress.runs(retention, now, limit), partial(_look, session, project))
+    return _Finds(runs, _find_ledgers(session, progress, retention.ticks_age, now, limit))
+
+
+def _answered(asking: Asking, look: Callable[[Ask | AskForParts], Found]) -> list[RunId]:
+    """The result of the asking, when all its questions are answered."""
+    try:
+        ask = next(asking)
+        while True:
+            ask = asking.send(look(ask))
+    except StopIteration as end:
+        doomed: list[RunId] = end.value
+        return doomed
+
+
+def _look(session: Session, project: str, ask: Ask | AskForParts) -> Found:
+    if isinstance(ask, AskForParts):
+        return Found(session.column(SQL["parts_of_runs"], (encode_names(ask.run_ids), ask.room)))
+    match ask.way:
+        case Way.OLD_RUNS:
+            return _old_runs(session, ask)
+        case Way.SURPLUS_RUNS:
+            return _surplus(session, project, ask, "next_job", _surplus_runs)
+        case Way.SURPLUS_EXECUTIONS:
+            return _surplus(session, project, ask, "next_workflow", _surplus_executions)
+        case _:
+            return _old_executions(session, ask)
+
+
+def _old_runs(session: Session, ask: Ask) -> Found:
+    found: list[RunId] = []
+    place = ask.place or 0
+    for _ in range(_MAX_STRIDES):
+        rows = session.rows(SQL["walk_runs"], (place, _STRIDE))
+        for rowid, run_id, _, finished_at, is_needed in rows:
+            place = rowid
+            if finished_at is not None and finished_at < ask.bound and not is_needed:
+                found.append(run_id)
+            if len(found) == ask.room:
+                return Found(found, place)
+        if len(rows) < _STRIDE or rows[-1][2] >= ask.bound:
+            return Found(found)
+    return Found(found, place)
+
+
+def _old_executions(session: Session, ask: Ask) -> Found:
+    found = session.column(SQL["old_executions"], (first_id_at(Instant(ask.bound)), ask.bound, ask.room))
+    return Found(found, ask.place if len(found) == ask.room else None)
+
+
+def _surplus(session: Session, project: str, ask: Ask, following: str, surplus: _Surplus) -> Found:
+    """Runs beyond those that are kept, of the next few jobs or workflows; one that is cut off is looked at again."""
+    found: list[RunId] = []
+    place = ask.place
+    for _ in range(min(ask.room, _STRIDE)):
+        name: str | None = session.value(SQL[following], (project, place))
+        if name is None:
+            return Found(found)
+        found += surplus(session, project, name, ask.bound, ask.room - len(found))
+        if len(found) >= ask.room:
+            break
+        place = name
+    return Found(found, place)
+
+
+def _surplus_runs(session: Session, project: str, job_id: str, keep: int, room: int) -> list[RunId]:
+    if session.value(SQL["count_runs"], (project, job_id, keep + 1)) <= keep:
+        return []
+    return session.column(SQL["surplus_runs"], (project, job_id, keep, room))
+
+
+def _surplus_executions(session: Session, project: str, workflow_id: str, keep: int, room: int) -> list[RunId]:
+    return session.column(SQL["surplus_executions"], (project, workflow_id, keep, room))
+
+
+def _find_ledgers(session: Session, progress: Round, age: Millis | None, now: Instant, limit: int) -> _Ledgers:
+    """A schedule whose ticks are too many for one piece is looked at again."""
+    ledgers = _Ledgers([], [])
+    place = progress.place(Way.LEDGERS)
+    if age is None or place is None:
+        return ledgers
+    cut, room = Instant(now - age), limit
+    rows = session.rows(SQL["next_ledgers"], {"place": place, "limit": limit, "cut": cut})
+    for uid, spec, settled_until, is_over, has_old_ticks in rows:
+        if is_over:
+            ledgers.over.append((uid, cut))
+        if has_old_ticks:
+            before = removable_before(spec, settled_until, now, age)
+            room -= session.value(SQL["count_old_ticks"], (uid, before, room))
+            ledgers.ticked.append((uid, before))
+        if room == 0:
+            progress.move(Way.LEDGERS, place)
+            return ledgers
+        place = uid
+    progress.move(Way.LEDGERS, place if len(rows) == limit else None)
+    return ledgers
+
+
+def _remove(tx: Transaction, finds: _Finds, retention: Retention, now: Instant, limit: int) -> Pruned:
+    """Remove what was found, and old rows of the other tables."""
+    tx.run(SQL["prune_limits"], (limit,))
+    events = 0
+    if retention.events_age is not None:
+        events = tx.run(SQL["prune_events"], (now - retention.events_age, limit))
+    dedupe = tx.run(SQL["prune_keys"], (now, limit))
+    runs, forgotten = _remove_runs(tx, finds.runs)
+    ticks = _remove_ticks(tx, finds.ledgers.ticked, limit)
+    schedules = _remove_schedules(tx, finds.ledgers.over)
+    return Pruned(runs, 0, ticks, events, schedules, dedupe + forgotten)
+
+
+def _remove_runs(tx: Transaction, run_ids: Collection[RunId]) -> tuple[int, int]:
+    if not run_ids:
+        return 0, 0
+    ids = encode_names(run_ids)
+    removed = tx.run(SQL["delete_runs"], (ids,))
+    for left_over in _LEFT_BY_RUNS:
+        tx.run(SQL[left_over], (ids,))
+    return removed, tx.run(SQL["delete_runs_keys"], (ids,))
+
+
+def _remove_ticks(tx: Transaction, ledgers: Collection[tuple[ScheduleUid, Instant]], limit: int) -> int:
+    removed = 0
+    for uid, before in ledgers:
+        rows = tx.rows(SQL["prune_ticks"], (uid, before, limit - removed))
+        if rows:
+            tx.run(SQL["begin_ledgers"], (max(until for (until,) in rows) + 1, uid))
+        removed += len(rows)
+        if removed >= limit:
+            break
+    return removed
+
+
+def _remove_schedules(tx: Transaction, over: Collection[tuple[ScheduleUid, Instant]]) -> int:
+    """Only those of which nothing is left, and which are still deleted or exhausted."""
+    gone = [uid for uid, cut in over if tx.run(SQL["forget_schedules"], (uid, cut))]
+    for query in ("forget_revisions", "forget_pauses"):
+        tx.run_many(SQL[query], [(uid,) for uid in gone])
+    return len(gone)

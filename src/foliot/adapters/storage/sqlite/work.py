@@ -4,15 +4,15 @@ import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from foliot.adapters.storage.shared.definition_cache import Definitions, Reference
+from foliot.adapters.storage.shared.definition_cache import Reference
 from foliot.adapters.storage.shared.documents import encode, encode_names, limit_keys, read_column, read_number
 from foliot.adapters.storage.shared.finish_plan import Lease, end_unreadable
 from foliot.adapters.storage.shared.rows import miscounted
 from foliot.adapters.storage.sqlite.database.context import Context, Part
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL, Row
-from foliot.adapters.storage.sqlite.rows.events import add_event
-from foliot.adapters.storage.sqlite.rows.finish import Finishes, find_definitions
+from foliot.adapters.storage.sqlite.rows.definition import DefinitionReader
+from foliot.adapters.storage.sqlite.rows.finish import Finishes
 from foliot.domain.events import EventKind
 from foliot.domain.ids import DefinitionId, RunId, Token, WorkerId
 from foliot.domain.instant import Instant, Millis
@@ -54,8 +54,8 @@ class SqliteWork(Part):
 
     def __init__(self, context: Context, signal: Callable[[Topic], asyncio.Event]) -> None:
         super().__init__(context)
-        self._definitions = Definitions()
-        self.finishes = Finishes(self._project, self._definitions)
+        self._definitions = DefinitionReader(context.project)
+        self.finishes = Finishes(self._definitions)
         self.signal = signal
 
     async def register(self, worker: Worker, ttl: Millis, *, at: Instant | None = None) -> None:
@@ -141,7 +141,7 @@ class SqliteWork(Part):
             if not granted.unreadable:
                 break
             self.finishes.finish(tx, granted.unreadable, now)
-        found = find_definitions(tx, self._project, self._definitions, references)
+        found = self._definitions.find(tx, references)
         definitions = [one.definition for one in found.values()]
         return Claimed(claims, {one.id: one for one in definitions if one.id not in known})
 
@@ -183,7 +183,7 @@ def _grant(tx: Transaction, project: str, request: _Request, now: Instant) -> _G
         except RowUnreadable as error:
             token, run_id, *_ = lease
             unreadable.append(end_unreadable(run_id, worker_id, token, error))
-    add_event(tx, now, EventKind.RUNS_STARTED, [[run_id, attempt] for _, run_id, _, attempt, *_ in leases])
+    tx.note(now, EventKind.RUNS_STARTED, [[run_id, attempt] for _, run_id, _, attempt, *_ in leases])
     return _Granted(claims, references, unreadable)
 
 

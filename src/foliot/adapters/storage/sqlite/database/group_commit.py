@@ -7,6 +7,7 @@ Nothing is committed into a file that was deleted or replaced: no process would 
 """
 
 import asyncio
+import os
 import random
 import time
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -19,12 +20,14 @@ import apsw
 from msgspec import Struct
 from msgspec.structs import replace
 
+from foliot.adapters.storage.shared.documents import encode
+from foliot.adapters.storage.shared.event_items import Items
 from foliot.adapters.storage.sqlite.database.connection import Connection
 from foliot.adapters.storage.sqlite.database.errors import translate
-from foliot.adapters.storage.sqlite.database.file_identity import FileIdentity
-from foliot.adapters.storage.sqlite.database.session import Session
+from foliot.adapters.storage.sqlite.database.session import SQL, Session
+from foliot.domain.events import EventKind
 from foliot.domain.instant import Instant
-from foliot.errors import Unstorable
+from foliot.errors import StorageGone, Unstorable
 from foliot.ports.clock import Clock
 from foliot.ports.topic import Topic
 
@@ -47,7 +50,13 @@ class Transaction(Session):
     def now(self, at: Instant | None) -> Instant:
         return self.clock.now() if at is None else at
 
+    def note(self, now: Instant, kind: EventKind, items: Items) -> None:
+        """Write an event: one row for the whole batch, or none if there are no items."""
+        if items:
+            self.run(SQL["add_events"], (now, kind.value, encode(items)))
+
     def ring(self, *topics: Topic) -> None:
+        """Signal these topics after the commit."""
         self.rings.update(topics)
 
 
@@ -86,6 +95,37 @@ class Outcome(Struct, frozen=True):
 
 class _Lost(Exception):
     """The transaction was rolled back, with what other operations had done in it."""
+
+
+class FileIdentity:
+    """Whether the file that this process has open is still the file at its path, as at the first check.
+
+    A deleted file could be written to for as long as it is open.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._identity: tuple[int, int] | None = None
+
+    def check(self) -> None:
+        """Raise `StorageGone` if the file was deleted or replaced by another one."""
+        try:
+            state = os.stat(self._path)  # noqa: PTH116 - called before every commit, and twice as fast
+        except FileNotFoundError:
+            raise _gone(self._path, "was deleted") from None
+        except OSError:
+            return  # the directory cannot be read: that says nothing about the file
+        identity = state.st_dev, state.st_ino
+        self._identity = self._identity or identity
+        if identity != self._identity:
+            raise _gone(self._path, "was replaced by another file")
+
+
+def _gone(path: Path, what: str) -> StorageGone:
+    return StorageGone(
+        f"the database {path} {what} while it was in use",
+        hint="Stop all processes that use it, put the file that they shall use in its place, and start them again.",
+    )
 
 
 @dataclass(slots=True)

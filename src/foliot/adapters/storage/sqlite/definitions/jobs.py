@@ -14,7 +14,6 @@ from foliot.adapters.storage.sqlite.database.session import SQL, Row, Session
 from foliot.adapters.storage.sqlite.definitions.renames import rename_jobs
 from foliot.adapters.storage.sqlite.definitions.schedules import delete_schedules, read_schedules
 from foliot.adapters.storage.sqlite.rows.cancel import cancel_runs
-from foliot.adapters.storage.sqlite.rows.events import add_event
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId
 from foliot.domain.instant import Instant
@@ -93,7 +92,7 @@ def put_jobs(tx: Transaction, project: str, jobs: Sequence[tuple[JobId, JobSpec]
         SQL["put_jobs"],
         [(project, job.id, encode(job.spec), job.revision, job.created_at, job.updated_at) for job in changed.values()],
     )
-    add_event(tx, now, EventKind.JOB_CHANGED, about_jobs(changed.values()))
+    tx.note(now, EventKind.JOB_CHANGED, about_jobs(changed.values()))
     return [known[job_id] for job_id, _ in jobs]
 
 
@@ -117,7 +116,7 @@ def delete_jobs(tx: Transaction, project: str, job_ids: Collection[JobId], now: 
         tx.run(SQL["raise_revision_floor"], (max(found.values()),))
     rows = tx.rows(SQL["schedules_of_jobs"], (project, encode_names(found)))
     delete_schedules(tx, read_schedules(tx, project, rows).schedules, now)
-    add_event(tx, now, EventKind.JOB_DELETED, deleted_jobs(found))
+    tx.note(now, EventKind.JOB_DELETED, deleted_jobs(found))
     return found
 
 

@@ -25,8 +25,7 @@ from foliot.adapters.storage.shared.renames import (
 )
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL
-from foliot.adapters.storage.sqlite.rows.events import add_event
-from foliot.adapters.storage.sqlite.rows.place import admit_keys
+from foliot.adapters.storage.sqlite.rows.admit import admit_keys
 from foliot.domain.deploy.rename import Names, Rename, aside, limit_prefix, possible_renames, renamed_schedule_id
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId, ScheduleId
@@ -34,11 +33,11 @@ from foliot.domain.instant import Instant
 from foliot.domain.run.limits import job_limit
 
 _BY_NAME: Final = (
-    *("yield_dedupe", "rename_dedupe", "rename_watched", "rename_endings"),
-    *("rename_versions", "rename_paused_steps", "rename_questions", "rename_executions"),
+    *("yield_keys", "rename_keys", "rename_watched", "rename_endings"),
+    *("rename_versions", "rename_paused_steps", "rename_questions", "rename_trees"),
 )
 """Rows with the id of the job, or of the workflow behind it."""
-_SET_ASIDE: Final = ("set_aside_executions", "set_aside_paused_steps", "set_aside_versions")
+_SET_ASIDE: Final = ("set_aside_trees", "set_aside_paused_steps", "set_aside_versions")
 
 
 def rename_jobs(tx: Transaction, project: str, renames: Mapping[JobId, JobId], now: Instant) -> dict[JobId, JobId]:
@@ -51,7 +50,7 @@ def rename_jobs(tx: Transaction, project: str, renames: Mapping[JobId, JobId], n
     _refuse_jobs_in_use(tx, project, dict(possible), references)
     _rename_references(tx, project, references, now)
     revisions = {one.new: _rename(tx, project, one, now) for one in possible}
-    add_event(tx, now, EventKind.JOB_RENAMED, renamed_jobs(possible, revisions))
+    tx.note(now, EventKind.JOB_RENAMED, renamed_jobs(possible, revisions))
     return dict(possible)
 
 
@@ -67,7 +66,7 @@ def _rename_references(tx: Transaction, project: str, references: References, no
     tx.run_many(SQL["change_jobs"], [(one.document, project, job_id) for job_id, one in jobs.items()])
     tx.run_many(SQL["change_versions"], [(one.document, project, *key) for key, one in versions.items()])
     risen = tx.rows(SQL["raise_revisions"], (now, project, encode_names(references.changed_jobs)))
-    add_event(tx, now, EventKind.JOB_CHANGED, [list(row) for row in risen])
+    tx.note(now, EventKind.JOB_CHANGED, [list(row) for row in risen])
 
 
 def _refuse_jobs_in_use(tx: Transaction, project: str, names: Names, references: References) -> None:
@@ -117,19 +116,19 @@ def _rename_schedules(tx: Transaction, project: str, one: Rename, now: Instant) 
     for uid, schedule_id, spec, is_deleted in tx.rows(SQL["schedules_of_job"], (project, one.old)):
         name = _free_name(tx, project, ScheduleId(schedule_id), one, is_deleted=bool(is_deleted))
         document = schedule_document(spec, schedule_id, one)
-        version = tx.value(SQL["rename_schedule"], (uid, name, one.new, document, now))
+        version = tx.value(SQL["rename_schedules"], (uid, name, one.new, document, now))
         revisions = tx.rows(SQL["revision_specs"], (uid,))
         rows = [(schedule_document(rule, schedule_id, one), uid, number) for number, rule in revisions]
-        tx.run_many(SQL["rename_revision"], rows)
+        tx.run_many(SQL["rename_revisions"], rows)
         if name != schedule_id:
-            tx.run(SQL["rename_runs_of_schedule"], (uid, schedule_id, name, project))
+            tx.run(SQL["rename_runs_of_schedules"], (uid, schedule_id, name, project))
         if not is_deleted:
             changed.append([name, uid, version])
-    add_event(tx, now, EventKind.SCHEDULE_CHANGED, changed)
+    tx.note(now, EventKind.SCHEDULE_CHANGED, changed)
 
 
 def _free_name(tx: Transaction, project: str, schedule_id: ScheduleId, one: Rename, *, is_deleted: bool) -> ScheduleId:
     name = renamed_schedule_id(schedule_id, one)
-    if name == schedule_id or is_deleted or tx.value(SQL["is_taken"], (project, name)) is None:
+    if name == schedule_id or is_deleted or tx.value(SQL["taken_names"], (project, name)) is None:
         return name
     return schedule_id

@@ -17,7 +17,6 @@ from foliot.adapters.storage.shared.rows import (
 from foliot.adapters.storage.sqlite.database.context import Part
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL, Session
-from foliot.adapters.storage.sqlite.rows.events import add_event
 from foliot.domain.cron import tzdata_version
 from foliot.domain.events import EventKind
 from foliot.domain.ids import JobId, ScheduleId, ScheduleUid
@@ -43,7 +42,7 @@ class ScheduleDefinitions(Part):
         self, *, job_id: JobId | None = None, after: ScheduleId | None = None, limit: int = 100
     ) -> list[Schedule]:
         def look(session: Session) -> list[Schedule]:
-            name, of_job = ("page_schedules", ()) if job_id is None else ("page_schedules_of_job", (job_id,))
+            name, of_job = ("list_schedules", ()) if job_id is None else ("list_schedules_of_job", (job_id,))
             rows = session.rows(SQL[name], (self._project, *of_job, after or "", limit))
             return read_schedules(session, self._project, rows).shown
 
@@ -107,7 +106,7 @@ def put_schedules(tx: Transaction, project: str, schedules: Sequence[NewSchedule
         answers.append(schedule)
     _create(tx, created.values())
     _change(tx, edited.values())
-    add_event(tx, now, EventKind.SCHEDULE_CHANGED, about_schedules((created | edited).values()))
+    tx.note(now, EventKind.SCHEDULE_CHANGED, about_schedules((created | edited).values()))
     # A schedule that was created in place of an unreadable paused one is paused as well.
     paused = {one.id: one for one in _pause(tx, [known[one.id] for one in lost if one.paused_at], now, paused=True)}
     return [paused.get(one.id, one) for one in answers] if paused else answers
@@ -126,11 +125,11 @@ def _pause(tx: Transaction, schedules: Iterable[Schedule], now: Instant, *, paus
         answers.append(after)
     _change(tx, changed)
     if paused:
-        tx.run_many(SQL["begin_pause"], [(schedule.uid, schedule.paused_at) for schedule in changed])
+        tx.run_many(SQL["begin_pauses"], [(schedule.uid, schedule.paused_at) for schedule in changed])
     else:
-        tx.run_many(SQL["end_pause"], [(now, schedule.uid) for schedule in changed])
+        tx.run_many(SQL["end_pauses"], [(now, schedule.uid) for schedule in changed])
     kind = EventKind.SCHEDULE_PAUSED if paused else EventKind.SCHEDULE_RESUMED
-    add_event(tx, now, kind, about_schedules(changed))
+    tx.note(now, kind, about_schedules(changed))
     return answers
 
 
@@ -139,16 +138,15 @@ def delete_schedules(tx: Transaction, schedules: Sequence[Schedule], now: Instan
     if not schedules:
         return
     uids = encode_names(schedule.uid for schedule in schedules)
-    planned = tx.grouped(SQL["planned_ticks"], (uids,))
+    planned = tx.grouped(SQL["take_planned"], (uids,))
     ticks = [
         (schedule.uid, *tick, tick.key(schedule.id), now)
         for schedule in schedules
         for tick in (planned_of(row).cancelled() for row in planned.get(schedule.uid, ()))
     ]
     tx.run_many(SQL["add_ticks"], ticks)
-    tx.run(SQL["clear_planned"], (uids,))
     tx.run_many(SQL["delete_schedules"], [(now, now, schedule.uid) for schedule in schedules])
-    add_event(tx, now, EventKind.SCHEDULE_DELETED, about_schedules(schedules))
+    tx.note(now, EventKind.SCHEDULE_DELETED, about_schedules(schedules))
 
 
 def _edit(tx: Transaction, schedule: Schedule, spec: ScheduleSpec, now: Instant) -> Schedule:

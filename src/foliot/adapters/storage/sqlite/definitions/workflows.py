@@ -20,7 +20,6 @@ from foliot.adapters.storage.sqlite.database.session import SQL, Row, Session
 from foliot.adapters.storage.sqlite.definitions.jobs import delete_jobs, job_rows, put_jobs, watch_jobs
 from foliot.adapters.storage.sqlite.definitions.schedules import delete_schedules, named_schedules, put_schedules
 from foliot.adapters.storage.sqlite.rows.cancel import cancel_runs
-from foliot.adapters.storage.sqlite.rows.events import add_event
 from foliot.domain.events import EventKind
 from foliot.domain.instant import Instant
 from foliot.domain.job.job import inherited, watched_by
@@ -94,7 +93,7 @@ def _put(
             added[workflow_id] = WorkflowVersion(workflow_id, numbers.get(workflow_id, 0) + 1, spec, now)
     rows = [(project, name, version, encode(spec), created_at) for name, version, spec, created_at in added.values()]
     tx.run_many(SQL["add_versions"], rows)
-    add_event(tx, now, EventKind.WORKFLOW_CHANGED, about_workflows(added.values()))
+    tx.note(now, EventKind.WORKFLOW_CHANGED, about_workflows(added.values()))
     return {workflow_id: added.get(workflow_id) or known[workflow_id] for workflow_id in workflows}
 
 
@@ -118,7 +117,7 @@ def _delete(tx: Transaction, project: str, workflow_ids: Collection[str], now: I
     cancel_runs(tx, tx.column(SQL["unstarted_apart"], (project, encode_names(gone))), now)
     tx.run(SQL["delete_versions"], (now, project, names))
     newest = {workflow_id: version for workflow_id, version, *_ in versions}
-    add_event(tx, now, EventKind.WORKFLOW_DELETED, deleted_workflows(newest))
+    tx.note(now, EventKind.WORKFLOW_DELETED, deleted_workflows(newest))
     return [workflow_id for workflow_id in dict.fromkeys(workflow_ids) if workflow_id in newest]
 
 

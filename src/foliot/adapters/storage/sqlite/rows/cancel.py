@@ -6,9 +6,8 @@ from foliot.adapters.storage.shared import event_items
 from foliot.adapters.storage.shared.documents import encode_names
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL
+from foliot.adapters.storage.sqlite.rows.admit import admit_keys, release_places
 from foliot.adapters.storage.sqlite.rows.end import follow_ends, note_trees
-from foliot.adapters.storage.sqlite.rows.events import add_event
-from foliot.adapters.storage.sqlite.rows.place import admit_keys, release_places
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
@@ -51,8 +50,8 @@ def _end(tx: Transaction, attempts: dict[RunId, int], now: Instant) -> set[str]:
     if not attempts:
         return set()
     keys = take_unstarted(tx, attempts)
-    tx.run_many(SQL["cancel_unstarted"], [(now, run_id) for run_id in attempts])
-    add_event(tx, now, EventKind.RUNS_ENDED, event_items.cancelled(attempts))
+    tx.run_many(SQL["end_cancelled"], [(now, run_id) for run_id in attempts])
+    tx.note(now, EventKind.RUNS_ENDED, event_items.cancelled(attempts))
     follow_ends(tx, attempts)
     return keys
 
@@ -67,6 +66,6 @@ def _leave(tx: Transaction, run_id: RunId) -> bool:
 def _request(tx: Transaction, run_ids: Collection[RunId], now: Instant) -> None:
     if run_ids:
         tx.run_many(SQL["request_cancel"], [(now, run_id) for run_id in run_ids])
-        note_trees(tx, [run_id for run_id in run_ids if tx.run(SQL["request_ending"], (now, run_id))])
-        add_event(tx, now, EventKind.RUNS_CANCEL_REQUESTED, event_items.cancel_requested(run_ids))
+        note_trees(tx, [run_id for run_id in run_ids if tx.run(SQL["request_cancel_of_trees"], (now, run_id))])
+        tx.note(now, EventKind.RUNS_CANCEL_REQUESTED, event_items.cancel_requested(run_ids))
         tx.ring(Topic.CANCELS)

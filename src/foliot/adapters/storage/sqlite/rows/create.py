@@ -7,8 +7,8 @@ from foliot.adapters.storage.shared import event_items
 from foliot.adapters.storage.shared.documents import encode_limits
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL
-from foliot.adapters.storage.sqlite.rows.events import add_event
-from foliot.adapters.storage.sqlite.rows.place import Placement, admit_keys, place
+from foliot.adapters.storage.sqlite.rows.admit import admit_keys
+from foliot.adapters.storage.sqlite.rows.place import Placement, place
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
@@ -38,6 +38,6 @@ def insert_runs(
         rows.append((*what, encode_limits(limits), *tick, *in_tree))
         placements.append(Placement(run_id, queue, priority, due_at, bool(limits), run_id in waiting, run.is_gated))
     tx.run_many(SQL["create_runs"], rows)
-    tx.run_many(SQL["set_capacity"], [*capacities.items()])
-    add_event(tx, now, EventKind.RUNS_CREATED, event_items.created(runs))
+    tx.run_many(SQL["put_limits"], [*capacities.items()])
+    tx.note(now, EventKind.RUNS_CREATED, event_items.created(runs))
     return placements

@@ -11,8 +11,7 @@ from foliot.adapters.storage.shared.documents import encode_names, storable
 from foliot.adapters.storage.shared.finish_plan import Lease
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
 from foliot.adapters.storage.sqlite.database.session import SQL
-from foliot.adapters.storage.sqlite.rows.events import add_event
-from foliot.adapters.storage.sqlite.rows.place import admit_keys
+from foliot.adapters.storage.sqlite.rows.admit import admit_keys
 from foliot.domain.events import EventKind
 from foliot.domain.ids import RunId
 from foliot.domain.instant import Instant
@@ -30,7 +29,7 @@ def end_unstarted(tx: Transaction, endings: Mapping[RunId, Ended], keys: set[str
         attempts.append((run_id, ended, tx.value(SQL["end_unstarted"], values)))
         if ended.output is not None:
             tx.run(SQL["add_outputs"], (run_id, ended.output))
-    add_event(tx, now, EventKind.RUNS_ENDED, event_items.ended_by_hand(attempts))
+    tx.note(now, EventKind.RUNS_ENDED, event_items.ended_by_hand(attempts))
     follow_ends(tx, endings)
     admit_keys(tx, keys)
 

@@ -1,12 +1,12 @@
 """Saving ended attempts. Deleting the lease is the fence: without a current lease nothing changes."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
 from foliot.adapters.storage.shared import event_items
-from foliot.adapters.storage.shared.definition_cache import NOTHING_FOUND, Definitions, Found, Known, Missing, Reference
-from foliot.adapters.storage.shared.documents import encode, encode_names, storable
+from foliot.adapters.storage.shared.definition_cache import Reference
+from foliot.adapters.storage.shared.documents import encode, storable
 from foliot.adapters.storage.shared.finish_plan import (
     FinishPlan,
     Lease,
@@ -19,12 +19,13 @@ from foliot.adapters.storage.shared.finish_plan import (
 )
 from foliot.adapters.storage.sqlite.database.errors import UNSTORABLE
 from foliot.adapters.storage.sqlite.database.group_commit import Transaction
-from foliot.adapters.storage.sqlite.database.session import SQL, Row, Session
+from foliot.adapters.storage.sqlite.database.session import SQL, Row
+from foliot.adapters.storage.sqlite.rows.admit import admit_keys, keys_of
+from foliot.adapters.storage.sqlite.rows.definition import DefinitionReader
 from foliot.adapters.storage.sqlite.rows.end import follow_finished
-from foliot.adapters.storage.sqlite.rows.events import add_event
-from foliot.adapters.storage.sqlite.rows.place import Placement, admit_keys, keys_of, place, put_ready
+from foliot.adapters.storage.sqlite.rows.place import Placement, place, put_ready
 from foliot.domain.events import EventKind
-from foliot.domain.ids import DefinitionId, Token
+from foliot.domain.ids import Token
 from foliot.domain.instant import Instant, later
 from foliot.domain.job.job import Options
 from foliot.domain.run.lease import Finish
@@ -34,10 +35,9 @@ from foliot.domain.run.run import Again, Ended, rank
 
 
 class Finishes:
-    """Saves ended attempts of one project."""
+    """Saves ended attempts."""
 
-    def __init__(self, project: str, definitions: Definitions) -> None:
-        self._project = project
+    def __init__(self, definitions: DefinitionReader) -> None:
         self._definitions = definitions
 
     def finish(self, tx: Transaction, finishes: Sequence[Finish], now: Instant) -> list[Token]:
@@ -79,40 +79,20 @@ class Finishes:
 
     def _with_runs(self, tx: Transaction, leases: Sequence[Lease], finishes: Sequence[Finish]) -> list[Lease]:
         """The leases with what is stored about their runs; options are looked up where an outcome depends on them."""
-        rows = {Token(row[0]): row for row in tx.rows(SQL["leased_runs"], (encode([one.token for one in leases]),))}
+        rows = {Token(row[0]): row for row in tx.rows(SQL["runs_of_leases"], (encode([one.token for one in leases]),))}
         deciding = [
             rows[finish.token]
             for finish in finishes
             if finish.token in rows and not isinstance(finish.outcome, Success)
         ]
         references = {row[0]: Reference(row[1], row[11], row[10]) for row in deciding}
-        known = find_definitions(tx, self._project, self._definitions, list(references.values())) if references else {}
+        known = self._definitions.find(tx, list(references.values())) if references else {}
         options = {row[0]: known[references[row[0]].id].options(row[9]) for row in deciding}
         return [
             replace(lease, run=_leased_run(rows[lease.token], options.get(lease.token)))
             for lease in leases
             if lease.token in rows
         ]
-
-
-def find_definitions(
-    session: Session, project: str, definitions: Definitions, references: Collection[Reference]
-) -> dict[DefinitionId, Known]:
-    """What these runs are to do. Reads only what is not known already."""
-    missing = definitions.missing(references)
-    return definitions.find(references, _read_definitions(session, project, missing) if missing else NOTHING_FOUND)
-
-
-def _read_definitions(session: Session, project: str, missing: Missing) -> Found:
-    jobs = session.rows(SQL["definitions_of_jobs"], (project, encode_names(missing.jobs))) if missing.jobs else ()
-    asked = encode(list(missing.versions))
-    versions = session.rows(SQL["definitions_of_versions"], (project, asked)) if missing.versions else ()
-    bodies = session.rows(SQL["definitions_of_trees"], (encode_names(missing.bodies),)) if missing.bodies else ()
-    return Found(
-        {job_id: (spec, revision) for job_id, spec, revision in jobs},
-        {(workflow_id, version): spec for workflow_id, version, spec in versions},
-        dict(bodies),
-    )
 
 
 def _leased_run(row: Row, options: Options | None) -> LeasedRun:
@@ -127,7 +107,7 @@ def _save(tx: Transaction, plan: FinishPlan, now: Instant) -> None:
     # A run that is given back keeps its place in the queue and its limits.
     put_ready(tx, [(one.run.queue, rank(one.run.due_at, one.run.priority), one.run_id) for one in plan.given_back])
     admit_keys(tx, keys)
-    add_event(tx, now, EventKind.RUNS_ENDED, event_items.ended(plan))
+    tx.note(now, EventKind.RUNS_ENDED, event_items.ended(plan))
     follow_finished(tx, [lease for lease, _ in plan.ended])
 
 
@@ -138,7 +118,7 @@ def _end(tx: Transaction, ended: Sequence[tuple[Lease, Ended]], now: Instant) ->
     tx.run_many(SQL["add_outputs"], outputs)
     holding = [lease for lease, _ in ended if lease.run.has_places]
     keys = _limit_keys(tx, holding)
-    tx.run_many(SQL["release_all_places"], [(lease.run_id,) for lease in holding])
+    tx.run_many(SQL["release_holds"], [(lease.run_id,) for lease in holding])
     return keys | {overlap_key(uid) for lease in holding if (uid := lease.run.schedule_uid) is not None}
 
 
@@ -159,7 +139,7 @@ def _try_again(tx: Transaction, again: Sequence[tuple[Lease, Again]], now: Insta
     tx.run_many(SQL["retry_runs"], retries)
     limited = [lease for lease, _ in again if lease.run.has_limits]
     keys = _limit_keys(tx, limited)
-    tx.run_many(SQL["release_limits"], [(lease.run_id, OVERLAP_PREFIX) for lease in limited])
+    tx.run_many(SQL["release_places"], [(lease.run_id, OVERLAP_PREFIX) for lease in limited])
     return place(tx, placements, now) | keys
 
 
@@ -191,5 +171,5 @@ def _ended_at(lease: Lease, now: Instant) -> Instant:
 
 
 def _was_saved(tx: Transaction, finish: Finish) -> bool:
-    row = tx.row(SQL["saved_ending"], (finish.run_id, finish.token))
+    row = tx.row(SQL["saved_endings"], (finish.run_id, finish.token))
     return row is not None and is_repeated(finish.outcome, *row)

@@ -9,15 +9,15 @@ WHERE l.due_at <= ? ORDER BY l.due_at, l.run_id LIMIT ?
 -- name: release_until
 DELETE FROM later WHERE (due_at, run_id) <= (?, ?)
 
--- name: waiting_keys
--- One step into the index per key, however many wait for it.
-WITH RECURSIVE keys (key) AS (
-    SELECT min(key) FROM holds
-    UNION ALL
-    SELECT (SELECT min(h.key) FROM holds h WHERE h.key > keys.key) FROM keys WHERE keys.key IS NOT NULL
-)
-SELECT key FROM keys
-WHERE key IS NOT NULL AND EXISTS (SELECT 1 FROM holds h WHERE h.key = keys.key AND h.is_admitted = 0)
+-- name: passed_runs
+-- is_waiting: an earlier run of its schedule is still under way.
+SELECT
+    r.id, r.queue, r.priority, r.due_at, r.limits IS NOT NULL,
+    r.schedule_uid IS NOT NULL AND EXISTS (SELECT 1 FROM holds h WHERE h.run_id = r.id AND h.is_admitted = 0)
+FROM runs r WHERE r.id IN (SELECT value FROM json_each(?))
+
+-- name: next_due
+SELECT due_at FROM later ORDER BY due_at LIMIT 1
 
 -- name: ready_runs
 SELECT run_id FROM ready WHERE queue = ? ORDER BY rank, run_id LIMIT ?
@@ -29,7 +29,7 @@ SELECT
 FROM workers w ORDER BY w.registered_at, w.id
 
 -- name: gated_runs
--- A step is due when those before it let it start, whenever its execution was planned for.
+-- A step is due when the steps before it let it start, whatever moment its execution was planned for.
 SELECT
     g.run_id, r.job_id, iif(r.parent_id IS NULL, coalesce(r.scheduled_for, r.due_at), r.due_at), g.due_at,
     (SELECT j.revision FROM jobs j WHERE j.project = r.project AND j.id = r.job_id), r.definition_id
@@ -38,13 +38,6 @@ WHERE g.due_at <= ? ORDER BY g.due_at, g.run_id LIMIT ?
 
 -- name: add_decisions
 INSERT INTO decisions (run_id, body) VALUES (?, ?) ON CONFLICT (run_id) DO UPDATE SET body = excluded.body
-
--- name: passed_runs
--- is_waiting: an earlier run of its schedule is still under way.
-SELECT
-    r.id, r.queue, r.priority, r.due_at, r.limits IS NOT NULL,
-    r.schedule_uid IS NOT NULL AND EXISTS (SELECT 1 FROM holds h WHERE h.run_id = r.id AND h.is_admitted = 0)
-FROM runs r WHERE r.id IN (SELECT value FROM json_each(?))
 
 -- name: postpone
 UPDATE gated SET due_at = ? WHERE run_id = ?
@@ -55,7 +48,7 @@ WHERE project = ? AND job_id = ? AND finished_at > ? AND finished_at <= ?
 ORDER BY finished_at DESC, run_id DESC LIMIT 1
 
 -- name: is_expected
--- A run that is due, or begun and to be tried again; one that is not over is among the newest.
+-- A run that is due, or has begun and is to be tried again. A run that is not over is among the newest.
 SELECT EXISTS (
     SELECT 1 FROM (
         SELECT r.finished_at, r.due_at, r.attempt FROM runs r

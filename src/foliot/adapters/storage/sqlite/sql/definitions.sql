@@ -1,3 +1,12 @@
+-- name: put_jobs
+INSERT INTO jobs (project, id, spec, revision, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (project, id)
+DO UPDATE SET
+    spec = excluded.spec, revision = excluded.revision, created_at = excluded.created_at, updated_at = excluded.updated_at
+
+-- name: revision_floor
+SELECT value FROM meta WHERE key = 'revision_floor'
+
 -- name: get_jobs
 SELECT id, spec, revision, created_at, updated_at FROM jobs
 WHERE project = ? AND id IN (SELECT value FROM json_each(?))
@@ -8,21 +17,25 @@ SELECT id, spec, revision, created_at, updated_at FROM jobs WHERE project = ? AN
 -- name: page_jobs
 SELECT id, spec, revision, created_at, updated_at FROM jobs WHERE project = ? AND id > ? ORDER BY id LIMIT ?
 
--- name: put_jobs
-INSERT INTO jobs (project, id, spec, revision, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)
-ON CONFLICT (project, id)
-DO UPDATE SET
-    spec = excluded.spec, revision = excluded.revision, created_at = excluded.created_at, updated_at = excluded.updated_at
-
--- name: revision_floor
-SELECT value FROM meta WHERE key = 'revision_floor'
+-- name: delete_jobs
+DELETE FROM jobs WHERE project = ? AND id IN (SELECT value FROM json_each(?)) RETURNING id, revision
 
 -- name: raise_revision_floor
 INSERT INTO meta (key, value) VALUES ('revision_floor', ?)
 ON CONFLICT (key) DO UPDATE SET value = max(value, excluded.value)
 
--- name: delete_jobs
-DELETE FROM jobs WHERE project = ? AND id IN (SELECT value FROM json_each(?)) RETURNING id, revision
+-- name: schedules_of_jobs
+SELECT {schedule_columns} FROM schedules WHERE project = ? AND deleted_at IS NULL AND job_id IN (SELECT value FROM json_each(?))
+
+-- name: unstarted_runs_of_jobs
+-- By way of the tables of runs that are not over: a job's history may be long.
+SELECT r.id FROM (
+    SELECT run_id FROM later UNION SELECT run_id FROM ready UNION SELECT run_id FROM holds
+    UNION SELECT run_id FROM gated
+) AS active JOIN runs r ON r.id = active.run_id
+WHERE r.project = ? AND r.job_id IN (SELECT value FROM json_each(?))
+    AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.run_id = r.id)
+    AND NOT EXISTS (SELECT 1 FROM trees e WHERE e.run_id = r.id AND e.ended_at IS NULL)
 
 -- name: jobs_that_name
 SELECT id, spec FROM jobs WHERE project = ? AND instr(spec, ?) > 0
@@ -66,18 +79,42 @@ UPDATE jobs SET revision = revision + 1, updated_at = ? WHERE project = ? AND id
 RETURNING id, revision
 
 -- name: rename_job
--- Of a revision that no job has had which was of the new id before: what is remembered of that one is outdated.
+-- The new revision is higher than that of any deleted job: a cached definition of a former job of this id is not used.
 UPDATE jobs SET
     id = ?2, updated_at = ?3,
     revision = 1 + max(revision, coalesce((SELECT m.value FROM meta m WHERE m.key = 'revision_floor'), 0))
 WHERE project = ?4 AND id = ?1 RETURNING revision
 
+-- name: schedules_of_job
+-- Deleted ones too: their ledger is part of the job's history. Living ones come first and take the names.
+SELECT uid, id, spec, deleted_at IS NOT NULL FROM schedules
+WHERE project = ?1 AND job_id = ?2 AND deleted_at IS NULL
+UNION ALL
+SELECT uid, id, spec, deleted_at IS NOT NULL FROM schedules
+WHERE deleted_at > 0 AND project = ?1 AND job_id = ?2
+
+-- name: taken_names
+SELECT id FROM schedules WHERE project = ? AND id = ? AND deleted_at IS NULL
+
+-- name: rename_schedules
+UPDATE schedules SET id = ?2, job_id = ?3, spec = ?4, version = version + 1, updated_at = ?5 WHERE uid = ?1
+RETURNING version
+
+-- name: revision_specs
+SELECT number, spec FROM revisions WHERE uid = ?
+
+-- name: rename_revisions
+UPDATE revisions SET spec = ? WHERE uid = ? AND number = ?
+
+-- name: rename_runs_of_schedules
+UPDATE runs SET schedule_id = ?3 WHERE project = ?4 AND schedule_id = ?2 AND schedule_uid = ?1
+
 -- name: rename_runs
--- ?3 and ?4 are the beginning of the limit that bears the job's name, in the document that names a run's limits.
+-- ?3 and ?4: the beginning of the limit that has the job's name, in the document of a run's limits.
 UPDATE runs SET job_id = ?2, limits = replace(limits, ?3, ?4) WHERE project = ?5 AND job_id = ?1
 
--- name: set_aside_executions
--- A deleted workflow that once had the new id gives way to one that gets it: ?4 is where it goes with its executions.
+-- name: set_aside_trees
+-- A deleted workflow that had the new id gets the id ?4, with its executions.
 UPDATE trees SET job_id = ?4 WHERE project = ?3 AND job_id = ?2
     AND EXISTS (SELECT 1 FROM workflows w WHERE w.project = ?3 AND w.id = ?1)
 
@@ -89,16 +126,16 @@ UPDATE paused_steps SET workflow_id = ?4 WHERE project = ?3 AND workflow_id = ?2
 UPDATE workflows SET id = ?4 WHERE project = ?3 AND id = ?2
     AND EXISTS (SELECT 1 FROM workflows w WHERE w.project = ?3 AND w.id = ?1)
 
--- name: yield_dedupe
--- Keys of a job that once had the new id give way.
+-- name: yield_keys
+-- Removes keys of a former job of the new id.
 DELETE FROM dedupe
 WHERE project = ?3 AND job_id = ?2 AND key IN (SELECT d.key FROM dedupe d WHERE d.project = ?3 AND d.job_id = ?1)
 
--- name: rename_dedupe
+-- name: rename_keys
 UPDATE dedupe SET job_id = ?2 WHERE project = ?3 AND job_id = ?1
 
 -- name: rename_watched
--- The old name stays: a worker that has an attempt of it under way asks for that one.
+-- The old name is kept: a running attempt ends under it.
 INSERT INTO watched (project, job_id) SELECT project, ?2 FROM watched WHERE project = ?3 AND job_id = ?1
 ON CONFLICT DO NOTHING
 
@@ -112,14 +149,14 @@ UPDATE workflows SET id = ?2 WHERE project = ?3 AND id = ?1
 UPDATE paused_steps SET workflow_id = ?2 WHERE project = ?3 AND workflow_id = ?1
 
 -- name: rename_questions
--- Steps that ask a person have runs and no job. Between a dot and a slash is whatever begins with the workflow's name and
--- a dot.
+-- Steps that ask a person have runs and no job. Their ids begin with the workflow's id and a dot; the next character
+-- after a dot is a slash.
 UPDATE runs SET job_id = ?2 || substr(job_id, length(?1) + 1)
 WHERE project = ?3 AND job_id > ?1 || '.' AND job_id < ?1 || '/'
     AND parent_id IN (SELECT e.run_id FROM trees e WHERE e.project = ?3 AND e.job_id = ?1)
     AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.project = ?3 AND j.id = runs.job_id)
 
--- name: rename_executions
+-- name: rename_trees
 UPDATE trees SET job_id = ?2 WHERE project = ?3 AND job_id = ?1
 
 -- name: copy_limit
@@ -131,30 +168,6 @@ DELETE FROM limits WHERE key = ?1
 
 -- name: rename_holds
 UPDATE holds SET key = ?2 WHERE key = ?1
-
--- name: schedules_of_job
--- Deleted ones too: their ledger is part of the job's history. Living ones first: they have the better right to a name.
-SELECT uid, id, spec, deleted_at IS NOT NULL FROM schedules
-WHERE project = ?1 AND job_id = ?2 AND deleted_at IS NULL
-UNION ALL
-SELECT uid, id, spec, deleted_at IS NOT NULL FROM schedules
-WHERE deleted_at > 0 AND project = ?1 AND job_id = ?2
-
--- name: is_taken
-SELECT 1 FROM schedules WHERE project = ? AND id = ? AND deleted_at IS NULL
-
--- name: rename_schedule
-UPDATE schedules SET id = ?2, job_id = ?3, spec = ?4, version = version + 1, updated_at = ?5 WHERE uid = ?1
-RETURNING version
-
--- name: revision_specs
-SELECT number, spec FROM revisions WHERE uid = ?
-
--- name: rename_revision
-UPDATE revisions SET spec = ? WHERE uid = ? AND number = ?
-
--- name: rename_runs_of_schedule
-UPDATE runs SET schedule_id = ?3 WHERE project = ?4 AND schedule_id = ?2 AND schedule_uid = ?1
 
 -- name: unwatched
 SELECT j.value FROM json_each(?2) j
@@ -173,24 +186,22 @@ ON CONFLICT DO NOTHING
 uid, id, version, revision, opened_at, spec, enabled, paused_at, created_at, updated_at, settled_until, next_run_at,
 wake_at, last_scheduled_at, behind_since, ledger_from
 
--- name: get_schedules
-SELECT {schedule_columns} FROM schedules WHERE project = ? AND deleted_at IS NULL AND id IN (SELECT value FROM json_each(?))
+-- name: revisions
+SELECT uid, number, opened_at, spec FROM revisions
+WHERE uid IN (SELECT value FROM json_each(?)) ORDER BY uid, number
 
--- name: schedules_of_jobs
-SELECT {schedule_columns} FROM schedules WHERE project = ? AND deleted_at IS NULL AND job_id IN (SELECT value FROM json_each(?))
+-- name: newest_schedule
+SELECT coalesce(max(rowid), 0) FROM schedules
 
 -- name: create_schedules
--- Whatever begins at one moment has all but a few columns in common.
+-- Schedules that begin at one moment have most columns in common.
 INSERT INTO schedules (
     uid, id, project, version, job_id, revision, opened_at, spec, enabled, created_at, updated_at, settled_until,
     next_run_at, wake_at
 ) VALUES (?1, ?2, ?3, 1, ?4, 1, ?5, ?6, 1, ?5, ?5, ?5, ?7, ?8)
 
--- name: newest_schedule
-SELECT coalesce(max(rowid), 0) FROM schedules
-
 -- name: begin_revisions
--- The first ones of the schedules that this transaction has created: rows are numbered in the order they are added.
+-- The first revisions of the schedules that were just created: rows are numbered in the order in which they are added.
 INSERT INTO revisions (uid, number, opened_at, spec, tzdata)
 SELECT uid, revision, opened_at, spec, ?2 FROM schedules WHERE rowid > ?1
 
@@ -203,31 +214,34 @@ WHERE uid = ?1
 -- name: add_revisions
 INSERT INTO revisions (uid, number, opened_at, spec, tzdata) VALUES (?, ?, ?, ?, ?)
 
--- name: page_schedules
+-- name: get_schedules
+SELECT {schedule_columns} FROM schedules WHERE project = ? AND deleted_at IS NULL AND id IN (SELECT value FROM json_each(?))
+
+-- name: list_schedules
 SELECT {schedule_columns} FROM schedules WHERE project = ? AND deleted_at IS NULL AND id > ? ORDER BY id LIMIT ?
 
--- name: page_schedules_of_job
+-- name: list_schedules_of_job
 SELECT {schedule_columns} FROM schedules WHERE project = ? AND job_id = ? AND deleted_at IS NULL AND id > ? ORDER BY id LIMIT ?
 
--- name: begin_pause
--- A pause that began and ended at this very moment covered nothing.
+-- name: begin_pauses
+-- A pause that began and ended at this moment covered nothing.
 INSERT INTO pauses (uid, since, until) VALUES (?, ?, NULL) ON CONFLICT (uid, since) DO UPDATE SET until = NULL
 
--- name: end_pause
+-- name: end_pauses
 -- A clock that was set back must not end a pause before it began.
 UPDATE pauses SET until = max(?, since) WHERE uid = ? AND until IS NULL
 
 -- name: delete_schedules
 UPDATE schedules SET deleted_at = ?, updated_at = ?, wake_at = NULL, version = version + 1 WHERE uid = ?
 
+-- name: last_numbers
+SELECT id, max(version) FROM workflows WHERE project = ? AND id IN (SELECT value FROM json_each(?)) GROUP BY id
+
 -- name: newest_versions
 SELECT w.id, w.version, w.spec, w.created_at FROM json_each(?2) j CROSS JOIN workflows w
 ON w.project = ?1 AND w.id = j.value
     AND w.version = (
         SELECT max(n.version) FROM workflows n WHERE n.project = ?1 AND n.id = j.value AND n.deleted_at IS NULL)
-
--- name: last_numbers
-SELECT id, max(version) FROM workflows WHERE project = ? AND id IN (SELECT value FROM json_each(?)) GROUP BY id
 
 -- name: add_versions
 INSERT INTO workflows (project, id, version, spec, created_at) VALUES (?, ?, ?, ?, ?)
@@ -246,8 +260,8 @@ SELECT id, version, spec, created_at FROM workflows
 WHERE project = ? AND id IN (SELECT value FROM json_each(?)) AND deleted_at IS NULL ORDER BY id, version
 
 -- name: jobs_under
--- What is named as these workflows and their steps are; of `a` and `a.b` the longer has the better right to `a.b.c`. What
--- begins with a name and a dot comes before that name and a slash.
+-- Jobs that have the ids of these workflows or of their steps. Of the workflows `a` and `a.b`, the longer one has
+-- `a.b.c`. The next character after a dot is a slash.
 SELECT j.id FROM json_each(?2) named CROSS JOIN jobs j
 ON j.project = ?1 AND j.id >= named.value AND j.id < named.value || '/'
 WHERE (j.id = named.value OR j.id >= named.value || '.') AND NOT EXISTS (
@@ -256,7 +270,7 @@ WHERE (j.id = named.value OR j.id >= named.value || '.') AND NOT EXISTS (
         AND (j.id = w.id OR substr(j.id, 1, length(w.id) + 1) = w.id || '.'))
 
 -- name: unstarted_apart
--- Runs of jobs that have not started, without those that are parts of something that goes on.
+-- Runs of jobs that have not started, without those that are parts of a tree.
 SELECT r.id FROM (
     SELECT run_id FROM later UNION SELECT run_id FROM ready UNION SELECT run_id FROM holds
     UNION SELECT run_id FROM gated

@@ -10,32 +10,14 @@ FROM schedules s WHERE s.wake_at <= ?2 ORDER BY s.wake_at LIMIT ?3
 SELECT uid, scheduled_for, fire_at, revision FROM planned
 WHERE uid IN (SELECT value FROM json_each(?)) ORDER BY uid, scheduled_for
 
--- name: pauses
-SELECT uid, since, until FROM pauses WHERE uid IN (SELECT value FROM json_each(?)) ORDER BY uid, since
-
--- name: revisions
-SELECT uid, number, opened_at, spec FROM revisions
-WHERE uid IN (SELECT value FROM json_each(?)) ORDER BY uid, number
-
 -- name: versions
 SELECT uid, version FROM schedules WHERE deleted_at IS NULL AND uid IN (SELECT value FROM json_each(?))
 
 -- name: specs
 SELECT uid, spec FROM schedules WHERE uid IN (SELECT value FROM json_each(?))
 
--- name: advance_schedules
-UPDATE schedules SET
-    version = version + 1, settled_until = ?3, next_run_at = ?4,
-    wake_at = CASE WHEN paused_at IS NULL THEN ?5 END,
-    last_scheduled_at = coalesce(?6, last_scheduled_at), behind_since = ?7,
-    enabled = CASE WHEN ?8 THEN 0 ELSE enabled END
-WHERE uid = ?1 AND version = ?2 AND deleted_at IS NULL
-
--- name: clear_planned
-DELETE FROM planned WHERE uid IN (SELECT value FROM json_each(?))
-
--- name: add_planned
-INSERT INTO planned (uid, scheduled_for, fire_at, revision) VALUES (?, ?, ?, ?)
+-- name: runs_in_flight
+SELECT run_id FROM holds WHERE key = ?
 
 -- name: names
 SELECT uid, id FROM schedules WHERE uid IN (SELECT value FROM json_each(?))
@@ -44,6 +26,20 @@ SELECT uid, id FROM schedules WHERE uid IN (SELECT value FROM json_each(?))
 INSERT INTO ticks (
     uid, scheduled_for, until, count, outcome, reason, fire_at, revision, run_id, into_tick, key, decided_at
 ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+
+-- name: take_planned
+DELETE FROM planned WHERE uid IN (SELECT value FROM json_each(?)) RETURNING uid, scheduled_for, fire_at, revision
+
+-- name: add_planned
+INSERT INTO planned (uid, scheduled_for, fire_at, revision) VALUES (?, ?, ?, ?)
+
+-- name: advance_schedules
+UPDATE schedules SET
+    version = version + 1, settled_until = ?3, next_run_at = ?4,
+    wake_at = CASE WHEN paused_at IS NULL THEN ?5 END,
+    last_scheduled_at = coalesce(?6, last_scheduled_at), behind_since = ?7,
+    enabled = CASE WHEN ?8 THEN 0 ELSE enabled END
+WHERE uid = ?1 AND version = ?2 AND deleted_at IS NULL
 
 -- name: newest_run
 SELECT coalesce(max(rowid), 0) FROM runs
@@ -55,7 +51,7 @@ INSERT INTO runs (
 ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'scheduled', ?7, ?8, 0, 0, ?9, ?10, ?11, ?12, ?13)
 
 -- name: add_punctual_ticks
--- Of the runs that were just created: rows are numbered in the order they are added.
+-- For the runs that were just created: rows are numbered in the order in which they are added.
 INSERT INTO ticks (
     uid, scheduled_for, until, count, outcome, reason, fire_at, revision, run_id, into_tick, key, decided_at
 )
@@ -68,12 +64,6 @@ SELECT ?2 || schedule_uid, 1, scheduled_for, id FROM runs WHERE rowid > ?1
 
 -- name: ready_punctual_runs
 INSERT INTO ready (queue, rank, run_id) SELECT queue, due_at - priority * ?2, id FROM runs WHERE rowid > ?1
-
--- name: runs_in_flight
-SELECT run_id FROM holds WHERE key = ?
-
--- name: hold_overlap_key
-INSERT INTO holds (key, is_admitted, rank, run_id) VALUES (?, ?, ?, ?)
 
 -- name: next_wake
 SELECT wake_at FROM schedules WHERE wake_at IS NOT NULL ORDER BY wake_at LIMIT 1

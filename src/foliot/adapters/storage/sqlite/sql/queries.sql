@@ -3,8 +3,35 @@
 SELECT (SELECT r.id FROM runs r WHERE r.project = ?1 AND r.job_id = j.value ORDER BY r.id DESC LIMIT 1) AS run_id
 FROM json_each(?2) j WHERE run_id IS NOT NULL
 
+-- name: schedules_of_targets
+SELECT
+    s.uid, s.id, s.version, s.revision, s.opened_at, s.spec, s.enabled, s.paused_at, s.created_at, s.updated_at,
+    s.settled_until, s.next_run_at, s.wake_at, s.last_scheduled_at, s.behind_since, s.ledger_from
+FROM json_each(?2) j CROSS JOIN schedules s ON s.project = ?1 AND s.job_id = j.value
+WHERE s.deleted_at IS NULL ORDER BY s.id
+
+-- name: latest_ticks
+SELECT scheduled_for, until, count, outcome, reason, fire_at, revision, run_id, into_tick, key, decided_at FROM ticks
+WHERE uid = ? ORDER BY scheduled_for DESC LIMIT ?
+
+-- name: runs_of_steps
+-- The stored status: it is the same for all runs that are not over.
+SELECT s.step, r.status, r.reason, r.error FROM steps s CROSS JOIN runs r ON r.id = s.step_run_id WHERE s.run_id = ?
+
+-- name: awaited_limits
+SELECT h.run_id, h.key, l.capacity
+FROM json_each(?) j CROSS JOIN holds h ON h.run_id = j.value LEFT JOIN limits l ON l.key = h.key
+WHERE h.is_admitted = 0 ORDER BY h.run_id, h.key
+
+-- name: limit_holders
+-- The first few holders of each key, by rank.
+SELECT j.value, k.value FROM json_each(?1) j, json_each((
+    SELECT json_group_array(first.run_id) FROM (
+        SELECT h.run_id FROM holds h WHERE h.key = j.value AND h.is_admitted = 1
+        ORDER BY h.rank, h.run_id LIMIT ?2) AS first)) k
+
 -- name: depth
--- Only what is not over is counted, and of that no more than the limit.
+-- Counts only runs that are not over, and no more than the limit.
 SELECT
     (SELECT count(*) FROM (
         SELECT 1 FROM leases UNION ALL SELECT 1 FROM trees WHERE ended_at IS NULL LIMIT :limit)),
@@ -20,39 +47,6 @@ SELECT
 -- name: upcoming_schedules
 SELECT {schedule_columns} FROM schedules WHERE wake_at IS NOT NULL ORDER BY wake_at LIMIT ?
 
--- name: list_schedules
-SELECT {schedule_columns} FROM schedules WHERE project = ? AND deleted_at IS NULL AND id > ? ORDER BY id LIMIT ?
-
--- name: list_schedules_of_job
-SELECT {schedule_columns} FROM schedules WHERE project = ? AND job_id = ? AND deleted_at IS NULL AND id > ? ORDER BY id LIMIT ?
-
--- name: schedules_of_targets
-SELECT
-    s.uid, s.id, s.version, s.revision, s.opened_at, s.spec, s.enabled, s.paused_at, s.created_at, s.updated_at,
-    s.settled_until, s.next_run_at, s.wake_at, s.last_scheduled_at, s.behind_since, s.ledger_from
-FROM json_each(?2) j CROSS JOIN schedules s ON s.project = ?1 AND s.job_id = j.value
-WHERE s.deleted_at IS NULL ORDER BY s.id
-
--- name: runs_of_steps
--- The stored status: of a run that is not over it says only that.
-SELECT s.step, r.status, r.reason, r.error FROM steps s CROSS JOIN runs r ON r.id = s.step_run_id WHERE s.run_id = ?
-
--- name: awaited_limits
-SELECT h.run_id, h.key, l.capacity
-FROM json_each(?) j CROSS JOIN holds h ON h.run_id = j.value LEFT JOIN limits l ON l.key = h.key
-WHERE h.is_admitted = 0 ORDER BY h.run_id, h.key
-
--- name: limit_holders
--- The first few of each key, in the order in which they got their places.
-SELECT j.value, k.value FROM json_each(?1) j, json_each((
-    SELECT json_group_array(first.run_id) FROM (
-        SELECT h.run_id FROM holds h WHERE h.key = j.value AND h.is_admitted = 1
-        ORDER BY h.rank, h.run_id LIMIT ?2) AS first)) k
-
--- name: latest_ticks
-SELECT scheduled_for, until, count, outcome, reason, fire_at, revision, run_id, into_tick, key, decided_at FROM ticks
-WHERE uid = ? ORDER BY scheduled_for DESC LIMIT ?
-
 -- name: get_runs
 SELECT
     id, job_id, shown_status, reason, queue, priority, trigger, schedule_uid, schedule_id, scheduled_for, tick_key,
@@ -65,9 +59,6 @@ FROM shown_runs WHERE id IN (SELECT value FROM json_each(?))
 -- The filters below are put between these two pieces, joined by AND. +project: all runs are of one project, so an
 -- index that begins with it leads, by itself, to all of them.
 SELECT id FROM shown_runs WHERE +project = :project AND id < :before
-
--- name: newest_first
-ORDER BY id DESC LIMIT :limit
 
 -- name: of_job
 project = :project AND job_id = :job_id
@@ -102,8 +93,8 @@ id IN (SELECT run_id FROM later UNION ALL SELECT run_id FROM gated)
 -- name: queued
 id IN (SELECT run_id FROM ready UNION SELECT run_id FROM holds WHERE is_admitted = 0) AND shown_status = 'queued'
 
--- name: overrides
-SELECT overrides FROM runs WHERE id = ?
+-- name: newest_first
+ORDER BY id DESC LIMIT :limit
 
 -- name: attempts
 SELECT run_id, number, token, worker_id, started_at, finished_at, status, reason, exit_code, error
@@ -128,9 +119,6 @@ SELECT run_id FROM trees WHERE ended_at IS NULL AND run_id > ? AND kind = 'graph
 -- name: active_of_workflow
 SELECT run_id FROM trees WHERE project = ? AND job_id = ? AND ended_at IS NULL AND run_id > ? AND kind = 'graph'
 ORDER BY run_id LIMIT ?
-
--- name: all_states
-SELECT step, waiting, blockers, result, step_run_id, reason FROM steps WHERE run_id = ? ORDER BY nth
 
 -- name: ticks
 -- Two looks into the index: the row before, if it reaches in, and those that begin inside.
@@ -161,6 +149,9 @@ UNION ALL
 SELECT {schedule_columns}, deleted_at FROM schedules
 WHERE uid > ?2 AND project = ?1 AND id IN (SELECT value FROM json_each(?4)) AND deleted_at IS NOT NULL
 ORDER BY uid LIMIT ?3
+
+-- name: pauses
+SELECT uid, since, until FROM pauses WHERE uid IN (SELECT value FROM json_each(?)) ORDER BY uid, since
 
 -- name: read_log
 SELECT run_id, token, seq, at, stream, data FROM log_chunks

@@ -1,4 +1,4 @@
--- name: add_event
+-- name: add_events
 INSERT INTO events (at, kind, items) VALUES (?, ?, ?)
 
 -- name: create_runs
@@ -8,25 +8,28 @@ INSERT INTO runs (
     parent_id, root_id, child_key, definition_id
 ) VALUES (?, ?, ?, ?, ?, ?, 'scheduled', ?, ?, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
--- name: set_capacity
--- The newest run knows best how many may be under way.
-INSERT INTO limits (key, capacity) VALUES (?, ?)
-ON CONFLICT (key) DO UPDATE SET capacity = excluded.capacity WHERE capacity <> excluded.capacity
-
--- name: put_later
-INSERT INTO later (due_at, run_id) VALUES (?, ?)
-
--- name: next_due
-SELECT due_at FROM later ORDER BY due_at LIMIT 1
-
 -- name: put_gated
 INSERT INTO gated (due_at, run_id) VALUES (?, ?)
 
 -- name: next_gated
 SELECT due_at FROM gated ORDER BY due_at LIMIT 1
 
+-- name: put_later
+INSERT INTO later (due_at, run_id) VALUES (?, ?)
+
 -- name: put_ready
 INSERT INTO ready (queue, rank, run_id) VALUES (?, ?, ?)
+
+-- name: put_limits
+-- The capacity of the newest run counts.
+INSERT INTO limits (key, capacity) VALUES (?, ?)
+ON CONFLICT (key) DO UPDATE SET capacity = excluded.capacity WHERE capacity <> excluded.capacity
+
+-- name: add_holds
+INSERT INTO holds (key, is_admitted, rank, run_id) VALUES (?, ?, ?, ?)
+
+-- name: held_keys
+SELECT DISTINCT key FROM holds WHERE run_id IN (SELECT value FROM json_each(?))
 
 -- name: know_limits
 INSERT INTO limits (key, capacity)
@@ -34,17 +37,24 @@ SELECT j.value ->> 0, j.value ->> 1 FROM runs r, json_each(r.limits) j WHERE r.i
 ON CONFLICT (key) DO NOTHING
 
 -- name: ask_places
--- LEFT JOIN: who names no limit asks for no key, which is refused; it would wait for ever.
+-- LEFT JOIN: a run without limits inserts a null key, which is refused; otherwise it would wait for ever.
 INSERT INTO holds (key, is_admitted, rank, run_id)
 SELECT j.value ->> 0, 0, r.due_at - r.priority * ?2, r.id FROM runs r LEFT JOIN json_each(r.limits) j WHERE r.id = ?1
 
 -- name: limits_of_runs
 SELECT r.id, r.limits FROM json_each(?) j CROSS JOIN runs r ON r.id = j.value
 
--- name: keys_of_runs
-SELECT DISTINCT key FROM holds WHERE run_id IN (SELECT value FROM json_each(?))
+-- name: waiting_keys
+-- One step into the index for each key, however many runs wait for it.
+WITH RECURSIVE keys (key) AS (
+    SELECT min(key) FROM holds
+    UNION ALL
+    SELECT (SELECT min(h.key) FROM holds h WHERE h.key > keys.key) FROM keys WHERE keys.key IS NOT NULL
+)
+SELECT key FROM keys
+WHERE key IS NOT NULL AND EXISTS (SELECT 1 FROM holds h WHERE h.key = keys.key AND h.is_admitted = 0)
 
--- name: waiting_runs
+-- name: waiters
 SELECT h.rank, h.run_id,
     (SELECT json_group_array(o.key) FROM holds o WHERE o.run_id = h.run_id AND o.is_admitted = 0)
 FROM holds h
@@ -54,15 +64,14 @@ ORDER BY h.rank, h.run_id LIMIT ?
 -- name: capacity
 SELECT capacity FROM limits WHERE key = ?
 
--- name: count_admitted
+-- name: places_taken
 SELECT count(*) FROM holds WHERE key = ? AND is_admitted = 1
 
--- name: admit_run
+-- name: admit_waiters
 UPDATE holds SET is_admitted = 1 WHERE run_id = ? AND is_admitted = 0
 
--- name: admitted_by_schedule
--- Runs whose turn it is on their schedule: those not due yet are in later, and stay there; so do those that wait for
--- their gate.
+-- name: admitted_runs
+-- Runs that got the overlap key of their schedule, without those that are not due yet or wait for their gate.
 SELECT r.id, r.limits IS NOT NULL FROM runs r
 WHERE r.id IN (SELECT value FROM json_each(?))
     AND NOT EXISTS (SELECT 1 FROM later l WHERE l.due_at = r.due_at AND l.run_id = r.id)
@@ -72,12 +81,13 @@ WHERE r.id IN (SELECT value FROM json_each(?))
 INSERT INTO ready (queue, rank, run_id) SELECT queue, due_at - priority * ?2, id FROM runs WHERE id = ?1
 RETURNING queue
 
--- name: release_all_places
-DELETE FROM holds WHERE run_id = ?
+-- name: end_unstarted
+UPDATE runs SET status = ?, reason = ?, finished_at = max(?, coalesce(created_at, 0)), exit_code = ?, error = ?
+WHERE id = ?
+RETURNING attempt
 
--- name: release_limits
--- A run keeps its place on its schedule until it is over.
-DELETE FROM holds WHERE run_id = ? AND key NOT GLOB ? || '*'
+-- name: add_outputs
+INSERT INTO outputs (run_id, body) VALUES (?, ?)
 
 -- name: add_notes
 INSERT INTO notes (parent_id, run_id)
@@ -85,7 +95,7 @@ SELECT r.parent_id, r.id FROM json_each(?) j CROSS JOIN runs r ON r.id = j.value
 ON CONFLICT DO NOTHING
 
 -- name: note_trees
--- A note about the tree itself: it is to be looked at.
+-- A note about the tree itself lets it be settled.
 INSERT INTO notes (parent_id, run_id) VALUES (?1, ?1) ON CONFLICT DO NOTHING
 
 -- name: is_watching
@@ -97,75 +107,13 @@ SELECT r.project, r.job_id, r.finished_at, r.id, r.status, r.reason
 FROM json_each(?) j CROSS JOIN runs r ON r.id = j.value CROSS JOIN watched w ON w.job_id = r.job_id AND w.project = r.project
 ON CONFLICT DO NOTHING
 
--- name: end_unstarted
-UPDATE runs SET status = ?, reason = ?, finished_at = max(?, coalesce(created_at, 0)), exit_code = ?, error = ?
-WHERE id = ?
-RETURNING attempt
-
--- name: held_leases
-SELECT token, run_id, worker_id, attempt, started_at, cancel_at, is_bare FROM leases
-WHERE token IN (SELECT value FROM json_each(?))
-
--- name: leased_runs
--- What is stored about leased runs; the revision is that of the job now.
-SELECT
-    l.token, r.job_id, r.lost, r.queue, r.priority, r.due_at, r.limits IS NOT NULL, r.schedule_uid, r.parent_id,
-    r.overrides, r.definition_id, (SELECT j.revision FROM jobs j WHERE j.project = r.project AND j.id = r.job_id)
-FROM json_each(?) t CROSS JOIN leases l ON l.token = t.value CROSS JOIN runs r ON r.id = l.run_id
-
--- name: definitions_of_jobs
-SELECT id, spec, revision FROM jobs WHERE project = ? AND id IN (SELECT value FROM json_each(?))
-
--- name: definitions_of_versions
-SELECT w.id, w.version, w.spec FROM json_each(?2) j
-CROSS JOIN workflows w ON w.project = ?1 AND w.id = j.value ->> 0 AND w.version = j.value ->> 1
-
--- name: definitions_of_trees
-SELECT run_id, body FROM tree_bodies WHERE run_id IN (SELECT value FROM json_each(?))
-
--- name: end_leases
-DELETE FROM leases WHERE token IN (SELECT value FROM json_each(?))
-
--- name: end_runs
-UPDATE runs
-SET status = ?, reason = ?, finished_at = ?, started_at = ?, attempt = ?, lost = lost + ?, exit_code = ?, error = ?,
-    worker_id = ?, token = ?
-WHERE id = ?
-
--- name: add_outputs
-INSERT INTO outputs (run_id, body) VALUES (?, ?)
-
--- name: add_attempts
-INSERT INTO attempts (
-    run_id, number, token, worker_id, started_at, finished_at, status, reason, exit_code, error
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-
--- name: retry_runs
-UPDATE runs SET attempt = ?, lost = lost + ?, due_at = ?, reason = ?, exit_code = ?, error = ? WHERE id = ?
-
--- name: saved_ending
-SELECT status, reason FROM runs WHERE id = ?1 AND token = ?2
-UNION ALL
-SELECT status, reason FROM attempts WHERE run_id = ?1 AND token = ?2
-LIMIT 1
-
 -- name: cancel_candidates
--- An open tree has no worker, but runs. Status and end say the same, unless somebody has changed the row.
+-- An open tree has no worker, but it runs. Status and end agree, unless the row was changed by hand.
 SELECT
     r.id, r.finished_at IS NOT NULL AND r.status IS NOT 'scheduled', coalesce(l.run_id, e.run_id) IS NOT NULL,
     coalesce(l.cancel_at, e.cancel_at) IS NOT NULL, r.attempt
 FROM runs r LEFT JOIN leases l ON l.run_id = r.id LEFT JOIN trees e ON e.run_id = r.id AND e.ended_at IS NULL
 WHERE r.id IN (SELECT value FROM json_each(?))
-
--- name: request_cancel
-UPDATE leases SET cancel_at = ? WHERE run_id = ? AND cancel_at IS NULL
-
--- name: request_ending
--- state + 1: a decision about the tree as it was before is not saved any more.
-UPDATE trees SET cancel_at = ?, state = state + 1 WHERE run_id = ? AND cancel_at IS NULL AND ended_at IS NULL
-
--- name: cancel_unstarted
-UPDATE runs SET status = 'cancelled', reason = 'cancelled', finished_at = max(?, coalesce(created_at, 0)) WHERE id = ?
 
 -- name: leave_later
 DELETE FROM later WHERE due_at = (SELECT due_at FROM runs WHERE id = ?1) AND run_id = ?1
@@ -181,18 +129,59 @@ WHERE (queue, rank, run_id) = (SELECT queue, due_at - priority * ?2, id FROM run
 SELECT 1 FROM holds WHERE run_id = ? AND NOT is_admitted LIMIT 1
 
 -- name: leave_later_anywhere
--- Through all of them: for runs that are not where their rows say.
+-- Goes through the whole table, for runs that are not kept where their rows say.
 DELETE FROM later WHERE run_id IN (SELECT value FROM json_each(?))
 
 -- name: leave_ready_anywhere
 DELETE FROM ready WHERE run_id IN (SELECT value FROM json_each(?))
 
--- name: unstarted_runs_of_jobs
--- By way of the tables of what is not over: a job's history may be long.
-SELECT r.id FROM (
-    SELECT run_id FROM later UNION SELECT run_id FROM ready UNION SELECT run_id FROM holds
-    UNION SELECT run_id FROM gated
-) AS active JOIN runs r ON r.id = active.run_id
-WHERE r.project = ? AND r.job_id IN (SELECT value FROM json_each(?))
-    AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.run_id = r.id)
-    AND NOT EXISTS (SELECT 1 FROM trees e WHERE e.run_id = r.id AND e.ended_at IS NULL)
+-- name: release_holds
+DELETE FROM holds WHERE run_id = ?
+
+-- name: end_cancelled
+UPDATE runs SET status = 'cancelled', reason = 'cancelled', finished_at = max(?, coalesce(created_at, 0)) WHERE id = ?
+
+-- name: request_cancel
+UPDATE leases SET cancel_at = ? WHERE run_id = ? AND cancel_at IS NULL
+
+-- name: request_cancel_of_trees
+-- state + 1: a decision about the former state is not saved any more.
+UPDATE trees SET cancel_at = ?, state = state + 1 WHERE run_id = ? AND cancel_at IS NULL AND ended_at IS NULL
+
+-- name: held_leases
+SELECT token, run_id, worker_id, attempt, started_at, cancel_at, is_bare FROM leases
+WHERE token IN (SELECT value FROM json_each(?))
+
+-- name: runs_of_leases
+-- The revision is the current one of the job.
+SELECT
+    l.token, r.job_id, r.lost, r.queue, r.priority, r.due_at, r.limits IS NOT NULL, r.schedule_uid, r.parent_id,
+    r.overrides, r.definition_id, (SELECT j.revision FROM jobs j WHERE j.project = r.project AND j.id = r.job_id)
+FROM json_each(?) t CROSS JOIN leases l ON l.token = t.value CROSS JOIN runs r ON r.id = l.run_id
+
+-- name: end_leases
+DELETE FROM leases WHERE token IN (SELECT value FROM json_each(?))
+
+-- name: saved_endings
+SELECT status, reason FROM runs WHERE id = ?1 AND token = ?2
+UNION ALL
+SELECT status, reason FROM attempts WHERE run_id = ?1 AND token = ?2
+LIMIT 1
+
+-- name: end_runs
+UPDATE runs
+SET status = ?, reason = ?, finished_at = ?, started_at = ?, attempt = ?, lost = lost + ?, exit_code = ?, error = ?,
+    worker_id = ?, token = ?
+WHERE id = ?
+
+-- name: release_places
+-- A run keeps the overlap key of its schedule until it is over.
+DELETE FROM holds WHERE run_id = ? AND key NOT GLOB ? || '*'
+
+-- name: add_attempts
+INSERT INTO attempts (
+    run_id, number, token, worker_id, started_at, finished_at, status, reason, exit_code, error
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+
+-- name: retry_runs
+UPDATE runs SET attempt = ?, lost = lost + ?, due_at = ?, reason = ?, exit_code = ?, error = ? WHERE id = ?

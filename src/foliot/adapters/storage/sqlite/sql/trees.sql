@@ -1,6 +1,3 @@
--- name: was_opened
-SELECT 1 FROM trees t JOIN runs r ON r.id = t.run_id WHERE t.run_id = ? AND r.token = ?
-
 -- name: job_revision
 SELECT revision FROM jobs WHERE project = ? AND id = ?
 
@@ -21,6 +18,9 @@ INSERT INTO tree_bodies (run_id, body) VALUES (?, ?)
 -- name: add_steps
 INSERT INTO steps (run_id, step, nth, waiting, blockers, result, step_run_id, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 
+-- name: opened_tokens
+SELECT r.token FROM trees t JOIN runs r ON r.id = t.run_id WHERE t.run_id = ? AND r.token = ?
+
 -- name: noted_trees
 -- One step into the index for each tree, however many notes it has.
 WITH RECURSIVE noted (parent_id) AS (
@@ -36,7 +36,7 @@ SELECT run_id FROM trees
 WHERE deadline <= ? AND deadline IS NOT NULL AND ended_at IS NULL AND is_ending = 0 ORDER BY deadline LIMIT ?
 
 -- name: unsettled_trees
--- In the order of the ids. The revision is that of the job now.
+-- In the order of the ids. The revision is the current one of the job.
 SELECT
     t.run_id, t.kind, t.job_id, t.version, t.state, t.open, t.opened_at, t.root_id, t.depth, t.held, t.progress, t.size,
     t.deadline, t.cancel_at, t.is_ending, r.scheduled_for,
@@ -62,11 +62,17 @@ LEFT JOIN runs r ON r.id = s.step_run_id LEFT JOIN outputs o ON o.run_id = s.ste
 -- name: busy_keys
 SELECT DISTINCT h.key FROM json_each(?) j CROSS JOIN holds h ON h.key = j.value
 
--- name: bodies
-SELECT body FROM tree_bodies WHERE run_id = ?
+-- name: overrides
+SELECT overrides FROM runs WHERE id = ?
+
+-- name: definitions_of_trees
+SELECT run_id, body FROM tree_bodies WHERE run_id IN (SELECT value FROM json_each(?))
 
 -- name: ancestry
 SELECT root_id, depth, held FROM trees WHERE run_id = ?
+
+-- name: all_states
+SELECT step, waiting, blockers, result, step_run_id, reason FROM steps WHERE run_id = ? ORDER BY nth
 
 -- name: step_runs
 SELECT s.step, r.shown_status, r.reason, r.error FROM steps s CROSS JOIN shown_runs r ON r.id = s.step_run_id WHERE s.run_id = ?

@@ -10,7 +10,7 @@ ON CONFLICT (name) DO UPDATE SET
 -- The row stays: its epoch never goes back.
 UPDATE leader SET holder = NULL, deadline = 0 WHERE name = 'maintenance' AND holder = ?
 
--- name: is_current
+-- name: current_epoch
 SELECT 1 FROM leader WHERE name = 'maintenance' AND epoch = ? AND holder IS NOT NULL
 
 -- name: walk_runs
@@ -45,11 +45,11 @@ WHERE project = ?1 AND job_id = ?2 AND ended_at IS NOT NULL AND depth = 0 AND ru
 ORDER BY run_id LIMIT ?4
 
 -- name: old_executions
--- Ids are made from the time, so nothing younger than the cut need be looked at.
+-- Ids begin with the time, so nothing younger than the cut is read.
 SELECT run_id FROM trees WHERE run_id < ? AND ended_at < ? AND depth = 0 ORDER BY run_id LIMIT ?
 
 -- name: parts_of_runs
--- All that belong to a root, or to a tree inside it.
+-- All runs that belong to a root, or to a tree inside it.
 SELECT p.id FROM json_each(?1) j CROSS JOIN runs p ON p.root_id = j.value
 WHERE p.root_id IS NOT NULL AND p.parent_id = p.root_id AND p.finished_at IS NOT NULL
 UNION ALL
@@ -57,7 +57,40 @@ SELECT p.id FROM json_each(?1) j CROSS JOIN runs p ON p.parent_id = j.value
 WHERE p.parent_id <> p.root_id AND p.finished_at IS NOT NULL
 LIMIT ?2
 
--- name: walk_schedules
+-- name: delete_runs
+DELETE FROM runs WHERE id IN (SELECT value FROM json_each(?)) AND finished_at IS NOT NULL
+
+-- name: delete_runs_outputs
+DELETE FROM outputs WHERE run_id IN (SELECT value FROM json_each(?))
+
+-- name: delete_runs_attempts
+DELETE FROM attempts WHERE run_id IN (SELECT value FROM json_each(?))
+
+-- name: delete_runs_logs
+DELETE FROM log_chunks WHERE run_id IN (SELECT value FROM json_each(?))
+
+-- name: delete_runs_trees
+DELETE FROM trees WHERE run_id IN (SELECT value FROM json_each(?))
+
+-- name: delete_runs_bodies
+DELETE FROM tree_bodies WHERE run_id IN (SELECT value FROM json_each(?))
+
+-- name: delete_runs_steps
+DELETE FROM steps WHERE run_id IN (SELECT value FROM json_each(?))
+
+-- name: delete_runs_notes
+DELETE FROM notes WHERE parent_id IN (SELECT value FROM json_each(?))
+
+-- name: delete_runs_endings
+DELETE FROM endings WHERE run_id IN (SELECT value FROM json_each(?))
+
+-- name: delete_runs_decisions
+DELETE FROM decisions WHERE run_id IN (SELECT value FROM json_each(?))
+
+-- name: delete_runs_keys
+DELETE FROM dedupe WHERE run_id IN (SELECT value FROM json_each(?)) AND scope <> 'window'
+
+-- name: next_ledgers
 -- The last two columns: whether it was deleted or exhausted long ago, and whether it has old ticks.
 SELECT
     uid, spec, settled_until,
@@ -70,81 +103,25 @@ FROM schedules WHERE uid > :place ORDER BY uid LIMIT :limit
 -- Counts no further than it has to.
 SELECT count(*) FROM (SELECT 1 FROM ticks WHERE uid = ?1 AND scheduled_for < ?2 AND until < ?2 LIMIT ?3)
 
--- name: walk_chunks
-SELECT rowid, run_id, at FROM log_chunks WHERE rowid > ? ORDER BY rowid LIMIT ?
-
--- name: unfinished_runs
-SELECT id FROM runs WHERE id IN (SELECT value FROM json_each(?)) AND finished_at IS NULL
-
--- name: remove_chunks_of_runs
-DELETE FROM log_chunks WHERE run_id IN (SELECT value FROM json_each(?))
-
--- name: remove_chunks
-DELETE FROM log_chunks WHERE rowid IN (SELECT value FROM json_each(?))
-
--- name: note_logs_kept_from
-INSERT INTO meta (key, value) VALUES ('logs_kept_from', ?)
-ON CONFLICT (key) DO UPDATE SET value = max(value, excluded.value)
-
--- name: forget_limits
-DELETE FROM limits WHERE key IN (
-    SELECT l.key FROM limits l WHERE NOT EXISTS (SELECT 1 FROM holds h WHERE h.key = l.key) LIMIT ?
-)
-
--- name: remove_events
--- Only the oldest are looked at.
-DELETE FROM events WHERE seq IN (
-    SELECT seq FROM (SELECT seq, at FROM events ORDER BY seq LIMIT ?2) WHERE at < ?1
-)
-
--- name: expire_dedupe
-DELETE FROM dedupe WHERE (project, job_id, key) IN (
-    SELECT project, job_id, key FROM dedupe WHERE expires_at <= ? ORDER BY expires_at LIMIT ?
-)
-
--- name: remove_runs
-DELETE FROM runs WHERE id IN (SELECT value FROM json_each(?)) AND finished_at IS NOT NULL
-
--- name: remove_attempts
-DELETE FROM attempts WHERE run_id IN (SELECT value FROM json_each(?))
-
--- name: remove_outputs
-DELETE FROM outputs WHERE run_id IN (SELECT value FROM json_each(?))
-
--- name: remove_trees
-DELETE FROM trees WHERE run_id IN (SELECT value FROM json_each(?))
-
--- name: remove_bodies
-DELETE FROM tree_bodies WHERE run_id IN (SELECT value FROM json_each(?))
-
--- name: remove_steps
-DELETE FROM steps WHERE run_id IN (SELECT value FROM json_each(?))
-
--- name: remove_tree_notes
-DELETE FROM notes WHERE parent_id IN (SELECT value FROM json_each(?))
-
--- name: remove_endings
-DELETE FROM endings WHERE run_id IN (SELECT value FROM json_each(?))
-
--- name: remove_decisions
-DELETE FROM decisions WHERE run_id IN (SELECT value FROM json_each(?))
-
--- name: forget_dedupe
-DELETE FROM dedupe WHERE run_id IN (SELECT value FROM json_each(?)) AND scope <> 'window'
-
--- name: remove_ticks
+-- name: prune_ticks
 DELETE FROM ticks WHERE uid = ?1 AND scheduled_for IN (
     SELECT scheduled_for FROM ticks WHERE uid = ?1 AND scheduled_for < ?2 AND until < ?2
     ORDER BY scheduled_for LIMIT ?3
 )
 RETURNING until
 
--- name: ledger_begins
+-- name: begin_ledgers
 UPDATE schedules SET ledger_from = ? WHERE uid = ?
 
--- name: remove_schedule
--- Runs are found by the name of their schedule. Those of an earlier one of the same name come first, so that all are gone
--- through once at most: when it goes.
+-- name: forget_revisions
+DELETE FROM revisions WHERE uid = ?
+
+-- name: forget_pauses
+DELETE FROM pauses WHERE uid = ?
+
+-- name: forget_schedules
+-- Runs are found by the name of their schedule. Runs of an earlier schedule of that name are older and come first, so
+-- that the search goes through all of them at most once: when the schedule is removed.
 DELETE FROM schedules
 WHERE uid = ?1 AND wake_at IS NULL
     AND (deleted_at < ?2 OR (NOT enabled AND updated_at < ?2 AND settled_until < ?2 AND next_run_at IS NULL))
@@ -154,11 +131,34 @@ WHERE uid = ?1 AND wake_at IS NULL
         SELECT 1 FROM runs r
         WHERE r.project = schedules.project AND r.schedule_id = schedules.id AND r.schedule_uid = schedules.uid)
 
--- name: remove_revisions
-DELETE FROM revisions WHERE uid = ?
+-- name: prune_limits
+DELETE FROM limits WHERE key IN (
+    SELECT l.key FROM limits l WHERE NOT EXISTS (SELECT 1 FROM holds h WHERE h.key = l.key) LIMIT ?
+)
 
--- name: remove_pauses
-DELETE FROM pauses WHERE uid = ?
+-- name: walk_chunks
+SELECT rowid, run_id, at FROM log_chunks WHERE rowid > ? ORDER BY rowid LIMIT ?
+
+-- name: unfinished_runs
+SELECT id FROM runs WHERE id IN (SELECT value FROM json_each(?)) AND finished_at IS NULL
+
+-- name: prune_logs
+DELETE FROM log_chunks WHERE rowid IN (SELECT value FROM json_each(?))
+
+-- name: note_logs_kept_from
+INSERT INTO meta (key, value) VALUES ('logs_kept_from', ?)
+ON CONFLICT (key) DO UPDATE SET value = max(value, excluded.value)
+
+-- name: prune_events
+-- Reads only the oldest ones.
+DELETE FROM events WHERE seq IN (
+    SELECT seq FROM (SELECT seq, at FROM events ORDER BY seq LIMIT ?2) WHERE at < ?1
+)
+
+-- name: prune_keys
+DELETE FROM dedupe WHERE (project, job_id, key) IN (
+    SELECT project, job_id, key FROM dedupe WHERE expires_at <= ? ORDER BY expires_at LIMIT ?
+)
 
 -- name: min_code
 SELECT value FROM meta WHERE key = 'min_code'
@@ -168,6 +168,6 @@ SELECT l.run_id, l.worker_id, l.token, l.attempt FROM leases l LEFT JOIN workers
 WHERE w.id IS NULL OR w.boot_id <> ? OR w.deadline <= ?
 ORDER BY l.token LIMIT ?
 
--- name: remove_expired
+-- name: remove_expired_workers
 DELETE FROM workers
 WHERE (boot_id <> ? OR deadline <= ?) AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.worker_id = workers.id)
