@@ -220,7 +220,7 @@ async def _substitute(transaction: Transaction, run_id: RunId, new_id: RunId, no
     known = await _take_mark(transaction, run_id, new_id)
     if known is not None:
         return Marked(MarkAnswer.SUCCESS, known)
-    job_id = await transaction.value("add_stand_in", run_id, new_id, mark_trigger(run_id), now)
+    job_id = await transaction.value("add_substitute", run_id, new_id, mark_trigger(run_id), now)
     transaction.note(EventKind.RUNS_CREATED, [[new_id, job_id]])
     transaction.note(EventKind.RUNS_ENDED, event_items.marked({new_id: 0}))
     await follow_ends(transaction, [new_id])
@@ -232,7 +232,7 @@ async def _take_mark(transaction: Transaction, run_id: RunId, new_id: RunId) -> 
     key = mark_key(run_id)
     if await transaction.value("take_mark", run_id, key, new_id) is not None:
         return None
-    for known, is_kept in await transaction.rows("stand_in", run_id, key):
+    for known, is_kept in await transaction.rows("substitute", run_id, key):
         if is_kept:
             return RunId(known)
     await transaction.run("retake_mark", run_id, key, new_id)

@@ -31,8 +31,8 @@ class RecordReads:
         return dict((yield from self._runs.get(run_ids)).runs)
 
     def overrides(self, run_id: RunId) -> Read[bytes | None]:
-        rows = yield Query("overrides", (run_id,))
-        return read_overrides(rows[0][0] if rows else None, run_id)
+        rows = yield Query("overrides", ([run_id],))
+        return read_overrides(rows[0][1] if rows else None, run_id)
 
     def attempts(self, run_id: RunId) -> Read[list[AttemptRecord]]:
         return [attempt_of(row) for row in (yield Query("attempts", (run_id,)))]

@@ -112,7 +112,7 @@ def _substitute(tx: Transaction, project: str, pair: tuple[RunId, RunId], job_id
     if known is not None:
         return Marked(MarkAnswer.SUCCESS, RunId(known))
     tx.run(SQL["add_substitute"], (new_id, mark_trigger(run_id), now, run_id))
-    tx.run(SQL["keep_substitute"], (project, job_id, mark_key(run_id), new_id))
+    tx.run(SQL["take_mark"], (project, job_id, mark_key(run_id), new_id))
     tx.note(now, EventKind.RUNS_CREATED, [[new_id, job_id]])
     tx.note(now, EventKind.RUNS_ENDED, event_items.marked({new_id: 0}))
     follow_ends(tx, [new_id])

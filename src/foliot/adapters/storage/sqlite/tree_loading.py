@@ -91,7 +91,8 @@ def _read(session: Session, project: str, wanted: Wanted, now: Instant) -> Loade
         paused = session.column(SQL["paused_steps"], (project, wanted.paused_in))
         loaded = replace(loaded, paused=frozenset(paused))
     if wanted.overrides:
-        overrides = read_overrides(session.value(SQL["overrides"], (wanted.run_id,)), wanted.run_id)
+        row = session.row(SQL["overrides"], (encode_names([wanted.run_id]),))
+        overrides = read_overrides(None if row is None else row[1], wanted.run_id)
         loaded = replace(loaded, overrides=overrides, has_overrides=True)
     if wanted.body:
         row = session.row(SQL["definitions_of_trees"], (encode_names([wanted.run_id]),))

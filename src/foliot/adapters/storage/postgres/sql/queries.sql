@@ -12,7 +12,7 @@ SELECT scheduled_for, "until", count, outcome, reason, fire_at, revision, run_id
 FROM foliot.ticks WHERE uid = $1 ORDER BY uid DESC, scheduled_for DESC LIMIT $2;
 
 -- name: runs_of_steps
--- The stored status: of a run that is not over it says only that.
+-- With the stored status, which is the same for all runs that have not ended.
 SELECT known.step, run.status, run.reason, run.error
 FROM (SELECT step, step_run_id FROM foliot.steps WHERE run_id = $1 ORDER BY nth) AS known, LATERAL (
     SELECT status, reason, error FROM foliot.runs WHERE runs.id = known.step_run_id LIMIT 1) AS run;
@@ -23,13 +23,13 @@ FROM foliot.holds waiting WHERE waiting.run_id = ANY ((SELECT $1::text[])::text[
 ORDER BY waiting.run_id, waiting.key;
 
 -- name: limit_holders
--- The first few of each key, in the order in which they got their places.
+-- The first few of each key, in rank order.
 SELECT asked.key, first.run_id FROM unnest((SELECT $1::text[])) AS asked (key), LATERAL (
     SELECT run_id FROM foliot.holds WHERE holds.key = asked.key AND holds.is_admitted
     ORDER BY holds.rank, holds.run_id LIMIT $2) AS first;
 
 -- name: depth
--- Only what is not over is counted, and of that no more than the limit.
+-- Counts runs that have not ended, each kind up to the limit.
 SELECT (SELECT count(*) FROM (
             SELECT 1 FROM foliot.leases UNION ALL SELECT 1 FROM foliot.trees WHERE ended_at IS NULL LIMIT $1)
             AS running) AS running,
@@ -48,7 +48,7 @@ SELECT {schedule_columns} FROM foliot.schedules WHERE wake_at IS NOT NULL ORDER 
 -- -- runs and executions
 
 -- name: get_runs
--- A sub-select that gives a value is looked up for each run; EXISTS might be answered by reading the whole table.
+-- A scalar sub-select is looked up for each run; for EXISTS the planner might read the whole table.
 SELECT run.id, run.job_id,
        CASE WHEN run.status <> 'scheduled' THEN run.status
             WHEN lease.cancel_at IS NOT NULL THEN 'cancelling'
@@ -73,16 +73,16 @@ LEFT JOIN foliot.leases lease ON lease.run_id = run.id
 WHERE run.id = ANY ((SELECT $1::text[])::text[]);
 
 -- name: page_project
--- The pages have the same parameters, whatever they need. A page begins below an id, or below '~', which is above all.
--- Where a page is of something, ANY in its first condition leaves but one index that gives its order: for `=`, the
--- index of all ids would do, and lead through all runs to those that are asked for.
+-- All pages have the same parameters. A page begins below an id, or below '~', which is above all ids. In pages of one
+-- job or schedule, ANY in the first condition leaves one index that gives the order: with `=` the planner might take
+-- the index of all ids, and go through all runs.
 SELECT id FROM foliot.runs
 WHERE project = $1 AND id < coalesce($2::text, '~') AND ($6::text IS NULL OR status = $6)
   AND ($4::text IS NULL OR job_id = $4) AND $5::text IS NULL
 ORDER BY id DESC LIMIT $3;
 
 -- name: page_job
--- Of any status, or successes: no index may name those. They are mostly near, and retention bounds the others.
+-- Any status, or success, which no index has. Successes are mostly near, and retention bounds the others.
 SELECT id FROM foliot.runs
 WHERE project = ANY ((SELECT ARRAY[$1])::text[]) AND job_id = $4 AND id < coalesce($2::text, '~')
   AND ($6::text IS NULL OR status = $6) AND $5::text IS NULL
@@ -122,7 +122,7 @@ SELECT found.id FROM ({known_uids}) AS known, LATERAL (
 ORDER BY found.id DESC LIMIT $3;
 
 -- name: page_live
--- Runs that are not over are found through the small tables that say where they stand.
+-- Runs that have not ended are found through the small tables of their places.
 SELECT live.id FROM (
     (SELECT run.id FROM foliot.leases place JOIN foliot.runs run ON run.id = place.run_id
      WHERE $6 IN ('running', 'cancelling') AND (place.cancel_at IS NOT NULL) = ($6 = 'cancelling')
@@ -160,7 +160,7 @@ SELECT live.id FROM (
 ORDER BY live.id DESC LIMIT $3;
 
 -- name: page_parts
--- The runs of one tree are found by its index; where each one is, is asked only of those that are not over.
+-- The runs of one tree are found by its index; the places only of runs that have not ended are looked up.
 SELECT id FROM foliot.runs run
 WHERE root_id = $7 AND project = $1 AND ($2::text IS NULL OR id < $2)
   AND ($4::text IS NULL OR job_id = $4) AND ($5::text IS NULL OR schedule_id = $5)
@@ -206,7 +206,7 @@ ORDER BY project, job_id, run_id LIMIT $4;
 -- -- the ledger
 
 -- name: ticks
--- Two looks into the index: the row before, if it reaches in, and those that begin inside.
+-- Two index look-ups: the row before, if it reaches into the interval, and the rows that begin inside.
 SELECT * FROM (
     SELECT scheduled_for, "until", count, outcome, reason, fire_at, revision, run_id, into_tick
     FROM foliot.ticks WHERE uid = $1 AND scheduled_for <= $2 ORDER BY uid DESC, scheduled_for DESC LIMIT 1) AS before
@@ -226,12 +226,12 @@ GROUP BY run_id HAVING count(*) > 1;
 
 -- name: ledgers
 SELECT {schedule_columns}, deleted_at FROM foliot.schedules
-WHERE project = $1 AND ($2::text IS NULL OR uid > $2) AND $4::text[] IS NULL ORDER BY uid LIMIT $3;
+WHERE project = $1 AND uid > $2 ORDER BY uid LIMIT $3;
 
 -- name: ledgers_of
--- Twice the same names, because what exists and what existed have an index each.
+-- The names occur twice, because existing and deleted schedules have an index each.
 SELECT {schedule_columns}, deleted_at FROM foliot.schedules
-WHERE ($2::text IS NULL OR uid > $2)
+WHERE uid > $2
   AND ((project = $1 AND id = ANY ((SELECT $4::text[])::text[]) AND deleted_at IS NULL)
        OR (project = $1 AND id = ANY ((SELECT $4::text[])::text[]) AND deleted_at IS NOT NULL))
 ORDER BY uid LIMIT $3;
@@ -250,7 +250,7 @@ SELECT run_id, token, seq, at, stream, data FROM foliot.log_chunks
 WHERE run_id = $1 ORDER BY run_id DESC, token DESC, seq DESC LIMIT $2;
 
 -- name: log_starts
--- One step into the index for each start, however much it printed.
+-- One index look-up for each start, however much it printed.
 WITH RECURSIVE starts AS (
     (SELECT token FROM foliot.log_chunks WHERE run_id = $1 ORDER BY run_id, token LIMIT 1)
     UNION ALL
@@ -265,7 +265,7 @@ SELECT token FROM starts WHERE token IS NOT NULL;
 SELECT value FROM foliot.meta WHERE key = 'logs_kept_from';
 
 -- name: events
--- Below the oldest transaction that is under way nothing can appear any more.
+-- Below the oldest transaction under way no event can appear later.
 SELECT seq, at, kind, items FROM foliot.events
 WHERE seq > $1 AND seq < foliot.event_seq(pg_snapshot_xmin(pg_current_snapshot()), 0) ORDER BY seq LIMIT $2;
 

@@ -14,6 +14,10 @@ SELECT r.id, r.status, coalesce(l.run_id, t.run_id) IS NOT NULL, r.job_id
 FROM runs r LEFT JOIN leases l ON l.run_id = r.id LEFT JOIN trees t ON t.run_id = r.id AND t.ended_at IS NULL
 WHERE r.id IN (SELECT value FROM json_each(?))
 
+-- name: take_mark
+INSERT INTO dedupe (project, job_id, key, run_id, scope) VALUES (?, ?, ?, ?, 'forever')
+ON CONFLICT (project, job_id, key) DO UPDATE SET run_id = excluded.run_id
+
 -- name: substitute
 -- The substitute of a marked run, if it still exists.
 SELECT d.run_id FROM dedupe d JOIN runs r ON r.id = d.run_id WHERE d.project = ? AND d.job_id = ? AND d.key = ?
@@ -25,7 +29,3 @@ INSERT INTO runs (
 )
 SELECT ?1, project, job_id, queue, priority, ?2, 'success', 'marked', ?3, ?3, ?3, 0, 0, payload, overrides
 FROM runs WHERE id = ?4
-
--- name: keep_substitute
-INSERT INTO dedupe (project, job_id, key, run_id, scope) VALUES (?, ?, ?, ?, 'forever')
-ON CONFLICT (project, job_id, key) DO UPDATE SET run_id = excluded.run_id

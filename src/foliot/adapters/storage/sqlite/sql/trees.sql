@@ -63,7 +63,7 @@ LEFT JOIN runs r ON r.id = s.step_run_id LEFT JOIN outputs o ON o.run_id = s.ste
 SELECT DISTINCT h.key FROM json_each(?) j CROSS JOIN holds h ON h.key = j.value
 
 -- name: overrides
-SELECT overrides FROM runs WHERE id = ?
+SELECT id, overrides FROM runs WHERE id IN (SELECT value FROM json_each(?))
 
 -- name: definitions_of_trees
 SELECT run_id, body FROM tree_bodies WHERE run_id IN (SELECT value FROM json_each(?))
