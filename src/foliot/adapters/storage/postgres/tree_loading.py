@@ -4,7 +4,8 @@ A row that cannot be read is an error of the trees that asked for it, and of no 
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from operator import itemgetter
+from typing import Any, Final, NamedTuple, TypeVar
 
 from foliot.adapters.storage.postgres.admission import NEWEST_RUNS
 from foliot.adapters.storage.postgres.database.transaction import Database
@@ -22,15 +23,17 @@ from foliot.domain.workflow.progress import StepState
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.errors import RowUnreadable
 
-K = TypeVar("K")
 T = TypeVar("T")
+
+_FIRST: Final = itemgetter(0)
+_FIRST_TWO: Final = itemgetter(0, 1)
 
 _BySteps = Mapping[RunId, Mapping[str, T | RowUnreadable]]
 """By tree and step."""
 
 
 class _Found(NamedTuple):
-    """What was read for all trees. A row that cannot be read is its error."""
+    """What was read for all trees, by key. A row that cannot be read is its error."""
 
     states: _BySteps[StepState]
     outputs: _BySteps[StepOutput]
@@ -62,10 +65,10 @@ async def load_wanted(
 
 
 class _Reader:
-    """Each kind of row in one statement, and in none where it is not wanted."""
+    """Reads each kind of row in one statement, or in none if it is not wanted."""
 
     def __init__(self, database: Database, project: str) -> None:
-        self._database = database
+        self._rows = database.rows
         self._project = project
 
     async def states(self, wants: Sequence[Wanted]) -> _BySteps[StepState]:
@@ -73,16 +76,16 @@ class _Reader:
         whole = {_steps_of(wanted) for wanted in wants if wanted.all_states}
         rows = await self._rows("named_states", *columns(sorted(named))) if named else []
         rows += await self._rows("states_of_trees", sorted(whole)) if whole else []
-        return _by_steps(_read(rows, _step_key, lambda row: state_of(row[1], row[2:])))
+        return _by_steps(_read(rows, _FIRST_TWO, lambda row: state_of(row[1], row[2:])))
 
     async def outputs(self, wants: Sequence[Wanted]) -> _BySteps[StepOutput]:
         named = {(_steps_of(wanted), step) for wanted in wants for step in wanted.outputs}
         rows = await self._rows("outputs", *columns(sorted(named))) if named else []
-        return _by_steps(_read(rows, _step_key, lambda row: step_output_of(row[2:])))
+        return _by_steps(_read(rows, _FIRST_TWO, lambda row: step_output_of(row[2:])))
 
     async def jobs(self, job_ids: Collection[JobId]) -> dict[JobId, JobSpec | RowUnreadable]:
         rows = await self._rows("get_jobs", self._project, sorted(job_ids)) if job_ids else []
-        return _read(rows, _first, lambda row: job_of(self._project, row).spec)
+        return _read(rows, _FIRST, lambda row: job_of(self._project, row).spec)
 
     async def paused(self, workflow_ids: Collection[str]) -> dict[str, set[str]]:
         rows = await self._rows("paused_in_workflows", self._project, sorted(workflow_ids)) if workflow_ids else []
@@ -92,15 +95,14 @@ class _Reader:
         return paused
 
     async def busy(self, job_ids: Collection[JobId], at: Instant | None) -> set[JobId]:
-        """Jobs with a run that is due and not over: one that takes a place, or, of jobs without limits, any."""
-        if not job_ids:
-            return set()
-        asked = [(job_id, job_limit(job_id, 1).key) for job_id in sorted(job_ids)]
-        return {row[0] for row in await self._rows("busy_jobs", self._project, *columns(asked), at, NEWEST_RUNS)}
+        """Jobs with a run that takes a place, or, without limits, that is due and has not ended."""
+        asked = columns((job_id, job_limit(job_id, 1).key) for job_id in sorted(job_ids))
+        rows = await self._rows("busy_jobs", self._project, *asked, at, NEWEST_RUNS) if asked else []
+        return {row[0] for row in rows}
 
     async def overrides(self, run_ids: list[RunId]) -> dict[RunId, bytes | RowUnreadable | None]:
         rows = await self._rows("overrides", run_ids) if run_ids else []
-        return _read(rows, _first, lambda row: read_overrides(row[1], row[0]))
+        return _read(rows, _FIRST, lambda row: read_overrides(row[1], row[0]))
 
     async def bodies(self, run_ids: list[RunId]) -> dict[RunId, bytes]:
         rows = await self._rows("definitions_of_trees", run_ids) if run_ids else []
@@ -110,20 +112,19 @@ class _Reader:
         self, keys: Collection[tuple[str, int]]
     ) -> dict[tuple[str, int], WorkflowSpec | RowUnreadable]:
         rows = await self._rows("named_versions", self._project, *columns(sorted(keys))) if keys else []
-        return _read(rows, lambda row: (row[0], row[1]), lambda row: version_of(row).spec)
+        return _read(rows, _FIRST_TWO, lambda row: version_of(row).spec)
 
     async def parents(self, run_ids: Collection[RunId]) -> dict[RunId, Ancestry | RowUnreadable]:
         rows = await self._rows("ancestry", sorted(run_ids)) if run_ids else []
-        return _read(rows, _first, _ancestry_of)
-
-    async def _rows(self, query: str, *values: object) -> list[Row]:
-        return await self._database.rows(query, *values)
+        return _read(rows, _FIRST, _ancestry_of)
 
 
 def _loaded(wanted: Wanted, found: _Found) -> Loaded:
+    states = found.states.get(_steps_of(wanted), {})
+    key = wanted.definition
     try:
         return Loaded(
-            states=_states(wanted, found.states.get(_steps_of(wanted), {})),
+            states=_present(states, states if wanted.all_states else wanted.states),
             has_all_states=wanted.all_states,
             outputs=_present(found.outputs.get(_steps_of(wanted), {}), wanted.outputs),
             jobs={job_id: _known(found.jobs.get(job_id)) for job_id in wanted.jobs},
@@ -132,28 +133,24 @@ def _loaded(wanted: Wanted, found: _Found) -> Loaded:
             overrides=_known(found.overrides.get(wanted.run_id)) if wanted.overrides else None,
             has_overrides=wanted.overrides,
             body=_existing(found.bodies, wanted.run_id) if wanted.body else None,
-            definitions={key: _known(found.definitions.get(key[:2])) for key in _only(wanted.definition)},
+            definitions={} if key is None else {key: _known(found.definitions.get(key[:2]))},
             parent=None if wanted.parent is None else _existing(found.parents, wanted.parent),
         )
     except RowUnreadable as error:
         return Loaded(error=error)
 
 
-def _states(wanted: Wanted, found: Mapping[str, StepState | RowUnreadable]) -> dict[str, StepState]:
-    return _present(found, found if wanted.all_states else wanted.states)
+def _steps_of(wanted: Wanted) -> RunId:
+    """The tree whose steps are wanted."""
+    return wanted.run_id if wanted.steps_of is None else wanted.steps_of
 
 
 def _present(found: Mapping[str, T | RowUnreadable], names: Iterable[str]) -> dict[str, T]:
     return {name: _existing(found, name) for name in names if name in found}
 
 
-def _steps_of(wanted: Wanted) -> RunId:
-    """The tree whose steps are meant."""
-    return wanted.run_id if wanted.steps_of is None else wanted.steps_of
-
-
-def _existing(found: Mapping[K, T | RowUnreadable], key: K) -> T:
-    """What the row of that key says. Raises `RowUnreadable` if it cannot be read, or is missing."""
+def _existing(found: Mapping[Any, T | RowUnreadable], key: object) -> T:
+    """The value of that key. Raises `RowUnreadable` if its row cannot be read, or is missing."""
     known = _known(found.get(key))
     if known is None:
         raise RowUnreadable("execution", key, ValueError("it is missing"))
@@ -166,27 +163,15 @@ def _known(found: T | RowUnreadable | None) -> T | None:
     return found
 
 
-def _only(value: T | None) -> tuple[T, ...]:
-    return () if value is None else (value,)
-
-
-def _read(rows: Iterable[Row], key: Callable[[Row], K], read: Callable[[Row], T]) -> dict[K, T | RowUnreadable]:
-    """What the rows say, by their keys."""
-    found: dict[K, T | RowUnreadable] = {}
+def _read(rows: Iterable[Row], key: Callable[[Row], Any], read: Callable[[Row], T]) -> dict[Any, T | RowUnreadable]:
+    """The values of rows, by their keys."""
+    found: dict[Any, T | RowUnreadable] = {}
     for row in rows:
         try:
             found[key(row)] = read(row)
         except RowUnreadable as error:
             found[key(row)] = error
     return found
-
-
-def _first(row: Row) -> Any:
-    return row[0]
-
-
-def _step_key(row: Row) -> tuple[RunId, str]:
-    return RunId(row[0]), row[1]
 
 
 def _by_steps(found: Mapping[tuple[RunId, str], T | RowUnreadable]) -> _BySteps[T]:

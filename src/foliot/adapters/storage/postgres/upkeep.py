@@ -54,7 +54,7 @@ class PostgresUpkeep:
             pruned = await _prune(transaction, self._project, progress, retention, now, limit)
             return progress.after(pruned, retention, limit)
 
-        # A piece that was not committed is looked at again.
+        # A piece that was not committed is gone through again.
         self._round, pruned = await self._database.write("prune", work)
         return pruned
 

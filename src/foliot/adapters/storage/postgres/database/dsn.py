@@ -54,7 +54,7 @@ _LEFT_OUT: Final = frozenset(
     | {"client_encoding"}  # the driver speaks UTF-8
 )
 _GUARANTEES: Final[Mapping[str, str]] = {
-    "channel_binding": "Leave it out. With sslmode=verify-full nobody else can pass for the server.",
+    "channel_binding": "Leave it out. With sslmode=verify-full no other server is accepted.",
     "gssencmode": "Leave it out, and encrypt with sslmode=require or verify-full.",
     "sslcertmode": "Leave it out. Whether it wants a certificate is for the server to say, in pg_hba.conf.",
     "require_auth": "Leave it out. How users prove who they are is for the server to say, in pg_hba.conf.",

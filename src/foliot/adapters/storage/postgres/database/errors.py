@@ -151,7 +151,7 @@ _MEANINGS: Final = (
         (asyncpg.DiskFullError,),
         StorageUnavailable,
         "the disk of {server} is full: {reason}",
-        "Make room there. What was asked for is done, or tried again, when there is some.",
+        "Make room there. Foliot tries again.",
     ),
     _Meaning(
         BROKEN,

@@ -18,13 +18,12 @@ from typing import Any, Final
 import asyncpg
 
 from foliot.adapters.storage.postgres.database.dsn import SCHEMA, Dsn
-from foliot.adapters.storage.shared.sql import load_migrations, load_queries
+from foliot.adapters.storage.shared.sql import load_migrations, load_statements
 from foliot.errors import SchemaTooNew, SchemaTooOld, StorageError, StorageMissing
 
 log = logging.getLogger(__name__)
 
 _PACKAGE: Final = Path(__file__).parent.parent
-_OTHER: Final = re.compile(r"\{(\w+)\}")
 _ARRAY: Final = re.compile(r"(\$\d+)::((?:text|bigint|int|boolean)\[\])")
 _OWN_SCHEMA: Final = re.compile(rf"\b{SCHEMA}\.")
 
@@ -52,16 +51,8 @@ WHERE key = 'event_base' AND newest.number >= newest.xid + value::bigint
 @cache
 def statements(schema: str = SCHEMA) -> Mapping[str, str]:
     """Every statement by its name."""
-    written: dict[str, str] = {}
-    for file in sorted((_PACKAGE / "sql").glob("*.sql")):
-        queries = load_queries(file)
-        if twice := written.keys() & queries.keys():
-            raise ValueError(f"{file.name} names again: {', '.join(twice)}")
-        written.update(queries)
-    return {
-        name: in_schema(_ARRAY.sub(r"\1::text::\2", _OTHER.sub(lambda other: written[other[1]], text)), schema)
-        for name, text in written.items()
-    }
+    written = load_statements(_PACKAGE / "sql")
+    return {name: in_schema(_ARRAY.sub(r"\1::text::\2", text), schema) for name, text in written.items()}
 
 
 def migrations(schema: str = SCHEMA) -> Mapping[int, str]:

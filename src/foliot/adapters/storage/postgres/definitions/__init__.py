@@ -1,4 +1,4 @@
-"""Jobs, schedules and workflows, stored and read by those who deploy them."""
+"""Jobs, schedules and workflows: what deploying stores and reads."""
 
 from foliot.adapters.storage.postgres.database.batcher import Batcher
 from foliot.adapters.storage.postgres.database.transaction import Database

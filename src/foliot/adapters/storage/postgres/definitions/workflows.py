@@ -98,7 +98,7 @@ class WorkflowDefinitions:
         self, transaction: Transaction, *, workflow_ids: list[str], at: Instant | None
     ) -> list[str]:
         now = await transaction.now(at)
-        # Jobs first, and of the executions: whoever deploys waits here, and then finds a workflow that is gone.
+        # Jobs are locked first: a deployment waits for them, and then finds that the workflow is deleted.
         await lock_jobs(transaction, self._project, [JobId(name) for name in workflow_ids])
         versions = await transaction.rows("living_versions", self._project, workflow_ids)
         behind = await self._behind(transaction, versions, "lock_jobs")

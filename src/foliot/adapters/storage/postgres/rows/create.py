@@ -74,14 +74,11 @@ async def _take_keys(transaction: Transaction, project: str, runs: Sequence[NewR
     # Of several runs with one key the first takes it for all of them.
     firsts: dict[tuple[str, str], _Key] = {}
     for run in keyed:
-        firsts.setdefault((run.job_id, str(run.dedupe_key)), _key_of(run, now))
+        expires_at = now + (run.dedupe_for or 0) if run.dedupe_scope == "window" else None
+        key = _Key(run.job_id, str(run.dedupe_key), run.id, run.dedupe_scope, expires_at)
+        firsts.setdefault((key.job_id, key.key), key)
     owners = await _owners(transaction, project, firsts, now)
     return {run.id: owners[run.job_id, str(run.dedupe_key)] for run in keyed}
-
-
-def _key_of(run: NewRun, now: Instant) -> _Key:
-    expires_at = now + (run.dedupe_for or 0) if run.dedupe_scope == "window" else None
-    return _Key(run.job_id, str(run.dedupe_key), run.id, run.dedupe_scope, expires_at)
 
 
 async def _owners(

@@ -6,8 +6,8 @@ WHERE project = $1 AND id = ANY ((SELECT $2::text[])::text[])
 ORDER BY id FOR NO KEY UPDATE;
 
 -- name: put_jobs
--- A new job begins with a higher revision than any that is gone: who remembers one of that id sees that it is another.
--- A moment of its creation that no calendar has was written by somebody else, and is mended.
+-- A new job begins with a higher revision than any deleted one, so that a cached definition of that id is outdated.
+-- A created_at outside of all calendars was not written by Foliot, and is replaced.
 INSERT INTO foliot.jobs (project, id, spec, revision, created_at, updated_at)
 SELECT $1, new.id, new.spec, coalesce((SELECT value::int FROM foliot.meta WHERE key = 'revision_floor'), 0) + 1, $2, $2
 FROM unnest($3::text[], $4::text[]) AS new (id, spec) ORDER BY new.id
@@ -57,7 +57,7 @@ SELECT id, version, spec FROM foliot.workflows WHERE project = $1 AND strpos(spe
 ORDER BY id, version FOR NO KEY UPDATE;
 
 -- name: execution_that_names
--- Workflow, version or null, step or null, job.
+-- Parameters: workflow, version or null, step or null, job.
 SELECT named.job_id, trees.run_id, trees.job_id
 FROM unnest((SELECT $2::text[]), (SELECT $3::int[]), (SELECT $4::text[]), (SELECT $5::text[]))
      AS named (workflow_id, version, step, job_id)
@@ -100,7 +100,7 @@ UPDATE foliot.jobs SET revision = revision + 1, updated_at = $1
 WHERE project = $2 AND id = ANY ((SELECT $3::text[])::text[]) RETURNING id, revision;
 
 -- name: rename_job
--- Of a revision that no job has had which was of the new id before: what is remembered of that one is outdated.
+-- The revision is higher than any that a former job of the new id had, so that its cached definition is outdated.
 UPDATE foliot.jobs SET
     id = $2, updated_at = $3,
     revision = 1 + greatest(revision, (SELECT value::int FROM foliot.meta WHERE key = 'revision_floor'))
@@ -108,7 +108,7 @@ WHERE project = $4 AND id = $1
 RETURNING revision;
 
 -- name: lock_schedules_of_job
--- Deleted ones too: their ledger is part of the job's history. In the order of the uids, as whoever fires them does.
+-- Also deleted ones: their ledger is part of the job's history. Locked in the order of uids, as firings do.
 SELECT uid, id, spec, deleted_at FROM foliot.schedules WHERE project = $1 AND job_id = $2 ORDER BY uid FOR UPDATE;
 
 -- name: taken_names
@@ -132,11 +132,11 @@ FROM unnest((SELECT $1::text[]), (SELECT $2::text[])) AS new (uid, id)
 WHERE runs.schedule_uid = new.uid;
 
 -- name: rename_runs
--- $3 and $4 are the beginning of the limit that bears the job's name, in the document that names a run's limits.
+-- $3 and $4 are how the limit of the job begins in the document with a run's limits.
 UPDATE foliot.runs SET job_id = $2, limits = replace(limits, $3, $4) WHERE project = $5 AND job_id = $1;
 
 -- name: set_aside_trees
--- A deleted workflow that once had the new id gives way to one that gets it: $4 is where it goes with its executions.
+-- A deleted workflow that had the new id gets the id $4, with its executions.
 UPDATE foliot.trees SET job_id = $4 WHERE project = $3 AND job_id = $2
   AND (SELECT true FROM foliot.workflows mine WHERE mine.project = $3 AND mine.id = $1 LIMIT 1);
 
@@ -149,7 +149,7 @@ UPDATE foliot.workflows SET id = $4 WHERE project = $3 AND id = $2
   AND (SELECT true FROM foliot.workflows mine WHERE mine.project = $3 AND mine.id = $1 LIMIT 1);
 
 -- name: yield_keys
--- Keys of a job that once had the new id give way.
+-- Removes keys of a former job of the new id.
 DELETE FROM foliot.dedupe former WHERE former.project = $3 AND former.job_id = $2 AND EXISTS (
     SELECT 1 FROM foliot.dedupe WHERE dedupe.project = $3 AND dedupe.job_id = $1 AND dedupe.key = former.key);
 
@@ -157,7 +157,7 @@ DELETE FROM foliot.dedupe former WHERE former.project = $3 AND former.job_id = $
 UPDATE foliot.dedupe SET job_id = $2 WHERE project = $3 AND job_id = $1;
 
 -- name: rename_watched
--- The old name stays: an attempt that ends while its job is renamed may ask for that one.
+-- The old name stays: an attempt that ends while its job is renamed may look for it.
 INSERT INTO foliot.watched (project, job_id) SELECT project, $2 FROM foliot.watched WHERE project = $3 AND job_id = $1
 ON CONFLICT DO NOTHING;
 
@@ -171,7 +171,7 @@ UPDATE foliot.workflows SET id = $2 WHERE project = $3 AND id = $1;
 UPDATE foliot.paused_steps SET workflow_id = $2 WHERE project = $3 AND workflow_id = $1;
 
 -- name: rename_questions
--- Steps that ask a person have runs and no job. They are found by their executions.
+-- Steps that wait for a person have runs and no job; they are found by their executions.
 UPDATE foliot.runs SET job_id = $2 || substr(runs.job_id, length($1) + 1)
 FROM foliot.trees
 WHERE trees.project = $3 AND trees.job_id = $1 AND runs.root_id = trees.root_id AND runs.parent_id = trees.run_id
@@ -182,7 +182,7 @@ WHERE trees.project = $3 AND trees.job_id = $1 AND runs.root_id = trees.root_id 
 UPDATE foliot.trees SET job_id = $2 WHERE project = $3 AND job_id = $1;
 
 -- name: take_limit
--- Deleted, it is locked against whoever is about to wait for it.
+-- Deleting it keeps runs from beginning to wait for it.
 DELETE FROM foliot.limits WHERE key = $1 RETURNING capacity;
 
 -- name: rename_holds
@@ -195,8 +195,8 @@ SELECT asked.job_id FROM unnest((SELECT $2::text[])) AS asked (job_id)
 WHERE (SELECT true FROM foliot.watched WHERE watched.job_id = asked.job_id AND watched.project = $1) IS NULL;
 
 -- name: lock_watched
--- Whoever has looked whether a job is watched ends first; what it has ended is then seen, and nobody else looks until
--- the ends of the past are kept.
+-- Waits for transactions that have read this table: the ends that they write are then seen. Others wait until past ends
+-- are kept.
 LOCK TABLE foliot.watched IN ACCESS EXCLUSIVE MODE;
 
 -- name: watch
@@ -215,13 +215,13 @@ uid, id, version, revision, opened_at, spec, enabled, paused_at, created_at, upd
 wake_at, last_scheduled_at, behind_since, ledger_from
 
 -- name: uids_of_ids
--- One look into the index for each name: asked for all at once and in order, the planner may read all schedules.
+-- One index look-up for each id: for all at once and in order, the planner may read all schedules.
 SELECT found.uid FROM unnest((SELECT $2::text[])) AS asked (id), LATERAL (
     SELECT uid FROM foliot.schedules
     WHERE schedules.project = $1 AND schedules.id = asked.id AND schedules.deleted_at IS NULL LIMIT 1) AS found
 
 -- name: lock_schedules_by_id
--- `deleted_at IS NULL`, written so, would let the planner read the index of all that exist instead of a few uids.
+-- With `deleted_at IS NULL` the planner might read the index of all existing schedules instead of a few uids.
 SELECT {schedule_columns} FROM foliot.schedules
 WHERE uid = ANY (ARRAY({uids_of_ids})) AND coalesce(deleted_at, 0) = 0 ORDER BY uid FOR NO KEY UPDATE;
 
@@ -230,7 +230,7 @@ SELECT uid, number, opened_at, spec FROM foliot.revisions WHERE uid = ANY ((SELE
 ORDER BY uid, number;
 
 -- name: create_schedules
--- With their first revisions. Whatever begins at one moment has all but these columns in common, and often those too.
+-- With their first revisions. New schedules have all other columns in common, and often these too.
 WITH created AS (
     INSERT INTO foliot.schedules (project, version, revision, enabled, opened_at, created_at, updated_at, settled_until,
                                   uid, id, job_id, spec, next_run_at, wake_at)
@@ -297,7 +297,7 @@ FROM unnest((SELECT $2::text[])) AS asked (id), LATERAL (
     ORDER BY project DESC, id DESC, version DESC LIMIT 1) AS newest;
 
 -- name: add_versions
--- Of two that store the next version at once, the second finds it taken, and looks again.
+-- Of two transactions that add the next version, the second finds it taken, and tries the next number.
 INSERT INTO foliot.workflows (project, created_at, id, version, spec)
 SELECT $1, $2, new.* FROM unnest($3::text[], $4::int[], $5::text[]) AS new (id, version, spec) ORDER BY new.id
 ON CONFLICT (project, id, version) DO NOTHING RETURNING id;
@@ -308,7 +308,7 @@ FROM unnest((SELECT $2::text[]), (SELECT $3::int[])) AS asked (id, version)
 JOIN foliot.workflows known ON known.project = $1 AND known.id = asked.id AND known.version = asked.version;
 
 -- name: page_workflows
--- Leaping through the index from workflow to workflow.
+-- One index look-up for each workflow.
 WITH RECURSIVE listed AS (
     (SELECT id, 1 AS nth FROM foliot.workflows WHERE project = $1 AND id > $2 AND deleted_at IS NULL
      ORDER BY project, id LIMIT 1)
@@ -325,7 +325,7 @@ SELECT id, version, spec, created_at FROM foliot.workflows
 WHERE project = $1 AND id = ANY ((SELECT $2::text[])::text[]) AND deleted_at IS NULL ORDER BY id, version;
 
 -- name: jobs_under
--- What is named as these workflows and their steps are; of `a` and `a.b` the longer has the better right to `a.b.c`.
+-- Jobs with the names of these workflows and of their steps. `a.b.c` belongs to the workflow `a.b`, not to `a`.
 SELECT jobs.id FROM unnest((SELECT $2::text[])) AS named (id)
 JOIN foliot.jobs ON jobs.project = $1 AND (jobs.id = named.id OR starts_with(jobs.id, named.id || '.'))
 WHERE NOT EXISTS (
@@ -334,7 +334,7 @@ WHERE NOT EXISTS (
       AND (jobs.id = longer.id OR starts_with(jobs.id, longer.id || '.')));
 
 -- name: unstarted_apart
--- Runs of jobs that have not started, without the children of trees, which go on.
+-- Runs that have not started, without children of trees, which go on.
 SELECT run.id FROM foliot.runs run
 WHERE run.project = $1 AND run.job_id = ANY ((SELECT $2::text[])::text[]) AND run.parent_id IS NULL
   AND run.id = ANY (ARRAY(

@@ -7,14 +7,14 @@ SELECT uid, scheduled_for, fire_at, revision FROM foliot.planned WHERE uid = ANY
 ORDER BY uid, scheduled_for;
 
 -- name: pauses_since
--- Pauses that touch what is not settled yet.
+-- Pauses that overlap what is not settled yet.
 SELECT pauses.uid, pauses.since, pauses."until"
 FROM unnest((SELECT $1::text[]), (SELECT $2::bigint[])) AS asked (uid, since)
 JOIN foliot.pauses ON pauses.uid = asked.uid AND (pauses."until" IS NULL OR pauses."until" >= asked.since)
 ORDER BY pauses.uid, pauses.since;
 
 -- name: revisions_since
--- The revision that rules the moment after `since`, and all later ones.
+-- The revision of the moment after `since`, and all later ones.
 SELECT revisions.uid, revisions.number, revisions.opened_at, revisions.spec
 FROM unnest((SELECT $1::text[]), (SELECT $2::bigint[]), (SELECT $3::int[])) AS asked (uid, since, number)
 JOIN foliot.revisions ON revisions.uid = asked.uid AND revisions.number >= least(asked.number, coalesce((
@@ -26,7 +26,7 @@ ORDER BY revisions.uid, revisions.number;
 SELECT key, count(*) AS runs FROM foliot.holds WHERE key = ANY ((SELECT $1::text[])::text[]) GROUP BY key;
 
 -- name: lock_schedules
--- Always in the order of the uids, so that two schedulers never wait for each other in a circle.
+-- In the order of uids, so that two schedulers cannot deadlock.
 SELECT uid, id, version, settled_until, CASE WHEN uid = ANY ((SELECT $2::text[])::text[]) THEN spec END AS spec
 FROM foliot.schedules WHERE uid = ANY ((SELECT $1::text[])::text[]) AND coalesce(deleted_at, 0) = 0
 ORDER BY uid FOR NO KEY UPDATE;
@@ -61,8 +61,8 @@ FROM unnest((SELECT $1::text[]), (SELECT $2::bigint[]), (SELECT $3::bigint[]), (
 WHERE schedules.uid = new.uid;
 
 -- name: commit_punctual
--- Firings of one tick each whose run starts at once. Raising the version is the fence: what is not current is not
--- updated, and all else follows from what was. The rows come in the order of the uids and are locked in that order.
+-- Firings of one tick each whose run starts at once. Raising the version is the fence: an outdated firing updates no
+-- row, and all else follows from the updated rows. The rows are given, and so locked, in the order of uids.
 WITH clock AS MATERIALIZED (SELECT coalesce($2::bigint, foliot.now_ms()) AS now),
 new AS (
     SELECT given.uid, given.run_id, given.key, coalesce(given.version, $19::bigint) AS version,

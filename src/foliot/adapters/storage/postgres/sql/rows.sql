@@ -20,15 +20,15 @@ SELECT $1, new.* FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6:
 ON CONFLICT (project, job_id, key) DO NOTHING RETURNING run_id;
 
 -- name: lock_keys
--- Of several that want a key which may be free, the others wait here for the first.
+-- Of several transactions that want an expired key, the others wait here for the first.
 SELECT dedupe.job_id, dedupe.key FROM foliot.dedupe
 JOIN unnest((SELECT $2::text[]), (SELECT $3::text[])) AS asked (job_id, key)
     ON dedupe.project = $1 AND dedupe.job_id = asked.job_id AND dedupe.key = asked.key
 ORDER BY dedupe.job_id, dedupe.key FOR UPDATE OF dedupe;
 
 -- name: taken_keys
--- Whether the run that has a key still binds it: for ever, for a time, or until it is over. Asked in a statement of its
--- own, which sees the run that the one that was waited for has made.
+-- Whether the run that has a key still keeps it: for ever, for a time, or until it has ended. In a statement of its
+-- own, so that it sees the commit that `lock_keys` waited for.
 SELECT dedupe.job_id, dedupe.key, dedupe.run_id,
        CASE dedupe.scope
            WHEN 'window' THEN dedupe.expires_at > $4
@@ -47,8 +47,8 @@ FROM unnest((SELECT $2::text[]), (SELECT $3::text[]), (SELECT $4::text[]), (SELE
 WHERE dedupe.project = $1 AND dedupe.job_id = new.job_id AND dedupe.key = new.key;
 
 -- name: create_runs
--- Where all runs of a batch say the same, it is sent once, beside an empty array. With $22 those that may start at once
--- are ready at once, with a rank as `domain.run.run.rank` gives it ($23 is the worth of a step of priority).
+-- A value that all runs of a batch have in common is sent once, beside an empty array. With $22 runs that may start now
+-- become ready, with the rank of `domain.run.run.rank` ($23 is the value of a step of priority).
 WITH stored AS (
     INSERT INTO foliot.runs (id, project, job_id, queue, priority, trigger, status, due_at, created_at,
                              payload, overrides, limits, schedule_uid, schedule_id, scheduled_for, tick_key,
@@ -78,8 +78,8 @@ SELECT id FROM foliot.runs WHERE id = ANY ((SELECT $1::text[])::text[]);
 -- -- place.py
 
 -- name: lock_jobs_of_gated
--- Locked against being renamed, and against the renaming of jobs that their gates name. The gate of a child is in its
--- tree's definition.
+-- The lock keeps these jobs, and jobs that their gates name, from being renamed. The gate of a child is in its tree's
+-- definition.
 SELECT id FROM foliot.jobs
 WHERE (project, id) IN (
     SELECT project, job_id FROM foliot.runs WHERE runs.id = ANY ((SELECT $1::text[])::text[]) AND parent_id IS NULL)
@@ -98,7 +98,7 @@ INSERT INTO foliot.ready (queue, rank, run_id)
 SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[]);
 
 -- name: known_limits
--- The share lock keeps a limit from being removed while somebody is about to wait for it.
+-- The lock keeps a limit from being removed while a run is about to wait for it.
 SELECT key, capacity FROM foliot.limits WHERE key = ANY ((SELECT $1::text[])::text[]) ORDER BY key FOR KEY SHARE;
 
 -- name: put_limits
@@ -119,7 +119,7 @@ SELECT key, capacity FROM foliot.limits WHERE key = ANY ((SELECT $1::text[])::te
 -- -- admit.py
 
 -- name: waiting_keys
--- Every key that somebody waits for, found by leaping through the index from key to key.
+-- Every key that a run waits for: one index look-up for each key.
 WITH RECURSIVE waiting AS (
     (SELECT key FROM foliot.holds WHERE NOT is_admitted ORDER BY key LIMIT 1)
     UNION ALL
@@ -134,7 +134,7 @@ SELECT asked.key FROM unnest((SELECT $1::text[])) AS asked (key)
 WHERE (SELECT true FROM foliot.holds WHERE holds.key = asked.key AND NOT holds.is_admitted LIMIT 1);
 
 -- name: waiters
--- The first waiters of each key with all the keys they wait for. One waits for the others' keys as well.
+-- The first waiting runs of each key, with all keys that they wait for.
 SELECT waiting.run_id, min(waiting.rank) AS rank, array_agg(waiting.key ORDER BY waiting.key) AS keys
 FROM foliot.holds waiting
 WHERE NOT waiting.is_admitted AND waiting.run_id = ANY (ARRAY(
@@ -148,7 +148,7 @@ SELECT key, count(*) AS taken FROM foliot.holds WHERE key = ANY ((SELECT $1::tex
 GROUP BY key;
 
 -- name: admit_waiters
--- Whoever was cancelled meanwhile has no holds any more and does not come back.
+-- A run that was cancelled meanwhile has no holds, and is not returned.
 UPDATE foliot.holds SET is_admitted = true
 WHERE run_id = ANY ((SELECT $1::text[])::text[]) AND key = ANY ((SELECT $2::text[])::text[]) AND NOT is_admitted
 RETURNING run_id, key;
@@ -179,7 +179,7 @@ SELECT parent_id, id FROM foliot.runs WHERE id = ANY ((SELECT $1::text[])::text[
 ON CONFLICT DO NOTHING RETURNING run_id;
 
 -- name: note_trees
--- A note about the tree itself: it is to be looked at.
+-- Notes about the trees themselves.
 INSERT INTO foliot.notes (parent_id, run_id) SELECT id, id FROM unnest($1::text[]) AS asked (id) ON CONFLICT DO NOTHING;
 
 -- name: keep_endings
@@ -192,12 +192,12 @@ ON CONFLICT DO NOTHING;
 -- -- cancel.py
 
 -- name: lock_trees
--- Always in the order of the ids, so that two settlers never wait for each other in a circle.
+-- In the order of ids, so that two coordinators cannot deadlock.
 SELECT run_id, state FROM foliot.trees
 WHERE run_id = ANY ((SELECT $1::text[])::text[]) AND coalesce(ended_at, 0) = 0 ORDER BY run_id FOR NO KEY UPDATE;
 
 -- name: leave_later
--- Where a run stands while it has not started. Who deletes its place owns it.
+-- The places of runs that have not started. The transaction that deletes the row owns the run.
 DELETE FROM foliot.later WHERE run_id = ANY ((SELECT $1::text[])::text[]) RETURNING run_id;
 
 -- name: leave_gated
@@ -226,7 +226,7 @@ RETURNING run_id;
 SELECT run_id FROM foliot.leases WHERE run_id = ANY ((SELECT $1::text[])::text[]);
 
 -- name: request_cancel_of_trees
--- A decision that was made about the tree as it was is not saved any more.
+-- The higher state makes a decision that is under way outdated.
 UPDATE foliot.trees SET cancel_at = $2, state = state + 1
 WHERE run_id = ANY ((SELECT $1::text[])::text[]) AND cancel_at IS NULL AND coalesce(ended_at, 0) = 0 RETURNING run_id;
 
@@ -239,8 +239,7 @@ SELECT id, status FROM foliot.runs WHERE id = ANY ((SELECT $1::text[])::text[]);
 -- -- finish.py
 
 -- name: end_leases
--- The fence: a token that is not current deletes nothing. What the end of an attempt means is decided by what is stored
--- about its run.
+-- The fence: a token that is not current deletes nothing. The stored run decides what the end of an attempt means.
 WITH clock AS MATERIALIZED (SELECT coalesce($4::bigint, foliot.now_ms()) AS now)
 DELETE FROM foliot.leases
 USING unnest((SELECT $1::bigint[]), (SELECT $2::text[]), (SELECT $3::text[])) AS named (token, run_id, worker_id)
@@ -254,7 +253,7 @@ RETURNING leases.token, leases.run_id, leases.worker_id, leases.attempt, leases.
           (SELECT now FROM clock) AS now;
 
 -- name: saved_endings
--- How these attempts ended, where that was saved. A run knows its last attempt, the earlier ones are records.
+-- How these attempts ended, as far as that was saved: the last attempt in the run, earlier ones in records.
 SELECT run.id AS run_id, run.token, run.status, run.reason FROM foliot.runs run
 WHERE run.id = ANY ((SELECT $1::text[])::text[]) AND run.token = ANY ((SELECT $2::bigint[])::bigint[])
 UNION ALL
@@ -277,13 +276,13 @@ WITH saved AS (
 )
 INSERT INTO foliot.endings (project, job_id, finished_at, run_id, status, reason)
 SELECT saved.* FROM saved
--- The first condition is asked once: where nobody watches anything, the rest costs nothing.
+-- The first condition is evaluated once: if no job is watched, the rest costs nothing.
 WHERE (SELECT true FROM foliot.watched LIMIT 1)
   AND (SELECT true FROM foliot.watched WHERE watched.job_id = saved.job_id AND watched.project = saved.project)
 ON CONFLICT DO NOTHING;
 
 -- name: release_places
--- What an attempt holds; the overlap key stays until the run is over.
+-- The places of an attempt; the overlap key is kept until the run ends.
 DELETE FROM foliot.holds WHERE run_id = ANY ((SELECT $1::text[])::text[]) AND NOT starts_with(key, $2)
 RETURNING key;
 

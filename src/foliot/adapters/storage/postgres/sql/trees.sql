@@ -1,10 +1,10 @@
 -- name: lock_jobs_of_trees
--- Locked against being renamed or deleted, and against the renaming of jobs that their versions name.
+-- The lock keeps these jobs from being renamed or deleted, and jobs that their versions name from being renamed.
 SELECT id, revision FROM foliot.jobs
 WHERE project = $1 AND id = ANY ((SELECT $2::text[])::text[]) ORDER BY id FOR SHARE;
 
 -- name: go_on_alone
--- The run goes on without its worker; the worker that claimed it stays recorded.
+-- The run goes on without a lease; the worker that claimed it stays recorded.
 UPDATE foliot.runs SET
     token = lease.token, worker_id = lease.worker_id, attempt = lease.attempt, started_at = lease.started_at,
     reason = NULL, error = NULL, exit_code = NULL
@@ -27,7 +27,7 @@ INSERT INTO foliot.steps (run_id, step, nth, waiting, blockers, result, step_run
 SELECT * FROM unnest($1::text[], $2::text[], $3::int[], $4::int[], $5::text[], $6::text[], $7::text[], $8::text[]);
 
 -- name: opened_tokens
--- Runs that were opened with these tokens, or ended because the job had been deleted.
+-- Tokens of runs that were opened, or that ended because their job had been deleted.
 SELECT run.token FROM foliot.runs run
 WHERE run.id = ANY ((SELECT $1::text[])::text[]) AND run.token = ANY ((SELECT $2::bigint[])::bigint[])
   AND (run.status = 'cancelled' OR (SELECT true FROM foliot.trees WHERE trees.run_id = run.id));
@@ -35,8 +35,8 @@ WHERE run.id = ANY ((SELECT $1::text[])::text[]) AND run.token = ANY ((SELECT $2
 -- -- unsettled, load, steps
 
 -- name: unsettled_trees
--- Trees with notes behind $3 (one step into the index for each, however many notes it has) and, if there is room, those
--- past their deadline. A row with the time comes back also where there is none.
+-- Trees with notes after $3 (one index look-up for each, however many notes it has) and, if there is room, those past
+-- their deadline. Returns at least one row, with the time.
 WITH RECURSIVE clock AS MATERIALIZED (SELECT coalesce($1::bigint, foliot.now_ms()) AS now),
 noted AS (
     (SELECT parent_id FROM foliot.notes WHERE parent_id > $3 ORDER BY parent_id LIMIT 1)
@@ -79,7 +79,7 @@ FROM unnest((SELECT $1::text[])) AS asked (run_id), LATERAL (
 ORDER BY asked.run_id, note.run_id;
 
 -- name: states_of_trees
--- OFFSET keeps the planner from joining: for some large trees it might read all steps of all trees.
+-- OFFSET 0 keeps the planner from joining: for some large trees it might read all steps of all trees.
 SELECT asked.run_id, own.step, own.waiting, own.blockers, own.result, own.step_run_id, own.reason
 FROM unnest((SELECT $1::text[])) AS asked (run_id), LATERAL (
     SELECT step, waiting, blockers, result, step_run_id, reason, nth FROM foliot.steps

@@ -12,19 +12,18 @@ RETURNING epoch;
 UPDATE foliot.leader SET expires_at = 0 WHERE name = 'upkeep' AND holder = $1;
 
 -- name: current_epoch
--- The share lock keeps the epoch current until the transaction ends. A leader that resigned is none.
+-- The lock keeps the epoch current until the transaction ends. A leader that has resigned does not count.
 SELECT epoch FROM foliot.leader WHERE name = 'upkeep' AND expires_at > 0 FOR SHARE;
 
 -- name: old_runs
--- Ids are made from the time, so nothing younger than the cut need be looked at. Children go with their tree.
+-- Ids begin with the time, so younger runs are not read. Children are removed with their tree.
 SELECT id FROM foliot.runs WHERE id < $1 AND status <> 'scheduled' AND finished_at < $2 AND parent_id IS NULL
 ORDER BY id LIMIT $3;
 
 -- name: surplus_runs
--- The next few jobs, and their terminal runs beyond the newest of these, children left out. A job without surplus
--- comes back with no run: as many rows as there may be runs and jobs hold at least that many runs, or else everything.
--- Whether a run is over is in its row alone: rows are read only of jobs that have more runs than are kept, which the
--- index tells.
+-- The next few jobs, and their ended runs beyond the newest, without children. A job without surplus is returned with
+-- no run: so many rows as runs and jobs are allowed have at least so many runs, or else all. Rows are read only of jobs
+-- that have more runs than are kept, which the index shows.
 SELECT job.job_id, surplus.id
 FROM (WITH RECURSIVE listed AS (
           (SELECT project, job_id, 1 AS nth FROM foliot.runs WHERE project = $1 AND job_id > $2
@@ -50,7 +49,7 @@ LEFT JOIN LATERAL (
 LIMIT $4 + $5;
 
 -- name: surplus_executions
--- As above, for trees that are no children.
+-- As above, for trees that are not children.
 SELECT job.job_id, surplus.run_id
 FROM (WITH RECURSIVE listed AS (
           (SELECT project, job_id, 1 AS nth FROM foliot.trees WHERE project = $1 AND job_id > $2
@@ -116,7 +115,7 @@ DELETE FROM foliot.endings WHERE run_id = ANY ((SELECT $1::text[])::text[]);
 DELETE FROM foliot.decisions WHERE run_id = ANY ((SELECT $1::text[])::text[]);
 
 -- name: delete_runs_keys
--- A window binds for its time, whether or not its run is kept so long.
+-- A key with a window is kept for its time, even if its run is removed before.
 DELETE FROM foliot.dedupe WHERE run_id = ANY ((SELECT $1::text[])::text[]) AND scope <> 'window' RETURNING run_id;
 
 -- name: next_ledgers
@@ -139,7 +138,7 @@ UPDATE foliot.schedules SET ledger_from = greatest(schedules.ledger_from, new.le
 FROM unnest((SELECT $1::text[]), (SELECT $2::bigint[])) AS new (uid, ledger_from) WHERE schedules.uid = new.uid;
 
 -- name: forgettable_schedules
--- Deleted or exhausted long ago, with neither a tick nor a run left.
+-- Deleted or exhausted long ago, without ticks and runs.
 SELECT uid FROM foliot.schedules
 WHERE uid = ANY ((SELECT $1::text[])::text[]) AND wake_at IS NULL
   AND (deleted_at < $2 OR (NOT enabled AND updated_at < $2 AND settled_until < $2 AND next_run_at IS NULL))
@@ -177,7 +176,7 @@ INSERT INTO foliot.meta (key, value) VALUES ('logs_kept_from', $1::bigint::text)
 ON CONFLICT (key) DO UPDATE SET value = greatest(meta.value::bigint, excluded.value::bigint)::text;
 
 -- name: prune_events
--- Only the oldest are looked at: numbers and times rise together.
+-- Reads only the oldest: numbers and times rise together.
 DELETE FROM foliot.events WHERE seq = ANY (ARRAY(
     SELECT oldest.seq FROM (SELECT seq, at FROM foliot.events ORDER BY seq LIMIT $2) AS oldest WHERE oldest.at < $1))
 RETURNING 1;
@@ -195,11 +194,11 @@ SELECT value FROM foliot.meta WHERE key = 'min_code';
 -- -- expired workers
 
 -- name: mark_expired
--- A worker that was found expired stays so, even if the clock steps back.
+-- A worker that has expired stays so, even if the clock is set back.
 UPDATE foliot.workers SET expires_at = 0 WHERE expires_at <= $1 AND expires_at <> 0;
 
 -- name: expired_leases
--- A lease whose worker is not stored counts as one whose worker has expired.
+-- A lease without a stored worker counts as one of an expired worker.
 SELECT run_id, worker_id, token, attempt FROM foliot.leases lease
 WHERE NOT EXISTS (SELECT 1 FROM foliot.workers WHERE workers.id = lease.worker_id AND workers.expires_at > $1)
 ORDER BY lease.token LIMIT $2;

@@ -25,7 +25,7 @@ living AS MATERIALIZED (
 )
 
 -- name: grant_leases
--- The number of the attempt is 0 where the row counts what cannot be (`shapes.Tries`): nobody could count on.
+-- The number of the attempt is 0 where the row has an impossible count (`row_types.Tries`).
 granted AS MATERIALIZED (
     SELECT run.id AS run_id, nextval('foliot.lease_token') AS token, $1::text AS worker_id, run.job_id,
            job.revision,
@@ -53,7 +53,7 @@ noted AS (
 )
 
 -- name: claim_runs
--- One queue: rows come from the front of the index, or from behind a place in it; locked ones are passed by.
+-- One queue: from the front of the index, or after a place in it; locked rows are skipped.
 -- ARRAY(...) is evaluated once: as a plain IN (... LIMIT n) the planner may run it again and claim more than n.
 WITH {living_worker},
 picked AS (
@@ -67,7 +67,7 @@ picked AS (
 SELECT * FROM granted;
 
 -- name: claim_runs_of_queues
--- Several queues: as many of each as could be needed are locked, the best of all are taken.
+-- Several queues: locks as many of each as could be needed, and takes the first of all.
 WITH {living_worker},
 picked AS (
     DELETE FROM foliot.ready WHERE ctid = ANY (ARRAY(
@@ -85,7 +85,7 @@ picked AS (
 SELECT * FROM granted;
 
 -- name: claim_named_runs
--- Only runs that are named, as far as they are ready.
+-- Only named runs, as far as they are ready.
 WITH {living_worker},
 picked AS (
     DELETE FROM foliot.ready WHERE ctid = ANY (ARRAY(
@@ -101,15 +101,14 @@ SELECT * FROM granted;
 -- -- finish and exchange
 
 -- name: success_leases
--- The fence of plain successes of one worker. A token is granted once, so that two sets tell as much as pairs would: the
--- runs are looked up in one go, and the tokens, as IS TRUE keeps the planner from joining them, in a hashed set. ANY
--- would compare each with all.
+-- The fence of plain successes of one worker. A token is granted once, so two sets are as exact as pairs. IS TRUE keeps
+-- the planner from joining the tokens: it puts them into a hashed set, while ANY would compare each with all.
 DELETE FROM foliot.leases
 WHERE run_id = ANY ((SELECT $5::text[])::text[]) AND worker_id = $1
   AND (token IN (SELECT unnest((SELECT $4::bigint[])))) IS TRUE
 
 -- name: success_rows
--- What ended leases leave behind: the start and the number of an attempt are in its lease.
+-- The start and the number of an attempt are in its lease.
 saved AS (
     UPDATE foliot.runs SET
         status = 'success', finished_at = greatest((SELECT now FROM clock), ended.started_at),
@@ -121,20 +120,20 @@ kept AS (
     INSERT INTO foliot.endings (project, job_id, finished_at, run_id, status)
     SELECT run.project, run.job_id, greatest((SELECT now FROM clock), ended.started_at), run.id, 'success'
     FROM ended JOIN foliot.runs run ON run.id = ended.run_id
-    -- The first condition is asked once: where nobody watches anything, the rest costs nothing.
+    -- The first condition is evaluated once: if no job is watched, the rest costs nothing.
     WHERE (SELECT true FROM foliot.watched LIMIT 1)
       AND (SELECT true FROM foliot.watched WHERE watched.job_id = run.job_id AND watched.project = run.project)
 )
 
 -- name: successes_noted
--- The second event of its transaction, should a claim go along.
+-- It may be the second event of its transaction, after that of a claim.
 INSERT INTO foliot.events (seq, at, kind, items)
 SELECT foliot.event_seq(pg_current_xact_id(), 1), (SELECT now FROM clock), 'runs.ended',
        '[["' || string_agg(run_id || '","success",' || attempt, '],["') || ']]'
 FROM ended HAVING count(*) > 0
 
 -- name: end_bare_successes
--- As `end_successes`, of bare runs, whose end concerns no other row.
+-- As `end_successes`, of bare runs: no parent, limits or schedule.
 WITH clock AS MATERIALIZED (SELECT coalesce($2::bigint, foliot.now_ms()) AS now),
 ended AS ({success_leases} AND is_bare RETURNING token, run_id, attempt, started_at),
 {success_rows},
@@ -142,26 +141,26 @@ noted AS ({successes_noted})
 SELECT ARRAY(SELECT token FROM ended), '{}'::text[], false;
 
 -- name: end_successes
--- One row comes back: the tokens that were current, the limits whose places are free, and whether there are notes. The
--- event is as `notices.ended` has it.
+-- Returns one row: the tokens that were current, the limits with free places, and whether there are notes. The event is
+-- that of `event_items.ended`.
 WITH clock AS MATERIALIZED (SELECT coalesce($2::bigint, foliot.now_ms()) AS now),
 ended AS ({success_leases} RETURNING token, run_id, attempt, started_at, is_bare),
 {success_rows},
 released AS (
     DELETE FROM foliot.holds USING ended WHERE NOT ended.is_bare AND holds.run_id = ended.run_id RETURNING holds.key
 ),
-told AS (
+added_notes AS (
     INSERT INTO foliot.notes (parent_id, run_id)
     SELECT run.parent_id, run.id FROM ended JOIN foliot.runs run ON run.id = ended.run_id
     WHERE NOT ended.is_bare AND run.parent_id IS NOT NULL
     ON CONFLICT DO NOTHING RETURNING run_id
 ),
 noted AS ({successes_noted})
-SELECT ARRAY(SELECT token FROM ended), ARRAY(SELECT DISTINCT key FROM released), EXISTS (SELECT FROM told);
+SELECT ARRAY(SELECT token FROM ended), ARRAY(SELECT DISTINCT key FROM released), EXISTS (SELECT FROM added_notes);
 
 -- name: exchange_runs
--- Plain successes of bare runs are saved and the next runs of one queue claimed, in one statement and so in one commit.
--- The last column says how many of the successes were saved; a row comes back also where nothing was claimed.
+-- Saves plain successes of bare runs and claims the next runs of one queue, in one statement and so in one commit.
+-- Returns at least one row; its last column is the number of successes that were saved.
 WITH {living_worker},
 ended AS ({success_leases} AND is_bare RETURNING token, run_id, attempt, started_at),
 {success_rows},
@@ -179,7 +178,7 @@ SELECT granted.*, (SELECT count(*) FROM ended) FROM (VALUES (1)) AS always (one)
 -- -- append_log
 
 -- name: current_tokens
--- The share lock keeps an attempt from ending while its output is being saved.
+-- The lock keeps an attempt from ending while its output is being saved.
 SELECT token, run_id FROM foliot.leases WHERE run_id = ANY ((SELECT $1::text[])::text[])
 ORDER BY token FOR KEY SHARE;
 
