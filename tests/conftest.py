@@ -26,6 +26,12 @@ def pytest_configure(config: pytest.Config) -> None:
         _keep_bytecode_aside(config)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Return how many processes `pytest -n auto` starts. At least two: many tests wait for processes they started."""
+    return max(2, os.cpu_count() or 2)
+
+
 def _keep_bytecode_aside(config: pytest.Config) -> None:
     """Who wants none in the tree gets none. But hundreds of processes are started, and half of what each of them does
     would be to compile the same files again."""
