@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foliot.adapters.outbound.decoding import PIECE, Inflate, NotDecodable, decoder_for
+from tests.cases import for_each
 
 DATA = b"The quick brown fox. " * 10_000
 
@@ -41,7 +42,7 @@ def test_a_body_comes_out_whole_wherever_it_is_cut(encoding: str, body: bytes, c
     assert decoded(encoding, body[:cut], body[cut:]) == DATA
 
 
-@pytest.mark.parametrize("over", range(-2, 400, 3))
+@for_each("over", range(-2, 400, 3))
 def test_nothing_is_left_inside_at_the_edge_of_a_piece(over: int) -> None:
     bare = zlib.compress(bytes(PIECE + over), wbits=-15)
 
