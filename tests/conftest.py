@@ -27,8 +27,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int:
-    """Return how many processes `pytest -n auto` starts. At least two: many tests wait for processes they started."""
+def pytest_xdist_auto_num_workers() -> int | None:
+    """Return how many processes `pytest -n auto` starts: one for each core, and at least two."""
+    if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
+        return None  # xdist reads it
     return max(2, os.cpu_count() or 2)
 
 
