@@ -28,7 +28,8 @@ from tests.domain.workflow import reference
 from tests.scenarios.crash.chance import fresh_seed
 
 STEPS = 500
-FIXED = range(30)
+FIXED = range(12)
+"""Seeds of every test run, three for each beginning. `scripts/soak` tries others."""
 SIMULATIONS = int(os.environ.get("FOLIOT_SIMULATIONS") or 1)
 """How many fresh seeds are tried, one after the other. `scripts/soak` asks for more."""
 BEGINNINGS = (
