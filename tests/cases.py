@@ -4,17 +4,19 @@
     def test_a_span_is_read(text: str, expected: int) -> None: ...
 
 All cases run, also after one has failed. Their failures are raised together, and a note names the case of each. The
-cases share the fixtures of the test: where each needs its own, use `pytest.mark.parametrize`.
+cases share the fixtures of the test: where each needs its own, use `pytest.mark.parametrize`. The test may be a
+coroutine function.
 """
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import wraps
 from typing import Any, TypeAlias
 
 import pytest
 
-Test: TypeAlias = Callable[..., None]
+Test: TypeAlias = Callable[..., Any]
 Case: TypeAlias = Mapping[str, Any]
 
 
@@ -24,16 +26,7 @@ def for_each(names: str | Sequence[str], values: Iterable[Any]) -> Callable[[Tes
     assert cases, "a test without cases checks nothing"
 
     def decorate(test: Test) -> Test:
-        assert not inspect.iscoroutinefunction(test), "for_each calls the test and does not await it"
-
-        @wraps(test)
-        def run_all(*arguments: Any, **fixtures: Any) -> None:
-            failures = [
-                failure for case in cases if (failure := _failure(test, case, *arguments, **fixtures)) is not None
-            ]
-            if failures:
-                raise BaseExceptionGroup(f"{len(failures)} of {len(cases)} cases failed", failures)
-
+        run_all = _awaiting(test, cases) if inspect.iscoroutinefunction(test) else _calling(test, cases)
         # Pytest takes what is left for fixtures.
         signature = inspect.signature(test)
         left = [parameter for name, parameter in signature.parameters.items() if name not in cases[0]]
@@ -43,10 +36,40 @@ def for_each(names: str | Sequence[str], values: Iterable[Any]) -> Callable[[Tes
     return decorate
 
 
-def _failure(test: Test, case: Case, *arguments: Any, **fixtures: Any) -> BaseException | None:
+def _calling(test: Test, cases: Sequence[Case]) -> Test:
+    @wraps(test)
+    def run_all(*arguments: Any, **fixtures: Any) -> None:
+        with _all_failures(len(cases)) as failures:
+            for case in cases:
+                with _failure_of(case, failures):
+                    test(*arguments, **fixtures, **case)
+
+    return run_all
+
+
+def _awaiting(test: Test, cases: Sequence[Case]) -> Test:
+    @wraps(test)
+    async def run_all(*arguments: Any, **fixtures: Any) -> None:
+        with _all_failures(len(cases)) as failures:
+            for case in cases:
+                with _failure_of(case, failures):
+                    await test(*arguments, **fixtures, **case)
+
+    return run_all
+
+
+@contextmanager
+def _all_failures(count: int) -> Iterator[list[BaseException]]:
+    failures: list[BaseException] = []
+    yield failures
+    if failures:
+        raise BaseExceptionGroup(f"{len(failures)} of {count} cases failed", failures)
+
+
+@contextmanager
+def _failure_of(case: Case, failures: list[BaseException]) -> Iterator[None]:
     try:
-        test(*arguments, **fixtures, **case)
+        yield
     except (Exception, BaseExceptionGroup, pytest.fail.Exception) as failure:
         failure.add_note("case: " + ", ".join(f"{name}={value!r:.200}" for name, value in case.items()))
-        return failure
-    return None
+        failures.append(failure)

@@ -26,6 +26,14 @@ def pytest_configure(config: pytest.Config) -> None:
         _keep_bytecode_aside(config)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int | None:
+    """Return how many processes `pytest -n auto` starts: one for each core, and at least two."""
+    if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
+        return None  # xdist reads it
+    return max(2, os.cpu_count() or 2)
+
+
 def _keep_bytecode_aside(config: pytest.Config) -> None:
     """Who wants none in the tree gets none. But hundreds of processes are started, and half of what each of them does
     would be to compile the same files again."""

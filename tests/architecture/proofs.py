@@ -2,9 +2,15 @@
 
 A mark with an id that docs/requirements.toml does not list stops the run. A full run (every test, none
 deselected) leaves its result in pytest's cache, where `scripts/requirements` finds it.
+
+With `pytest -n` the tests run in several processes, and the result is collected in the process that started them:
+
+    process of the tests --reports with `proves`, and whether it left a test out--> main process --> cache
 """
 
+from collections.abc import Generator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +18,9 @@ from tests.architecture.promises import CACHE_KEY, ROOT, Proof, base_test, known
 
 RANK = {"passed": 0, "skipped": 1, "failed": 2}
 """The worst report of all phases and parameters is what counts for the test."""
+
+IS_PARTIAL = "foliot-is-partial"
+"""What a process of `pytest -n` says at its end: whether it left a test out."""
 
 
 class ProofRecorder:
@@ -22,33 +31,58 @@ class ProofRecorder:
         self.unfinished: set[str] = set()
         self.is_partial = False
 
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(self) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+        report = yield
+        if mistakes := [mistake for node in report.result or () for mistake in self.mistakes(node)]:
+            report.outcome = "failed"
+            report.longrepr = "\n".join(["proves() names ids that are not in docs/requirements.toml", *mistakes])
+        return report
+
+    def mistakes(self, node: pytest.Item | pytest.Collector) -> list[str]:
+        strange = set(claimed_ids(node)) - self.known if isinstance(node, pytest.Item) else set()
+        return [f"{node.nodeid}: {' '.join(sorted(strange))}"] if strange else []
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        claims = {item.nodeid: claimed_ids(item) for item in items}
-        strange = {node: set(ids) - self.known for node, ids in claims.items()}
-        mistakes = [f"{node}: {' '.join(sorted(ids))}" for node, ids in strange.items() if ids]
-        if mistakes:
-            raise pytest.UsageError("proves() names ids that are not in docs/requirements.toml", *mistakes)
-        self.ids = {base_test(node): ids for node, ids in claims.items() if ids}
-        self.unfinished = set(claims)
+        self.unfinished.update(item.nodeid for item in items)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
+        self.unfinished.update(ids)
 
     def pytest_deselected(self) -> None:
         self.is_partial = True
 
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        test = base_test(report.nodeid)
-        self.outcomes[test] = max(self.outcomes.get(test, "passed"), report.outcome, key=RANK.__getitem__)
-        if report.when == "teardown":
-            self.unfinished.discard(report.nodeid)
-
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        if self.saw_all(session):
-            proofs = [Proof(test, ids, self.outcomes[test]) for test, ids in sorted(self.ids.items())]
-            session.config.cache.set(CACHE_KEY, [[proof.test, proof.ids, proof.outcome] for proof in proofs])
-
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         # A file that did not load hides its tests, so this is not all there is.
         self.is_partial |= report.failed
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        report = yield
+        report.proves = claimed_ids(item)  # type: ignore[attr-defined]  # reports carry more to the main process
+        return report
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        test = base_test(report.nodeid)
+        self.outcomes[test] = max(self.outcomes.get(test, "passed"), report.outcome, key=RANK.__getitem__)
+        # A process that crashed leaves a report without ids; its test never reaches its teardown.
+        if ids := getattr(report, "proves", ()):
+            self.ids[test] = tuple(ids)
+        if report.when == "teardown":
+            self.unfinished.discard(report.nodeid)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        self.is_partial |= getattr(node, "workeroutput", {}).get(IS_PARTIAL, True)
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if hasattr(session.config, "workeroutput"):
+            session.config.workeroutput[IS_PARTIAL] = self.is_partial
+        elif self.saw_all(session):
+            proofs = [Proof(test, ids, self.outcomes[test]) for test, ids in sorted(self.ids.items())]
+            session.config.cache.set(CACHE_KEY, [[proof.test, proof.ids, proof.outcome] for proof in proofs])
 
     def saw_all(self, session: pytest.Session) -> bool:
         asked_for_all = session.config.args == session.config.getini("testpaths")

@@ -1,5 +1,7 @@
 """The decorator that runs many cases in one test."""
 
+import asyncio
+
 import pytest
 
 from tests.cases import for_each
@@ -45,6 +47,20 @@ def test_two_tables_are_multiplied() -> None:
     message, notes = failures_of(test)
     assert (message, notes) == ("1 of 2 cases failed", [["case: left='b'"]])
     assert seen == [("a", 1), ("a", 2), ("b", 1), ("b", 2)]
+
+
+async def test_cases_of_a_coroutine_are_awaited() -> None:
+    seen = []
+
+    @for_each("number", [1, 2, 3])
+    async def test(number: int) -> None:
+        await asyncio.sleep(0)
+        seen.append(number)
+        assert number != 2
+
+    with pytest.raises(BaseExceptionGroup, match="1 of 3 cases failed"):
+        await test()
+    assert seen == [1, 2, 3]
 
 
 def test_an_empty_table_is_refused() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from foliot import Foliot
 from tests.architecture.examples import find_examples, run_examples
+from tests.cases import for_each
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -22,7 +23,7 @@ def test_every_example_of_the_page_runs(page: str, tmp_path: Path, monkeypatch: 
     run_examples(find_examples(page, (ROOT / page).read_text()), tmp_path)
 
 
-@pytest.mark.parametrize("page", PAGES)
+@for_each("page", PAGES)
 def test_every_link_of_the_page_leads_somewhere(page: str) -> None:
     here = (ROOT / page).parent
     links = {found["path"] for found in LINK.finditer((ROOT / page).read_text()) if found["path"]}
@@ -40,7 +41,7 @@ def test_every_page_can_be_reached() -> None:
     assert [page for page in PAGES if page != "README.md" and ROOT / page not in linked] == []
 
 
-@pytest.mark.parametrize("page", PAGES)
+@for_each("page", PAGES)
 def test_every_method_of_the_library_that_a_page_names_exists(page: str) -> None:
     named = set(re.findall(r"\bapp\.(?!py\b)(\w+)(?:\.(\w+))?", (ROOT / page).read_text()))
 

@@ -4,9 +4,8 @@ import ast
 from pathlib import Path
 from typing import Final
 
-import pytest
-
 import foliot
+from tests.cases import for_each
 
 ROOT: Final = Path(foliot.__file__).parent
 FILES: Final = sorted(file for part in ("domain", "config", "service", "app") for file in (ROOT / part).rglob("*.py"))
@@ -51,12 +50,12 @@ def _may_be_empty(hint: ast.expr) -> bool:
     return isinstance(hint, ast.Constant) and not hint.value
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
+@for_each("file", FILES)
 def test_every_refusal_of_an_input_has_a_hint(file: Path) -> None:
     assert without_hint(file.read_text()) == []
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
+@for_each("file", FILES)
 def test_every_problem_of_a_definition_has_a_hint(file: Path) -> None:
     assert problems_without_hint(file.read_text()) == []
 
@@ -65,7 +64,7 @@ def test_one_without_a_hint_is_found() -> None:
     assert without_hint('x = 1\nraise InvalidJob("no", field="x")\nraise InvalidJob("no", hint="Do.")') == [2]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("told", "is_found"),
     [
         ('Problem.error("no")', True),

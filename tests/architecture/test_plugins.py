@@ -28,6 +28,8 @@ def test_disk(): pass
 def test_fine(): pass
 """
 
+IN_PARALLEL = ["-n2", "--dist=worksteal"]
+
 
 @pytest.fixture
 def suite(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
@@ -78,13 +80,52 @@ def test_a_file_that_does_not_load_makes_the_run_partial(suite: pytest.Pytester)
     assert recorded(suite) is None
 
 
-def test_an_id_nobody_promised_stops_the_run(suite: pytest.Pytester) -> None:
+@pytest.mark.parametrize("arguments", [[], IN_PARALLEL], ids=["alone", "in parallel"])
+def test_an_id_nobody_promised_stops_the_run(suite: pytest.Pytester, arguments: list[str]) -> None:
     write_test(suite, "import pytest\n@pytest.mark.proves('T1', 'T99')\ndef test_a(): pass")
 
-    result = run(suite)
+    result = run(suite, *arguments)
 
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*tests/test_it.py::test_a: T99"])
+    assert result.ret != pytest.ExitCode.OK
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*proves() names ids that are not in docs/requirements.toml*", "*test_a: T99*"])
+
+
+def test_several_processes_record_what_one_would(suite: pytest.Pytester) -> None:
+    write_test(suite, PROVES_BOTH.format(limit=2))
+    run(suite)
+    alone = recorded(suite)
+
+    forget(suite)
+    run(suite, *IN_PARALLEL).assert_outcomes(passed=2, failed=2)
+
+    assert recorded(suite) == alone
+
+
+@pytest.mark.parametrize("arguments", [["-k", "class"], ["tests/test_it.py"], ["-x"]])
+def test_a_partial_run_of_several_processes_records_nothing(suite: pytest.Pytester, arguments: list[str]) -> None:
+    write_test(suite, PROVES_BOTH.format(limit=2))
+
+    run(suite, *IN_PARALLEL, *arguments)
+
+    assert recorded(suite) is None
+
+
+def test_a_process_that_dies_makes_the_run_partial(suite: pytest.Pytester) -> None:
+    write_test(suite, "import os, pytest\n@pytest.mark.proves('T1')\ndef test_a(): os._exit(1)")
+
+    run(suite, *IN_PARALLEL).assert_outcomes(failed=1)
+
+    assert recorded(suite) is None
+
+
+def test_a_file_that_does_not_load_in_several_processes_makes_the_run_partial(suite: pytest.Pytester) -> None:
+    write_test(suite, PROVES_BOTH.format(limit=9))
+    (suite.path / "tests" / "test_broken.py").write_text("import nothing_of_this_name")
+
+    run(suite, *IN_PARALLEL, "--continue-on-collection-errors")
+
+    assert recorded(suite) is None
 
 
 def test_a_skip_is_fine_outside_ci(suite: pytest.Pytester) -> None:
@@ -136,6 +177,19 @@ def test_a_listed_skip_needs_a_reason(suite: pytest.Pytester, monkeypatch: pytes
     result.stderr.fnmatch_lines(["*gives no reason for tests/test_it.py::test_disk"])
 
 
+def test_a_skip_in_one_of_several_processes_fails_in_ci(
+    suite: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CI", "true")
+    write_test(suite, SKIPS)
+    (suite.path / "tests" / "test_all.py").write_text("import pytest\npytest.importorskip('nothing_of_this_name')")
+
+    result = run(suite, *IN_PARALLEL, "--continue-on-collection-errors")
+
+    result.assert_outcomes(passed=1, errors=2)
+    result.stdout.fnmatch_lines(["*skipped in CI without a line in tests/allowed_skips.txt: Skipped: no disk"])
+
+
 def write_test(suite: pytest.Pytester, source: str) -> None:
     (suite.path / "tests" / "test_it.py").write_text(source)
 
@@ -143,6 +197,10 @@ def write_test(suite: pytest.Pytester, source: str) -> None:
 def run(suite: pytest.Pytester, *arguments: str) -> pytest.RunResult:
     plugins = ["-p", "tests.architecture.proofs", "-p", "tests.architecture.skips"]
     return suite.runpytest_inprocess(*plugins, "--import-mode=importlib", *arguments)
+
+
+def forget(suite: pytest.Pytester) -> None:
+    (suite.path / ".pytest_cache" / "v" / CACHE_KEY).unlink()
 
 
 def recorded(suite: pytest.Pytester) -> Any:

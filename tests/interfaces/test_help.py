@@ -10,6 +10,7 @@ import pytest
 
 import foliot
 from foliot.interfaces.cli import cli
+from tests.cases import for_each
 from tests.interfaces.commands import all_commands, command_of
 from tests.interfaces.conftest import Call
 
@@ -57,12 +58,12 @@ def test_help_names_every_command(call: Call) -> None:
     assert [name for name in COMMANDS if f"\n  {name} " not in out] == []
 
 
-@pytest.mark.parametrize("name", ["show", "logs", "cancel", "retry", "mark", "workflows show", "workflows approve"])
+@for_each("name", ["show", "logs", "cancel", "retry", "mark", "workflows show", "workflows approve"])
 def test_a_command_about_runs_tells_how_to_name_one(call: Call, name: str) -> None:
     assert "by JOB@last" in " ".join(call(*name.split(), "--help").out.split())
 
 
-@pytest.mark.parametrize("name", EVERY_COMMAND)
+@for_each("name", EVERY_COMMAND)
 def test_every_command_has_help_and_every_option_says_what_it_means(call: Call, name: str) -> None:
     code, out, _ = call(*name.split(), "--help")
 

@@ -4,13 +4,13 @@ import re
 from pathlib import Path
 
 import click
-import pytest
 
 from foliot.domain.run.logs import LogState
 from foliot.domain.run.outcome import Reason
 from foliot.domain.run.run import Status
 from foliot.domain.schedule.tick import REASONS
 from foliot.interfaces.cli import cli
+from tests.cases import for_each
 from tests.interfaces.commands import all_commands, command_of
 
 PAGE = (Path(__file__).parents[2] / "docs/reference/cli.md").read_text()
@@ -28,7 +28,7 @@ def test_every_command_has_its_section_and_no_other_has() -> None:
     assert sorted(sections().keys() - GENERAL) == COMMANDS
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@for_each("name", COMMANDS)
 def test_every_option_is_described(name: str) -> None:
     options = [parameter for parameter in command_of(name).params if isinstance(parameter, click.Option)]
     rows = re.findall(r"^\| `(--[a-z-]+)`", sections()[name], re.MULTILINE)
@@ -38,7 +38,7 @@ def test_every_option_is_described(name: str) -> None:
     assert described == {max(option.opts, key=len) for option in options}
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@for_each("name", COMMANDS)
 def test_short_names_are_described(name: str) -> None:
     shared = {"-c"}
     short = {opt for option in command_of(name).params for opt in option.opts if re.fullmatch("-[a-z]", opt)}
@@ -46,7 +46,7 @@ def test_short_names_are_described(name: str) -> None:
     assert {opt for opt in short - shared if f"short `{opt}`" not in sections()[name]} == set()
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@for_each("name", COMMANDS)
 def test_arguments_are_as_the_page_says(name: str) -> None:
     command = command_of(name)
     pieces = command.collect_usage_pieces(click.Context(command, CONTEXT, info_name=name))[1:]
@@ -54,7 +54,7 @@ def test_arguments_are_as_the_page_says(name: str) -> None:
     assert f"\nfoliot {' '.join([name, *pieces])}\n" in sections()[name]
 
 
-@pytest.mark.parametrize("name", GENERAL)
+@for_each("name", GENERAL)
 def test_what_is_general_is_said_once(name: str) -> None:
     assert sections()[name].strip()
 

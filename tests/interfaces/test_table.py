@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from foliot.interfaces.cli.table import Column, aligned, layout, moment, print_fields, print_section, print_table, span
+from tests.cases import for_each
 from tests.interfaces.terminal import on_terminal
 
 RUN = "01M7HWKQJK229FVXDEH57J2J9C"
@@ -85,7 +86,7 @@ def test_what_people_copy_is_never_cut(shop: Path) -> None:
     assert len([word for word in screen.split() if len(word) == 26 and word.isalnum()]) == 4
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("width", "shown"),
     [
         (200, ["RUN", "JOB", "STATUS", "BY"]),
@@ -102,7 +103,7 @@ def test_columns_give_way_from_the_right_but_the_id_and_the_status_stay(width: i
     assert titles(width) == shown
 
 
-@pytest.mark.parametrize("width", range(9, 120))
+@for_each("width", range(9, 120))
 def test_a_table_is_never_wider_than_the_terminal_nor_a_column_than_its_cells(width: int) -> None:
     widths = layout(COLUMNS, [ROW], width)
 

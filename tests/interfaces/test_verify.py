@@ -18,6 +18,7 @@ from foliot.service.queries.verify import Report
 from foliot.testing.builders import every
 from foliot.testing.clock import VirtualClock
 from foliot.testing.conformance.storage.scene import Scene
+from tests.cases import for_each
 from tests.interfaces.conftest import Call
 
 BEGUN = datetime.now(UTC) - timedelta(hours=5)
@@ -102,7 +103,7 @@ def test_json_is_one_object_for_each_schedule(call: Call, path: Path) -> None:
     assert all(finding["what"] and finding["advice"] for finding in answer["findings"])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("since", "ticks"),
     [
         ("1w", 4),

@@ -1,10 +1,9 @@
 """Whole clusters with crashes, stalls, clock steps and a broker that loses messages, told by a seed.
 
-A seed that fails can be told again:   FOLIOT_SIMULATION_SEED=1234 pytest tests/scenarios/test_simulation.py
+A seed that fails can be repeated:   FOLIOT_SEED=1234 pytest tests/scenarios/test_simulation.py -k fresh
 """
 
 import os
-import secrets
 from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,19 +25,19 @@ from foliot.testing.simulation.process import OpenStorage
 from foliot.testing.simulation.world import World
 from tests.domain.cron.oracle import fires
 from tests.domain.workflow import reference
+from tests.scenarios.crash.chance import fresh_seed
 
 STEPS = 500
-FIXED = range(30)
+FIXED = range(12)
+"""Seeds of every test run, three for each beginning. `scripts/soak` tries others."""
+SIMULATIONS = int(os.environ.get("FOLIOT_SIMULATIONS") or 1)
+"""How many fresh seeds are tried, one after the other. `scripts/soak` asks for more."""
 BEGINNINGS = (
     datetime(2026, 1, 1, tzinfo=UTC),
     datetime(2026, 3, 28, 23, 30, tzinfo=UTC),  # Berlin's clocks go forward
     datetime(2026, 11, 1, 4, 30, tzinfo=UTC),  # New York's clocks go back
     datetime(2026, 4, 4, 14, 0, tzinfo=UTC),  # Lord Howe's clocks go back, by half an hour
 )
-
-
-def fresh_seed() -> int:
-    return int(os.environ.get("FOLIOT_SIMULATION_SEED") or secrets.randbelow(2**31))
 
 
 @pytest.fixture
@@ -56,12 +55,14 @@ async def test_whatever_happens_everything_holds(seed: int, open_storage: OpenSt
     await tell(seed, open_storage)
 
 
+@pytest.mark.seeded
 @pytest.mark.proves("S6", "T2")
-async def test_a_fresh_seed_holds_as_well(open_storage: OpenStorage) -> None:
-    seed = fresh_seed()
-    print(f"FOLIOT_SIMULATION_SEED={seed}")
-
-    await tell(seed, open_storage)
+async def test_a_fresh_seed_holds_as_well(tmp_path: Path) -> None:
+    first = fresh_seed()
+    for seed in range(first, first + SIMULATIONS):
+        print(f"FOLIOT_SEED={seed}")
+        (tmp_path / str(seed)).mkdir()
+        await tell(seed, opener_in(tmp_path / str(seed)))
 
 
 async def test_the_same_seed_tells_the_same_story(tmp_path: Path) -> None:

@@ -42,8 +42,8 @@ class Behind(NamedTuple):
     jobs: set[JobId]
     """Those that are deleted with it."""
     doubtful: set[JobId]
-    """Jobs with the names that its steps would have, where neither the workflow nor the job can be read. They may belong
-    to somebody else, and are kept."""
+    """Jobs with the names that its steps would have, where neither the workflow nor the job can be read. They may have
+    another owner, and are kept."""
 
 
 class Definitions(Protocol):
@@ -135,8 +135,8 @@ class Definitions(Protocol):
         ...
 
     async def deploy(self, deployment: Deployment, *, at: Instant | None = None) -> dict[str, WorkflowVersion]:
-        """Store workflows as `put_workflows` does, with the jobs behind them (`domain.workflow.jobs`) and schedules, and
-        delete the schedules in `gone`. All of it, or nothing."""
+        """Store workflows as `put_workflows` does, with the jobs behind them (`domain.workflow.jobs`) and schedules,
+        and delete the schedules in `gone`. All of it, or nothing."""
         ...
 
     async def get_workflows(

@@ -16,6 +16,7 @@ from foliot.domain.run.outcome import Failure, Reason, Success
 from foliot.domain.run.payload import MAX_BYTES
 from foliot.domain.run.run import Tick
 from tests.adapters.runners.attempts import an_attempt
+from tests.cases import for_each
 
 FUNCTIONS = """
 import datetime, functools, sys
@@ -84,8 +85,8 @@ def _handlers(path: Path) -> dict[str, Handler]:
     return {name: Handler.of(value) for name, value in vars(module).items() if callable(value)}
 
 
-@pytest.mark.parametrize("function", ["plain", "coroutine"])
-@pytest.mark.parametrize(
+@for_each("function", ["plain", "coroutine"])
+@for_each(
     ("payload", "arguments"),
     [
         (None, b"[[],{}]"),
@@ -103,8 +104,8 @@ async def test_a_dict_becomes_keywords_and_anything_else_one_argument(
     assert await call(function, payload) == Success(arguments)
 
 
-@pytest.mark.parametrize("function", ["named", "wrapped"])
-@pytest.mark.parametrize(
+@for_each("function", ["named", "wrapped"])
+@for_each(
     ("payload", "fault"),
     [
         ({"b": 1}, "the payload lacks a"),
@@ -132,7 +133,7 @@ async def test_what_python_itself_refuses_is_an_exception(call: Call, function: 
     assert outcome.error.startswith("TypeError")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("function", "output"),
     [
         ("nothing", None),
@@ -160,7 +161,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("function", [name for name, fault in REFUSED.items() if fault is not None])
+@for_each("function", [name for name, fault in REFUSED.items() if fault is not None])
 async def test_what_cannot_be_kept_as_json_fails_for_good(call: Call, function: str) -> None:
     outcome = await call(function)
 

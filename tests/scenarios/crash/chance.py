@@ -1,10 +1,14 @@
-"""Chance that can be repeated: the seed is printed, and FOLIOT_SEED brings it back."""
+"""Seeds that can be repeated: a test prints its seed, and FOLIOT_SEED sets it."""
 
 import os
 import random
 
 
+def fresh_seed() -> int:
+    return int(os.environ.get("FOLIOT_SEED") or random.SystemRandom().randrange(1 << 32))
+
+
 def a_chance() -> random.Random:
-    seed = int(os.environ.get("FOLIOT_SEED") or random.SystemRandom().randrange(1 << 32))
+    seed = fresh_seed()
     print(f"FOLIOT_SEED={seed}")
     return random.Random(seed)

@@ -11,6 +11,7 @@ from tests.scenarios.crash.process import FoliotProcess
 from tests.scenarios.crash.stage import Stage
 
 
+@pytest.mark.seeded
 @pytest.mark.proves("M3", "R1-06")
 async def test_an_acknowledged_run_is_never_lost(stage: Stage) -> None:
     chance = a_chance()

@@ -18,6 +18,7 @@ TERM = timedelta(seconds=20)
 """Less than a dead leader stays in office after its last renewal."""
 
 
+@pytest.mark.seeded
 @pytest.mark.proves("R4-04", "T1", "T2", "T3", "T4", "T5", "T7", "T10", "T14", "S3", "S10", "L1")
 async def test_over_a_hundred_ticks_each_has_one_row_while_the_process_is_killed_in_a_loop(stage: Stage) -> None:
     chance = a_chance()
@@ -40,6 +41,7 @@ async def test_over_a_hundred_ticks_each_has_one_row_while_the_process_is_killed
     assert await stage.ended(stage.start("foliot", "verify", "--since", "1h")) == 0
 
 
+@pytest.mark.seeded
 @pytest.mark.proves("R4-51", "L6", "R4-04", "T1", "T2")
 async def test_two_schedulers_and_two_workers_fire_once_while_one_of_each_is_killed_in_turn(stage: Stage) -> None:
     chance = a_chance()

@@ -9,6 +9,7 @@ from tests.scenarios.crash.process import KILLED
 from tests.scenarios.crash.stage import LEISURE, Stage
 
 
+@pytest.mark.seeded
 @pytest.mark.proves("S3", "S6", "S10", "L1", "L4", "E1", "M3")
 async def test_every_run_ends_while_the_worker_is_killed_in_a_loop(stage: Stage) -> None:
     chance = a_chance()

@@ -27,7 +27,7 @@ class Faults:
         """The point at which trouble came last."""
 
     def arm(self, trouble: BaseException, *, point: str, after: int = 1) -> None:
-        """Strike at the n-th time from now that `point` is reached: "commit_firings.before_commit", or ".after_commit"."""
+        """Strike at the n-th time from now that `point` is reached, for example "commit_firings.before_commit"."""
         self._trouble, self._point, self._left = trouble, point, after
 
     def disarm(self) -> None:

@@ -5,6 +5,7 @@ The tables are analysed while everything is ready and nothing runs: that is when
 
 import json
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import asyncpg
@@ -13,6 +14,7 @@ import pytest
 from foliot.adapters.storage.postgres.database.schema import statements
 from foliot.adapters.storage.postgres.database.transaction import SETTINGS
 from tests.adapters.storage.postgres.fresh import fresh_database
+from tests.cases import for_each
 
 RUNS = 100_000
 SCHEDULES = 30_000
@@ -200,26 +202,30 @@ def empty_dsn() -> Iterator[str]:
 
 @pytest.mark.proves("M6")
 @pytest.mark.parametrize("mode", ["auto", "force_generic_plan", "force_custom_plan"])
-@pytest.mark.parametrize("name", sorted(HOT))
-async def test_a_hot_statement_finds_its_rows_by_a_key(large_dsn: str, name: str, mode: str) -> None:
+async def test_a_hot_statement_finds_its_rows_by_a_key(large_dsn: str, mode: str) -> None:
     connection = await asyncpg.connect(large_dsn, statement_cache_size=0, server_settings={"plan_cache_mode": mode})
+
+    @for_each(("name", "batch"), product(sorted(HOT), (1, 10, 100, 1000)))
+    async def check(name: str, batch: int) -> None:
+        plan = await plan_of(connection, name, HOT[name](batch))
+        assert LARGE.isdisjoint(scanned_whole(plan))
+
     try:
-        for batch in (1, 10, 100, 1000):
-            plan = await plan_of(connection, name, HOT[name](batch))
-            await connection.execute("DEALLOCATE ALL")
-            read_whole = LARGE.intersection(scanned_whole(plan))
-            assert not read_whole, f"{name} reads {read_whole} at a batch of {batch}"
+        await check()
     finally:
         await connection.close()
 
 
-@pytest.mark.parametrize("name", sorted(HOT.keys() - FROM_THE_FRONT))
-async def test_a_plan_made_while_all_was_empty_is_good_for_later(empty_dsn: str, name: str) -> None:
+async def test_a_plan_made_while_all_was_empty_is_good_for_later(empty_dsn: str) -> None:
     connection = await asyncpg.connect(empty_dsn, server_settings=SETTINGS)
-    try:
-        plan = await plan_of(connection, name, HOT[name](10))
 
+    @for_each("name", sorted(HOT.keys() - FROM_THE_FRONT))
+    async def check(name: str) -> None:
+        plan = await plan_of(connection, name, HOT[name](10))
         assert LARGE.isdisjoint(read_without_a_key(plan))
+
+    try:
+        await check()
     finally:
         await connection.close()
 
@@ -244,6 +250,7 @@ async def plan_of(connection: "asyncpg.Connection[Any]", name: str, values: tupl
     call = f"{prepared}({', '.join(values)})" if values else prepared
     for _ in range(7):
         [[text]] = await connection.fetch(f"EXPLAIN (FORMAT JSON) EXECUTE {call}")
+    await connection.execute("DEALLOCATE ALL")
     plan: dict[str, Any] = json.loads(text)[0]["Plan"]
     return plan
 

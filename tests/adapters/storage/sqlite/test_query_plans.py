@@ -15,6 +15,7 @@ from foliot.adapters.storage.sqlite.queries import page_query
 from foliot.domain.ids import JobId, RunId, ScheduleId
 from foliot.domain.run.run import Status
 from foliot.ports.queries import RunFilter
+from tests.cases import for_each
 
 LARGE = (
     *("runs", "schedules", "ticks", "revisions", "attempts", "outputs", "dedupe", "events"),
@@ -53,7 +54,7 @@ def connection(tmp_path: Path) -> Iterator[apsw.Connection]:
     connection.close()
 
 
-@pytest.mark.parametrize(("name", "sql"), list(queries()), ids=[name for name, _ in queries()])
+@for_each(("name", "sql"), list(queries()))
 def test_no_query_walks_through_what_is_large(connection: apsw.Connection, name: str, sql: str) -> None:
     info = apsw.ext.query_info(connection, sql, explain_query_plan=True)
     assert info.query_plan is not None
