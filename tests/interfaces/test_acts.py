@@ -76,7 +76,7 @@ def test_what_has_not_ended_cannot_be_retried(call: Call, shop: Path) -> None:
 def test_marking_what_waits_ends_it(call: Call, shop: Path) -> None:
     run_id = run_of(call, "queued")
 
-    assert call("mark", run_id) == (0, f"{run_id} is a success and will not start\n", "")
+    assert call("mark", run_id) == (0, f"{run_id} marked as success, it will not start\n", "")
     assert call("show", run_id, "--json").objects[0]["reason"] == "marked"
 
 

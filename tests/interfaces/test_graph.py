@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from foliot import Workflow
 from foliot.domain.workflow.drawing import Drawing, drawing_of
-from foliot.interfaces.cli.graph.canvas import Pen
-from foliot.interfaces.cli.graph.outline import outline
-from foliot.interfaces.cli.graph.picture import LONGEST_WORDS, MOST_STEPS, Caption, draw
+from foliot.interfaces.cli.render.graph.canvas import Pen
+from foliot.interfaces.cli.render.graph.outline import outline
+from foliot.interfaces.cli.render.graph.picture import LONGEST_WORDS, MOST_STEPS, Caption, draw
 from tests.interfaces.reading import read_arrows
 
 UTF8, ASCII = Pen.for_encoding("utf-8"), Pen.for_encoding("ascii")

@@ -32,18 +32,17 @@ def test_help_loads_no_driver_and_no_engine(arguments: list[str], tmp_path: Path
     assert sorted(loaded & {*HEAVY, *INNER}) == []
 
 
-@pytest.mark.parametrize("name", ["serve", "worker"])
-def test_only_who_watches_files_loads_what_does(name: str) -> None:
-    program = f"import sys, foliot.interfaces.cli.{name}_command; print('watchfiles' in sys.modules)"
+def test_serve_loads_the_file_watcher_only_when_it_watches() -> None:
+    program = "import sys, foliot.interfaces.cli.commands.serve; print('watchfiles' in sys.modules)"
 
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
 
     assert loaded.strip() == "False"
 
 
-@pytest.mark.parametrize("name", ["runs", "jobs", "next", "show", "serve", "workflows"])
+@pytest.mark.parametrize("name", ["runs", "jobs", "next", "show", "serve", "workflows.listing"])
 def test_rich_is_loaded_on_a_terminal_only(name: str) -> None:
-    program = f"import sys, foliot.interfaces.cli.{name}_command; print('rich' in sys.modules)"
+    program = f"import sys, foliot.interfaces.cli.commands.{name}; print('rich' in sys.modules)"
 
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
 

@@ -14,8 +14,8 @@ from foliot import Foliot
 from foliot.adapters.storage.sqlite import SqliteStorage
 from foliot.domain.run.logs import Closing, LogEnd, LogState, closing_line
 from foliot.errors import StorageUnavailable
-from foliot.interfaces.cli import log_lines
-from foliot.interfaces.cli.log_lines import TextPrinter, cut, print_log
+from foliot.interfaces.cli.render import log
+from foliot.interfaces.cli.render.log import TextPrinter, cut, print_log
 from foliot.service.queries.logs import Cursor, LogView
 from foliot.service.services import Services
 from foliot.testing.builders import a_chunk, given_back, succeeded
@@ -182,7 +182,7 @@ class Flaky:
 async def test_following_goes_on_where_it_was_when_the_database_was_away(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(log_lines, "_PATIENCE", 0)
+    monkeypatch.setattr(log, "_RETRY_AFTER", 0)
     logs = Flaky()
 
     await print_log(cast(Services, SimpleNamespace(logs=logs)), "run", TextPrinter(), is_following=True)

@@ -11,8 +11,8 @@ import uvloop
 
 from foliot.config.settings import EventLoop
 from foliot.errors import DriverMissing
-from foliot.interfaces.cli.loops import factory_of, run_on
-from foliot.interfaces.cli.signals import EARLY, EarlySignals
+from foliot.interfaces.cli.server.event_loop import loop_factory, run_on
+from foliot.interfaces.cli.server.signals import EARLY, EarlySignals
 
 
 @pytest.mark.parametrize(("choice", "kind"), [("auto", uvloop.Loop), ("uvloop", uvloop.Loop)])
@@ -113,7 +113,7 @@ def test_signals_do_afterwards_what_they_did_before() -> None:
 
 
 def test_who_wants_asyncio_gets_it() -> None:
-    assert factory_of("asyncio") is None
+    assert loop_factory("asyncio") is None
 
 
 @pytest.fixture
@@ -123,12 +123,12 @@ def without_uvloop(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("without_uvloop")
 def test_where_it_is_not_installed_asyncio_will_do() -> None:
-    assert factory_of("auto") is None
+    assert loop_factory("auto") is None
 
 
 @pytest.mark.usefixtures("without_uvloop")
 def test_who_insists_on_what_is_not_installed_is_told_how_to_install_it() -> None:
     with pytest.raises(DriverMissing) as refused:
-        factory_of("uvloop")
+        loop_factory("uvloop")
 
     assert refused.value.hint == "Install it with: pip install 'foliot[uvloop]'"

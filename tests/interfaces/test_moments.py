@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 
 from foliot.errors import InvalidInput
-from foliot.interfaces.cli.moments import read_ago, read_moment, read_span
+from foliot.interfaces.cli.parse import parse_moment, parse_past, parse_span
 
 NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
 
@@ -28,33 +28,33 @@ NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
     ],
 )
 def test_a_length_of_time_has_units(text: str, length: timedelta) -> None:
-    assert read_span(text) == length
+    assert parse_span(text) == length
 
 
 @pytest.mark.parametrize("text", ["", "soon", "-5m", "5 parsecs", "1e9s", "\u0663m", "nan", "7d7d"])
 def test_what_is_no_length_of_time_is_refused(text: str) -> None:
     with pytest.raises(InvalidInput, match="is not a length of time"):
-        read_span(text)
+        parse_span(text)
 
 
 def test_the_past_is_named_by_a_length_or_a_moment() -> None:
-    assert read_ago("24h", NOON) == NOON - timedelta(days=1)
-    assert read_ago("2026-06-30T12:00Z", NOON) == NOON - timedelta(days=1)
-    assert read_ago("999999999w", NOON) == datetime.min.replace(tzinfo=UTC)
+    assert parse_past("24h", NOON) == NOON - timedelta(days=1)
+    assert parse_past("2026-06-30T12:00Z", NOON) == NOON - timedelta(days=1)
+    assert parse_past("999999999w", NOON) == datetime.min.replace(tzinfo=UTC)
 
 
 @pytest.mark.parametrize("text", ["2026-07-01T12:00:00Z", "2026-07-01T14:00+02:00", "2026-07-01 12:00", "20260701T12Z"])
 def test_a_moment_is_in_utc_unless_it_says_otherwise(text: str) -> None:
-    assert read_moment(text) == NOON
+    assert parse_moment(text) == NOON
 
 
 @pytest.mark.parametrize("text", ["", "tomorrow", "2026-13-01", "25:00"])
 def test_what_is_no_moment_is_refused(text: str) -> None:
     with pytest.raises(InvalidInput, match="is not a time"):
-        read_moment(text)
+        parse_moment(text)
 
 
-@pytest.mark.parametrize("read", [read_moment, partial(read_ago, now=NOON)])
+@pytest.mark.parametrize("read", [parse_moment, partial(parse_past, now=NOON)])
 def test_what_the_hint_offers_is_understood(read: Callable[[str], datetime]) -> None:
     with pytest.raises(InvalidInput) as refused:
         read("tomorrow")
@@ -68,7 +68,7 @@ def test_a_moment_without_an_offset_is_in_utc_wherever_the_machine_stands(monkey
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     time.tzset()
     try:
-        assert read_moment("2026-01-31T08:00") == datetime(2026, 1, 31, 8, tzinfo=UTC)
+        assert parse_moment("2026-01-31T08:00") == datetime(2026, 1, 31, 8, tzinfo=UTC)
     finally:
         monkeypatch.undo()
         time.tzset()

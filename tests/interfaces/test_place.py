@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from foliot.interfaces.cli.place import storage_url
+from foliot.interfaces.cli.open_storage import storage_url
 from tests.interfaces.conftest import Call
 
 

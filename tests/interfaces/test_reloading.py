@@ -15,9 +15,9 @@ from foliot.config.settings import OutboundSettings
 from foliot.domain.ids import JobId
 from foliot.domain.instant import Instant, Millis
 from foliot.errors import FoliotError
-from foliot.interfaces.cli import at_rest
-from foliot.interfaces.cli.at_rest import Fingerprint, directories, fingerprint, places_of
-from foliot.interfaces.cli.reloading import Reloader, emptied_since, may_concern
+from foliot.interfaces.cli.server import stable_read
+from foliot.interfaces.cli.server.reloader import Reloader, emptied_since, may_concern
+from foliot.interfaces.cli.server.stable_read import Fingerprint, directories, fingerprint, watched_paths
 from foliot.service.services import Services
 from foliot.testing.clock import VirtualClock
 from foliot.wiring import open_services
@@ -96,7 +96,7 @@ def test_a_database_beside_the_file_wakes_nobody(name: str, concerns: bool) -> N
 
 
 def print_of(configuration: Configuration) -> Fingerprint:
-    return fingerprint(places_of(configuration))
+    return fingerprint(watched_paths(configuration))
 
 
 class TestFingerprint:
@@ -260,7 +260,7 @@ async def test_a_file_that_is_filled_just_after_it_was_read_empty_is_read_again(
         monkeypatch.undo()
         return loaded
 
-    monkeypatch.setattr(at_rest, "read_config", read_before_it_is_filled)
+    monkeypatch.setattr(stable_read, "read_config", read_before_it_is_filled)
     site.file.write_text("")
 
     await site.reload()
@@ -316,7 +316,7 @@ async def test_an_included_file_that_changes_while_it_is_read_for_the_first_time
         monkeypatch.undo()
         return loaded
 
-    monkeypatch.setattr(at_rest, "read_config", read_before_it_is_filled)
+    monkeypatch.setattr(stable_read, "read_config", read_before_it_is_filled)
     await site.reload()
 
     assert await site.jobs() == {"kept": True, "more": True}

@@ -9,7 +9,8 @@ import pytest
 
 from foliot import wiring
 from foliot.adapters.runners.process import descriptors
-from foliot.interfaces.cli import main, serving
+from foliot.interfaces.cli import main
+from foliot.interfaces.cli.server import process
 
 COMMANDS = ["serve", "worker"]
 
@@ -207,8 +208,8 @@ def test_who_says_which_storage_is_served(
     """The environment speaks for a configuration, not over what the code of an application says."""
     (here / "foliot.toml").write_text('[storage]\nurl = "sqlite:///of-the-file.db"\n')
     monkeypatch.setenv("FOLIOT_STORAGE", environment)
-    seen: list[serving.Served] = []
-    monkeypatch.setattr(serving, "run_on", lambda choice, main: seen.append(main.args[0]))
+    seen: list[process.Served] = []
+    monkeypatch.setattr(process, "run_on", lambda choice, main: seen.append(main.args[0]))
 
     run(capsys, "serve", *words.split())
 
@@ -223,7 +224,7 @@ def test_too_little_memory_is_one_clear_line(
     def starve(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr(serving, "run_on", starve)
+    monkeypatch.setattr(process, "run_on", starve)
 
     code, err = run(capsys, "serve", target)
 
@@ -237,7 +238,7 @@ def test_another_error_is_not_taken_for_a_want_of_memory(monkeypatch: pytest.Mon
     def fail(*_: object) -> None:
         raise RuntimeError("dictionary changed size during iteration")
 
-    monkeypatch.setattr(serving, "run_on", fail)
+    monkeypatch.setattr(process, "run_on", fail)
 
     with pytest.raises(RuntimeError, match="changed size"):
         main(["serve", target])
@@ -260,7 +261,7 @@ def test_slots_for_which_there_are_too_few_descriptors_are_told_at_the_start(
     roles: str,
     is_told: bool,
 ) -> None:
-    monkeypatch.setattr(serving, "run_on", lambda *_: None)
+    monkeypatch.setattr(process, "run_on", lambda *_: None)
 
     code, err = run(capfd, "serve", target, "--slots", slots, "--roles", roles)
 
@@ -274,7 +275,7 @@ def test_a_server_takes_all_the_descriptors_that_it_may_have(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, target: str, command: str
 ) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    monkeypatch.setattr(serving, "run_on", lambda *_: None)
+    monkeypatch.setattr(process, "run_on", lambda *_: None)
     monkeypatch.setattr(descriptors, "_usual", None)
     resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
     try:

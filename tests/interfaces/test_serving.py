@@ -13,9 +13,10 @@ import pytest
 from foliot import Foliot
 from foliot.config import Configuration, Loaded, ServerSettings
 from foliot.engine.settings import Settings
-from foliot.interfaces.cli import at_rest, configuration, serving
-from foliot.interfaces.cli.reloading import Reloader
-from foliot.interfaces.cli.signals import EarlyStop
+from foliot.interfaces.cli import configuration
+from foliot.interfaces.cli.server import process, stable_read
+from foliot.interfaces.cli.server.reloader import Reloader
+from foliot.interfaces.cli.server.signals import EarlyStop
 from foliot.interfaces.line_writer import LineWriter
 
 HALF = '[[jobs]]\nid = "a"\ncommand = "true"\n'
@@ -44,7 +45,7 @@ def long_ago(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time, "time_ns", lambda: later)
 
 
-def jobs(read: at_rest.AtRest) -> list[str]:
+def jobs(read: stable_read.StableRead) -> list[str]:
     assert read.loaded.configuration is not None
     return list(read.loaded.configuration.declared.jobs)
 
@@ -53,9 +54,9 @@ async def test_a_file_that_is_half_written_when_a_server_starts_is_read_when_it_
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (file := tmp_path / "foliot.toml").write_text(HALF)
-    monkeypatch.setattr(at_rest, "read_config", Writer(file, WHOLE))
+    monkeypatch.setattr(stable_read, "read_config", Writer(file, WHOLE))
 
-    assert jobs(await serving._read(file)) == ["a", "b"]
+    assert jobs(await process._read(file)) == ["a", "b"]
 
 
 async def test_a_file_that_is_being_written_when_a_server_starts_is_given_a_moment(
@@ -71,21 +72,21 @@ async def test_a_file_that_is_being_written_when_a_server_starts_is_given_a_mome
             file.write_text(WHOLE)
 
     monkeypatch.setattr(asyncio, "sleep", go_on_writing)
-    read = await serving._read(file)
+    read = await process._read(file)
 
     assert jobs(read) == ["a", "b"]
-    assert moments[0] == at_rest.QUIET / 1_000
+    assert moments[0] == stable_read.QUIET / 1_000
 
 
 async def test_what_the_files_were_like_is_what_was_read(tmp_path: Path) -> None:
     """A write that comes later is noticed: it is told by what they are like."""
     (file := tmp_path / "foliot.toml").write_text(HALF)
-    read = await serving._read(file)
-    assert at_rest.fingerprint(read.places) == read.seen
+    read = await process._read(file)
+    assert stable_read.fingerprint(read.places) == read.seen
 
     file.write_text(WHOLE)
 
-    assert at_rest.fingerprint(read.places) != read.seen
+    assert stable_read.fingerprint(read.places) != read.seen
 
 
 async def test_an_included_file_that_is_half_written_is_read_again(
@@ -94,9 +95,9 @@ async def test_an_included_file_that_is_half_written_is_read_again(
     (tmp_path / "jobs.d").mkdir()
     (included := tmp_path / "jobs.d/jobs.toml").write_text(HALF)
     (file := tmp_path / "foliot.toml").write_text('include = ["jobs.d/*.toml"]')
-    monkeypatch.setattr(at_rest, "read_config", Writer(included, WHOLE))
+    monkeypatch.setattr(stable_read, "read_config", Writer(included, WHOLE))
 
-    assert jobs(await serving._read(file)) == ["a", "b"]
+    assert jobs(await process._read(file)) == ["a", "b"]
 
 
 async def test_files_that_were_written_long_ago_are_read_once_and_at_once(
@@ -106,11 +107,11 @@ async def test_files_that_were_written_long_ago_are_read_once_and_at_once(
     (tmp_path / "jobs.d/jobs.toml").write_text(HALF)
     (file := tmp_path / "foliot.toml").write_text('include = ["jobs.d/*.toml"]')
     reader = Writer(file)
-    monkeypatch.setattr(at_rest, "read_config", reader)
+    monkeypatch.setattr(stable_read, "read_config", reader)
     monkeypatch.delattr(asyncio, "sleep")
     long_ago(file, monkeypatch)
 
-    assert jobs(await serving._read(file)) == ["a"]
+    assert jobs(await process._read(file)) == ["a"]
     assert reader.reads == 1
 
 
@@ -123,7 +124,7 @@ async def test_what_goes_on_beside_a_node_says_that_it_failed_and_does_not_keep_
     async def go_on() -> None:
         await asyncio.Event().wait()
 
-    async with serving._beside([fail(), go_on()]):
+    async with process._beside([fail(), go_on()]):
         while not caplog.records:
             await asyncio.sleep(0)
         [record] = caplog.records
@@ -153,7 +154,7 @@ def test_who_is_to_end_at_once_does_not_wait_for_a_reader(monkeypatch: pytest.Mo
     monkeypatch.setattr(os, "_exit", codes.append)
     monkeypatch.setattr(logging, "shutdown", lambda: pytest.fail("it waits for all handlers"))
 
-    serving._end_at_once(lines)
+    process._end_at_once(lines)
 
     assert codes == [130]
     assert lines.waits == [0.2]
@@ -164,8 +165,8 @@ async def test_whichever_signal_comes_next_ends_the_process(
     monkeypatch: pytest.MonkeyPatch, number: signal.Signals
 ) -> None:
     ended = asyncio.Event()
-    monkeypatch.setattr(serving, "_end_at_once", lambda lines: ended.set())
-    serving._end_at_the_next_signal(Unread())
+    monkeypatch.setattr(process, "_end_at_once", lambda lines: ended.set())
+    process._end_at_the_next_signal(Unread())
 
     signal.raise_signal(number)
 
@@ -177,7 +178,7 @@ def test_a_signal_while_the_last_lines_are_waited_for_ends_that_wait_and_all_oth
     lines = Unread(EarlyStop(0))
 
     with pytest.raises(EarlyStop):
-        serving._flush(lines)
+        process._flush(lines)
 
     assert lines.waits == [10.0, 0.2]
 
@@ -209,10 +210,10 @@ async def serve(node: NodeOf, tmp_path: Path, patch: pytest.MonkeyPatch) -> None
 
     app = Foliot(f"sqlite:///{tmp_path}/foliot.db")
     patch.setattr(app, "node", this_node)
-    patch.setattr(serving, "_calm_collector", lambda: None)
-    served = serving.Served(app, None, None, Configuration(), frozenset())
+    patch.setattr(process, "_calm_collector", lambda: None)
+    served = process.Served(app, None, None, Configuration(), frozenset())
     async with asyncio.timeout(30):
-        await serving._serve(served, Settings(label="test"), Unread(), applies=False)
+        await process._serve(served, Settings(label="test"), Unread(), applies=False)
 
 
 async def test_a_node_that_fails_ends_its_server_in_good_order_and_with_the_reason(
@@ -253,11 +254,11 @@ async def test_files_are_watched_only_where_the_configuration_wants_it(
         async def watch(self) -> None:
             begun.append("watch")
 
-    monkeypatch.setattr(serving, "Reloader", Noted)
+    monkeypatch.setattr(process, "Reloader", Noted)
     configuration = Configuration(server=ServerSettings(watch=watch))
     async with Foliot(f"sqlite:///{tmp_path}/foliot.db") as app:
-        served = serving.Served(app, None, tmp_path / "foliot.toml", configuration, frozenset())
-        async with serving._reloading(served, await app.open(), applies=True):
+        served = process.Served(app, None, tmp_path / "foliot.toml", configuration, frozenset())
+        async with process._reloading(served, await app.open(), applies=True):
             await asyncio.sleep(0)
 
     assert begun == duties

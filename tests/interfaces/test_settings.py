@@ -14,8 +14,8 @@ from foliot.domain.run.outcome import Failure, Reason
 from foliot.domain.schedule.firing import SchedulerSettings
 from foliot.engine.settings import Role
 from foliot.errors import InvalidInput
-from foliot.interfaces.cli.serving import Served
-from foliot.interfaces.cli.settings import read_roles, settings_of
+from foliot.interfaces.cli.server.process import Served
+from foliot.interfaces.cli.server.settings import node_settings, parse_roles
 from foliot.wiring import build_runners
 from tests.adapters.runners.attempts import ListLog, an_attempt
 
@@ -36,7 +36,7 @@ SAID = Configuration(
 
 
 def test_the_configuration_says_how_a_node_behaves() -> None:
-    settings = settings_of(SAID, NOTHING)
+    settings = node_settings(SAID, NOTHING)
 
     assert (settings.label, settings.roles, settings.queues, settings.slots) == (
         "north",
@@ -60,7 +60,7 @@ def test_a_call_goes_before_it() -> None:
         "queues": ("a", "b", "a"),
     }
 
-    settings = settings_of(SAID, given, [Role.WORKER])
+    settings = node_settings(SAID, given, [Role.WORKER])
 
     assert (settings.label, settings.roles, settings.queues, settings.slots) == ("south", [Role.WORKER], ("a", "b"), 1)
     assert (settings.lease, settings.poll, settings.drain) == (500, 250, 0)
@@ -68,7 +68,7 @@ def test_a_call_goes_before_it() -> None:
 
 
 def test_without_either_there_are_defaults() -> None:
-    settings = settings_of(Configuration(), NOTHING)
+    settings = node_settings(Configuration(), NOTHING)
 
     assert (set(settings.roles), settings.queues, settings.slots) == (set(Role), ("default",), 100)
     assert ":" in settings.label
@@ -77,12 +77,12 @@ def test_without_either_there_are_defaults() -> None:
 @pytest.mark.parametrize("name", ["\x1b[2J", "two\nlines", "x" * 201])
 def test_a_name_that_cannot_be_shown(name: str) -> None:
     with pytest.raises(InvalidInput, match="not printable, or too long"):
-        settings_of(SAID, {**NOTHING, "name": name})
+        node_settings(SAID, {**NOTHING, "name": name})
 
 
 def test_roles_are_read_once_each() -> None:
-    assert read_roles(None) == []
-    assert read_roles("worker, scheduler,worker") == [Role.WORKER, Role.SCHEDULER]
+    assert parse_roles(None) == []
+    assert parse_roles("worker, scheduler,worker") == [Role.WORKER, Role.SCHEDULER]
 
 
 @pytest.mark.proves("Z44", "Z56")

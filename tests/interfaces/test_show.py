@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from foliot.interfaces.cli.words import last_line, option_words
+from foliot.interfaces.cli.render.format import last_line, option_text
 from tests.interfaces.conftest import Call
 
 
@@ -170,7 +170,7 @@ class TestNamingARun:
     ],
 )
 def test_options_are_told_as_people_say_them(name: str, value: Any, text: str) -> None:
-    assert option_words(name, value) == text
+    assert option_text(name, value) == text
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from foliot import Foliot, Workflow
 from foliot.domain.run.logs import LogEnd, LogState, Stream
-from foliot.interfaces.cli.step_lines import StepTextPrinter
+from foliot.interfaces.cli.render.step_log import StepTextPrinter
 from foliot.service.queries.logs import LogView
 from tests.interfaces.conftest import Call, working
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from foliot.interfaces.cli.table import Column, aligned, layout, moment, print_fields, print_section, print_table, span
+from foliot.interfaces.cli.render.format import moment, span
+from foliot.interfaces.cli.render.table import Column, aligned, layout, print_fields, print_section, print_table
 from tests.interfaces.terminal import on_terminal
 
 RUN = "01M7HWKQJK229FVXDEH57J2J9C"

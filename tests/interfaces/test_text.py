@@ -2,7 +2,7 @@
 
 import pytest
 
-from foliot.interfaces.cli.text import Cleaner, shown
+from foliot.interfaces.cli.render.text import Cleaner, escaped
 
 
 @pytest.mark.proves("Z16")
@@ -18,7 +18,7 @@ from foliot.interfaces.cli.text import Cleaner, shown
     ],
 )
 def test_a_name_stays_on_its_line(text: str, safe: str) -> None:
-    assert shown(text) == safe
+    assert escaped(text) == safe
 
 
 CASES = [

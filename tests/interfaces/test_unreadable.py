@@ -325,5 +325,5 @@ def test_verify_names_it_and_goes_on(call: Call, plant: Path) -> None:
     assert (code, err) == (1, "")
     assert "nightly: unreadable, " in out
     assert "the row of schedule 'nightly' cannot be read" in out
-    assert out.splitlines()[-1] == "1 schedule, 0 ticks, 1 with faults"
+    assert out.splitlines()[-1] == "1 schedule, 0 ticks, problems in 1 schedule"
     assert report["findings"][0]["row"].startswith("the row of schedule 'nightly' cannot be read")

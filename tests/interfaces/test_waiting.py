@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from foliot.domain.instant import MINUTE
-from foliot.interfaces.cli.waiting import see_through
+from foliot.interfaces.cli.follow import report_started_run
 from foliot.service.commands.runs import RunRequest
 from foliot.service.services import Services
 from foliot.testing.builders import LEASE, REPORT, a_job_spec, a_worker
@@ -45,7 +45,7 @@ async def test_a_run_that_no_living_worker_will_take_is_told_of(
     run_id = await services.runs.enqueue(REPORT, RunRequest())
     await services.runs.cancel(run_id)
 
-    code = await see_through(services, run_id, wait=True, follow=False, is_json=False)
+    code = await report_started_run(services, run_id, wait=True, follow=False, is_json=False)
 
     out, err = capsys.readouterr()
     assert (code, out) == (1, f"{run_id}\n")

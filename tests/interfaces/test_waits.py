@@ -13,7 +13,7 @@ from foliot.domain.ids import JobId
 from foliot.domain.instant import to_datetime
 from foliot.engine.settings import Settings
 from foliot.interfaces.cli.render.execution import why_step
-from foliot.interfaces.cli.render.explanation import words
+from foliot.interfaces.cli.render.explanation import explain
 from foliot.service.queries.executions import ExecutionPage
 from foliot.testing.clock import START
 from foliot.testing.inline import InlineEngine
@@ -66,7 +66,7 @@ def why_only(page: ExecutionPage) -> str:
 
 
 async def why_run(engine: InlineEngine, run_id: str | None) -> str:
-    return words((await (await engine.app.open()).queries.runs.page(run_id or "")).why)
+    return explain((await (await engine.app.open()).queries.runs.page(run_id or "")).why)
 
 
 async def test_a_step_says_when_it_is_tried_again(engine: InlineEngine) -> None:

@@ -16,9 +16,9 @@ from foliot.domain.deploy.deployment import Changes, Declared
 from foliot.domain.ids import JobId
 from foliot.domain.instant import MINUTE, SECOND, Instant, Millis
 from foliot.errors import NotFound, StorageUnavailable
-from foliot.interfaces.cli import at_rest, reloading
-from foliot.interfaces.cli.at_rest import fingerprint, places_of
-from foliot.interfaces.cli.reloading import Reloader, may_concern
+from foliot.interfaces.cli.server import reloader, stable_read
+from foliot.interfaces.cli.server.reloader import Reloader, may_concern
+from foliot.interfaces.cli.server.stable_read import fingerprint, watched_paths
 from foliot.service.services import Services
 from foliot.testing.clock import VirtualClock
 from foliot.wiring import open_services
@@ -48,7 +48,7 @@ class Site:
         configuration = load(self.file, {}, NOW).configuration
         assert configuration is not None
         await self.services.deployer.apply(configuration.declared)
-        reloader = Reloader(self.file, self.services, configuration, fingerprint(places_of(configuration)))
+        reloader = Reloader(self.file, self.services, configuration, fingerprint(watched_paths(configuration)))
         self._tasks = [asyncio.create_task(duty) for duty in (reloader.run(), reloader.watch())]
         return reloader
 
@@ -353,7 +353,7 @@ async def test_files_that_could_not_be_looked_at_are_looked_at_again(
 
     await site.begin()
     with monkeypatch.context() as patch:
-        patch.setattr(reloading, "fingerprint", none_left)
+        patch.setattr(reloader, "fingerprint", none_left)
         await site.saw("files_not_watched")
     site.file.write_text(KEPT + MORE)
 
@@ -418,7 +418,7 @@ async def test_files_that_cannot_even_be_looked_at_are_asked_for_after_ever_long
         raise OSError(24, "Too many open files")
 
     reloader = await site.begin()
-    monkeypatch.setattr(at_rest, "fingerprint", none_left)
+    monkeypatch.setattr(stable_read, "fingerprint", none_left)
     reloader.request()
     await site.saw("configuration_not_applied", 3)
 
@@ -438,8 +438,8 @@ async def test_files_that_did_not_stop_changing_are_read_again_later(
             path.write_text(text)
         return loaded
 
-    monkeypatch.setattr(at_rest, "read_config", read_while_it_is_written)
-    monkeypatch.setattr(at_rest, "_LOOKS", 2)
+    monkeypatch.setattr(stable_read, "read_config", read_while_it_is_written)
+    monkeypatch.setattr(stable_read, "_LOOKS", 2)
     site.file.write_text(KEPT[:-3])
 
     assert (await site.saw("configuration_applied"))["changes"] == "created more"

@@ -7,7 +7,7 @@ import pytest
 from foliot.domain.run.outcome import Reason
 from foliot.domain.run.run import Status
 from foliot.domain.workflow.spec import Edge
-from foliot.interfaces.cli.render.explanation import REASONS, words
+from foliot.interfaces.cli.render.explanation import REASONS, explain
 from foliot.service import explanation as why
 
 NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
@@ -44,7 +44,7 @@ NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
     ],
 )
 def test_a_run_is_explained_in_words(given: why.RunExplanation, said: str) -> None:
-    assert words(given).startswith(said)
+    assert explain(given).startswith(said)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_a_run_is_explained_in_words(given: why.RunExplanation, said: str) -> No
 def test_a_limit_is_named_with_the_runs_that_hold_it(
     option: str | None, value: int | str | None, holders: tuple[str, ...], said: str
 ) -> None:
-    assert words(why.WaitsForLimit(option=option, value=value, holders=holders)) == said
+    assert explain(why.WaitsForLimit(option=option, value=value, holders=holders)) == said
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_a_limit_is_named_with_the_runs_that_hold_it(
     ],
 )
 def test_a_step_is_explained_in_words(given: why.StepExplanation, said: str) -> None:
-    assert words(given) == said
+    assert explain(given) == said
 
 
 def test_no_more_than_five_blocking_steps_are_named() -> None:
@@ -81,7 +81,7 @@ def test_no_more_than_five_blocking_steps_are_named() -> None:
         for name in "abcdefg"
     ]
 
-    said = words(why.Blocked(steps=tuple(steps)))
+    said = explain(why.Blocked(steps=tuple(steps)))
 
     assert said.count("came to failure, wanted success") == 5
     assert said.endswith(" and 2 more")

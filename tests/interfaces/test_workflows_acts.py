@@ -238,7 +238,7 @@ class TestPausing:
 def test_cancelling_an_execution_ends_its_steps(call: Call, plant: Path) -> None:
     run_id = newest(call, "release")["id"]
 
-    assert call("cancel", "release@last") == (0, f"{run_id} its steps are being ended\n", "")
+    assert call("cancel", "release@last") == (0, f"{run_id} cancellation of its steps requested\n", "")
 
 
 def test_one_that_has_not_begun_is_cancelled_at_once(call: Call, plant: Path) -> None:

@@ -246,7 +246,7 @@ class TestWhatIsUnderWay:
 
         assert [step["status"] for step in waiting["steps"]] == ["scheduled", None]
         assert waiting["steps"][1]["why"] == "waits for ask"
-        assert call("workflows", "active", "--workflow", "etl") == (0, "", "no executions under way\n")
+        assert call("workflows", "active", "--workflow", "etl") == (0, "", "no executions in progress\n")
 
     def test_of_a_workflow_that_does_not_exist(self, call: Call, plant: Path) -> None:
         code, _, err = call("workflows", "active", "--workflow", "relaese")

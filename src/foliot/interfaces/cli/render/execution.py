@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from foliot.domain.run.run import Status
 from foliot.domain.workflow.conditions import Result
-from foliot.interfaces.cli.render.explanation import STEP_REASONS, words
+from foliot.interfaces.cli.render.explanation import STEP_REASONS, explain
 from foliot.service.queries.documents import as_json
 from foliot.service.queries.execution_view import StepView
 from foliot.service.queries.executions import ExecutionPage
@@ -35,13 +35,13 @@ def step_states(page: ExecutionPage) -> dict[str, str]:
 
 def step_waits(page: ExecutionPage) -> Mapping[str, str]:
     """What the steps wait for whose runs have not begun."""
-    return {name: words(explanation) for name, explanation in page.waits.items()}
+    return {name: explain(explanation) for name, explanation in page.waits.items()}
 
 
 def why_step(page: ExecutionPage, step: StepView) -> str:
     """Why a step is where it is, where its result alone does not tell."""
     explanation = page.why_steps[step.name]
-    return "" if explanation is None else words(explanation)
+    return "" if explanation is None else explain(explanation)
 
 
 def step_state(step: StepView) -> str:

@@ -7,9 +7,8 @@ from foliot.domain.run.outcome import Reason
 from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.domain.workflow.conditions import Result
 from foliot.domain.workflow.drawing import edge_words
-from foliot.interfaces.cli.table import moment, span
-from foliot.interfaces.cli.text import counted
-from foliot.interfaces.cli.words import last_line
+from foliot.interfaces.cli.render.format import last_line, moment, span
+from foliot.interfaces.cli.render.text import counted
 from foliot.service import explanation as why
 
 _MOST_NAMED: Final = 5
@@ -52,7 +51,7 @@ STEP_REASONS: Final[Mapping[str, str]] = {
 """Why a step has its result. What is not here says it itself."""
 
 
-def words(given: why.Explanation) -> str:
+def explain(given: why.Explanation) -> str:
     """One line; nothing where there is nothing to say besides the result."""
     match given:
         case why.Unreadable():

@@ -8,8 +8,8 @@ import msgspec
 from foliot.domain.gate.decision import Decision
 from foliot.domain.gate.spec import Gate, WindowKind
 from foliot.domain.instant import SECOND
-from foliot.interfaces.cli.table import Column, moment, span
-from foliot.interfaces.cli.words import status
+from foliot.interfaces.cli.render.format import moment, span, status
+from foliot.interfaces.cli.render.table import Column
 from foliot.service.queries.documents import as_json
 from foliot.service.queries.run_view import RunView
 
@@ -38,7 +38,7 @@ def gate_document(gate: Gate, latest: Mapping[str, RunView]) -> dict[str, Any]:
     return {**msgspec.to_builtins(gate), "depends_on": depends_on}
 
 
-def gate_words(gate: Gate) -> str:
+def gate_text(gate: Gate) -> str:
     """What the gate asks, in one line."""
     window = _WINDOWS.get(gate.window_kind, f"in the last {span(gate.window / SECOND)}")
     zone = f" in {gate.timezone}" if gate.window_kind is WindowKind.LOCAL_DAY else ""

@@ -7,9 +7,9 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from foliot.domain.instant import from_datetime, to_iso
-from foliot.interfaces.cli.table import Column, moment, span
-from foliot.interfaces.cli.text import counted
-from foliot.interfaces.cli.words import last_line, rule, status
+from foliot.interfaces.cli.render.format import last_line, moment, rule, span, status
+from foliot.interfaces.cli.render.table import Column
+from foliot.interfaces.cli.render.text import counted
 from foliot.service.queries.documents import as_json
 from foliot.service.queries.overview import ActiveExecution, OverviewPage
 from foliot.service.queries.run_view import RunView

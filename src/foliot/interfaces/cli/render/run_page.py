@@ -5,12 +5,12 @@ from typing import Any, Final, TypeVar
 
 from foliot.domain.gate.decision import Decision
 from foliot.domain.secrets import public_document
-from foliot.interfaces.cli.log_lines import end_in_words
 from foliot.interfaces.cli.render.execution import execution_document, step_rows
-from foliot.interfaces.cli.render.explanation import words
+from foliot.interfaces.cli.render.explanation import explain
+from foliot.interfaces.cli.render.format import due, json_line, last_line, moment, span, status
 from foliot.interfaces.cli.render.gate import VERDICT_COLUMNS, decision_document, verdict_rows
-from foliot.interfaces.cli.table import Column, moment, print_fields, print_section, span
-from foliot.interfaces.cli.words import due, json_line, last_line, status
+from foliot.interfaces.cli.render.log import end_text
+from foliot.interfaces.cli.render.table import Column, print_fields, print_section
 from foliot.service.queries.documents import as_json
 from foliot.service.queries.run_view import AttemptView, RunView
 from foliot.service.queries.runs import RunPage
@@ -41,7 +41,7 @@ def run_document(page: RunPage) -> dict[str, Any]:
     return {
         "type": "run",
         **as_json(page.run),
-        "why": words(page.why),
+        "why": explain(page.why),
         "attempts": [as_json(attempt) for attempt in page.attempts],
         "given_back": page.given_back,
         "log": {"state": page.log.state, "seen": page.log.seen, "stored": page.log.stored},
@@ -69,7 +69,7 @@ def _facts(page: RunPage) -> list[tuple[str, object]]:
         ("job", run.job_id),
         *_part_fields(page),
         ("status", status(run)),
-        ("why", words(page.why)),
+        ("why", explain(page.why)),
         ("gate", _gate_words(page.decision, run)),
         ("error", run.error_message),
         ("exit code", run.exit_code),
@@ -86,7 +86,7 @@ def _facts(page: RunPage) -> list[tuple[str, object]]:
         ("output", _known(run.output_payload, _document_words)),
         ("for", run.user_id),
         ("key", run.idempotency_key),
-        ("log", None if is_execution else f"{end_in_words(page.log)}; print it with: foliot logs {run.id}"),
+        ("log", None if is_execution else f"{end_text(page.log)}; print it with: foliot logs {run.id}"),
     ]
 
 
