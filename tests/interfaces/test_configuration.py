@@ -40,7 +40,7 @@ class TestInit:
         code, out, err = call("init")
 
         assert (code, out) == (1, "")
-        assert err == "error: foliot.toml is there already\n  Write over it with: foliot init --force\n"
+        assert err == "error: foliot.toml already exists\n  Overwrite it with: foliot init --force\n"
         assert file.read_text() == TWO_JOBS
 
     def test_unless_it_is_told_to(self, call: Call, file: Path) -> None:
@@ -169,7 +169,7 @@ class TestReload:
     def test_doing_it_again_changes_nothing(self, call: Call, file: Path) -> None:
         call("reload")
 
-        assert call("reload") == (0, "nothing to change, 3 as they are\n", "")
+        assert call("reload") == (0, "no changes (3 unchanged)\n", "")
 
     def test_what_is_gone_from_the_file_is_switched_off_and_its_history_kept(self, call: Call, file: Path) -> None:
         call("reload")

@@ -163,7 +163,7 @@ def test_an_option_of_the_list_is_not_taken_for_one_of_the_command(call: Call, o
     code, out, err = call(command, "--json", "delete", "mine")
 
     assert (code, out) == (2, "")
-    assert err == f"error: --json stands before the command\n  Write: foliot {command} delete ... --json\n"
+    assert err == f"error: --json is before the command\n  Write: foliot {command} delete ... --json\n"
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ def test_lines_come_in_their_order(pipe: Pipe) -> None:
 
 
 def test_nobody_waits_for_a_reader_and_what_was_dropped_is_told_in_its_place(pipe: Pipe) -> None:
-    writer = LineWriter(pipe.theirs, confession, most=60, patience=0.01)
+    writer = LineWriter(pipe.theirs, confession, most=60, line_timeout=0.01)
     pipe.fill()
     get_stuck(writer)
 
@@ -93,7 +93,7 @@ def test_nobody_waits_for_a_reader_and_what_was_dropped_is_told_in_its_place(pip
 
 
 def test_when_there_is_room_again_lines_are_taken_again(pipe: Pipe) -> None:
-    writer = LineWriter(pipe.theirs, confession, most=10, patience=0.01)
+    writer = LineWriter(pipe.theirs, confession, most=10, line_timeout=0.01)
     pipe.fill()
     get_stuck(writer)
     for _ in range(100):
@@ -107,7 +107,7 @@ def test_when_there_is_room_again_lines_are_taken_again(pipe: Pipe) -> None:
 
 
 def test_what_the_thread_has_taken_is_not_yet_written(pipe: Pipe) -> None:
-    writer = LineWriter(pipe.theirs, confession, patience=0.01)
+    writer = LineWriter(pipe.theirs, confession, line_timeout=0.01)
     pipe.fill()
     get_stuck(writer)
 
@@ -120,7 +120,7 @@ def test_whoever_takes_lines_slowly_is_waited_for(pipe: Pipe, monkeypatch: pytes
     writer = LineWriter(pipe.theirs, confession)
     pipe.fill()
     get_stuck(writer)
-    wait_for, waits = writer._news.wait_for, []
+    wait_for, waits = writer._changed.wait_for, []
 
     def lose_patience_while_a_line_is_taken(is_done: Callable[[], bool], timeout: float | None = None) -> bool:
         waits.append(timeout)
@@ -131,18 +131,18 @@ def test_whoever_takes_lines_slowly_is_waited_for(pipe: Pipe, monkeypatch: pytes
             time.sleep(0.001)
         return False
 
-    monkeypatch.setattr(writer._news, "wait_for", lose_patience_while_a_line_is_taken)
+    monkeypatch.setattr(writer._changed, "wait_for", lose_patience_while_a_line_is_taken)
     assert writer.flush()
 
 
 def test_whoever_took_nothing_is_not_waited_for_twice(pipe: Pipe) -> None:
     """The interpreter flushes and closes; with such a patience a second wait would not end in time."""
-    writer = LineWriter(pipe.theirs, confession, patience=0.01)
+    writer = LineWriter(pipe.theirs, confession, line_timeout=0.01)
     pipe.fill()
     writer.put("stuck")
     assert not writer.flush()
 
-    writer._patience = 10_000.0
+    writer._line_timeout = 10_000.0
     assert not writer.flush()
 
     assert pipe.lines("stuck") == ["stuck"]
@@ -150,14 +150,14 @@ def test_whoever_took_nothing_is_not_waited_for_twice(pipe: Pipe) -> None:
 
 def test_whoever_reads_again_is_waited_for_again(pipe: Pipe) -> None:
     """One line taken is enough of a sign, although many more are on their way."""
-    writer = LineWriter(pipe.theirs, confession, patience=0.01)
+    writer = LineWriter(pipe.theirs, confession, line_timeout=0.01)
     pipe.fill()
     for number in range(3):
         writer.put(f"{number}{'x' * 5_000}")
     assert not writer.flush()
 
     pipe.read_until(lambda: writer._written)
-    writer._patience = 10_000.0
+    writer._line_timeout = 10_000.0
     threading.Thread(target=pipe.read_until, args=[writer._is_done]).start()
 
     assert writer.flush()
@@ -165,7 +165,7 @@ def test_whoever_reads_again_is_waited_for_again(pipe: Pipe) -> None:
 
 def test_whoever_was_slow_for_long_is_not_waited_for_again_before_it_took_all(pipe: Pipe) -> None:
     """Lines are taken, one in a while: the second of two waits would not end in time."""
-    writer = LineWriter(pipe.theirs, confession, patience=10_000.0)
+    writer = LineWriter(pipe.theirs, confession, line_timeout=10_000.0)
     pipe.fill()
     writer.put("slow")
     writer.put("slowly")
@@ -178,7 +178,7 @@ def test_whoever_was_slow_for_long_is_not_waited_for_again_before_it_took_all(pi
 
 
 def test_who_is_in_a_hurry_waits_no_longer_than_it_says(pipe: Pipe) -> None:
-    writer = LineWriter(pipe.theirs, confession, patience=10_000.0)
+    writer = LineWriter(pipe.theirs, confession, line_timeout=10_000.0)
     pipe.fill()
     writer.put("stuck")
 
@@ -188,7 +188,7 @@ def test_who_is_in_a_hurry_waits_no_longer_than_it_says(pipe: Pipe) -> None:
 
 
 def test_a_stream_that_does_not_block_is_waited_for_by_the_thread(pipe: Pipe) -> None:
-    writer = LineWriter(pipe.theirs, confession, patience=0.05)
+    writer = LineWriter(pipe.theirs, confession, line_timeout=0.05)
     pipe.fill()
     os.set_blocking(pipe.theirs, False)
 

@@ -75,7 +75,7 @@ def test_standard_output_alone_means_alone(call: Call, shop: Path, other: list[s
 def test_a_log_that_may_go_on_says_so(call: Call, shop: Path) -> None:
     [run] = call("runs", "--status", "queued", "--json").objects
 
-    assert call("logs", run["id"]) == (0, "", "foliot: the log is open, more may come\n")
+    assert call("logs", run["id"]) == (0, "", "foliot: the log is open, more may follow\n")
 
 
 def test_following_ends_with_the_run(call: Call, shop: Path) -> None:
@@ -158,7 +158,7 @@ def test_an_attempt_that_was_given_back_is_told_apart_from_the_one_that_began_ag
     assert (note["stream"], note["text"]) == ("meta", given_back)
     assert first["token"] == note["token"] < second["token"]
     assert call("logs", "@last", "--stdout").out == "second start\n"
-    assert "attempt    1, 1 given back when a worker stopped\n" in call("show", "@last").out
+    assert "attempt       1, 1 given back when a worker stopped\n" in call("show", "@last").out
     assert call("show", "@last", "--json").objects[0]["given_back"] == 1
 
 

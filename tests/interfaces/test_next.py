@@ -61,7 +61,7 @@ def test_a_manual_expression_never_fires_by_itself(call: Call) -> None:
     code, out, _ = call("next", "@triggered")
 
     assert code == 0
-    assert out.splitlines()[-1] == "  never by itself"
+    assert out.splitlines()[-1] == "  never"
 
 
 def test_what_is_probably_not_meant_is_said_beside_the_answer(call: Call) -> None:

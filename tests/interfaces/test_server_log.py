@@ -73,7 +73,7 @@ def test_facts_are_those_of_the_moment_at_which_they_were_logged(log: Log) -> No
 @pytest.mark.parametrize("formatter", [JsonFormatter(), TextFormatter()])
 def test_dropped_lines_are_told_as_an_event(formatter: logging.Formatter) -> None:
     log = Log(formatter)
-    log.handler.lines.put(log.handler.lines._confess(7))
+    log.handler.lines.put(log.handler.lines._dropped_line(7))
 
     said = log.text()
 

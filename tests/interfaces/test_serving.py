@@ -210,7 +210,7 @@ async def serve(node: NodeOf, tmp_path: Path, patch: pytest.MonkeyPatch) -> None
 
     app = Foliot(f"sqlite:///{tmp_path}/foliot.db")
     patch.setattr(app, "node", this_node)
-    patch.setattr(process, "_calm_collector", lambda: None)
+    patch.setattr(process, "_tune_garbage_collector", lambda: None)
     served = process.Served(app, None, None, Configuration(), frozenset())
     async with asyncio.timeout(30):
         await process._serve(served, Settings(label="test"), Unread(), applies=False)

@@ -22,7 +22,7 @@ def test_a_run_that_failed_says_why_and_shows_its_attempts(call: Call, shop: Pat
     said = fields(out)
     assert (code, err) == (0, "")
     assert said["status"] == "failed (exit_code)"
-    assert said["why"] == "the command ended with an exit code that is not 0, after 2 attempts"
+    assert said["why"] == "the command exited with a code other than 0, after 2 attempts"
     assert (said["exit code"], said["payload"]) == ("3", '{"week": 7}')
     assert said["log"].startswith("complete; print it with: foliot logs ")
     assert [line.split()[:3] for line in out.splitlines()[-2:]] == [

@@ -27,17 +27,17 @@ def test_an_execution_shows_its_steps_and_why_they_were_skipped(call: Call, plan
     said = fields(out)
     assert (code, err, said["run"]) == (0, "", execution)
     assert said["workflow"].startswith("etl, version 1; draw it with: foliot workflows show etl --execution")
-    assert said["why"] == "its 6 steps came to 2 success, 1 failure, 3 skipped; failed: extract"
+    assert said["why"] == "6 steps: 2 success, 1 failure, 3 skipped; failed: extract"
     assert "log" not in said
     assert rows(out, "Steps") == [
         ["extract", "failure", extract, "exit code 3"],
-        ["load", "skipped", "-", f"extract came to failure (run {extract}), wanted success"],
-        ["report", "skipped", "-", "load came to skipped, wanted success"],
+        ["load", "skipped", "-", f"extract failed (run {extract}), required: success"],
+        ["report", "skipped", "-", "load was skipped, required: success"],
         ["alarm", "success", run_of(call, "etl.alarm"), "-"],
         [
             "never", "skipped", "-",
-            f"extract came to failure (run {extract}), wanted failure, contains \"a \\\"b\\\" <c>\": "
-            "its output does not fit",
+            f"extract failed (run {extract}), required: failure, contains \"a \\\"b\\\" <c>\" "
+            "(its output does not match)",
         ],
         ["cleanup", "success", run_of(call, "etl.cleanup"), "-"],
     ]  # fmt: skip
@@ -56,17 +56,17 @@ def test_an_execution_under_way_says_how_far_it_is_and_what_it_waits_for(call: C
     _, out, _ = call("show", "release@last")
 
     execution = run_of(call, "release")
-    assert fields(out)["why"] == "0 of 2 steps came to a result; under way: ask"
+    assert fields(out)["why"] == "0 of 2 steps finished; in progress: ask"
     assert [row[3] for row in rows(out, "Steps")] == [
-        f"waits for an answer: foliot workflows approve {execution} ask, or reject",
-        "waits for ask",
+        f"waiting for an answer: foliot workflows approve {execution} ask, or reject",
+        "waiting for ask",
     ]
 
 
 def test_one_that_is_being_cancelled_says_so(call: Call, plant: Path) -> None:
     call("cancel", "release@last")
 
-    assert fields(call("show", "release@last").out)["why"] == "its steps are being ended"
+    assert fields(call("show", "release@last").out)["why"] == "cancellation requested, its steps are ending"
 
 
 def test_one_that_has_not_begun_is_a_run_like_any_other(call: Call, plant: Path) -> None:
@@ -79,7 +79,7 @@ def test_an_answered_question_waits_no_more(call: Call, plant: Path) -> None:
     assert rows(call("show", "release@last").out, "Steps")[0][1:] == ["success", run_of(call, "release.ask"), "-"]
 
 
-@pytest.mark.parametrize(("step", "why"), [("etl.alarm", "attempt 1 did what it should"), ("release.ask", "waits for")])
+@pytest.mark.parametrize(("step", "why"), [("etl.alarm", "attempt 1 succeeded"), ("release.ask", "waiting for")])
 def test_the_run_of_a_step_says_of_which_execution(call: Call, plant: Path, step: str, why: str) -> None:
     workflow, _, name = step.partition(".")
     execution = run_of(call, workflow)
@@ -97,9 +97,7 @@ def test_a_paused_step_that_was_skipped_says_so(call: Call, operator: None) -> N
     call("workflows", "pause", "later", "only")
     call("workflows", "start", "later", "--wait")
 
-    assert rows(call("show", "later@last").out, "Steps") == [
-        ["only", "skipped (paused)", "-", "somebody has paused this step"]
-    ]
+    assert rows(call("show", "later@last").out, "Steps") == [["only", "skipped (paused)", "-", "the step is paused"]]
 
 
 def test_a_gated_run_shows_the_verdicts_and_the_runs_that_decided(call: Call, plant: Path) -> None:
@@ -117,7 +115,7 @@ def test_a_gated_run_shows_the_verdicts_and_the_runs_that_decided(call: Call, pl
 def test_one_whose_gate_has_not_been_asked_waits_for_it(call: Call, plant: Path) -> None:
     call("trigger", "digest")
 
-    assert fields(call("show", "digest@last").out)["why"].endswith("and waits for its gate: good, bad, later")
+    assert fields(call("show", "digest@last").out)["why"].endswith(", waiting for its gate: good, bad, later")
 
 
 @pytest.mark.proves("R0-70")

@@ -75,7 +75,7 @@ def test_what_is_about_one_run_is_refused_for_an_execution(call: Call, plant: Pa
 
 
 def test_one_that_is_not_over_says_that_more_may_come(call: Call, plant: Path) -> None:
-    assert call("logs", "later@last") == (0, "", "foliot: the log is open, more may come\n")
+    assert call("logs", "later@last") == (0, "", "foliot: the log is open, more may follow\n")
 
 
 def test_lines_of_steps_side_by_side_do_not_mix(capfdbinary: pytest.CaptureFixture[bytes]) -> None:

@@ -91,9 +91,9 @@ def test_it_is_shown_with_what_is_wrong_and_what_to_do(call: Call, plant: Path) 
     over, waiting = call("show", "bad@last").out, call("show", "later@last").out
     document = call("show", "bad@last", "--json").objects[0]
 
-    assert "error      the row of run " in over
-    assert "restore that from a backup, or start another one with: foliot trigger bad" in over
-    assert "end it with: foliot cancel " in waiting
+    assert "error         the row of run " in over
+    assert "restore the row from a backup, or start a new run with: foliot trigger bad" in over
+    assert "cancel it with: foliot cancel " in waiting
     assert (document["status"], document["unreadable"], document["input_payload"]) == ("failed", True, None)
 
 
@@ -234,7 +234,7 @@ def test_an_execution_is_shown_cancelled_and_named_by_verify(call: Call, plant: 
     verified = call("verify")
 
     assert (active["workflow_id"], code, err) == ("release", 0, "")
-    assert f"mends or cancels it: the row of {row}" in out
+    assert f"repaired or cancelled: the row of {row}" in out
     assert any(line.startswith(f"unreadable: the row of {row}") for line in verified.out.splitlines())
     assert verified.out.splitlines()[-1].endswith("unreadable")
     assert verified.code == 1

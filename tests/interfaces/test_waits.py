@@ -73,7 +73,7 @@ async def test_a_step_says_when_it_is_tried_again(engine: InlineEngine) -> None:
     page = await begin(engine, job="broken")
 
     [step] = page.execution.steps
-    assert why_only(page) == "attempt 1 did not succeed; it is tried again at 2026-01-01 00:01:00Z"
+    assert why_only(page) == "attempt 1 did not succeed; next attempt at 2026-01-01 00:01:00Z"
     assert await why_run(engine, step.run_id) == why_only(page)
 
 
@@ -84,7 +84,7 @@ async def test_a_step_says_which_run_has_its_place(engine: InlineEngine) -> None
     page = await begin(engine, job="alone")
 
     [step] = page.execution.steps
-    assert why_only(page) == f"it waits for a place (max_concurrent 1) until {first} ends"
+    assert why_only(page) == f"waiting: max_concurrent=1, held by {first}"
     assert await why_run(engine, step.run_id) == why_only(page)
 
 
@@ -93,7 +93,7 @@ async def test_a_step_that_lets_an_earlier_one_end_says_which(engine: InlineEngi
 
     page = await begin(engine, job="free", overlap="queue")
 
-    assert why_only(page) == f"it waits for a place until {first.execution.steps[0].run_id} ends"
+    assert why_only(page) == f"waiting for the end of {first.execution.steps[0].run_id}"
 
 
 async def test_a_step_says_how_long_its_gate_waits_and_for_what(engine: InlineEngine) -> None:
@@ -103,7 +103,7 @@ async def test_a_step_says_how_long_its_gate_waits_and_for_what(engine: InlineEn
     page = await begin(engine, command="true", depends_on=["free"], wait_sec=600)
 
     until = "until 2026-01-01 00:10:00Z at most"
-    assert why_only(page) == f"it is due at 2026-01-01 00:00:00Z and waits for its gate, {until}: free"
+    assert why_only(page) == f"due at 2026-01-01 00:00:00Z, waiting for its gate, {until}: free"
 
 
 async def test_a_step_says_what_the_gate_asks_that_its_execution_began_with(engine: InlineEngine) -> None:
@@ -130,7 +130,7 @@ async def test_a_step_of_a_deleted_workflow_still_says_what_it_waits_for(engine:
     await engine.app.workflows.delete("flow")
 
     again = await page_of(engine, page.execution.id)
-    assert why_only(again).endswith("waits for its gate, until 2026-01-01 00:10:00Z at most: alone")
+    assert why_only(again).endswith("waiting for its gate, until 2026-01-01 00:10:00Z at most: alone")
     assert (await engine.app.runs.get(first)).status == "running"
 
 
@@ -144,7 +144,7 @@ async def test_a_step_says_which_limit_the_job_had_when_its_execution_began(engi
     await services.jobs.put({JobId("alone"): replace(spec, options=replace(spec.options, max_concurrent=7))})
 
     again = await page_of(engine, page.execution.id)
-    assert why_only(again) == f"it waits for a place (max_concurrent 1) until {first} ends"
+    assert why_only(again) == f"waiting: max_concurrent=1, held by {first}"
 
 
 async def test_a_gate_of_a_step_waits_from_when_the_step_could_start(engine: InlineEngine) -> None:
@@ -173,9 +173,11 @@ def test_the_picture_of_a_workflow_says_it_below(call: Call, plant: Path) -> Non
     [shown] = call("workflows", "show", "odd", "--json").objects
 
     waits = 'no worker of queue "nobody" is alive; start one with: foliot serve, or foliot worker'
-    assert [line.split(maxsplit=1) for line in lines[-2:]] == [["WAITS", "WHY"], ["only", waits]]
+    assert [line.split(maxsplit=1) for line in lines[-2:]] == [["WAITING", "WHY"], ["only", waits]]
     assert shown["execution"]["steps"][0]["why"] == waits
-    assert "WAITS" not in call("workflows", "show", "release").out  # a question waits for a person, not for its moment
+    assert (
+        "WAITING" not in call("workflows", "show", "release").out
+    )  # a question waits for a person, not for its moment
 
 
 async def begin_without_worker(url: str) -> None:

@@ -439,11 +439,11 @@ async def test_files_that_did_not_stop_changing_are_read_again_later(
         return loaded
 
     monkeypatch.setattr(stable_read, "read_config", read_while_it_is_written)
-    monkeypatch.setattr(stable_read, "_LOOKS", 2)
+    monkeypatch.setattr(stable_read, "_TRIES", 2)
     site.file.write_text(KEPT[:-3])
 
     assert (await site.saw("configuration_applied"))["changes"] == "created more"
-    assert "do not stop changing" in site.events("configuration_not_applied")[0]["problem"]
+    assert "keep changing" in site.events("configuration_not_applied")[0]["problem"]
 
 
 async def test_what_is_doubtful_in_the_files_is_not_said_at_each_try(

@@ -16,26 +16,26 @@ NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (why.Due(due_at=NOON), "it is due at "),
-        (why.RetryDue(attempt=1, due_at=NOON), "attempt 1 did not succeed; it is tried again at "),
+        (why.Due(due_at=NOON), "due at "),
+        (why.RetryDue(attempt=1, due_at=NOON), "attempt 1 did not succeed; next attempt at "),
         (why.NoWorker(queue="mail"), 'no worker of queue "mail" is alive'),
-        (why.NoFreeSlot(slots=2), "all 2 slots of its workers are taken"),
-        (why.WaitsForTurn(), "it waits for its turn"),
-        (why.Running(attempt=1, worker="north", started_at=NOON), "attempt 1 runs on north since "),
-        (why.CancelRequested(), "its worker has been told to end it"),
-        (why.Succeeded(attempt=1, reason=None, duration=2.0), "attempt 1 did what it should, in 2.0s"),
-        (why.Succeeded(attempt=1, reason="marked", duration=None), "somebody marked it as a success"),
+        (why.NoFreeSlot(slots=2), "all 2 slots of its workers are in use"),
+        (why.WaitsForTurn(), "waiting for its turn"),
+        (why.Running(attempt=1, worker="north", started_at=NOON), "attempt 1 has been running on north since "),
+        (why.CancelRequested(), "cancellation requested"),
+        (why.Succeeded(attempt=1, reason=None, duration=2.0), "attempt 1 succeeded in 2.0s"),
+        (why.Succeeded(attempt=1, reason="marked", duration=None), "it was marked as a success"),
         (
             why.Ended(status=Status.FAILED, reason="exit_code", attempts=1, has_no_retries=True),
-            "the command ended with an exit code that is not 0, after 1 attempt; the job has no retries",
+            "the command exited with a code other than 0, after 1 attempt; the job has no retries",
         ),
         (
             why.Ended(status=Status.TIMEOUT, reason="timeout", attempts=3, has_no_retries=False),
-            "it took longer than its timeout, after 3 attempts",
+            "it exceeded its timeout, after 3 attempts",
         ),
         (
             why.Ended(status=Status.CANCELLED, reason="cancelled", attempts=0, has_no_retries=False),
-            "somebody cancelled it",
+            "it was cancelled",
         ),
         (
             why.Ended(status=Status.FAILED, reason="something_new", attempts=1, has_no_retries=False),
@@ -50,9 +50,9 @@ def test_a_run_is_explained_in_words(given: why.RunExplanation, said: str) -> No
 @pytest.mark.parametrize(
     ("option", "value", "holders", "said"),
     [
-        ("concurrency_key", "db", (), "it waits for a place (concurrency_key db)"),
-        (None, None, ("a",), "it waits for a place until a ends"),
-        ("max_concurrent", 2, ("a", "b"), "it waits for a place (max_concurrent 2) until one of a, b ends"),
+        ("concurrency_key", "db", (), "waiting: concurrency_key=db"),
+        (None, None, ("a",), "waiting for the end of a"),
+        ("max_concurrent", 2, ("a", "b"), "waiting: max_concurrent=2, held by a, b"),
     ],
 )
 def test_a_limit_is_named_with_the_runs_that_hold_it(
@@ -65,10 +65,10 @@ def test_a_limit_is_named_with_the_runs_that_hold_it(
     ("given", "said"),
     [
         (why.StepRunEnded(cause=None, error="not met: dep"), "not met: dep"),
-        (why.StepRunEnded(cause="cancelled", error=None), "somebody cancelled it"),
-        (why.ExecutionTimedOut(), "the time of the execution was up"),
-        (why.StepReason(reason="paused"), "somebody has paused this step"),
-        (why.WaitsForSteps(steps=tuple("abcdefg")), "waits for a, b, c, d, e and 2 more"),
+        (why.StepRunEnded(cause="cancelled", error=None), "it was cancelled"),
+        (why.ExecutionTimedOut(), "the execution timed out"),
+        (why.StepReason(reason="paused"), "the step is paused"),
+        (why.WaitsForSteps(steps=tuple("abcdefg")), "waiting for a, b, c, d, e and 2 more"),
     ],
 )
 def test_a_step_is_explained_in_words(given: why.StepExplanation, said: str) -> None:
@@ -83,7 +83,7 @@ def test_no_more_than_five_blocking_steps_are_named() -> None:
 
     said = explain(why.Blocked(steps=tuple(steps)))
 
-    assert said.count("came to failure, wanted success") == 5
+    assert said.count("failed, required: success") == 5
     assert said.endswith(" and 2 more")
 
 

@@ -74,7 +74,7 @@ class TestTheList:
             (["shwo"], "error: command 'shwo' does not exist\n  Did you mean \"show\"?\n"),
             (
                 ["--json", "show", "etl"],
-                "error: --json stands before the command\n  Write: foliot workflows show ... --json\n",
+                "error: --json is before the command\n  Write: foliot workflows show ... --json\n",
             ),
         ],
     )
@@ -105,7 +105,7 @@ class TestThePicture:
         code, out, err = call("workflows", "show", "later")
 
         assert (code, out.count("│ only  │")) == (0, 1)
-        assert err.startswith(f"the newest execution, {execution(call, 'later')}, is not in the picture")
+        assert err.startswith(f"the newest execution, {execution(call, 'later')}, is not shown here")
 
     def test_an_execution_of_another_version_is_drawn_when_asked_for(self, call: Call, plant: Path) -> None:
         asyncio.run(change_etl(f"sqlite:///{plant}/foliot.db"))
@@ -113,7 +113,7 @@ class TestThePicture:
         newest, former = call("workflows", "show", "etl"), call("workflows", "show", "etl", "--execution", "etl@last")
 
         assert "etl version 2" in newest.out
-        assert "is not in the picture" in newest.err
+        assert "is not shown here" in newest.err
         assert ("failure" in newest.out, "│ failure │" in former.out) == (False, True)
         assert former.out.startswith("workflow     etl version 1\n")
         assert call("workflows", "show", "etl", "--version", "1").out == former.out
@@ -215,7 +215,7 @@ class TestThePicture:
             ),
             (["etl", "--version", "0"], 2, "error: Invalid value for '--version'"),
             (["etl", "--format", "svg"], 2, "error: Invalid value for '--format'"),
-            (["etl", "--format", "dot", "--json"], 2, "error: --json and --format dot are two answers"),
+            (["etl", "--format", "dot", "--json"], 2, "error: --json and --format dot are mutually exclusive"),
             (["etl", "--execution", "good@last"], 2, "error: run "),
             (["etl", "--execution", "etl.alarm@last"], 2, "error: run "),
             (["etl", "--execution", "release@last"], 2, "error: run "),
@@ -239,13 +239,13 @@ class TestWhatIsUnderWay:
         [_, line] = out.splitlines()
         assert (code, err) == (0, "")
         assert line.startswith(f"{execution(call, 'release')}  release   1        running")
-        assert line.endswith("0 of 2 steps came to a result; under way: ask")
+        assert line.endswith("0 of 2 steps finished; in progress: ask")
 
     def test_of_one_workflow_and_as_objects(self, call: Call, plant: Path) -> None:
         [waiting] = call("workflows", "active", "--workflow", "release", "--json").objects
 
         assert [step["status"] for step in waiting["steps"]] == ["scheduled", None]
-        assert waiting["steps"][1]["why"] == "waits for ask"
+        assert waiting["steps"][1]["why"] == "waiting for ask"
         assert call("workflows", "active", "--workflow", "etl") == (0, "", "no executions in progress\n")
 
     def test_of_a_workflow_that_does_not_exist(self, call: Call, plant: Path) -> None:

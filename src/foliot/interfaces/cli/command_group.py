@@ -56,5 +56,5 @@ def check_option_order(context: click.Context, subcommand: str) -> None:
         if context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE:
             option = max(parameter.opts, key=len)
             raise InvalidInput(
-                f"{option} stands before the command", hint=f"Write: {context.command_path} {subcommand} ... {option}"
+                f"{option} is before the command", hint=f"Write: {context.command_path} {subcommand} ... {option}"
             )

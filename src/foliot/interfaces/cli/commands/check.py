@@ -1,4 +1,4 @@
-"""foliot check: what is wrong in a configuration, all of it at once."""
+"""foliot check: list all problems of a configuration at once."""
 
 from pathlib import Path
 
@@ -17,9 +17,9 @@ from foliot.interfaces.cli.render.text import counted, escaped
 @config_option
 @json_option("one object per problem")
 def command(file: Path | None, config: Path | None, as_json: bool) -> int:
-    """Read FILE, foliot.toml by default, and say what is wrong with it. Nothing is stored or started.
+    """Check FILE, foliot.toml by default, for problems. Nothing is stored or started.
 
-    Errors make the exit code 1. Warnings do not.
+    The exit code is 1 if there are errors. Warnings do not change it.
     """
     path = require_config(file or config)
     with progress_note(f"reading {escaped(path)}"):
@@ -28,7 +28,7 @@ def command(file: Path | None, config: Path | None, as_json: bool) -> int:
         print_json_lines(map(_object, loaded.problems))
     else:
         print_problems(loaded.problems)
-        print_line(f"{escaped(path)}: {_verdict(loaded)}")
+        print_line(f"{escaped(path)}: {_summary(loaded)}")
     return 1 if loaded.configuration is None else 0
 
 
@@ -43,7 +43,7 @@ def _object(problem: Problem) -> dict[str, object]:
     }
 
 
-def _verdict(loaded: Loaded) -> str:
+def _summary(loaded: Loaded) -> str:
     warnings = f", {counted(len(loaded.warnings), 'warning')}" if loaded.warnings else ""
     if loaded.configuration is None:
         return f"{counted(len(loaded.errors), 'error')}{warnings}"

@@ -1,4 +1,4 @@
-"""foliot jobs: what there is to do."""
+"""foliot jobs: list jobs."""
 
 from pathlib import Path
 from typing import Final
@@ -10,7 +10,7 @@ from foliot.interfaces.cli.command_group import check_option_order, lazy_group
 from foliot.interfaces.cli.open_storage import with_services
 from foliot.interfaces.cli.options import json_option, storage_options
 from foliot.interfaces.cli.output import print_json_lines, print_note
-from foliot.interfaces.cli.render.format import job_state, moment, rule, status
+from foliot.interfaces.cli.render.format import job_kind, job_state, moment, rule, status
 from foliot.interfaces.cli.render.table import Column, print_table
 from foliot.service.queries.documents import as_json
 from foliot.service.queries.jobs import ListedJob
@@ -24,7 +24,7 @@ _COLUMNS: Final = (
     Column("LAST RUN"),
     Column("FROM"),
 )
-_OWN: Final = ("foliot", PART_SOURCE)
+_HIDDEN_SOURCES: Final = ("foliot", PART_SOURCE)
 _SECTIONS: Final = {"Control": {"delete": "Delete jobs."}}
 _HOMES: Final = {"delete": "delete:delete_jobs"}
 
@@ -32,20 +32,20 @@ _HOMES: Final = {"delete": "delete:delete_jobs"}
 @click.group("jobs", cls=lazy_group(_SECTIONS, _HOMES), invoke_without_command=True, subcommand_metavar="[COMMAND]")
 @storage_options
 @click.option("--tag", help="Only jobs with this tag.")
-@click.option("--all", "is_all", is_flag=True, help="Also those that Foliot itself needs, and steps of workflows.")
+@click.option("--all", "is_all", is_flag=True, help="Also jobs that Foliot itself uses, and steps of workflows.")
 @json_option("one object per line")
 @click.pass_context
 def command(
     context: click.Context, storage: str | None, config: Path | None, tag: str | None, is_all: bool, as_json: bool
 ) -> None:
-    """List jobs: when they run, and how they ran last."""
+    """List jobs: their schedules, their next tick and the status of their last run."""
     if context.invoked_subcommand is not None:
         check_option_order(context, context.invoked_subcommand)
         return
     found = [
         one
         for one in with_services(storage, config, lambda services: services.queries.jobs.all())
-        if (is_all or one.job.source not in _OWN) and (tag is None or tag in one.job.tags)
+        if (is_all or one.job.source not in _HIDDEN_SOURCES) and (tag is None or tag in one.job.tags)
     ]
     if as_json:
         print_json_lines(map(_document, found))
@@ -66,4 +66,12 @@ def _row(listed: ListedJob) -> tuple[object, ...]:
     more = f" and {len(schedules) - 1} more" if len(schedules) > 1 else ""
     rules = f"{rule(schedules[0])}{more}" if schedules else "-"
     last = "-" if job.latest_run is None else status(job.latest_run)
-    return job.id, job.kind, job_state(job, schedules), rules, moment(min(coming, default=None)), last, job.source
+    return (
+        job.id,
+        job_kind(job.kind),
+        job_state(job, schedules),
+        rules,
+        moment(min(coming, default=None)),
+        last,
+        job.source,
+    )

@@ -1,4 +1,4 @@
-"""foliot logs: what a run printed, or prints."""
+"""foliot logs: print the output of a run."""
 
 import sys
 from functools import partial
@@ -18,12 +18,16 @@ from foliot.service.services import Services
 @click.command("logs", epilog=NAMING)
 @click.argument("run", shell_complete=complete_ids("run"))
 @storage_options
-@click.option("-f", "--follow", is_flag=True, help="Go on as the run prints, through all its attempts, to its end.")
-@click.option("--stdout", is_flag=True, help="Only the standard output of one attempt, every byte of it, or an error.")
-@click.option("--attempt", type=click.IntRange(1), help="Only this attempt; with --stdout the last one by default.")
-@click.option("--tail", type=click.IntRange(0, 1_000_000), help="Begin with so many last lines.")
+@click.option("-f", "--follow", is_flag=True, help="Continue until the run is over, through all its attempts.")
+@click.option(
+    "--stdout",
+    is_flag=True,
+    help="Only the standard output of one attempt, byte for byte; an error if it is not complete.",
+)
+@click.option("--attempt", type=click.IntRange(1), help="Only this attempt. Default with --stdout: the last one.")
+@click.option("--tail", type=click.IntRange(0, 1_000_000), help="Begin with this many last lines.")
 @click.option("--timestamps", is_flag=True, help="Begin each line with its time and stream.")
-@json_option("one object per piece, and one that says how the log ends")
+@json_option("one object per piece, and one with the state of the log")
 def command(
     run: str,
     storage: str | None,
@@ -35,13 +39,13 @@ def command(
     timestamps: bool,
     as_json: bool,
 ) -> None:
-    """Print what RUN printed; of an execution, what its steps printed, each line with the name of its step.
+    """Print the output of RUN; of an execution the output of its steps, each line with the name of its step.
 
-    On a terminal colours are kept and all other control characters are not.
+    On a terminal colours are kept, and all other control characters are removed.
     """
     if stdout:
         if follow or timestamps or as_json or tail is not None:
-            raise InvalidInput("--stdout stands alone or with --attempt", hint="Leave the other options out.")
+            raise InvalidInput("--stdout can only be combined with --attempt", hint="Remove the other options.")
         sys.stdout.buffer.write(with_services(storage, config, partial(_stdout, run=run, attempt=attempt)))
         return
 
@@ -69,6 +73,6 @@ async def _stdout(services: Services, run: str, attempt: int | None) -> bytes:
 
 def _not_for_executions(run_id: str) -> InvalidInput:
     return InvalidInput(
-        f"run {run_id} is an execution: --stdout, --attempt and --tail are about its steps",
-        hint=f"List their runs with: foliot runs --root {run_id}",
+        f"run {run_id} is an execution: --stdout, --attempt and --tail work only for the run of a step",
+        hint=f"List the runs of its steps with: foliot runs --root {run_id}",
     )

@@ -1,4 +1,4 @@
-"""foliot next: when does this expression fire?"""
+"""foliot next: show when an expression fires."""
 
 from datetime import UTC, datetime
 from typing import Final
@@ -13,22 +13,27 @@ from foliot.interfaces.cli.parse import parse_moment
 from foliot.interfaces.cli.render.text import escaped
 
 _AROUND: Final = 60
-"""Characters that are shown on either side of a fault."""
+"""Characters that are shown on either side of an error."""
 
 
 @click.command("next")
 @click.argument("expression")
-@click.option("--tz", help="IANA zone of the wall clock, UTC by default.")
+@click.option("--tz", help="IANA time zone. Default: UTC.")
 @click.option("-n", "--count", default=5, show_default=True, type=click.IntRange(1, 10_000), help="How many.")
-@click.option("--from", "start", help="Look from this moment instead of now: 2026-03-29T00:00Z.")
-@click.option("--dst", default="vixie", type=click.Choice(["vixie", "skip", "literal"]), help="Rule for clock changes.")
+@click.option("--from", "start", help="Start at this time instead of now: 2026-03-29T00:00Z.")
+@click.option(
+    "--dst",
+    default="vixie",
+    type=click.Choice(["vixie", "skip", "literal"]),
+    help="Rule for clock changes. Default: vixie.",
+)
 @click.option(
     "--dom-dow",
     default="or",
     type=click.Choice(["or", "and"]),
-    help="Whether one or both of day-of-month and day-of-week must match.",
+    help="Whether one (or) or both (and) of day-of-month and day-of-week must match. Default: or.",
 )
-@click.option("--key", help="Name to hash H from.")
+@click.option("--key", help="Name from which H is computed.")
 @json_option("one object")
 def command(
     expression: str,
@@ -58,11 +63,11 @@ def command(
     for fire in fires:
         print_line(f"  {fire:%a %Y-%m-%d %H:%M:%S %z} {fire.tzname()}")
     if not fires:
-        print_line("  never by itself")
+        print_line("  never")
 
 
 def _point_at(expression: str, position: int) -> None:
-    """Show the fault where it is, with what stands around it."""
+    """Print the expression with a mark below the error."""
     start = max(0, position - _AROUND)
     before, after = escaped(expression[start:position]), escaped(expression[position : position + _AROUND])
     print_note(f"  {before}{after}\n  {' ' * len(before)}^")

@@ -1,4 +1,4 @@
-"""foliot plan: what a configuration would change, and what would fire."""
+"""foliot plan: show what a configuration would change, and what would fire."""
 
 import asyncio
 import time
@@ -27,16 +27,16 @@ _COLUMNS: Final = (Column("WHEN"), Column("JOB", is_whole=True, stays=True), Col
 
 @click.command("plan")
 @storage_options
-@click.option("--within", default="24h", show_default=True, help="How far to look ahead: 90s, 15m, 24h, 7d.")
-@click.option("-n", "--limit", default=20, show_default=True, type=click.IntRange(0, 10_000), help="How many fires.")
+@click.option("--within", default="24h", show_default=True, help="How far ahead: 90s, 15m, 24h, 7d.")
+@click.option("-n", "--limit", default=20, show_default=True, type=click.IntRange(0, 10_000), help="How many firings.")
 @json_option("one object")
 def command(storage: str | None, config: Path | None, within: str, limit: int, as_json: bool) -> int:
     """Show what `foliot reload` would change, and what would fire after it. Nothing is changed.
 
-    The exit code is 1 when something in the file is wrong, or belongs to somebody else.
+    The exit code is 1 if the file has errors, or defines something that belongs to another source.
     """
     ahead = from_timedelta(parse_span(within))
-    with progress_note("comparing the configuration with what is stored"):
+    with progress_note("comparing the configuration with the database"):
         configuration = load_config(require_config(config))
         changes = asyncio.run(_plan(storage or configuration.storage, configuration.declared))
     now = Instant(time.time_ns() // 1_000_000)
@@ -53,7 +53,7 @@ def command(storage: str | None, config: Path | None, within: str, limit: int, a
 
 
 async def _plan(url: str, declared: Declared) -> Changes:
-    """Compare with the stored definitions; a database that does not exist has none."""
+    """Compare with the stored definitions; a missing database has none."""
     try:
         async with opened_storage(url) as services:
             return await services.deployer.plan(declared)

@@ -1,4 +1,4 @@
-"""foliot reload: make the database say what the configuration says."""
+"""foliot reload: apply the configuration to the database."""
 
 import asyncio
 from pathlib import Path
@@ -17,10 +17,10 @@ from foliot.interfaces.cli.render.changes import print_changes, print_changes_js
 @storage_options
 @json_option("one object per job and schedule")
 def command(storage: str | None, config: Path | None, as_json: bool) -> None:
-    """Apply the configuration: only what differs is changed, running work is left alone.
+    """Apply the configuration: only differences are changed, running work continues.
 
-    It works with and without a running server; a running one sees the change at once. When something in the file is
-    wrong, nothing is changed.
+    It works with and without a running server; a running one sees the change at once. If the file has errors,
+    nothing is changed.
     """
     with progress_note("applying the configuration"):
         configuration = load_config(require_config(config))

@@ -1,4 +1,4 @@
-"""foliot runs: what ran, what runs, what waits."""
+"""foliot runs: list runs."""
 
 from collections.abc import Awaitable
 from pathlib import Path
@@ -25,8 +25,8 @@ def _statuses(context: click.Context, parameter: click.Parameter, incomplete: st
 @storage_options
 @click.option("--job", help="Only runs of this job.", shell_complete=complete_ids("job"))
 @click.option("--schedule", help="Only runs of this schedule.", shell_complete=complete_ids("schedule"))
-@click.option("--status", help="Only runs of this status.", shell_complete=_statuses)
-@click.option("--root", help="Only parts of this run: steps of an execution.", shell_complete=complete_ids("run"))
+@click.option("--status", help="Only runs with this status.", shell_complete=_statuses)
+@click.option("--root", help="Only steps of this execution.", shell_complete=complete_ids("run"))
 @click.option("-n", "--limit", default=20, show_default=True, type=click.IntRange(1, 10_000), help="How many.")
 @json_option("one object per line")
 def command(

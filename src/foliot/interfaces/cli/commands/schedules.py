@@ -1,4 +1,4 @@
-"""foliot schedules: when things are due."""
+"""foliot schedules: list schedules."""
 
 from pathlib import Path
 from typing import Final
@@ -35,7 +35,7 @@ _HOMES: Final = {"delete": "delete:delete_schedules"}
 @json_option("one object per line")
 @click.pass_context
 def command(context: click.Context, storage: str | None, config: Path | None, job: str | None, as_json: bool) -> None:
-    """List schedules: their rules, their next moments and their last."""
+    """List schedules: their rules, their next tick and their last tick."""
     if context.invoked_subcommand is not None:
         check_option_order(context, context.invoked_subcommand)
         return

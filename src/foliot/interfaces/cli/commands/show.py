@@ -1,4 +1,4 @@
-"""foliot show: everything about one thing."""
+"""foliot show: everything about a run, a job or a schedule."""
 
 from pathlib import Path
 
@@ -20,8 +20,8 @@ from foliot.service.queries.schedules import SchedulePage
 @click.argument("id", shell_complete=complete_ids("job", "schedule", "run"))
 @storage_options
 @json_option("one object")
-def command(id: str, storage: str | None, config: Path | None, as_json: bool) -> None:  # noqa: A002 - as people read it
-    """Tell everything about ID: a job, a schedule or a run, and why it is as it is."""
+def command(id: str, storage: str | None, config: Path | None, as_json: bool) -> None:  # noqa: A002 - the name in the usage line
+    """Show everything about ID: a job, a schedule or a run, and why the run has its status."""
     page = with_services(storage, config, lambda services: services.queries.named(id))
     match page:
         case JobPage():

@@ -1,4 +1,4 @@
-"""foliot top: what runs, what waits and what comes, live."""
+"""foliot top: a live view of running, queued and upcoming runs."""
 
 import asyncio
 import os
@@ -24,11 +24,13 @@ from foliot.service.services import Services
 
 @click.command("top")
 @storage_options
-@click.option("--once", is_flag=True, help="Print one picture and end; so does a call whose output is piped.")
-@click.option("--every", default=1.0, show_default=True, type=seconds_within(0.1, 3_600), help="Seconds in between.")
+@click.option("--once", is_flag=True, help="Print the page once and exit. Default if the output is piped.")
+@click.option(
+    "--every", default=1.0, show_default=True, type=seconds_within(0.1, 3_600), help="Seconds between updates."
+)
 @json_option("one object, once")
 def command(storage: str | None, config: Path | None, once: bool, every: float, as_json: bool) -> None:
-    """Watch what runs, what waits, what comes next, the workers and the last failures. q or Ctrl-C ends."""
+    """Watch running, queued and upcoming runs, the workers and the last failures. Exit with q or Ctrl-C."""
     if not (once or as_json) and is_terminal():
         with_services(storage, config, lambda services: _watch(services, every))
         return
@@ -67,7 +69,7 @@ async def _picture(services: Services, width: int) -> Any:
     try:
         page = await services.queries.overview.page()
     except StorageUnavailable as error:
-        # It may be back for the next picture: a view that is left open all day outlives a restart.
+        # It may be available again at the next update: a view that is open all day survives a restart.
         return Text(escaped(error.message), style="red")
     parts: list[Any] = [Text(headline(page), style="bold")]
     for section in sections(page):
@@ -78,7 +80,7 @@ async def _picture(services: Services, width: int) -> Any:
 
 @contextmanager
 def _keys(stop: asyncio.Event) -> Iterator[None]:
-    """Listen for q without waiting for the end of a line, where there is a keyboard."""
+    """Stop on q, without waiting for Enter, if standard input is a terminal."""
     if not sys.stdin.isatty():
         yield
         return
@@ -89,13 +91,13 @@ def _keys(stop: asyncio.Event) -> Iterator[None]:
     before = termios.tcgetattr(keyboard)
     loop = asyncio.get_running_loop()
 
-    def heard() -> None:
+    def read_key() -> None:
         if os.read(keyboard, 1) in (b"q", b"Q", b"\x04", b""):
             stop.set()
 
-    # At once: the usual way would throw away what was typed while this program started.
+    # TCSANOW: the default would discard keys that were pressed while this program started.
     tty.setcbreak(keyboard, termios.TCSANOW)
-    loop.add_reader(keyboard, heard)
+    loop.add_reader(keyboard, read_key)
     try:
         yield
     finally:

@@ -1,4 +1,4 @@
-"""foliot trigger: a run of a job, now or later."""
+"""foliot trigger: start a run of a job, now or later."""
 
 from pathlib import Path
 from typing import Final
@@ -19,13 +19,13 @@ _AT: Final = 'Use ISO 8601, such as "2026-01-31T08:00Z"; for a length of time fr
 @click.command("trigger")
 @click.argument("job", shell_complete=complete_ids("job"))
 @storage_options
-@click.option("--payload", help="JSON that the run starts with, instead of the job's own; @FILE reads a file.")
-@click.option("--at", help="When, in ISO 8601: 2026-01-31T08:00Z.")
-@click.option("--delay", help="After how long: 90s, 15m, 24h.")
-@click.option("--priority", type=click.IntRange(-1_000, 1_000), help="Higher goes first.")
-@click.option("--key", help="Dedupe key: asking again with it starts nothing new.")
-@click.option("--wait", is_flag=True, help="Wait for the end of the run; exit code 1 unless it is a success.")
-@click.option("--follow", is_flag=True, help="Print what the run or its steps print, and wait as --wait does.")
+@click.option("--payload", help="Payload of the run as JSON, instead of that of the job; @FILE reads a file.")
+@click.option("--at", help="Start at this time, in ISO 8601: 2026-01-31T08:00Z.")
+@click.option("--delay", help="Start after this time: 90s, 15m, 24h.")
+@click.option("--priority", type=click.IntRange(-1_000, 1_000), help="Higher priorities start first.")
+@click.option("--key", help="Dedupe key: a second call with it starts no second run.")
+@click.option("--wait", is_flag=True, help="Wait until the run is over; exit code 1 unless it succeeds.")
+@click.option("--follow", is_flag=True, help="Print the output of the run or its steps, and wait as with --wait.")
 @json_option("one object")
 def command(
     job: str,
@@ -40,7 +40,7 @@ def command(
     follow: bool,
     as_json: bool,
 ) -> int:
-    """Start a run of JOB and print its id. Of a workflow it is an execution, and the payload its parameters."""
+    """Start a run of JOB and print its id. For a workflow, start an execution with the payload as parameters."""
     request = RunRequest(
         payload=None if payload is None else parse_json(payload, "--payload"),
         run_at=None if at is None else parse_moment(at, hint=_AT),

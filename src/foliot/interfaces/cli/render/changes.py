@@ -1,4 +1,4 @@
-"""What applying a configuration changes, or changed, in lines."""
+"""What applying a configuration changes, as text and as JSON documents."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,15 +15,17 @@ _COLUMNS = (Column("CHANGE"), Column("WHAT"), Column("ID", is_whole=True, stays=
 
 
 def print_changes(changes: Changes) -> None:
-    """What is different, and how many things are not."""
+    """Print a table of the changes, and the number of unchanged definitions."""
     different = [(what, change) for what, change in all_changes(changes) if change.action is not Action.UNCHANGED]
     print_table(_COLUMNS, [(change.action, what, change.id, _fields(change)) for what, change in different])
     for refusal in changes.refusals:
         print_problem("error", refusal.message, refusal.hint)
     for former, job_id in changes.apart.items():
-        print_problem("warning", f"job {job_id} was {former}, but both are stored: each keeps its own history")
+        print_problem(
+            "warning", f"job {job_id} is not renamed from {former}: both are stored, and each keeps its history"
+        )
     same = sum(change.action is Action.UNCHANGED for _, change in all_changes(changes))
-    print_line(f"{same} unchanged" if different else f"nothing to change, {same} as they are")
+    print_line(f"{same} unchanged" if different else f"no changes ({same} unchanged)")
 
 
 def change_objects(changes: Changes) -> Iterator[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Runs, schedules and jobs in the words of a table."""
+"""Values as text: moments, lengths of time, states and rules."""
 
 import json
 from collections.abc import Sequence
@@ -10,11 +10,14 @@ from msgspec import convert
 from foliot.domain.instant import LATEST, to_datetime
 from foliot.domain.run.retry import Retry
 from foliot.domain.schedule.schedule import ScheduleType
+from foliot.domain.workflow.spec import GRAPH
 from foliot.interfaces.cli.render.table import Column
 from foliot.service.queries.job_view import JobView
 from foliot.service.queries.run_view import RunView
 from foliot.service.queries.schedule_view import ScheduleView, TickView
 
+GATE_KIND: Final = "workflow"
+"""The kind of a job that was declared as a gate, as it is stored."""
 RUN_COLUMNS: Final = (
     Column("RUN", is_whole=True),
     Column("JOB", is_whole=True),
@@ -27,7 +30,7 @@ RUN_COLUMNS: Final = (
 
 
 def moment(at: datetime | None) -> str:
-    """A moment for people: in the zone of this machine, and saying which."""
+    """Return a moment in the time zone of this machine, with its offset."""
     if at is None:
         return "-"
     text = at.astimezone().isoformat(" ", "seconds")
@@ -35,7 +38,7 @@ def moment(at: datetime | None) -> str:
 
 
 def span(length: float | None) -> str:
-    """Seconds in their two largest units: 350ms, 12.3s, 4m05s, 3h20m, 2d04h."""
+    """Return seconds in their two largest units: 350ms, 12.3s, 4m05s, 3h20m, 2d04h."""
     if length is None:
         return "-"
     if length < 1:
@@ -56,12 +59,12 @@ def run_row(run: RunView) -> Sequence[object]:
 
 
 def triggered_by(run: RunView) -> str:
-    """A schedule, an execution, or what somebody did."""
+    """Return the schedule or the execution that created the run, else its trigger."""
     return run.job_schedule_id or run.trigger if run.parent_id is None else f"step of {run.parent_id}"
 
 
 def due(run: RunView) -> str:
-    """When it may start. A question to a person without a timeout has no such moment."""
+    """Return when the run may start. An approval without a timeout has no such moment."""
     return "when answered" if run.due_at == to_datetime(LATEST) else moment(run.due_at)
 
 
@@ -73,27 +76,27 @@ def status(run: RunView) -> str:
 
 def tick_row(tick: TickView) -> Sequence[object]:
     planned = moment(tick.scheduled_for)
-    many = f" to {moment(tick.until)} ({tick.count})" if tick.count > 1 else ""
+    more = f" to {moment(tick.until)} ({tick.count})" if tick.count > 1 else ""
     outcome = "unreadable" if tick.unreadable else f"{tick.outcome} ({tick.reason})"
-    return f"{planned}{many}", outcome, tick.run_id or "-", tick.status or "-"
+    return f"{planned}{more}", outcome, tick.run_id or "-", tick.status or "-"
 
 
 def rule(schedule: ScheduleView) -> str:
-    """When it fires, as it was written."""
+    """Return the rule of a schedule, as it was written."""
     match schedule.schedule_type:
         case ScheduleType.INTERVAL:
             return f"every {exact_span(int(schedule.schedule_expr))}"
         case ScheduleType.ONCE:
             return f"once at {moment(datetime.fromtimestamp(int(schedule.schedule_expr) / 1_000, UTC))}"
         case ScheduleType.MANUAL:
-            return "by hand"
+            return "manual"
         case _:
             zone = "" if schedule.timezone == "UTC" else f" {schedule.timezone}"
             return f"{schedule.schedule_expr}{zone}"
 
 
 def exact_span(seconds: int) -> str:
-    """3600 is 1h, 90 is 90s: the largest unit that says it exactly."""
+    """Return seconds in the largest unit that is exact: 3600 is 1h, 90 is 90s."""
     for unit, length in (("d", 86_400), ("h", 3_600), ("m", 60)):
         if seconds % length == 0:
             return f"{seconds // length}{unit}"
@@ -108,26 +111,31 @@ def schedule_state(schedule: ScheduleView) -> str:
     return "on" if schedule.enabled else "disabled"
 
 
+def job_kind(kind: str) -> str:
+    """Return the kind of a job as people know it; the stored word for a workflow is `graph`."""
+    return {GRAPH: "workflow", GATE_KIND: "gate"}.get(kind, kind)
+
+
 def job_state(job: JobView, schedules: Sequence[ScheduleView]) -> str:
-    """Paused means: it has schedules, and all of them are."""
+    """Return the state of a job. It is paused if it has schedules and all of them are paused."""
     if not job.enabled:
         return "disabled"
     return "paused" if schedules and all(schedule.paused for schedule in schedules) else "on"
 
 
 def json_line(value: Any) -> str:
-    """Any JSON value on one line, not longer than a person reads."""
+    """Return a JSON value on one line, shortened to 2,000 characters."""
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 2_000 else f"{text[:2_000]} ... ({len(text)} characters)"
 
 
 def plain(value: Any) -> str:
-    """A value of a definition: text as it is, anything else as JSON."""
+    """Return text as it is, any other value as JSON."""
     return value if isinstance(value, str) else json_line(value)
 
 
 def option_text(name: str, value: Any) -> str:
-    """An option of a job with its spans as people say them."""
+    """Return the value of a job option, with its times in readable units."""
     match name:
         case "timeout":
             return span(value / 1_000)
@@ -141,7 +149,7 @@ def option_text(name: str, value: Any) -> str:
 
 
 def last_line(text: str | None) -> str:
-    """The line of an error that names it: the last one that says something and is no hint, which is indented."""
+    """Return the most telling line of an error: the last one that is not empty and not indented as a hint."""
     lines = [line for line in (text or "").splitlines() if line.strip()]
     facts = [line for line in lines if not line.startswith(" ")]
     return (facts or lines or ["-"])[-1].strip()

@@ -4,7 +4,16 @@ from typing import Any
 
 from foliot.domain.workflow.spec import GRAPH
 from foliot.interfaces.cli.output import print_line
-from foliot.interfaces.cli.render.format import RUN_COLUMNS, job_state, json_line, moment, option_text, plain, run_row
+from foliot.interfaces.cli.render.format import (
+    RUN_COLUMNS,
+    job_kind,
+    job_state,
+    json_line,
+    moment,
+    option_text,
+    plain,
+    run_row,
+)
 from foliot.interfaces.cli.render.gate import DEPENDENCY_COLUMNS, dependency_rows, gate_document, gate_text
 from foliot.interfaces.cli.render.schedule_page import schedule_fields
 from foliot.interfaces.cli.render.table import print_fields, print_section
@@ -40,7 +49,7 @@ def _facts(page: JobPage) -> list[tuple[str, object]]:
         ("name", job.name or None),
         ("description", job.description or None),
         ("state", job_state(job, page.schedules)),
-        ("kind", job.kind),
+        ("kind", job_kind(job.kind)),
         *((f"  {name}", plain(value)) for name, value in job.spec.items()),
         ("payload", None if job.payload_template is None else json_line(job.payload_template)),
         *((name, option_text(name, value)) for name, value in job.options.items()),

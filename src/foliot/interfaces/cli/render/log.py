@@ -1,6 +1,6 @@
-"""Printing what a run printed: the bytes themselves into a pipe, safe text on a terminal.
+"""Printing the log of a run: the original bytes into a pipe, safe text on a terminal.
 
-What Foliot itself noted in a log (the stream `meta`) goes to standard error, so that standard output is the job's.
+Messages of Foliot in a log (the stream `meta`) go to standard error, so that standard output has only the job's output.
 """
 
 import asyncio
@@ -22,10 +22,10 @@ from foliot.service.services import Services
 
 _END: Final = {
     LogState.COMPLETE: "complete",
-    LogState.TRUNCATED: "truncated, more was printed than is kept",
-    LogState.WORKER_LOST: "cut off, the worker vanished and with it what it had not handed over",
-    LogState.PRUNED: "removed by retention, in part or as a whole",
-    LogState.OPEN: "open, more may come",
+    LogState.TRUNCATED: "truncated, the job printed more than is kept",
+    LogState.WORKER_LOST: "incomplete, the worker was lost before it had stored all output",
+    LogState.PRUNED: "removed by retention, in part or completely",
+    LogState.OPEN: "open, more may follow",
 }
 _RESET: Final = "\x1b[0m"
 _RETRY_AFTER: Final = 1.0
@@ -59,7 +59,7 @@ class Printer(Protocol):
 
 
 class JsonPrinter:
-    """One object for each piece, and a last one that says how the log ends."""
+    """Prints one object per piece, and a last one with the state of the log."""
 
     def piece(self, piece: LogView) -> None:
         if not piece.is_closing:
@@ -70,7 +70,7 @@ class JsonPrinter:
 
 
 class TextPrinter:
-    """Lines. With `timestamps` each begins with its time and stream."""
+    """Prints text. With `timestamps` each line begins with its time and stream."""
 
     def __init__(self, *, timestamps: bool = False) -> None:
         self._timestamps = timestamps
@@ -79,7 +79,7 @@ class TextPrinter:
         self._cleaners: dict[tuple[int, str], Cleaner] = {}
         self._attempt = 0
         self._open_line: tuple[int, str] | None = None
-        """Whose line has begun and not ended."""
+        """The source of a line that has begun and not ended."""
 
     def piece(self, piece: LogView) -> None:
         if piece.attempt != self._attempt:
@@ -107,7 +107,7 @@ class TextPrinter:
         self._attempt = attempt
 
     def _note(self, piece: LogView) -> None:
-        """What Foliot wrote into the log; that it ends, and how, is said at the end of all."""
+        """Print a message of Foliot. The closing line is skipped: `end` prints the state of the log."""
         if not piece.is_closing:
             self._end_line()
             print_note(Cleaner().feed(piece.data, final=True).rstrip())
@@ -121,9 +121,11 @@ class TextPrinter:
             return b""
         stamp = f"{moment(piece.at)} {piece.stream} ".encode()
         lines = data.splitlines(keepends=True)
-        goes_on = self._open_line == source
-        before = b"" if goes_on or self._open_line is None else b"\n"
-        return before + b"".join(line if goes_on and not number else stamp + line for number, line in enumerate(lines))
+        continues = self._open_line == source
+        before = b"" if continues or self._open_line is None else b"\n"
+        return before + b"".join(
+            line if continues and not number else stamp + line for number, line in enumerate(lines)
+        )
 
     def _end_line(self) -> None:
         if self._open_line is not None and (self._timestamps or self._is_terminal):
@@ -144,7 +146,7 @@ async def print_log(
     attempt: int | None = None,
     tail: int | None = None,
 ) -> LogEnd:
-    """Print the log of a run, from its beginning or its last lines on; to its end if it is followed."""
+    """Print the log of a run from its beginning, or from its last `tail` lines; if followed, until the run is over."""
     after: Cursor | None = None
     if tail is not None:
         pieces, after = await last_lines(services, run_id, tail, attempt)
@@ -162,7 +164,7 @@ async def print_log(
 async def _items(
     services: Services, run_id: str, after: Cursor | None, is_following: bool
 ) -> AsyncIterator[LogView | LogEnd]:
-    """What the log has, going on where it was when the database was away for a while."""
+    """Yield the pieces of the log and its end. A followed log continues after an outage of the database."""
     read = services.logs.follow if is_following else services.logs.read
     while True:
         try:
@@ -180,7 +182,7 @@ async def _items(
 async def last_lines(
     services: Services, run_id: str, lines: int, attempt: int | None
 ) -> tuple[list[LogView], Cursor | None]:
-    """The pieces with the last lines, the first of them cut where those begin, and where to read on."""
+    """Return the pieces with the last lines, the first of them cut, and the cursor behind them."""
     count = 64
     while True:
         found = (await services.logs.tail(run_id, count)).pieces
@@ -191,7 +193,7 @@ async def last_lines(
 
 
 def cut(pieces: Sequence[LogView], lines: int) -> list[LogView]:
-    """Keep the last lines of what a job printed; a last line without an end is one as well."""
+    """Keep the last lines of the output; an unfinished last line counts as one."""
     printed = [piece for piece in pieces if piece.stream != "meta"]
     breaks = lines + bool(printed and printed[-1].data.endswith(b"\n"))
     kept: list[LogView] = []

@@ -1,4 +1,4 @@
-"""One picture of what is going on, in sections and as a JSON document."""
+"""The page of `foliot top`: running, queued and upcoming runs, workers and failures."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -55,7 +55,7 @@ def headline(page: OverviewPage) -> str:
 
 
 def sections(page: OverviewPage) -> Iterator[Section]:
-    """What there is to show; what is empty is left out."""
+    """Yield the sections that have rows."""
     now = page.at
     for section in (
         Section("Workflows", _EXECUTIONS, [_execution_row(one, now) for one in page.executions]),

@@ -23,7 +23,7 @@ def print_schedule(page: SchedulePage) -> None:
 
 def schedule_fields(schedule: ScheduleView) -> list[tuple[str, object]]:
     window = f"{moment(schedule.start_at)} to {moment(schedule.end_at)}"
-    coming = "" if not schedule.paused else "none while it is paused; else "
+    coming = "" if not schedule.paused else "none while paused; without the pause: "
     return [
         ("schedule", schedule.schedule_id),
         ("job", schedule.job_id or schedule.workflow_id),

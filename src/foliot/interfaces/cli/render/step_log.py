@@ -1,4 +1,4 @@
-"""Printing what the steps of an execution print: whole lines, each with the name of its step before it."""
+"""Printing the logs of the steps of an execution: whole lines, each prefixed with the name of its step."""
 
 import asyncio
 import sys
@@ -20,11 +20,11 @@ from foliot.service.services import Services
 _RETRY_AFTER: Final = 1.0
 _WIDEST: Final = 24
 _LONGEST_LINE: Final = 1 << 16
-"""What has so many bytes and no end of line is printed as one."""
+"""Bytes without an end of line that are printed as a line."""
 _RESET: Final = b"\x1b[0m"
 
 Source = tuple[str, int, str]
-"""Run, start (its token) and stream: what has lines of its own."""
+"""Run, token of the attempt, and stream: lines of different sources are never mixed."""
 
 
 class StepPrinter(Protocol):
@@ -34,7 +34,7 @@ class StepPrinter(Protocol):
 
 
 class StepJsonPrinter:
-    """One object for each piece, and a last one that says whether there may be more."""
+    """Prints one object per piece, and a last one that says whether more may follow."""
 
     def piece(self, step: str, piece: LogView) -> None:
         if not piece.is_closing:
@@ -45,7 +45,7 @@ class StepJsonPrinter:
 
 
 class StepTextPrinter:
-    """Lines of steps side by side do not mix: one is printed when it is whole."""
+    """Prints a line when it is complete, so that lines of parallel steps do not mix."""
 
     def __init__(self, names: Iterable[str], *, timestamps: bool = False) -> None:
         self._width = min(max((len(escaped(name)) for name in names), default=0), _WIDEST)
@@ -54,7 +54,7 @@ class StepTextPrinter:
         self._out = sys.stdout.buffer
         self._cleaners: dict[Source, Cleaner] = {}
         self._rests: dict[Source, tuple[str, bytes]] = {}
-        """Lines that have begun and not ended, and what is printed before them."""
+        """Unfinished lines with their prefixes."""
         self._attempts: dict[str, int] = {}
 
     def piece(self, step: str, piece: LogView) -> None:
@@ -73,7 +73,7 @@ class StepTextPrinter:
             print_note(f"foliot: the log is {end_text(end)}")
 
     def _add(self, label: str, piece: LogView) -> None:
-        """Print the lines that have ended with this piece, and keep the one that goes on."""
+        """Print the lines that this piece completes, and keep the unfinished rest."""
         source = (piece.run_id, piece.token, piece.stream)
         stamp = f"{moment(piece.at)} {piece.stream} " if self._timestamps else ""
         data = self._cleaned(source, piece.data) if self._is_terminal else piece.data
@@ -88,7 +88,7 @@ class StepTextPrinter:
             self._rests[source] = before, rest
 
     def _note(self, label: str, piece: LogView) -> None:
-        """What Foliot wrote into the log of the step. Its last word ends the attempt, and with it its last line."""
+        """Print a message of Foliot, after the unfinished lines of the same attempt."""
         self._end_lines([source for source in self._rests if source[:2] == (piece.run_id, piece.token)])
         if not piece.is_closing:
             print_note(label + Cleaner().feed(piece.data, final=True).rstrip())
@@ -110,7 +110,7 @@ class StepTextPrinter:
 
 
 async def print_steps(services: Services, run_id: RunId, printer: StepPrinter, *, is_following: bool) -> None:
-    """Print what the steps of an execution printed; if it is followed, until it is over."""
+    """Print the logs of all steps of an execution; if followed, until it is over."""
     logs = services.queries.step_logs(run_id)
     async for step, piece in _followed(logs) if is_following else logs.new():
         printer.piece(step, piece)
@@ -118,7 +118,7 @@ async def print_steps(services: Services, run_id: RunId, printer: StepPrinter, *
 
 
 async def _followed(logs: StepLogs) -> AsyncIterator[StepPiece]:
-    """Going on where it was when the database was away for a while."""
+    """Yield new pieces until the execution is over, also after an outage of the database."""
     while not logs.is_over:
         try:
             async for piece in logs.follow():

@@ -1,4 +1,4 @@
-"""Tables and lists of fields: coloured and fitted on a terminal, aligned plain text everywhere else."""
+"""Tables and lists of fields: coloured and fitted on a terminal, aligned plain text elsewhere."""
 
 import sys
 from collections.abc import Collection, Iterable, Sequence
@@ -39,14 +39,14 @@ STYLES: Final = {
     "error": "bold red",
     "warning": "yellow",
 }
-"""Words that have a colour wherever they begin a cell."""
+"""First word of a cell -> style."""
 _GAP: Final = "  "
 _LONGEST_WORD: Final = 16
-"""What is longer is broken before another column gives way."""
+"""Longer words are broken before a column is dropped."""
 
 
 class Column(NamedTuple):
-    """`is_whole`: in one piece where there is room for it, because people copy it. See `layout` for `stays`."""
+    """`is_whole`: not wrapped if there is room, because people copy it. `stays`: never dropped, see `layout`."""
 
     title: str
     is_whole: bool = False
@@ -54,7 +54,7 @@ class Column(NamedTuple):
 
 
 def print_table(columns: Sequence[Column], rows: Iterable[Sequence[object]]) -> None:
-    """Print rows under their titles. Nothing at all is printed for no rows."""
+    """Print rows under their titles; nothing if there are no rows."""
     texts = [[escaped(cell) for cell in row] for row in rows]
     if not texts:
         return
@@ -65,7 +65,7 @@ def print_table(columns: Sequence[Column], rows: Iterable[Sequence[object]]) -> 
 
 
 def print_fields(fields: Iterable[tuple[str, object]]) -> None:
-    """Print names and values, one pair on a line; None is left out."""
+    """Print names and values, one pair per line, without those whose value is None."""
     pairs = [(name, escaped(value)) for name, value in fields if value is not None]
     if is_terminal():
         _print_rich([Column("", is_whole=True), Column("", stays=True)], pairs, heading=False)
@@ -75,13 +75,13 @@ def print_fields(fields: Iterable[tuple[str, object]]) -> None:
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Each row as a line, each column as wide as its longest cell."""
+    """Return each row as a line, each column as wide as its longest cell."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [_GAP.join(map(str.ljust, row, widths)).rstrip() for row in rows]
 
 
 def is_terminal() -> bool:
-    """Whether a person reads standard output."""
+    """Whether standard output is a terminal."""
     return sys.stdout.isatty()
 
 
@@ -90,27 +90,27 @@ def style_of(cell: str) -> str:
 
 
 def print_section(title: str, columns: Sequence[Column], rows: Sequence[Sequence[object]]) -> None:
-    """A table below what was printed before, unless it has no rows."""
+    """Print a table after an empty line; nothing if there are no rows."""
     if rows:
         print_line(f"\n{title}" if title else "")
         print_table(columns, rows)
 
 
 def layout(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> dict[int, int]:
-    """The columns there is room for in a line of this width, and how wide each is.
+    """Return the columns that fit into a line of this width, with their widths.
 
-    Text is wrapped first, then names longer than the id of a run; then columns give way, from the right. The first one
-    and those that stay never do: where there is no room for them either, words are broken.
+    Text is wrapped first, then names longer than the id of a run; then columns are dropped, from the right. The first
+    column and those with `stays` are kept: if they do not fit either, words are broken.
     """
     least = [_least_width(column, cells) for column, cells in _by_column(columns, rows)]
     kept = list(range(len(columns)))
-    if _taken(least) > width:
+    if _total_width(least) > width:
         least = [min(need, ID_LENGTH) for need in least]
     for at in reversed(kept[1:]):
-        if _taken([least[one] for one in kept]) > width and not columns[at].stays:
+        if _total_width([least[one] for one in kept]) > width and not columns[at].stays:
             kept.remove(at)
     wanted = [_longest([column.title, *cells]) for column, cells in _by_column(columns, rows)]
-    return _shared_out({at: least[at] for at in kept}, wanted, width)
+    return _distributed({at: least[at] for at in kept}, wanted, width)
 
 
 def _by_column(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Iterable[tuple[Column, Sequence[str]]]:
@@ -118,7 +118,7 @@ def _by_column(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Iter
 
 
 def _least_width(column: Column, cells: Iterable[str]) -> int:
-    """How narrow a column may become and still be read."""
+    """Return the smallest width at which a column can be read."""
     if column.is_whole:
         return _longest([column.title, *cells])
     words = [word for cell in cells for word in cell.split()]
@@ -131,18 +131,18 @@ def _longest(texts: Iterable[str]) -> int:
     return max(map(cell_len, texts), default=0)
 
 
-def _taken(widths: Collection[int]) -> int:
+def _total_width(widths: Collection[int]) -> int:
     return sum(widths) + len(_GAP) * (len(widths) - 1)
 
 
-def _shared_out(widths: dict[int, int], wanted: Sequence[int], width: int) -> dict[int, int]:
-    """Give what is left to those that want it, from the left; take what is missing from the widest."""
-    while (missing := _taken(widths.values()) - width) > 0 and max(widths.values()) > 1:
+def _distributed(widths: dict[int, int], wanted: Sequence[int], width: int) -> dict[int, int]:
+    """Distribute free width from the left; take missing width from the widest column."""
+    while (missing := _total_width(widths.values()) - width) > 0 and max(widths.values()) > 1:
         widest = max(widths, key=lambda at: widths[at])
         others = [one for at, one in widths.items() if at != widest]
         widths[widest] = max(1, max(others, default=1) - 1, widths[widest] - missing)
     for at in widths:
-        widths[at] += max(0, min(wanted[at] - widths[at], width - _taken(widths.values())))
+        widths[at] += max(0, min(wanted[at] - widths[at], width - _total_width(widths.values())))
     return widths
 
 
@@ -152,7 +152,7 @@ def _print_rich(columns: Sequence[Column], rows: Sequence[Sequence[str]], *, hea
 
 
 def rich_table(columns: Sequence[Column], rows: Sequence[Sequence[str]], *, width: int, heading: bool = True) -> Any:
-    """A table for a terminal of this width."""
+    """Return a table for a terminal of this width."""
     from rich.table import Table
     from rich.text import Text
 
@@ -167,7 +167,7 @@ def rich_table(columns: Sequence[Column], rows: Sequence[Sequence[str]], *, widt
 
 
 def console() -> Any:
-    """A rich console that takes no text for markup."""
+    """Return a console that does not interpret markup in texts."""
     from rich.console import Console
 
     return Console(highlight=False, markup=False, emoji=False, soft_wrap=False)

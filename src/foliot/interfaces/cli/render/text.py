@@ -1,7 +1,7 @@
-"""What others wrote, made safe to show: names on one line, output of jobs with colours at most.
+"""Untrusted text, made safe for a terminal.
 
-name with control characters    --shown-->    escapes instead of characters, one line
-bytes that a job printed        --Cleaner-->  text; colours stay, all other commands to the terminal are dropped
+name with control characters    --escaped-->  one line, with escapes instead of control characters
+output of a job (bytes)         --Cleaner-->  text with colours, without all other control sequences
 """
 
 import codecs
@@ -12,16 +12,16 @@ _COLOUR: Final = re.compile(r"\x1b\[[0-9:;]*m")
 _SPECIAL: Final = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # control sequences: colours, cursor, screen, modes
     r"|\x1b[\]PX^_][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"  # strings: titles, links, the clipboard
-    r"|\x1b[ -/]*[0-~]?"  # short ones: reset, character sets; and an escape that begins nothing
+    r"|\x1b[ -/]*[0-~]?"  # short ones: reset, character sets; and a lone escape
     r"|\r\n?|[^\n\t -~]",
 )
 _UNFINISHED: Final = re.compile(r"(?:\x1b(?:\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b\x9c]*\x1b?|[ -/]*)|\r)\Z")
 _LONGEST: Final = 4_096
-"""A sequence that has not ended after so many characters is none."""
+"""After this many characters an unfinished sequence is treated as text."""
 
 
 def escaped(value: object) -> str:
-    """Text on one line in which whatever could move the cursor or turn the reading direction is an escape."""
+    """Return one line of text, with escapes for characters that move the cursor or change the text direction."""
     text = str(value)
     return text if text.isprintable() else "".join(_printable(char) for char in text)
 
@@ -31,15 +31,15 @@ def _printable(char: str) -> str:
 
 
 def counted(number: int, word: str) -> str:
-    """1 job, 2 jobs."""
+    """Return `1 job`, `2 jobs`."""
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
 class Cleaner:
-    """Turns the bytes of one stream, as they come in pieces, into text for a terminal.
+    """Turns the bytes of one stream, piece by piece, into text for a terminal.
 
-    A carriage return becomes the end of a line: what was printed before it is not overwritten. Bytes that are no
-    UTF-8 are shown as escapes.
+    A carriage return becomes a line feed, so that it does not overwrite what was printed before. Bytes that are not
+    UTF-8 become escapes.
     """
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class Cleaner:
         self.has_colour = False
 
     def feed(self, data: bytes, final: bool = False) -> str:
-        """The text of all that is complete; the beginning of a sequence waits for the rest of it."""
+        """Return the text of the bytes so far; the beginning of a control sequence is kept until it is complete."""
         text = self._rest + self._decoder.decode(data, final)
         end = len(text) if final else _complete(text)
         self._rest = text[end:]
@@ -66,7 +66,7 @@ class Cleaner:
 
 
 def _complete(text: str) -> int:
-    """Where the beginning of an unfinished sequence stands, or the end of the text."""
+    """Return the index of an unfinished sequence at the end, or the length of the text."""
     start = max(0, len(text) - _LONGEST)
     unfinished = _UNFINISHED.search(text, start)
     return len(text) if unfinished is None else unfinished.start()

@@ -1,4 +1,4 @@
-"""The page of a workflow, drawn and as a JSON document."""
+"""The page of a workflow, as a picture and as a JSON document."""
 
 import shutil
 import sys
@@ -18,7 +18,7 @@ from foliot.interfaces.cli.render.table import Column, console, is_terminal, pri
 from foliot.service.queries.workflows import WorkflowPage, WorkflowStepView
 
 _PIPE_WIDTH: Final = 120
-_WAITS: Final = (Column("WAITS", is_whole=True), Column("WHY", stays=True))
+_WAITS: Final = (Column("WAITING", is_whole=True), Column("WHY", stays=True))
 _NO_STATES: Final[Mapping[str, str]] = {}
 
 
@@ -61,7 +61,7 @@ def print_workflow(page: WorkflowPage) -> None:
         print_line()
         print_table(_WAITS, step_waits(shown).items())
     if shown is None and latest is not None:
-        print_note(f"the newest execution, {latest.id}, is not in the picture: see foliot show {latest.id}")
+        print_note(f"the newest execution, {latest.id}, is not shown here; see: foliot show {latest.id}")
 
 
 def _print_graph(page: WorkflowPage) -> None:

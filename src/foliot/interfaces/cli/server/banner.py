@@ -1,4 +1,4 @@
-"""The few lines with which a server begins on a terminal."""
+"""The lines that a server prints on a terminal when it starts."""
 
 from collections import Counter
 from pathlib import Path
@@ -15,15 +15,15 @@ from foliot.interfaces.cli.render.text import escaped
 from foliot.service.services import Services
 
 
-async def greeting(
+async def banner(
     services: Services, settings: Settings, path: Path | None, storage: str | None, changes: Changes | None
 ) -> list[str]:
-    """What is served, from where, and what to do next."""
-    lines = [("roles", f"{', '.join(settings.roles)}{_work(settings)}")]
+    """Return the lines: configuration, storage, roles, next tick, and how to stop."""
+    lines = [("roles", f"{', '.join(settings.roles)}{_capacity(settings)}")]
     if storage is not None:
         lines.insert(0, ("storage", public_url(storage)))
     if path is not None:
-        lines.insert(0, ("configuration", f"{path}{'' if changes is None else _said(changes)}"))
+        lines.insert(0, ("configuration", f"{path}{'' if changes is None else _counts(changes)}"))
     coming = (await services.queries.overview.page()).upcoming[:1]
     lines += [("next", f"{schedule.schedule_id} at {moment(schedule.next_run_at)}") for schedule in coming]
     return [
@@ -33,7 +33,7 @@ async def greeting(
     ]
 
 
-def _work(settings: Settings) -> str:
+def _capacity(settings: Settings) -> str:
     if Role.WORKER not in settings.roles:
         return ""
     return (
@@ -41,6 +41,6 @@ def _work(settings: Settings) -> str:
     )
 
 
-def _said(changes: Changes) -> str:
+def _counts(changes: Changes) -> str:
     count = Counter(what for what, change in all_changes(changes) if change.action is not Action.REMOVED)
     return f": {count_definitions(jobs=count['job'], workflows=count['workflow'], schedules=count['schedule'])}"

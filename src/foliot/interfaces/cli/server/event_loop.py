@@ -1,4 +1,4 @@
-"""The event loop a node runs on: asyncio's own, or uvloop's, which does the same with less processor time."""
+"""The event loop of a node: that of asyncio, or that of uvloop, which needs less processor time."""
 
 import asyncio
 import logging
@@ -11,26 +11,26 @@ from foliot.interfaces.cli.server.signals import EarlyStop
 
 log = logging.getLogger("foliot")
 
-_HINT: Final = "A job raised it in a task of its own. To end the server, send it SIGTERM."
+_HINT: Final = "Code of a job raised it in a task of its own. To stop the server, send it SIGTERM."
 
 
 def run_on(choice: EventLoop, main: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    """Run it to its end, whatever else happens on its loop.
+    """Run `main` to its end, also if code of a job stops the loop.
 
-    The function of a job may start tasks of its own. Where one of these calls `sys.exit`, asyncio ends the loop; where
-    one calls `loop.stop`, it was told to. Neither is a reason to leave all other runs alone.
+    The function of a job may start tasks of its own. If one of these calls `sys.exit` or `loop.stop`, asyncio ends the
+    loop; the loop is started again, so that all other runs continue.
     """
     with asyncio.Runner(loop_factory=loop_factory(choice)) as runner:
         loop = runner.get_loop()
         task = loop.create_task(main())
         task.add_done_callback(_stop_loop)
         while not task.done():
-            _run_until_it_ends(loop, task)
+            _run_once(loop, task)
         task.result()
 
 
-def _run_until_it_ends(loop: asyncio.AbstractEventLoop, main: asyncio.Task[None]) -> None:
-    """Run until somebody ends the loop."""
+def _run_once(loop: asyncio.AbstractEventLoop, main: asyncio.Task[None]) -> None:
+    """Run until the loop is stopped, by `main` or by other code."""
     try:
         loop.run_forever()
     except EarlyStop:
@@ -41,13 +41,13 @@ def _run_until_it_ends(loop: asyncio.AbstractEventLoop, main: asyncio.Task[None]
 
 
 def _stop_loop(main: asyncio.Task[None]) -> None:
-    """Where it ended the loop itself, a second stop would hit whoever runs the loop next, to clean up."""
+    """Stop the loop, unless `main` raised an exit: that stops it already, and a second stop would end the clean-up."""
     if main.cancelled() or not isinstance(main.exception(), (SystemExit, KeyboardInterrupt)):
         main.get_loop().stop()
 
 
 def loop_factory(choice: EventLoop) -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """What makes the loop; None is asyncio. `auto` takes uvloop where it is installed."""
+    """Return the factory of the loop, None for asyncio. `auto` uses uvloop if it is installed."""
     if choice == "asyncio":
         return None
     try:

@@ -1,4 +1,4 @@
-"""Finding the application that `module:name` names, and saying what is wrong with it in the user's own terms."""
+"""Loading the application that `module:name` names, with errors that point at the code of the user."""
 
 import sys
 import traceback
@@ -11,7 +11,7 @@ from foliot.errors import FoliotError, InvalidInput, suggest
 
 
 def load_app(target: str) -> Any:
-    """The application that `module:name` names, looked for from the current directory on."""
+    """Return the application that `module:name` names. The current directory is searched first."""
     from foliot.app import Foliot
 
     module_name, _, attribute = target.partition(":")
@@ -19,7 +19,7 @@ def load_app(target: str) -> Any:
     found = getattr(module, attribute or "app", None)
     if not isinstance(found, Foliot):
         apps = [name for name, value in vars(module).items() if isinstance(value, Foliot)]
-        hint = suggest(attribute, apps, otherwise=f"It has: {', '.join(apps) or 'no application'}.")
+        hint = suggest(attribute, apps, otherwise=f"Applications in it: {', '.join(apps) or 'none'}.")
         raise InvalidInput(f"{module_name} has no application named {attribute or 'app'!a}", hint=hint)
     return found
 
@@ -31,21 +31,21 @@ def _load_module(name: str) -> ModuleType:
     except FoliotError:
         raise
     except Exception as error:
-        # Code of the user's: whatever it raises is theirs to see, and to be told where.
+        # The module is code of the user, which may raise anything.
         if not name.strip(".") or (isinstance(error, ModuleNotFoundError) and _is_within(name, error.name)):
             raise InvalidInput(
-                f"module {name!a} does not exist", hint="Name it as in: foliot serve package.module:app"
+                f"module {name!a} does not exist", hint="Write it as in: foliot serve package.module:app"
             ) from None
         raise _broken_module(name, error) from None
 
 
 def _is_within(name: str, missing: str | None) -> bool:
-    """Whether what is missing is the module itself or a package around it, not something that it imports."""
+    """Whether the missing module is `name` or a package around it, not something that it imports."""
     return missing is not None and f"{name}.".startswith(f"{missing}.")
 
 
 def _broken_module(name: str, error: Exception) -> FoliotError:
-    """Show the traceback, from the user's own code on, and say in one line where it ends."""
+    """Print the traceback, beginning in the code of the user, and return an error that names its last line."""
     own = error.__traceback__
     while own is not None and _is_machinery(own.tb_frame.f_code.co_filename):
         own = own.tb_next
@@ -58,7 +58,7 @@ def _is_machinery(filename: str) -> bool:
 
 
 def _place(error: Exception) -> str:
-    """File and line where it went wrong, in the code around the current directory rather than in a library."""
+    """Return file and line of the error; in code below the current directory rather than in a library."""
     if isinstance(error, SyntaxError) and error.filename is not None:
         return f"{error.filename}, line {error.lineno}"
     frames = traceback.extract_tb(error.__traceback__)

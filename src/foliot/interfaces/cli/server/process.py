@@ -1,7 +1,7 @@
-"""Running a node in the foreground until a signal ends it.
+"""Running a node in the foreground until a signal stops it.
 
-APP          the functions of an application, and what its code declares
---config     the jobs and schedules of a file, applied when the server starts and whenever it is reloaded
+APP          the functions and declarations of an application
+--config     the jobs and schedules of a file, applied when the server starts and when it reloads
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from foliot.engine.settings import Role, Settings
 from foliot.errors import JobInUse
 from foliot.interfaces.cli.configuration import require_valid
 from foliot.interfaces.cli.options import require_config
-from foliot.interfaces.cli.server.banner import greeting
+from foliot.interfaces.cli.server.banner import banner
 from foliot.interfaces.cli.server.event_loop import run_on
 from foliot.interfaces.cli.server.load_app import load_app
 from foliot.interfaces.cli.server.reloader import Reloader, log_changes, log_problems
@@ -48,11 +48,11 @@ from foliot.wiring import RunnerPolicy, open_services, take_descriptors
 log = logging.getLogger("foliot")
 
 _SAME_SIGNAL: Final = 0.1
-"""Seconds in which a second signal is still the first: `timeout` sends one to the process and one to its group."""
+"""Seconds during which a second signal is ignored: `timeout` sends one to the process and one to its group."""
 _ALMOST_OPEN: Final = 0.5
-"""Seconds that a process which is to stop waits for its storage to open: that is closed in better order."""
-_LAST_WORDS: Final = 0.2
-"""Seconds that a process which is to end at once has for its last lines."""
+"""Seconds that a stopping process waits for its storage to open: an open storage can be closed in order."""
+_LAST_LINES: Final = 0.2
+"""Seconds for the last log lines of a process that ends at once."""
 _NOTHING: Final = StableRead(Loaded(Configuration()), watched_paths(Configuration()), frozenset())
 
 
@@ -62,58 +62,57 @@ class Served:
 
     app: Foliot
     storage: str | None
-    """Where, unless the application says it."""
+    """None: that of the application."""
     path: Path | None
-    """The configuration file, if there is one."""
+    """The configuration file. None: there is none."""
     configuration: Configuration
     seen: Fingerprint
-    """What its files were like when they were read."""
+    """The state of its files when they were read."""
 
     @property
     def policy(self) -> RunnerPolicy:
-        """What jobs may use. Without a configuration nothing is forbidden."""
+        """What jobs are allowed to use. Without a configuration there are no restrictions."""
         if self.path is None:
             return RunnerPolicy()
-        said = self.configuration.outbound
-        outbound = OutboundPolicy.of(block_private=said.block_private, allow=said.allow)
-        places = [self.path.absolute().parent]
-        return RunnerPolicy(outbound, places, self.configuration.server.sandbox_policy)
+        outbound = self.configuration.outbound
+        policy = OutboundPolicy.of(block_private=outbound.block_private, allow=outbound.allow)
+        directories = [self.path.absolute().parent]
+        return RunnerPolicy(policy, directories, self.configuration.server.sandbox_policy)
 
 
 def run_node(target: str | None, config: Path | None, roles: Sequence[Role], *, applies: bool, **options: Any) -> None:
-    """Serve until a signal comes. `applies`: make the storage say what the configuration says."""
+    """Serve until a signal stops the process. `applies`: apply the configuration to the storage."""
     path = require_config(config) if target is None or config is not None else None
     loaded, _, seen = _NOTHING if path is None else asyncio.run(_read(path))
-    said = require_valid(path, loaded)
-    settings = node_settings(said, options, roles)
-    lines = configure_logging(
-        options["log_format"] or said.server.log_format, options["log_level"] or said.server.log_level
-    )
+    configuration = require_valid(path, loaded)
+    settings = node_settings(configuration, options, roles)
+    server = configuration.server
+    lines = configure_logging(options["log_format"] or server.log_format, options["log_level"] or server.log_level)
     log_problems(loaded.problems)
     _take_descriptors(settings)
     storage = options["storage"]
     if path is not None:
-        # The environment speaks for a configuration, not over what the code of an application says.
-        storage = storage or os.environ.get("FOLIOT_STORAGE") or said.storage
+        # FOLIOT_STORAGE replaces the storage of a configuration, not the one that the code of an application names.
+        storage = storage or os.environ.get("FOLIOT_STORAGE") or configuration.storage
     app = Foliot(storage) if target is None else load_app(target)
-    served = Served(app, storage, path, said, seen)
+    served = Served(app, storage, path, configuration, seen)
     try:
-        run_on(options["loop"] or said.server.loop, partial(_serve, served, settings, lines, applies=applies))
+        run_on(options["loop"] or server.loop, partial(_serve, served, settings, lines, applies=applies))
     finally:
-        # Before whatever is said about its end.
+        # Before an error is printed.
         _flush(lines)
 
 
 def _flush(lines: LineWriter) -> None:
     try:
         lines.flush()
-    except BaseException:  # a signal: whoever sends a second one does not want to wait, not here nor later
-        lines.flush(longest=_LAST_WORDS)
+    except BaseException:  # a signal: a second one means that nobody wants to wait for all lines
+        lines.flush(longest=_LAST_LINES)
         raise
 
 
 async def _read(path: Path) -> StableRead:
-    """What the files say when nobody writes them: whoever starts a server may just have begun to."""
+    """Read the configuration. Files that changed recently may still be written: wait until they are stable."""
 
     async def rest(seen: Fingerprint) -> None:
         if is_recent(seen):
@@ -123,12 +122,12 @@ async def _read(path: Path) -> StableRead:
 
 
 def _take_descriptors(settings: Settings) -> None:
-    """As many as there are; and say at once if those are too few for the slots."""
+    """Raise the limit of open files as far as possible, and warn if it is too low for the slots."""
     found = take_descriptors(settings.slots)
     if Role.WORKER in settings.roles and found.allowed < found.wanted:
         hint = (
             f"Allow {found.wanted} open files (ulimit -Hn, LimitNOFILE= of systemd), or use --slots "
-            f"{max(found.slots, 1)}. Runs that find none free wait for others to end."
+            f"{max(found.slots, 1)}. Without a free one, a run waits until another run ends."
         )
         log.warning("few_descriptors", extra={"allowed": found.allowed, "slots": settings.slots, "hint": hint})
 
@@ -144,10 +143,10 @@ async def _serve(served: Served, settings: Settings, lines: LineWriter, *, appli
         async with _reloading(served, services, applies=applies, refusal=refusal):
             node.on_failure = stop.set
             await node.start()
-            _calm_collector()
+            _tune_garbage_collector()
             log.info("node_started", extra={"label": settings.label, "roles": list(settings.roles), "pid": os.getpid()})
             if sys.stderr.isatty():
-                _say(lines, await greeting(services, settings, served.path, served.storage, changes))
+                _print_banner(lines, await banner(services, settings, served.path, served.storage, changes))
             await stop.wait()
         await _stop(node, lines)
     if node.failure is not None:
@@ -157,8 +156,10 @@ async def _serve(served: Served, settings: Settings, lines: LineWriter, *, appli
 
 
 async def _apply(served: Served, services: Services) -> tuple[Changes | None, JobInUse | None]:
-    """Apply the configuration. A renamed job that is in use refuses it: what uses the job ends only while a server
-    runs, so the server starts with the definitions that are stored."""
+    """Apply the configuration, or return the error if it renames a job that is in use.
+
+    What uses the job can only end while a server runs, so the server starts with the stored definitions.
+    """
     try:
         changes = await services.deployer.apply(served.configuration.declared)
     except JobInUse as error:
@@ -168,7 +169,7 @@ async def _apply(served: Served, services: Services) -> tuple[Changes | None, Jo
 
 
 async def _opened(served: Served, stop: asyncio.Event, lines: LineWriter) -> Services:
-    """The storage, open. Who is asked to stop before anything has begun need not wait for a server that is silent."""
+    """Open the storage. A signal to stop ends the waiting for a database that does not answer."""
     opening = asyncio.create_task(_open(served))
     asked = asyncio.create_task(stop.wait())
     try:
@@ -188,8 +189,8 @@ async def _open(served: Served) -> Services:
     return await served.app.open(None if served.storage is None else await open_services(served.storage))
 
 
-def _say(lines: LineWriter, greeting: Iterable[str]) -> None:
-    for line in greeting:
+def _print_banner(lines: LineWriter, banner_lines: Iterable[str]) -> None:
+    for line in banner_lines:
         lines.put(line)
 
 
@@ -197,8 +198,8 @@ def _say(lines: LineWriter, greeting: Iterable[str]) -> None:
 async def _reloading(
     served: Served, services: Services, *, applies: bool, refusal: JobInUse | None = None
 ) -> AsyncIterator[None]:
-    """Reload on SIGHUP, until a configuration that was refused at the start is accepted, and, where the configuration
-    wants it, when its files change."""
+    """Reload on SIGHUP, and with `watch` when a file changes. A configuration that was refused at the start is tried
+    again until it is accepted."""
     loop = asyncio.get_running_loop()
     if served.path is None or not applies:
         loop.add_signal_handler(signal.SIGHUP, log.warning, "nothing_to_reload")
@@ -217,8 +218,8 @@ async def _reloading(
 
 @asynccontextmanager
 async def _beside(duties: Sequence[Coroutine[Any, Any, None]]) -> AsyncIterator[None]:
-    """What goes on at the same time, and ends with the block. One that fails says so, and stands in nobody's way."""
-    tasks = [asyncio.create_task(_carried_out(duty)) for duty in duties]
+    """Run tasks during the block and cancel them at its end. One that fails is logged, and nothing else ends."""
+    tasks = [asyncio.create_task(_logged_if_it_fails(duty)) for duty in duties]
     try:
         yield
     finally:
@@ -227,27 +228,27 @@ async def _beside(duties: Sequence[Coroutine[Any, Any, None]]) -> AsyncIterator[
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _carried_out(duty: Coroutine[Any, Any, None]) -> None:
+async def _logged_if_it_fails(duty: Coroutine[Any, Any, None]) -> None:
     try:
         await duty
     except Exception:
-        # The node does its work without it, and is to be stopped in good order.
+        # The node works without it, and must be stopped in order.
         hint = "The server works without it. Restart it to have files and signals reload the configuration again."
         log.exception("reloading_ended", extra={"hint": hint})
 
 
 def _leave_stuck_functions(count: int) -> None:
-    """End the process although functions of jobs do not return: the interpreter would wait for them for ever."""
+    """End the process while functions of jobs are still running: the interpreter would wait for them forever."""
     log.warning("left_functions_running", extra={"count": count})
     logging.shutdown()
     os._exit(0)
 
 
-def _calm_collector() -> None:
-    """Leave out of every collection what has been loaded for good, and collect less often.
+def _tune_garbage_collector() -> None:
+    """Exclude the loaded modules from garbage collection, and collect less often.
 
-    A batch is thousands of small objects that die with it: at the default pace the collector looks through all that
-    lives again and again, for a sixth of the processor time of a burst.
+    A batch creates thousands of small objects that die with it. With the default thresholds the collector scans all
+    live objects again and again, which takes a sixth of the processor time of a burst.
     """
     gc.collect()
     gc.freeze()
@@ -255,7 +256,7 @@ def _calm_collector() -> None:
 
 
 def _on_signal() -> asyncio.Event:
-    """What is set when the process is asked to stop. From the beginning: whatever has started by then is stopped."""
+    """Return an event that is set by a signal to stop. Called first, so that whatever has started is stopped."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in STOPS:
@@ -264,7 +265,7 @@ def _on_signal() -> asyncio.Event:
 
 
 async def _stop(node: Node, lines: LineWriter) -> None:
-    """Stop in good order; a second signal ends the process at once."""
+    """Stop in order; a second signal ends the process at once."""
     log.info("node_stopping", extra={"hint": "signal again to stop at once"})
     asyncio.get_running_loop().call_later(_SAME_SIGNAL, _end_at_the_next_signal, lines)
     await node.stop()
@@ -277,5 +278,5 @@ def _end_at_the_next_signal(lines: LineWriter) -> None:
 
 
 def _end_at_once(lines: LineWriter) -> None:
-    lines.flush(longest=_LAST_WORDS)
+    lines.flush(longest=_LAST_LINES)
     os._exit(130)

@@ -1,8 +1,8 @@
 """Applying the configuration again while a server runs: on a signal, or when a file changes.
 
 SIGHUP ----+
-           +--> wanted --> read at rest --> apply, as a difference      a wrong file changes nothing
-watcher ---+      ^________ later _____________|                        a storage that fails is asked again
+           +--> wanted --> stable read --> apply the difference      a file with errors changes nothing
+watcher ---+      ^________ later ____________|                      a failure of the storage is tried again
 """
 
 import asyncio
@@ -32,23 +32,23 @@ if TYPE_CHECKING:
 log = logging.getLogger("foliot")
 
 _STEP_MS: Final = 100
-"""Changes that come closer together are told as one."""
+"""Changes within this time are reported together."""
 _LINKED: Final = "..data"
-"""What is exchanged when a mounted directory of a container platform gets new files."""
+"""The link that Kubernetes replaces when a mounted ConfigMap or Secret changes."""
 _LOOK_EVERY: Final = Millis(2 * SECOND)
-"""Not every file system tells of its changes, and none tells of those from before it was asked."""
+"""Some file systems report no changes, and none reports changes from before the watch began."""
 _LONGEST_PAUSE: Final = MINUTE
-"""Between two tries to apply what could not be applied."""
-_IN_THE_FILES: Final = (InvalidInput, NotFound, OwnedElsewhere)
-"""What stays wrong until somebody writes them anew."""
+"""The longest pause before a failed reload is tried again."""
+_FILE_ERRORS: Final = (InvalidInput, NotFound, OwnedElsewhere)
+"""Errors that stay until a file is changed."""
 _UNWATCHED: Final = (
-    "The files are looked at every 2 seconds instead. Where watches or instances are used up, raise "
-    "fs.inotify.max_user_watches and fs.inotify.max_user_instances; where files are, LimitNOFILE= or ulimit -n."
+    "The files are checked every 2 seconds instead. If inotify watches or instances are used up, raise "
+    "fs.inotify.max_user_watches and fs.inotify.max_user_instances; if open files are, raise LimitNOFILE= or ulimit -n."
 )
 _NAMED: Final = 20
-"""So many changes are named in the log."""
-_SETTLED: Final = ("server", "storage", "queue", "retention", "outbound")
-"""Sections that a process reads when it starts."""
+"""The number of changes that a log line names."""
+_READ_AT_START: Final = ("server", "storage", "queue", "retention", "outbound")
+"""Sections that a process reads only when it starts."""
 
 
 class Reloader:
@@ -60,61 +60,61 @@ class Reloader:
         self._configuration = configuration
         self._places = watched_paths(configuration)
         self._seen = seen
-        self._told: tuple[Problem, ...] = ()
-        """What has been said about the files since somebody asked."""
+        self._logged: tuple[Problem, ...] = ()
+        """The problems that have been logged since the last request."""
         self._unwatched = ""
-        """Why changes are not told, if that has been said."""
+        """Why the files are not watched, if that has been logged."""
         self._failures = 0
-        """How often in succession the files could not be applied, for a reason that may pass."""
+        """Consecutive failures for a reason that may pass."""
         self._wanted = asyncio.Event()
         self._moved = asyncio.Event()
 
     def request(self) -> None:
-        """Ask for a reload. Asking twice before it begins is asking once."""
-        self._told = ()
+        """Request a reload. Several requests before it begins lead to one reload."""
+        self._logged = ()
         self._wanted.set()
 
     def retry(self, error: FoliotError) -> None:
-        """Say that the files could not be applied when the server started, and apply them until that succeeds."""
+        """Log that the files could not be applied when the server started, and try again until they can."""
         self._failures = 1
-        _log_failure(error, started_with="the definitions that are stored", again_in_ms=_pause(self._failures))
+        _log_failure(error, started_with="the stored definitions", again_in_ms=_pause(self._failures))
 
     async def run(self) -> None:
-        """Reload whenever it is asked for, and again where it failed for a reason that may pass."""
+        """Reload on request, and again after a failure for a reason that may pass."""
         while True:
             await self._services.clock.wait(self._wanted, _pause(self._failures) if self._failures else None)
             self._wanted.clear()
             self._failures = 0 if await self._is_done(self._failures + 1) else self._failures + 1
 
     async def _is_done(self, tries: int) -> bool:
-        """Reload. False: it may work next time."""
+        """Reload. Return False if it may work next time."""
         later = {"again_in_ms": _pause(tries)}
         try:
             await self.reload()
-        except _IN_THE_FILES as error:
+        except _FILE_ERRORS as error:
             _log_failure(error)
         except FoliotError as error:
             _log_failure(error, **later)
             return False
         except Exception:
-            # Nothing that a file or a database does may end a server that runs well on the definitions it has.
+            # No error of a file or a database may end a server that works with its stored definitions.
             log.exception("configuration_not_applied", extra=later)
             return False
         return True
 
     async def reload(self) -> None:
-        """Read and apply. When something is wrong in the files, all stays as it is."""
+        """Read and apply the files. If they have errors, nothing is changed."""
         loaded, self._places, seen = await read_stable(self._path, watched_paths(self._configuration), self._rest)
         self._remember(seen)
-        if loaded.problems != self._told:
+        if loaded.problems != self._logged:
             log_problems(loaded.problems)
-            self._told = loaded.problems
+            self._logged = loaded.problems
         if loaded.configuration is None:
             log.error("configuration_refused", extra={"errors": len(loaded.errors), "hint": "nothing was changed"})
             return
         if emptied := emptied_since(self._configuration, loaded.configuration):
-            # Some programs empty a file long before they write it: that must not disable every job.
-            hint = 'nothing was changed; write "jobs = []" if it is to have none'
+            # Some programs empty a file long before they write it. That must not disable every job.
+            hint = 'nothing was changed; write "jobs = []" if it should define no jobs'
             log.error("configuration_refused", extra={"problem": f"{emptied} is empty", "hint": hint})
             return
         log_changes(await self._services.deployer.apply(loaded.configuration.declared))
@@ -122,34 +122,34 @@ class Reloader:
 
     async def _rest(self, seen: Fingerprint) -> None:
         await self._services.clock.wait(asyncio.Event(), QUIET)
-        # Whoever has asked by now is answered by what is read from here on.
+        # Requests until here are served by the read that follows.
         self._wanted.clear()
 
     def _replace(self, configuration: Configuration) -> None:
         before, self._configuration = self._configuration, configuration
-        changed = [name for name in _SETTLED if getattr(before, name) != getattr(configuration, name)]
+        changed = [name for name in _READ_AT_START if getattr(before, name) != getattr(configuration, name)]
         if changed:
             log.warning("restart_needed", extra={"sections": ", ".join(changed)})
 
     async def watch(self) -> None:
-        """Ask for a reload whenever a file of the configuration changes, appears or goes."""
+        """Request a reload when a file of the configuration is changed, added or removed."""
         logging.getLogger("watchfiles").setLevel(logging.WARNING)
         while True:
             self._moved.clear()
             try:
-                await self._look()
+                await self._check_files()
                 async for _ in self._changes():
                     self._unwatched = ""
-                    await self._look()
+                    await self._check_files()
             except Exception as error:
-                # Descriptors or watches are used up, or a directory has just gone. Looking needs no more than a moment
-                # in which that is not so.
-                self._tell_unwatched(error)
+                # Descriptors or watches are used up, or a directory has just been deleted. Checking the files needs
+                # only a moment in which that is not so.
+                self._log_unwatched(error)
                 await self._services.clock.wait(self._moved, _LOOK_EVERY)
 
     def _changes(self) -> AsyncIterator[Any]:
-        """Tells of changes, and every few seconds that there may be some."""
-        # Loaded by those who watch, for it is large.
+        """Yield when files change, and every few seconds in case a change was not reported."""
+        # Imported here because it is large, and only servers that watch files need it.
         from watchfiles import awatch
 
         return awatch(
@@ -162,7 +162,7 @@ class Reloader:
             yield_on_timeout=True,
         )
 
-    async def _look(self) -> None:
+    async def _check_files(self) -> None:
         places = self._places
         seen = await asyncio.to_thread(fingerprint, places)
         if places is self._places and seen != self._seen:
@@ -174,14 +174,14 @@ class Reloader:
             self._moved.set()
         self._seen = seen
 
-    def _tell_unwatched(self, error: Exception) -> None:
+    def _log_unwatched(self, error: Exception) -> None:
         if str(error) != self._unwatched:
             self._unwatched = str(error)
             log.warning("files_not_watched", extra={"problem": str(error), "hint": _UNWATCHED})
 
 
 def _pause(failures: int) -> Millis:
-    """Longer from failure to failure."""
+    """Return the pause after this many failures: it doubles each time."""
     return Millis(min(SECOND * 2 ** min(failures - 1, 16), _LONGEST_PAUSE))
 
 
@@ -190,12 +190,12 @@ def _log_failure(error: FoliotError, **facts: Any) -> None:
 
 
 def may_concern(change: "Change", path: str) -> bool:
-    """A database beside the file changes all the time, and is none of it."""
+    """Whether a change may concern the configuration: a database in the same directory changes all the time."""
     return Path(path).suffix == ".toml" or Path(path).name == _LINKED
 
 
 def emptied_since(before: Configuration, after: Configuration) -> Path | None:
-    """A file that had something in it, or the main one, and has nothing now. What is gone altogether was deleted."""
+    """Return a file that has become empty, or an empty main file. Files that are missing were deleted on purpose."""
     filled = set(before.files) - set(before.blank) | set(after.files[:1])
     return next((file for file in after.blank if file in filled), None)
 
@@ -208,7 +208,7 @@ def log_problems(problems: Iterable[Problem]) -> None:
 
 
 def log_changes(changes: Changes) -> None:
-    """What was changed, the first of many; that nothing was is worth a line as well."""
+    """Log the first changes by name, or that there were none."""
     done = [
         f"{change.action} {change.id}" for _, change in all_changes(changes) if change.action is not Action.UNCHANGED
     ]

@@ -1,4 +1,4 @@
-"""How a node is to behave: what the call says, over what the configuration says, over the defaults."""
+"""The settings of a node: options of the command, then the configuration, then defaults."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, get_args
@@ -22,22 +22,34 @@ _LONGEST_NAME: Final = 200
 
 
 def node_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Options that serve and worker share. Times are seconds and may have fractions."""
+    """Add the options that serve and worker share. Times are seconds, with fractions."""
     options = (
-        click.option("--slots", type=click.IntRange(1, 100_000), help="Runs at once, 100 by default."),
-        click.option("--queue", "queues", multiple=True, help="Queue to work on, may repeat; default by default."),
-        click.option("--lease", type=seconds_within(0.01, _DAY), help="How long a silent worker lives, 60 by default."),
-        click.option("--poll", type=seconds_within(0.01, _HOUR), help="Longest rest of a loop, 1 by default."),
-        click.option("--grace", type=seconds_within(0.01, _DAY), help="How late a tick may be on time, 5 by default."),
+        click.option("--slots", type=click.IntRange(1, 100_000), help="Concurrent runs. Default: 100."),
+        click.option("--queue", "queues", multiple=True, help="Queue to work on; may be repeated. Default: default."),
+        click.option(
+            "--lease",
+            type=seconds_within(0.01, _DAY),
+            help="Seconds until a silent worker is considered lost. Default: 60.",
+        ),
+        click.option(
+            "--poll", type=seconds_within(0.01, _HOUR), help="Longest pause of a loop in seconds. Default: 1."
+        ),
+        click.option(
+            "--grace",
+            type=seconds_within(0.01, _DAY),
+            help="Seconds that a tick may be late and still be on time. Default: 5.",
+        ),
         click.option(
             "--drain",
             type=seconds_within(0, _DAY),
-            help="How long running work may go on when it stops, 30 by default.",
+            help="Seconds that running work may continue when the process stops. Default: 30.",
         ),
-        click.option("--name", help="Label of this process, host:pid by default."),
-        click.option("--loop", type=click.Choice(get_args(EventLoop)), help="Event loop, auto by default."),
-        click.option("--log-format", type=click.Choice(get_args(LogFormat)), help="auto by default."),
-        click.option("--log-level", type=click.Choice(get_args(LogLevel)), help="info by default."),
+        click.option("--name", help="Label of this process. Default: host:pid."),
+        click.option("--loop", type=click.Choice(get_args(EventLoop)), help="Event loop. Default: auto."),
+        click.option("--log-format", type=click.Choice(get_args(LogFormat)), help="Format of the log. Default: auto."),
+        click.option(
+            "--log-level", type=click.Choice(get_args(LogLevel)), help="Lowest level that is logged. Default: info."
+        ),
     )
     for option in reversed(options):
         function = option(function)
@@ -45,7 +57,7 @@ def node_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def node_settings(configuration: Configuration, given: Mapping[str, Any], roles: Sequence[Role] = ()) -> Settings:
-    """The settings of a node. None in `given` means: not given."""
+    """Return the settings of a node. None in `given`: the option was not given."""
     server = configuration.server
     poll = _millis(given["poll"]) or server.poll
     return Settings(
@@ -66,7 +78,7 @@ def node_settings(configuration: Configuration, given: Mapping[str, Any], roles:
 
 
 def parse_roles(text: str | None) -> list[Role]:
-    """Roles as `scheduler,worker`; none when nothing was given."""
+    """Return the roles of a text such as `scheduler,worker`; an empty list for None."""
     if text is None:
         return []
     words = [word.strip() for word in text.split(",") if word.strip()]

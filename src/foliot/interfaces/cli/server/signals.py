@@ -1,8 +1,7 @@
-"""Signals of a process that serves, from its first moment on.
+"""Signals to a server while it is still loading its modules.
 
-Loading what a server needs takes a while, and whoever starts one may signal it at once. Left alone, each of these
-signals would kill it. Until the node has handlers of its own, one that asks to stop ends the process in good order,
-as nothing has begun yet, and one that asks to reload is remembered.
+Without handlers each of these signals would kill the process. Until the node installs its own handlers, a signal to
+stop exits with code 0, because nothing has started yet, and a signal to reload is remembered.
 """
 
 import signal
@@ -15,18 +14,18 @@ STOPS: Final = (signal.SIGTERM, signal.SIGINT)
 
 
 class EarlyStop(SystemExit):
-    """The process was asked to stop before it had begun."""
+    """A signal to stop came before the node had started."""
 
 
 class EarlySignals:
-    """What came before there was anybody to tell."""
+    """Handles signals until the node does."""
 
     def __init__(self) -> None:
         self._is_reload_wanted = False
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Take signals until somebody else does, and afterwards leave all as it was before."""
+        """Handle signals inside this block; afterwards restore the former handlers."""
         handlers = {**dict.fromkeys(STOPS, _leave), signal.SIGHUP: self._remember}
         before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
         try:
@@ -36,7 +35,7 @@ class EarlySignals:
                 signal.signal(number, handler)
 
     def take_reload(self) -> bool:
-        """Whether a reload was asked for; asking again says no."""
+        """Return whether a reload was requested, and forget the request."""
         is_wanted, self._is_reload_wanted = self._is_reload_wanted, False
         return is_wanted
 
@@ -45,7 +44,7 @@ class EarlySignals:
 
 
 EARLY: Final = EarlySignals()
-"""A process has one set of signals."""
+"""One for the process: signal handlers are global."""
 
 
 def _leave(number: int, frame: FrameType | None) -> None:

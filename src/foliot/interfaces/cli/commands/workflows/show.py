@@ -1,4 +1,4 @@
-"""foliot workflows show: a workflow as a picture."""
+"""foliot workflows show: draw a workflow."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -20,9 +20,9 @@ FORMATS: Final = ("text", "mermaid", "dot", "json")
 @click.command("show", epilog=NAMING)
 @click.argument("workflow", shell_complete=complete_ids("workflow"))
 @storage_options
-@click.option("--version", type=click.IntRange(1), help="Another version than the newest.")
-@click.option("--execution", help="This execution, not the newest.", shell_complete=complete_ids("run"))
-@click.option("--format", "form", type=click.Choice(FORMATS), help="text by default.")
+@click.option("--version", type=click.IntRange(1), help="Show this version instead of the newest.")
+@click.option("--execution", help="Show this execution instead of the newest.", shell_complete=complete_ids("run"))
+@click.option("--format", "form", type=click.Choice(FORMATS), help="Default: text.")
 @json_option("one object, as --format json")
 def command(
     workflow: str,
@@ -33,9 +33,9 @@ def command(
     form: str | None,
     as_json: bool,
 ) -> None:
-    """Draw WORKFLOW: its steps, what they wait for, and what they came to in an execution."""
+    """Draw WORKFLOW: its steps, their dependencies, and their results in an execution."""
     if as_json and form not in (None, "json"):
-        raise InvalidInput(f"--json and --format {form} are two answers to one question", hint="Give one of them.")
+        raise InvalidInput(f"--json and --format {form} are mutually exclusive", hint="Use one of them.")
 
     page = with_services(
         storage,
@@ -46,13 +46,13 @@ def command(
         case "json":
             print_json(workflow_document(page))
         case "mermaid":
-            _tell_all(mermaid(title_of(page), page.drawing, states_of(page)))
+            _print_lines(mermaid(title_of(page), page.drawing, states_of(page)))
         case "dot":
-            _tell_all(dot(title_of(page), page.drawing, states_of(page)))
+            _print_lines(dot(title_of(page), page.drawing, states_of(page)))
         case _:
             print_workflow(page)
 
 
-def _tell_all(lines: Iterable[str]) -> None:
+def _print_lines(lines: Iterable[str]) -> None:
     for line in lines:
         print_line(line)

@@ -1,4 +1,4 @@
-"""foliot workflows start: an execution, because somebody asks for it."""
+"""foliot workflows start: start an execution."""
 
 import json
 from collections.abc import Sequence
@@ -22,11 +22,13 @@ from foliot.service.services import Services
 @click.argument("workflow", shell_complete=complete_ids("workflow"))
 @storage_options
 @click.option("--params", help="Parameters as a JSON object; @FILE reads a file.")
-@click.option("--param", "pairs", multiple=True, help="One parameter as NAME=VALUE, may repeat; goes before --params.")
-@click.option("--version", type=click.IntRange(1), help="Another version than the newest.")
-@click.option("--key", help="Dedupe key: asking again with it starts nothing new.")
-@click.option("--wait", is_flag=True, help="Wait for the end; exit code 1 unless it is a success.")
-@click.option("--follow", is_flag=True, help="Print what the steps print, and wait as --wait does.")
+@click.option(
+    "--param", "pairs", multiple=True, help="One parameter as NAME=VALUE; may be repeated. Overrides --params."
+)
+@click.option("--version", type=click.IntRange(1), help="Start this version instead of the newest.")
+@click.option("--key", help="Dedupe key: a second call with it starts no second execution.")
+@click.option("--wait", is_flag=True, help="Wait until the execution is over; exit code 1 unless it succeeds.")
+@click.option("--follow", is_flag=True, help="Print the output of the steps, and wait as with --wait.")
 @json_option("one object")
 def command(
     workflow: str,
@@ -42,7 +44,7 @@ def command(
 ) -> int:
     """Start an execution of WORKFLOW and print its id.
 
-    The value of a --param is text where the workflow's own is text; else it is read as JSON if it can be.
+    The value of a --param is text if the default of the parameter is text; otherwise JSON, or text if it is not JSON.
     """
     whole = None if params is None else parse_json(params, "--params")
     named = _split(pairs)
@@ -63,9 +65,9 @@ def _split(pairs: Sequence[str]) -> dict[str, str]:
     for pair in pairs:
         name, separator, value = pair.partition("=")
         if not separator or not name:
-            raise InvalidInput(f"--param {pair[:64]!a} is no NAME=VALUE", hint="Write: --param day=2026-01-31")
+            raise InvalidInput(f"--param {pair[:64]!a} is not NAME=VALUE", hint="Write: --param day=2026-01-31")
         if name in named:
-            raise InvalidInput(f"parameter {name[:64]!a} is given twice", hint="Give it once.")
+            raise InvalidInput(f"parameter {name[:64]!a} is given twice", hint="Use it once.")
         named[name] = value
     return named
 

@@ -1,4 +1,4 @@
-"""Characters on a grid: texts, boxes and lines that join at corners and pass each other like bridges."""
+"""A grid of characters: texts, boxes, and lines that join at corners and cross without touching."""
 
 from collections.abc import Hashable, Iterator
 from itertools import groupby
@@ -22,7 +22,7 @@ class Pen(NamedTuple):
 
     @classmethod
     def for_encoding(cls, encoding: str | None) -> "Pen":
-        """Lines where the encoding has them, else ASCII."""
+        """Return box-drawing characters if the encoding has them, else ASCII."""
         try:
             "".join((*_UNICODE.values(), "▼")).encode(encoding or "ascii")
         except (UnicodeEncodeError, LookupError):
@@ -31,14 +31,14 @@ class Pen(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """Some characters of a line that look the same."""
+    """Consecutive characters of a line with the same style."""
 
     text: str
     style: str
 
 
 class Canvas:
-    """Grows as it is drawn upon."""
+    """A canvas without bounds. Lines of the same net join where they meet."""
 
     def __init__(self, pen: Pen) -> None:
         self._pen = pen
@@ -53,7 +53,7 @@ class Canvas:
         self.write(column, row, self._pen.head)
 
     def down(self, column: int, top: int, bottom: int, net: Hashable) -> None:
-        """A line from the middle of one row to the middle of another."""
+        """Draw a line from the middle of one row to the middle of another."""
         for row in range(top, bottom):
             self._join(column, row, DOWN, net)
             self._join(column, row + 1, UP, net)
@@ -70,7 +70,7 @@ class Canvas:
             self.down(column, top, bottom, net)
 
     def lines(self) -> Iterator[list[Piece]]:
-        """What was drawn, row by row, without blanks at the end."""
+        """Yield the drawn rows, without blanks at the end."""
         cells = {place: (self._pen.joints[ways], "") for place, (_, ways) in self._lines.items()} | self._cells
         for row, places in groupby(sorted(cells), key=lambda place: place[0]):
             columns = [column for _, column in places]
@@ -81,7 +81,7 @@ class Canvas:
             ]
 
     def _join(self, column: int, row: int, way: int, net: Hashable) -> None:
-        """Add to a line. Where lines of two nets meet they only cross: the upright one stays whole."""
+        """Add to a line. Lines of different nets only cross: the vertical one is drawn through."""
         other, ways = self._lines.get((row, column), (net, 0))
         if other == net:
             self._lines[row, column] = (net, ways | way)

@@ -1,8 +1,8 @@
-"""Where the steps of a drawing stand.
+"""The positions of the steps of a drawing.
 
 Each layer is a row. An arrow that passes rows has a lane in each of them; all arrows of one step share their lanes. The
-rows are put in an order with few crossings (each step where its neighbours are, on average), and then each step as
-near to its neighbours as the order allows.
+steps of each row are ordered so that few arrows cross (by the mean position of their neighbours), and then moved as
+near to their neighbours as the order allows.
 """
 
 from collections import defaultdict
@@ -24,7 +24,7 @@ class Spot(NamedTuple):
 
 
 class Size(NamedTuple):
-    """`width` is odd, so that there is a middle. `overhang`: what the words beside an arrow need on the right."""
+    """`width` is odd, so that there is a middle. `overhang`: columns for the condition beside the last arrow."""
 
     width: int
     overhang: int = 0
@@ -43,7 +43,7 @@ class Places(NamedTuple):
     lefts: Mapping[Spot, int]
     sizes: Mapping[Spot, Size]
     below: Links
-    """From each spot to those in the next row that its arrows lead to."""
+    """Spot -> the spots in the next row that its arrows lead to."""
 
     @property
     def width(self) -> int:
@@ -54,7 +54,7 @@ class Places(NamedTuple):
 
 
 def place(drawing: Drawing, text_widths: Mapping[str, int]) -> Places:
-    """Give each step a place. `text_widths`: how wide its text is."""
+    """Return the position of each step. `text_widths`: step -> width of its caption."""
     depth = {name: row for row, layer in enumerate(drawing.layers) for name in layer}
     below = _links(drawing, depth)
     above = _turned(below)
@@ -67,7 +67,7 @@ def place(drawing: Drawing, text_widths: Mapping[str, int]) -> Places:
 
 
 def port_offsets(width: int, words: Sequence[str]) -> list[int]:
-    """Where lines with these words, from left to right, come into a box: around its middle, with room for the words."""
+    """Return where lines with these conditions enter a box: around its middle, with room for the conditions."""
     offsets: list[int] = []
     reach = 0
     for text in words:
@@ -110,7 +110,7 @@ def _rows(drawing: Drawing, depth: Mapping[str, int], links: Links) -> list[list
 
 
 def _ordered(rows: Rows, neighbours: Links, *, is_upward: bool = False) -> list[list[Spot]]:
-    """Each row by where the neighbours in the row before it are, on average. Who has none stays where it is."""
+    """Order each row by the mean position of the neighbours in the row before. Spots without neighbours stay."""
     place: dict[Spot, float] = {}
     done: list[list[Spot]] = []
     for row in reversed(rows) if is_upward else rows:
@@ -134,9 +134,9 @@ def _sizes(
 
 
 def _box(arrows: Sequence[Arrow], text: int) -> Size:
-    """Wide enough for its text and for its arrows, whichever of them comes in last; that one's words may stick out.
+    """Return a size for the caption and the arrows; the condition of the rightmost arrow may extend beyond the box.
 
-    One arrow in three may have to make way for a line that begins above it.
+    The width has a spare column for one arrow in three, which may have to avoid a line that starts above it.
     """
     rooms = [_room(arrow.words) for arrow in arrows]
     reaches = [sum(rooms) - room for room in rooms]
@@ -150,7 +150,7 @@ def _box(arrows: Sequence[Arrow], text: int) -> Size:
 
 
 def _columns(rows: Rows, sizes: Mapping[Spot, Size], above: Links, below: Links) -> dict[Spot, int]:
-    """The left edge of each spot: first side by side, then, row by row and to and fro, near the neighbours."""
+    """Return the left edge of each spot: first side by side, then moved near the neighbours in several passes."""
     lefts: dict[Spot, int] = {}
     for row in rows:
         lefts.update(_spread(row, sizes, dict.fromkeys(row, 0.0)))
@@ -175,9 +175,9 @@ def _wishes(
 
 
 def _spread(row: Sequence[Spot], sizes: Mapping[Spot, Size], wishes: Mapping[Spot, float]) -> dict[Spot, int]:
-    """Left edges as near to the wishes as the order and the widths allow.
+    """Return left edges as near to the wishes as the order and the widths allow.
 
-    Where wishes would overlap, those concerned form a block that stands at the mean of what they wish.
+    Spots whose wishes overlap form a block, which is placed at the mean of their wishes.
     """
     starts = _starts(row, sizes)
     blocks: list[tuple[float, int]] = []
@@ -192,7 +192,7 @@ def _spread(row: Sequence[Spot], sizes: Mapping[Spot, Size], wishes: Mapping[Spo
 
 
 def _starts(row: Sequence[Spot], sizes: Mapping[Spot, Size]) -> dict[Spot, int]:
-    """Left edges of a row without any room to spare."""
+    """Return the left edges of a row without free space."""
     starts: dict[Spot, int] = {}
     left = 0
     for spot in row:

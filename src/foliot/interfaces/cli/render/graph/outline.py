@@ -1,4 +1,4 @@
-"""A workflow as a list: layer by layer, each step with what it waits for. For graphs that are too wide to be drawn."""
+"""A workflow as a list: layer by layer, each step with its parents. For graphs that are too wide to be drawn."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
@@ -36,7 +36,7 @@ def _after(arrows: Sequence[Arrow]) -> str:
 
 
 def _stripped(pieces: list[Piece]) -> list[Piece]:
-    """Without blanks at the end."""
+    """Remove blanks at the end."""
     while pieces and not pieces[-1].text.strip():
         pieces.pop()
     return [*pieces[:-1], Piece(pieces[-1].text.rstrip(), pieces[-1].style)]

@@ -1,8 +1,8 @@
 """Boxes and arrows.
 
 out of a box    one line for all arrows of a step
-between rows    a track for each such line that has to go sideways, and the heads with their words
-into a box      one head for each arrow
+between rows    a track for each line that goes sideways, and the arrow heads with their conditions
+into a box      one arrow head for each arrow
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,20 +13,20 @@ from foliot.interfaces.cli.render.graph.canvas import Canvas, Pen, Piece
 from foliot.interfaces.cli.render.graph.layout import Places, Spot, place, port_offsets
 
 MOST_STEPS: Final = 100
-"""More are listed: nobody follows so many arrows."""
+"""Larger graphs are listed: a drawing with so many arrows is not readable."""
 LONGEST_WORDS: Final = 28
 _NEAR: Final = (-1, 1)
 
 
 class Caption(NamedTuple):
-    """What stands in a box. The lines below the first have the style."""
+    """The text in a box. The lines below the first have the style."""
 
     lines: Sequence[str]
     style: str = ""
 
 
 class Port(NamedTuple):
-    """Where the line of `source` comes into a spot."""
+    """The column at which the line of `source` enters a spot."""
 
     source: Spot
     column: int
@@ -34,7 +34,7 @@ class Port(NamedTuple):
 
 
 def draw(drawing: Drawing, captions: Mapping[str, Caption], pen: Pen, width: int) -> list[list[Piece]] | None:
-    """The graph in lines of pieces; None when it does not fit into so many columns, or cannot be drawn clearly."""
+    """Return the graph as lines of pieces, or None if it is wider than `width` or cannot be drawn clearly."""
     if len(captions) > MOST_STEPS:
         return None
     short = drawing._replace(arrows=[_shortened(arrow, drawing.final) for arrow in drawing.arrows])
@@ -46,7 +46,7 @@ def draw(drawing: Drawing, captions: Mapping[str, Caption], pen: Pen, width: int
 
 
 def _shortened(arrow: Arrow, final: str | None) -> Arrow:
-    """Words of a length that can be drawn. That the final step comes after all others is said by its caption."""
+    """Shorten the condition of an arrow. Arrows to the final step have none: its caption says that it is final."""
     words = "" if arrow.child == final else arrow.words
     return arrow._replace(words=words if len(words) <= LONGEST_WORDS else f"{words[: LONGEST_WORDS - 3]}...")
 
@@ -55,7 +55,7 @@ def _shortened(arrow: Arrow, final: str | None) -> Arrow:
 
 
 def _ports(drawing: Drawing, places: Places) -> dict[Spot, list[Port]] | None:
-    """Where lines come into each spot, such that none runs along the line of another step. None: there is no way."""
+    """Return ports with which no line runs along the line of another step, or None if that is impossible."""
     arrows = drawing.parents()
     found: dict[Spot, list[Port]] = {}
     starts: dict[Spot, int] = {}
@@ -72,7 +72,7 @@ def _ports(drawing: Drawing, places: Places) -> dict[Spot, list[Port]] | None:
 
 
 def _sources(starts: Mapping[Spot, int], places: Places) -> dict[Spot, list[Spot]]:
-    """Whose lines come into each spot, from left to right."""
+    """Return the sources of the lines that enter each spot, from left to right."""
     sources: dict[Spot, list[Spot]] = {}
     for source in sorted(starts, key=starts.__getitem__):
         for spot in places.below[source]:
@@ -81,7 +81,7 @@ def _sources(starts: Mapping[Spot, int], places: Places) -> dict[Spot, list[Spot
 
 
 def _start(spot: Spot, ports: Sequence[Port], places: Places) -> int:
-    """A lane goes on where it comes in, a box sends its line from its middle."""
+    """Return the column in which a line leaves a spot: for a lane where it enters, for a box its middle."""
     is_lane = [port for port in ports if port.source.step == spot.step]
     return ports[0].column if is_lane else places.middle(spot)
 
@@ -98,10 +98,10 @@ def _ports_of(
 
 
 def _clear(wishes: Mapping[Spot, int], bounds: tuple[int, int], starts: Mapping[Spot, int]) -> list[int] | None:
-    """Columns for the heads of a spot in which none is hit by another line. None: there is no room for that.
+    """Return columns for the arrow heads of a spot that no other line uses, or None if there is no room.
 
-    A single line goes straight down if it can. Else the nearer to the wishes the better, and better not right beside
-    another line.
+    A single line goes straight down if it can. Otherwise columns near the wishes are preferred, and columns that are
+    not directly beside another line.
     """
     owners = {column: source for source, column in starts.items()}
 
@@ -120,7 +120,7 @@ def _clear(wishes: Mapping[Spot, int], bounds: tuple[int, int], starts: Mapping[
 
 
 def _moved(wishes: Mapping[Spot, int], shift: int, owners: Mapping[int, Spot]) -> list[int]:
-    """The wishes moved by so much; where one meets the line of another step, it and those after it go on by one."""
+    """Return the wishes moved by `shift`; where one meets the line of another step, it and later ones move by one."""
     columns: list[int] = []
     for source, wish in wishes.items():
         while owners.get(wish + shift, source) != source:
@@ -130,7 +130,7 @@ def _moved(wishes: Mapping[Spot, int], shift: int, owners: Mapping[int, Spot]) -
 
 
 def _bounds(spot: Spot, words: Sequence[str], places: Places, *, is_lane: bool) -> tuple[int, int]:
-    """The first and the last column for heads: inside their box, with room for the words of the last one."""
+    """Return the first and last column for arrow heads: inside the box, with room for the condition of the last one."""
     left, size = places.lefts[spot], places.sizes[spot]
     if is_lane:
         return left, left + size.width - 1
@@ -149,7 +149,7 @@ def _painted(
     height = max(len(caption.lines) for caption in captions.values()) + 2
     top = 0
     above: dict[Spot, int] = {}
-    """The columns in which lines come out of the row above."""
+    """The columns in which lines leave the row above."""
     for row in places.rows:
         if above:
             top = _paint_gap(canvas, top, above, {spot: ports[spot] for spot in row})
@@ -172,7 +172,7 @@ def _paint_box(canvas: Canvas, places: Places, spot: Spot, top: int, height: int
 
 
 def _paint_gap(canvas: Canvas, top: int, above: Mapping[Spot, int], below: Mapping[Spot, Sequence[Port]]) -> int:
-    """Lines from the row above to the heads on the row below. Returns where that row begins."""
+    """Draw the lines from the row above to the arrow heads of the row below. Return the top of that row."""
     ends: dict[Spot, list[int]] = {source: [] for source in above}
     for ports in below.values():
         for port in ports:
@@ -194,7 +194,7 @@ def _paint_gap(canvas: Canvas, top: int, above: Mapping[Spot, int], below: Mappi
 
 
 def _tracks(spans: Mapping[Spot, tuple[int, int]]) -> dict[Spot, int]:
-    """A row for each line that goes sideways; lines that do not meet may share one."""
+    """Assign a track to each line that goes sideways; lines that do not meet may share one."""
     tracks: dict[Spot, int] = {}
     ends: list[int] = []
     for source, (left, right) in sorted(spans.items(), key=lambda item: item[1]):
