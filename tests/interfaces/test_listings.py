@@ -34,6 +34,15 @@ def test_what_foliot_needs_itself_is_listed_on_request(call: Call, shop: Path) -
     assert "foliot" in everything.values()
 
 
+def test_jobs_shows_workflows_as_workflow_and_gates_as_gate(call: Call, plant: Path) -> None:
+    kinds = {line.split()[0]: line.split()[1] for line in call("jobs").out.splitlines()}
+    [etl] = call("show", "etl", "--json").objects
+
+    assert (kinds["etl"], kinds["digest"], kinds["good"]) == ("workflow", "gate", "shell")
+    assert "\nkind       gate\n" in call("show", "digest").out
+    assert etl["kind"] == "graph"
+
+
 def test_no_job_has_a_tag_that_nobody_gave(call: Call, shop: Path) -> None:
     assert call("jobs", "--tag", "x") == (0, "", "no jobs\n")
 
