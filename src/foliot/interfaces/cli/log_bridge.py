@@ -47,7 +47,7 @@ class _PrintingHandler(logging.Handler):
         try:
             self._print(record)
         except Exception:
-            # The code that logs must go on, whatever happens here.
+            # An error in this handler must not break the code that logs.
             self.handleError(record)
 
     def _print(self, record: logging.LogRecord) -> None:

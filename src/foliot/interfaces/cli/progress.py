@@ -29,7 +29,7 @@ def progress_note(what: str, *, is_watched: bool | None = None, delay: float = 1
 
 
 class ProgressLine:
-    """A line that is updated while the work goes on."""
+    """A line that is updated during the work."""
 
     def __init__(self, *, is_watched: bool | None = None, delay: float = 1.0) -> None:
         self._is_watched = _is_terminal() if is_watched is None else is_watched

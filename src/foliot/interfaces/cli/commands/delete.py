@@ -61,7 +61,7 @@ def delete_workflows(
 ) -> int:
     """Delete WORKFLOWS that no file and no application defines, with their schedules and the jobs of their steps.
 
-    Executions that have not begun are cancelled, those that have continue, and history is kept.
+    Executions that have not started are cancelled, others continue, and history is kept.
     """
 
     async def delete(services: Services, name: str) -> Result:

@@ -43,7 +43,7 @@ def step_waits(page: ExecutionPage) -> Mapping[str, str]:
 
 
 def why_step(page: ExecutionPage, step: StepView) -> str:
-    """Return why a step has its state, or an empty text if its result says it all."""
+    """Return why a step has its state, or an empty text if its result needs none."""
     explanation = page.why_steps[step.name]
     return "" if explanation is None else explain(explanation)
 

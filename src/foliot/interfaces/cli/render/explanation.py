@@ -58,7 +58,7 @@ STEP_REASONS: Final[Mapping[str, str]] = {
 
 
 def explain(given: why.Explanation) -> str:
-    """Return the explanation as one line, or an empty text if the result says it all."""
+    """Return the explanation as one line, or an empty text if the result needs none."""
     match given:
         case why.Unreadable():
             return _unreadable(given)

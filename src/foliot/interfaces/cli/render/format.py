@@ -149,7 +149,7 @@ def option_text(name: str, value: Any) -> str:
 
 
 def last_line(text: str | None) -> str:
-    """Return the most telling line of an error: the last one that is not empty and not indented as a hint."""
+    """Return the line that names an error: the last one that is not empty and not indented as a hint."""
     lines = [line for line in (text or "").splitlines() if line.strip()]
     facts = [line for line in lines if not line.startswith(" ")]
     return (facts or lines or ["-"])[-1].strip()

@@ -106,7 +106,7 @@ def run_node(target: str | None, config: Path | None, roles: Sequence[Role], *, 
 def _flush(lines: LineWriter) -> None:
     try:
         lines.flush()
-    except BaseException:  # a signal: a second one means that nobody wants to wait for all lines
+    except BaseException:  # a signal during the flush: this wait and later ones become short
         lines.flush(longest=_LAST_LINES)
         raise
 

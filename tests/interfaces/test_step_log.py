@@ -1,4 +1,4 @@
-"""foliot trigger --follow and foliot logs: what the steps of an execution print, line by line."""
+"""foliot trigger --follow and foliot logs: the output of the steps of an execution."""
 
 import asyncio
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ AT = datetime(2026, 7, 1, 12, tzinfo=UTC)
 
 @pytest.fixture
 def speaker(elsewhere: Path) -> Iterator[None]:
-    """A worker of a workflow `talk` with two steps that print, and one that is tried twice."""
+    """A worker of a workflow `talk` with two steps that print, and one with two attempts."""
     asyncio.run(declare(f"sqlite:///{elsewhere}/foliot.db"))
     with working(elsewhere):
         yield
@@ -44,7 +44,7 @@ def test_following_an_execution_prints_its_steps_by_name(call: Call, speaker: No
     assert err.splitlines()[-1] == "failed (step_failed): failed: and"
 
 
-def test_the_same_lines_are_there_afterwards(call: Call, speaker: None) -> None:
+def test_logs_of_an_execution_prints_the_followed_lines_again(call: Call, speaker: None) -> None:
     followed = call("trigger", "talk", "--follow")
 
     assert call("logs", "talk@last").out == call("logs", "talk@last", "-f").out == followed.out
@@ -57,7 +57,7 @@ def test_the_same_lines_are_there_afterwards(call: Call, speaker: None) -> None:
     assert end["end"] == "complete"
 
 
-def test_lines_of_steps_may_have_their_time(call: Call, speaker: None) -> None:
+def test_logs_of_an_execution_can_have_timestamps(call: Call, speaker: None) -> None:
     call("trigger", "talk", "--wait")
 
     line = call("logs", "talk@last", "--timestamps").out.splitlines()[0].split()
@@ -66,7 +66,7 @@ def test_lines_of_steps_may_have_their_time(call: Call, speaker: None) -> None:
 
 
 @pytest.mark.parametrize("asked", [["--stdout"], ["--attempt", "1"], ["--tail", "3"]])
-def test_what_is_about_one_run_is_refused_for_an_execution(call: Call, plant: Path, asked: list[str]) -> None:
+def test_options_for_a_single_run_are_refused_for_an_execution(call: Call, plant: Path, asked: list[str]) -> None:
     code, out, err = call("logs", "etl@last", *asked)
 
     assert (code, out) == (2, "")
@@ -74,11 +74,11 @@ def test_what_is_about_one_run_is_refused_for_an_execution(call: Call, plant: Pa
     assert "foliot runs --root" in err
 
 
-def test_one_that_is_not_over_says_that_more_may_come(call: Call, plant: Path) -> None:
+def test_logs_of_a_running_execution_say_that_more_may_follow(call: Call, plant: Path) -> None:
     assert call("logs", "later@last") == (0, "", "foliot: the log is open, more may follow\n")
 
 
-def test_lines_of_steps_side_by_side_do_not_mix(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_lines_of_parallel_steps_do_not_mix(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     printer = StepTextPrinter(["a", "long"])
     for step, data in (("a", b"a begins "), ("long", b"long\nlo"), ("a", b"and ends\n"), ("long", b"ng")):
         printer.piece(step, view(step, data))
@@ -87,7 +87,7 @@ def test_lines_of_steps_side_by_side_do_not_mix(capfdbinary: pytest.CaptureFixtu
     assert capfdbinary.readouterr().out == b"long | long\na    | a begins and ends\nlong | long\n"
 
 
-def test_a_line_without_end_is_not_waited_for_for_ever(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_a_very_long_line_is_printed_before_it_ends(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     printer = StepTextPrinter(["a"])
 
     for _ in range(4):

@@ -21,7 +21,7 @@ FLOW = {
 
 @pytest.fixture
 def owned(shop: Path) -> Path:
-    """The shop with a job, a workflow and schedules that nobody defines elsewhere. An execution has not begun."""
+    """The shop with a job, a workflow and schedules that no source owns. One execution has not started."""
     asyncio.run(_own(f"sqlite:///{shop}/foliot.db"))
     return shop
 
@@ -46,14 +46,14 @@ def statuses(call: Call, job: str) -> list[str]:
     return [str(run["status"]) for run in call("runs", "--job", job, "--json").objects]
 
 
-def test_a_job_goes_with_its_schedules_and_its_history_stays(call: Call, owned: Path) -> None:
+def test_deleting_a_job_deletes_its_schedules_and_keeps_its_history(call: Call, owned: Path) -> None:
     assert call("jobs", "delete", "mine") == (0, "deleted mine with mine-a, mine-b\n", "")
     assert "mine" not in ids(call, "jobs")
     assert [name for name in ids(call, "schedules") if name.startswith("mine")] == []
     assert statuses(call, "mine") == ["cancelled"]
 
 
-def test_nothing_follows_a_job_that_is_deleted(call: Call, owned: Path) -> None:
+def test_a_deleted_job_starts_no_more_runs(call: Call, owned: Path) -> None:
     call("jobs", "delete", "mine")
 
     async def edges() -> list[object]:
@@ -63,14 +63,14 @@ def test_nothing_follows_a_job_that_is_deleted(call: Call, owned: Path) -> None:
     assert asyncio.run(edges()) == []
 
 
-def test_a_schedule_goes_and_its_job_stays(call: Call, owned: Path) -> None:
+def test_deleting_a_schedule_keeps_its_job(call: Call, owned: Path) -> None:
     assert call("schedules", "delete", "mine-a") == (0, "deleted mine-a\n", "")
     assert "mine-a" not in ids(call, "schedules")
     assert "mine-b" in ids(call, "schedules")
     assert "mine" in ids(call, "jobs")
 
 
-def test_a_workflow_goes_with_its_schedules_and_the_jobs_of_its_steps(call: Call, owned: Path) -> None:
+def test_deleting_a_workflow_deletes_its_schedules_and_step_jobs(call: Call, owned: Path) -> None:
     assert call("workflows", "delete", "flow") == (0, "deleted flow with flow:daily\n", "")
     assert "flow" not in ids(call, "workflows")
     assert "flow:daily" not in ids(call, "schedules")
@@ -78,7 +78,7 @@ def test_a_workflow_goes_with_its_schedules_and_the_jobs_of_its_steps(call: Call
     assert statuses(call, "flow") == ["cancelled"]
 
 
-def test_programs_are_told_what_went_along(call: Call, owned: Path) -> None:
+def test_delete_prints_deleted_schedules_as_json(call: Call, owned: Path) -> None:
     flow = {"id": "flow", "schedules": ["flow:daily"], "done": "deleted"}
 
     assert call("workflows", "delete", "flow", "--json").objects == [flow]
@@ -88,7 +88,7 @@ def test_programs_are_told_what_went_along(call: Call, owned: Path) -> None:
     ]
 
 
-def test_one_that_cannot_be_deleted_does_not_keep_the_others_from_it(call: Call, owned: Path) -> None:
+def test_delete_reports_a_failure_and_deletes_the_others(call: Call, owned: Path) -> None:
     code, out, err = call("jobs", "delete", "report", "mine")
 
     assert (code, out) == (1, "deleted mine with mine-a, mine-b\n")
@@ -112,7 +112,7 @@ def test_one_that_cannot_be_deleted_does_not_keep_the_others_from_it(call: Call,
         (["workflows", "delete", "foliot.dependencies"], "error: workflow "),
     ],
 )
-def test_what_cannot_be_deleted_stays(call: Call, owned: Path, wrong: list[str], said: str) -> None:
+def test_delete_refuses_missing_and_owned_definitions(call: Call, owned: Path, wrong: list[str], said: str) -> None:
     before = [ids(call, what) for what in COMMANDS]
 
     code, out, err = call(*wrong)
@@ -123,9 +123,7 @@ def test_what_cannot_be_deleted_stays(call: Call, owned: Path, wrong: list[str],
 
 
 @pytest.mark.parametrize(("what", "name"), [("schedules", "report-often"), ("jobs", "report")], ids=["schedule", "job"])
-def test_what_an_application_no_longer_defines_is_deleted_by_force(
-    call: Call, owned: Path, what: str, name: str
-) -> None:
+def test_delete_with_force_deletes_a_job_of_an_application(call: Call, owned: Path, what: str, name: str) -> None:
     asyncio.run(_let_go(f"sqlite:///{owned}/foliot.db"))
 
     code, out, _ = call(what, "delete", "--force", name)
@@ -135,18 +133,18 @@ def test_what_an_application_no_longer_defines_is_deleted_by_force(
 
 
 async def _let_go(url: str) -> None:
-    """Nothing depends on the report any more."""
+    """Remove what depends on the job `report`."""
     async with Foliot(url) as app:
         await app.jobs.remove_dependency("report", "mine")
 
 
-def test_the_part_of_a_workflow_is_not_deleted_by_force(call: Call, owned: Path) -> None:
+def test_delete_with_force_refuses_a_step_of_a_workflow(call: Call, owned: Path) -> None:
     code, _, err = call("jobs", "delete", "--force", "flow.ship")
 
     assert (code, err.startswith('error: job "flow.ship" is defined by a workflow')) == (1, True)
 
 
-def test_a_workflow_of_an_application_stays(call: Call, plant: Path) -> None:
+def test_delete_refuses_a_workflow_of_an_application(call: Call, plant: Path) -> None:
     code, out, err = call("workflows", "delete", "etl")
 
     assert (code, out) == (1, "")
@@ -154,12 +152,12 @@ def test_a_workflow_of_an_application_stays(call: Call, plant: Path) -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_naming_nothing_is_a_wrong_call(call: Call, owned: Path, command: str) -> None:
+def test_delete_without_arguments_is_a_usage_error(call: Call, owned: Path, command: str) -> None:
     assert call(command, "delete").code == 2
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_an_option_of_the_list_is_not_taken_for_one_of_the_command(call: Call, owned: Path, command: str) -> None:
+def test_an_option_before_a_subcommand_is_refused(call: Call, owned: Path, command: str) -> None:
     code, out, err = call(command, "--json", "delete", "mine")
 
     assert (code, out) == (2, "")
@@ -174,5 +172,5 @@ def test_an_option_of_the_list_is_not_taken_for_one_of_the_command(call: Call, o
         ("foliot workflows delete f", ["flow"]),
     ],
 )
-def test_ids_are_offered(owned: Path, words: str, expected: list[str]) -> None:
+def test_completion_offers_ids_to_delete(owned: Path, words: str, expected: list[str]) -> None:
     assert sorted(offered(owned, words)) == expected

@@ -1,4 +1,4 @@
-"""foliot serve on a terminal: a few lines that say what it does, and a log for eyes."""
+"""foliot serve on a terminal: the banner, and a log as text."""
 
 from pathlib import Path
 from signal import SIGINT
@@ -6,7 +6,7 @@ from signal import SIGINT
 from tests.interfaces.terminal import Terminal
 
 
-def test_it_says_what_it_serves_and_ends_when_it_is_asked_to(elsewhere: Path) -> None:
+def test_serve_prints_a_banner_on_a_terminal_and_stops_on_a_signal(elsewhere: Path) -> None:
     job = '[[jobs]]\nid = "hourly"\ncommand = "true"\nschedule = "0 * * * *"\n'
     flow = '[[workflows]]\nid = "etl"\n[[workflows.steps]]\nname = "a"\ncommand = "true"\n'
     (elsewhere / "foliot.toml").write_text(f"[server]\nslots = 3\n{job}{flow}")

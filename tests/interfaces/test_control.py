@@ -1,4 +1,4 @@
-"""foliot cancel, retry, mark, pause and resume: each does its deed to each of its arguments."""
+"""foliot cancel, retry, mark, pause and resume."""
 
 from pathlib import Path
 
@@ -16,14 +16,14 @@ def statuses(call: Call) -> list[tuple[str, str]]:
     return [(run["status"], run["trigger"]) for run in call("runs", "--json").objects]
 
 
-def test_cancelling_a_run_that_waits(call: Call, shop: Path) -> None:
+def test_a_queued_run_is_cancelled_at_once(call: Call, shop: Path) -> None:
     run_id = run_of(call, "queued")
 
     assert call("cancel", run_id) == (0, f"{run_id} cancelled before it started\n", "")
     assert call("runs", "--status", "queued").out == ""
 
 
-def test_one_that_is_over_does_not_keep_the_others_from_it(call: Call, shop: Path) -> None:
+def test_cancel_reports_a_run_that_is_over_and_cancels_the_others(call: Call, shop: Path) -> None:
     ended, waiting = run_of(call, "success"), run_of(call, "queued")
 
     code, out, err = call("cancel", ended, waiting, "--json")
@@ -34,7 +34,7 @@ def test_one_that_is_over_does_not_keep_the_others_from_it(call: Call, shop: Pat
 
 
 @pytest.mark.parametrize("command", ["cancel", "retry", "mark"])
-def test_a_run_that_does_not_exist(call: Call, shop: Path, command: str) -> None:
+def test_a_command_on_a_missing_run_fails_with_a_hint(call: Call, shop: Path, command: str) -> None:
     code, out, err = call(command, "01ARZ3NDEKTSV4RRFFQ69G5FAV")
 
     assert (code, out) == (1, "")
@@ -42,11 +42,11 @@ def test_a_run_that_does_not_exist(call: Call, shop: Path, command: str) -> None
 
 
 @pytest.mark.parametrize("command", ["cancel", "retry", "mark", "pause", "resume"])
-def test_naming_nothing_is_a_wrong_call(call: Call, shop: Path, command: str) -> None:
+def test_a_control_command_without_arguments_is_a_usage_error(call: Call, shop: Path, command: str) -> None:
     assert call(command).code == 2
 
 
-def test_retrying_makes_a_new_run_with_the_same_payload(call: Call, shop: Path) -> None:
+def test_retry_starts_a_new_run_with_the_same_payload(call: Call, shop: Path) -> None:
     failed = run_of(call, "failed")
 
     code, out, _ = call("retry", failed)
@@ -56,7 +56,7 @@ def test_retrying_makes_a_new_run_with_the_same_payload(call: Call, shop: Path) 
     assert call("show", failed, "--json").objects[0]["status"] == "failed"
 
 
-def test_what_is_named_twice_is_done_once(call: Call, shop: Path) -> None:
+def test_an_argument_given_twice_is_handled_once(call: Call, shop: Path) -> None:
     failed = run_of(call, "failed")
     before = statuses(call)
 
@@ -66,21 +66,21 @@ def test_what_is_named_twice_is_done_once(call: Call, shop: Path) -> None:
     assert len(statuses(call)) == len(before) + 1
 
 
-def test_what_has_not_ended_cannot_be_retried(call: Call, shop: Path) -> None:
+def test_retrying_a_run_that_is_not_over_is_refused(call: Call, shop: Path) -> None:
     code, _, err = call("retry", run_of(call, "queued"))
 
     assert code == 1
     assert "is queued, not over" in err
 
 
-def test_marking_what_waits_ends_it(call: Call, shop: Path) -> None:
+def test_marking_a_queued_run_ends_it_as_success(call: Call, shop: Path) -> None:
     run_id = run_of(call, "queued")
 
     assert call("mark", run_id) == (0, f"{run_id} marked as success, it will not start\n", "")
     assert call("show", run_id, "--json").objects[0]["reason"] == "marked"
 
 
-def test_marking_what_failed_lets_a_success_stand_for_it(call: Call, shop: Path) -> None:
+def test_marking_a_failed_run_records_a_new_successful_run(call: Call, shop: Path) -> None:
     failed = run_of(call, "failed")
 
     [first] = call("mark", failed, "--json").objects
@@ -91,7 +91,7 @@ def test_marking_what_failed_lets_a_success_stand_for_it(call: Call, shop: Path)
     assert statuses(call)[0] == ("success", f"mark:{failed}")
 
 
-def test_pausing_and_resuming_a_schedule_or_all_of_a_job(call: Call, shop: Path) -> None:
+def test_pause_and_resume_work_on_a_schedule_and_on_all_schedules_of_a_job(call: Call, shop: Path) -> None:
     assert call("pause", "report-weekly").out == "paused report-weekly\n"
     assert call("pause", "report").out == "paused report-often, report-weekly\n"
     assert call("resume", "report", "--json").objects == [
@@ -107,7 +107,7 @@ def test_pausing_and_resuming_a_schedule_or_all_of_a_job(call: Call, shop: Path)
         ("reprot", "error: no job or schedule is named 'reprot'\n  Did you mean \"report\"?"),
     ],
 )
-def test_what_cannot_be_paused_is_said(call: Call, shop: Path, name: str, said: str) -> None:
+def test_pausing_a_job_without_schedules_or_a_missing_id_fails(call: Call, shop: Path, name: str, said: str) -> None:
     code, out, err = call("pause", name)
 
     assert (code, out) == (1, "")

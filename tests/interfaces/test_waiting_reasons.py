@@ -1,4 +1,4 @@
-"""What steps, and runs, that have not begun wait for."""
+"""Explanations of runs and steps that have not started."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -22,7 +22,7 @@ from tests.interfaces.conftest import Call
 
 @pytest.fixture
 def app() -> Foliot:
-    """Jobs: `alone` runs once at a time and never ends by itself, `broken` is tried again after a minute."""
+    """Jobs: `alone` has max_concurrent = 1 and does not end, `broken` is retried after a minute."""
     app = Foliot()
 
     @app.job(max_concurrent=1)
@@ -47,7 +47,7 @@ async def engine(app: Foliot) -> AsyncIterator[InlineEngine]:
 
 
 async def begin(engine: InlineEngine, **step: object) -> ExecutionPage:
-    """An execution with one step, as far as it comes."""
+    """Start an execution with one step, and run until idle."""
     app = engine.app
     await app.workflows.deploy({"id": "flow", "steps": [{"name": "only", **step}]})
     execution_id = await app.workflows.start("flow")
@@ -69,7 +69,7 @@ async def why_run(engine: InlineEngine, run_id: str | None) -> str:
     return explain((await (await engine.app.open()).queries.runs.page(run_id or "")).why)
 
 
-async def test_a_step_says_when_it_is_tried_again(engine: InlineEngine) -> None:
+async def test_a_failed_step_explains_when_its_next_attempt_is(engine: InlineEngine) -> None:
     page = await begin(engine, job="broken")
 
     [step] = page.execution.steps
@@ -77,7 +77,7 @@ async def test_a_step_says_when_it_is_tried_again(engine: InlineEngine) -> None:
     assert await why_run(engine, step.run_id) == why_only(page)
 
 
-async def test_a_step_says_which_run_has_its_place(engine: InlineEngine) -> None:
+async def test_a_waiting_step_names_the_run_that_holds_its_limit(engine: InlineEngine) -> None:
     first = await engine.app.enqueue("alone")
     await engine.run_until_idle()
 
@@ -88,7 +88,7 @@ async def test_a_step_says_which_run_has_its_place(engine: InlineEngine) -> None
     assert await why_run(engine, step.run_id) == why_only(page)
 
 
-async def test_a_step_that_lets_an_earlier_one_end_says_which(engine: InlineEngine) -> None:
+async def test_a_step_with_overlap_queue_names_the_earlier_run(engine: InlineEngine) -> None:
     first = await begin(engine, job="free", overlap="queue")
 
     page = await begin(engine, job="free", overlap="queue")
@@ -96,7 +96,7 @@ async def test_a_step_that_lets_an_earlier_one_end_says_which(engine: InlineEngi
     assert why_only(page) == f"waiting for the end of {first.execution.steps[0].run_id}"
 
 
-async def test_a_step_says_how_long_its_gate_waits_and_for_what(engine: InlineEngine) -> None:
+async def test_a_gated_step_says_until_when_and_for_what_its_gate_waits(engine: InlineEngine) -> None:
     await engine.app.enqueue("free")
     await engine.run_until_idle()
 
@@ -106,7 +106,7 @@ async def test_a_step_says_how_long_its_gate_waits_and_for_what(engine: InlineEn
     assert why_only(page) == f"due at 2026-01-01 00:00:00Z, waiting for its gate, {until}: free"
 
 
-async def test_a_step_says_what_the_gate_asks_that_its_execution_began_with(engine: InlineEngine) -> None:
+async def test_a_gated_step_explains_the_gate_of_its_own_version(engine: InlineEngine) -> None:
     for name in ("free", "alone"):
         await engine.app.enqueue(name)
     await engine.run_until_idle()
@@ -122,7 +122,7 @@ async def test_a_step_says_what_the_gate_asks_that_its_execution_began_with(engi
     assert await why_run(engine, again.execution.steps[0].run_id) == before
 
 
-async def test_a_step_of_a_deleted_workflow_still_says_what_it_waits_for(engine: InlineEngine) -> None:
+async def test_a_step_of_a_deleted_workflow_says_what_it_waits_for(engine: InlineEngine) -> None:
     first = await engine.app.enqueue("alone")
     await engine.run_until_idle()
     page = await begin(engine, command="true", depends_on=["alone"], wait_sec=600)
@@ -134,7 +134,7 @@ async def test_a_step_of_a_deleted_workflow_still_says_what_it_waits_for(engine:
     assert (await engine.app.runs.get(first)).status == "running"
 
 
-async def test_a_step_says_which_limit_the_job_had_when_its_execution_began(engine: InlineEngine) -> None:
+async def test_a_step_explains_the_limit_of_its_own_version(engine: InlineEngine) -> None:
     services = await engine.app.open()
     first = await engine.app.enqueue("alone")
     await engine.run_until_idle()
@@ -147,7 +147,7 @@ async def test_a_step_says_which_limit_the_job_had_when_its_execution_began(engi
     assert why_only(again) == f"waiting: max_concurrent=1, held by {first}"
 
 
-async def test_a_gate_of_a_step_waits_from_when_the_step_could_start(engine: InlineEngine) -> None:
+async def test_the_wait_of_a_step_gate_begins_when_the_step_could_start(engine: InlineEngine) -> None:
     await engine.app.enqueue("free")
     step = {"name": "only", "command": "true", "depends_on": ["free"], "wait_sec": 600}
     await engine.app.workflows.deploy({"id": "flow", "steps": [step]})
@@ -160,13 +160,13 @@ async def test_a_gate_of_a_step_waits_from_when_the_step_could_start(engine: Inl
     assert "until 2026-01-01 00:10:00Z at most" in await why_run(engine, run.id)
 
 
-async def test_a_step_that_runs_waits_for_nothing(engine: InlineEngine) -> None:
+async def test_a_running_step_has_no_waiting_reason(engine: InlineEngine) -> None:
     page = await begin(engine, job="free")
 
     assert (page.execution.steps[0].status, page.waits) == ("running", {})
 
 
-def test_the_picture_of_a_workflow_says_it_below(call: Call, plant: Path) -> None:
+def test_workflows_show_lists_waiting_steps_below_the_picture(call: Call, plant: Path) -> None:
     asyncio.run(begin_without_worker(f"sqlite:///{plant}/foliot.db"))
 
     lines = call("workflows", "show", "odd").out.splitlines()
@@ -175,13 +175,11 @@ def test_the_picture_of_a_workflow_says_it_below(call: Call, plant: Path) -> Non
     waits = 'no worker of queue "nobody" is alive; start one with: foliot serve, or foliot worker'
     assert [line.split(maxsplit=1) for line in lines[-2:]] == [["WAITING", "WHY"], ["only", waits]]
     assert shown["execution"]["steps"][0]["why"] == waits
-    assert (
-        "WAITING" not in call("workflows", "show", "release").out
-    )  # a question waits for a person, not for its moment
+    assert "WAITING" not in call("workflows", "show", "release").out  # an approval waits for a person, not for a time
 
 
 async def begin_without_worker(url: str) -> None:
-    """An execution whose step waits in a queue that nobody works on."""
+    """Start an execution whose step waits in a queue without workers."""
     async with Foliot(url) as app:
         await app.workflows.deploy({"id": "odd", "steps": [{"name": "only", "command": "true", "queue": "nobody"}]})
         await app.workflows.start("odd")

@@ -1,4 +1,4 @@
-"""Times as people type them."""
+"""Times as option values."""
 
 import re
 import time
@@ -32,30 +32,30 @@ def test_a_length_of_time_has_units(text: str, length: timedelta) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "soon", "-5m", "5 parsecs", "1e9s", "\u0663m", "nan", "7d7d"])
-def test_what_is_no_length_of_time_is_refused(text: str) -> None:
+def test_an_invalid_length_of_time_is_refused(text: str) -> None:
     with pytest.raises(InvalidInput, match="is not a length of time"):
         parse_span(text)
 
 
-def test_the_past_is_named_by_a_length_or_a_moment() -> None:
+def test_a_time_in_the_past_is_a_length_or_iso_8601() -> None:
     assert parse_past("24h", NOON) == NOON - timedelta(days=1)
     assert parse_past("2026-06-30T12:00Z", NOON) == NOON - timedelta(days=1)
     assert parse_past("999999999w", NOON) == datetime.min.replace(tzinfo=UTC)
 
 
 @pytest.mark.parametrize("text", ["2026-07-01T12:00:00Z", "2026-07-01T14:00+02:00", "2026-07-01 12:00", "20260701T12Z"])
-def test_a_moment_is_in_utc_unless_it_says_otherwise(text: str) -> None:
+def test_a_moment_is_in_utc_unless_it_has_an_offset(text: str) -> None:
     assert parse_moment(text) == NOON
 
 
 @pytest.mark.parametrize("text", ["", "tomorrow", "2026-13-01", "25:00"])
-def test_what_is_no_moment_is_refused(text: str) -> None:
+def test_an_invalid_moment_is_refused(text: str) -> None:
     with pytest.raises(InvalidInput, match="is not a time"):
         parse_moment(text)
 
 
 @pytest.mark.parametrize("read", [parse_moment, partial(parse_past, now=NOON)])
-def test_what_the_hint_offers_is_understood(read: Callable[[str], datetime]) -> None:
+def test_the_examples_in_the_hints_are_valid(read: Callable[[str], datetime]) -> None:
     with pytest.raises(InvalidInput) as refused:
         read("tomorrow")
 
@@ -64,7 +64,7 @@ def test_what_the_hint_offers_is_understood(read: Callable[[str], datetime]) -> 
     assert [read(text).tzinfo for text in offered] == [UTC] * len(offered)
 
 
-def test_a_moment_without_an_offset_is_in_utc_wherever_the_machine_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_moment_without_an_offset_is_in_utc_in_every_local_time_zone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     time.tzset()
     try:

@@ -1,4 +1,4 @@
-"""Explanations in words."""
+"""Explanations as text."""
 
 from datetime import UTC, datetime
 
@@ -43,7 +43,7 @@ NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
         ),
     ],
 )
-def test_a_run_is_explained_in_words(given: why.RunExplanation, said: str) -> None:
+def test_explanations_of_runs_have_a_text(given: why.RunExplanation, said: str) -> None:
     assert explain(given).startswith(said)
 
 
@@ -71,11 +71,11 @@ def test_a_limit_is_named_with_the_runs_that_hold_it(
         (why.WaitsForSteps(steps=tuple("abcdefg")), "waiting for a, b, c, d, e and 2 more"),
     ],
 )
-def test_a_step_is_explained_in_words(given: why.StepExplanation, said: str) -> None:
+def test_explanations_of_steps_have_a_text(given: why.StepExplanation, said: str) -> None:
     assert explain(given) == said
 
 
-def test_no_more_than_five_blocking_steps_are_named() -> None:
+def test_at_most_five_blocking_steps_are_named() -> None:
     steps = [
         why.BlockingStep(step=name, result="failure", run_id=None, edge=Edge(parent=name), is_output_wrong=False)
         for name in "abcdefg"
@@ -87,5 +87,5 @@ def test_no_more_than_five_blocking_steps_are_named() -> None:
     assert said.endswith(" and 2 more")
 
 
-def test_every_reason_is_known_in_words() -> None:
+def test_every_reason_has_a_text() -> None:
     assert {str(reason) for reason in Reason} - REASONS.keys() == set()

@@ -1,4 +1,4 @@
-"""What can be done to workflows and executions; and trigger, cancel and runs on them."""
+"""foliot workflows start, rerun, mark, approve, reject, pause and resume; trigger, cancel and runs of workflows."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ def count(call: Call) -> int:
 
 
 class TestStarting:
-    def test_it_prints_the_id_of_the_execution(self, call: Call, plant: Path) -> None:
+    def test_start_prints_the_id_of_the_execution(self, call: Call, plant: Path) -> None:
         code, out, err = call("workflows", "start", "etl")
 
         run = newest(call, "etl")
@@ -32,7 +32,7 @@ class TestStarting:
             (["--params", '{"n": 2, "day": "x"}', "--param", "n=[3]"], {"n": [3], "day": "x"}),
         ],
     )
-    def test_parameters_are_given_one_by_one_or_as_json(
+    def test_start_accepts_single_parameters_and_json(
         self, call: Call, plant: Path, given: list[str], params: dict[str, object]
     ) -> None:
         [answer] = call("workflows", "start", "etl", "--json", *given).objects
@@ -41,14 +41,14 @@ class TestStarting:
         assert answer == {"run_id": run["id"]}
         assert run["input_payload"] == params
 
-    def test_parameters_may_come_from_a_file(self, call: Call, plant: Path) -> None:
+    def test_start_reads_parameters_from_a_file(self, call: Call, plant: Path) -> None:
         (plant / "params.json").write_text('{"n": 5}')
 
         call("workflows", "start", "etl", "--params", "@params.json")
 
         assert newest(call, "etl")["input_payload"] == {"n": 5}
 
-    def test_asking_again_with_a_key_starts_nothing_new(self, call: Call, plant: Path) -> None:
+    def test_starting_twice_with_a_key_starts_one_execution(self, call: Call, plant: Path) -> None:
         first = call("workflows", "start", "etl", "--key", "once", "--version", "1")
 
         assert call("workflows", "start", "etl", "--key", "once").out == first.out
@@ -73,7 +73,9 @@ class TestStarting:
             (["release", "--param", "n=1"], 2, "error: parameter 'n' does not exist\n  There are: none."),
         ],
     )
-    def test_a_wrong_call_starts_nothing(self, call: Call, plant: Path, wrong: list[str], code: int, said: str) -> None:
+    def test_invalid_start_options_start_no_execution(
+        self, call: Call, plant: Path, wrong: list[str], code: int, said: str
+    ) -> None:
         before = count(call)
 
         ended, out, err = call("workflows", "start", *wrong)
@@ -82,20 +84,20 @@ class TestStarting:
         assert err.startswith(said)
 
     @pytest.mark.usefixtures("operator")
-    def test_who_waits_is_told_the_end(self, call: Call) -> None:
+    def test_start_with_wait_prints_the_result(self, call: Call) -> None:
         code, out, err = call("workflows", "start", "later", "--wait")
 
         assert (code, len(out.strip()), err) == (0, 26, "success\n")
 
     @pytest.mark.usefixtures("operator")
-    def test_the_end_as_an_object(self, call: Call) -> None:
+    def test_start_with_wait_and_json_prints_the_run(self, call: Call) -> None:
         [run] = call("workflows", "start", "later", "--wait", "--json").objects
 
         assert (run["job_id"], run["status"]) == ("later", "success")
 
 
 class TestTriggering:
-    def test_a_workflow_is_started_and_the_payload_is_its_parameters(self, call: Call, plant: Path) -> None:
+    def test_trigger_starts_a_workflow_with_the_payload_as_parameters(self, call: Call, plant: Path) -> None:
         code, out, _ = call("trigger", "etl", "--payload", '{"n": 2}', "--priority", "5")
 
         run = newest(call, "etl")
@@ -106,20 +108,22 @@ class TestTriggering:
         ("payload", "said"),
         [("[1]", "error: parameters are named values, not list"), ('{"m": 1}', "error: parameter 'm' does not exist")],
     )
-    def test_what_are_no_parameters_is_refused(self, call: Call, plant: Path, payload: str, said: str) -> None:
+    def test_trigger_refuses_a_payload_that_is_not_parameters(
+        self, call: Call, plant: Path, payload: str, said: str
+    ) -> None:
         code, out, err = call("trigger", "etl", "--payload", payload)
 
         assert (code, out) == (2, "")
         assert err.startswith(said)
 
     @pytest.mark.usefixtures("operator")
-    def test_who_waits_is_told_the_end(self, call: Call) -> None:
+    def test_trigger_of_a_workflow_with_wait_prints_the_result(self, call: Call) -> None:
         assert call("trigger", "later", "--wait").code == 0
 
 
 @pytest.mark.usefixtures("operator")
 class TestRepeating:
-    def test_it_begins_at_what_failed(self, call: Call) -> None:
+    def test_rerun_begins_at_the_failed_steps(self, call: Call) -> None:
         before = newest(call, "etl")["id"]
 
         [done] = call("workflows", "rerun", "etl@last", "--json").objects
@@ -127,7 +131,7 @@ class TestRepeating:
         assert done["rerun_of"] == before
         assert done["run_id"] == newest(call, "etl")["id"] != before
 
-    def test_or_at_the_steps_that_are_named(self, call: Call) -> None:
+    def test_rerun_begins_at_the_given_steps(self, call: Call) -> None:
         code, out, err = call("workflows", "rerun", "etl@last", "alarm", "never")
 
         assert (code, len(out.strip()), err) == (0, 26, "")
@@ -140,13 +144,15 @@ class TestRepeating:
             (["good@last"], 2, "error: run "),
         ],
     )
-    def test_what_cannot_be_repeated_is_refused(self, call: Call, wrong: list[str], code: int, said: str) -> None:
+    def test_rerun_refuses_executions_that_cannot_be_repeated(
+        self, call: Call, wrong: list[str], code: int, said: str
+    ) -> None:
         ended, out, err = call("workflows", "rerun", *wrong)
 
         assert (ended, out) == (code, "")
         assert err.startswith(said)
 
-    def test_a_step_that_failed_is_marked_by_a_new_execution(self, call: Call) -> None:
+    def test_marking_a_failed_step_starts_a_new_execution(self, call: Call) -> None:
         before = newest(call, "etl")["id"]
 
         [done] = call("workflows", "mark", "etl@last", "extract", "--json").objects
@@ -154,7 +160,7 @@ class TestRepeating:
         assert (done["marked_in"], done["step"]) == (before, "extract")
         assert done["run_id"] == newest(call, "etl")["id"] != before
 
-    def test_a_step_that_does_not_exist_is_not_marked(self, call: Call) -> None:
+    def test_marking_a_missing_step_is_refused(self, call: Call) -> None:
         code, _, err = call("workflows", "mark", "etl@last", "extrct")
 
         assert (code, err) == (1, "error: step 'extrct' does not exist\n  Did you mean \"extract\"?\n")
@@ -162,7 +168,7 @@ class TestRepeating:
 
 class TestAnswering:
     @pytest.mark.parametrize(("word", "status"), [("approve", "success"), ("reject", "failed")])
-    def test_the_step_has_its_answer(self, call: Call, plant: Path, word: str, status: str) -> None:
+    def test_approve_and_reject_decide_the_step(self, call: Call, plant: Path, word: str, status: str) -> None:
         execution = newest(call, "release")["id"]
 
         code, out, err = call("workflows", word, "release@last", "ask", "--by", "Ann")
@@ -173,7 +179,7 @@ class TestAnswering:
         assert asked["status"] == status
         assert "Ann" in f"{asked['output_payload']} {asked['error_message']}"
 
-    def test_programs_are_told_the_answer_as_an_object(self, call: Call, plant: Path) -> None:
+    def test_approve_prints_its_answer_as_json(self, call: Call, plant: Path) -> None:
         [done] = call("workflows", "approve", "release@last", "ask", "--json").objects
 
         assert done == {
@@ -194,7 +200,7 @@ class TestAnswering:
         ],
     )
     @pytest.mark.parametrize("word", ["approve", "reject"])
-    def test_a_wrong_answer_leaves_the_question_open(
+    def test_an_invalid_answer_leaves_the_step_waiting(
         self, call: Call, plant: Path, word: str, wrong: list[str], code: int, said: str
     ) -> None:
         ended, out, err = call("workflows", word, *wrong)
@@ -204,7 +210,7 @@ class TestAnswering:
         assert newest(call, "release.ask")["status"] == "scheduled"
 
 
-def test_a_step_is_not_taken_for_its_execution(call: Call, plant: Path) -> None:
+def test_a_run_of_a_step_is_refused_as_an_execution(call: Call, plant: Path) -> None:
     execution, asked = newest(call, "release")["id"], newest(call, "release.ask")["id"]
 
     code, _, err = call("workflows", "approve", "release.ask@last", "ask")
@@ -213,7 +219,7 @@ def test_a_step_is_not_taken_for_its_execution(call: Call, plant: Path) -> None:
 
 
 class TestPausing:
-    def test_a_step_is_paused_and_resumed(self, call: Call, plant: Path) -> None:
+    def test_a_step_can_be_paused_and_resumed(self, call: Call, plant: Path) -> None:
         assert call("workflows", "pause", "etl", "load") == (0, "paused load of etl\n", "")
         assert call("workflows", "resume", "etl", "load", "--json").objects == [
             {"id": "etl", "step": "load", "done": "resumed"}
@@ -226,7 +232,7 @@ class TestPausing:
         ("wrong", "said"),
         [(["elt", "load"], 'Did you mean "etl"?'), (["etl", "lod"], 'Did you mean "load"?')],
     )
-    def test_a_step_that_does_not_exist_has_a_near_match(
+    def test_pausing_a_missing_step_suggests_the_closest_match(
         self, call: Call, plant: Path, word: str, wrong: list[str], said: str
     ) -> None:
         code, out, err = call("workflows", word, *wrong)
@@ -241,14 +247,14 @@ def test_cancelling_an_execution_ends_its_steps(call: Call, plant: Path) -> None
     assert call("cancel", "release@last") == (0, f"{run_id} cancellation of its steps requested\n", "")
 
 
-def test_one_that_has_not_begun_is_cancelled_at_once(call: Call, plant: Path) -> None:
+def test_an_execution_that_has_not_started_is_cancelled_at_once(call: Call, plant: Path) -> None:
     run_id = newest(call, "later")["id"]
 
     assert call("cancel", "later@last") == (0, f"{run_id} cancelled before it started\n", "")
 
 
 class TestRuns:
-    def test_only_the_parts_of_one(self, call: Call, plant: Path) -> None:
+    def test_runs_with_root_lists_only_the_steps_of_an_execution(self, call: Call, plant: Path) -> None:
         root = newest(call, "etl")["id"]
 
         runs = call("runs", "--root", "etl@last", "--json").objects
@@ -259,7 +265,7 @@ class TestRuns:
             ("extract", root, root),
         ]
 
-    def test_a_part_says_of_what(self, call: Call, plant: Path) -> None:
+    def test_runs_names_the_execution_of_a_step(self, call: Call, plant: Path) -> None:
         root = newest(call, "release")["id"]
 
         [_, line] = call("runs", "--job", "release.ask").out.splitlines()
@@ -267,7 +273,7 @@ class TestRuns:
         assert line.endswith(f"step of {root}")
         assert "due when answered" in line
 
-    def test_the_parts_of_what_does_not_exist(self, call: Call, plant: Path) -> None:
+    def test_runs_with_a_missing_root_is_an_error(self, call: Call, plant: Path) -> None:
         code, out, _ = call("runs", "--root", "01ARZ3NDEKTSV4RRFFQ69G5FAV")
 
         assert (code, out) == (1, "")

@@ -1,4 +1,4 @@
-"""Which database a command is about."""
+"""The database that a command opens."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ def write(path: Path, storage: str) -> Path:
 
 
 @pytest.mark.parametrize("command", ["runs", "check", "plan", "serve", "worker", "migrate"])
-def test_who_stands_in_a_deleted_directory_is_told_so(elsewhere: Path, call: Call, command: str) -> None:
+def test_a_deleted_working_directory_is_a_clear_error(elsewhere: Path, call: Call, command: str) -> None:
     elsewhere.rmdir()
 
     called = call(command)
@@ -24,30 +24,32 @@ def test_who_stands_in_a_deleted_directory_is_told_so(elsewhere: Path, call: Cal
     assert "Traceback" not in called.err
 
 
-def test_without_anything_it_is_a_file_here() -> None:
+def test_the_default_storage_is_a_file_in_this_directory() -> None:
     assert storage_url(None, None) == "sqlite:///foliot.db"
 
 
-def test_a_configuration_here_says_where(elsewhere: Path) -> None:
+def test_the_configuration_in_this_directory_names_the_storage(elsewhere: Path) -> None:
     write(elsewhere / "foliot.toml", "here.db")
 
     assert storage_url(None, None).endswith("here.db")
 
 
-def test_a_named_configuration_goes_before_the_one_here(elsewhere: Path) -> None:
+def test_a_given_configuration_overrides_the_one_in_this_directory(elsewhere: Path) -> None:
     write(elsewhere / "foliot.toml", "here.db")
 
     assert storage_url(None, write(elsewhere / "other.toml", "there.db")).endswith("there.db")
 
 
-def test_a_named_database_goes_before_all(elsewhere: Path) -> None:
+def test_a_given_storage_overrides_every_configuration(elsewhere: Path) -> None:
     other = write(elsewhere / "other.toml", "there.db")
 
     assert storage_url("sqlite:///mine.db", other) == "sqlite:///mine.db"
 
 
 @pytest.mark.parametrize("variable", ["FOLIOT_STORAGE", "FOLIOT_CONFIG"])
-def test_the_environment_may_say_it(call: Call, shop: Path, monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+def test_the_environment_can_name_storage_and_configuration(
+    call: Call, shop: Path, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
     write(shop / "other.toml", "foliot.db")
     places = {"FOLIOT_STORAGE": f"sqlite:///{shop}/foliot.db", "FOLIOT_CONFIG": "other.toml"}
     monkeypatch.setenv(variable, places[variable])
@@ -56,7 +58,7 @@ def test_the_environment_may_say_it(call: Call, shop: Path, monkeypatch: pytest.
     assert len(call("runs", "--json").objects) == 4
 
 
-def test_a_job_that_is_wrong_does_not_hide_the_runs(call: Call, shop: Path) -> None:
+def test_runs_can_be_listed_while_the_configuration_has_errors_elsewhere(call: Call, shop: Path) -> None:
     wrong = '[[jobs]]\nid = "x"\nschedule = "61 * * * *"\n'
     (shop / "foliot.toml").write_text(f'[storage]\nurl = "sqlite:///foliot.db"\n{wrong}')
 
@@ -66,7 +68,7 @@ def test_a_job_that_is_wrong_does_not_hide_the_runs(call: Call, shop: Path) -> N
 
 
 @pytest.mark.parametrize("text", ["[storage\n", "[storage]\nurl = 7\n", '[storage]\nurl = "oracle://x"\n'])
-def test_a_file_that_does_not_say_where_is_told_to(call: Call, shop: Path, text: str) -> None:
+def test_a_configuration_with_an_invalid_storage_is_refused(call: Call, shop: Path, text: str) -> None:
     (shop / "foliot.toml").write_text(text)
 
     code, out, err = call("runs")
@@ -76,13 +78,13 @@ def test_a_file_that_does_not_say_where_is_told_to(call: Call, shop: Path, text:
     assert err.endswith("Correct it, or name one with --storage.\n")
 
 
-def test_a_configuration_that_does_not_exist(call: Call, shop: Path) -> None:
+def test_a_missing_configuration_is_refused(call: Call, shop: Path) -> None:
     code, _, err = call("runs", "--config", "nowhere.toml")
 
     assert (code, err.splitlines()[0]) == (2, "error: the file 'nowhere.toml' does not exist")
 
 
-def test_a_database_of_no_known_kind(call: Call, shop: Path) -> None:
+def test_an_unknown_kind_of_storage_is_refused(call: Call, shop: Path) -> None:
     code, _, err = call("runs", "--storage", "sqlit:///foliot.db")
 
     assert code == 2

@@ -1,4 +1,4 @@
-"""Whoever waits for a run that nobody can carry out is told so."""
+"""Waiting for a run that no live worker can execute."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -31,7 +31,7 @@ async def services(tmp_path: Path, clock: VirtualClock) -> AsyncIterator[Service
     ("queues", "silent_for", "is_warned"),
     [(("default",), 0, False), (("default",), LEASE + MINUTE, True), (("mail",), 0, True), (None, 0, True)],
 )
-async def test_a_run_that_no_living_worker_will_take_is_told_of(
+async def test_waiting_for_a_run_without_a_live_worker_prints_a_warning(
     services: Services,
     clock: VirtualClock,
     capsys: pytest.CaptureFixture[str],

@@ -1,4 +1,4 @@
-"""A node runs on the event loop that its configuration names."""
+"""The event loop of a node, and signals before it starts."""
 
 import asyncio
 import signal
@@ -16,7 +16,7 @@ from foliot.interfaces.cli.server.signals import EARLY, EarlySignals
 
 
 @pytest.mark.parametrize(("choice", "kind"), [("auto", uvloop.Loop), ("uvloop", uvloop.Loop)])
-def test_uvloop_is_taken_where_it_is_installed(choice: EventLoop, kind: type) -> None:
+def test_auto_uses_uvloop_if_it_is_installed(choice: EventLoop, kind: type) -> None:
     seen: list[asyncio.AbstractEventLoop] = []
 
     async def look() -> None:
@@ -41,7 +41,7 @@ async def _stop_the_loop() -> None:
 
 @pytest.mark.parametrize("choice", ["asyncio", "uvloop"])
 @pytest.mark.parametrize("nuisance", [_exit, _interrupt, _stop_the_loop])
-def test_what_a_task_of_a_job_does_to_the_loop_ends_nobody_else(
+def test_a_task_of_a_job_that_stops_the_loop_does_not_end_the_node(
     choice: EventLoop, nuisance: Callable[[], Coroutine[Any, Any, None]], caplog: pytest.LogCaptureFixture
 ) -> None:
     seen: list[str] = []
@@ -60,7 +60,7 @@ def test_what_a_task_of_a_job_does_to_the_loop_ends_nobody_else(
 
 
 @pytest.mark.parametrize("choice", ["asyncio", "uvloop"])
-def test_what_the_node_itself_raises_is_raised_after_all_others_have_cleaned_up(choice: EventLoop) -> None:
+def test_an_exception_of_the_node_is_raised_after_other_tasks_have_cleaned_up(choice: EventLoop) -> None:
     cleaned: list[str] = []
 
     async def other() -> None:
@@ -82,7 +82,7 @@ def test_what_the_node_itself_raises_is_raised_after_all_others_have_cleaned_up(
     assert (left.value.code, cleaned) == (3, ["up"])
 
 
-def test_a_signal_before_anything_has_begun_ends_the_process() -> None:
+def test_an_early_signal_to_stop_ends_the_process() -> None:
     async def main() -> None:
         asyncio.get_running_loop().call_soon(signal.raise_signal, signal.SIGTERM)
         await asyncio.sleep(600)
@@ -93,7 +93,7 @@ def test_a_signal_before_anything_has_begun_ends_the_process() -> None:
     assert left.value.code == 0
 
 
-def test_a_reload_that_was_asked_for_early_is_done_once() -> None:
+def test_an_early_reload_request_is_taken_once() -> None:
     early = EarlySignals()
 
     with early.held():
@@ -102,7 +102,7 @@ def test_a_reload_that_was_asked_for_early_is_done_once() -> None:
     assert (early.take_reload(), early.take_reload()) == (True, False)
 
 
-def test_signals_do_afterwards_what_they_did_before() -> None:
+def test_former_signal_handlers_are_restored() -> None:
     numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
     before = [signal.getsignal(number) for number in numbers]
 
@@ -112,7 +112,7 @@ def test_signals_do_afterwards_what_they_did_before() -> None:
     assert [signal.getsignal(number) for number in numbers] == before
 
 
-def test_who_wants_asyncio_gets_it() -> None:
+def test_loop_asyncio_uses_asyncio() -> None:
     assert loop_factory("asyncio") is None
 
 
@@ -122,12 +122,12 @@ def without_uvloop(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("without_uvloop")
-def test_where_it_is_not_installed_asyncio_will_do() -> None:
+def test_auto_uses_asyncio_without_uvloop() -> None:
     assert loop_factory("auto") is None
 
 
 @pytest.mark.usefixtures("without_uvloop")
-def test_who_insists_on_what_is_not_installed_is_told_how_to_install_it() -> None:
+def test_loop_uvloop_without_uvloop_is_refused_with_a_hint() -> None:
     with pytest.raises(DriverMissing) as refused:
         loop_factory("uvloop")
 

@@ -1,4 +1,4 @@
-"""Commands that only look: they make nothing, migrate nothing, and need no right to write."""
+"""Read-only commands create nothing, migrate nothing, and need no write permission."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -35,7 +35,7 @@ ALTER ROLE reader SET default_transaction_read_only = on
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def empty(request: pytest.FixtureRequest, elsewhere: Path) -> Iterator[tuple[str, Callable[[], bool]]]:
-    """A place without a database, and whether it still is one."""
+    """A URL without a database, and a function that says whether there still is none."""
     if request.param == "sqlite":
         yield "sqlite:///foliot.db", lambda: names(elsewhere) == []
         return
@@ -46,14 +46,14 @@ def empty(request: pytest.FixtureRequest, elsewhere: Path) -> Iterator[tuple[str
 
 @pytest.fixture
 def served() -> Iterator[tuple[PostgresServer, str]]:
-    """A server, and a database on it in which a few jobs have run."""
+    """A PostgreSQL database in which a few jobs have run."""
     with fresh_database() as (server, name):
         asyncio.run(fill(server.dsn(name)))
         yield server, name
 
 
 @pytest.mark.parametrize("command", LOOKS + ACTS)
-def test_a_database_that_is_not_there_is_not_made(
+def test_read_only_commands_do_not_create_a_missing_database(
     call: Call, empty: tuple[str, Callable[[], bool]], command: str
 ) -> None:
     url, is_empty = empty
@@ -67,7 +67,7 @@ def test_a_database_that_is_not_there_is_not_made(
 
 
 @pytest.mark.parametrize("command", ["migrate", "reload"])
-def test_those_that_are_to_make_one_do(
+def test_reload_and_migrate_create_a_missing_database(
     call: Call, elsewhere: Path, empty: tuple[str, Callable[[], bool]], command: str
 ) -> None:
     url, _ = empty
@@ -78,7 +78,7 @@ def test_those_that_are_to_make_one_do(
     assert call("jobs", "--storage", url).code == 0
 
 
-def test_a_plan_for_an_empty_place_names_all_as_new(
+def test_a_plan_without_a_database_shows_everything_as_created(
     call: Call, elsewhere: Path, empty: tuple[str, Callable[[], bool]]
 ) -> None:
     url, is_empty = empty
@@ -92,7 +92,7 @@ def test_a_plan_for_an_empty_place_names_all_as_new(
     assert is_empty()
 
 
-def test_a_file_with_nothing_in_it_stays_so(call: Call, elsewhere: Path) -> None:
+def test_read_only_commands_leave_an_empty_database_file_unchanged(call: Call, elsewhere: Path) -> None:
     (elsewhere / "foliot.db").touch()
 
     code, _, err = call("runs")
@@ -102,7 +102,7 @@ def test_a_file_with_nothing_in_it_stays_so(call: Call, elsewhere: Path) -> None
 
 
 @pytest.mark.parametrize("command", ["runs", "verify", "trigger report"])
-def test_an_old_file_is_told_about_and_left_as_it_is(
+def test_read_only_commands_refuse_an_old_sqlite_schema_and_leave_it_unchanged(
     call: Call, shop: Path, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(cast(dict[int, str], MAIN), 2, "")
@@ -117,7 +117,7 @@ def test_an_old_file_is_told_about_and_left_as_it_is(
 
 
 @pytest.mark.parametrize("command", ["runs", "verify", "trigger report"])
-def test_an_old_schema_on_a_server_too(
+def test_read_only_commands_refuse_an_old_postgresql_schema_and_leave_it_unchanged(
     call: Call, served: tuple[PostgresServer, str], command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server, name = served
@@ -131,7 +131,9 @@ def test_an_old_schema_on_a_server_too(
     assert server.sql("SELECT value FROM foliot.meta WHERE key = 'schema_version'", database=name) == "1"
 
 
-def test_a_role_that_may_only_read_can_look_at_everything(call: Call, served: tuple[PostgresServer, str]) -> None:
+def test_a_postgresql_role_with_select_can_use_every_read_only_command(
+    call: Call, served: tuple[PostgresServer, str]
+) -> None:
     server, name = served
     server.sql(ROLE, database=name)
     url = server.dsn(name).replace("foliot@", "reader@")
@@ -142,7 +144,9 @@ def test_a_role_that_may_only_read_can_look_at_everything(call: Call, served: tu
     assert codes == dict.fromkeys(LOOKS, 0)
 
 
-def test_a_role_that_may_not_even_look_is_told_what_it_lacks(call: Call, served: tuple[PostgresServer, str]) -> None:
+def test_a_postgresql_role_without_rights_gets_an_error_that_names_them(
+    call: Call, served: tuple[PostgresServer, str]
+) -> None:
     server, name = served
     server.sql("CREATE ROLE visitor LOGIN", database=name)
 
@@ -153,7 +157,7 @@ def test_a_role_that_may_not_even_look_is_told_what_it_lacks(call: Call, served:
     assert "USAGE on the schema and SELECT on its tables" in err
 
 
-def test_a_log_that_nobody_has_written_is_not_made(call: Call, shop: Path) -> None:
+def test_reading_a_log_does_not_create_the_log_database(call: Call, shop: Path) -> None:
     (shop / "foliot.db-logs").unlink()
 
     assert call("show", "report@last").code == 0

@@ -1,4 +1,4 @@
-"""A server that watches its files, and what may happen to them: the old set stays whole until they are right again."""
+"""A server that watches its files: the stored definitions stay unchanged until the files are valid."""
 
 import asyncio
 import logging
@@ -31,7 +31,7 @@ LOOK = Millis(2 * SECOND)
 
 
 class Site:
-    """A server's reloader at work. Nobody tells of changes: files are looked at whenever time passes."""
+    """A running reloader. The watcher reports no changes: files are checked when time passes."""
 
     def __init__(self, directory: Path, services: Services, clock: VirtualClock, log: pytest.LogCaptureFixture) -> None:
         self.directory = directory
@@ -42,7 +42,7 @@ class Site:
         self._tasks: list[asyncio.Task[None]] = []
 
     async def begin(self, text: str = KEPT) -> Reloader:
-        """Apply what is there, and watch it."""
+        """Apply the files, and watch them."""
         if not self.file.exists():
             self.file.write_text(text)
         configuration = load(self.file, {}, NOW).configuration
@@ -61,21 +61,21 @@ class Site:
         return [vars(record) for record in self._log.records if record.getMessage() in names]
 
     async def saw(self, name: str, count: int = 1) -> dict[str, Any]:
-        """The event of that name, once it has been logged so often."""
+        """Return the event of this name when it has been logged this often."""
         async with asyncio.timeout(30):
             while len(self.events(name)) < count:
                 await self.look()
         return self.events(name)[count - 1]
 
     async def look(self, times: int = 1) -> None:
-        """Let so much time pass that the files are looked at."""
+        """Advance the clock until the files are checked."""
         for _ in range(times):
             self.clock.advance(LOOK)
             for _ in range(20):
                 await asyncio.sleep(0.001)
 
     async def jobs(self) -> set[str]:
-        """Those that are enabled."""
+        """Return the enabled jobs."""
         found = await self.services.storage.jobs.get([JobId("kept"), JobId("more")])
         return {name for name, job in found.items() if job.spec.enabled}
 
@@ -105,7 +105,7 @@ async def site(
 
 
 def exchange(file: Path, text: str) -> None:
-    """As many editors do."""
+    """Replace the file, as many editors do."""
     other = file.with_name(f".{file.name}.new")
     other.write_text(text)
     other.replace(file)
@@ -182,7 +182,7 @@ def write_the_included(site: Site) -> None:
         (include_what_cannot_be_listed, write_the_included),
     ],
 )
-async def test_what_is_wrong_changes_nothing_is_said_once_and_applied_when_it_is_right(
+async def test_a_file_with_errors_changes_nothing_is_logged_once_and_applied_when_fixed(
     site: Site, spoil: Callable[[Site], None], mend: Callable[[Site], None]
 ) -> None:
     await site.begin()
@@ -199,8 +199,10 @@ async def test_what_is_wrong_changes_nothing_is_said_once_and_applied_when_it_is
     assert await site.jobs() == {"kept", "more"}
 
 
-async def test_a_right_that_was_taken_and_is_given_back_is_noticed(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The file is written meanwhile. To be given a right changes neither its text nor the time of that."""
+async def test_a_file_that_becomes_unreadable_and_readable_again_is_noticed(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file is written during that time. A changed permission changes neither its text nor its modification time."""
     read = files._read_bytes
 
     def read_as_a_user(path: Path) -> bytes:
@@ -220,8 +222,8 @@ async def test_a_right_that_was_taken_and_is_given_back_is_noticed(site: Site, m
     assert (await site.saw("configuration_applied"))["changes"] == "created more"
 
 
-async def test_a_link_that_is_switched_is_a_new_file(site: Site) -> None:
-    """As container platforms exchange all files of a mounted directory at once."""
+async def test_a_switched_symbolic_link_is_noticed(site: Site) -> None:
+    """Switch a link, as container platforms do to replace all files of a mounted directory at once."""
     for version, text in (("..1", KEPT), ("..2", KEPT + MORE)):
         (site.directory / version).mkdir()
         (site.directory / version / "foliot.toml").write_text(text)
@@ -241,7 +243,9 @@ async def test_a_link_that_is_switched_is_a_new_file(site: Site) -> None:
     ("pattern", "name"),
     [("jobs.d/*.toml", "jobs.d/a.toml"), ("jobs.d/**/*.toml", "jobs.d/x/y/a.toml"), ("*/jobs.toml", "x/jobs.toml")],
 )
-async def test_an_included_file_appears_and_goes_with_its_directory(site: Site, pattern: str, name: str) -> None:
+async def test_an_included_file_that_appears_and_disappears_with_its_directory_is_noticed(
+    site: Site, pattern: str, name: str
+) -> None:
     await site.begin(f'include = ["{pattern}"]\n{KEPT}')
 
     (site.directory / name).parent.mkdir(parents=True)
@@ -252,7 +256,7 @@ async def test_an_included_file_appears_and_goes_with_its_directory(site: Site, 
     assert (await site.saw("configuration_applied", 2))["changes"] == "removed more"
 
 
-async def test_what_an_editor_leaves_beside_a_file_is_no_change(site: Site) -> None:
+async def test_temporary_files_of_editors_are_ignored(site: Site) -> None:
     await site.begin()
 
     (site.directory / ".#foliot.toml").symlink_to("somebody@somewhere")
@@ -262,7 +266,7 @@ async def test_what_an_editor_leaves_beside_a_file_is_no_change(site: Site) -> N
     assert site.events("configuration_unchanged", "configuration_applied", "configuration_refused") == []
 
 
-async def test_a_change_that_was_noticed_while_files_were_read_is_applied_once(site: Site) -> None:
+async def test_a_change_noticed_during_a_read_is_applied_once(site: Site) -> None:
     reloader = await site.begin()
 
     site.file.write_text(KEPT + MORE)
@@ -273,7 +277,7 @@ async def test_a_change_that_was_noticed_while_files_were_read_is_applied_once(s
     assert site.events("configuration_unchanged") == []
 
 
-async def test_where_nobody_tells_of_changes_that_is_said_once_and_the_files_are_looked_at(
+async def test_without_a_working_watcher_that_is_logged_once_and_files_are_polled(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tries: list[int] = []
@@ -297,7 +301,7 @@ async def test_where_nobody_tells_of_changes_that_is_said_once_and_the_files_are
     assert "fs.inotify.max_user_watches" in warning["hint"]
 
 
-async def test_changes_that_are_told_again_and_then_not_are_said_anew(
+async def test_a_watcher_that_recovers_and_fails_again_is_logged_again(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     is_refused = True
@@ -318,9 +322,7 @@ async def test_changes_that_are_told_again_and_then_not_are_said_anew(
     await site.saw("files_not_watched", 2)
 
 
-async def test_a_directory_that_appears_is_watched_from_then_on_and_not_asked_for_again(
-    site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_new_directory_is_watched_without_a_second_reload(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     watched: list[int] = []
     wishes: dict[str, object] = {}
 
@@ -341,13 +343,11 @@ async def test_a_directory_that_appears_is_watched_from_then_on_and_not_asked_fo
 
     assert watched == [1, 2]
     assert wishes["watch_filter"] is may_concern
-    # Not every file system tells of changes: they are looked at all the same.
+    # Some file systems report no changes: the files are checked anyway.
     assert (wishes["rust_timeout"], wishes["yield_on_timeout"]) == (LOOK, True)
 
 
-async def test_files_that_could_not_be_looked_at_are_looked_at_again(
-    site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_files_that_could_not_be_checked_are_checked_again(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     def none_left(_places: object) -> None:
         raise OSError(24, "Too many open files")
 
@@ -361,7 +361,7 @@ async def test_files_that_could_not_be_looked_at_are_looked_at_again(
 
 
 class Refusing:
-    """A deployer for which the first tries fail."""
+    """A deployer whose first calls fail."""
 
     def __init__(self, services: Services, clock: VirtualClock, error: Exception, times: int) -> None:
         self._apply = services.deployer.apply
@@ -382,7 +382,7 @@ class Refusing:
 
 
 @pytest.mark.parametrize("error", [StorageUnavailable("it is starting"), RuntimeError("who knows")], ids=repr)
-async def test_what_failed_for_a_reason_that_may_pass_is_tried_again_after_ever_longer_pauses(
+async def test_a_temporary_failure_is_retried_with_growing_pauses(
     site: Site, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     await site.begin()
@@ -397,9 +397,7 @@ async def test_what_failed_for_a_reason_that_may_pass_is_tried_again_after_ever_
     assert all(pause >= said for pause, said in zip(refusing.pauses, told, strict=True))
 
 
-async def test_what_could_be_applied_in_the_end_is_not_applied_again(
-    site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_reload_that_finally_succeeded_is_not_repeated(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     await site.begin()
     refusing = Refusing(site.services, site.clock, StorageUnavailable("it is starting"), times=1)
     monkeypatch.setattr(site.services.deployer, "apply", refusing)
@@ -411,7 +409,7 @@ async def test_what_could_be_applied_in_the_end_is_not_applied_again(
     assert len(refusing.tries) == 2
 
 
-async def test_files_that_cannot_even_be_looked_at_are_asked_for_after_ever_longer_pauses(
+async def test_files_that_cannot_be_checked_are_retried_with_growing_pauses(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def none_left(_places: object) -> None:
@@ -426,9 +424,7 @@ async def test_files_that_cannot_even_be_looked_at_are_asked_for_after_ever_long
     assert told == [1_000, 2_000, 4_000]
 
 
-async def test_files_that_did_not_stop_changing_are_read_again_later(
-    site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_files_that_kept_changing_are_read_again_later(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     await site.begin()
     texts = iter([f"{KEPT}# {'x' * number}\n" for number in range(3)] + [KEPT + MORE])
 
@@ -446,9 +442,7 @@ async def test_files_that_did_not_stop_changing_are_read_again_later(
     assert "keep changing" in site.events("configuration_not_applied")[0]["problem"]
 
 
-async def test_what_is_doubtful_in_the_files_is_not_said_at_each_try(
-    site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_warnings_are_not_logged_again_on_each_retry(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     await site.begin()
     refusing = Refusing(site.services, site.clock, StorageUnavailable("it is starting"), times=3)
     monkeypatch.setattr(site.services.deployer, "apply", refusing)
@@ -459,7 +453,7 @@ async def test_what_is_doubtful_in_the_files_is_not_said_at_each_try(
     assert len(site.events("configuration_problem")) == 1
 
 
-async def test_what_the_storage_refuses_until_the_files_are_mended_is_not_tried_again(
+async def test_a_configuration_refused_by_the_storage_is_not_retried(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await site.begin()
@@ -474,7 +468,7 @@ async def test_what_the_storage_refuses_until_the_files_are_mended_is_not_tried_
     assert "again_in_ms" not in said
 
 
-async def test_who_asks_again_is_told_again_what_is_wrong(site: Site) -> None:
+async def test_a_new_request_logs_the_problems_again(site: Site) -> None:
     reloader = await site.begin()
     site.file.write_text(KEPT[:-3])
     await site.saw("configuration_refused")
@@ -485,7 +479,7 @@ async def test_who_asks_again_is_told_again_what_is_wrong(site: Site) -> None:
     assert len(site.events("configuration_problem")) == 2
 
 
-async def test_what_is_wrong_in_the_files_is_not_tried_again(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_file_with_errors_is_not_retried(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     await site.begin()
     reads: list[Path] = []
 

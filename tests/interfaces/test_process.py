@@ -1,4 +1,4 @@
-"""Serving: how a server reads its files when it starts, and how what goes on beside its node ends."""
+"""The process of a server: reading its files at start, and how it ends."""
 
 import asyncio
 import logging
@@ -24,7 +24,7 @@ WHOLE = HALF + HALF.replace('"a"', '"b"')
 
 
 class Writer:
-    """Somebody who goes on writing while the file is read, so often."""
+    """Writes to the file during each of the first reads."""
 
     def __init__(self, file: Path, *texts: str) -> None:
         self._file = file
@@ -40,7 +40,7 @@ class Writer:
 
 
 def long_ago(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if the file had been written before yesterday. Nobody can set the time at which a file was changed."""
+    """Make the file look old. The change time of a file cannot be set."""
     later = file.stat().st_ctime_ns + 2 * 24 * 3_600 * 10**9
     monkeypatch.setattr(time, "time_ns", lambda: later)
 
@@ -50,7 +50,7 @@ def jobs(read: stable_read.StableRead) -> list[str]:
     return list(read.loaded.configuration.declared.jobs)
 
 
-async def test_a_file_that_is_half_written_when_a_server_starts_is_read_when_it_is_whole(
+async def test_a_half_written_file_at_start_is_read_when_it_is_complete(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (file := tmp_path / "foliot.toml").write_text(HALF)
@@ -59,10 +59,10 @@ async def test_a_file_that_is_half_written_when_a_server_starts_is_read_when_it_
     assert jobs(await process._read(file)) == ["a", "b"]
 
 
-async def test_a_file_that_is_being_written_when_a_server_starts_is_given_a_moment(
+async def test_a_recently_changed_file_at_start_is_read_after_a_pause(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever has written a half and the rest later has not changed it while it was read."""
+    """The file was half written before the read, and completed after it."""
     (file := tmp_path / "foliot.toml").write_text(HALF)
     moments: list[float] = []
 
@@ -78,8 +78,8 @@ async def test_a_file_that_is_being_written_when_a_server_starts_is_given_a_mome
     assert moments[0] == stable_read.QUIET / 1_000
 
 
-async def test_what_the_files_were_like_is_what_was_read(tmp_path: Path) -> None:
-    """A write that comes later is noticed: it is told by what they are like."""
+async def test_the_fingerprint_belongs_to_the_files_that_were_read(tmp_path: Path) -> None:
+    """A later write is noticed by the fingerprint."""
     (file := tmp_path / "foliot.toml").write_text(HALF)
     read = await process._read(file)
     assert stable_read.fingerprint(read.places) == read.seen
@@ -89,9 +89,7 @@ async def test_what_the_files_were_like_is_what_was_read(tmp_path: Path) -> None
     assert stable_read.fingerprint(read.places) != read.seen
 
 
-async def test_an_included_file_that_is_half_written_is_read_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_half_written_included_file_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "jobs.d").mkdir()
     (included := tmp_path / "jobs.d/jobs.toml").write_text(HALF)
     (file := tmp_path / "foliot.toml").write_text('include = ["jobs.d/*.toml"]')
@@ -100,9 +98,7 @@ async def test_an_included_file_that_is_half_written_is_read_again(
     assert jobs(await process._read(file)) == ["a", "b"]
 
 
-async def test_files_that_were_written_long_ago_are_read_once_and_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_old_files_are_read_once_without_a_pause(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "jobs.d").mkdir()
     (tmp_path / "jobs.d/jobs.toml").write_text(HALF)
     (file := tmp_path / "foliot.toml").write_text('include = ["jobs.d/*.toml"]')
@@ -115,7 +111,7 @@ async def test_files_that_were_written_long_ago_are_read_once_and_at_once(
     assert reader.reads == 1
 
 
-async def test_what_goes_on_beside_a_node_says_that_it_failed_and_does_not_keep_it_from_stopping(
+async def test_a_failed_reloader_is_logged_and_does_not_keep_the_node_from_stopping(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async def fail() -> None:
@@ -134,7 +130,7 @@ async def test_what_goes_on_beside_a_node_says_that_it_failed_and_does_not_keep_
 
 
 class Unread(LineWriter):
-    """Lines that nobody reads. A signal may come while they are waited for."""
+    """A line writer without a reader. A signal may arrive during a flush."""
 
     def __init__(self, *signals: BaseException) -> None:
         super().__init__(2, str)
@@ -148,7 +144,7 @@ class Unread(LineWriter):
         return False
 
 
-def test_who_is_to_end_at_once_does_not_wait_for_a_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ending_at_once_does_not_wait_for_a_reader_of_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
     codes: list[int] = []
     lines = Unread()
     monkeypatch.setattr(os, "_exit", codes.append)
@@ -161,9 +157,7 @@ def test_who_is_to_end_at_once_does_not_wait_for_a_reader(monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-async def test_whichever_signal_comes_next_ends_the_process(
-    monkeypatch: pytest.MonkeyPatch, number: signal.Signals
-) -> None:
+async def test_any_second_signal_ends_the_process(monkeypatch: pytest.MonkeyPatch, number: signal.Signals) -> None:
     ended = asyncio.Event()
     monkeypatch.setattr(process, "_end_at_once", lambda lines: ended.set())
     process._end_at_the_next_signal(Unread())
@@ -174,7 +168,7 @@ async def test_whichever_signal_comes_next_ends_the_process(
         await ended.wait()
 
 
-def test_a_signal_while_the_last_lines_are_waited_for_ends_that_wait_and_all_others() -> None:
+def test_a_signal_during_the_last_flush_shortens_it() -> None:
     lines = Unread(EarlyStop(0))
 
     with pytest.raises(EarlyStop):
@@ -216,7 +210,7 @@ async def serve(node: NodeOf, tmp_path: Path, patch: pytest.MonkeyPatch) -> None
         await process._serve(served, Settings(label="test"), Unread(), applies=False)
 
 
-async def test_a_node_that_fails_ends_its_server_in_good_order_and_with_the_reason(
+async def test_a_failing_node_stops_its_server_in_order_and_raises_the_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     node = NodeOf(failure=RuntimeError("out of order"))
@@ -227,7 +221,7 @@ async def test_a_node_that_fails_ends_its_server_in_good_order_and_with_the_reas
     assert node.is_stopped
 
 
-async def test_functions_that_do_not_return_do_not_keep_a_server_from_ending(
+async def test_a_server_ends_while_functions_are_still_running(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     done: list[object] = []
@@ -242,7 +236,7 @@ async def test_functions_that_do_not_return_do_not_keep_a_server_from_ending(
 
 
 @pytest.mark.parametrize(("watch", "duties"), [(True, ["reload", "watch"]), (False, ["reload"])])
-async def test_files_are_watched_only_where_the_configuration_wants_it(
+async def test_files_are_watched_only_if_the_configuration_enables_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, watch: bool, duties: list[str]
 ) -> None:
     begun: list[str] = []

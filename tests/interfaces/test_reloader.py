@@ -1,4 +1,4 @@
-"""Reloading while a server runs: what is noticed, and what it survives."""
+"""Reloading while a server runs: which changes are noticed, and which errors are survived."""
 
 import asyncio
 import logging
@@ -41,7 +41,7 @@ async def services(shop: Path, clock: VirtualClock) -> AsyncIterator[Services]:
 
 
 class Site:
-    """A configuration that has been applied, and a server's reloader for it."""
+    """An applied configuration and its reloader."""
 
     def __init__(self, file: Path, services: Services, clock: VirtualClock) -> None:
         self.file = file
@@ -55,7 +55,7 @@ class Site:
         self._reloader = Reloader(self.file, self._services, configuration, print_of(configuration))
 
     async def reload(self, during_the_wait: Iterable[str] = ()) -> None:
-        """Reload. Each time it waits for the file to be at rest, the next of these is written into it."""
+        """Reload. During each wait for the file to be stable, the next of these texts is written to it."""
         assert self._reloader
         texts, reloading = iter(during_the_wait), asyncio.create_task(self._reloader.reload())
         while not reloading.done():
@@ -67,7 +67,7 @@ class Site:
         await reloading
 
     async def jobs(self) -> dict[str, bool]:
-        """The jobs of this file, and whether they are enabled."""
+        """Return the jobs of this file, and whether they are enabled."""
         found = await self._services.storage.jobs.get([JobId("kept"), JobId("more")])
         return {name: job.spec.enabled for name, job in found.items()}
 
@@ -91,7 +91,7 @@ def read(path: Path) -> Configuration:
     ("name", "concerns"),
     [("foliot.toml", True), ("jobs.d/x.toml", True), ("..data", True), ("foliot.db-wal", False), ("notes.txt", False)],
 )
-def test_a_database_beside_the_file_wakes_nobody(name: str, concerns: bool) -> None:
+def test_a_changing_database_beside_the_configuration_is_ignored(name: str, concerns: bool) -> None:
     assert may_concern(Change.modified, f"/etc/foliot/{name}") is concerns
 
 
@@ -100,7 +100,7 @@ def print_of(configuration: Configuration) -> Fingerprint:
 
 
 class TestFingerprint:
-    def test_it_is_the_same_as_long_as_nothing_happens(self, tmp_path: Path) -> None:
+    def test_a_fingerprint_of_unchanged_files_is_the_same(self, tmp_path: Path) -> None:
         (tmp_path / "foliot.toml").write_text(JOB)
         configuration = read(tmp_path / "foliot.toml")
 
@@ -117,7 +117,7 @@ class TestFingerprint:
             ("j[o]bs.d/*.toml", "jobs.d", "a.toml"),
         ],
     )
-    def test_so_does_a_file_that_an_include_would_find(
+    def test_a_new_file_that_an_include_matches_changes_the_fingerprint(
         self, tmp_path: Path, include: str, place: str, name: str
     ) -> None:
         (directory := tmp_path / place).mkdir(parents=True)
@@ -131,15 +131,13 @@ class TestFingerprint:
         assert print_of(configuration) != seen
         assert f"{directory}/" in directories(seen)
 
-    def test_a_directory_is_itself_whatever_is_in_its_name(self, tmp_path: Path) -> None:
+    def test_a_directory_with_glob_characters_in_its_name_is_watched(self, tmp_path: Path) -> None:
         (directory := tmp_path / "a[b]*").mkdir()
         (directory / "foliot.toml").write_text(JOB)
 
         assert directories(print_of(read(directory / "foliot.toml"))) == {f"{directory}/"}
 
-    def test_a_directory_that_cannot_be_listed_is_none_to_be_watched(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_an_unreadable_directory_is_not_watched(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (tmp_path / "foliot.toml").write_text(JOB)
         configuration = read(tmp_path / "foliot.toml")
         monkeypatch.setattr(os, "access", lambda path, mode: False)
@@ -147,7 +145,7 @@ class TestFingerprint:
         assert directories(print_of(configuration)) == set()
 
     @pytest.mark.parametrize("deed", ["write", "touch", "exchange", "remove", "add"])
-    def test_whatever_is_done_to_the_files_changes_it(self, tmp_path: Path, deed: str) -> None:
+    def test_every_change_to_the_files_changes_the_fingerprint(self, tmp_path: Path, deed: str) -> None:
         file, other = tmp_path / "foliot.toml", tmp_path / "other.toml"
         file.write_text(JOB)
         configuration = read(file)
@@ -170,10 +168,10 @@ class TestFingerprint:
         assert print_of(configuration) != seen
 
 
-async def test_what_cannot_be_applied_does_not_end_the_server(
+async def test_a_failed_reload_does_not_end_the_server(
     services: Services, clock: VirtualClock, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The job belongs to the application that filled the shop; then the file is one that can be applied."""
+    """The job belongs to the application of the shop; then the file can be applied."""
     file = tmp_path / "foliot.toml"
     file.write_text(JOB)
     caplog.set_level(logging.INFO, "foliot")
@@ -191,7 +189,7 @@ async def test_what_cannot_be_applied_does_not_end_the_server(
     assert "report" in vars(refusal)["problem"]
 
 
-async def test_of_many_changes_the_first_are_named(
+async def test_the_log_names_the_first_of_many_changes(
     tmp_path: Path, services: Services, clock: VirtualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     file = tmp_path / "foliot.toml"
@@ -219,7 +217,7 @@ async def test_of_many_changes_the_first_are_named(
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_what_a_process_reads_only_when_it_starts_is_named(
+def test_changed_sections_that_need_a_restart_are_logged(
     services: Services, tmp_path: Path, caplog: pytest.LogCaptureFixture, changed: Configuration, section: str
 ) -> None:
     Reloader(tmp_path / "foliot.toml", services, Configuration(), frozenset())._replace(changed)
@@ -230,7 +228,7 @@ def test_what_a_process_reads_only_when_it_starts_is_named(
 @pytest.mark.parametrize(
     ("text", "level"), [(KEPT[:-3], logging.ERROR), (f'include = ["nothing.d/*.toml"]\n{KEPT}', logging.WARNING)]
 )
-async def test_what_is_wrong_is_an_error_and_what_is_doubtful_a_warning(
+async def test_configuration_problems_are_logged_with_their_severity(
     site: Site, caplog: pytest.LogCaptureFixture, text: str, level: int
 ) -> None:
     site.file.write_text(text)
@@ -240,7 +238,7 @@ async def test_what_is_wrong_is_an_error_and_what_is_doubtful_a_warning(
     assert {record.levelno for record in caplog.records if record.message == "configuration_problem"} == {level}
 
 
-async def test_a_file_that_was_emptied_disables_nothing(site: Site, caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_emptied_file_disables_no_job(site: Site, caplog: pytest.LogCaptureFixture) -> None:
     site.file.write_text("\n")
 
     await site.reload()
@@ -249,10 +247,10 @@ async def test_a_file_that_was_emptied_disables_nothing(site: Site, caplog: pyte
     assert events(caplog) == ["configuration_refused"]
 
 
-async def test_a_file_that_is_filled_just_after_it_was_read_empty_is_read_again(
+async def test_a_file_that_was_empty_when_read_and_then_filled_is_read_again(
     site: Site, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """What is judged is what was parsed, not what stands there a moment later."""
+    """The decision is based on the text that was parsed, not on a later one."""
 
     def read_before_it_is_filled(path: Path) -> Loaded:
         loaded = load(path, {}, NOW)
@@ -269,10 +267,10 @@ async def test_a_file_that_is_filled_just_after_it_was_read_empty_is_read_again(
     assert events(caplog) == ["configuration_applied"]
 
 
-async def test_a_file_that_is_still_being_written_is_read_when_it_is_at_rest(
+async def test_a_file_that_is_being_written_is_read_when_it_is_stable(
     site: Site, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A half that ends between two jobs is sound TOML, and so is an empty file."""
+    """A half file that ends between two jobs is valid TOML, and so is an empty file."""
     site.file.write_text("")
 
     await site.reload(during_the_wait=[MORE, MORE + KEPT])
@@ -281,7 +279,9 @@ async def test_a_file_that_is_still_being_written_is_read_when_it_is_at_rest(
     assert events(caplog) == ["configuration_applied"]
 
 
-async def test_half_a_file_that_is_no_toml_yet_is_no_error_either(site: Site, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_half_written_file_with_invalid_toml_is_not_an_error(
+    site: Site, caplog: pytest.LogCaptureFixture
+) -> None:
     site.file.write_text(KEPT[:-3])
 
     await site.reload(during_the_wait=[KEPT])
@@ -289,7 +289,7 @@ async def test_half_a_file_that_is_no_toml_yet_is_no_error_either(site: Site, ca
     assert events(caplog) == ["configuration_unchanged"]
 
 
-async def test_included_files_are_waited_for_as_well(site: Site, caplog: pytest.LogCaptureFixture) -> None:
+async def test_included_files_are_read_when_they_are_stable(site: Site, caplog: pytest.LogCaptureFixture) -> None:
     (place := site.file.parent / "jobs.d").mkdir()
     (place / "more.toml").write_text(MORE)
     site.file.write_text(f'include = ["jobs.d/*.toml"]\n{KEPT}')
@@ -323,7 +323,7 @@ async def test_an_included_file_that_changes_while_it_is_read_for_the_first_time
     assert events(caplog) == ["configuration_applied"]
 
 
-async def test_a_file_that_never_comes_to_rest_is_given_up(site: Site) -> None:
+async def test_a_file_that_keeps_changing_is_an_error(site: Site) -> None:
     endless = (f"{MORE}# {'x' * number}\n" for number in range(1_000))
 
     with pytest.raises(FoliotError, match="the files keep changing"):
@@ -344,7 +344,7 @@ async def test_a_file_that_never_comes_to_rest_is_given_up(site: Site) -> None:
     ],
     ids=["include", "main", "main_always", "empty_before", "new_and_empty", "deleted"],
 )
-def test_what_counts_as_emptied(
+def test_a_file_counts_as_emptied_if_it_had_content_or_is_the_main_file(
     before: str, blank_before: str, after: str, blank_after: str, emptied: str | None
 ) -> None:
     assert emptied_since(made_of(before, blank_before), made_of(after, blank_after)) == (emptied and Path(emptied))
@@ -358,7 +358,7 @@ def events(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [record.message for record in caplog.records if record.message.startswith("configuration_")]
 
 
-async def test_a_closed_database_does_not_end_the_server_either(
+async def test_a_closed_database_does_not_end_the_server(
     services: Services, clock: VirtualClock, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "foliot.toml").write_text(JOB)
