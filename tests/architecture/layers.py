@@ -35,12 +35,12 @@ NOT_FOR_INTERFACES: Final = frozenset({"ports", "engine", "adapters", "wiring"})
 _CLI: Final = "foliot.interfaces.cli"
 INTERFACE_EXCEPTIONS: Final[Mapping[str, frozenset[str]]] = {
     # One module opens the storage for all commands.
-    f"{_CLI}.place": frozenset({"wiring"}),
+    f"{_CLI}.open_storage": frozenset({"wiring"}),
     # serve and worker compose a process out of a node and its settings.
-    f"{_CLI}.serving": frozenset({"wiring", "engine"}),
-    f"{_CLI}.settings": frozenset({"wiring", "engine", "ports"}),
-    f"{_CLI}.greeting": frozenset({"engine"}),
-    f"{_CLI}.worker_command": frozenset({"engine"}),
+    f"{_CLI}.server.process": frozenset({"wiring", "engine"}),
+    f"{_CLI}.server.settings": frozenset({"wiring", "engine", "ports"}),
+    f"{_CLI}.server.banner": frozenset({"engine"}),
+    f"{_CLI}.commands.serve": frozenset({"engine"}),
 }
 """Module -> the inner layers it may import all the same."""
 

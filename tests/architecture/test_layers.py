@@ -70,7 +70,7 @@ def test_edges_may_use_the_wiring(path: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("target", ["ports.storage", "engine.node", "adapters.clock", "wiring"])
 def test_a_command_that_imports_an_inner_layer_is_found(target: str, tmp_path: Path) -> None:
-    tree = plant(tmp_path, {"interfaces/cli/cancel_command.py": f"import foliot.{target}"})
+    tree = plant(tmp_path, {"interfaces/cli/commands/control.py": f"import foliot.{target}"})
 
     assert [fault.what for fault in layers.stray_interfaces(tree)] == [
         f"an interface must not import {target.partition('.')[0]} (foliot.{target})"
@@ -81,9 +81,9 @@ def test_only_the_listed_modules_open_the_storage_and_build_nodes(tmp_path: Path
     tree = plant(
         tmp_path,
         {
-            "interfaces/cli/place.py": "import foliot.wiring",
-            "interfaces/cli/serving.py": "import foliot.wiring, foliot.engine.node",
-            "interfaces/cli/top_command.py": "import foliot.service.services, foliot.domain.run.run, foliot.errors",
+            "interfaces/cli/open_storage.py": "import foliot.wiring",
+            "interfaces/cli/server/process.py": "import foliot.wiring, foliot.engine.node",
+            "interfaces/cli/commands/top.py": "import foliot.service.services, foliot.domain.run.run, foliot.errors",
         },
     )
 
@@ -105,12 +105,12 @@ def test_an_interface_that_uses_the_storage_is_found(tmp_path: Path) -> None:
     tree = plant(
         tmp_path,
         {
-            "interfaces/cli/show.py": "async def f(services):\n    await services.storage.queries.get_runs([])",
-            "service/runs.py": "async def f(services):\n    await services.storage.queries.get_runs([])",
+            "interfaces/cli/commands/show.py": "async def f(services):\n    await services.storage.queries.runs()",
+            "service/runs.py": "async def f(services):\n    await services.storage.queries.runs()",
         },
     )
 
-    assert [fault.module for fault in layers.storage_in_interfaces(tree)] == ["foliot.interfaces.cli.show"]
+    assert [fault.module for fault in layers.storage_in_interfaces(tree)] == ["foliot.interfaces.cli.commands.show"]
 
 
 @pytest.mark.parametrize("target", ["ports.storage", "ports.trees", "engine.settings", "engine.coordinator.starter"])

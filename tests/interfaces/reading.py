@@ -1,4 +1,4 @@
-"""Reads a picture of a graph back: follows its lines as a person would."""
+"""Parses a picture of a graph by following its lines."""
 
 import re
 from typing import Final, NamedTuple
@@ -20,7 +20,7 @@ class Box(NamedTuple):
 
 
 def read_arrows(lines: list[str], names: list[str]) -> set[tuple[str, str, str]]:
-    """Parent, child and words of every arrow in the picture. Boxes hold one line of text: a name."""
+    """Return parent, child and condition of every arrow. Boxes hold one line of text: a name."""
     boxes = [_box(lines, name) for name in names]
     return {arrow for box in boxes for arrow in _arrows(lines, box, boxes)}
 
@@ -47,7 +47,7 @@ def _arrows(lines: list[str], box: Box, boxes: list[Box]) -> set[tuple[str, str,
             [child] = [other.name for other in boxes if other.top == row + 1 and other.left < column < other.right]
             found.add((box.name, child, "".join(re.findall(r"^▼ (\w+)", lines[row][column:]))))
             continue
-        # A line that goes sideways passes below one that stands upright.
+        # A horizontal line passes below a vertical one.
         onward = way if char == "│" else [other for other in _WAYS[char] if other != _BACK[way]]
         going += [(row + _STEPS[next_way][0], column + _STEPS[next_way][1], next_way) for next_way in onward]
     return found

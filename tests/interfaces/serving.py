@@ -1,4 +1,4 @@
-"""A server in the test's own process."""
+"""A server in the process of the test."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -21,14 +21,14 @@ async def served(app: Foliot, settings: Settings = SETTINGS) -> AsyncIterator[No
 
 @asynccontextmanager
 async def started(app: Foliot, settings: Settings = SETTINGS) -> AsyncIterator[Node]:
-    """A node alone, as somebody may start it who knows of no block."""
+    """Start a node without a block."""
     async with running(await app.node(settings)) as node:
         yield node
 
 
 @asynccontextmanager
 async def running(node: Node) -> AsyncIterator[Node]:
-    """One that cannot go on ends its test, which would wait for ever for what it should have done."""
+    """A node that fails ends its test, which would otherwise wait forever."""
     test = asyncio.current_task()
     assert test is not None
 

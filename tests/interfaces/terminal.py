@@ -1,4 +1,4 @@
-"""A command on a terminal that is not there: what a person would see."""
+"""Running a command on a pseudo-terminal."""
 
 import os
 import pty
@@ -15,7 +15,7 @@ _LONGEST: Final = 60.0
 
 
 class Terminal:
-    """A process whose input and output are a terminal; it is ended with its block at the latest."""
+    """A process whose input and output are a terminal; it is killed at the end of its block."""
 
     def __init__(self, *arguments: str, directory: Path, environment: Mapping[str, str] = {}) -> None:
         self._ours, theirs = pty.openpty()
@@ -49,17 +49,17 @@ class Terminal:
         self._process.send_signal(number)
 
     def read(self, until: str | None = None) -> None:
-        """Take in what comes to the screen, up to a text or to the end."""
+        """Read the screen up to a text or to the end."""
         while until is None or until not in self.screen:
             try:
                 data = os.read(self._ours, 65_536)
-            except OSError:  # how Linux says that the other side is gone
+            except OSError:  # Linux: the other side is closed
                 return
             self.screen += data.decode()
 
 
 def on_terminal(*arguments: str, directory: Path, keys: bytes = b"", environment: Mapping[str, str] = {}) -> str:
-    """Run a command, type `keys`, and give back all that came to the screen."""
+    """Run a command, type `keys`, and return everything that was printed."""
     with Terminal(*arguments, directory=directory, environment=environment) as terminal:
         terminal.type(keys)
     return terminal.screen

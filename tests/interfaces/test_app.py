@@ -34,7 +34,7 @@ async def until(ask: Callable[[], Awaitable[T]], is_so: Callable[[T], bool]) -> 
 
 
 @pytest.mark.proves("R1-01", "R1-30", "R1-48", "R1-39")
-async def test_an_enqueued_function_runs_with_its_payload_and_gives_back_its_result(app: Foliot) -> None:
+async def test_an_enqueued_function_runs_with_its_payload_and_returns_its_result(app: Foliot) -> None:
     @app.job()
     async def add(a: int, b: int) -> int:
         return a + b
@@ -57,7 +57,7 @@ async def test_a_plain_function_runs_in_a_thread(app: Foliot) -> None:
 
 
 @pytest.mark.proves("R1-31", "R1-33", "S3")
-async def test_a_failing_function_is_tried_again_and_then_failed(app: Foliot) -> None:
+async def test_a_failing_function_is_retried_and_then_fails(app: Foliot) -> None:
     @app.job(retries=2, retry_delay=0)
     async def flaky() -> None:
         raise ConnectionError("no answer")
@@ -73,7 +73,7 @@ async def test_a_failing_function_is_tried_again_and_then_failed(app: Foliot) ->
 
 
 @pytest.mark.proves("R1-32")
-async def test_a_payload_that_does_not_fit_fails_at_once(app: Foliot) -> None:
+async def test_a_payload_that_does_not_match_fails_without_retries(app: Foliot) -> None:
     @app.job(retries=5, retry_delay=0)
     async def greet(name: str) -> None:
         pass
@@ -85,7 +85,7 @@ async def test_a_payload_that_does_not_fit_fails_at_once(app: Foliot) -> None:
 
 
 @pytest.mark.proves("R1-50")
-async def test_a_function_can_ask_which_run_it_is(app: Foliot) -> None:
+async def test_a_function_can_read_the_id_of_its_run(app: Foliot) -> None:
     @app.job()
     async def who() -> list[object]:
         run = current_run()
@@ -101,7 +101,7 @@ async def test_a_function_can_ask_which_run_it_is(app: Foliot) -> None:
     assert [(piece.stream, piece.data) for piece in logs if not piece.is_closing] == [("stdout", b"hello\n")]
 
 
-async def test_a_command_runs_and_its_output_is_kept(app: Foliot) -> None:
+async def test_a_command_runs_and_its_output_is_stored(app: Foliot) -> None:
     app.shell("count", 'echo "$FOLIOT_JOB_ID"; echo oops >&2; exit 3')
 
     async with served(app):
@@ -131,7 +131,7 @@ async def test_a_running_command_can_be_cancelled(app: Foliot) -> None:
 
 
 @pytest.mark.proves("S5", "R1-34")
-async def test_a_run_that_has_not_started_is_cancelled_for_good(app: Foliot) -> None:
+async def test_a_cancelled_run_never_starts(app: Foliot) -> None:
     app.shell("job", "true")
 
     async with app:
@@ -144,7 +144,7 @@ async def test_a_run_that_has_not_started_is_cancelled_for_good(app: Foliot) -> 
 
 
 @pytest.mark.proves("S7")
-async def test_a_command_that_takes_too_long_is_ended(app: Foliot) -> None:
+async def test_a_command_that_exceeds_its_timeout_is_ended(app: Foliot) -> None:
     app.shell("slow", "sleep 600", timeout=0.2)
 
     async with served(app):
@@ -165,7 +165,7 @@ async def test_an_attempt_that_outlives_the_drain_is_given_back(app: Foliot) -> 
 
 
 @pytest.mark.proves("R1-41", "R1-35")
-async def test_the_same_dedupe_key_gives_the_same_run(app: Foliot) -> None:
+async def test_the_same_dedupe_key_returns_the_same_run(app: Foliot) -> None:
     app.shell("job", "true")
 
     async with app:
@@ -178,7 +178,7 @@ async def test_the_same_dedupe_key_gives_the_same_run(app: Foliot) -> None:
 
 
 @pytest.mark.proves("R1-26", "R1-38", "R1-40")
-async def test_a_run_for_later_waits(app: Foliot) -> None:
+async def test_a_run_with_run_at_waits(app: Foliot) -> None:
     app.shell("job", "true")
     at = datetime.now(UTC).replace(microsecond=0) + timedelta(hours=1)
 
@@ -201,12 +201,12 @@ async def test_a_run_for_later_waits(app: Foliot) -> None:
         ),
     ],
 )
-def test_a_schedule_that_cannot_be_kept_is_refused_where_it_is_declared(fields: dict[str, Any], message: str) -> None:
+def test_an_invalid_schedule_is_refused_when_declared(fields: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         Foliot().schedule("hourly", "report", **fields)
 
 
-def test_what_h_draws_for_a_schedule_decides_whether_it_can_be_kept() -> None:
+def test_the_value_of_h_decides_whether_a_schedule_is_valid() -> None:
     app = Foliot()
     app.schedule("c", "report", cron="0 0 31 H *")
     with pytest.raises(InvalidInput, match="no month has such a day"):
@@ -221,7 +221,7 @@ def test_what_h_draws_for_a_schedule_decides_whether_it_can_be_kept() -> None:
         (lambda app: app.workflow(Workflow("etl")), "workflow"),
     ],
 )
-def test_what_is_declared_twice_is_refused(app: Foliot, declare: Callable[[Foliot], object], what: str) -> None:
+def test_declaring_an_id_twice_is_refused(app: Foliot, declare: Callable[[Foliot], object], what: str) -> None:
     declare(app)
 
     with pytest.raises(InvalidInput, match=f'{what} "etl" is declared twice') as caught:
@@ -246,7 +246,7 @@ async def test_a_schedule_is_upserted_and_previewed(app: Foliot) -> None:
 
 
 @pytest.mark.proves("R4-17", "R4-28")
-async def test_a_tick_that_fired_early_is_not_previewed_any_more() -> None:
+async def test_a_tick_that_has_fired_is_not_in_the_preview() -> None:
     app = Foliot()
     app.schedule("s", app.job(id="job")(lambda: None), cron="@hourly", jitter_ms=1_800_000, overlap_policy="allow")
 
@@ -260,7 +260,7 @@ async def test_a_tick_that_fired_early_is_not_previewed_any_more() -> None:
 
 
 @pytest.mark.proves("R4-26", "R4-27")
-async def test_an_edit_does_not_unpause_and_a_deleted_schedule_is_gone(app: Foliot) -> None:
+async def test_an_edit_keeps_the_pause_and_a_deleted_schedule_does_not_exist(app: Foliot) -> None:
     app.shell("job", "true")
 
     async with app:
@@ -289,7 +289,7 @@ async def test_a_schedule_fires_and_its_ledger_names_the_run(app: Foliot) -> Non
     assert run.started_at >= ticks[-1].scheduled_for
 
 
-def test_code_without_an_event_loop_can_wait_for_answers(app: Foliot) -> None:
+def test_synchronous_code_can_call_the_application(app: Foliot) -> None:
     app.shell("job", "true")
 
     run_id = app.wait(app.enqueue("job"))
@@ -299,7 +299,7 @@ def test_code_without_an_event_loop_can_wait_for_answers(app: Foliot) -> None:
     assert (run.id, run.status) == (run_id, Status.QUEUED)
 
 
-async def test_an_option_given_for_one_run_leaves_the_others_as_the_job_says(app: Foliot) -> None:
+async def test_an_option_of_one_run_leaves_other_options_unchanged(app: Foliot) -> None:
     @app.job(retries=1, retry_delay=0, priority=5)
     async def flaky() -> None:
         raise ConnectionError("no answer")
@@ -332,7 +332,7 @@ async def cancel_itself() -> None:
 
 @pytest.mark.proves("Q5", "S6")
 @pytest.mark.parametrize("function", [leave, exhaust, bare, leave_async, cancel_itself])
-async def test_whatever_a_function_raises_is_a_failed_attempt(app: Foliot, function: Callable[[], None]) -> None:
+async def test_any_exception_of_a_function_is_a_failed_attempt(app: Foliot, function: Callable[[], None]) -> None:
     app.job(function)
 
     async with served(app):
@@ -341,7 +341,7 @@ async def test_whatever_a_function_raises_is_a_failed_attempt(app: Foliot, funct
     assert (run.status, run.reason, run.attempt) == (Status.FAILED, "exception", 1)
 
 
-async def test_a_job_with_an_id_of_its_own_is_known_by_its_function(app: Foliot) -> None:
+async def test_a_job_with_an_explicit_id_can_be_enqueued_by_its_function(app: Foliot) -> None:
     @app.job(id="other")
     async def answer() -> int:
         return 42
@@ -352,7 +352,7 @@ async def test_a_job_with_an_id_of_its_own_is_known_by_its_function(app: Foliot)
     assert (run.job_id, run.output_payload) == ("other", 42)
 
 
-async def test_a_one_shot_that_has_fired_does_not_keep_the_application_from_opening(tmp_path: Path) -> None:
+async def test_an_application_opens_after_its_one_time_schedule_has_fired(tmp_path: Path) -> None:
     clock = VirtualClock()
 
     def declared() -> Foliot:
@@ -371,7 +371,7 @@ async def test_a_one_shot_that_has_fired_does_not_keep_the_application_from_open
 
 
 @pytest.mark.parametrize("payload", [{"x": float("nan")}, [float("inf")], {1: 2}, b"bytes", {"a": [b"x"]}])
-async def test_a_payload_is_never_quietly_changed(app: Foliot, payload: object) -> None:
+async def test_a_payload_that_json_would_change_is_refused(app: Foliot, payload: object) -> None:
     app.shell("job", "true")
 
     async with app:
@@ -397,6 +397,6 @@ async def test_every_kind_of_job_can_be_declared_in_code() -> None:
     }
 
 
-def test_a_field_that_the_kind_does_not_have_is_refused_with_the_one_that_was_meant() -> None:
+def test_an_unknown_field_is_refused_with_the_closest_match() -> None:
     with pytest.raises(InvalidJob, match="Did you mean"):
         Foliot().call("report", "reports:weekly", prioritty=3)

@@ -7,7 +7,7 @@ import pytest
 from tests.interfaces.conftest import Call
 
 
-def test_it_says_which_files_it_made(call: Call, shop: Path) -> None:
+def test_backup_prints_the_files_it_created(call: Call, shop: Path) -> None:
     code, out, err = call("backup", "saved.db")
 
     sizes = {name: (shop / name).stat().st_size for name in ("saved.db", "saved.db-logs")}
@@ -15,7 +15,7 @@ def test_it_says_which_files_it_made(call: Call, shop: Path) -> None:
     assert out.splitlines() == [f"{name}  {size} bytes" for name, size in sizes.items()]
 
 
-def test_programs_are_told_the_files_as_an_object(call: Call, shop: Path) -> None:
+def test_backup_prints_its_files_as_json(call: Call, shop: Path) -> None:
     [done] = call("backup", "saved.db", "--json").objects
 
     assert done["storage"] == "sqlite:///foliot.db"
@@ -32,12 +32,12 @@ def test_commands_work_on_a_backup(call: Call, shop: Path) -> None:
 
 
 @pytest.mark.usefixtures("worker")
-def test_a_server_may_go_on_meanwhile(call: Call) -> None:
+def test_a_backup_works_while_a_server_runs(call: Call) -> None:
     assert call("backup", "saved.db").code == 0
     assert call("trigger", "report", "--wait").err == "success\n"
 
 
-def test_nothing_is_overwritten(call: Call, shop: Path) -> None:
+def test_a_backup_does_not_overwrite_a_file(call: Call, shop: Path) -> None:
     call("backup", "saved.db")
 
     code, out, err = call("backup", "saved.db")
@@ -46,7 +46,7 @@ def test_nothing_is_overwritten(call: Call, shop: Path) -> None:
     assert err == "error: saved.db exists\n  Name another file: a backup overwrites nothing.\n"
 
 
-def test_a_server_has_tools_of_its_own(call: Call) -> None:
+def test_backing_up_postgresql_is_refused_with_a_hint(call: Call) -> None:
     code, out, err = call("backup", "saved.db", "--storage", "postgresql://me:hush@host/x")
 
     assert (code, out) == (2, "")
@@ -55,6 +55,6 @@ def test_a_server_has_tools_of_its_own(call: Call) -> None:
 
 
 @pytest.mark.parametrize(("storage", "status"), [("sqlite:///none.db", 1), ("mysql://x", 2)])
-def test_where_there_is_no_database_there_is_no_backup(call: Call, elsewhere: Path, storage: str, status: int) -> None:
+def test_backing_up_a_missing_database_fails(call: Call, elsewhere: Path, storage: str, status: int) -> None:
     assert call("backup", "saved.db", "--storage", storage).code == status
     assert list(elsewhere.iterdir()) == []

@@ -1,4 +1,4 @@
-"""foliot completion: what a shell offers after a tab."""
+"""foliot completion: the script, and what the shell offers."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ from tests.interfaces.conftest import Call
 
 
 def offered(directory: Path, words: str) -> list[str]:
-    """What bash would offer for the last of these words."""
+    """Return what bash offers for the last of these words."""
     variables = {
         **os.environ,
         "_FOLIOT_COMPLETE": "bash_complete",
@@ -27,7 +27,7 @@ def offered(directory: Path, words: str) -> list[str]:
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_there_is_a_script_for_each_shell(call: Call, shell: str) -> None:
+def test_completion_prints_a_script_for_each_shell(call: Call, shell: str) -> None:
     code, out, _ = call("completion", shell)
 
     assert code == 0
@@ -35,7 +35,7 @@ def test_there_is_a_script_for_each_shell(call: Call, shell: str) -> None:
     assert "foliot" in out
 
 
-def test_another_shell_is_a_wrong_call(call: Call) -> None:
+def test_an_unsupported_shell_is_a_usage_error(call: Call) -> None:
     assert call("completion", "tcsh").code == 2
 
 
@@ -49,7 +49,7 @@ def test_another_shell_is_a_wrong_call(call: Call) -> None:
         ("foliot runs --status can", ["cancelled", "cancelling"]),
     ],
 )
-def test_commands_and_ids_are_offered(shop: Path, words: str, expected: list[str]) -> None:
+def test_completion_offers_commands_and_ids(shop: Path, words: str, expected: list[str]) -> None:
     assert sorted(offered(shop, words)) == expected
 
 
@@ -61,14 +61,14 @@ def test_commands_and_ids_are_offered(shop: Path, words: str, expected: list[str
         ("foliot workflows show etl --format m", ["mermaid"]),
     ],
 )
-def test_workflows_are_offered(plant: Path, words: str, expected: list[str]) -> None:
+def test_completion_offers_workflow_ids(plant: Path, words: str, expected: list[str]) -> None:
     assert sorted(offered(plant, words)) == expected
 
 
-def test_runs_are_offered(shop: Path) -> None:
+def test_completion_offers_run_ids(shop: Path) -> None:
     assert len(offered(shop, "foliot logs 0")) == 4
 
 
-def test_without_a_database_nothing_is_offered_and_nothing_said(tmp_path: Path) -> None:
+def test_completion_without_a_database_offers_nothing_silently(tmp_path: Path) -> None:
     assert offered(tmp_path, "foliot trigger re") == []
     assert list(tmp_path.iterdir()) == []

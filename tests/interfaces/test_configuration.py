@@ -1,4 +1,4 @@
-"""foliot init, check, plan and reload: a file, from the first line to the database."""
+"""foliot init, check, plan and reload."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ def file(elsewhere: Path) -> Path:
 
 
 class TestInit:
-    def test_it_writes_a_file_that_is_right(self, call: Call, elsewhere: Path) -> None:
+    def test_init_writes_a_valid_file(self, call: Call, elsewhere: Path) -> None:
         code, out, err = call("init")
 
         assert (code, out) == (0, "wrote foliot.toml\n")
@@ -36,24 +36,24 @@ class TestInit:
         assert (elsewhere / "foliot.toml").read_text() == STARTER
         assert call("check").code == 0
 
-    def test_it_does_not_write_over_a_file(self, call: Call, file: Path) -> None:
+    def test_init_does_not_overwrite_a_file(self, call: Call, file: Path) -> None:
         code, out, err = call("init")
 
         assert (code, out) == (1, "")
-        assert err == "error: foliot.toml is there already\n  Write over it with: foliot init --force\n"
+        assert err == "error: foliot.toml already exists\n  Overwrite it with: foliot init --force\n"
         assert file.read_text() == TWO_JOBS
 
-    def test_unless_it_is_told_to(self, call: Call, file: Path) -> None:
+    def test_init_with_force_overwrites_a_file(self, call: Call, file: Path) -> None:
         assert call("init", "--force").code == 0
         assert file.read_text() == STARTER
 
-    def test_it_is_written_where_it_is_told_to(self, call: Call, elsewhere: Path) -> None:
+    def test_init_writes_to_the_given_path(self, call: Call, elsewhere: Path) -> None:
         _, _, err = call("init", "etc/jobs.toml")
 
         assert "foliot serve --config etc/jobs.toml" in err
         assert call("check", "etc/jobs.toml").code == 0
 
-    def test_that_nothing_can_be_written_is_an_error(self, call: Call, file: Path) -> None:
+    def test_init_fails_if_the_file_cannot_be_written(self, call: Call, file: Path) -> None:
         code, _, err = call("init", "foliot.toml/x.toml")
 
         assert code == 1
@@ -61,15 +61,15 @@ class TestInit:
 
 
 class TestCheck:
-    def test_a_file_without_errors_is_counted(self, call: Call, file: Path) -> None:
+    def test_check_counts_the_definitions_of_a_valid_file(self, call: Call, file: Path) -> None:
         assert call("check") == (0, "foliot.toml: 2 jobs, 1 schedule, no errors\n", "")
 
-    def test_workflows_are_counted_where_there_are_some(self, call: Call, file: Path) -> None:
+    def test_check_counts_workflows(self, call: Call, file: Path) -> None:
         file.write_text(f'{TWO_JOBS}[[workflows]]\nid = "etl"\n[[workflows.steps]]\nname = "a"\ncommand = "true"\n')
 
         assert call("check").out == "foliot.toml: 2 jobs, 1 workflow, 1 schedule, no errors\n"
 
-    def test_every_error_is_told_with_its_line(self, call: Call, file: Path) -> None:
+    def test_check_prints_every_error_with_its_line(self, call: Call, file: Path) -> None:
         file.write_text(TWO_JOBS.replace("0 3", "0 33").replace("command", "comand"))
 
         code, out, err = call("check")
@@ -79,7 +79,7 @@ class TestCheck:
         assert [line.partition(": error: ")[0] for line in lines][:2] == ["foliot.toml:2", "foliot.toml:4"]
         assert 'Did you mean "command"?' in err
 
-    def test_warnings_are_no_errors(self, call: Call, file: Path) -> None:
+    def test_check_with_warnings_only_exits_with_0(self, call: Call, file: Path) -> None:
         file.write_text(TWO_JOBS + "\n[server]\nport = 8080\n")
 
         code, out, err = call("check")
@@ -87,7 +87,7 @@ class TestCheck:
         assert (code, out) == (0, "foliot.toml: 2 jobs, 1 schedule, no errors, 1 warning\n")
         assert err.startswith("foliot.toml:13: warning: server.port: ")
 
-    def test_programs_get_problems_as_objects(self, call: Call, file: Path) -> None:
+    def test_check_prints_problems_as_json(self, call: Call, file: Path) -> None:
         file.write_text(TWO_JOBS.replace("0 3", "0 33"))
 
         called = call("check", "--json")
@@ -96,13 +96,13 @@ class TestCheck:
         assert called.code == 1
         assert (problem["severity"], problem["line"], problem["key"]) == ("error", 5, "jobs[1].schedule")
 
-    def test_a_file_that_is_not_there_is_an_error(self, call: Call) -> None:
+    def test_check_fails_for_a_missing_file(self, call: Call) -> None:
         assert call("check").code == 1
         assert call("check", "nowhere.toml").code == 2
 
 
 class TestPlan:
-    def test_what_would_change_and_what_would_fire(self, call: Call, file: Path, elsewhere: Path) -> None:
+    def test_plan_shows_changes_and_firings(self, call: Call, file: Path, elsewhere: Path) -> None:
         code, out, err = call("plan", "--within", "3d")
 
         changes, fires = out.split("\n\n")
@@ -115,12 +115,12 @@ class TestPlan:
         ]
         assert [line.split()[2:] for line in fires.splitlines()[1:]] == [["backup", "backup:default"]] * 3
 
-    def test_nothing_is_changed_by_looking(self, call: Call, file: Path, elsewhere: Path) -> None:
+    def test_plan_changes_nothing(self, call: Call, file: Path, elsewhere: Path) -> None:
         call("plan")
 
         assert [path.name for path in elsewhere.iterdir()] == ["foliot.toml"]
 
-    def test_what_differs_is_told_field_by_field(self, call: Call, file: Path) -> None:
+    def test_plan_lists_changed_fields(self, call: Call, file: Path) -> None:
         call("reload")
         file.write_text(TWO_JOBS.replace("echo tidy", "echo up").replace("0 3", "0 4"))
 
@@ -134,7 +134,7 @@ class TestPlan:
         assert different["tidy"]["fields"] == [{"field": "command", "before": "echo tidy", "after": "echo up"}]
         assert answer["fires"] == []
 
-    def test_what_is_paused_or_switched_off_does_not_fire(self, call: Call, file: Path) -> None:
+    def test_plan_shows_no_firings_of_paused_and_disabled_schedules(self, call: Call, file: Path) -> None:
         call("reload")
         call("pause", "backup")
 
@@ -143,7 +143,7 @@ class TestPlan:
         file.write_text(TWO_JOBS.replace('id = "backup"', 'id = "backup"\nenabled = false'))
         assert call("plan", "--json").objects[0]["fires"] == []
 
-    def test_a_job_of_somebody_else_is_refused(self, call: Call, shop: Path) -> None:
+    def test_plan_refuses_a_job_of_another_source(self, call: Call, shop: Path) -> None:
         (shop / "foliot.toml").write_text('[[jobs]]\nid = "report"\ncommand = "true"\n')
 
         code, _, err = call("plan")
@@ -152,12 +152,12 @@ class TestPlan:
         assert 'job "report" is defined' in err
 
     @pytest.mark.parametrize("wrong", [["--within", "soon"], ["-n", "-1"]])
-    def test_a_wrong_call(self, call: Call, file: Path, wrong: list[str]) -> None:
+    def test_plan_rejects_invalid_options(self, call: Call, file: Path, wrong: list[str]) -> None:
         assert call("plan", *wrong).code == 2
 
 
 class TestReload:
-    def test_it_makes_the_database_say_what_the_file_says(self, call: Call, file: Path) -> None:
+    def test_reload_applies_the_file_to_the_database(self, call: Call, file: Path) -> None:
         code, out, _ = call("reload")
 
         assert (code, out.splitlines()[-1]) == (0, "0 unchanged")
@@ -166,12 +166,12 @@ class TestReload:
             ("tidy", "file"),
         ]
 
-    def test_doing_it_again_changes_nothing(self, call: Call, file: Path) -> None:
+    def test_reloading_twice_is_a_no_op(self, call: Call, file: Path) -> None:
         call("reload")
 
-        assert call("reload") == (0, "nothing to change, 3 as they are\n", "")
+        assert call("reload") == (0, "no changes (3 unchanged)\n", "")
 
-    def test_what_is_gone_from_the_file_is_switched_off_and_its_history_kept(self, call: Call, file: Path) -> None:
+    def test_reload_disables_removed_jobs_and_keeps_their_history(self, call: Call, file: Path) -> None:
         call("reload")
         call("trigger", "backup")
         file.write_text(TWO_JOBS.partition('[[jobs]]\nid = "tidy"')[2].join(['[[jobs]]\nid = "tidy"', ""]))
@@ -185,7 +185,7 @@ class TestReload:
         }
         assert len(call("runs", "--job", "backup", "--json").objects) == 1
 
-    def test_a_wrong_file_changes_nothing(self, call: Call, file: Path) -> None:
+    def test_reloading_a_file_with_errors_changes_nothing(self, call: Call, file: Path) -> None:
         call("reload")
         file.write_text(TWO_JOBS.replace("0 3", "0 33").replace("echo tidy", "echo up"))
 
@@ -195,7 +195,7 @@ class TestReload:
         assert err.endswith("error: foliot.toml has 1 error\n  Nothing was changed.\n")
         assert call("show", "tidy", "--json").objects[0]["spec"]["command"] == "echo tidy"
 
-    def test_paused_stays_paused(self, call: Call, file: Path) -> None:
+    def test_reload_keeps_schedules_paused(self, call: Call, file: Path) -> None:
         call("reload")
         call("pause", "backup")
         file.write_text(TWO_JOBS.replace("0 3", "0 4"))
@@ -205,7 +205,7 @@ class TestReload:
         [schedule] = call("schedules", "--json").objects
         assert (schedule["schedule_expr"], schedule["state"]) == ("0 4 * * *", "paused")
 
-    def test_a_new_name_keeps_the_history(self, call: Call, file: Path) -> None:
+    def test_reload_renames_a_job_and_keeps_its_history(self, call: Call, file: Path) -> None:
         call("reload")
         call("trigger", "tidy")
         file.write_text(TWO_JOBS.replace('id = "tidy"', 'id = "clean"\nwas = "tidy"'))

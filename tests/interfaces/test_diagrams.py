@@ -1,4 +1,4 @@
-"""Workflows for Mermaid and Graphviz: whatever a text holds, it stays a text."""
+"""Workflows as Mermaid and Graphviz diagrams."""
 
 import html
 import re
@@ -21,7 +21,7 @@ def drawing() -> Drawing:
     return drawing_of(flow.spec.steps)
 
 
-def test_mermaid_has_each_step_and_each_arrow(drawing: Drawing) -> None:
+def test_a_mermaid_diagram_has_each_step_and_each_arrow(drawing: Drawing) -> None:
     lines = list(mermaid("flow version 1", drawing, {"end": "success", "last": "skipped (paused)"}))
 
     assert lines[:4] == ["---", 'title: "flow version 1"', "---", "flowchart TD"]
@@ -34,7 +34,7 @@ def test_mermaid_has_each_step_and_each_arrow(drawing: Drawing) -> None:
     assert lines[-2:] == ["    classDef skipped fill:#dddddd", "    class s2 skipped"]
 
 
-def test_a_text_cannot_leave_its_quotes_in_mermaid(drawing: Drawing) -> None:
+def test_special_characters_are_escaped_in_mermaid(drawing: Drawing) -> None:
     [words] = [arrow.words for arrow in drawing.arrows if arrow.child != "last"]
     [line] = [line for line in mermaid("flow", drawing, {}) if "contains" in line]
 
@@ -43,7 +43,7 @@ def test_a_text_cannot_leave_its_quotes_in_mermaid(drawing: Drawing) -> None:
     assert html.unescape(re.sub(r"#(\d+);", r"&#\1;", inside[1])) == words
 
 
-def test_dot_has_each_step_and_each_arrow(drawing: Drawing) -> None:
+def test_a_dot_diagram_has_each_step_and_each_arrow(drawing: Drawing) -> None:
     lines = list(dot("flow version 1", drawing, {"end": "failure"}))
 
     assert lines[0] == 'digraph "flow version 1" {'
@@ -55,7 +55,7 @@ def test_dot_has_each_step_and_each_arrow(drawing: Drawing) -> None:
     assert lines[-2:] == ['    s1 -> s2 [label="complete"];', "}"]
 
 
-def test_a_text_cannot_leave_its_quotes_in_dot(drawing: Drawing) -> None:
+def test_special_characters_are_escaped_in_dot(drawing: Drawing) -> None:
     [words] = [arrow.words for arrow in drawing.arrows if arrow.child != "last"]
     [line] = [line for line in dot("flow", drawing, {}) if "contains" in line]
 

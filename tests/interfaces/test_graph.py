@@ -1,4 +1,4 @@
-"""Workflows drawn with characters: what can be read off a picture is what the workflow says."""
+"""Workflows drawn with characters: the lines of a picture are the arrows of the workflow."""
 
 import pytest
 from hypothesis import example, given
@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from foliot import Workflow
 from foliot.domain.workflow.drawing import Drawing, drawing_of
-from foliot.interfaces.cli.graph.canvas import Pen
-from foliot.interfaces.cli.graph.outline import outline
-from foliot.interfaces.cli.graph.picture import LONGEST_WORDS, MOST_STEPS, Caption, draw
+from foliot.interfaces.cli.render.graph.canvas import Pen
+from foliot.interfaces.cli.render.graph.outline import outline
+from foliot.interfaces.cli.render.graph.picture import LONGEST_WORDS, MOST_STEPS, Caption, draw
 from tests.interfaces.reading import read_arrows
 
 UTF8, ASCII = Pen.for_encoding("utf-8"), Pen.for_encoding("ascii")
@@ -19,12 +19,12 @@ CROWDED: Edges = {
     (7, 9): "failure", (8, 9): "complete", (4, 10): "failure", (5, 10): "failure", (7, 10): "success",
     (1, 11): "success", (6, 11): "success",
 }  # fmt: skip
-"""A head that makes way must stay inside its box."""
+"""An arrow head that avoids a line must stay inside its box."""
 WORDY: Edges = {
     (1, 4): "failure", (4, 5): "success", (1, 7): "failure", (0, 8): "success", (2, 8): "complete",
     (4, 8): "complete", (1, 9): "failure", (6, 9): "failure", (8, 9): "success",
 }  # fmt: skip
-"""Words of a head that makes way must not run into the next line."""
+"""The condition of an arrow head that avoids a line must not touch the next line."""
 
 
 def graph(size: int, edges: Edges) -> Drawing:
@@ -58,7 +58,7 @@ def graphs(draw: st.DrawFn) -> tuple[int, Edges]:
 @given(graphs())
 @example((12, CROWDED))
 @example((11, WORDY))
-def test_following_the_lines_gives_the_arrows(given_graph: tuple[int, Edges]) -> None:
+def test_the_lines_of_a_drawing_are_the_arrows_of_the_workflow(given_graph: tuple[int, Edges]) -> None:
     drawing = graph(*given_graph)
     lines = pictured(drawing)
 
@@ -67,7 +67,7 @@ def test_following_the_lines_gives_the_arrows(given_graph: tuple[int, Edges]) ->
 
 
 @given(graphs())
-def test_ascii_has_the_same_shape(given_graph: tuple[int, Edges]) -> None:
+def test_an_ascii_drawing_has_the_same_shape(given_graph: tuple[int, Edges]) -> None:
     drawing = graph(*given_graph)
     lines, plain = pictured(drawing), pictured(drawing, ASCII)
 
@@ -77,7 +77,7 @@ def test_ascii_has_the_same_shape(given_graph: tuple[int, Edges]) -> None:
     assert [line.translate(blank) for line in lines or []] == [line.translate(blank) for line in plain or []]
 
 
-def test_a_branch_and_its_join() -> None:
+def test_a_branch_and_its_join_are_drawn() -> None:
     drawing = graph(4, {(0, 1): "success", (0, 2): "failure", (1, 3): "success", (2, 3): "success"})
 
     assert pictured(drawing) == [
@@ -98,7 +98,7 @@ def test_a_branch_and_its_join() -> None:
 
 
 @pytest.mark.parametrize("condition", ["success", "failure"])
-def test_a_box_is_wide_enough_for_all_arrows_into_it(condition: str) -> None:
+def test_a_box_is_wide_enough_for_all_its_incoming_arrows(condition: str) -> None:
     drawing = graph(13, {(number, 12): condition for number in range(12)})
     lines = pictured(drawing)
 
@@ -106,14 +106,14 @@ def test_a_box_is_wide_enough_for_all_arrows_into_it(condition: str) -> None:
     assert read_arrows(lines, drawing.steps) == set(drawing.arrows)
 
 
-def test_a_chain_is_a_straight_line() -> None:
+def test_a_chain_is_drawn_as_a_straight_line() -> None:
     lines = pictured(graph(5, {(number, number + 1): "success" for number in range(4)}), ASCII)
 
     assert lines is not None
     assert [line for line in lines if "v" in line] == ["   v"] * 4
 
 
-def test_long_words_are_shortened() -> None:
+def test_long_conditions_are_shortened() -> None:
     flow = Workflow("flow")
     flow.step("a", shell="true")
     flow.step("b", shell="true").after("a", contains="x" * 500)
@@ -126,16 +126,16 @@ def test_long_words_are_shortened() -> None:
 
 
 @pytest.mark.parametrize(("width", "fits"), [(17, True), (15, False)])
-def test_what_is_too_wide_is_not_drawn(width: int, fits: bool) -> None:
+def test_a_graph_that_is_too_wide_is_not_drawn(width: int, fits: bool) -> None:
     assert (pictured(graph(2, {}), width=width) is not None) == fits
 
 
 @pytest.mark.parametrize(("count", "fits"), [(MOST_STEPS, True), (MOST_STEPS + 1, False)])
-def test_nor_is_what_nobody_could_follow(count: int, fits: bool) -> None:
+def test_a_graph_with_too_many_steps_is_not_drawn(count: int, fits: bool) -> None:
     assert (pictured(graph(count, {})) is not None) == fits
 
 
-def test_a_list_has_the_layers_and_what_each_step_waits_for() -> None:
+def test_an_outline_has_the_layers_and_the_parents_of_each_step() -> None:
     assert listed(graph(4, {(0, 1): "success", (0, 2): "failure", (1, 3): "success", (2, 3): "complete"})) == [
         "layer 1",
         "  s0",
@@ -147,7 +147,7 @@ def test_a_list_has_the_layers_and_what_each_step_waits_for() -> None:
     ]
 
 
-def test_a_list_says_that_the_final_step_comes_after_all_others() -> None:
+def test_an_outline_says_that_the_final_step_runs_after_every_step() -> None:
     flow = Workflow("flow")
     flow.step("a", shell="true")
     flow.step("b", shell="true").after("a")
@@ -156,18 +156,18 @@ def test_a_list_says_that_the_final_step_comes_after_all_others() -> None:
     assert listed(drawing_of(flow.spec.steps))[-1] == "  end  after every step"
 
 
-def test_a_list_of_ten_thousand_steps_in_a_row() -> None:
+def test_an_outline_of_ten_thousand_layers_is_possible() -> None:
     drawing = graph(0, {})._replace(layers=[[f"s{number}"] for number in range(10_000)])
 
     assert len(listed(drawing)) == 20_000
 
 
-def test_many_parents_are_counted() -> None:
+def test_an_outline_counts_further_parents() -> None:
     lines = listed(graph(31, {(number, 30): "success" for number in range(30)}))
 
     assert lines[-1] == "  s30  after s0, s1, s2, s3, s4 and 25 more"
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", None, "no-such-encoding"])
-def test_lines_are_ascii_where_the_encoding_has_no_others(encoding: str | None) -> None:
+def test_lines_are_ascii_if_the_encoding_has_no_box_characters(encoding: str | None) -> None:
     assert Pen.for_encoding(encoding) == ASCII

@@ -1,4 +1,4 @@
-"""What every call has in common: help, versions, errors, and that nothing is loaded in vain."""
+"""Help, version and usage errors, and what they import."""
 
 import os
 import subprocess
@@ -33,18 +33,17 @@ def test_help_loads_no_driver_and_no_engine(arguments: list[str], tmp_path: Path
     assert sorted(loaded & {*HEAVY, *INNER}) == []
 
 
-@pytest.mark.parametrize("name", ["serve", "worker"])
-def test_only_who_watches_files_loads_what_does(name: str) -> None:
-    program = f"import sys, foliot.interfaces.cli.{name}_command; print('watchfiles' in sys.modules)"
+def test_serve_loads_the_file_watcher_only_when_it_watches() -> None:
+    program = "import sys, foliot.interfaces.cli.commands.serve; print('watchfiles' in sys.modules)"
 
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
 
     assert loaded.strip() == "False"
 
 
-@pytest.mark.parametrize("name", ["runs", "jobs", "next", "show", "serve", "workflows"])
-def test_rich_is_loaded_on_a_terminal_only(name: str) -> None:
-    program = f"import sys, foliot.interfaces.cli.{name}_command; print('rich' in sys.modules)"
+@pytest.mark.parametrize("name", ["runs", "jobs", "next", "show", "serve", "workflows.listing"])
+def test_importing_a_command_does_not_load_rich(name: str) -> None:
+    program = f"import sys, foliot.interfaces.cli.commands.{name}; print('rich' in sys.modules)"
 
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
 
@@ -59,12 +58,12 @@ def test_help_names_every_command(call: Call) -> None:
 
 
 @for_each("name", ["show", "logs", "cancel", "retry", "mark", "workflows show", "workflows approve"])
-def test_a_command_about_runs_tells_how_to_name_one(call: Call, name: str) -> None:
+def test_help_of_commands_with_a_run_explains_how_to_name_it(call: Call, name: str) -> None:
     assert "by JOB@last" in " ".join(call(*name.split(), "--help").out.split())
 
 
 @for_each("name", EVERY_COMMAND)
-def test_every_command_has_help_and_every_option_says_what_it_means(call: Call, name: str) -> None:
+def test_every_command_and_every_option_has_help(call: Call, name: str) -> None:
     code, out, _ = call(*name.split(), "--help")
 
     options = [parameter for parameter in command_of(name).params if isinstance(parameter, click.Option)]
@@ -73,15 +72,15 @@ def test_every_command_has_help_and_every_option_says_what_it_means(call: Call, 
     assert [option.name for option in options if not option.help] == []
 
 
-def test_the_version_is_told(call: Call) -> None:
+def test_version_prints_the_version(call: Call) -> None:
     assert call("--version") == (0, f"foliot, version {foliot.__version__}\n", "")
 
 
-def test_a_command_that_does_not_exist_has_a_near_match(call: Call) -> None:
+def test_an_unknown_command_is_refused_with_the_closest_match(call: Call) -> None:
     assert call("sevre") == (2, "", "error: command 'sevre' does not exist\n  Did you mean \"serve\"?\n")
 
 
-def test_an_option_that_does_not_exist_ends_with_2(call: Call) -> None:
+def test_an_unknown_option_exits_with_2(call: Call) -> None:
     code, out, err = call("runs", "--jbo", "x")
 
     assert (code, out) == (2, "")
@@ -89,7 +88,7 @@ def test_an_option_that_does_not_exist_ends_with_2(call: Call) -> None:
     assert err.endswith("  See: foliot runs --help\n")
 
 
-def test_without_a_command_there_is_help_and_2(call: Call) -> None:
+def test_a_call_without_a_command_prints_help_and_exits_with_2(call: Call) -> None:
     code, out, err = call()
 
     assert (code, out) == (2, "")
@@ -97,7 +96,7 @@ def test_without_a_command_there_is_help_and_2(call: Call) -> None:
 
 
 @pytest.mark.proves("Z16")
-def test_an_error_stays_on_its_line(call: Call) -> None:
+def test_an_error_message_is_escaped_and_on_one_line(call: Call) -> None:
     code, _, err = call("show\x1b[2J\nerror: forged")
 
     assert code == 2
@@ -105,7 +104,7 @@ def test_an_error_stays_on_its_line(call: Call) -> None:
     assert len([line for line in err.splitlines() if line.startswith("error: ")]) == 1
 
 
-def test_a_locale_that_cannot_say_it_gets_escapes(shop: Path) -> None:
+def test_characters_missing_in_the_locale_are_escaped(shop: Path) -> None:
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
 
     ended = subprocess.run(

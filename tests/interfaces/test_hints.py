@@ -1,4 +1,4 @@
-"""Advice that names a command names one that exists."""
+"""Commands named in hints exist."""
 
 import ast
 import re
@@ -13,12 +13,12 @@ from foliot.errors import NotFound
 from foliot.interfaces.cli import cli
 
 MENTIONED = re.compile(r"(?<![\w'\".-])foliot (?!import\b)([a-z{][\w{}-]*)")
-"""The name of the program and the word after it; not where it stands first in quotes, as the name of a lock does."""
+"""The name of the program and the next word; not at the beginning of a string, such as the name of a lock."""
 SOURCES = sorted(Path(foliot.__file__).parent.rglob("*.py"))
 
 
 def texts(tree: ast.AST) -> Iterator[str]:
-    """All string literals; what a formatted one fills in is shown as {}."""
+    """Yield all string literals, with {} for the values of formatted ones."""
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr):
             yield "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values)
@@ -30,7 +30,7 @@ def mentioned(source: str) -> set[str]:
     return {word for text in texts(ast.parse(source)) for word in MENTIONED.findall(text)}
 
 
-def test_every_command_that_is_mentioned_exists() -> None:
+def test_every_command_named_in_the_source_exists() -> None:
     commands = set(cli.list_commands(click.Context(cli)))
 
     named = {word: str(path) for path in SOURCES for word in mentioned(path.read_text())}
@@ -39,7 +39,7 @@ def test_every_command_that_is_mentioned_exists() -> None:
     assert {"runs", "serve"} <= named.keys()
 
 
-def test_a_command_that_does_not_exist_would_be_noticed() -> None:
+def test_a_missing_command_in_a_hint_is_found() -> None:
     assert mentioned('hint = "Run: foliot migrate"') == {"migrate"}
     assert mentioned('hint = f"List with: foliot {kind}s"') == {"{}s"}
 
@@ -47,5 +47,5 @@ def test_a_command_that_does_not_exist_would_be_noticed() -> None:
 @pytest.mark.parametrize(
     ("kind", "hint"), [("run", "List them with: foliot runs"), ("job", "List them with: foliot jobs"), ("step", "")]
 )
-def test_what_is_not_found_is_listed_where_there_is_a_command_for_it(kind: str, hint: str) -> None:
+def test_hints_of_not_found_errors_name_a_listing_command(kind: str, hint: str) -> None:
     assert NotFound(kind, "x").hint == hint

@@ -1,4 +1,4 @@
-"""Foliot as a library: everything is asked for by public names, on whatever storage and queue there is."""
+"""Foliot as a library: public names only, on every storage and queue."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -27,7 +27,7 @@ from foliot.wiring import TREES, RunnerPolicy, build_runners
 from tests.interfaces.serving import SETTINGS, ended, running, served, started
 
 IMPATIENT = Settings(label="test", drain=Millis(1))
-"""Of a server that waits for nobody when it is stopped."""
+"""For a server that stops without waiting for running work."""
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ async def test_the_same_application_runs_on_every_storage_and_queue(url: str, qu
 
 
 @pytest.mark.proves("R1-42", "R1-59")
-async def test_a_run_is_asked_about_and_dealt_with_by_its_id_alone(app: Foliot) -> None:
+async def test_a_run_can_be_read_and_controlled_by_its_id(app: Foliot) -> None:
     app.shell("greet", "echo hello; exit 3")
 
     async with serving(app):
@@ -99,7 +99,7 @@ async def test_a_run_is_asked_about_and_dealt_with_by_its_id_alone(app: Foliot) 
     assert (marked.trigger, marked.status, marked.reason) == (f"mark:{run_id}", "success", "marked")
 
 
-async def test_what_is_under_way_is_neither_repeated_nor_marked(app: Foliot) -> None:
+async def test_a_running_run_cannot_be_retried_or_marked(app: Foliot) -> None:
     app.shell("long", "sleep 600")
 
     async with serving(app):
@@ -113,7 +113,7 @@ async def test_what_is_under_way_is_neither_repeated_nor_marked(app: Foliot) -> 
         await ended(app, run_id)
 
 
-async def test_following_goes_on_when_the_server_is_started_again(app: Foliot, tmp_path: Path) -> None:
+async def test_following_a_log_continues_after_a_server_restart(app: Foliot, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     app.shell("patient", f"test -e {gate}; shut=$?; echo begin; test $shut = 0 || sleep 600; echo end")
     seen: list[bytes] = []
@@ -142,7 +142,7 @@ async def test_following_goes_on_when_the_server_is_started_again(app: Foliot, t
 
 
 @pytest.mark.proves("R1-57")
-async def test_a_job_its_schedules_and_its_runs_are_three_things(app: Foliot) -> None:
+async def test_jobs_schedules_and_runs_are_separate_objects(app: Foliot) -> None:
     app.shell("job", "true")
 
     async with app:
@@ -160,7 +160,7 @@ async def test_a_job_its_schedules_and_its_runs_are_three_things(app: Foliot) ->
 
 
 @pytest.mark.proves("R1-56")
-async def test_an_application_that_names_nothing_uses_a_file_and_its_own_process(
+async def test_an_application_without_settings_uses_a_sqlite_file_in_its_own_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -178,7 +178,7 @@ async def test_an_application_that_names_nothing_uses_a_file_and_its_own_process
 
 
 @pytest.mark.proves("R1-58")
-async def test_the_library_listens_on_no_port(app: Foliot) -> None:
+async def test_the_library_opens_no_port(app: Foliot) -> None:
     app.shell("job", "true")
     before = listening_sockets()
 
@@ -191,7 +191,7 @@ async def test_the_library_listens_on_no_port(app: Foliot) -> None:
 
 
 @pytest.mark.proves("R4-06")
-async def test_a_scheduler_alone_executes_nothing(app: Foliot) -> None:
+async def test_a_scheduler_without_worker_executes_nothing(app: Foliot) -> None:
     app.shell("job", "true")
     app.schedule("each-second", "job", cron="* * * * * *", overlap_policy="allow")
     only_scheduling = Settings(label="test", roles=[Role.SCHEDULER])
@@ -205,7 +205,7 @@ async def test_a_scheduler_alone_executes_nothing(app: Foliot) -> None:
 
 
 @pytest.mark.proves("R4-07")
-async def test_a_schedule_knows_time_and_nothing_else(app: Foliot) -> None:
+async def test_schedules_fire_by_time_only(app: Foliot) -> None:
     app.shell("job", "true")
 
     async with InlineEngine(app) as engine:
@@ -217,7 +217,7 @@ async def test_a_schedule_knows_time_and_nothing_else(app: Foliot) -> None:
     assert (ticks, runs) == ([], [])
 
 
-async def test_what_the_code_declares_is_not_changed_by_hand(app: Foliot) -> None:
+async def test_definitions_of_the_code_cannot_be_changed_through_the_services(app: Foliot) -> None:
     app.shell("job", "true")
     app.schedule("daily", "job", cron="@daily")
 
@@ -233,7 +233,7 @@ async def test_what_the_code_declares_is_not_changed_by_hand(app: Foliot) -> Non
 
 
 def listening_sockets() -> set[str]:
-    """The TCP sockets of this process that wait for connections."""
+    """Return the listening TCP sockets of this process."""
     mine = {link(fd) for fd in Path("/proc/self/fd").iterdir()}
     rows = [
         line.split() for name in ("tcp", "tcp6") for line in Path(f"/proc/self/net/{name}").read_text().splitlines()
@@ -245,11 +245,11 @@ def link(fd: Path) -> str:
     try:
         return str(fd.readlink())
     except OSError:
-        return ""  # closed meanwhile
+        return ""  # closed in the meantime
 
 
 @pytest.mark.proves("R0-12", "R0-22")
-async def test_a_job_of_any_kind_looks_at_others_first() -> None:
+async def test_a_job_of_any_kind_can_have_a_gate() -> None:
     app = Foliot()
 
     @app.job
@@ -270,7 +270,7 @@ async def test_a_job_of_any_kind_looks_at_others_first() -> None:
     assert [run.reason for run in ends[:2]] == ["dep_missing", "dep_missing"]
 
 
-async def test_a_step_written_in_python_looks_at_others_first() -> None:
+async def test_a_python_step_can_have_a_gate() -> None:
     app = Foliot()
     app.shell("export", "true")
     etl = Workflow("etl")
@@ -287,7 +287,7 @@ async def test_a_step_written_in_python_looks_at_others_first() -> None:
     assert [(step.name, step.result) for step in status.steps] == [("load", "skipped"), ("cleanup", "success")]
 
 
-async def test_one_chain_of_calls_is_a_workflow() -> None:
+async def test_a_workflow_can_be_built_with_chained_calls() -> None:
     app = Foliot()
     etl = Workflow("etl").step("extract", shell="true").step("load", shell="true").after("extract", "success")
     app.workflow(etl.step("cleanup", shell="true").final())
@@ -306,12 +306,12 @@ async def test_one_chain_of_calls_is_a_workflow() -> None:
 
 
 @pytest.mark.parametrize("wrong", ["etl", None, {"id": "etl"}])
-def test_what_is_no_workflow_is_refused_in_words(wrong: Any) -> None:
+def test_declaring_an_object_that_is_not_a_workflow_is_refused(wrong: Any) -> None:
     with pytest.raises(FoliotError, match=f"a workflow is made with Workflow, not {type(wrong).__name__}"):
         Foliot().workflow(wrong)
 
 
-async def test_what_a_node_may_reach_holds_for_its_runs(app: Foliot) -> None:
+async def test_the_outbound_policy_of_a_node_applies_to_its_runs(app: Foliot) -> None:
     app.shell("job", "true", user="root")
     reach = RunnerPolicy(sandbox_policy=ServerSettings(allow_users=()).sandbox_policy)
 
@@ -321,7 +321,7 @@ async def test_what_a_node_may_reach_holds_for_its_runs(app: Foliot) -> None:
     assert "may not run as user 'root'" in (run.error_message or "")
 
 
-async def test_a_workflow_that_is_wrong_is_refused_and_not_even_the_jobs_beside_it_are_stored(tmp_path: Path) -> None:
+async def test_an_invalid_workflow_is_refused_and_nothing_is_stored(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/foliot.db"
     app = Foliot(url)
     app.shell("mail", "true")
@@ -337,7 +337,7 @@ async def test_a_workflow_that_is_wrong_is_refused_and_not_even_the_jobs_beside_
 @pytest.mark.parametrize(
     ("wrong", "message"), [("stranger", "job 'stranger' does not exist"), ("mail", '"mail" cannot depend on itself')]
 )
-async def test_a_gate_on_a_stranger_or_on_itself_is_refused_and_nothing_is_stored(
+async def test_a_gate_on_a_missing_job_or_on_itself_is_refused_and_nothing_is_stored(
     tmp_path: Path, wrong: str, message: str
 ) -> None:
     url = f"sqlite:///{tmp_path}/foliot.db"
@@ -352,8 +352,8 @@ async def test_a_gate_on_a_stranger_or_on_itself_is_refused_and_nothing_is_store
 
 
 @pytest.mark.proves("R1-03")
-async def test_who_knows_a_run_id_can_follow_the_run_from_anywhere(url: str) -> None:
-    """Another application, without any definition of its own, that has been handed nothing but the id."""
+async def test_a_run_can_be_followed_by_its_id_from_another_application(url: str) -> None:
+    """Another application without definitions knows only the id."""
     app = Foliot(url)
     app.shell("job", "echo working; exit $((FOLIOT_ATTEMPT == 1))", retries=1, retry_delay=0, output="text")
 
@@ -371,7 +371,7 @@ async def test_who_knows_a_run_id_can_follow_the_run_from_anywhere(url: str) -> 
     assert output == b"working\n"
 
 
-async def test_what_is_of_the_wrong_kind_is_refused_alike_by_every_storage(url: str) -> None:
+async def test_values_of_the_wrong_type_are_refused_by_every_storage(url: str) -> None:
     wrong: list[Any] = [5, None, [], "a\0b"]
     app = Foliot(url)
     app.shell("greet", "true")

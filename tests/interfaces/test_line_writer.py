@@ -1,4 +1,4 @@
-"""Lines that are written by a thread: in order, whole, and never waited for."""
+"""Lines that are written by a thread: in order, complete, and without blocking the caller."""
 
 import fcntl
 import os
@@ -24,7 +24,7 @@ class Pipe:
         self._filled = 0
 
     def fill(self) -> None:
-        """From now on whoever writes waits."""
+        """Fill the pipe, so that further writes block."""
         os.set_blocking(self.theirs, False)
         with suppress(BlockingIOError):
             while True:
@@ -32,7 +32,7 @@ class Pipe:
         os.set_blocking(self.theirs, True)
 
     def lines(self, last: str) -> list[str]:
-        """What was written besides the filling, up to a line."""
+        """Return the lines that were written after `fill`, up to this one."""
         read = b""
         while not read.endswith(f"{last}\n".encode()):
             assert select.select([self.ours], [], [], 30)[0], f"nothing more comes after {read!r}"
@@ -41,7 +41,7 @@ class Pipe:
         return read[filled:].decode().splitlines()
 
     def read_until(self, is_enough: Callable[[], object]) -> None:
-        """Read no more than it takes."""
+        """Read only as much as needed."""
         while not is_enough():
             if select.select([self.ours], [], [], 0.001)[0]:
                 os.read(self.ours, 100)
@@ -58,20 +58,19 @@ def pipe() -> Iterator[Pipe]:
     pipe.close()
 
 
-def confession(count: int) -> str:
+def dropped_line(count: int) -> str:
     return f"dropped {count} lines"
 
 
 def get_stuck(writer: LineWriter) -> None:
-    """Give it a line that nobody reads, and wait until its thread has begun to write it. What comes next waits for all
-    of the test, whenever the thread would have had its turn."""
+    """Write a line that is not read, and wait until the thread is blocked by it. Later lines stay in the buffer."""
     writer.put("stuck")
     while writer._is_idle:
         time.sleep(0.001)
 
 
-def test_lines_come_in_their_order(pipe: Pipe) -> None:
-    writer = LineWriter(pipe.theirs, confession)
+def test_lines_are_written_in_order(pipe: Pipe) -> None:
+    writer = LineWriter(pipe.theirs, dropped_line)
 
     for number in range(50):
         writer.put(f"line {number}")
@@ -80,8 +79,8 @@ def test_lines_come_in_their_order(pipe: Pipe) -> None:
     assert pipe.lines("line 49") == [f"line {number}" for number in range(50)]
 
 
-def test_nobody_waits_for_a_reader_and_what_was_dropped_is_told_in_its_place(pipe: Pipe) -> None:
-    writer = LineWriter(pipe.theirs, confession, most=60, patience=0.01)
+def test_put_never_blocks_and_dropped_lines_are_reported_in_their_place(pipe: Pipe) -> None:
+    writer = LineWriter(pipe.theirs, dropped_line, most=60, line_timeout=0.01)
     pipe.fill()
     get_stuck(writer)
 
@@ -89,11 +88,11 @@ def test_nobody_waits_for_a_reader_and_what_was_dropped_is_told_in_its_place(pip
         writer.put(f"{number:06}")
     writer.flush()
 
-    assert pipe.lines("lines") == ["stuck", *(f"{number:06}" for number in range(10)), confession(90)]
+    assert pipe.lines("lines") == ["stuck", *(f"{number:06}" for number in range(10)), dropped_line(90)]
 
 
-def test_when_there_is_room_again_lines_are_taken_again(pipe: Pipe) -> None:
-    writer = LineWriter(pipe.theirs, confession, most=10, patience=0.01)
+def test_lines_are_accepted_again_when_the_buffer_has_room(pipe: Pipe) -> None:
+    writer = LineWriter(pipe.theirs, dropped_line, most=10, line_timeout=0.01)
     pipe.fill()
     get_stuck(writer)
     for _ in range(100):
@@ -106,8 +105,8 @@ def test_when_there_is_room_again_lines_are_taken_again(pipe: Pipe) -> None:
     assert pipe.lines("again")[-1] == "again"
 
 
-def test_what_the_thread_has_taken_is_not_yet_written(pipe: Pipe) -> None:
-    writer = LineWriter(pipe.theirs, confession, patience=0.01)
+def test_flush_returns_false_while_the_thread_is_still_writing(pipe: Pipe) -> None:
+    writer = LineWriter(pipe.theirs, dropped_line, line_timeout=0.01)
     pipe.fill()
     get_stuck(writer)
 
@@ -116,11 +115,11 @@ def test_what_the_thread_has_taken_is_not_yet_written(pipe: Pipe) -> None:
     assert pipe.lines("stuck") == ["stuck"]
 
 
-def test_whoever_takes_lines_slowly_is_waited_for(pipe: Pipe, monkeypatch: pytest.MonkeyPatch) -> None:
-    writer = LineWriter(pipe.theirs, confession)
+def test_flush_waits_for_a_slow_reader(pipe: Pipe, monkeypatch: pytest.MonkeyPatch) -> None:
+    writer = LineWriter(pipe.theirs, dropped_line)
     pipe.fill()
     get_stuck(writer)
-    wait_for, waits = writer._news.wait_for, []
+    wait_for, waits = writer._changed.wait_for, []
 
     def lose_patience_while_a_line_is_taken(is_done: Callable[[], bool], timeout: float | None = None) -> bool:
         waits.append(timeout)
@@ -131,41 +130,41 @@ def test_whoever_takes_lines_slowly_is_waited_for(pipe: Pipe, monkeypatch: pytes
             time.sleep(0.001)
         return False
 
-    monkeypatch.setattr(writer._news, "wait_for", lose_patience_while_a_line_is_taken)
+    monkeypatch.setattr(writer._changed, "wait_for", lose_patience_while_a_line_is_taken)
     assert writer.flush()
 
 
-def test_whoever_took_nothing_is_not_waited_for_twice(pipe: Pipe) -> None:
-    """The interpreter flushes and closes; with such a patience a second wait would not end in time."""
-    writer = LineWriter(pipe.theirs, confession, patience=0.01)
+def test_flush_does_not_wait_twice_for_a_stopped_reader(pipe: Pipe) -> None:
+    """The interpreter flushes and closes; with this timeout a second wait would not end in time."""
+    writer = LineWriter(pipe.theirs, dropped_line, line_timeout=0.01)
     pipe.fill()
     writer.put("stuck")
     assert not writer.flush()
 
-    writer._patience = 10_000.0
+    writer._line_timeout = 10_000.0
     assert not writer.flush()
 
     assert pipe.lines("stuck") == ["stuck"]
 
 
-def test_whoever_reads_again_is_waited_for_again(pipe: Pipe) -> None:
-    """One line taken is enough of a sign, although many more are on their way."""
-    writer = LineWriter(pipe.theirs, confession, patience=0.01)
+def test_flush_waits_again_when_the_reader_continues(pipe: Pipe) -> None:
+    """One line that is read is enough, although many more are queued."""
+    writer = LineWriter(pipe.theirs, dropped_line, line_timeout=0.01)
     pipe.fill()
     for number in range(3):
         writer.put(f"{number}{'x' * 5_000}")
     assert not writer.flush()
 
     pipe.read_until(lambda: writer._written)
-    writer._patience = 10_000.0
+    writer._line_timeout = 10_000.0
     threading.Thread(target=pipe.read_until, args=[writer._is_done]).start()
 
     assert writer.flush()
 
 
-def test_whoever_was_slow_for_long_is_not_waited_for_again_before_it_took_all(pipe: Pipe) -> None:
-    """Lines are taken, one in a while: the second of two waits would not end in time."""
-    writer = LineWriter(pipe.theirs, confession, patience=10_000.0)
+def test_after_the_longest_wait_flush_waits_again_only_when_all_lines_were_read(pipe: Pipe) -> None:
+    """Lines are read slowly: the second of two waits would not end in time."""
+    writer = LineWriter(pipe.theirs, dropped_line, line_timeout=10_000.0)
     pipe.fill()
     writer.put("slow")
     writer.put("slowly")
@@ -177,8 +176,8 @@ def test_whoever_was_slow_for_long_is_not_waited_for_again_before_it_took_all(pi
     assert writer.flush()
 
 
-def test_who_is_in_a_hurry_waits_no_longer_than_it_says(pipe: Pipe) -> None:
-    writer = LineWriter(pipe.theirs, confession, patience=10_000.0)
+def test_flush_waits_no_longer_than_asked(pipe: Pipe) -> None:
+    writer = LineWriter(pipe.theirs, dropped_line, line_timeout=10_000.0)
     pipe.fill()
     writer.put("stuck")
 
@@ -187,8 +186,8 @@ def test_who_is_in_a_hurry_waits_no_longer_than_it_says(pipe: Pipe) -> None:
     assert pipe.lines("stuck") == ["stuck"]
 
 
-def test_a_stream_that_does_not_block_is_waited_for_by_the_thread(pipe: Pipe) -> None:
-    writer = LineWriter(pipe.theirs, confession, patience=0.05)
+def test_a_non_blocking_descriptor_is_waited_for_in_the_thread(pipe: Pipe) -> None:
+    writer = LineWriter(pipe.theirs, dropped_line, line_timeout=0.05)
     pipe.fill()
     os.set_blocking(pipe.theirs, False)
 
@@ -198,9 +197,9 @@ def test_a_stream_that_does_not_block_is_waited_for_by_the_thread(pipe: Pipe) ->
     assert pipe.lines("after all") == ["after all"]
 
 
-def test_what_a_full_disk_refused_is_told_when_there_is_room(pipe: Pipe) -> None:
+def test_lines_lost_on_a_full_disk_are_reported_when_there_is_room(pipe: Pipe) -> None:
     target = os.open("/dev/full", os.O_WRONLY)
-    writer = LineWriter(target, confession)
+    writer = LineWriter(target, dropped_line)
     writer.put("lost")
     writer.put("lost as well")
     writer.flush()
@@ -208,13 +207,13 @@ def test_what_a_full_disk_refused_is_told_when_there_is_room(pipe: Pipe) -> None
     os.dup2(pipe.theirs, target)
     writer.put("kept")
 
-    assert pipe.lines("kept") == [confession(2), "kept"]
+    assert pipe.lines("kept") == [dropped_line(2), "kept"]
     os.close(target)
 
 
-def test_a_line_that_was_cut_spoils_no_other(tmp_path: Path) -> None:
+def test_a_partially_written_line_does_not_damage_the_next(tmp_path: Path) -> None:
     file = os.open(tmp_path / "log", os.O_WRONLY | os.O_CREAT)
-    writer = LineWriter(file, confession)
+    writer = LineWriter(file, dropped_line)
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (5, before[1]))
     try:
@@ -226,11 +225,11 @@ def test_a_line_that_was_cut_spoils_no_other(tmp_path: Path) -> None:
     writer.put("whole")
     writer.flush()
 
-    assert (tmp_path / "log").read_text().splitlines() == ["too l", confession(1), "whole"]
+    assert (tmp_path / "log").read_text().splitlines() == ["too l", dropped_line(1), "whole"]
     os.close(file)
 
 
-def test_characters_that_the_locale_lacks_are_escaped(pipe: Pipe) -> None:
-    LineWriter(pipe.theirs, confession, encoding="ascii").put("größer")
+def test_characters_missing_in_the_encoding_are_escaped(pipe: Pipe) -> None:
+    LineWriter(pipe.theirs, dropped_line, encoding="ascii").put("größer")
 
     assert pipe.lines("er") == [r"gr\xf6\xdfer"]

@@ -7,7 +7,7 @@ import pytest
 from tests.interfaces.conftest import Call
 
 
-def test_jobs_tell_when_they_run_and_how_they_ran_last(call: Call, shop: Path) -> None:
+def test_jobs_lists_schedules_next_tick_and_last_status(call: Call, shop: Path) -> None:
     code, out, err = call("jobs")
 
     title, broken, report = out.splitlines()
@@ -17,7 +17,7 @@ def test_jobs_tell_when_they_run_and_how_they_ran_last(call: Call, shop: Path) -
     assert report.startswith("report  shell  on     every 1h and 1 more  20")
 
 
-def test_jobs_as_objects_have_their_schedules_and_no_secrets(call: Call, shop: Path) -> None:
+def test_jobs_as_json_have_schedules_and_no_secrets(call: Call, shop: Path) -> None:
     code, out, _ = call("jobs", "--json")
 
     broken, report = call("jobs", "--json").objects
@@ -27,18 +27,27 @@ def test_jobs_as_objects_have_their_schedules_and_no_secrets(call: Call, shop: P
     assert "hush" not in out
 
 
-def test_what_foliot_needs_itself_is_listed_on_request(call: Call, shop: Path) -> None:
+def test_jobs_with_all_lists_the_jobs_of_foliot(call: Call, shop: Path) -> None:
     everything = {job["id"]: job["source"] for job in call("jobs", "--all", "--json").objects}
 
     assert set(everything) > {"broken", "report"}
     assert "foliot" in everything.values()
 
 
-def test_no_job_has_a_tag_that_nobody_gave(call: Call, shop: Path) -> None:
+def test_jobs_shows_workflows_as_workflow_and_gates_as_gate(call: Call, plant: Path) -> None:
+    kinds = {line.split()[0]: line.split()[1] for line in call("jobs").out.splitlines()}
+    [etl] = call("show", "etl", "--json").objects
+
+    assert (kinds["etl"], kinds["digest"], kinds["good"]) == ("workflow", "gate", "shell")
+    assert "\nkind       gate\n" in call("show", "digest").out
+    assert etl["kind"] == "graph"
+
+
+def test_jobs_with_an_unused_tag_lists_nothing(call: Call, shop: Path) -> None:
     assert call("jobs", "--tag", "x") == (0, "", "no jobs\n")
 
 
-def test_schedules_tell_their_rules(call: Call, shop: Path) -> None:
+def test_schedules_lists_rules_and_next_ticks(call: Call, shop: Path) -> None:
     code, out, err = call("schedules")
 
     _, often, weekly = out.splitlines()
@@ -47,7 +56,7 @@ def test_schedules_tell_their_rules(call: Call, shop: Path) -> None:
     assert weekly.startswith("report-weekly  report  0 9 * * MON Europe/Berlin  on     20")
 
 
-def test_schedules_of_one_job_as_objects(call: Call, shop: Path) -> None:
+def test_schedules_of_a_job_are_listed_as_json(call: Call, shop: Path) -> None:
     schedules = call("schedules", "--job", "report", "--json").objects
 
     assert [(one["schedule_id"], one["state"], len(one["preview"])) for one in schedules] == [
@@ -57,7 +66,7 @@ def test_schedules_of_one_job_as_objects(call: Call, shop: Path) -> None:
     assert call("schedules", "--job", "broken") == (0, "", "no schedules\n")
 
 
-def test_schedules_of_a_job_that_does_not_exist(call: Call, shop: Path) -> None:
+def test_schedules_of_a_missing_job_fail_with_the_closest_match(call: Call, shop: Path) -> None:
     code, _, err = call("schedules", "--job", "repot")
 
     assert code == 1
@@ -65,7 +74,7 @@ def test_schedules_of_a_job_that_does_not_exist(call: Call, shop: Path) -> None:
 
 
 @pytest.mark.parametrize("id", ["report", "report-weekly"])
-def test_what_is_paused_is_listed_so_and_has_no_next(call: Call, shop: Path, id: str) -> None:  # noqa: A002
+def test_paused_schedules_and_jobs_are_listed_as_paused(call: Call, shop: Path, id: str) -> None:  # noqa: A002
     call("pause", id)
 
     states = {one["schedule_id"]: one["state"] for one in call("schedules", "--json").objects}

@@ -1,4 +1,4 @@
-"""foliot logs: what a run printed."""
+"""foliot logs: the output of a run."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -14,8 +14,8 @@ from foliot import Foliot
 from foliot.adapters.storage.sqlite import SqliteStorage
 from foliot.domain.run.logs import Closing, LogEnd, LogState, closing_line
 from foliot.errors import StorageUnavailable
-from foliot.interfaces.cli import log_lines
-from foliot.interfaces.cli.log_lines import TextPrinter, cut, print_log
+from foliot.interfaces.cli.render import log
+from foliot.interfaces.cli.render.log import TextPrinter, cut, print_log
 from foliot.service.queries.logs import Cursor, LogView
 from foliot.service.services import Services
 from foliot.testing.builders import a_chunk, given_back, succeeded
@@ -29,7 +29,7 @@ COMPLETE = closing_line(Closing())
 AT = datetime(2026, 7, 1, 12, tzinfo=UTC)
 
 
-def test_all_that_was_printed_in_order(call: Call, shop: Path) -> None:
+def test_logs_prints_both_streams_in_order(call: Call, shop: Path) -> None:
     [run] = call("runs", "--status", "success", "--json").objects
 
     code, out, err = call("logs", run["id"])
@@ -38,7 +38,7 @@ def test_all_that_was_printed_in_order(call: Call, shop: Path) -> None:
     assert err == "$ echo one; echo two; echo oops >&2\n"
 
 
-def test_the_attempts_of_a_run_one_after_the_other(call: Call, shop: Path) -> None:
+def test_logs_prints_all_attempts_in_order(call: Call, shop: Path) -> None:
     code, out, err = call("logs", "broken@last")
 
     assert (code, out) == (0, "try\ntry\n")
@@ -48,17 +48,17 @@ def test_the_attempts_of_a_run_one_after_the_other(call: Call, shop: Path) -> No
 
 
 @pytest.mark.parametrize("attempt", ["1", "2"])
-def test_the_last_lines_of_one_attempt_are_its_own(call: Call, shop: Path, attempt: str) -> None:
+def test_tail_of_an_attempt_has_only_its_lines(call: Call, shop: Path, attempt: str) -> None:
     assert call("logs", "broken@last", "--attempt", attempt, "--tail", "9").out == "try\n"
 
 
-def test_standard_output_can_be_had_alone(call: Call, shop: Path) -> None:
+def test_stdout_prints_only_standard_output(call: Call, shop: Path) -> None:
     [run] = call("runs", "--status", "success", "--json").objects
 
     assert call("logs", run["id"], "--stdout") == (0, "one\ntwo\n", "")
 
 
-def test_standard_output_of_what_never_ran_is_an_error(call: Call, shop: Path) -> None:
+def test_stdout_of_a_run_without_attempts_is_an_error(call: Call, shop: Path) -> None:
     [run] = call("runs", "--status", "queued", "--json").objects
 
     code, out, err = call("logs", run["id"], "--stdout")
@@ -68,21 +68,21 @@ def test_standard_output_of_what_never_ran_is_an_error(call: Call, shop: Path) -
 
 
 @pytest.mark.parametrize("other", [["-f"], ["--json"], ["--timestamps"], ["--tail", "3"]])
-def test_standard_output_alone_means_alone(call: Call, shop: Path, other: list[str]) -> None:
+def test_stdout_cannot_be_combined_with_other_options(call: Call, shop: Path, other: list[str]) -> None:
     assert call("logs", "broken@last", "--stdout", *other).code == 2
 
 
-def test_a_log_that_may_go_on_says_so(call: Call, shop: Path) -> None:
+def test_logs_notes_that_an_open_log_may_continue(call: Call, shop: Path) -> None:
     [run] = call("runs", "--status", "queued", "--json").objects
 
-    assert call("logs", run["id"]) == (0, "", "foliot: the log is open, more may come\n")
+    assert call("logs", run["id"]) == (0, "", "foliot: the log is open, more may follow\n")
 
 
-def test_following_ends_with_the_run(call: Call, shop: Path) -> None:
+def test_following_ends_when_the_run_is_over(call: Call, shop: Path) -> None:
     assert call("logs", "broken@last", "-f").out == "try\ntry\n"
 
 
-def test_lines_with_time_and_stream(call: Call, shop: Path) -> None:
+def test_timestamps_prefix_lines_with_time_and_stream(call: Call, shop: Path) -> None:
     [run] = call("runs", "--status", "success", "--json").objects
 
     lines = [line.split() for line in call("logs", run["id"], "--timestamps").out.splitlines()]
@@ -91,7 +91,7 @@ def test_lines_with_time_and_stream(call: Call, shop: Path) -> None:
     assert all(datetime.fromisoformat(" ".join(line[:2])) for line in lines)
 
 
-def test_pieces_as_objects_and_then_the_end(call: Call, shop: Path) -> None:
+def test_logs_as_json_has_pieces_and_an_end(call: Call, shop: Path) -> None:
     *pieces, end = call("logs", "broken@last", "--json").objects
 
     assert [(piece["attempt"], piece["stream"], piece["text"]) for piece in pieces if piece["stream"] != "meta"] == [
@@ -102,9 +102,7 @@ def test_pieces_as_objects_and_then_the_end(call: Call, shop: Path) -> None:
 
 
 @pytest.mark.parametrize(("count", "out"), [(0, ""), (1, "try\n"), (2, "try\ntry\n"), (99, "try\ntry\n")])
-def test_only_the_last_lines_are_printed_where_so_many_are_asked_for(
-    call: Call, shop: Path, count: int, out: str
-) -> None:
+def test_tail_prints_only_the_last_lines(call: Call, shop: Path, count: int, out: str) -> None:
     assert call("logs", "broken@last", "--tail", str(count)).out == out
     assert call("logs", "broken@last", "-f", "--tail", str(count)).out == out
 
@@ -121,7 +119,7 @@ def test_only_the_last_lines_are_printed_where_so_many_are_asked_for(
         ([], 3, []),
     ],
 )
-def test_lines_are_counted_over_pieces(pieces: list[bytes], lines: int, kept: list[bytes]) -> None:
+def test_tail_counts_lines_across_pieces(pieces: list[bytes], lines: int, kept: list[bytes]) -> None:
     assert [piece.data for piece in cut([view(data) for data in pieces], lines)] == kept
 
 
@@ -130,7 +128,7 @@ def view(data: bytes) -> LogView:
 
 
 @pytest.mark.proves("Z15")
-def test_a_pipe_gets_the_bytes_and_a_terminal_colours_at_most(call: Call, tmp_path: Path) -> None:
+def test_a_pipe_gets_raw_bytes_and_a_terminal_gets_only_colours(call: Call, tmp_path: Path) -> None:
     asyncio.run(print_trouble(f"sqlite:///{tmp_path}/foliot.db"))
 
     screen = on_terminal("logs", "@last", directory=tmp_path)
@@ -147,7 +145,7 @@ async def print_trouble(url: str) -> None:
 
 
 @pytest.mark.proves("S10")
-def test_an_attempt_that_was_given_back_is_told_apart_from_the_one_that_began_again(call: Call, tmp_path: Path) -> None:
+def test_the_two_starts_of_a_given_back_attempt_are_separated(call: Call, tmp_path: Path) -> None:
     asyncio.run(stop_amid_a_run(tmp_path / "foliot.db"))
     given_back = "attempt 1 was given back when its worker stopped, and began again\n"
 
@@ -158,12 +156,12 @@ def test_an_attempt_that_was_given_back_is_told_apart_from_the_one_that_began_ag
     assert (note["stream"], note["text"]) == ("meta", given_back)
     assert first["token"] == note["token"] < second["token"]
     assert call("logs", "@last", "--stdout").out == "second start\n"
-    assert "attempt    1, 1 given back when a worker stopped\n" in call("show", "@last").out
+    assert "attempt       1, 1 given back when a worker stopped\n" in call("show", "@last").out
     assert call("show", "@last", "--json").objects[0]["given_back"] == 1
 
 
 class Flaky:
-    """Logs of a database that goes away after the first piece, and comes back."""
+    """Logs of a database that is unavailable for a while after the first piece."""
 
     def __init__(self) -> None:
         self.asked: list[Cursor | None] = []
@@ -179,10 +177,10 @@ class Flaky:
     read = follow
 
 
-async def test_following_goes_on_where_it_was_when_the_database_was_away(
+async def test_following_continues_after_an_outage_of_the_database(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(log_lines, "_PATIENCE", 0)
+    monkeypatch.setattr(log, "_RETRY_AFTER", 0)
     logs = Flaky()
 
     await print_log(cast(Services, SimpleNamespace(logs=logs)), "run", TextPrinter(), is_following=True)
@@ -191,13 +189,13 @@ async def test_following_goes_on_where_it_was_when_the_database_was_away(
     assert capfd.readouterr() == ("one\ntwo\n", "foliot: the database is away; trying again\n")
 
 
-async def test_what_is_only_read_is_not_waited_for() -> None:
+async def test_reading_a_log_fails_at_once_during_an_outage() -> None:
     with pytest.raises(StorageUnavailable):
         await print_log(cast(Services, SimpleNamespace(logs=Flaky())), "run", TextPrinter(), is_following=False)
 
 
 @pytest.mark.proves("S10")
-def test_a_line_that_was_cut_off_does_not_go_on_in_the_next_start(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_an_unfinished_line_is_not_joined_with_the_next_start(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     printer = TextPrinter(timestamps=True)
 
     for token, data in ((1, b"half"), (2, b"whole\n")):

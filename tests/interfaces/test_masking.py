@@ -1,4 +1,4 @@
-"""No command shows what may be a secret, in words or as JSON, of jobs, runs and differences."""
+"""Commands hide possible secrets of jobs, runs and changes, in text and in JSON."""
 
 import asyncio
 import logging
@@ -86,7 +86,7 @@ def test_a_definition_is_shown_without_secrets(call: Call, about: str, form: lis
     assert SECRET not in out + err
 
 
-def test_what_is_left_out_says_so_and_the_rest_is_there(call: Call) -> None:
+def test_hidden_values_are_shown_as_stars_and_other_values_are_kept(call: Call) -> None:
     [job] = call("show", "hook", "--json").objects
 
     assert job["spec"]["url"] == "https://***@hooks.example/${HOOK}?token=***"
@@ -97,7 +97,7 @@ def test_what_is_left_out_says_so_and_the_rest_is_there(call: Call) -> None:
 
 @pytest.mark.proves("Z48")
 @pytest.mark.parametrize("form", [[], ["--json"]])
-def test_what_a_run_was_given_is_shown_without_what_sounds_like_a_secret(call: Call, form: list[str]) -> None:
+def test_the_payload_of_a_run_is_shown_without_secrets(call: Call, form: list[str]) -> None:
     call("trigger", "sent", "--payload", '{"token": "s3cret", "day": "monday"}')
 
     told = "".join(call(*words, *form).out for words in (["show", "@last"], ["runs"], ["jobs"], ["show", "sent"]))
@@ -107,7 +107,7 @@ def test_what_a_run_was_given_is_shown_without_what_sounds_like_a_secret(call: C
 
 
 @pytest.mark.parametrize("form", [[], ["--json"]])
-def test_so_is_what_a_run_gave_back(call: Call, elsewhere: Path, form: list[str]) -> None:
+def test_the_output_of_a_run_is_shown_without_secrets(call: Call, elsewhere: Path, form: list[str]) -> None:
     asyncio.run(give_back(f"sqlite:///{elsewhere}/foliot.db", {"token": SECRET, "rows": "seven"}))
 
     told = [call(*words, *form).out for words in (["show", "login@last"], ["runs"], ["jobs"], ["show", "login"])]
@@ -117,7 +117,7 @@ def test_so_is_what_a_run_gave_back(call: Call, elsewhere: Path, form: list[str]
 
 
 async def give_back(url: str, output: dict[str, str]) -> None:
-    """A run of the job `login` that ends with this output."""
+    """Create a run of the job `login` that ends with this output."""
     app = Foliot(url)
     app.job(id="login")(lambda: output)
     async with served(app):
@@ -148,7 +148,7 @@ def declare_command(app: Foliot) -> None:
 
 @pytest.mark.proves("Z48")
 @pytest.mark.parametrize("declare", [declare_function, declare_call, declare_request, declare_command])
-def test_what_a_run_failed_with_is_stored_told_and_logged_without_secrets(
+def test_the_error_of_a_run_is_stored_shown_and_logged_without_secrets(
     call: Call, elsewhere: Path, caplog: pytest.LogCaptureFixture, declare: Callable[[Foliot], None]
 ) -> None:
     with caplog.at_level(logging.INFO, "foliot"):
@@ -168,7 +168,7 @@ def test_what_a_run_failed_with_is_stored_told_and_logged_without_secrets(
 @pytest.mark.parametrize(
     ("job", "line"), [("ask", "$ true '${HOOK}' --model"), ("ping", "GET http://***@127.0.0.1:1/")]
 )
-def test_what_a_run_does_is_logged_without_secrets(call: Call, elsewhere: Path, job: str, line: str) -> None:
+def test_the_meta_lines_of_a_log_have_no_secrets(call: Call, elsewhere: Path, job: str, line: str) -> None:
     asyncio.run(carry_out(f"sqlite:///{elsewhere}/foliot.db", job))
 
     _, out, err = call("logs", f"{job}@last")
@@ -178,14 +178,14 @@ def test_what_a_run_does_is_logged_without_secrets(call: Call, elsewhere: Path, 
 
 
 async def carry_out(url: str, job: str) -> None:
-    """A run of a job that the storage has."""
+    """Create a run of a stored job."""
     app = Foliot(url)
     async with served(app):
         await outcome(app, job)
 
 
 async def fail(url: str, declare: Callable[[Foliot], None]) -> list[str]:
-    """The errors of a run that fails twice: its own, and those of its attempts."""
+    """Return the errors of a run that fails twice: its own, and those of its attempts."""
     app = Foliot(url)
     declare(app)
     async with served(app):
@@ -196,7 +196,7 @@ async def fail(url: str, declare: Callable[[Foliot], None]) -> list[str]:
 
 @pytest.mark.proves("Z48")
 @pytest.mark.parametrize("form", [[], ["--json"]])
-def test_a_change_is_told_without_secrets(call: Call, elsewhere: Path, form: list[str]) -> None:
+def test_changes_are_shown_without_secrets(call: Call, elsewhere: Path, form: list[str]) -> None:
     file = elsewhere / "foliot.toml"
     file.write_text(FILE.replace(SECRET, "s3cret-too").replace("hello", "good day"))
 
@@ -206,8 +206,8 @@ def test_a_change_is_told_without_secrets(call: Call, elsewhere: Path, form: lis
     assert SECRET not in out
 
 
-def test_the_job_itself_gets_everything(call: Call, elsewhere: Path) -> None:
-    """What is shown is one thing, what is done another."""
+def test_the_job_gets_its_secrets(call: Call, elsewhere: Path) -> None:
+    """Secrets are hidden only where they are shown."""
     loaded = load(elsewhere / "foliot.toml", {"HOOK": SECRET, "DAY": "monday"}, Instant(0))
 
     assert loaded.configuration is not None
@@ -217,7 +217,7 @@ def test_the_job_itself_gets_everything(call: Call, elsewhere: Path) -> None:
 
 @pytest.mark.proves("Z48")
 @pytest.mark.parametrize("form", [[], ["--json"]])
-def test_so_are_the_parameters_of_an_execution(call: Call, form: list[str]) -> None:
+def test_parameters_of_an_execution_are_shown_without_secrets(call: Call, form: list[str]) -> None:
     call("workflows", "start", "flow", "--param", "token=s3cret-too")
 
     told = "".join(call(*words, *form).out for words in (["workflows", "show", "flow"], ["show", "@last"]))

@@ -7,7 +7,7 @@ from tests.interfaces.conftest import Call
 
 @pytest.mark.proves("R4-03", "R4-14")
 @pytest.mark.parametrize("start", ["2026-03-27T00:00:00", "2026-03-27T00:00:00Z", "2026-03-27T01:00+01:00"])
-def test_it_says_in_words_and_in_times_when_an_expression_fires(call: Call, start: str) -> None:
+def test_next_prints_a_description_and_the_next_times(call: Call, start: str) -> None:
     code, out, _ = call("next", "0 3 * * MON-FRI", "--tz", "Europe/Berlin", "--from", start, "-n", "2")
 
     assert code == 0
@@ -18,21 +18,21 @@ def test_it_says_in_words_and_in_times_when_an_expression_fires(call: Call, star
     ]
 
 
-def test_programs_are_told_moments_in_utc(call: Call) -> None:
+def test_next_prints_times_as_json(call: Call) -> None:
     [answer] = call("next", "@hourly", "--from", "2026-01-01T00:30:00", "-n", "1", "--json").objects
 
     assert answer["next"] == ["2026-01-01T01:00:00Z"]
 
 
 @pytest.mark.proves("R4-33", "R4-58")
-def test_a_fault_is_pointed_at_and_the_exit_code_is_2(call: Call) -> None:
+def test_an_invalid_expression_is_marked_and_exits_with_2(call: Call) -> None:
     code, out, err = call("next", "0 25 * * *")
 
     assert (code, out) == (2, "")
     assert err.splitlines()[:2] == ["  0 25 * * *", "    ^"]
 
 
-def test_of_a_long_expression_what_stands_around_the_fault_is_shown(call: Call) -> None:
+def test_a_long_invalid_expression_is_shown_around_the_error(call: Call) -> None:
     _, _, err = call("next", "0," * 200 + "x * * * *")
 
     line, caret, *_ = err.splitlines()
@@ -41,7 +41,7 @@ def test_of_a_long_expression_what_stands_around_the_fault_is_shown(call: Call) 
 
 @pytest.mark.proves("R4-58")
 @pytest.mark.parametrize("zone", ["Europe/Berlim", "../../etc/passwd", "Europe/Ber\x07lin", ""])
-def test_a_zone_that_does_not_exist_is_refused(call: Call, zone: str) -> None:
+def test_an_unknown_time_zone_is_refused(call: Call, zone: str) -> None:
     code, _, err = call("next", "* * * * *", "--tz", zone)
 
     assert code == 2
@@ -50,21 +50,21 @@ def test_a_zone_that_does_not_exist_is_refused(call: Call, zone: str) -> None:
 
 
 @pytest.mark.parametrize("wrong", [["--from", "tomorrow"], ["-n", "0"], ["--dst", "never"], ["--dom-dow", "xor"]])
-def test_a_wrong_call_is_refused_with_2(call: Call, wrong: list[str]) -> None:
+def test_invalid_options_of_next_exit_with_2(call: Call, wrong: list[str]) -> None:
     code, out, err = call("next", "@hourly", *wrong)
 
     assert (code, out) == (2, "")
     assert err.startswith("error: ")
 
 
-def test_a_manual_expression_never_fires_by_itself(call: Call) -> None:
+def test_a_manual_expression_never_fires(call: Call) -> None:
     code, out, _ = call("next", "@triggered")
 
     assert code == 0
-    assert out.splitlines()[-1] == "  never by itself"
+    assert out.splitlines()[-1] == "  never"
 
 
-def test_what_is_probably_not_meant_is_said_beside_the_answer(call: Call) -> None:
+def test_a_doubtful_expression_prints_a_warning_on_standard_error(call: Call) -> None:
     code, _, err = call("next", "0 0 13 * FRI")
 
     assert code == 0

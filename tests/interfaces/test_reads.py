@@ -1,4 +1,4 @@
-"""A command that shows one thing reads the database once."""
+"""Commands read the database once."""
 
 from collections import Counter
 from pathlib import Path
@@ -12,7 +12,7 @@ from tests.interfaces.conftest import Call
 
 @pytest.fixture
 def reads(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """How often each file was read, by its name; a peek counts as a read."""
+    """Count the reads of each file, by its name; a peek counts as a read."""
     counts: Counter[str] = Counter()
     read, peek = Reader.read, Reader.peek
 
@@ -30,7 +30,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
 
 @pytest.mark.parametrize("name", ["good@last", "etl@last", "etl.alarm@last", "later@last", "digest@last"])
-def test_a_run_is_shown_with_one_read_of_the_database_and_one_of_the_log(
+def test_show_run_reads_the_database_once_and_the_log_once(
     call: Call, plant: Path, reads: Counter[str], name: str
 ) -> None:
     assert call("show", name).code == 0
@@ -45,7 +45,9 @@ def test_a_run_is_shown_with_one_read_of_the_database_and_one_of_the_log(
         *("workflows active", "top --once"),
     ],
 )
-def test_a_command_reads_the_database_once(call: Call, plant: Path, reads: Counter[str], command: str) -> None:
+def test_a_read_only_command_reads_the_database_once(
+    call: Call, plant: Path, reads: Counter[str], command: str
+) -> None:
     assert call(*command.split()).code == 0
 
     assert reads == {"foliot.db": 1}

@@ -1,4 +1,4 @@
-"""docs/reference/cli.md describes every command and every option, and nothing that is not there."""
+"""docs/reference/cli.md describes every command and every option, and no others."""
 
 import re
 from pathlib import Path
@@ -24,12 +24,12 @@ def sections() -> dict[str, str]:
     return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
-def test_every_command_has_its_section_and_no_other_has() -> None:
+def test_the_reference_has_a_section_for_every_command_and_no_other() -> None:
     assert sorted(sections().keys() - GENERAL) == COMMANDS
 
 
 @for_each("name", COMMANDS)
-def test_every_option_is_described(name: str) -> None:
+def test_the_reference_describes_every_option(name: str) -> None:
     options = [parameter for parameter in command_of(name).params if isinstance(parameter, click.Option)]
     rows = re.findall(r"^\| `(--[a-z-]+)`", sections()[name], re.MULTILINE)
     shared = re.findall(r"^Also: (.*?)\.", sections()[name], re.MULTILINE)
@@ -39,7 +39,7 @@ def test_every_option_is_described(name: str) -> None:
 
 
 @for_each("name", COMMANDS)
-def test_short_names_are_described(name: str) -> None:
+def test_the_reference_names_every_short_option(name: str) -> None:
     shared = {"-c"}
     short = {opt for option in command_of(name).params for opt in option.opts if re.fullmatch("-[a-z]", opt)}
 
@@ -47,7 +47,7 @@ def test_short_names_are_described(name: str) -> None:
 
 
 @for_each("name", COMMANDS)
-def test_arguments_are_as_the_page_says(name: str) -> None:
+def test_the_reference_shows_the_usage_of_every_command(name: str) -> None:
     command = command_of(name)
     pieces = command.collect_usage_pieces(click.Context(command, CONTEXT, info_name=name))[1:]
 
@@ -55,12 +55,12 @@ def test_arguments_are_as_the_page_says(name: str) -> None:
 
 
 @for_each("name", GENERAL)
-def test_what_is_general_is_said_once(name: str) -> None:
+def test_the_reference_has_its_general_sections(name: str) -> None:
     assert sections()[name].strip()
 
 
 def rows(title: str, page: str) -> set[tuple[str, ...]]:
-    """The words in backticks that begin the rows of a section."""
+    """Return the words in backticks at the beginning of the rows of a section."""
     section = page.partition(f"## {title}\n")[2].partition("\n## ")[0]
     lines = [line.split("|")[1:-1] for line in section.splitlines() if line.startswith("| `")]
     return {tuple(cell.strip(" `") for cell in line[:-1]) for line in lines}

@@ -1,4 +1,4 @@
-"""foliot runs: the listing, for people and for programs."""
+"""foliot runs: the list as a table and as JSON."""
 
 import os
 import subprocess
@@ -25,7 +25,7 @@ def test_runs_are_listed_newest_first(call: Call, shop: Path) -> None:
     ]
 
 
-def test_json_is_one_object_for_each_run(call: Call, shop: Path) -> None:
+def test_runs_prints_one_json_object_per_run(call: Call, shop: Path) -> None:
     runs = call("runs", "--json").objects
 
     assert [(run["job_id"], run["status"], run["reason"]) for run in runs] == [
@@ -48,18 +48,18 @@ def test_json_is_one_object_for_each_run(call: Call, shop: Path) -> None:
         (["-n", "3"], 3),
     ],
 )
-def test_only_what_is_asked_for_is_listed(call: Call, shop: Path, only: list[str], count: int) -> None:
+def test_runs_are_filtered_by_options(call: Call, shop: Path, only: list[str], count: int) -> None:
     assert len(call("runs", "--json", *only).objects) == count
 
 
-def test_that_there_is_none_is_said_beside_the_answer(call: Call, shop: Path) -> None:
+def test_an_empty_list_of_runs_prints_a_note_on_standard_error(call: Call, shop: Path) -> None:
     assert call("runs", "--status", "timeout") == (0, "", "no runs\n")
 
 
 @pytest.mark.parametrize(
     ("wrong", "near"), [(["--job", "brokn"], "broken"), (["--schedule", "report-weakly"], "report-weekly")]
 )
-def test_what_does_not_exist_is_not_an_empty_list(call: Call, shop: Path, wrong: list[str], near: str) -> None:
+def test_runs_of_a_missing_job_or_schedule_are_an_error(call: Call, shop: Path, wrong: list[str], near: str) -> None:
     code, out, err = call("runs", *wrong)
 
     assert (code, out) == (1, "")
@@ -67,7 +67,7 @@ def test_what_does_not_exist_is_not_an_empty_list(call: Call, shop: Path, wrong:
 
 
 @pytest.mark.parametrize("wrong", [["--status", "finishde"], ["--limit", "0"], ["--limit", "many"], ["--colour"]])
-def test_a_wrong_call_ends_with_2(call: Call, shop: Path, wrong: list[str]) -> None:
+def test_invalid_options_of_runs_exit_with_2(call: Call, shop: Path, wrong: list[str]) -> None:
     code, out, err = call("runs", *wrong)
 
     assert (code, out) == (2, "")
@@ -75,7 +75,7 @@ def test_a_wrong_call_ends_with_2(call: Call, shop: Path, wrong: list[str]) -> N
 
 
 @pytest.mark.parametrize("command", [["runs"], ["verify"], ["jobs"], ["show", "x"], ["trigger", "x"], ["top"]])
-def test_a_database_that_does_not_exist_is_not_created(call: Call, tmp_path: Path, command: list[str]) -> None:
+def test_runs_does_not_create_a_missing_database(call: Call, tmp_path: Path, command: list[str]) -> None:
     path = tmp_path / "no" / "folio.db"
 
     code, out, err = call(*command, "--storage", f"sqlite:///{path}")
@@ -86,7 +86,7 @@ def test_a_database_that_does_not_exist_is_not_created(call: Call, tmp_path: Pat
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_reader_who_has_seen_enough_is_no_fault(shop: Path) -> None:
+def test_a_reader_that_closes_the_pipe_early_causes_no_error_message(shop: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     try:

@@ -1,4 +1,4 @@
-"""foliot serve and foliot worker: what is wrong with a call is said before anything runs."""
+"""foliot serve and foliot worker: errors before anything runs."""
 
 import resource
 import sys
@@ -9,14 +9,15 @@ import pytest
 
 from foliot import wiring
 from foliot.adapters.runners.process import descriptors
-from foliot.interfaces.cli import main, serving
+from foliot.interfaces.cli import main
+from foliot.interfaces.cli.server import process
 
 COMMANDS = ["serve", "worker"]
 
 
 @pytest.fixture(autouse=True)
 def here(elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """An interpreter that knows no more modules afterwards than before."""
+    """Remove the modules that a test has imported."""
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     known = set(sys.modules)
@@ -36,7 +37,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("target", ["shop_nowhere:app", "shop_nowhere.jobs:app", ":app", "..:app"])
-def test_a_module_that_does_not_exist(capsys: pytest.CaptureFixture[str], command: str, target: str) -> None:
+def test_serving_a_missing_module_is_refused(capsys: pytest.CaptureFixture[str], command: str, target: str) -> None:
     code, err = run(capsys, command, target)
 
     assert code == 2
@@ -46,7 +47,7 @@ def test_a_module_that_does_not_exist(capsys: pytest.CaptureFixture[str], comman
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("target", ["shop_plain", "shop_plain:app", "shop_plain:other"])
-def test_a_module_without_an_application(
+def test_serving_a_module_without_an_application_is_refused(
     capsys: pytest.CaptureFixture[str], here: Path, command: str, target: str
 ) -> None:
     (here / "shop_plain.py").write_text("app = 'a word'\n")
@@ -57,7 +58,7 @@ def test_a_module_without_an_application(
     assert "shop_plain has no application named" in err
 
 
-def test_the_application_that_was_probably_meant_is_named(capsys: pytest.CaptureFixture[str], here: Path) -> None:
+def test_the_closest_application_name_is_suggested(capsys: pytest.CaptureFixture[str], here: Path) -> None:
     (here / "shop_app.py").write_text("from foliot import Foliot\nschedules = Foliot()\n")
 
     code, err = run(capsys, "serve", "shop_app:schedule")
@@ -76,7 +77,7 @@ def test_the_application_that_was_probably_meant_is_named(capsys: pytest.Capture
         ("import shop_that_is_not_installed\n", "ModuleNotFoundError in {path}, line 1"),
     ],
 )
-def test_a_module_that_cannot_be_loaded(
+def test_an_import_error_of_the_user_names_file_and_line(
     capsys: pytest.CaptureFixture[str], here: Path, command: str, text: str, trouble: str
 ) -> None:
     path = here / "shop_broken.py"
@@ -90,7 +91,7 @@ def test_a_module_that_cannot_be_loaded(
     assert "interfaces/cli" not in err
 
 
-def test_what_foliot_itself_refuses_is_told_as_ever(capsys: pytest.CaptureFixture[str], here: Path) -> None:
+def test_an_error_of_foliot_while_loading_is_printed_as_usual(capsys: pytest.CaptureFixture[str], here: Path) -> None:
     (here / "shop_wrong.py").write_text("from foliot.cron import compile\ncompile('61 * * * *')\n")
 
     code, err = run(capsys, "serve", "shop_wrong:app")
@@ -101,7 +102,7 @@ def test_what_foliot_itself_refuses_is_told_as_ever(capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.parametrize("roles", ["boss", "scheduler,boss", "Worker", "", " , "])
-def test_a_role_that_does_not_exist(capsys: pytest.CaptureFixture[str], roles: str) -> None:
+def test_an_unknown_role_is_refused(capsys: pytest.CaptureFixture[str], roles: str) -> None:
     code, err = run(capsys, "serve", "shop_app:app", "--roles", roles)
 
     assert code == 2
@@ -110,7 +111,7 @@ def test_a_role_that_does_not_exist(capsys: pytest.CaptureFixture[str], roles: s
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("wrong", [["--queue", ""], ["--queue", "a b"], ["--queue", "../x"], ["--name", "\x1b[2J"]])
-def test_a_name_that_cannot_be_used(
+def test_an_invalid_process_name_is_refused(
     capsys: pytest.CaptureFixture[str], here: Path, command: str, wrong: list[str]
 ) -> None:
     (here / "foliot.toml").write_text("")
@@ -123,7 +124,9 @@ def test_a_name_that_cannot_be_used(
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_without_anything_to_serve_it_says_how_to_begin(capsys: pytest.CaptureFixture[str], command: str) -> None:
+def test_serve_without_configuration_and_application_is_refused_with_a_hint(
+    capsys: pytest.CaptureFixture[str], command: str
+) -> None:
     code, err = run(capsys, command)
 
     assert code == 1
@@ -147,7 +150,7 @@ def test_a_configuration_with_errors_is_not_served(
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_configuration_that_is_not_there(capsys: pytest.CaptureFixture[str], command: str) -> None:
+def test_serving_a_missing_configuration_is_refused(capsys: pytest.CaptureFixture[str], command: str) -> None:
     code, err = run(capsys, command, "--config", "nowhere.toml")
 
     assert (code, err.splitlines()[0]) == (2, "error: the file 'nowhere.toml' does not exist")
@@ -169,7 +172,9 @@ def test_a_configuration_that_is_not_there(capsys: pytest.CaptureFixture[str], c
         ["--drain", "-1"],
     ],
 )
-def test_an_option_that_makes_no_sense(capsys: pytest.CaptureFixture[str], command: str, wrong: list[str]) -> None:
+def test_invalid_values_of_serve_options_are_refused(
+    capsys: pytest.CaptureFixture[str], command: str, wrong: list[str]
+) -> None:
     code, err = run(capsys, command, "shop_app:app", *wrong)
 
     assert code == 2
@@ -178,7 +183,7 @@ def test_an_option_that_makes_no_sense(capsys: pytest.CaptureFixture[str], comma
 
 @pytest.fixture
 def target(here: Path) -> str:
-    """An application with nothing in it."""
+    """An empty application."""
     (here / "shop_app.py").write_text("from foliot import Foliot\napp = Foliot()\n")
     return "shop_app:app"
 
@@ -196,7 +201,7 @@ def target(here: Path) -> str:
     ],
 )
 @pytest.mark.usefixtures("as_many_descriptors_as_ever", "target")
-def test_who_says_which_storage_is_served(
+def test_the_storage_of_serve_comes_from_option_environment_or_configuration(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
     here: Path,
@@ -204,11 +209,11 @@ def test_who_says_which_storage_is_served(
     environment: str,
     storage: str | None,
 ) -> None:
-    """The environment speaks for a configuration, not over what the code of an application says."""
+    """FOLIOT_STORAGE replaces the storage of a configuration, not the one in the code of an application."""
     (here / "foliot.toml").write_text('[storage]\nurl = "sqlite:///of-the-file.db"\n')
     monkeypatch.setenv("FOLIOT_STORAGE", environment)
-    seen: list[serving.Served] = []
-    monkeypatch.setattr(serving, "run_on", lambda choice, main: seen.append(main.args[0]))
+    seen: list[process.Served] = []
+    monkeypatch.setattr(process, "run_on", lambda choice, main: seen.append(main.args[0]))
 
     run(capsys, "serve", *words.split())
 
@@ -217,13 +222,13 @@ def test_who_says_which_storage_is_served(
 
 @pytest.mark.parametrize("error", [MemoryError(), RuntimeError("can't start new thread")], ids=repr)
 @pytest.mark.usefixtures("as_many_descriptors_as_ever")
-def test_too_little_memory_is_one_clear_line(
+def test_running_out_of_memory_is_a_one_line_error(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, target: str, error: Exception
 ) -> None:
     def starve(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr(serving, "run_on", starve)
+    monkeypatch.setattr(process, "run_on", starve)
 
     code, err = run(capsys, "serve", target)
 
@@ -233,11 +238,11 @@ def test_too_little_memory_is_one_clear_line(
 
 
 @pytest.mark.usefixtures("as_many_descriptors_as_ever")
-def test_another_error_is_not_taken_for_a_want_of_memory(monkeypatch: pytest.MonkeyPatch, target: str) -> None:
+def test_other_runtime_errors_are_not_reported_as_missing_memory(monkeypatch: pytest.MonkeyPatch, target: str) -> None:
     def fail(*_: object) -> None:
         raise RuntimeError("dictionary changed size during iteration")
 
-    monkeypatch.setattr(serving, "run_on", fail)
+    monkeypatch.setattr(process, "run_on", fail)
 
     with pytest.raises(RuntimeError, match="changed size"):
         main(["serve", target])
@@ -252,7 +257,7 @@ def as_many_descriptors_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     ("slots", "roles", "is_told"), [("49", "worker", False), ("50", "worker", True), ("50", "scheduler", False)]
 )
 @pytest.mark.usefixtures("as_many_descriptors_as_ever")
-def test_slots_for_which_there_are_too_few_descriptors_are_told_at_the_start(
+def test_too_few_descriptors_for_the_slots_are_logged_at_start(
     capfd: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
     target: str,
@@ -260,7 +265,7 @@ def test_slots_for_which_there_are_too_few_descriptors_are_told_at_the_start(
     roles: str,
     is_told: bool,
 ) -> None:
-    monkeypatch.setattr(serving, "run_on", lambda *_: None)
+    monkeypatch.setattr(process, "run_on", lambda *_: None)
 
     code, err = run(capfd, "serve", target, "--slots", slots, "--roles", roles)
 
@@ -270,11 +275,11 @@ def test_slots_for_which_there_are_too_few_descriptors_are_told_at_the_start(
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_server_takes_all_the_descriptors_that_it_may_have(
+def test_a_server_raises_its_descriptor_limit_to_the_maximum(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, target: str, command: str
 ) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    monkeypatch.setattr(serving, "run_on", lambda *_: None)
+    monkeypatch.setattr(process, "run_on", lambda *_: None)
     monkeypatch.setattr(descriptors, "_usual", None)
     resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
     try:

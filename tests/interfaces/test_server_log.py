@@ -1,4 +1,4 @@
-"""The log of a server: one line per event, whatever happens to those who read it."""
+"""The log of a server: one line per event."""
 
 import json
 import logging
@@ -51,7 +51,7 @@ def log() -> Iterator[Log]:
     log.close()
 
 
-def test_an_event_is_one_object_with_its_facts_and_its_error(log: Log) -> None:
+def test_a_log_event_is_one_json_object_with_facts_and_error(log: Log) -> None:
     try:
         raise ValueError("two\nlines")
     except ValueError:
@@ -62,7 +62,7 @@ def test_an_event_is_one_object_with_its_facts_and_its_error(log: Log) -> None:
     assert event["error"].endswith("ValueError: two\nlines")
 
 
-def test_facts_are_those_of_the_moment_at_which_they_were_logged(log: Log) -> None:
+def test_log_facts_are_formatted_when_they_are_logged(log: Log) -> None:
     roles = ["worker"]
     log.logger.info("started", extra={"roles": roles})
     roles.clear()
@@ -71,9 +71,9 @@ def test_facts_are_those_of_the_moment_at_which_they_were_logged(log: Log) -> No
 
 
 @pytest.mark.parametrize("formatter", [JsonFormatter(), TextFormatter()])
-def test_dropped_lines_are_told_as_an_event(formatter: logging.Formatter) -> None:
+def test_dropped_log_lines_are_reported_as_an_event(formatter: logging.Formatter) -> None:
     log = Log(formatter)
-    log.handler.lines.put(log.handler.lines._confess(7))
+    log.handler.lines.put(log.handler.lines._dropped_line(7))
 
     said = log.text()
 
@@ -81,7 +81,7 @@ def test_dropped_lines_are_told_as_an_event(formatter: logging.Formatter) -> Non
     log.close()
 
 
-def test_what_cannot_be_formatted_is_told_and_stops_nothing(log: Log) -> None:
+def test_a_log_event_that_cannot_be_formatted_is_reported_and_logging_continues(log: Log) -> None:
     log.logger.info("%d", "no number")
     log.logger.info("next")
 
@@ -91,7 +91,7 @@ def test_what_cannot_be_formatted_is_told_and_stops_nothing(log: Log) -> None:
     assert after["event"] == "next"
 
 
-def test_a_child_that_was_forked_logs_too_and_an_ordinary_end_loses_nothing() -> None:
+def test_a_forked_child_can_log_and_a_normal_exit_loses_no_line() -> None:
     ended = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", FORKING], capture_output=True, text=True, check=True, timeout=60
     )

@@ -1,4 +1,4 @@
-"""What a call says goes before what the configuration says."""
+"""The settings of a node: options, configuration, defaults."""
 
 import socket
 from pathlib import Path
@@ -14,8 +14,8 @@ from foliot.domain.run.outcome import Failure, Reason
 from foliot.domain.schedule.firing import SchedulerSettings
 from foliot.engine.settings import Role
 from foliot.errors import InvalidInput
-from foliot.interfaces.cli.serving import Served
-from foliot.interfaces.cli.settings import read_roles, settings_of
+from foliot.interfaces.cli.server.process import Served
+from foliot.interfaces.cli.server.settings import node_settings, parse_roles
 from foliot.wiring import build_runners
 from tests.adapters.runners.attempts import ListLog, an_attempt
 
@@ -35,8 +35,8 @@ SAID = Configuration(
 )
 
 
-def test_the_configuration_says_how_a_node_behaves() -> None:
-    settings = settings_of(SAID, NOTHING)
+def test_the_configuration_sets_the_settings_of_a_node() -> None:
+    settings = node_settings(SAID, NOTHING)
 
     assert (settings.label, settings.roles, settings.queues, settings.slots) == (
         "north",
@@ -49,7 +49,7 @@ def test_the_configuration_says_how_a_node_behaves() -> None:
     assert settings.retention.runs_age == DAY
 
 
-def test_a_call_goes_before_it() -> None:
+def test_options_override_the_configuration() -> None:
     given = {
         "name": "south",
         "slots": 1,
@@ -60,33 +60,33 @@ def test_a_call_goes_before_it() -> None:
         "queues": ("a", "b", "a"),
     }
 
-    settings = settings_of(SAID, given, [Role.WORKER])
+    settings = node_settings(SAID, given, [Role.WORKER])
 
     assert (settings.label, settings.roles, settings.queues, settings.slots) == ("south", [Role.WORKER], ("a", "b"), 1)
     assert (settings.lease, settings.poll, settings.drain) == (500, 250, 0)
     assert (settings.scheduler.tick, settings.scheduler.grace) == (250, 1_000)
 
 
-def test_without_either_there_are_defaults() -> None:
-    settings = settings_of(Configuration(), NOTHING)
+def test_a_node_without_options_and_configuration_has_defaults() -> None:
+    settings = node_settings(Configuration(), NOTHING)
 
     assert (set(settings.roles), settings.queues, settings.slots) == (set(Role), ("default",), 100)
     assert ":" in settings.label
 
 
 @pytest.mark.parametrize("name", ["\x1b[2J", "two\nlines", "x" * 201])
-def test_a_name_that_cannot_be_shown(name: str) -> None:
+def test_a_name_that_is_not_printable_is_refused(name: str) -> None:
     with pytest.raises(InvalidInput, match="not printable, or too long"):
-        settings_of(SAID, {**NOTHING, "name": name})
+        node_settings(SAID, {**NOTHING, "name": name})
 
 
-def test_roles_are_read_once_each() -> None:
-    assert read_roles(None) == []
-    assert read_roles("worker, scheduler,worker") == [Role.WORKER, Role.SCHEDULER]
+def test_repeated_roles_are_used_once() -> None:
+    assert parse_roles(None) == []
+    assert parse_roles("worker, scheduler,worker") == [Role.WORKER, Role.SCHEDULER]
 
 
 @pytest.mark.proves("Z44", "Z56")
-async def test_what_the_server_allows_reaches_every_runner_that_it_concerns() -> None:
+async def test_the_policies_of_the_server_reach_every_runner() -> None:
     server = ServerSettings(allow_users=(), allow_modules=("shop",))
     served = Served(Foliot(), None, Path("foliot.toml"), Configuration(server=server), frozenset())
     runners = build_runners({}, served.app.launcher, 1, served.policy)
@@ -109,7 +109,7 @@ async def test_what_the_server_allows_reaches_every_runner_that_it_concerns() ->
         (OutboundSettings(), Reason.CONNECTION),
     ],
 )
-async def test_the_addresses_that_the_configuration_blocks_are_blocked_for_http_jobs(
+async def test_addresses_blocked_by_the_configuration_are_blocked_for_http_jobs(
     outbound: OutboundSettings, reason: Reason
 ) -> None:
     served = Served(Foliot(), None, Path("foliot.toml"), Configuration(outbound=outbound), frozenset())

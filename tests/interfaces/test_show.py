@@ -5,24 +5,24 @@ from typing import Any
 
 import pytest
 
-from foliot.interfaces.cli.words import last_line, option_words
+from foliot.interfaces.cli.render.format import last_line, option_text
 from tests.interfaces.conftest import Call
 
 
 def fields(out: str) -> dict[str, str]:
-    """The lines before the first empty one, by their first words."""
+    """Return the fields before the first empty line, by their names."""
     lines = out.partition("\n\n")[0].splitlines()
     pairs = (line.split("  ", 1) for line in lines)
     return {name.strip(): value.strip() for name, value in pairs}
 
 
-def test_a_run_that_failed_says_why_and_shows_its_attempts(call: Call, shop: Path) -> None:
+def test_show_failed_run_prints_why_and_its_attempts(call: Call, shop: Path) -> None:
     code, out, err = call("show", "broken@last")
 
     said = fields(out)
     assert (code, err) == (0, "")
     assert said["status"] == "failed (exit_code)"
-    assert said["why"] == "the command ended with an exit code that is not 0, after 2 attempts"
+    assert said["why"] == "the command exited with a code other than 0, after 2 attempts"
     assert (said["exit code"], said["payload"]) == ("3", '{"week": 7}')
     assert said["log"].startswith("complete; print it with: foliot logs ")
     assert [line.split()[:3] for line in out.splitlines()[-2:]] == [
@@ -31,14 +31,14 @@ def test_a_run_that_failed_says_why_and_shows_its_attempts(call: Call, shop: Pat
     ]
 
 
-def test_a_run_as_one_object(call: Call, shop: Path) -> None:
+def test_show_run_prints_one_json_object(call: Call, shop: Path) -> None:
     [run] = call("show", "broken@last", "--json").objects
 
     assert (run["type"], run["job_id"], len(run["attempts"])) == ("run", "broken", 2)
     assert run["log"]["state"] == "complete"
 
 
-def test_a_run_that_waits_for_nobody_says_so(call: Call, shop: Path) -> None:
+def test_show_queued_run_says_that_no_worker_is_alive(call: Call, shop: Path) -> None:
     [waiting] = call("runs", "--status", "queued", "--json").objects
 
     said = fields(call("show", waiting["id"]).out)
@@ -46,7 +46,7 @@ def test_a_run_that_waits_for_nobody_says_so(call: Call, shop: Path) -> None:
     assert said["why"] == 'no worker of queue "default" is alive; start one with: foliot serve, or foliot worker'
 
 
-def test_a_job_shows_its_definition_schedules_and_runs(call: Call, shop: Path) -> None:
+def test_show_job_prints_definition_schedules_and_runs(call: Call, shop: Path) -> None:
     code, out, _ = call("show", "report")
 
     assert (code, fields(out)["description"]) == (0, "Für die Woche")
@@ -55,7 +55,7 @@ def test_a_job_shows_its_definition_schedules_and_runs(call: Call, shop: Path) -
     assert out.count("  report  ") >= 3
 
 
-def test_a_schedule_shows_its_next_five_moments_and_its_last_ticks(call: Call, shop: Path) -> None:
+def test_show_schedule_prints_next_five_and_last_ticks(call: Call, shop: Path) -> None:
     [schedule] = call("show", "report-weekly", "--json").objects
     _, out, _ = call("show", "report-weekly")
 
@@ -64,7 +64,7 @@ def test_a_schedule_shows_its_next_five_moments_and_its_last_ticks(call: Call, s
 
 
 @pytest.mark.proves("R1-12")
-def test_a_schedule_says_its_rule_in_words_to_people_and_programs(call: Call, shop: Path) -> None:
+def test_show_schedule_describes_its_rule_in_text_and_json(call: Call, shop: Path) -> None:
     [schedule] = call("show", "report-weekly", "--json").objects
     said = fields(call("show", "report-weekly").out)
 
@@ -73,7 +73,7 @@ def test_a_schedule_says_its_rule_in_words_to_people_and_programs(call: Call, sh
 
 
 @pytest.mark.proves("R1-12")
-def test_the_words_follow_the_day_rule_of_the_schedule(call: Call) -> None:
+def test_the_description_follows_the_day_rule_of_the_schedule(call: Call) -> None:
     Path("foliot.toml").write_text('[[jobs]]\nid = "pay"\ncommand = "true"\ncron = "0 0 13 * FRI"\ndom_dow = "and"\n')
     call("migrate")
     call("reload")
@@ -85,7 +85,7 @@ def test_the_words_follow_the_day_rule_of_the_schedule(call: Call) -> None:
 
 
 @pytest.mark.proves("R1-12")
-def test_the_words_of_a_renamed_schedule_tell_the_time_at_which_it_fires(call: Call) -> None:
+def test_the_description_of_a_renamed_schedule_has_its_firing_time(call: Call) -> None:
     call("migrate")
     for names in ('id = "report"', 'id = "digest"\nwas = "report"'):
         Path("foliot.toml").write_text(f'[[jobs]]\n{names}\ncommand = "true"\ncron = "H 3 * * *"\n')
@@ -105,7 +105,7 @@ def test_the_words_of_a_renamed_schedule_tell_the_time_at_which_it_fires(call: C
         ("01ARZ3NDEKTSV4RRFFQ69G5FAV", "List what there is with: foliot jobs, foliot schedules, foliot runs"),
     ],
 )
-def test_what_does_not_exist_has_a_near_match(call: Call, shop: Path, name: str, hint: str) -> None:
+def test_showing_a_missing_id_suggests_the_closest_match(call: Call, shop: Path, name: str, hint: str) -> None:
     code, out, err = call("show", name)
 
     assert (code, out) == (1, "")
@@ -113,7 +113,7 @@ def test_what_does_not_exist_has_a_near_match(call: Call, shop: Path, name: str,
 
 
 class TestNamingARun:
-    """An id may be shortened as long as one run is meant."""
+    """An id may be shortened if it matches one run."""
 
     def ids(self, call: Call) -> list[str]:
         return [run["id"] for run in call("runs", "--json").objects]
@@ -122,24 +122,24 @@ class TestNamingARun:
         [run] = call("show", name, "--json").objects
         return str(run["id"])
 
-    def test_by_its_end(self, call: Call, shop: Path) -> None:
+    def test_a_run_can_be_named_by_the_end_of_its_id(self, call: Call, shop: Path) -> None:
         for run_id in self.ids(call):
             assert self.shown(call, run_id[-8:]) == run_id
 
-    def test_by_its_beginning_or_in_small_letters(self, call: Call, shop: Path) -> None:
-        # Of runs made in the same millisecond the ids differ in the last characters only; these two were not.
+    def test_a_run_can_be_named_by_the_beginning_of_its_id_in_any_case(self, call: Call, shop: Path) -> None:
+        # Ids of the same millisecond differ only in the last characters; these two runs are older.
         for run_id in self.ids(call)[-2:]:
             assert self.shown(call, run_id[:24]) == run_id
             assert self.shown(call, run_id.lower()) == run_id
 
-    def test_the_last_one_of_all_or_of_a_job(self, call: Call, shop: Path) -> None:
+    def test_a_run_can_be_named_as_the_last_one(self, call: Call, shop: Path) -> None:
         newest, *_, oldest = self.ids(call)
 
         assert self.shown(call, "@last") == newest
         assert call("show", "broken@last", "--json").objects[0]["job_id"] == "broken"
         assert oldest not in (newest, self.shown(call, "report@last"))
 
-    def test_several_are_refused(self, call: Call, shop: Path) -> None:
+    def test_an_ambiguous_run_name_is_refused(self, call: Call, shop: Path) -> None:
         beginning = self.ids(call)[0][:6]
 
         code, _, err = call("show", beginning)
@@ -147,11 +147,11 @@ class TestNamingARun:
         assert code == 2
         assert f"runs or more are named by '{beginning}'" in err
 
-    def test_fewer_than_six_characters_name_nothing(self, call: Call, shop: Path) -> None:
+    def test_a_run_name_of_fewer_than_six_characters_is_not_found(self, call: Call, shop: Path) -> None:
         assert call("show", self.ids(call)[0][-5:]).code == 1
 
     @pytest.mark.parametrize("name", ["nobody@last", "report-weekly@last"])
-    def test_the_last_run_of_no_job(self, call: Call, shop: Path, name: str) -> None:
+    def test_the_last_run_of_a_missing_job_is_not_found(self, call: Call, shop: Path, name: str) -> None:
         code, _, err = call("logs", name)
 
         assert code == 1
@@ -169,8 +169,8 @@ class TestNamingARun:
         ("max_concurrent", 1, "1"),
     ],
 )
-def test_options_are_told_as_people_say_them(name: str, value: Any, text: str) -> None:
-    assert option_words(name, value) == text
+def test_job_options_are_formatted_with_readable_times(name: str, value: Any, text: str) -> None:
+    assert option_text(name, value) == text
 
 
 @pytest.mark.parametrize(
@@ -185,5 +185,5 @@ def test_options_are_told_as_people_say_them(name: str, value: Any, text: str) -
         (None, "-"),
     ],
 )
-def test_an_error_in_one_line_is_the_one_that_names_it(error: str | None, line: str) -> None:
+def test_last_line_returns_the_line_that_names_the_error(error: str | None, line: str) -> None:
     assert last_line(error) == line

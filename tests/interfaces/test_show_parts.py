@@ -14,36 +14,36 @@ def run_of(call: Call, job: str) -> str:
 
 
 def rows(out: str, title: str) -> list[list[str]]:
-    """The lines of a section below its columns, in cells."""
+    """Return the rows of a section as cells."""
     lines = out.partition(f"\n{title}\n")[2].partition("\n\n")[0].splitlines()[1:]
     return [[cell.strip() for cell in line.split("  ") if cell.strip()] for line in lines]
 
 
 @pytest.mark.proves("R2-11", "R2-14")
-def test_an_execution_shows_its_steps_and_why_they_were_skipped(call: Call, plant: Path) -> None:
+def test_show_execution_lists_steps_and_why_they_were_skipped(call: Call, plant: Path) -> None:
     code, out, err = call("show", "etl@last")
 
     execution, extract = run_of(call, "etl"), run_of(call, "etl.extract")
     said = fields(out)
     assert (code, err, said["run"]) == (0, "", execution)
     assert said["workflow"].startswith("etl, version 1; draw it with: foliot workflows show etl --execution")
-    assert said["why"] == "its 6 steps came to 2 success, 1 failure, 3 skipped; failed: extract"
+    assert said["why"] == "6 steps: 2 success, 1 failure, 3 skipped; failed: extract"
     assert "log" not in said
     assert rows(out, "Steps") == [
         ["extract", "failure", extract, "exit code 3"],
-        ["load", "skipped", "-", f"extract came to failure (run {extract}), wanted success"],
-        ["report", "skipped", "-", "load came to skipped, wanted success"],
+        ["load", "skipped", "-", f"extract failed (run {extract}), required: success"],
+        ["report", "skipped", "-", "load was skipped, required: success"],
         ["alarm", "success", run_of(call, "etl.alarm"), "-"],
         [
             "never", "skipped", "-",
-            f"extract came to failure (run {extract}), wanted failure, contains \"a \\\"b\\\" <c>\": "
-            "its output does not fit",
+            f"extract failed (run {extract}), required: failure, contains \"a \\\"b\\\" <c>\" "
+            "(its output does not match)",
         ],
         ["cleanup", "success", run_of(call, "etl.cleanup"), "-"],
     ]  # fmt: skip
 
 
-def test_an_execution_as_one_object_names_the_runs_that_decided(call: Call, plant: Path) -> None:
+def test_show_execution_as_json_names_the_deciding_runs(call: Call, plant: Path) -> None:
     [run] = call("show", "etl@last", "--json").objects
 
     steps = {step["name"]: step for step in run["execution"]["steps"]}
@@ -52,35 +52,35 @@ def test_an_execution_as_one_object_names_the_runs_that_decided(call: Call, plan
     assert steps["report"]["deciders"] == {"load": None}
 
 
-def test_an_execution_under_way_says_how_far_it_is_and_what_it_waits_for(call: Call, plant: Path) -> None:
+def test_show_running_execution_prints_progress_and_what_it_waits_for(call: Call, plant: Path) -> None:
     _, out, _ = call("show", "release@last")
 
     execution = run_of(call, "release")
-    assert fields(out)["why"] == "0 of 2 steps came to a result; under way: ask"
+    assert fields(out)["why"] == "0 of 2 steps finished; in progress: ask"
     assert [row[3] for row in rows(out, "Steps")] == [
-        f"waits for an answer: foliot workflows approve {execution} ask, or reject",
-        "waits for ask",
+        f"waiting for an answer: foliot workflows approve {execution} ask, or reject",
+        "waiting for ask",
     ]
 
 
-def test_one_that_is_being_cancelled_says_so(call: Call, plant: Path) -> None:
+def test_show_execution_says_that_cancellation_was_requested(call: Call, plant: Path) -> None:
     call("cancel", "release@last")
 
-    assert fields(call("show", "release@last").out)["why"] == "its steps are being ended"
+    assert fields(call("show", "release@last").out)["why"] == "cancellation requested, its steps are ending"
 
 
-def test_one_that_has_not_begun_is_a_run_like_any_other(call: Call, plant: Path) -> None:
+def test_show_explains_an_execution_that_has_not_started_like_a_run(call: Call, plant: Path) -> None:
     assert fields(call("show", "later@last").out)["why"].startswith("no coordinator is alive")
 
 
-def test_an_answered_question_waits_no_more(call: Call, plant: Path) -> None:
+def test_an_answered_approval_does_not_wait(call: Call, plant: Path) -> None:
     call("workflows", "approve", "release@last", "ask")
 
     assert rows(call("show", "release@last").out, "Steps")[0][1:] == ["success", run_of(call, "release.ask"), "-"]
 
 
-@pytest.mark.parametrize(("step", "why"), [("etl.alarm", "attempt 1 did what it should"), ("release.ask", "waits for")])
-def test_the_run_of_a_step_says_of_which_execution(call: Call, plant: Path, step: str, why: str) -> None:
+@pytest.mark.parametrize(("step", "why"), [("etl.alarm", "attempt 1 succeeded"), ("release.ask", "waiting for")])
+def test_show_run_of_a_step_names_its_execution(call: Call, plant: Path, step: str, why: str) -> None:
     workflow, _, name = step.partition(".")
     execution = run_of(call, workflow)
 
@@ -93,16 +93,14 @@ def test_the_run_of_a_step_says_of_which_execution(call: Call, plant: Path, step
     assert run["execution"] is None
 
 
-def test_a_paused_step_that_was_skipped_says_so(call: Call, operator: None) -> None:
+def test_show_execution_says_that_a_skipped_step_is_paused(call: Call, operator: None) -> None:
     call("workflows", "pause", "later", "only")
     call("workflows", "start", "later", "--wait")
 
-    assert rows(call("show", "later@last").out, "Steps") == [
-        ["only", "skipped (paused)", "-", "somebody has paused this step"]
-    ]
+    assert rows(call("show", "later@last").out, "Steps") == [["only", "skipped (paused)", "-", "the step is paused"]]
 
 
-def test_a_gated_run_shows_the_verdicts_and_the_runs_that_decided(call: Call, plant: Path) -> None:
+def test_show_gated_run_lists_verdicts_and_deciding_runs(call: Call, plant: Path) -> None:
     code, out, _ = call("show", "digest@last")
     [run] = call("show", "digest@last", "--json").objects
 
@@ -114,14 +112,14 @@ def test_a_gated_run_shows_the_verdicts_and_the_runs_that_decided(call: Call, pl
     assert run["gate"]["deciders"] == {"good": good, "bad": bad}
 
 
-def test_one_whose_gate_has_not_been_asked_waits_for_it(call: Call, plant: Path) -> None:
+def test_show_run_with_an_undecided_gate_waits_for_it(call: Call, plant: Path) -> None:
     call("trigger", "digest")
 
-    assert fields(call("show", "digest@last").out)["why"].endswith("and waits for its gate: good, bad, later")
+    assert fields(call("show", "digest@last").out)["why"].endswith(", waiting for its gate: good, bad, later")
 
 
 @pytest.mark.proves("R0-70")
-def test_a_job_with_a_gate_shows_the_latest_state_of_each_dependency(call: Call, plant: Path) -> None:
+def test_show_job_with_a_gate_lists_the_latest_run_of_each_dependency(call: Call, plant: Path) -> None:
     _, out, _ = call("show", "digest")
     [job] = call("show", "digest", "--json").objects
 
@@ -136,13 +134,13 @@ def test_a_job_with_a_gate_shows_the_latest_state_of_each_dependency(call: Call,
 
 
 @pytest.mark.proves("R0-70")
-def test_the_state_changes_with_the_latest_run(call: Call, plant: Path) -> None:
+def test_the_listed_dependency_changes_with_its_latest_run(call: Call, plant: Path) -> None:
     call("trigger", "bad")
 
     assert rows(call("show", "digest").out, "Dependencies")[1][1] == "queued"
 
 
-def test_a_workflow_as_a_job_says_how_to_draw_it(call: Call, plant: Path) -> None:
+def test_show_job_of_a_workflow_names_the_drawing_command(call: Call, plant: Path) -> None:
     assert fields(call("show", "etl").out)["drawing"] == "foliot workflows show etl"
 
 

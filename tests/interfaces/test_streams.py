@@ -1,4 +1,4 @@
-"""Standard output that is closed, full, or read by somebody who has gone."""
+"""Standard output that is closed, full, or no longer read."""
 
 import os
 import signal
@@ -14,7 +14,7 @@ REDIRECTIONS = [("> /dev/full", "No space left on device"), (">&-", "Bad file de
 
 
 def in_shell(line: str, *, buffered: bool = True) -> tuple[int, str, str]:
-    """Run a line of bash in which `foliot` is this one."""
+    """Run a line of bash in which `foliot` is this program."""
     environment = {**os.environ, "PYTHONUNBUFFERED": "" if buffered else "1"}
     program = f'foliot() {{ "{sys.executable}" -m foliot "$@"; }}; set -o pipefail; {line}'
     ended = subprocess.run(["bash", "-c", program], env=environment, capture_output=True, text=True, check=False)
@@ -24,7 +24,7 @@ def in_shell(line: str, *, buffered: bool = True) -> tuple[int, str, str]:
 @pytest.mark.parametrize("buffered", [True, False])
 @pytest.mark.parametrize(("redirection", "why"), REDIRECTIONS)
 @pytest.mark.parametrize("command", ["runs", "runs --json", "show report", "logs report@last --json", "--help"])
-def test_an_answer_that_cannot_be_written_is_an_error(
+def test_an_answer_that_cannot_be_written_exits_with_1(
     shop: Path, command: str, redirection: str, why: str, buffered: bool
 ) -> None:
     code, _, err = in_shell(f"foliot {command} {redirection}", buffered=buffered)
@@ -35,7 +35,9 @@ def test_an_answer_that_cannot_be_written_is_an_error(
 
 @pytest.mark.parametrize(("redirection", "why"), REDIRECTIONS)
 @pytest.mark.parametrize("command", ["trigger report", "trigger report --json", "retry broken@last"])
-def test_what_was_started_is_told_aside(shop: Path, call: Call, command: str, redirection: str, why: str) -> None:
+def test_the_id_of_a_started_run_is_printed_on_standard_error_if_standard_output_fails(
+    shop: Path, call: Call, command: str, redirection: str, why: str
+) -> None:
     code, _, err = in_shell(f"foliot {command} {redirection}")
 
     [newest] = call("runs", "-n", "1", "--json").objects
@@ -43,20 +45,20 @@ def test_what_was_started_is_told_aside(shop: Path, call: Call, command: str, re
     assert err.splitlines()[:2] == [newest["id"], f"error: the answer could not be written: {why}"]
 
 
-def test_an_error_in_the_call_needs_no_output(shop: Path) -> None:
+def test_a_usage_error_is_reported_without_standard_output(shop: Path) -> None:
     assert in_shell("foliot show nobody >&-")[0] == 1
     assert in_shell("foliot rnus >&-")[0] == 2
 
 
 @pytest.mark.parametrize("command", ["runs", "runs --json", "jobs", "schedules --json"])
-def test_whoever_takes_only_the_first_line_is_no_trouble(shop: Path, command: str) -> None:
+def test_a_reader_that_takes_only_the_first_line_causes_no_error(shop: Path, command: str) -> None:
     code, out, err = in_shell(f"foliot {command} | head -1")
 
     assert (code, len(out.splitlines()), err) == (0, 1, "")
 
 
 @pytest.mark.parametrize("command", ["runs", "--help", "runs --json", "logs broken@last --json"])
-def test_writing_for_nobody_ends_as_it_ends_other_programs(shop: Path, command: str) -> None:
+def test_writing_to_a_closed_pipe_ends_by_sigpipe(shop: Path, command: str) -> None:
     reader, writer = os.pipe()
     os.close(reader)
 
@@ -68,7 +70,7 @@ def test_writing_for_nobody_ends_as_it_ends_other_programs(shop: Path, command: 
     assert (ended.returncode, ended.stderr) == (-signal.SIGPIPE, b"")
 
 
-def test_without_standard_error_the_answer_is_the_answer(shop: Path) -> None:
+def test_a_command_works_with_standard_error_closed(shop: Path) -> None:
     code, out, _ = in_shell("foliot runs --job nobody 2>&-")
     assert (code, out) == (1, "")
 
@@ -76,7 +78,7 @@ def test_without_standard_error_the_answer_is_the_answer(shop: Path) -> None:
     assert (code, len(out.splitlines())) == (0, 1)
 
 
-def test_no_file_of_ours_takes_the_place_of_a_closed_stream(shop: Path) -> None:
+def test_no_opened_file_gets_the_number_of_a_closed_stream(shop: Path) -> None:
     before = in_shell("foliot runs --json")[1]
 
     assert in_shell("foliot runs --json <&- >&- 2>&-")[0] == 1

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from foliot.interfaces.cli.table import Column, aligned, layout, moment, print_fields, print_section, print_table, span
+from foliot.interfaces.cli.render.format import moment, span
+from foliot.interfaces.cli.render.table import Column, aligned, layout, print_fields, print_section, print_table
 from tests.cases import for_each
 from tests.interfaces.terminal import on_terminal
 
@@ -26,26 +27,26 @@ def test_columns_are_as_wide_as_their_longest_cell(capsys: pytest.CaptureFixture
     assert capsys.readouterr().out == "ID         STATE\na          on\nlong-name\n"
 
 
-def test_no_rows_print_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_table_without_rows_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     print_table([Column("ID")], [])
 
     assert capsys.readouterr().out == ""
 
 
-def test_a_section_has_a_title_only_above_rows(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_section_without_rows_has_no_title(capsys: pytest.CaptureFixture[str]) -> None:
     print_section("Attempts", [Column("TRY")], [])
     print_section("Steps", [Column("STEP")], [("load",)])
 
     assert capsys.readouterr().out == "\nSteps\nSTEP\nload\n"
 
 
-def test_a_cell_cannot_begin_a_line_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+def test_line_breaks_in_a_cell_are_escaped(capsys: pytest.CaptureFixture[str]) -> None:
     print_fields([("name", "x\nforged  line"), ("nothing", None)])
 
     assert capsys.readouterr().out == "name  x\\nforged  line\n"
 
 
-def test_rows_must_be_as_long_as_each_other() -> None:
+def test_rows_of_different_length_are_refused() -> None:
     with pytest.raises(ValueError, match="shorter"):
         aligned([["a", "b"], ["c"]])
 
@@ -58,7 +59,7 @@ def test_lengths_of_time_have_two_units(seconds: float | None, text: str) -> Non
     assert span(seconds) == text
 
 
-def test_moments_say_their_zone() -> None:
+def test_moments_have_their_utc_offset() -> None:
     noon = datetime(2026, 7, 1, 12, tzinfo=UTC)
 
     assert moment(None) == "-"
@@ -73,14 +74,14 @@ def test_a_terminal_gets_colours_and_a_pipe_does_not(shop: Path, call: object) -
     assert "\x1b[1mRUN" in screen
 
 
-def test_no_color_is_heeded(shop: Path) -> None:
+def test_no_color_disables_colours(shop: Path) -> None:
     screen = on_terminal("runs", directory=shop, environment={"NO_COLOR": "1"})
 
     assert "failed" in screen
     assert "\x1b[31m" not in screen
 
 
-def test_what_people_copy_is_never_cut(shop: Path) -> None:
+def test_ids_are_not_wrapped_if_there_is_room(shop: Path) -> None:
     screen = on_terminal("runs", directory=shop, environment={"COLUMNS": "60"})
 
     assert len([word for word in screen.split() if len(word) == 26 and word.isalnum()]) == 4
@@ -99,7 +100,7 @@ def test_what_people_copy_is_never_cut(shop: Path) -> None:
         (1, ["RUN", "STATUS"]),
     ],
 )
-def test_columns_give_way_from_the_right_but_the_id_and_the_status_stay(width: int, shown: list[str]) -> None:
+def test_columns_are_dropped_from_the_right_except_id_and_status(width: int, shown: list[str]) -> None:
     assert titles(width) == shown
 
 
@@ -117,14 +118,14 @@ def test_an_id_is_whole_wherever_there_is_room_for_it_and_the_status() -> None:
     assert whole == list(range(26 + 2 + len("(exit_code)"), 120))
 
 
-def test_a_long_name_is_wrapped_before_a_column_goes() -> None:
+def test_a_long_name_is_wrapped_before_a_column_is_dropped() -> None:
     row = (RUN, "j" * 100, "failed", "cli")
 
     assert titles(80, row) == ["RUN", "JOB", "STATUS", "BY"]
     assert layout(COLUMNS, [row], 200)[1] == 100
 
 
-def test_wide_characters_take_two_places() -> None:
+def test_wide_characters_take_two_columns() -> None:
     assert layout([Column("A", is_whole=True)], [["日本"]], 80) == {0: 4}
 
 

@@ -1,8 +1,8 @@
-"""What others wrote cannot play with the terminal."""
+"""Untrusted text cannot control the terminal."""
 
 import pytest
 
-from foliot.interfaces.cli.text import Cleaner, shown
+from foliot.interfaces.cli.render.text import Cleaner, escaped
 
 
 @pytest.mark.proves("Z16")
@@ -17,8 +17,8 @@ from foliot.interfaces.cli.text import Cleaner, shown
         ("\x9b2J", r"\x9b2J"),
     ],
 )
-def test_a_name_stays_on_its_line(text: str, safe: str) -> None:
-    assert shown(text) == safe
+def test_control_characters_in_a_name_are_escaped(text: str, safe: str) -> None:
+    assert escaped(text) == safe
 
 
 CASES = [
@@ -43,13 +43,13 @@ CASES = [
 
 @pytest.mark.proves("Z15")
 @pytest.mark.parametrize(("data", "text"), CASES)
-def test_output_keeps_its_colours_and_nothing_else(data: bytes, text: str) -> None:
+def test_cleaned_output_keeps_colours_and_no_other_control_sequences(data: bytes, text: str) -> None:
     assert Cleaner().feed(data, final=True) == text
 
 
 @pytest.mark.proves("Z15")
 @pytest.mark.parametrize(("data", "text"), CASES)
-def test_it_does_not_matter_how_output_is_cut_into_pieces(data: bytes, text: str) -> None:
+def test_cleaned_output_does_not_depend_on_the_piece_boundaries(data: bytes, text: str) -> None:
     cleaner = Cleaner()
 
     said = "".join(cleaner.feed(data[at : at + 1]) for at in range(len(data)))
@@ -57,12 +57,12 @@ def test_it_does_not_matter_how_output_is_cut_into_pieces(data: bytes, text: str
     assert said + cleaner.feed(b"", final=True) == text
 
 
-def test_a_sequence_without_end_does_not_hold_back_the_rest() -> None:
+def test_an_endless_control_sequence_does_not_hold_back_the_output() -> None:
     assert Cleaner().feed(b"\x1b]" + b"x" * 100_000).count("x") > 90_000
 
 
 @pytest.mark.parametrize(("data", "has_colour"), [(b"\x1b[32mgreen", True), (b"\x1b[2Jplain", False)])
-def test_it_knows_whether_colours_must_be_put_back(data: bytes, has_colour: bool) -> None:
+def test_the_cleaner_knows_whether_colours_must_be_reset(data: bytes, has_colour: bool) -> None:
     cleaner = Cleaner()
 
     cleaner.feed(data)

@@ -1,4 +1,4 @@
-"""foliot top: one picture, or a live one."""
+"""foliot top: printed once, or live."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from tests.interfaces.conftest import Call
 from tests.interfaces.terminal import on_terminal
 
 
-def test_one_picture_shows_what_waits_comes_and_failed(call: Call, shop: Path) -> None:
+def test_top_once_shows_queued_upcoming_and_failed_runs(call: Call, shop: Path) -> None:
     code, out, err = call("top", "--once")
 
     titles = [line for line in out.splitlines() if line and " " not in line]
@@ -18,7 +18,7 @@ def test_one_picture_shows_what_waits_comes_and_failed(call: Call, shop: Path) -
 
 
 @pytest.mark.usefixtures("worker")
-def test_workers_are_in_the_picture(call: Call) -> None:
+def test_top_shows_workers(call: Call) -> None:
     [frame] = call("top", "--json").objects
 
     assert [(worker["name"], worker["is_alive"]) for worker in frame["workers"]] == [
@@ -29,7 +29,7 @@ def test_workers_are_in_the_picture(call: Call) -> None:
 
 
 @pytest.mark.usefixtures("worker")
-def test_a_timeout_is_a_failure_as_well(call: Call, elsewhere: Path) -> None:
+def test_top_lists_a_timeout_among_the_failures(call: Call, elsewhere: Path) -> None:
     (elsewhere / "foliot.toml").write_text('[[jobs]]\nid = "slow"\ncommand = "sleep 600"\ntimeout_sec = "100ms"\n')
     call("reload")
     call("trigger", "slow", "--wait")
@@ -39,11 +39,11 @@ def test_a_timeout_is_a_failure_as_well(call: Call, elsewhere: Path) -> None:
     assert [(run["job_id"], run["status"]) for run in frame["failures"]] == [("slow", "timeout"), ("broken", "failed")]
 
 
-def test_a_pipe_gets_one_picture(call: Call, shop: Path) -> None:
+def test_top_prints_one_page_into_a_pipe(call: Call, shop: Path) -> None:
     assert call("top").out.count("Next") == 1
 
 
-def test_q_ends_the_live_picture_and_the_screen_is_put_back(shop: Path) -> None:
+def test_q_ends_top_and_restores_the_screen(shop: Path) -> None:
     screen = on_terminal("top", "--every", "3600", directory=shop, keys=b"q")
 
     before, _, live = screen.partition("\x1b[?1049h")
@@ -52,5 +52,5 @@ def test_q_ends_the_live_picture_and_the_screen_is_put_back(shop: Path) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["0", "nan", "-1", "often"])
-def test_pictures_at_no_sensible_pace(call: Call, shop: Path, wrong: str) -> None:
+def test_top_refuses_an_invalid_interval(call: Call, shop: Path, wrong: str) -> None:
     assert call("top", "--every", wrong).code == 2

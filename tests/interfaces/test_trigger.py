@@ -1,4 +1,4 @@
-"""foliot trigger: a run because somebody asks for it."""
+"""foliot trigger: start a run."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,7 +12,7 @@ def newest(call: Call) -> dict[str, object]:
     return call("runs", "-n", "1", "--json").objects[0]
 
 
-def test_it_prints_the_id_of_the_new_run(call: Call, shop: Path) -> None:
+def test_trigger_prints_the_id_of_the_new_run(call: Call, shop: Path) -> None:
     code, out, err = call("trigger", "report")
 
     run = newest(call)
@@ -20,7 +20,7 @@ def test_it_prints_the_id_of_the_new_run(call: Call, shop: Path) -> None:
     assert (run["job_id"], run["trigger"], run["status"]) == ("report", "cli", "queued")
 
 
-def test_payload_and_priority_are_those_of_the_run(call: Call, shop: Path) -> None:
+def test_trigger_sets_payload_and_priority(call: Call, shop: Path) -> None:
     [answer] = call("trigger", "report", "--payload", '{"n": [1]}', "--priority", "7", "--json").objects
 
     run = newest(call)
@@ -28,7 +28,7 @@ def test_payload_and_priority_are_those_of_the_run(call: Call, shop: Path) -> No
     assert (run["input_payload"], run["priority"]) == ({"n": [1]}, 7)
 
 
-def test_a_payload_may_come_from_a_file(call: Call, shop: Path) -> None:
+def test_trigger_reads_a_payload_from_a_file(call: Call, shop: Path) -> None:
     (shop / "payload.json").write_text("[1, 2]")
 
     call("trigger", "report", "--payload", "@payload.json")
@@ -47,7 +47,7 @@ def test_a_payload_may_come_from_a_file(call: Call, shop: Path) -> None:
         (f"@{'x' * 5_000}", "the file 'xxx"),
     ],
 )
-def test_a_payload_that_cannot_be_read_starts_nothing(call: Call, shop: Path, payload: str, said: str) -> None:
+def test_an_invalid_payload_starts_no_run(call: Call, shop: Path, payload: str, said: str) -> None:
     code, out, err = call("trigger", "report", "--payload", payload)
 
     assert (code, out) == (2, "")
@@ -59,7 +59,7 @@ def test_a_payload_that_cannot_be_read_starts_nothing(call: Call, shop: Path, pa
 @pytest.mark.parametrize(
     ("when", "least"), [(["--delay", "2h"], timedelta(hours=2)), (["--at", "2100-01-01"], timedelta(days=9_000))]
 )
-def test_a_run_for_later_waits_until_it_is_due(call: Call, shop: Path, when: list[str], least: timedelta) -> None:
+def test_trigger_with_at_or_delay_schedules_the_run(call: Call, shop: Path, when: list[str], least: timedelta) -> None:
     call("trigger", "report", *when)
 
     run = newest(call)
@@ -71,25 +71,25 @@ def test_a_run_for_later_waits_until_it_is_due(call: Call, shop: Path, when: lis
 @pytest.mark.parametrize(
     "wrong", [["--delay", "soon"], ["--at", "noon"], ["--delay", "1h", "--at", "2100-01-01"], ["--priority", "9999"]]
 )
-def test_a_wrong_call_starts_nothing(call: Call, shop: Path, wrong: list[str]) -> None:
+def test_invalid_trigger_options_start_no_run(call: Call, shop: Path, wrong: list[str]) -> None:
     assert call("trigger", "report", *wrong).code == 2
     assert len(call("runs", "--json").objects) == 4
 
 
-def test_a_length_of_time_is_no_moment_but_there_is_an_option_for_it(call: Call, shop: Path) -> None:
+def test_a_length_of_time_for_at_is_refused_with_a_hint_at_delay(call: Call, shop: Path) -> None:
     code, _, err = call("trigger", "report", "--at", "24h")
 
     assert (code, "use --delay" in err, '"24h"' in err) == (2, True, False)
     assert call("trigger", "report", "--delay", "24h").code == 0
 
 
-def test_asking_again_with_a_key_gives_the_first_run(call: Call, shop: Path) -> None:
+def test_triggering_twice_with_a_key_returns_the_first_run(call: Call, shop: Path) -> None:
     first = call("trigger", "report", "--key", "once")
 
     assert call("trigger", "report", "--key", "once").out == first.out
 
 
-def test_a_job_that_does_not_exist(call: Call, shop: Path) -> None:
+def test_triggering_a_missing_job_suggests_the_closest_match(call: Call, shop: Path) -> None:
     assert call("trigger", "reprot") == (
         1, "", "error: job 'reprot' does not exist\n  Did you mean \"report\"?\n",
     )  # fmt: skip
@@ -97,23 +97,23 @@ def test_a_job_that_does_not_exist(call: Call, shop: Path) -> None:
 
 @pytest.mark.usefixtures("worker")
 class TestWaiting:
-    def test_a_success_ends_with_0(self, call: Call) -> None:
+    def test_waiting_for_a_success_exits_with_0(self, call: Call) -> None:
         code, out, err = call("trigger", "report", "--wait")
 
         assert (code, len(out.strip()), err) == (0, 26, "success\n")
 
-    def test_a_failure_ends_with_1_and_says_why(self, call: Call) -> None:
+    def test_waiting_for_a_failure_exits_with_1_and_prints_the_error(self, call: Call) -> None:
         code, _, err = call("trigger", "broken", "--wait")
 
         assert (code, err) == (1, "failed (exit_code): exit code 3\n")
 
-    def test_what_it_prints_can_be_followed(self, call: Call) -> None:
+    def test_trigger_with_follow_prints_the_output(self, call: Call) -> None:
         code, out, err = call("trigger", "broken", "--follow")
 
         assert (code, out) == (1, "try\ntry\n")
         assert err.splitlines()[-1] == "failed (exit_code): exit code 3"
 
-    def test_the_whole_run_as_one_object(self, call: Call) -> None:
+    def test_waiting_with_json_prints_the_run(self, call: Call) -> None:
         [run] = call("trigger", "report", "--wait", "--json").objects
 
         assert run["status"] == "success"

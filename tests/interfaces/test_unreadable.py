@@ -1,4 +1,4 @@
-"""Rows that something else has written: a command that meets one names it, and no traceback is shown."""
+"""Rows that were not written by Foliot: commands name them, without a traceback."""
 
 from pathlib import Path
 
@@ -29,7 +29,7 @@ def write(sql: str) -> None:
         ("UPDATE runs SET finished_at = 9000000000000000000 WHERE job_id = 'bad'", ["retry bad@last"], "run "),
     ],
 )
-def test_a_row_that_cannot_be_read_is_named(call: Call, plant: Path, sql: str, commands: list[str], row: str) -> None:
+def test_an_unreadable_row_is_named(call: Call, plant: Path, sql: str, commands: list[str], row: str) -> None:
     write(sql)
 
     for command in commands:
@@ -50,14 +50,14 @@ RUNS = [
     f"INSERT INTO outputs SELECT id, {OOPS} FROM runs WHERE %s",
 ]
 OPEN = RUNS[:6]
-"""What may be wrong with a run that is not over."""
+"""Damages to a run that is not over."""
 
 
 @pytest.mark.parametrize("sql", RUNS)
 @pytest.mark.parametrize(
     "command", ["runs", "jobs --all", "top --once", "show good@last", "show etl@last", "show good"]
 )
-def test_runs_that_cannot_be_read_stop_no_command(call: Call, plant: Path, command: str, sql: str) -> None:
+def test_unreadable_runs_stop_no_command(call: Call, plant: Path, command: str, sql: str) -> None:
     write(sql % "true")
 
     code, out, err = call(*command.split())
@@ -67,7 +67,7 @@ def test_runs_that_cannot_be_read_stop_no_command(call: Call, plant: Path, comma
 
 
 @pytest.mark.parametrize("sql", RUNS)
-def test_a_run_is_listed_and_named_by_verify_and_the_others_are_as_they_were(call: Call, plant: Path, sql: str) -> None:
+def test_an_unreadable_run_is_listed_and_reported_by_verify(call: Call, plant: Path, sql: str) -> None:
     before = {run["id"]: run for run in call("runs", "--json").objects}
     [bad] = [run["id"] for run in call("runs", "--json", "--job", "bad").objects]
     write(sql % f"id = '{bad}'")
@@ -85,20 +85,20 @@ def test_a_run_is_listed_and_named_by_verify_and_the_others_are_as_they_were(cal
     assert verified.code == 1
 
 
-def test_it_is_shown_with_what_is_wrong_and_what_to_do(call: Call, plant: Path) -> None:
+def test_show_unreadable_run_says_what_is_wrong_and_what_to_do(call: Call, plant: Path) -> None:
     write(f"UPDATE runs SET payload = {OOPS} WHERE job_id IN ('bad', 'later')")
 
     over, waiting = call("show", "bad@last").out, call("show", "later@last").out
     document = call("show", "bad@last", "--json").objects[0]
 
-    assert "error      the row of run " in over
-    assert "restore that from a backup, or start another one with: foliot trigger bad" in over
-    assert "end it with: foliot cancel " in waiting
+    assert "error         the row of run " in over
+    assert "restore the row from a backup, or start a new run with: foliot trigger bad" in over
+    assert "cancel it with: foliot cancel " in waiting
     assert (document["status"], document["unreadable"], document["input_payload"]) == ("failed", True, None)
 
 
 @pytest.mark.parametrize("sql", OPEN)
-def test_one_that_waits_is_cancelled(call: Call, plant: Path, sql: str) -> None:
+def test_an_unreadable_queued_run_can_be_cancelled(call: Call, plant: Path, sql: str) -> None:
     write(sql % "job_id = 'later'")
 
     code, out, err = call("cancel", "later@last")
@@ -108,7 +108,7 @@ def test_one_that_waits_is_cancelled(call: Call, plant: Path, sql: str) -> None:
     assert call("runs", "--job", "later", "--json").objects[0]["status"] == "cancelled"
 
 
-def test_what_a_kept_step_gave_back_is_not_carried_along_if_nobody_can_read_it(call: Call, plant: Path) -> None:
+def test_rerun_fails_if_the_output_of_a_kept_step_cannot_be_read(call: Call, plant: Path) -> None:
     [execution] = call("runs", "--job", "etl", "--json").objects
     write(f"INSERT INTO outputs SELECT id, {OOPS} FROM runs WHERE job_id = 'etl.extract'")
 
@@ -118,7 +118,7 @@ def test_what_a_kept_step_gave_back_is_not_carried_along_if_nobody_can_read_it(c
     assert err.startswith("error: the row of run ")
 
 
-def test_a_tick_or_an_attempt_that_cannot_be_read_is_shown_as_such(call: Call, shop: Path) -> None:
+def test_unreadable_ticks_and_attempts_are_shown_as_unreadable(call: Call, shop: Path) -> None:
     write("UPDATE attempts SET finished_at = 9000000000000000000")
     write("INSERT INTO ticks SELECT uid, 1, 1, 1, 'skipped', 'fate', 1, 1, NULL, NULL, '', 1 FROM schedules")
 
@@ -131,7 +131,7 @@ def test_a_tick_or_an_attempt_that_cannot_be_read_is_shown_as_such(call: Call, s
     assert "unreadable" in out
 
 
-def test_a_worker_that_cannot_be_read_stops_no_command(call: Call, shop: Path) -> None:
+def test_an_unreadable_worker_stops_no_command(call: Call, shop: Path) -> None:
     write("INSERT INTO workers VALUES ('w', 'w', '[]', -1, 9000000000000000000, 0, '', 0)")
 
     code, out, err = call("top", "--once")
@@ -140,7 +140,7 @@ def test_a_worker_that_cannot_be_read_stops_no_command(call: Call, shop: Path) -
     assert "unreadable" in out
 
 
-def test_a_number_that_everything_depends_on_is_named(call: Call, shop: Path) -> None:
+def test_an_unreadable_setting_is_named(call: Call, shop: Path) -> None:
     write("INSERT INTO meta VALUES ('revision_floor', -1) ON CONFLICT DO NOTHING")
     write("PRAGMA writable_schema = 1; UPDATE sqlite_schema SET sql = replace(sql, ', STRICT', '') WHERE name = 'meta'")
     write("UPDATE meta SET value = 'oops'")
@@ -152,7 +152,7 @@ def test_a_number_that_everything_depends_on_is_named(call: Call, shop: Path) ->
     assert err.startswith("error: the row of setting 'revision_floor' cannot be read: ")
 
 
-def test_what_the_library_warns_of_is_said_in_a_line_and_once(call: Call, plant: Path) -> None:
+def test_a_warning_about_an_unreadable_row_is_printed_once(call: Call, plant: Path) -> None:
     write("UPDATE jobs SET spec = '{oops' WHERE id = 'good'")
     Path("foliot.toml").write_text('[[jobs]]\nid = "new"\ncommand = "true"\n')
 
@@ -163,7 +163,7 @@ def test_what_the_library_warns_of_is_said_in_a_line_and_once(call: Call, plant:
     assert err.count("good") == 1
 
 
-def test_a_list_shows_it_among_the_others(call: Call, plant: Path) -> None:
+def test_lists_show_unreadable_rows_among_the_others(call: Call, plant: Path) -> None:
     write("UPDATE jobs SET spec = '{oops' WHERE id = 'good'")
     write("UPDATE schedules SET spec = '{oops' WHERE id = 'nightly'")
 
@@ -178,9 +178,7 @@ def test_a_list_shows_it_among_the_others(call: Call, plant: Path) -> None:
 
 @pytest.mark.parametrize("rule", [("0 9 * * MON", "0 9 * * x"), ("Europe/Berlin", "Mars/Phobos")])
 @pytest.mark.parametrize("command", ["schedules", "jobs", "top --once", "show report-weekly", "show report"])
-def test_a_rule_that_cannot_be_understood_any_more_stops_no_command(
-    call: Call, shop: Path, command: str, rule: tuple[str, str]
-) -> None:
+def test_an_invalid_stored_rule_stops_no_command(call: Call, shop: Path, command: str, rule: tuple[str, str]) -> None:
     for table in ("schedules", "revisions"):
         write(f"UPDATE {table} SET spec = replace(spec, '{rule[0]}', '{rule[1]}')")
 
@@ -194,7 +192,7 @@ def test_a_rule_that_cannot_be_understood_any_more_stops_no_command(
     assert (weekly["description"], weekly["next_run_at"]) == (None, None)
 
 
-def test_what_cannot_be_read_is_not_said_to_come(call: Call, shop: Path) -> None:
+def test_an_unreadable_schedule_has_no_upcoming_ticks(call: Call, shop: Path) -> None:
     write("UPDATE schedules SET spec = '{oops' WHERE id = 'report-weekly'")
 
     code, out, err = call("top", "--once")
@@ -205,7 +203,7 @@ def test_what_cannot_be_read_is_not_said_to_come(call: Call, shop: Path) -> None
 
 
 @pytest.mark.parametrize("damage", ["'{oops'", "CAST(x'ff' AS TEXT)"])
-def test_so_does_the_list_of_workflows(call: Call, plant: Path, damage: str) -> None:
+def test_workflows_lists_an_unreadable_workflow(call: Call, plant: Path, damage: str) -> None:
     write(f"UPDATE workflows SET spec = {damage} WHERE id = 'etl'")
 
     code, out, err = call("workflows")
@@ -226,7 +224,9 @@ def test_so_does_the_list_of_workflows(call: Call, plant: Path, damage: str) -> 
         ("UPDATE workflows SET spec = '{oops'", "version 1 of workflow 'release' "),
     ],
 )
-def test_an_execution_is_shown_cancelled_and_named_by_verify(call: Call, plant: Path, sql: str, row: str) -> None:
+def test_an_unreadable_execution_can_be_shown_cancelled_and_verified(
+    call: Call, plant: Path, sql: str, row: str
+) -> None:
     write(sql)
 
     [active] = call("workflows", "active", "--json").objects
@@ -234,7 +234,7 @@ def test_an_execution_is_shown_cancelled_and_named_by_verify(call: Call, plant: 
     verified = call("verify")
 
     assert (active["workflow_id"], code, err) == ("release", 0, "")
-    assert f"mends or cancels it: the row of {row}" in out
+    assert f"repaired or cancelled: the row of {row}" in out
     assert any(line.startswith(f"unreadable: the row of {row}") for line in verified.out.splitlines())
     assert verified.out.splitlines()[-1].endswith("unreadable")
     assert verified.code == 1
@@ -250,7 +250,9 @@ def test_an_execution_is_shown_cancelled_and_named_by_verify(call: Call, plant: 
         "UPDATE steps SET blockers = '7'",
     ],
 )
-def test_whatever_is_gone_of_executions_the_rest_is_shown(call: Call, plant: Path, command: str, sql: str) -> None:
+def test_executions_with_unreadable_rows_are_shown_as_far_as_possible(
+    call: Call, plant: Path, command: str, sql: str
+) -> None:
     write(sql)
 
     code, out, err = call(*command.split())
@@ -260,7 +262,7 @@ def test_whatever_is_gone_of_executions_the_rest_is_shown(call: Call, plant: Pat
     assert out + err
 
 
-def test_a_workflow_that_cannot_be_read_is_deleted_by_force_alone(call: Call, plant: Path) -> None:
+def test_an_unreadable_workflow_is_deleted_only_with_force(call: Call, plant: Path) -> None:
     write("UPDATE workflows SET spec = '{oops' WHERE id = 'etl'")
 
     assert call("workflows", "delete", "etl").code == 1
@@ -269,7 +271,7 @@ def test_a_workflow_that_cannot_be_read_is_deleted_by_force_alone(call: Call, pl
     assert [one["id"] for one in call("workflows", "--json").objects] == ["later", "release"]
 
 
-def test_a_schedule_of_which_no_copy_can_be_read_is_listed_and_deleted(call: Call, plant: Path) -> None:
+def test_an_unreadable_schedule_can_be_listed_and_deleted(call: Call, plant: Path) -> None:
     write("UPDATE schedules SET spec = '{oops'")
     write("UPDATE revisions SET spec = '{oops'")
 
@@ -280,7 +282,7 @@ def test_a_schedule_of_which_no_copy_can_be_read_is_listed_and_deleted(call: Cal
     assert call("schedules", "--json").objects == []
 
 
-def test_a_run_is_shown_although_its_job_cannot_be_read(call: Call, plant: Path) -> None:
+def test_a_run_of_an_unreadable_job_can_be_shown(call: Call, plant: Path) -> None:
     write("UPDATE jobs SET spec = '{oops' WHERE id = 'good'")
 
     code, out, err = call("show", "good@last")
@@ -289,7 +291,7 @@ def test_a_run_is_shown_although_its_job_cannot_be_read(call: Call, plant: Path)
     assert "good" in out
 
 
-def test_a_job_that_cannot_be_read_is_deleted_by_force_alone(call: Call, plant: Path) -> None:
+def test_an_unreadable_job_is_deleted_only_with_force(call: Call, plant: Path) -> None:
     write("UPDATE jobs SET spec = '{oops' WHERE id = 'digest'")
 
     assert call("jobs", "delete", "digest").code == 1
@@ -298,7 +300,7 @@ def test_a_job_that_cannot_be_read_is_deleted_by_force_alone(call: Call, plant: 
     assert "digest" not in [job["id"] for job in call("jobs", "--json").objects]
 
 
-def test_a_near_name_is_told_although_a_job_cannot_be_read(call: Call, plant: Path) -> None:
+def test_the_closest_match_is_suggested_beside_an_unreadable_job(call: Call, plant: Path) -> None:
     write("UPDATE jobs SET spec = '{oops' WHERE id = 'bad'")
 
     code, _, err = call("trigger", "goood")
@@ -307,7 +309,7 @@ def test_a_near_name_is_told_although_a_job_cannot_be_read(call: Call, plant: Pa
     assert 'Did you mean "good"?' in err
 
 
-def test_who_pauses_a_schedule_that_cannot_be_read_mends_it(call: Call, plant: Path) -> None:
+def test_pausing_an_unreadable_schedule_repairs_it(call: Call, plant: Path) -> None:
     write("UPDATE schedules SET spec = '{oops' WHERE id = 'nightly'")
 
     assert call("pause", "nightly").code == 0
@@ -316,7 +318,7 @@ def test_who_pauses_a_schedule_that_cannot_be_read_mends_it(call: Call, plant: P
     assert (schedule["paused"], schedule["unreadable"]) == (True, False)
 
 
-def test_verify_names_it_and_goes_on(call: Call, plant: Path) -> None:
+def test_verify_reports_an_unreadable_schedule_and_continues(call: Call, plant: Path) -> None:
     write("UPDATE schedules SET spec = '{oops'")
 
     code, out, err = call("verify")
@@ -325,5 +327,5 @@ def test_verify_names_it_and_goes_on(call: Call, plant: Path) -> None:
     assert (code, err) == (1, "")
     assert "nightly: unreadable, " in out
     assert "the row of schedule 'nightly' cannot be read" in out
-    assert out.splitlines()[-1] == "1 schedule, 0 ticks, 1 with faults"
+    assert out.splitlines()[-1] == "1 schedule, 0 ticks, problems in 1 schedule"
     assert report["findings"][0]["row"].startswith("the row of schedule 'nightly' cannot be read")

@@ -1,4 +1,4 @@
-"""foliot verify: exit code and words."""
+"""foliot verify: exit code and output."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -11,9 +11,9 @@ from foliot.adapters.storage.sqlite import SqliteStorage
 from foliot.domain.audit import Fault
 from foliot.domain.ids import ScheduleId
 from foliot.domain.instant import HOUR, MINUTE, from_datetime
-from foliot.interfaces.cli.fault_words import WORDS
-from foliot.interfaces.cli.patience import ProgressLine
-from foliot.interfaces.cli.verify_command import Tally
+from foliot.interfaces.cli.commands.verify import VerifyProgress
+from foliot.interfaces.cli.progress import ProgressLine
+from foliot.interfaces.cli.render.verify import FAULTS
 from foliot.service.queries.verify import Report
 from foliot.testing.builders import every
 from foliot.testing.clock import VirtualClock
@@ -54,42 +54,42 @@ def write(path: Path, sql: str) -> None:
     connection.close()
 
 
-def test_a_sound_ledger_ends_with_0(call: Call, path: Path) -> None:
-    assert call("verify") == (0, "1 schedule, 4 ticks, none with faults\n", "")
+def test_verify_of_a_correct_ledger_exits_with_0(call: Call, path: Path) -> None:
+    assert call("verify") == (0, "1 schedule, 4 ticks, no problems found\n", "")
 
 
-def test_a_fault_is_named_and_ends_with_1(call: Call, path: Path) -> None:
+def test_verify_names_a_fault_and_exits_with_1(call: Call, path: Path) -> None:
     damage(path)
 
     code, out, _ = call("verify")
 
     missing, run, _, summary = out.splitlines()
-    assert (code, summary) == (1, "1 schedule, 3 ticks, 1 with faults")
+    assert (code, summary) == (1, "1 schedule, 3 ticks, problems in 1 schedule")
     assert missing.startswith("nightly: missing, ")
     assert missing.endswith(
-        "planned moments have no row; see whether the job ran, and start it with foliot trigger if not"
+        "planned ticks have no row; check whether the job ran; if not, start it with foliot trigger"
     )
     assert run.startswith("nightly: unrecorded_run, ")
     assert " run 0" in run
 
 
-def test_a_number_that_is_no_moment_is_told_nevertheless(call: Call, path: Path) -> None:
+def test_verify_reports_a_time_beyond_the_calendar(call: Call, path: Path) -> None:
     write(path, "UPDATE schedules SET wake_at = 9000000000000000000")
 
     code, out, _ = call("verify")
 
     assert code == 1
-    assert " to 9999-12-31T23:59:59Z: the schedule will be woken too late" in out
+    assert " to 9999-12-31T23:59:59Z: the wake-up time of the schedule is after" in out
 
 
-def test_every_fault_has_its_words_and_stands_in_the_reference() -> None:
+def test_every_fault_has_a_text_and_is_in_the_reference() -> None:
     reference = (Path(__file__).parents[2] / "docs" / "reference" / "cli.md").read_text()
 
-    assert set(WORDS) == set(Fault)
+    assert set(FAULTS) == set(Fault)
     assert [fault for fault in Fault if f"\n| `{fault}` | " not in reference] == []
 
 
-def test_json_is_one_object_for_each_schedule(call: Call, path: Path) -> None:
+def test_verify_prints_one_json_object_per_schedule(call: Call, path: Path) -> None:
     damage(path)
 
     called = call("verify", "--json")
@@ -117,32 +117,32 @@ def test_json_is_one_object_for_each_schedule(call: Call, path: Path) -> None:
         ("2001-01-01", 4),
     ],
 )
-def test_how_far_back_can_be_said_in_many_ways(call: Call, path: Path, since: str, ticks: int) -> None:
+def test_since_accepts_lengths_of_time_and_iso_8601(call: Call, path: Path, since: str, ticks: int) -> None:
     code, out, _ = call("verify", "--since", since)
 
-    assert (code, out) == (0, f"1 schedule, {ticks} ticks, none with faults\n")
+    assert (code, out) == (0, f"1 schedule, {ticks} ticks, no problems found\n")
 
 
 @pytest.mark.parametrize("since", ["", "yesterday", "7 parsecs", "2026-13-01", "-1d"])
-def test_what_is_no_time_ends_with_2(call: Call, path: Path, since: str) -> None:
+def test_an_invalid_since_exits_with_2(call: Call, path: Path, since: str) -> None:
     code, out, err = call("verify", "--since", since)
 
     assert (code, out) == (2, "")
     assert "is not a time" in err
 
 
-def test_what_takes_long_shows_how_far_it_is_and_cleans_up(capsys: pytest.CaptureFixture[str]) -> None:
-    with ProgressLine(is_watched=True, patience=0) as line:
-        Tally(line).add(Report(ScheduleId("nightly"), 7, []))
+def test_verify_shows_its_progress_and_erases_it(capsys: pytest.CaptureFixture[str]) -> None:
+    with ProgressLine(is_watched=True, delay=0) as line:
+        VerifyProgress(line).add(Report(ScheduleId("nightly"), 7, []))
 
     assert capsys.readouterr().err == f"\r1 schedules, 7 ticks ...\r{' ' * 24}\r"
 
 
 @pytest.mark.parametrize(("is_watched", "patience"), [(True, 3600), (False, 0)])
-def test_what_is_short_or_not_watched_is_done_in_silence(
+def test_a_short_or_piped_verify_shows_no_progress(
     capsys: pytest.CaptureFixture[str], is_watched: bool, patience: float
 ) -> None:
-    with ProgressLine(is_watched=is_watched, patience=patience) as line:
-        Tally(line).add(Report(ScheduleId("nightly"), 7, []))
+    with ProgressLine(is_watched=is_watched, delay=patience) as line:
+        VerifyProgress(line).add(Report(ScheduleId("nightly"), 7, []))
 
     assert capsys.readouterr().err == ""

@@ -1,4 +1,4 @@
-"""foliot workflows: the list, the picture, and what is under way."""
+"""foliot workflows: the list, the picture, and active executions."""
 
 import asyncio
 import os
@@ -17,7 +17,7 @@ from tests.interfaces.terminal import on_terminal
 
 
 def execution(call: Call, workflow: str) -> str:
-    """The newest execution of a workflow."""
+    """Return the newest execution of a workflow."""
     return str(call("runs", "--job", workflow, "-n", "1", "--json").objects[0]["id"])
 
 
@@ -36,8 +36,8 @@ async def change_etl(url: str, function: Callable[..., Any] | None = None) -> No
         pass
 
 
-class TestTheList:
-    def test_it_tells_version_steps_the_last_execution_and_the_next(self, call: Call, plant: Path) -> None:
+class TestList:
+    def test_workflows_lists_version_steps_last_execution_and_next_tick(self, call: Call, plant: Path) -> None:
         code, out, err = call("workflows")
 
         title, etl, later, release = (re.split(r"  +", line) for line in out.splitlines())
@@ -48,23 +48,23 @@ class TestTheList:
         assert later[5:] == ["queued", "-"]
         assert release[5:] == ["running", "-"]
 
-    def test_programs_get_one_object_for_each(self, call: Call, plant: Path) -> None:
+    def test_workflows_prints_one_json_object_per_workflow(self, call: Call, plant: Path) -> None:
         etl, later, release = call("workflows", "--json").objects
 
         assert (etl["id"], etl["steps"], etl["params"]) == ("etl", 6, {"day": "today", "n": 1})
         assert (etl["schedules"], etl["latest_run"]["status"]) == (["nightly"], "success")
         assert (later["next_run_at"], release["state"]) == (None, "on")
 
-    def test_that_there_is_none_is_said_beside_the_answer(self, call: Call, shop: Path) -> None:
+    def test_an_empty_list_of_workflows_prints_a_note_on_standard_error(self, call: Call, shop: Path) -> None:
         assert call("workflows") == (0, "", "no workflows\n")
 
-    def test_a_paused_schedule_leaves_no_next(self, call: Call, plant: Path) -> None:
+    def test_a_workflow_with_a_paused_schedule_has_no_next_tick(self, call: Call, plant: Path) -> None:
         call("pause", "nightly")
 
         etl = call("workflows", "--json").objects[0]
         assert (etl["state"], etl["next_run_at"]) == ("paused", None)
 
-    def test_jobs_of_steps_are_not_among_the_jobs_unless_asked_for(self, call: Call, plant: Path) -> None:
+    def test_jobs_lists_step_jobs_only_with_all(self, call: Call, plant: Path) -> None:
         assert "etl.load" not in call("jobs").out
         assert "etl.load" in call("jobs", "--all").out
 
@@ -74,16 +74,16 @@ class TestTheList:
             (["shwo"], "error: command 'shwo' does not exist\n  Did you mean \"show\"?\n"),
             (
                 ["--json", "show", "etl"],
-                "error: --json stands before the command\n  Write: foliot workflows show ... --json\n",
+                "error: --json is before the command\n  Write: foliot workflows show ... --json\n",
             ),
         ],
     )
-    def test_a_wrong_call(self, call: Call, plant: Path, wrong: list[str], said: str) -> None:
+    def test_workflows_refuses_misplaced_options(self, call: Call, plant: Path, wrong: list[str], said: str) -> None:
         assert call("workflows", *wrong) == (2, "", said)
 
 
-class TestThePicture:
-    def test_the_newest_execution_is_in_it(self, call: Call, plant: Path) -> None:
+class TestPicture:
+    def test_the_picture_shows_the_newest_execution(self, call: Call, plant: Path) -> None:
         code, out, err = call("workflows", "show", "etl")
 
         assert (code, err) == (0, "")
@@ -101,31 +101,31 @@ class TestThePicture:
         ]
         assert "│ cleanup (final) │" in out
 
-    def test_one_that_has_not_begun_is_named_beside_it(self, call: Call, plant: Path) -> None:
+    def test_an_execution_that_has_not_started_is_named_in_a_note(self, call: Call, plant: Path) -> None:
         code, out, err = call("workflows", "show", "later")
 
         assert (code, out.count("│ only  │")) == (0, 1)
-        assert err.startswith(f"the newest execution, {execution(call, 'later')}, is not in the picture")
+        assert err.startswith(f"the newest execution, {execution(call, 'later')}, is not shown here")
 
-    def test_an_execution_of_another_version_is_drawn_when_asked_for(self, call: Call, plant: Path) -> None:
+    def test_a_given_execution_is_drawn_with_its_own_version(self, call: Call, plant: Path) -> None:
         asyncio.run(change_etl(f"sqlite:///{plant}/foliot.db"))
 
         newest, former = call("workflows", "show", "etl"), call("workflows", "show", "etl", "--execution", "etl@last")
 
         assert "etl version 2" in newest.out
-        assert "is not in the picture" in newest.err
+        assert "is not shown here" in newest.err
         assert ("failure" in newest.out, "│ failure │" in former.out) == (False, True)
         assert former.out.startswith("workflow     etl version 1\n")
         assert call("workflows", "show", "etl", "--version", "1").out == former.out
 
-    def test_what_is_paused_is_marked(self, call: Call, plant: Path) -> None:
+    def test_paused_steps_are_marked_in_the_picture(self, call: Call, plant: Path) -> None:
         call("workflows", "pause", "etl", "load")
 
         assert "load (paused)" in call("workflows", "show", "etl").out
         [shown] = call("workflows", "show", "etl", "--json").objects
         assert [step["name"] for step in shown["steps"] if step["is_paused"]] == ["load"]
 
-    def test_the_document_in_it_can_be_deployed(self, call: Call, plant: Path) -> None:
+    def test_the_document_of_workflows_show_can_be_deployed(self, call: Call, plant: Path) -> None:
         before = call("workflows", "show", "etl", "--json").objects[0]["document"]
 
         asyncio.run(deploy(f"sqlite:///{plant}/foliot.db", {**before, "id": "copy"}))
@@ -134,7 +134,9 @@ class TestThePicture:
         assert {**after, "id": "etl"} == before
         assert before["params"] == {"day": "today", "n": 1}
 
-    def test_secrets_of_the_document_are_hidden_and_functions_have_none(self, call: Call, plant: Path) -> None:
+    def test_workflows_show_hides_secrets_of_the_document_and_has_none_with_functions(
+        self, call: Call, plant: Path
+    ) -> None:
         step = {"name": "a", "command": "true", "env": {"TOKEN": "hush"}}
         asyncio.run(deploy(f"sqlite:///{plant}/foliot.db", {"id": "quiet", "steps": [step]}))
         asyncio.run(change_etl(f"sqlite:///{plant}/foliot.db", print))
@@ -144,7 +146,7 @@ class TestThePicture:
         assert quiet["document"]["steps"][0]["env"] == {"TOKEN": "***"}
         assert etl["document"] is None
 
-    def test_programs_get_the_whole_workflow_as_one_object(self, call: Call, plant: Path) -> None:
+    def test_workflows_show_prints_one_json_object(self, call: Call, plant: Path) -> None:
         [shown] = call("workflows", "show", "etl", "--json").objects
         [same] = call("workflows", "show", "etl", "--format", "json").objects
 
@@ -168,7 +170,7 @@ class TestThePicture:
             ("dot", 'digraph "etl version 1" {', '    s0 -> s2 [label="failure, exit code 3"];'),
         ],
     )
-    def test_it_can_be_drawn_by_other_programs(
+    def test_workflows_show_prints_mermaid_and_dot(
         self, call: Call, plant: Path, form: str, first: str, arrow: str
     ) -> None:
         code, out, err = call("workflows", "show", "etl", "--format", form)
@@ -178,7 +180,7 @@ class TestThePicture:
         assert arrow in out.splitlines()
         assert "failure" in out
 
-    def test_a_locale_without_lines_gets_ascii(self, plant: Path) -> None:
+    def test_the_picture_is_ascii_if_the_locale_has_no_box_characters(self, plant: Path) -> None:
         environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
 
         ended = subprocess.run(
@@ -189,13 +191,13 @@ class TestThePicture:
         assert b"| extract |" in ended.stdout
         assert b"\\u" not in ended.stdout
 
-    def test_a_terminal_gets_colours(self, plant: Path) -> None:
+    def test_the_picture_is_coloured_on_a_terminal(self, plant: Path) -> None:
         screen = on_terminal("workflows", "show", "etl", directory=plant)
 
         assert "\x1b[31mfailure\x1b[0m" in screen
         assert "┌─────────┐" in screen
 
-    def test_a_narrow_terminal_gets_a_list(self, plant: Path) -> None:
+    def test_the_picture_is_an_outline_on_a_narrow_terminal(self, plant: Path) -> None:
         screen = on_terminal("workflows", "show", "etl", directory=plant, environment={"COLUMNS": "40"})
 
         assert "layer 4" in screen
@@ -215,7 +217,7 @@ class TestThePicture:
             ),
             (["etl", "--version", "0"], 2, "error: Invalid value for '--version'"),
             (["etl", "--format", "svg"], 2, "error: Invalid value for '--format'"),
-            (["etl", "--format", "dot", "--json"], 2, "error: --json and --format dot are two answers"),
+            (["etl", "--format", "dot", "--json"], 2, "error: --json and --format dot are mutually exclusive"),
             (["etl", "--execution", "good@last"], 2, "error: run "),
             (["etl", "--execution", "etl.alarm@last"], 2, "error: run "),
             (["etl", "--execution", "release@last"], 2, "error: run "),
@@ -224,37 +226,39 @@ class TestThePicture:
             (["etl", "--execution", "etl@last", "--version", "2"], 2, "error: execution "),
         ],
     )
-    def test_a_wrong_call(self, call: Call, plant: Path, wrong: list[str], code: int, said: str) -> None:
+    def test_workflows_show_refuses_invalid_options(
+        self, call: Call, plant: Path, wrong: list[str], code: int, said: str
+    ) -> None:
         ended, out, err = call("workflows", "show", *wrong)
 
         assert (ended, out) == (code, "")
         assert err.startswith(said)
 
 
-class TestWhatIsUnderWay:
+class TestActive:
     @pytest.mark.proves("R2-59")
-    def test_executions_that_are_not_over_are_listed(self, call: Call, plant: Path) -> None:
+    def test_active_lists_executions_that_are_not_over(self, call: Call, plant: Path) -> None:
         code, out, err = call("workflows", "active")
 
         [_, line] = out.splitlines()
         assert (code, err) == (0, "")
         assert line.startswith(f"{execution(call, 'release')}  release   1        running")
-        assert line.endswith("0 of 2 steps came to a result; under way: ask")
+        assert line.endswith("0 of 2 steps finished; in progress: ask")
 
-    def test_of_one_workflow_and_as_objects(self, call: Call, plant: Path) -> None:
+    def test_active_filters_by_workflow_and_prints_json(self, call: Call, plant: Path) -> None:
         [waiting] = call("workflows", "active", "--workflow", "release", "--json").objects
 
         assert [step["status"] for step in waiting["steps"]] == ["scheduled", None]
-        assert waiting["steps"][1]["why"] == "waits for ask"
-        assert call("workflows", "active", "--workflow", "etl") == (0, "", "no executions under way\n")
+        assert waiting["steps"][1]["why"] == "waiting for ask"
+        assert call("workflows", "active", "--workflow", "etl") == (0, "", "no executions in progress\n")
 
-    def test_of_a_workflow_that_does_not_exist(self, call: Call, plant: Path) -> None:
+    def test_active_with_a_missing_workflow_is_an_error(self, call: Call, plant: Path) -> None:
         code, _, err = call("workflows", "active", "--workflow", "relaese")
 
         assert code == 1
         assert 'Did you mean "release"?' in err
 
-    def test_they_are_in_the_picture_of_everything(self, call: Call, plant: Path) -> None:
+    def test_top_shows_executions_in_progress(self, call: Call, plant: Path) -> None:
         [frame] = call("top", "--json").objects
 
         assert [(one["workflow_id"], one["unresolved"]) for one in frame["executions"]] == [("release", 2)]

@@ -11,7 +11,7 @@ from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.instant import MINUTE
 from foliot.domain.job.job import JobSpec
 from foliot.errors import RowUnreadable
-from foliot.interfaces.cli.words import schedule_state
+from foliot.interfaces.cli.render.format import schedule_state
 from foliot.ports.storage import Storage
 from foliot.service.queries.verify import verify
 from foliot.service.services import Services

@@ -1,7 +1,7 @@
-"""Drawings of workflows in the languages of other programs: Mermaid and Graphviz.
+"""Workflows as Mermaid and Graphviz diagrams.
 
-Steps are numbered, because their names may hold what these languages read as their own; names and conditions are
-text in quotes, escaped. A state, where there is one, is written below the name, and gives the step its colour.
+Steps get numbers as ids, because their names may contain syntax of these languages; names and conditions are quoted
+and escaped. The state of a step, if known, is written below its name and sets its colour.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,13 +10,13 @@ from typing import Final
 from foliot.domain.workflow.drawing import Drawing
 
 COLOURS: Final = {"success": "#b7e1b0", "failure": "#f4b6b6", "skipped": "#dddddd", "running": "#b0d8f0"}
-"""By the first word of a state."""
+"""First word of a state -> colour."""
 _MERMAID: Final = {ord(char): f"#{ord(char)};" for char in '"#&<>`\\\n\r;{}[]()|'}
 _DOT: Final = {ord("\\"): "\\\\", ord('"'): '\\"', ord("\n"): "\\n", ord("\r"): "\\r"}
 
 
 def mermaid(title: str, drawing: Drawing, states: Mapping[str, str]) -> Iterator[str]:
-    """Lines of a Mermaid flowchart."""
+    """Yield the lines of a Mermaid flowchart."""
     ids = {name: f"s{number}" for number, name in enumerate(drawing.steps)}
     yield from ("---", f'title: "{title}"', "---", "flowchart TD")
     for name, number in ids.items():
@@ -34,13 +34,13 @@ def mermaid(title: str, drawing: Drawing, states: Mapping[str, str]) -> Iterator
 
 
 def dot(title: str, drawing: Drawing, states: Mapping[str, str]) -> Iterator[str]:
-    """Lines of a Graphviz graph."""
+    """Yield the lines of a Graphviz graph."""
     ids = {name: f"s{number}" for number, name in enumerate(drawing.steps)}
     yield f'digraph "{title.translate(_DOT)}" {{'
     yield "    node [shape=box, style=filled, fillcolor=white];"
     for name, number in ids.items():
         text = "\\n".join(part.translate(_DOT) for part in (name, states.get(name, "")) if part)
-        yield f'    {number} [label="{text}"{_dot_looks(drawing, name, _word(states, name))}];'
+        yield f'    {number} [label="{text}"{_dot_style(drawing, name, _word(states, name))}];'
     for parent, child, words in drawing.arrows:
         label = f' [label="{words.translate(_DOT)}"]' if words else ""
         yield f"    {ids[parent]} -> {ids[child]}{label};"
@@ -57,7 +57,7 @@ def _shape(drawing: Drawing, name: str) -> tuple[str, str]:
     return ("([", "])") if name == drawing.final else ("[", "]")
 
 
-def _dot_looks(drawing: Drawing, name: str, word: str) -> str:
+def _dot_style(drawing: Drawing, name: str, word: str) -> str:
     colour = f', fillcolor="{COLOURS[word]}"' if word in COLOURS else ""
     if name in drawing.questions:
         return f"{colour}, shape=hexagon"

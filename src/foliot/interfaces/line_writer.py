@@ -1,8 +1,8 @@
-"""Lines written by a thread of their own: whoever has something to say never waits for those who read it.
+"""Writing lines in a separate thread, so that the caller never waits for the reader.
 
-    put --> lines, bounded --> thread --> descriptor       full, or nothing takes them: dropped, counted, told later
+    put --> bounded buffer --> thread --> descriptor       buffer full or write failed: dropped, counted, reported later
 
-A pipe that nobody reads, or a terminal on which somebody pressed Ctrl-S, makes the thread wait, and nobody else.
+A pipe that is not read, or a terminal stopped with Ctrl-S, blocks only this thread.
 """
 
 import os
@@ -15,77 +15,80 @@ from typing import Final
 from weakref import WeakSet
 
 _MOST: Final = 4 << 20
-"""Characters that wait to be written. Of further lines only the number is kept."""
-_PATIENCE: Final = 2.0
-"""Seconds for which the end of a process waits for one more of its last lines to be taken."""
+"""Characters in the buffer. Further lines are dropped and counted."""
+_LINE_TIMEOUT: Final = 2.0
+"""Seconds that `flush` waits for the next line to be written."""
 _LONGEST_FLUSH: Final = 10.0
 
 
 class LineWriter:
-    """Writes lines in the order in which they come, one by one: what is short stays whole among other writers'.
+    """Writes lines in order, each with one call, so that a short line is not mixed with those of other processes.
 
-    It writes to the descriptor, not to a stream: a thread that waits in a stream holds its lock, and the interpreter
-    wants that when it ends.
+    It writes to the descriptor, not to a stream: a thread that blocks in a stream holds the lock of the stream, which
+    the interpreter needs when it ends.
     """
 
     def __init__(
         self,
         descriptor: int,
-        confess: Callable[[int], str],
+        dropped_line: Callable[[int], str],
         *,
         encoding: str = "utf-8",
         most: int = _MOST,
-        patience: float = _PATIENCE,
+        line_timeout: float = _LINE_TIMEOUT,
     ) -> None:
         self._descriptor = descriptor
-        self._confess = confess
+        self._dropped_line = dropped_line
         self._encoding = encoding
         self._most = most
-        self._patience = patience
+        self._line_timeout = line_timeout
         self._lines: list[str] = []
         self._size = 0
         self._dropped = 0
         self._written = 0
         self._is_idle = True
         self._stuck_at: int | None = None
-        """How many lines were written when one more was waited for in vain."""
+        """The number of written lines when a wait for one more line timed out."""
         self._until = inf
-        """When nobody waits any longer for all of them to be written."""
+        """The deadline of all waits for the buffer to become empty."""
         self._is_torn = False
         self._is_forked = False
-        self._news = threading.Condition()
+        self._changed = threading.Condition()
         _WRITERS.add(self)
         threading.Thread(target=self._work, name="foliot-lines", daemon=True).start()
 
     def put(self, line: str) -> None:
-        """Have a line written. It returns at once."""
+        """Queue a line and return at once."""
         if self._is_forked:
             self._write(line)
             return
-        with self._news:
+        with self._changed:
             if self._size >= self._most:
                 self._dropped += 1
                 return
             self._lines.append(line)
             self._size += len(line)
-            self._news.notify_all()
+            self._changed.notify_all()
 
     def flush(self, longest: float = _LONGEST_FLUSH) -> bool:
-        """Whether all is written. It is waited for as long as lines are taken, for so many seconds at most; and not
-        again for who took nothing meanwhile, or was waited for so long and has not taken all."""
-        with self._news:
+        """Wait until all lines are written, and return whether they are.
+
+        Waits at most `longest` seconds in all, and only while the reader takes lines: a reader that has stopped once
+        is not waited for again until it reads.
+        """
+        with self._changed:
             self._until = min(self._until, monotonic() + longest)
             while self._written != self._stuck_at and (left := self._until - monotonic()) > 0:
                 before = self._written
-                if self._news.wait_for(self._is_done, min(self._patience, left)):
+                if self._changed.wait_for(self._is_done, min(self._line_timeout, left)):
                     return True
                 self._stuck_at = before
             return self._is_done()
 
     def forked(self) -> None:
-        """Be the writer of a child that has no thread for it, and may end without another word: it writes itself."""
+        """Write directly from now on: a forked child does not have the thread, and may end without a flush."""
         self._is_forked = True
-        self._news = threading.Condition()
+        self._changed = threading.Condition()
         self._lines = []
         self._is_idle = True
 
@@ -97,27 +100,27 @@ class LineWriter:
         while True:
             lines, dropped = self._take()
             if unwritten:
-                unwritten = 0 if self._write(self._confess(unwritten)) else unwritten
+                unwritten = 0 if self._write(self._dropped_line(unwritten)) else unwritten
             unwritten += sum(not self._write(line) for line in lines)
             if dropped:
-                # They came after all of these: nothing is put behind a line that was dropped.
-                unwritten += 0 if self._write(self._confess(dropped)) else dropped
-            self._rest()
+                # They came after these lines: nothing is queued behind a dropped line in the same batch.
+                unwritten += 0 if self._write(self._dropped_line(dropped)) else dropped
+            self._finish_batch()
 
     def _take(self) -> tuple[list[str], int]:
-        with self._news:
-            self._news.wait_for(lambda: self._lines)
+        with self._changed:
+            self._changed.wait_for(lambda: self._lines)
             taken = self._lines, self._dropped
             self._lines, self._size, self._dropped, self._is_idle = [], 0, 0, False
             return taken
 
-    def _rest(self) -> None:
-        with self._news:
+    def _finish_batch(self) -> None:
+        with self._changed:
             self._is_idle, self._stuck_at, self._until = True, None, inf
-            self._news.notify_all()
+            self._changed.notify_all()
 
     def _write(self, line: str) -> bool:
-        """Write it whole. A disk that is full or a reader who has gone may be back for the next one."""
+        """Write a whole line and return whether it worked. A full disk or a closed pipe may work for the next line."""
         text = f"\n{line}\n" if self._is_torn else f"{line}\n"
         data = whole = text.encode(self._encoding, "backslashreplace")
         try:
@@ -135,7 +138,7 @@ class LineWriter:
             try:
                 return os.write(self._descriptor, data)
             except BlockingIOError:
-                # Whoever shares a terminal or a pipe may have made it so for all.
+                # Another process that shares the descriptor may have made it non-blocking.
                 poll = select.poll()
                 poll.register(self._descriptor, select.POLLOUT)
                 poll.poll()

@@ -1,4 +1,4 @@
-"""One line per event: JSON for programs, plain text for people at a terminal."""
+"""The log of a server: one line per event, as JSON for programs or as text on a terminal."""
 
 import json
 import logging
@@ -10,11 +10,11 @@ from foliot.interfaces.line_writer import LineWriter
 
 _STANDARD: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 _STANDARD_ERROR: Final = 2
-_UNREAD: Final = "standard error was not read fast enough, or could not be written"
+_DROPPED_HINT: Final = "standard error was not read fast enough, or could not be written"
 
 
 class JsonFormatter(logging.Formatter):
-    """An event as one JSON object; a line break in a value cannot forge a second one."""
+    """Formats an event as one JSON object; a line break in a value is escaped and cannot forge an event."""
 
     def format(self, record: logging.LogRecord) -> str:
         event: dict[str, Any] = {
@@ -29,7 +29,7 @@ class JsonFormatter(logging.Formatter):
 
 
 class TextFormatter(logging.Formatter):
-    """The same event for eyes."""
+    """Formats an event as text."""
 
     def format(self, record: logging.LogRecord) -> str:
         at = datetime.fromtimestamp(record.created).astimezone()
@@ -39,36 +39,36 @@ class TextFormatter(logging.Formatter):
 
 
 class LineHandler(logging.Handler):
-    """Says each event in a line, and waits for nobody to read it."""
+    """Writes each event as a line, without waiting for the reader."""
 
     def __init__(self, formatter: logging.Formatter, descriptor: int, encoding: str) -> None:
         super().__init__()
         self.setFormatter(formatter)
-        self.lines = LineWriter(descriptor, self._confess, encoding=encoding)
+        self.lines = LineWriter(descriptor, self._dropped_line, encoding=encoding)
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
             self.lines.put(self.format(record))
         except Exception:
-            # Somebody logs what cannot be formatted. The original would print this to the stream, and might wait there.
-            self.lines.put(self._said(logging.ERROR, "line_not_formatted", exc_info=sys.exc_info()))
+            # The event cannot be formatted. `logging.Handler` would print that to the stream itself, and could block.
+            self.lines.put(self._event_line(logging.ERROR, "line_not_formatted", exc_info=sys.exc_info()))
 
     def flush(self) -> None:
-        """Wait for the last lines, for a bounded time. The interpreter does so when it ends."""
+        """Wait for the last lines, for a bounded time. The interpreter calls this when it ends."""
         self.lines.flush()
 
-    def _confess(self, count: int) -> str:
-        return self._said(logging.WARNING, "log_lines_dropped", count=count, hint=_UNREAD)
+    def _dropped_line(self, count: int) -> str:
+        return self._event_line(logging.WARNING, "log_lines_dropped", count=count, hint=_DROPPED_HINT)
 
-    def _said(self, level: int, event: str, **facts: Any) -> str:
+    def _event_line(self, level: int, event: str, **facts: Any) -> str:
         named = {"levelno": level, "levelname": logging.getLevelName(level), "msg": event}
         return self.format(logging.makeLogRecord({**named, **facts}))
 
 
 def configure_logging(style: str, level: str) -> LineWriter:
-    """Log to standard error: JSON, text, or (auto) text only where a person is watching.
+    """Log to standard error: as JSON, as text, or (auto) as text if it is a terminal.
 
-    What comes back writes other lines to the same place, in order.
+    Return the writer, which can write other lines between those of the log.
     """
     is_text = style == "text" or (style == "auto" and sys.stderr.isatty())
     formatter = TextFormatter() if is_text else JsonFormatter()
@@ -78,7 +78,7 @@ def configure_logging(style: str, level: str) -> LineWriter:
 
 
 def facts_of(record: logging.LogRecord) -> dict[str, Any]:
-    """What an event says besides its name."""
+    """Return the extra values of an event."""
     return {name: value for name, value in vars(record).items() if name not in _STANDARD}
 
 

@@ -1,4 +1,4 @@
-"""An application is open on one event loop; whoever asks from elsewhere is answered, or told what to do."""
+"""An application is open on one event loop; calls from elsewhere work, or are refused with a hint."""
 
 import asyncio
 import threading
@@ -27,7 +27,7 @@ def app(url: str) -> Foliot:
     return app
 
 
-async def test_a_plain_job_enqueues_from_its_thread(app: Foliot) -> None:
+async def test_a_synchronous_job_can_enqueue_from_its_thread(app: Foliot) -> None:
     @app.job
     def parent() -> list[str]:
         return [app.wait(app.enqueue("job")) for _ in range(10)]
@@ -40,14 +40,14 @@ async def test_a_plain_job_enqueues_from_its_thread(app: Foliot) -> None:
     assert {run_id for run in runs for run_id in run.output_payload} == made
 
 
-def test_one_loop_after_the_other_without_closing(app: Foliot) -> None:
+def test_an_application_can_be_used_on_one_loop_after_another_without_closing(app: Foliot) -> None:
     made = [asyncio.run(app.enqueue("job")) for _ in range(3)]
 
     assert {run.id for run in app.wait(app.runs.page())} == set(made)
     app.wait(app.close())
 
 
-def test_a_loop_that_was_closed_out_of_order_holds_no_place(url: str) -> None:
+def test_an_abandoned_loop_does_not_keep_the_application(url: str) -> None:
     said = program(
         url,
         """
@@ -64,7 +64,7 @@ def test_a_loop_that_was_closed_out_of_order_holds_no_place(url: str) -> None:
     assert said == "2"
 
 
-def test_what_such_a_loop_has_left_open_can_be_closed(url: str) -> None:
+def test_an_application_left_open_by_an_abandoned_loop_can_be_closed(url: str) -> None:
     said = program(
         url,
         """
@@ -79,7 +79,7 @@ def test_what_such_a_loop_has_left_open_can_be_closed(url: str) -> None:
     assert said == "0"
 
 
-def test_a_node_whose_loop_is_gone_uses_it_no_more(url: str) -> None:
+def test_a_node_of_a_closed_loop_no_longer_uses_the_application(url: str) -> None:
     said = program(
         url,
         """
@@ -102,14 +102,14 @@ def test_a_node_whose_loop_is_gone_uses_it_no_more(url: str) -> None:
 
 
 def closed_amid_a_block(app: Foliot) -> None:
-    """A loop enters a block and is closed, so that nobody can leave the block there."""
+    """Enter a block on a loop and close the loop, so that the block cannot be left there."""
     loop = asyncio.new_event_loop()
     loop.run_until_complete(app.__aenter__())
     loop.run_until_complete(loop.shutdown_asyncgens())
     loop.close()
 
 
-def test_what_a_closed_loop_has_left_can_be_closed_from_another(app: Foliot) -> None:
+def test_an_application_left_open_by_a_closed_loop_can_be_closed_on_another_loop(app: Foliot) -> None:
     closed_amid_a_block(app)
 
     asyncio.run(app.close())
@@ -118,7 +118,7 @@ def test_what_a_closed_loop_has_left_can_be_closed_from_another(app: Foliot) -> 
     app.wait(app.close())
 
 
-def test_a_block_whose_loop_is_gone_is_not_counted_when_it_ends_elsewhere(app: Foliot) -> None:
+def test_a_block_of_a_closed_loop_is_not_counted_when_it_ends_on_another(app: Foliot) -> None:
     async def end_it_here() -> None:
         await app.open()
         await app.__aexit__(None, None, None)
@@ -132,7 +132,7 @@ def test_a_block_whose_loop_is_gone_is_not_counted_when_it_ends_elsewhere(app: F
     asyncio.run(end_it_here())
 
 
-async def test_once_closed_it_is_open_nowhere_and_plain_code_is_answered_on_any_loop(app: Foliot) -> None:
+async def test_synchronous_code_can_use_an_application_that_was_closed_on_a_loop(app: Foliot) -> None:
     made = await app.enqueue("job")
     await app.close()
 
@@ -140,7 +140,7 @@ async def test_once_closed_it_is_open_nowhere_and_plain_code_is_answered_on_any_
     await app.close()
 
 
-def test_who_comes_while_it_is_closed_opens_it_anew(app: Foliot) -> None:
+def test_a_call_while_the_application_is_closing_opens_it_again(app: Foliot) -> None:
     opened, go_on = threading.Event(), threading.Event()
 
     async def look() -> Services:
@@ -167,7 +167,7 @@ def test_who_comes_while_it_is_closed_opens_it_anew(app: Foliot) -> None:
     app.wait(app.close())
 
 
-async def test_who_waited_for_an_opening_that_is_closed_at_once_opens_it_anew(app: Foliot) -> None:
+async def test_a_call_that_waited_for_an_opening_that_was_closed_opens_again(app: Foliot) -> None:
     async def open_and_close() -> None:
         await app.open()
         await app.close()
@@ -181,7 +181,7 @@ async def test_who_waited_for_an_opening_that_is_closed_at_once_opens_it_anew(ap
     await app.close()
 
 
-async def test_a_storage_that_comes_too_late_is_closed(app: Foliot, tmp_path: Path) -> None:
+async def test_a_storage_that_opens_too_late_is_closed(app: Foliot, tmp_path: Path) -> None:
     async with app:
         late = await open_services(f"sqlite:///{tmp_path}/late.db")
         with pytest.raises(InUse, match="open on another storage"):
@@ -191,7 +191,7 @@ async def test_a_storage_that_comes_too_late_is_closed(app: Foliot, tmp_path: Pa
         await late.runs.records(RunFilter())
 
 
-async def test_a_storage_that_it_has_already_is_no_other(app: Foliot) -> None:
+async def test_opening_with_the_same_storage_again_is_a_no_op(app: Foliot) -> None:
     async with app:
         services = await app.open()
 
@@ -199,7 +199,7 @@ async def test_a_storage_that_it_has_already_is_no_other(app: Foliot) -> None:
         assert await app.runs.page() == []
 
 
-def test_what_a_block_uses_in_the_background_is_not_taken_from_it(app: Foliot) -> None:
+def test_a_loop_cannot_take_over_while_a_block_uses_the_background_loop(app: Foliot) -> None:
     app.wait(app.__aenter__())
 
     with pytest.raises(WrongLoop):
@@ -209,7 +209,7 @@ def test_what_a_block_uses_in_the_background_is_not_taken_from_it(app: Foliot) -
     app.wait(app.__aexit__(None, None, None))
 
 
-def test_plain_code_first_then_a_loop_then_plain_code(app: Foliot) -> None:
+def test_synchronous_code_and_a_loop_can_use_the_application_in_turn(app: Foliot) -> None:
     first = app.wait(app.enqueue("job"))
 
     async def ask() -> list[str]:
@@ -223,7 +223,7 @@ def test_plain_code_first_then_a_loop_then_plain_code(app: Foliot) -> None:
     app.wait(app.close())
 
 
-def test_what_is_under_way_in_the_background_ends_there_when_a_loop_takes_over(app: Foliot) -> None:
+def test_background_calls_finish_when_another_loop_takes_over(app: Foliot) -> None:
     opened, go_on = threading.Event(), threading.Event()
     made = app.wait(app.enqueue("job"))
 
@@ -243,7 +243,7 @@ def test_what_is_under_way_in_the_background_ends_there_when_a_loop_takes_over(a
     app.wait(app.close())
 
 
-def test_what_is_open_in_the_background_is_closed_from_a_loop(app: Foliot) -> None:
+def test_an_application_open_in_the_background_can_be_closed_from_a_loop(app: Foliot) -> None:
     app.wait(app.enqueue("job"))
     names = {thread.name for thread in threading.enumerate() if thread.name.startswith("foliot-sqlite")}
 
@@ -253,7 +253,7 @@ def test_what_is_open_in_the_background_is_closed_from_a_loop(app: Foliot) -> No
     assert not left & names
 
 
-async def test_waiting_on_the_loop_that_has_to_answer_is_refused(app: Foliot) -> None:
+async def test_blocking_the_loop_of_the_application_is_refused(app: Foliot) -> None:
     async with app:
         with pytest.raises(WrongLoop, match=r"await app\.enqueue"):
             app.wait(app.enqueue("job"))
@@ -261,7 +261,7 @@ async def test_waiting_on_the_loop_that_has_to_answer_is_refused(app: Foliot) ->
         assert await app.runs.page() == []
 
 
-def test_waiting_inside_what_is_waited_for_is_refused(app: Foliot) -> None:
+def test_a_blocking_call_inside_a_background_call_is_refused(app: Foliot) -> None:
     async def ask() -> str:
         return app.wait(app.enqueue("job"))
 
@@ -269,7 +269,7 @@ def test_waiting_inside_what_is_waited_for_is_refused(app: Foliot) -> None:
         app.wait(ask())
 
 
-async def test_a_loop_in_another_thread_is_told_how_to_ask(app: Foliot) -> None:
+async def test_a_call_on_a_loop_in_another_thread_is_refused_with_a_hint(app: Foliot) -> None:
     async def ask() -> str:
         with pytest.raises(WrongLoop, match=r"asyncio\.to_thread\(app\.wait"):
             await app.enqueue("job")
@@ -284,7 +284,7 @@ async def test_a_loop_in_another_thread_is_told_how_to_ask(app: Foliot) -> None:
     await app.close()
 
 
-def test_many_loops_at_once_leave_one_that_has_it_open(app: Foliot) -> None:
+def test_of_many_concurrent_loops_one_has_the_application_open(app: Foliot) -> None:
     begin, told = threading.Barrier(4), list[str]()
 
     async def ask() -> None:
@@ -306,7 +306,7 @@ def test_many_loops_at_once_leave_one_that_has_it_open(app: Foliot) -> None:
     app.wait(app.close())
 
 
-async def test_an_opening_that_was_refused_leaves_nothing_open(tmp_path: Path) -> None:
+async def test_a_refused_opening_leaves_nothing_open(tmp_path: Path) -> None:
     app = Foliot(f"sqlite:///{tmp_path}/foliot.db")
     app.shell("job", "true", depends_on=["stranger"])
     before = set(threading.enumerate())
@@ -317,12 +317,14 @@ async def test_an_opening_that_was_refused_leaves_nothing_open(tmp_path: Path) -
     assert [one.name for one in set(threading.enumerate()) - before if one.name.startswith("foliot-sqlite")] == []
 
 
-def test_while_a_loop_opens_it_no_other_takes_its_place(app: Foliot, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_other_loop_takes_over_while_the_application_is_opening(
+    app: Foliot, monkeypatch: pytest.MonkeyPatch
+) -> None:
     begun, go_on = threading.Event(), threading.Event()
 
     async def open_slowly(*given: Any) -> Services:
         begun.set()
-        await asyncio.to_thread(go_on.wait, 10)  # whoever wrongly takes the place waits as well
+        await asyncio.to_thread(go_on.wait, 10)  # a loop that wrongly took over would wait here as well
         return await open_services(*given)
 
     monkeypatch.setattr(lifecycle, "open_services", open_slowly)
@@ -340,7 +342,7 @@ def test_while_a_loop_opens_it_no_other_takes_its_place(app: Foliot, monkeypatch
     app.wait(app.close())
 
 
-async def test_an_opening_that_failed_holds_no_place(tmp_path: Path) -> None:
+async def test_a_failed_opening_does_not_keep_the_application(tmp_path: Path) -> None:
     app = Foliot(f"sqlite:///{tmp_path}/foliot.db")
     (tmp_path / "foliot.db").mkdir()
     for _ in range(2):
@@ -352,7 +354,7 @@ async def test_an_opening_that_failed_holds_no_place(tmp_path: Path) -> None:
     assert await asyncio.to_thread(asyncio.run, app.runs.page()) == []
 
 
-def test_a_loop_that_ends_lets_go_of_those_who_wait_for_it() -> None:
+def test_a_loop_that_stops_releases_threads_that_wait_for_it() -> None:
     loop, waiting = asyncio.new_event_loop(), threading.Event()
 
     async def never() -> None:
@@ -374,7 +376,7 @@ def test_a_loop_that_ends_lets_go_of_those_who_wait_for_it() -> None:
     ending.join()
 
 
-def test_so_does_one_that_ends_in_good_order_and_cancels_what_is_under_way() -> None:
+def test_a_loop_that_is_closed_in_order_cancels_its_calls_and_releases_waiting_threads() -> None:
     found, waiting = Queue[asyncio.AbstractEventLoop](), threading.Event()
 
     async def never() -> None:

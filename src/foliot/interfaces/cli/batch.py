@@ -1,16 +1,16 @@
-"""Running one command on several ids. Each is tried, whether others fail or not."""
+"""Running one action on several ids: each is tried, also when others fail."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from foliot.errors import FoliotError
-from foliot.interfaces.cli.place import ask
-from foliot.interfaces.cli.speaking import complain, tell_done
-from foliot.interfaces.cli.text import shown
+from foliot.interfaces.cli.open_storage import with_services
+from foliot.interfaces.cli.output import print_error, print_result
+from foliot.interfaces.cli.render.text import escaped
 from foliot.service.services import Services
 
 Result = dict[str, object]
-"""What was done, for programs; `text` is for people."""
+"""Facts for programs; the key `text` is the line for people."""
 Action = Callable[[Services, str], Awaitable[Result]]
 
 
@@ -20,15 +20,15 @@ def run_batch(storage: str | None, config: Path | None, names: Sequence[str], ac
     async def run(services: Services) -> int:
         return max([await _run(services, name, action, as_json) for name in dict.fromkeys(names)], default=0)
 
-    return ask(storage, config, run)
+    return with_services(storage, config, run)
 
 
 async def _run(services: Services, name: str, action: Action, as_json: bool) -> int:
     try:
         done = await action(services, name)
     except FoliotError as error:
-        complain(error.message, error.hint)
+        print_error(error.message, error.hint)
         return 1
-    text = shown(done["text"])
-    tell_done(text, {key: value for key, value in done.items() if key != "text"}, as_json=as_json)
+    text = escaped(done["text"])
+    print_result(text, {key: value for key, value in done.items() if key != "text"}, as_json=as_json)
     return 0

@@ -1,12 +1,16 @@
-"""Options that many commands share."""
+"""Options and arguments that several commands share, and the configuration file that they name."""
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
-from foliot.interfaces.cli.config_file import CONFIG
+from foliot.errors import FoliotError, InvalidInput
+
+CONFIG: Final = "foliot.toml"
+NAMING: Final = "A run is named by its id, by six or more characters of its beginning or end, by @last, or by JOB@last."
+"""The epilog of every command with a RUN or EXECUTION argument."""
 
 Decorated = Callable[..., Any]
 
@@ -21,15 +25,36 @@ def config_option(function: Decorated) -> Decorated:
         "--config",
         envvar="FOLIOT_CONFIG",
         type=click.Path(path_type=Path),
-        help=f"Configuration file; also FOLIOT_CONFIG. {CONFIG} here if there is one.",
+        help=f"Configuration file; also FOLIOT_CONFIG. Default: {CONFIG} in this directory, if it exists.",
     )(function)
 
 
 def storage_options(function: Decorated) -> Decorated:
-    """`--storage` and `--config`: either tells where the database is."""
+    """Add `--storage` and `--config`: each of them can name the database."""
     storage = click.option(
         "--storage",
         envvar="FOLIOT_STORAGE",
-        help="Database; also FOLIOT_STORAGE. What the configuration says, or sqlite:///foliot.db.",
+        help="Database; also FOLIOT_STORAGE. Default: that of the configuration, else sqlite:///foliot.db.",
     )
     return storage(config_option(function))
+
+
+def find_config(given: Path | None) -> Path | None:
+    """Return the given file, or the one in this directory if it exists."""
+    if given is None:
+        here = Path(CONFIG)
+        return here if here.is_file() else None
+    if not given.exists():
+        raise InvalidInput(f"the file {str(given)!a} does not exist", hint="Write a first one with: foliot init")
+    return given
+
+
+def require_config(given: Path | None) -> Path:
+    """Return the given file, or the one in this directory. FoliotError if there is none."""
+    path = find_config(given)
+    if path is None:
+        raise FoliotError(
+            f"there is no {CONFIG} in {Path.cwd()}",
+            hint="Write a first one with: foliot init; or name another one with --config.",
+        )
+    return path

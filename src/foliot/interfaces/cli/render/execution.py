@@ -5,13 +5,17 @@ from typing import Any, Final
 
 from foliot.domain.run.run import Status
 from foliot.domain.workflow.conditions import Result
-from foliot.interfaces.cli.render.explanation import STEP_REASONS, words
+from foliot.interfaces.cli.render.explanation import STEP_REASONS, explain
 from foliot.service.queries.documents import as_json
 from foliot.service.queries.execution_view import StepView
 from foliot.service.queries.executions import ExecutionPage
 
 PENDING: Final = "pending"
-_SAME: Final = {Result.SUCCESS: Status.SUCCESS, Result.FAILURE: Status.FAILED, Result.SKIPPED: Status.SKIPPED}
+_STATUS_OF_RESULT: Final = {
+    Result.SUCCESS: Status.SUCCESS,
+    Result.FAILURE: Status.FAILED,
+    Result.SKIPPED: Status.SKIPPED,
+}
 
 
 def execution_document(page: ExecutionPage) -> dict[str, Any]:
@@ -34,21 +38,21 @@ def step_states(page: ExecutionPage) -> dict[str, str]:
 
 
 def step_waits(page: ExecutionPage) -> Mapping[str, str]:
-    """What the steps wait for whose runs have not begun."""
-    return {name: words(explanation) for name, explanation in page.waits.items()}
+    """Return what each step waits for whose run has not started."""
+    return {name: explain(explanation) for name, explanation in page.waits.items()}
 
 
 def why_step(page: ExecutionPage, step: StepView) -> str:
-    """Why a step is where it is, where its result alone does not tell."""
+    """Return why a step has its state, or an empty text if its result needs none."""
     explanation = page.why_steps[step.name]
-    return "" if explanation is None else words(explanation)
+    return "" if explanation is None else explain(explanation)
 
 
 def step_state(step: StepView) -> str:
-    """What a step has come to, and how its run ended where that is another word; else where its run stands."""
+    """Return the result of a step, with the reason or a different status of its run; else the status of its run."""
     if step.result is None:
         return step.status or PENDING
     reason = step.reason if step.reason in STEP_REASONS else ""
-    if step.status and step.status != _SAME[Result(step.result)]:
+    if step.status and step.status != _STATUS_OF_RESULT[Result(step.result)]:
         reason = reason or step.status
     return f"{step.result} ({reason})" if reason else step.result

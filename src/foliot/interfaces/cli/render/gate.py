@@ -1,4 +1,4 @@
-"""What a gate asks, and what it has decided."""
+"""The conditions of a gate and its decision, as text and as JSON documents."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -8,8 +8,8 @@ import msgspec
 from foliot.domain.gate.decision import Decision
 from foliot.domain.gate.spec import Gate, WindowKind
 from foliot.domain.instant import SECOND
-from foliot.interfaces.cli.table import Column, moment, span
-from foliot.interfaces.cli.words import status
+from foliot.interfaces.cli.render.format import moment, span, status
+from foliot.interfaces.cli.render.table import Column
 from foliot.service.queries.documents import as_json
 from foliot.service.queries.run_view import RunView
 
@@ -31,20 +31,20 @@ _WINDOWS: Final = {
 
 
 def gate_document(gate: Gate, latest: Mapping[str, RunView]) -> dict[str, Any]:
-    """The gate with the latest run of each job that it depends on."""
+    """Return the gate with the latest run of each job that it depends on."""
     depends_on = [
         {"job_id": name, "latest_run": as_json(latest[name]) if name in latest else None} for name in gate.depends_on
     ]
     return {**msgspec.to_builtins(gate), "depends_on": depends_on}
 
 
-def gate_words(gate: Gate) -> str:
-    """What the gate asks, in one line."""
+def gate_text(gate: Gate) -> str:
+    """Return the conditions of the gate in one line."""
     window = _WINDOWS.get(gate.window_kind, f"in the last {span(gate.window / SECOND)}")
     zone = f" in {gate.timezone}" if gate.window_kind is WindowKind.LOCAL_DAY else ""
-    waits = f", waits {span(gate.wait / SECOND)} for what is due or running" if gate.wait else ""
-    rests = f", rests {span(gate.cooldown / SECOND)} after it declined" if gate.cooldown else ""
-    return f"{window}{zone}; missing: {gate.on_missing}, failed: {gate.on_dep_fail}{waits}{rests}"
+    wait = f", waits up to {span(gate.wait / SECOND)} for due and running runs" if gate.wait else ""
+    cooldown = f", cooldown {span(gate.cooldown / SECOND)} after it declined" if gate.cooldown else ""
+    return f"{window}{zone}; missing: {gate.on_missing}, failed: {gate.on_dep_fail}{wait}{cooldown}"
 
 
 def dependency_rows(gate: Gate, latest: Mapping[str, RunView]) -> Iterator[Sequence[object]]:

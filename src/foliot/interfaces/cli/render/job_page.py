@@ -3,11 +3,20 @@
 from typing import Any
 
 from foliot.domain.workflow.spec import GRAPH
-from foliot.interfaces.cli.render.gate import DEPENDENCY_COLUMNS, dependency_rows, gate_document, gate_words
+from foliot.interfaces.cli.output import print_line
+from foliot.interfaces.cli.render.format import (
+    RUN_COLUMNS,
+    job_kind,
+    job_state,
+    json_line,
+    moment,
+    option_text,
+    plain,
+    run_row,
+)
+from foliot.interfaces.cli.render.gate import DEPENDENCY_COLUMNS, dependency_rows, gate_document, gate_text
 from foliot.interfaces.cli.render.schedule_page import schedule_fields
-from foliot.interfaces.cli.speaking import tell
-from foliot.interfaces.cli.table import moment, print_fields, print_section
-from foliot.interfaces.cli.words import RUN_COLUMNS, job_state, json_line, option_words, plain, run_row
+from foliot.interfaces.cli.render.table import print_fields, print_section
 from foliot.service.queries.documents import as_json
 from foliot.service.queries.jobs import JobPage
 
@@ -28,7 +37,7 @@ def print_job(page: JobPage) -> None:
     if page.gate is not None:
         print_section("Dependencies", DEPENDENCY_COLUMNS, [*dependency_rows(page.gate, page.dependencies)])
     for schedule in page.schedules:
-        tell()
+        print_line()
         print_fields(schedule_fields(schedule))
     print_section("Last runs", RUN_COLUMNS, [run_row(run) for run in page.runs])
 
@@ -40,11 +49,11 @@ def _facts(page: JobPage) -> list[tuple[str, object]]:
         ("name", job.name or None),
         ("description", job.description or None),
         ("state", job_state(job, page.schedules)),
-        ("kind", job.kind),
+        ("kind", job_kind(job.kind)),
         *((f"  {name}", plain(value)) for name, value in job.spec.items()),
         ("payload", None if job.payload_template is None else json_line(job.payload_template)),
-        *((name, option_words(name, value)) for name, value in job.options.items()),
-        ("gate", None if page.gate is None else gate_words(page.gate)),
+        *((name, option_text(name, value)) for name, value in job.options.items()),
+        ("gate", None if page.gate is None else gate_text(page.gate)),
         ("tags", ", ".join(job.tags) or None),
         ("owner", job.owner or None),
         ("from", f"{job.source}, revision {job.revision}, changed {moment(job.updated_at)}"),

@@ -1,4 +1,4 @@
-"""One picture of what is going on, in sections and as a JSON document."""
+"""The page of `foliot top`: running, queued and upcoming runs, workers and failures."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -7,9 +7,9 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from foliot.domain.instant import from_datetime, to_iso
-from foliot.interfaces.cli.table import Column, moment, span
-from foliot.interfaces.cli.text import counted
-from foliot.interfaces.cli.words import last_line, rule, status
+from foliot.interfaces.cli.render.format import last_line, moment, rule, span, status
+from foliot.interfaces.cli.render.table import Column
+from foliot.interfaces.cli.render.text import counted
 from foliot.service.queries.documents import as_json
 from foliot.service.queries.overview import ActiveExecution, OverviewPage
 from foliot.service.queries.run_view import RunView
@@ -20,7 +20,7 @@ _RUN: Final = Column("RUN", is_whole=True)
 _JOB: Final = Column("JOB", is_whole=True)
 _RUNNING: Final = (_RUN, _JOB, Column("FOR"), Column("TRY"))
 _EXECUTIONS: Final = (_RUN, Column("WORKFLOW", is_whole=True), Column("FOR"), Column("LEFT"))
-_QUEUED: Final = (_RUN, _JOB, Column("WAITS"), Column("QUEUE"))
+_QUEUED: Final = (_RUN, _JOB, Column("WAITING"), Column("QUEUE"))
 _NEXT: Final = (Column("IN"), _JOB._replace(stays=True), Column("WHEN"), Column("RULE"))
 _WORKERS: Final = (Column("WORKER"), Column("STATE", stays=True), Column("SLOTS"), Column("QUEUES"), Column("SINCE"))
 _FAILED: Final = (_RUN, _JOB, Column("STATUS", stays=True), Column("ENDED"), Column("ERROR"))
@@ -55,7 +55,7 @@ def headline(page: OverviewPage) -> str:
 
 
 def sections(page: OverviewPage) -> Iterator[Section]:
-    """What there is to show; what is empty is left out."""
+    """Yield the sections that have rows."""
     now = page.at
     for section in (
         Section("Workflows", _EXECUTIONS, [_execution_row(one, now) for one in page.executions]),

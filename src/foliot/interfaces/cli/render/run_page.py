@@ -5,12 +5,12 @@ from typing import Any, Final, TypeVar
 
 from foliot.domain.gate.decision import Decision
 from foliot.domain.secrets import public_document
-from foliot.interfaces.cli.log_lines import end_in_words
 from foliot.interfaces.cli.render.execution import execution_document, step_rows
-from foliot.interfaces.cli.render.explanation import words
+from foliot.interfaces.cli.render.explanation import explain
+from foliot.interfaces.cli.render.format import due, json_line, last_line, moment, span, status
 from foliot.interfaces.cli.render.gate import VERDICT_COLUMNS, decision_document, verdict_rows
-from foliot.interfaces.cli.table import Column, moment, print_fields, print_section, span
-from foliot.interfaces.cli.words import due, json_line, last_line, status
+from foliot.interfaces.cli.render.log import end_text
+from foliot.interfaces.cli.render.table import Column, print_fields, print_section
 from foliot.service.queries.documents import as_json
 from foliot.service.queries.run_view import AttemptView, RunView
 from foliot.service.queries.runs import RunPage
@@ -41,7 +41,7 @@ def run_document(page: RunPage) -> dict[str, Any]:
     return {
         "type": "run",
         **as_json(page.run),
-        "why": words(page.why),
+        "why": explain(page.why),
         "attempts": [as_json(attempt) for attempt in page.attempts],
         "given_back": page.given_back,
         "log": {"state": page.log.state, "seen": page.log.seen, "stored": page.log.stored},
@@ -69,28 +69,28 @@ def _facts(page: RunPage) -> list[tuple[str, object]]:
         ("job", run.job_id),
         *_part_fields(page),
         ("status", status(run)),
-        ("why", words(page.why)),
-        ("gate", _gate_words(page.decision, run)),
+        ("why", explain(page.why)),
+        ("gate", _gate_explanation(page.decision, run)),
         ("error", run.error_message),
         ("exit code", run.exit_code),
-        ("made by", run.job_schedule_id or run.trigger),
+        ("triggered by", run.job_schedule_id or run.trigger),
         ("planned for", _known(run.scheduled_for, moment)),
         ("due", due(run)),
         ("started", _known(run.started_at, moment)),
         ("finished", _known(run.finished_at, moment)),
         ("took", _known(run.duration, span)),
-        ("attempt", None if is_execution else _attempt_words(page)),
+        ("attempt", None if is_execution else _attempt_text(page)),
         ("queue", f"{run.queue}, priority {run.priority}"),
         ("worker", run.worker_id),
-        ("payload", _known(run.input_payload, _document_words)),
-        ("output", _known(run.output_payload, _document_words)),
+        ("payload", _known(run.input_payload, _document_text)),
+        ("output", _known(run.output_payload, _document_text)),
         ("for", run.user_id),
         ("key", run.idempotency_key),
-        ("log", None if is_execution else f"{end_in_words(page.log)}; print it with: foliot logs {run.id}"),
+        ("log", None if is_execution else f"{end_text(page.log)}; print it with: foliot logs {run.id}"),
     ]
 
 
-def _attempt_words(page: RunPage) -> str:
+def _attempt_text(page: RunPage) -> str:
     lost = f", {page.run.lost} lost" if page.run.lost else ""
     given_back = f", {page.given_back} given back when a worker stopped" if page.given_back else ""
     return f"{page.run.attempt}{lost}{given_back}"
@@ -106,17 +106,17 @@ def _part_fields(page: RunPage) -> list[tuple[str, object]]:
     return [("workflow", f"{view.workflow_id}, version {view.version}; draw it with: {drawn}")]
 
 
-def _known(value: Value | None, say: Callable[[Value], str]) -> str | None:
-    """What is not there is not shown, where a table would have a dash."""
-    return None if value is None else say(value)
+def _known(value: Value | None, as_text: Callable[[Value], str]) -> str | None:
+    """Return None for a missing value: the field is left out, where a table would have a dash."""
+    return None if value is None else as_text(value)
 
 
-def _document_words(document: Any) -> str:
+def _document_text(document: Any) -> str:
     return json_line(public_document(document))
 
 
-def _gate_words(decision: Decision | None, run: RunView) -> str | None:
-    """What the gate said, unless the run's error is the same."""
+def _gate_explanation(decision: Decision | None, run: RunView) -> str | None:
+    """Return the explanation of the gate, unless the error of the run is the same."""
     return None if decision is None or decision.explanation == run.error_message else decision.explanation
 
 

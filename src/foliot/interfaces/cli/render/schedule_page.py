@@ -2,8 +2,8 @@
 
 from typing import Any, Final
 
-from foliot.interfaces.cli.table import Column, moment, print_fields, print_section
-from foliot.interfaces.cli.words import rule, schedule_state, tick_row
+from foliot.interfaces.cli.render.format import moment, rule, schedule_state, tick_row
+from foliot.interfaces.cli.render.table import Column, print_fields, print_section
 from foliot.service.queries.documents import as_json
 from foliot.service.queries.schedule_view import ScheduleView
 from foliot.service.queries.schedules import SchedulePage
@@ -23,7 +23,7 @@ def print_schedule(page: SchedulePage) -> None:
 
 def schedule_fields(schedule: ScheduleView) -> list[tuple[str, object]]:
     window = f"{moment(schedule.start_at)} to {moment(schedule.end_at)}"
-    coming = "" if not schedule.paused else "none while it is paused; else "
+    coming = "" if not schedule.paused else "none while paused; without the pause: "
     return [
         ("schedule", schedule.schedule_id),
         ("job", schedule.job_id or schedule.workflow_id),

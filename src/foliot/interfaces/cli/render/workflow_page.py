@@ -1,4 +1,4 @@
-"""The page of a workflow, drawn and as a JSON document."""
+"""The page of a workflow, as a picture and as a JSON document."""
 
 import shutil
 import sys
@@ -7,18 +7,18 @@ from typing import Any, Final
 
 import msgspec
 
-from foliot.interfaces.cli.graph.canvas import Pen, Piece
-from foliot.interfaces.cli.graph.outline import outline
-from foliot.interfaces.cli.graph.picture import Caption, draw
+from foliot.interfaces.cli.output import print_line, print_note
 from foliot.interfaces.cli.render.execution import execution_document, step_states, step_waits
-from foliot.interfaces.cli.render.explanation import words
-from foliot.interfaces.cli.speaking import say, tell
-from foliot.interfaces.cli.table import Column, console, is_terminal, print_fields, print_table, style_of
-from foliot.interfaces.cli.words import json_line
+from foliot.interfaces.cli.render.explanation import explain
+from foliot.interfaces.cli.render.format import json_line
+from foliot.interfaces.cli.render.graph.canvas import Pen, Piece
+from foliot.interfaces.cli.render.graph.outline import outline
+from foliot.interfaces.cli.render.graph.picture import Caption, draw
+from foliot.interfaces.cli.render.table import Column, console, is_terminal, print_fields, print_table, style_of
 from foliot.service.queries.workflows import WorkflowPage, WorkflowStepView
 
 _PIPE_WIDTH: Final = 120
-_WAITS: Final = (Column("WAITS", is_whole=True), Column("WHY", stays=True))
+_WAITS: Final = (Column("WAITING", is_whole=True), Column("WHY", stays=True))
 _NO_STATES: Final[Mapping[str, str]] = {}
 
 
@@ -52,16 +52,16 @@ def print_workflow(page: WorkflowPage) -> None:
             ("params", json_line(page.params) if page.params else None),
             ("execution", None if shown is None else f"{shown.execution.id} {shown.execution.status}"),
             ("given", None if page.given is None else json_line(page.given)),
-            ("why", None if shown is None else words(shown.why)),
+            ("why", None if shown is None else explain(shown.why)),
         ]
     )
-    tell()
+    print_line()
     _print_graph(page)
     if shown is not None and shown.waits:
-        tell()
+        print_line()
         print_table(_WAITS, step_waits(shown).items())
     if shown is None and latest is not None:
-        say(f"the newest execution, {latest.id}, is not in the picture: see foliot show {latest.id}")
+        print_note(f"the newest execution, {latest.id}, is not shown here; see: foliot show {latest.id}")
 
 
 def _print_graph(page: WorkflowPage) -> None:
@@ -73,7 +73,7 @@ def _print_graph(page: WorkflowPage) -> None:
         _print_rich(lines)
         return
     for line in lines:
-        tell("".join(piece.text for piece in line))
+        print_line("".join(piece.text for piece in line))
 
 
 def _caption(step: WorkflowStepView, state: str) -> Caption:

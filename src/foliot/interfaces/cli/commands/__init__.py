@@ -1,0 +1,1 @@
+"""The commands. Each module parses its options, calls `service`, and passes the answer to `render`."""

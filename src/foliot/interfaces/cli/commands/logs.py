@@ -1,0 +1,78 @@
+"""foliot logs: print the output of a run."""
+
+import sys
+from functools import partial
+from pathlib import Path
+
+import click
+
+from foliot.errors import InvalidInput
+from foliot.interfaces.cli.id_completion import complete_ids
+from foliot.interfaces.cli.open_storage import with_services
+from foliot.interfaces.cli.options import NAMING, json_option, storage_options
+from foliot.interfaces.cli.render.log import JsonPrinter, TextPrinter, print_log
+from foliot.interfaces.cli.render.step_log import StepJsonPrinter, StepTextPrinter, print_steps
+from foliot.service.services import Services
+
+
+@click.command("logs", epilog=NAMING)
+@click.argument("run", shell_complete=complete_ids("run"))
+@storage_options
+@click.option("-f", "--follow", is_flag=True, help="Continue until the run is over, through all its attempts.")
+@click.option(
+    "--stdout",
+    is_flag=True,
+    help="Only the standard output of one attempt, byte for byte; an error if it is not complete.",
+)
+@click.option("--attempt", type=click.IntRange(1), help="Only this attempt. Default with --stdout: the last one.")
+@click.option("--tail", type=click.IntRange(0, 1_000_000), help="Begin with this many last lines.")
+@click.option("--timestamps", is_flag=True, help="Begin each line with its time and stream.")
+@json_option("one object per piece, and one with the state of the log")
+def command(
+    run: str,
+    storage: str | None,
+    config: Path | None,
+    follow: bool,
+    stdout: bool,
+    attempt: int | None,
+    tail: int | None,
+    timestamps: bool,
+    as_json: bool,
+) -> None:
+    """Print the output of RUN; of an execution the output of its steps, each line with the name of its step.
+
+    On a terminal colours are kept, and all other control characters are removed.
+    """
+    if stdout:
+        if follow or timestamps or as_json or tail is not None:
+            raise InvalidInput("--stdout can only be combined with --attempt", hint="Remove the other options.")
+        sys.stdout.buffer.write(with_services(storage, config, partial(_stdout, run=run, attempt=attempt)))
+        return
+
+    async def show(services: Services) -> None:
+        found = await services.runs.find(run)
+        steps = await services.queries.workflows.step_names(found)
+        if steps is not None:
+            if attempt is not None or tail is not None:
+                raise _not_for_executions(found.id)
+            joint = StepJsonPrinter() if as_json else StepTextPrinter(steps, timestamps=timestamps)
+            await print_steps(services, found.id, joint, is_following=follow)
+            return
+        printer = JsonPrinter() if as_json else TextPrinter(timestamps=timestamps)
+        await print_log(services, found.id, printer, is_following=follow, attempt=attempt, tail=tail)
+
+    with_services(storage, config, show)
+
+
+async def _stdout(services: Services, run: str, attempt: int | None) -> bytes:
+    found = await services.runs.find(run)
+    if await services.queries.workflows.step_names(found) is not None:
+        raise _not_for_executions(found.id)
+    return await services.logs.raw_stdout(found.id, attempt)
+
+
+def _not_for_executions(run_id: str) -> InvalidInput:
+    return InvalidInput(
+        f"run {run_id} is an execution: --stdout, --attempt and --tail work only for the run of a step",
+        hint=f"List the runs of its steps with: foliot runs --root {run_id}",
+    )

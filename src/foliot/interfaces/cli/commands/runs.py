@@ -1,0 +1,57 @@
+"""foliot runs: list runs."""
+
+from collections.abc import Awaitable
+from pathlib import Path
+
+import click
+
+from foliot.domain.run.run import Status, parse_status
+from foliot.interfaces.cli.id_completion import complete_ids
+from foliot.interfaces.cli.open_storage import with_services
+from foliot.interfaces.cli.options import NAMING, json_option, storage_options
+from foliot.interfaces.cli.output import print_json_lines, print_note
+from foliot.interfaces.cli.render.format import RUN_COLUMNS, run_row
+from foliot.interfaces.cli.render.table import print_table
+from foliot.service.queries.documents import as_json
+from foliot.service.queries.run_view import RunView
+from foliot.service.services import Services
+
+
+def _statuses(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    return [status for status in Status if status.startswith(incomplete)]
+
+
+@click.command("runs", epilog=NAMING)
+@storage_options
+@click.option("--job", help="Only runs of this job.", shell_complete=complete_ids("job"))
+@click.option("--schedule", help="Only runs of this schedule.", shell_complete=complete_ids("schedule"))
+@click.option("--status", help="Only runs with this status.", shell_complete=_statuses)
+@click.option("--root", help="Only steps of this execution.", shell_complete=complete_ids("run"))
+@click.option("-n", "--limit", default=20, show_default=True, type=click.IntRange(1, 10_000), help="How many.")
+@json_option("one object per line")
+def command(
+    storage: str | None,
+    config: Path | None,
+    job: str | None,
+    schedule: str | None,
+    status: str | None,
+    root: str | None,
+    limit: int,
+    as_json: bool,
+) -> None:
+    """List runs, newest first."""
+    known = None if status is None else parse_status(status)
+
+    def page(services: Services) -> Awaitable[list[RunView]]:
+        return services.queries.runs.newest(job=job, schedule=schedule, status=known, root=root, limit=limit)
+
+    _print(with_services(storage, config, page), as_json)
+
+
+def _print(runs: list[RunView], is_json: bool) -> None:
+    if is_json:
+        print_json_lines(as_json(run) for run in runs)
+        return
+    print_table(RUN_COLUMNS, [run_row(run) for run in runs])
+    if not runs:
+        print_note("no runs")

@@ -1,0 +1,38 @@
+"""foliot serve and worker: run a scheduler and a worker in one process, or a worker alone."""
+
+from pathlib import Path
+
+import click
+
+from foliot.engine.settings import Role
+from foliot.interfaces.cli.options import config_option
+from foliot.interfaces.cli.server.process import run_node
+from foliot.interfaces.cli.server.settings import node_options, parse_roles
+
+
+@click.command("serve")
+@click.argument("app", required=False)
+@config_option
+@click.option("--storage", help="Database, instead of that of the configuration or of APP.")
+@click.option("--roles", help="Roles of this process. Default: scheduler,coordinator,worker.")
+@node_options
+def serve(app: str | None, config: Path | None, roles: str | None, **options: object) -> None:
+    """Run the jobs and schedules of a configuration, of APP (written as module:name), or of both.
+
+    Without APP and --config it is foliot.toml in this directory. The configuration is applied when the server
+    starts, on SIGHUP, by `foliot reload`, and with `watch = true` in [server] when a file changes.
+    """
+    run_node(app, config, parse_roles(roles), applies=True, **options)
+
+
+@click.command("worker")
+@click.argument("app", required=False)
+@config_option
+@click.option("--storage", help="Database, instead of that of the configuration or of APP.")
+@node_options
+def worker(app: str | None, config: Path | None, **options: object) -> None:
+    """Execute runs from the database of a configuration or of APP (written as module:name).
+
+    The settings of the configuration are used. Its jobs are not applied: `foliot serve` does that.
+    """
+    run_node(app, config, [Role.WORKER], applies=False, **options)

@@ -1,0 +1,52 @@
+"""Reporting a run that a command has started: its id, and with --wait or --follow its output and result."""
+
+from foliot.domain.ids import RunId
+from foliot.domain.run.run import Run, Status
+from foliot.domain.tree.tree import TREES_QUEUE
+from foliot.interfaces.cli.output import or_as_note, print_json, print_line, print_note, print_result, print_warning
+from foliot.interfaces.cli.render.format import last_line, status
+from foliot.interfaces.cli.render.log import TextPrinter, print_log
+from foliot.interfaces.cli.render.step_log import StepTextPrinter, print_steps
+from foliot.interfaces.cli.render.text import escaped
+from foliot.service.queries.documents import as_json
+from foliot.service.queries.run_view import RunView
+from foliot.service.services import Services
+
+
+async def report_started_run(services: Services, run_id: RunId, *, wait: bool, follow: bool, is_json: bool) -> int:
+    """Print the id of a started run; with `wait` or `follow` also its result. Return the exit code."""
+    if not (wait or follow):
+        print_result(run_id, {"run_id": run_id}, as_json=is_json)
+        return 0
+    with or_as_note(run_id):
+        (print_note if follow or is_json else print_line)(run_id)
+    await _warn_without_worker(services, run_id)
+    if follow:
+        await _follow_output(services, await services.runs.record(run_id))
+    return _print_result(await services.runs.wait(run_id), is_json=is_json)
+
+
+async def _warn_without_worker(services: Services, run_id: RunId) -> None:
+    queue = await services.queries.runs.unserved_queue(run_id)
+    if queue is not None:
+        missing = "no coordinator" if queue == TREES_QUEUE else f'no worker of queue "{queue}"'
+        print_warning(f"{missing} is alive: the run waits", "Start one with: foliot serve")
+
+
+async def _follow_output(services: Services, run: Run) -> None:
+    """Print the output of a run, or of the steps of an execution, until it is over."""
+    names = await services.queries.workflows.step_names(run)
+    if names is None:
+        await print_log(services, run.id, TextPrinter(), is_following=True)
+    else:
+        await print_steps(services, run.id, StepTextPrinter(names), is_following=True)
+
+
+def _print_result(run: RunView, *, is_json: bool) -> int:
+    """Print how a run ended. Return the exit code: 1 unless it succeeded."""
+    if is_json:
+        print_json(as_json(run))
+    else:
+        error = f": {last_line(run.error_message)}" if run.error_message else ""
+        print_note(escaped(f"{status(run)}{error}"))
+    return 0 if run.status is Status.SUCCESS else 1

@@ -1,0 +1,122 @@
+"""The entry point of the command line, and the list of its commands.
+
+Exit codes: 0 success, 1 failure or a problem was found, 2 usage error; 130 after Ctrl-C, 141 when the reader of the
+output has closed it (see `streams`). A command returns its exit code, or None for 0.
+"""
+
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Final, NoReturn
+
+import click
+
+import foliot
+from foliot.errors import FoliotError, InvalidInput
+from foliot.interfaces.cli.command_group import lazy_group
+from foliot.interfaces.cli.output import print_error
+from foliot.interfaces.cli.server.signals import EARLY
+from foliot.interfaces.cli.streams import guarded_output, repair_streams
+
+_SECTIONS: Final = {
+    "Setup": {
+        "init": "Write a commented starter configuration.",
+        "check": "Check a configuration for problems.",
+        "plan": "Show what a configuration would change, and what would fire.",
+        "serve": "Run a scheduler and a worker.",
+        "worker": "Run a worker.",
+        "reload": "Apply the configuration now.",
+    },
+    "Inspect": {
+        "top": "Watch running, queued and upcoming runs.",
+        "jobs": "List jobs, delete them.",
+        "schedules": "List schedules, delete them.",
+        "workflows": "List workflows, draw them, start executions, approve steps.",
+        "runs": "List runs, newest first.",
+        "show": "Show everything about a run, a job or a schedule.",
+        "logs": "Print the output of a run.",
+        "next": "Show when an expression fires next.",
+    },
+    "Control": {
+        "trigger": "Start a run of a job or a workflow.",
+        "cancel": "Cancel runs.",
+        "retry": "Run ended runs again.",
+        "mark": "Mark runs as successes.",
+        "pause": "Stop jobs or schedules from firing.",
+        "resume": "Let paused jobs or schedules fire again.",
+    },
+    "Maintenance": {
+        "verify": "Check the tick ledger against the schedules.",
+        "backup": "Copy the database while it is in use.",
+        "migrate": "Bring the database to this version.",
+        "completion": "Print a script for shell completion.",
+    },
+}
+_HOMES: Final = {
+    "serve": "serve:serve",
+    "worker": "serve:worker",
+    "workflows": "workflows.listing:command",
+    **{name: f"control:{name}" for name in ("cancel", "retry", "mark", "pause", "resume")},
+    "backup": "database:backup",
+    "migrate": "database:migrate",
+}
+_SERVER_COMMANDS: Final = ("serve", "worker")
+_MORE_RESOURCES: Final = "Allow more memory and threads: see ulimit -v and -u, or MemoryMax= and TasksMax= of systemd."
+
+
+@click.group(cls=lazy_group(_SECTIONS, _HOMES), context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(foliot.__version__, prog_name="foliot")
+def cli() -> None:
+    """Foliot is a job scheduler: schedules, workflows, workers, and a ledger of every tick."""
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run the command line and exit. Expected errors are printed with a hint, without a traceback."""
+    given = sys.argv[1:] if arguments is None else arguments
+    # Before the modules of a server are loaded: a signal may come while that is still going on.
+    with EARLY.held() if given and given[0] in _SERVER_COMMANDS else nullcontext():
+        _run(given)
+
+
+def _run(arguments: list[str]) -> NoReturn:
+    repair_streams()
+    try:
+        with guarded_output():
+            answer = cli.main(arguments, prog_name="foliot", standalone_mode=False)
+    except FoliotError as error:
+        print_error(error.message, error.hint)
+        sys.exit(2 if isinstance(error, InvalidInput) else 1)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except click.UsageError as error:
+        path = error.ctx.command_path if error.ctx else "foliot"
+        print_error(error.format_message(), f"See: {path} --help")
+        sys.exit(error.exit_code)
+    except click.Abort:
+        sys.exit(130)
+    except FileNotFoundError:
+        if _has_working_directory():
+            raise
+        print_error("the current directory does not exist any more", "Change to an existing one with: cd")
+        sys.exit(1)
+    except (MemoryError, RuntimeError) as error:
+        if not _is_out_of_resources(error):
+            raise
+        print_error(f"the system gives this process too little: {str(error) or 'no memory is left'}", _MORE_RESOURCES)
+        sys.exit(1)
+    sys.exit(answer if isinstance(answer, int) else 0)
+
+
+def _is_out_of_resources(error: Exception) -> bool:
+    """Whether memory or threads are exhausted; Python has no exception type for the latter."""
+    return isinstance(error, MemoryError) or str(error) == "can't start new thread"
+
+
+def _has_working_directory() -> bool:
+    """Whether the current directory exists: it may have been deleted since the shell entered it."""
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return False
+    return True

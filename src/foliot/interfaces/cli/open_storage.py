@@ -1,0 +1,60 @@
+"""Finding and opening the storage of a command.
+
+--storage or FOLIOT_STORAGE  >  [storage] of --config, FOLIOT_CONFIG or ./foliot.toml  >  sqlite:///foliot.db
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from foliot.domain.defaults import DEFAULT_STORAGE
+from foliot.interfaces.cli.log_bridge import print_warnings
+from foliot.interfaces.cli.options import find_config
+from foliot.service.services import Services
+from foliot.wiring import back_up, open_services
+
+Answer = TypeVar("Answer")
+
+
+def storage_url(storage: str | None, config: Path | None) -> str:
+    """Return the URL of the storage that the options name."""
+    if storage:
+        return storage
+    path = find_config(config)
+    if path is None:
+        return DEFAULT_STORAGE
+    # Imported here because it loads many modules: a command without a configuration starts faster.
+    from foliot.interfaces.cli.configuration import storage_of
+
+    return storage_of(path)
+
+
+def with_services(
+    storage: str | None, config: Path | None, function: Callable[[Services], Awaitable[Answer]]
+) -> Answer:
+    """Call a function with the open services. A missing storage is not created, an old one not migrated."""
+    url = storage_url(storage, config)
+
+    async def call() -> Answer:
+        async with opened_storage(url) as services:
+            return await function(services)
+
+    return asyncio.run(call())
+
+
+def copy_storage(url: str, target: Path, progress: Callable[[int, int], None]) -> list[Path]:
+    """Copy the storage to new files and return them."""
+    return asyncio.run(back_up(url, target, progress))
+
+
+@asynccontextmanager
+async def opened_storage(url: str, *, create: bool = False) -> AsyncIterator[Services]:
+    """Open the services, and print what is logged until they are closed."""
+    with print_warnings():
+        services = await open_services(url, create=create)
+        try:
+            yield services
+        finally:
+            await services.close()

@@ -1,0 +1,1 @@
+"""The process of `foliot serve` and `foliot worker`."""

@@ -1,0 +1,46 @@
+"""The lines that a server prints on a terminal when it starts."""
+
+from collections import Counter
+from pathlib import Path
+
+import foliot
+from foliot.domain.deploy.deployment import Action, Changes
+from foliot.domain.secrets import public_url
+from foliot.engine.settings import Role, Settings
+from foliot.interfaces.cli.configuration import count_definitions
+from foliot.interfaces.cli.render.changes import all_changes
+from foliot.interfaces.cli.render.format import moment
+from foliot.interfaces.cli.render.table import aligned
+from foliot.interfaces.cli.render.text import escaped
+from foliot.service.services import Services
+
+
+async def banner(
+    services: Services, settings: Settings, path: Path | None, storage: str | None, changes: Changes | None
+) -> list[str]:
+    """Return the lines: configuration, storage, roles, next tick, and how to stop."""
+    lines = [("roles", f"{', '.join(settings.roles)}{_capacity(settings)}")]
+    if storage is not None:
+        lines.insert(0, ("storage", public_url(storage)))
+    if path is not None:
+        lines.insert(0, ("configuration", f"{path}{'' if changes is None else _counts(changes)}"))
+    coming = (await services.queries.overview.page()).upcoming[:1]
+    lines += [("next", f"{schedule.schedule_id} at {moment(schedule.next_run_at)}") for schedule in coming]
+    return [
+        f"Foliot {foliot.__version__}",
+        *aligned([("", name, escaped(value)) for name, value in lines]),
+        "Ctrl-C stops. From another terminal: foliot top, foliot runs, foliot reload",
+    ]
+
+
+def _capacity(settings: Settings) -> str:
+    if Role.WORKER not in settings.roles:
+        return ""
+    return (
+        f" ({settings.slots} slots, {'queues' if len(settings.queues) > 1 else 'queue'} {', '.join(settings.queues)})"
+    )
+
+
+def _counts(changes: Changes) -> str:
+    count = Counter(what for what, change in all_changes(changes) if change.action is not Action.REMOVED)
+    return f": {count_definitions(jobs=count['job'], workflows=count['workflow'], schedules=count['schedule'])}"

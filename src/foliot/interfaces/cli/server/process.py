@@ -1,0 +1,282 @@
+"""Running a node in the foreground until a signal stops it.
+
+APP          the functions and declarations of an application
+--config     the jobs and schedules of a file, applied when the server starts and when it reloads
+"""
+
+import asyncio
+import gc
+import logging
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from foliot.app import Foliot
+from foliot.config import Configuration, Loaded
+from foliot.domain.deploy.deployment import Changes
+from foliot.domain.outbound.policy import OutboundPolicy
+from foliot.engine.node import Node
+from foliot.engine.settings import Role, Settings
+from foliot.errors import JobInUse
+from foliot.interfaces.cli.configuration import require_valid
+from foliot.interfaces.cli.options import require_config
+from foliot.interfaces.cli.server.banner import banner
+from foliot.interfaces.cli.server.event_loop import run_on
+from foliot.interfaces.cli.server.load_app import load_app
+from foliot.interfaces.cli.server.reloader import Reloader, log_changes, log_problems
+from foliot.interfaces.cli.server.settings import node_settings
+from foliot.interfaces.cli.server.signals import EARLY, STOPS, EarlyStop
+from foliot.interfaces.cli.server.stable_read import (
+    QUIET,
+    Fingerprint,
+    StableRead,
+    is_recent,
+    read_stable,
+    watched_paths,
+)
+from foliot.interfaces.line_writer import LineWriter
+from foliot.interfaces.logs import configure_logging
+from foliot.service.services import Services
+from foliot.wiring import RunnerPolicy, open_services, take_descriptors
+
+log = logging.getLogger("foliot")
+
+_SAME_SIGNAL: Final = 0.1
+"""Seconds during which a second signal is ignored: `timeout` sends one to the process and one to its group."""
+_ALMOST_OPEN: Final = 0.5
+"""Seconds that a stopping process waits for its storage to open: an open storage can be closed in order."""
+_LAST_LINES: Final = 0.2
+"""Seconds for the last log lines of a process that ends at once."""
+_NOTHING: Final = StableRead(Loaded(Configuration()), watched_paths(Configuration()), frozenset())
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """What a process serves: an application, a configuration, or both."""
+
+    app: Foliot
+    storage: str | None
+    """None: that of the application."""
+    path: Path | None
+    """The configuration file. None: there is none."""
+    configuration: Configuration
+    seen: Fingerprint
+    """The state of its files when they were read."""
+
+    @property
+    def policy(self) -> RunnerPolicy:
+        """What jobs are allowed to use. Without a configuration there are no restrictions."""
+        if self.path is None:
+            return RunnerPolicy()
+        outbound = self.configuration.outbound
+        policy = OutboundPolicy.of(block_private=outbound.block_private, allow=outbound.allow)
+        directories = [self.path.absolute().parent]
+        return RunnerPolicy(policy, directories, self.configuration.server.sandbox_policy)
+
+
+def run_node(target: str | None, config: Path | None, roles: Sequence[Role], *, applies: bool, **options: Any) -> None:
+    """Serve until a signal stops the process. `applies`: apply the configuration to the storage."""
+    path = require_config(config) if target is None or config is not None else None
+    loaded, _, seen = _NOTHING if path is None else asyncio.run(_read(path))
+    configuration = require_valid(path, loaded)
+    settings = node_settings(configuration, options, roles)
+    server = configuration.server
+    lines = configure_logging(options["log_format"] or server.log_format, options["log_level"] or server.log_level)
+    log_problems(loaded.problems)
+    _take_descriptors(settings)
+    storage = options["storage"]
+    if path is not None:
+        # FOLIOT_STORAGE replaces the storage of a configuration, not the one that the code of an application names.
+        storage = storage or os.environ.get("FOLIOT_STORAGE") or configuration.storage
+    app = Foliot(storage) if target is None else load_app(target)
+    served = Served(app, storage, path, configuration, seen)
+    try:
+        run_on(options["loop"] or server.loop, partial(_serve, served, settings, lines, applies=applies))
+    finally:
+        # Before an error is printed.
+        _flush(lines)
+
+
+def _flush(lines: LineWriter) -> None:
+    try:
+        lines.flush()
+    except BaseException:  # a signal during the flush: this wait and later ones become short
+        lines.flush(longest=_LAST_LINES)
+        raise
+
+
+async def _read(path: Path) -> StableRead:
+    """Read the configuration. Files that changed recently may still be written: wait until they are stable."""
+
+    async def rest(seen: Fingerprint) -> None:
+        if is_recent(seen):
+            await asyncio.sleep(QUIET / 1_000)
+
+    return await read_stable(path, watched_paths(Configuration(files=(path,))), rest)
+
+
+def _take_descriptors(settings: Settings) -> None:
+    """Raise the limit of open files as far as possible, and warn if it is too low for the slots."""
+    found = take_descriptors(settings.slots)
+    if Role.WORKER in settings.roles and found.allowed < found.wanted:
+        hint = (
+            f"Allow {found.wanted} open files (ulimit -Hn, LimitNOFILE= of systemd), or use --slots "
+            f"{max(found.slots, 1)}. Without a free one, a run waits until another run ends."
+        )
+        log.warning("few_descriptors", extra={"allowed": found.allowed, "slots": settings.slots, "hint": hint})
+
+
+async def _serve(served: Served, settings: Settings, lines: LineWriter, *, applies: bool) -> None:
+    stop = _on_signal()
+    services = await _opened(served, stop, lines)
+    async with served.app:
+        changes = refusal = None
+        if applies and served.path is not None:
+            changes, refusal = await _apply(served, services)
+        node = await served.app.node(settings, served.policy)
+        async with _reloading(served, services, applies=applies, refusal=refusal):
+            node.on_failure = stop.set
+            await node.start()
+            _tune_garbage_collector()
+            log.info("node_started", extra={"label": settings.label, "roles": list(settings.roles), "pid": os.getpid()})
+            if sys.stderr.isatty():
+                _print_banner(lines, await banner(services, settings, served.path, served.storage, changes))
+            await stop.wait()
+        await _stop(node, lines)
+    if node.failure is not None:
+        raise node.failure
+    if node.abandoned:
+        _leave_stuck_functions(node.abandoned)
+
+
+async def _apply(served: Served, services: Services) -> tuple[Changes | None, JobInUse | None]:
+    """Apply the configuration, or return the error if it renames a job that is in use.
+
+    What uses the job can only end while a server runs, so the server starts with the stored definitions.
+    """
+    try:
+        changes = await services.deployer.apply(served.configuration.declared)
+    except JobInUse as error:
+        return None, error
+    log_changes(changes)
+    return changes, None
+
+
+async def _opened(served: Served, stop: asyncio.Event, lines: LineWriter) -> Services:
+    """Open the storage. A signal to stop ends the waiting for a database that does not answer."""
+    opening = asyncio.create_task(_open(served))
+    asked = asyncio.create_task(stop.wait())
+    try:
+        await asyncio.wait((opening, asked), return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait((opening,), timeout=_ALMOST_OPEN)
+        if not opening.done():
+            asyncio.get_running_loop().call_later(_SAME_SIGNAL, _end_at_the_next_signal, lines)
+            raise EarlyStop(0)
+        return opening.result()
+    finally:
+        opening.cancel()
+        asked.cancel()
+        await asyncio.gather(opening, asked, return_exceptions=True)
+
+
+async def _open(served: Served) -> Services:
+    return await served.app.open(None if served.storage is None else await open_services(served.storage))
+
+
+def _print_banner(lines: LineWriter, banner_lines: Iterable[str]) -> None:
+    for line in banner_lines:
+        lines.put(line)
+
+
+@asynccontextmanager
+async def _reloading(
+    served: Served, services: Services, *, applies: bool, refusal: JobInUse | None = None
+) -> AsyncIterator[None]:
+    """Reload on SIGHUP, and with `watch` when a file changes. A configuration that was refused at the start is tried
+    again until it is accepted."""
+    loop = asyncio.get_running_loop()
+    if served.path is None or not applies:
+        loop.add_signal_handler(signal.SIGHUP, log.warning, "nothing_to_reload")
+        yield
+        return
+    reloader = Reloader(served.path, services, served.configuration, served.seen)
+    loop.add_signal_handler(signal.SIGHUP, reloader.request)
+    if refusal is not None:
+        reloader.retry(refusal)
+    if EARLY.take_reload():
+        reloader.request()
+    duties = [reloader.run(), *([reloader.watch()] if served.configuration.server.watch else [])]
+    async with _beside(duties):
+        yield
+
+
+@asynccontextmanager
+async def _beside(duties: Sequence[Coroutine[Any, Any, None]]) -> AsyncIterator[None]:
+    """Run tasks during the block and cancel them at its end. One that fails is logged, and nothing else ends."""
+    tasks = [asyncio.create_task(_logged_if_it_fails(duty)) for duty in duties]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _logged_if_it_fails(duty: Coroutine[Any, Any, None]) -> None:
+    try:
+        await duty
+    except Exception:
+        # The node works without it, and must be stopped in order.
+        hint = "The server works without it. Restart it to have files and signals reload the configuration again."
+        log.exception("reloading_ended", extra={"hint": hint})
+
+
+def _leave_stuck_functions(count: int) -> None:
+    """End the process while functions of jobs are still running: the interpreter would wait for them forever."""
+    log.warning("left_functions_running", extra={"count": count})
+    logging.shutdown()
+    os._exit(0)
+
+
+def _tune_garbage_collector() -> None:
+    """Exclude the loaded modules from garbage collection, and collect less often.
+
+    A batch creates thousands of small objects that die with it. With the default thresholds the collector scans all
+    live objects again and again, which takes a sixth of the processor time of a burst.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 100)
+
+
+def _on_signal() -> asyncio.Event:
+    """Return an event that is set by a signal to stop. Called first, so that whatever has started is stopped."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in STOPS:
+        loop.add_signal_handler(number, stop.set)
+    return stop
+
+
+async def _stop(node: Node, lines: LineWriter) -> None:
+    """Stop in order; a second signal ends the process at once."""
+    log.info("node_stopping", extra={"hint": "signal again to stop at once"})
+    asyncio.get_running_loop().call_later(_SAME_SIGNAL, _end_at_the_next_signal, lines)
+    await node.stop()
+
+
+def _end_at_the_next_signal(lines: LineWriter) -> None:
+    loop = asyncio.get_running_loop()
+    for number in STOPS:
+        loop.add_signal_handler(number, _end_at_once, lines)
+
+
+def _end_at_once(lines: LineWriter) -> None:
+    lines.flush(longest=_LAST_LINES)
+    os._exit(130)

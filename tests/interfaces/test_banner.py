@@ -1,0 +1,25 @@
+"""foliot serve on a terminal: the banner, and a log as text."""
+
+from pathlib import Path
+from signal import SIGINT
+
+from tests.interfaces.terminal import Terminal
+
+
+def test_serve_prints_a_banner_on_a_terminal_and_stops_on_a_signal(elsewhere: Path) -> None:
+    job = '[[jobs]]\nid = "hourly"\ncommand = "true"\nschedule = "0 * * * *"\n'
+    flow = '[[workflows]]\nid = "etl"\n[[workflows.steps]]\nname = "a"\ncommand = "true"\n'
+    (elsewhere / "foliot.toml").write_text(f"[server]\nslots = 3\n{job}{flow}")
+
+    with Terminal("serve", directory=elsewhere) as terminal:
+        terminal.read(until="Ctrl-C stops.")
+        terminal.send(SIGINT)
+
+    lines = [line.split(maxsplit=1) for line in terminal.screen.splitlines()]
+    said = {line[0]: line[1] for line in lines if len(line) == 2}
+    assert said["configuration"] == "foliot.toml: 1 job, 1 workflow, 1 schedule"
+    assert said["storage"].endswith("/foliot.db")
+    assert said["roles"] == "scheduler, coordinator, worker (3 slots, queue default)"
+    assert said["next"].startswith("hourly:default at 20")
+    assert "node_stopped" in terminal.screen
+    assert not any(line[0].startswith("{") for line in lines if line)

@@ -1,0 +1,114 @@
+"""foliot cancel, retry, mark, pause and resume."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.interfaces.conftest import Call
+
+
+def run_of(call: Call, status: str) -> str:
+    [run] = call("runs", "--status", status, "--json").objects
+    return str(run["id"])
+
+
+def statuses(call: Call) -> list[tuple[str, str]]:
+    return [(run["status"], run["trigger"]) for run in call("runs", "--json").objects]
+
+
+def test_a_queued_run_is_cancelled_at_once(call: Call, shop: Path) -> None:
+    run_id = run_of(call, "queued")
+
+    assert call("cancel", run_id) == (0, f"{run_id} cancelled before it started\n", "")
+    assert call("runs", "--status", "queued").out == ""
+
+
+def test_cancel_reports_a_run_that_is_over_and_cancels_the_others(call: Call, shop: Path) -> None:
+    ended, waiting = run_of(call, "success"), run_of(call, "queued")
+
+    code, out, err = call("cancel", ended, waiting, "--json")
+
+    assert code == 1
+    assert out == f'{{"run_id": "{waiting}", "answer": "cancelled"}}\n'
+    assert err.startswith(f"error: run {ended} is over: success")
+
+
+@pytest.mark.parametrize("command", ["cancel", "retry", "mark"])
+def test_a_command_on_a_missing_run_fails_with_a_hint(call: Call, shop: Path, command: str) -> None:
+    code, out, err = call(command, "01ARZ3NDEKTSV4RRFFQ69G5FAV")
+
+    assert (code, out) == (1, "")
+    assert "foliot runs" in err
+
+
+@pytest.mark.parametrize("command", ["cancel", "retry", "mark", "pause", "resume"])
+def test_a_control_command_without_arguments_is_a_usage_error(call: Call, shop: Path, command: str) -> None:
+    assert call(command).code == 2
+
+
+def test_retry_starts_a_new_run_with_the_same_payload(call: Call, shop: Path) -> None:
+    failed = run_of(call, "failed")
+
+    code, out, _ = call("retry", failed)
+
+    [run] = call("show", out.strip(), "--json").objects
+    assert (code, run["trigger"], run["input_payload"]) == (0, f"retry:{failed}", {"week": 7})
+    assert call("show", failed, "--json").objects[0]["status"] == "failed"
+
+
+def test_an_argument_given_twice_is_handled_once(call: Call, shop: Path) -> None:
+    failed = run_of(call, "failed")
+    before = statuses(call)
+
+    code, out, _ = call("retry", failed, failed)
+
+    assert (code, len(out.splitlines())) == (0, 1)
+    assert len(statuses(call)) == len(before) + 1
+
+
+def test_retrying_a_run_that_is_not_over_is_refused(call: Call, shop: Path) -> None:
+    code, _, err = call("retry", run_of(call, "queued"))
+
+    assert code == 1
+    assert "is queued, not over" in err
+
+
+def test_marking_a_queued_run_ends_it_as_success(call: Call, shop: Path) -> None:
+    run_id = run_of(call, "queued")
+
+    assert call("mark", run_id) == (0, f"{run_id} marked as success, it will not start\n", "")
+    assert call("show", run_id, "--json").objects[0]["reason"] == "marked"
+
+
+def test_marking_a_failed_run_records_a_new_successful_run(call: Call, shop: Path) -> None:
+    failed = run_of(call, "failed")
+
+    [first] = call("mark", failed, "--json").objects
+    [again] = call("mark", failed, "--json").objects
+
+    assert (first["answer"], again["answer"]) == ("recorded", "success")
+    assert first["success_id"] == again["success_id"] != failed
+    assert statuses(call)[0] == ("success", f"mark:{failed}")
+
+
+def test_pause_and_resume_work_on_a_schedule_and_on_all_schedules_of_a_job(call: Call, shop: Path) -> None:
+    assert call("pause", "report-weekly").out == "paused report-weekly\n"
+    assert call("pause", "report").out == "paused report-often, report-weekly\n"
+    assert call("resume", "report", "--json").objects == [
+        {"id": "report", "schedules": ["report-often", "report-weekly"], "done": "resumed"}
+    ]
+    assert {one["state"] for one in call("schedules", "--json").objects} == {"on"}
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("broken", "error: job 'broken' has no schedule"),
+        ("reprot", "error: no job or schedule is named 'reprot'\n  Did you mean \"report\"?"),
+    ],
+)
+def test_pausing_a_job_without_schedules_or_a_missing_id_fails(call: Call, shop: Path, name: str, said: str) -> None:
+    code, out, err = call("pause", name)
+
+    assert (code, out) == (1, "")
+    assert err.startswith(said)

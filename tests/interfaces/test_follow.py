@@ -1,0 +1,53 @@
+"""Waiting for a run that no live worker can execute."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from foliot.domain.instant import MINUTE
+from foliot.interfaces.cli.follow import report_started_run
+from foliot.service.commands.runs import RunRequest
+from foliot.service.services import Services
+from foliot.testing.builders import LEASE, REPORT, a_job_spec, a_worker
+from foliot.testing.clock import VirtualClock
+from foliot.wiring import open_services
+
+
+@pytest.fixture
+def clock() -> VirtualClock:
+    return VirtualClock()
+
+
+@pytest.fixture
+async def services(tmp_path: Path, clock: VirtualClock) -> AsyncIterator[Services]:
+    services = await open_services(f"sqlite:///{tmp_path / 'foliot.db'}", clock)
+    await services.storage.definitions.put_jobs([(REPORT, a_job_spec(spec={"command": "true"}))])
+    yield services
+    await services.close()
+
+
+@pytest.mark.parametrize(
+    ("queues", "silent_for", "is_warned"),
+    [(("default",), 0, False), (("default",), LEASE + MINUTE, True), (("mail",), 0, True), (None, 0, True)],
+)
+async def test_waiting_for_a_run_without_a_live_worker_prints_a_warning(
+    services: Services,
+    clock: VirtualClock,
+    capsys: pytest.CaptureFixture[str],
+    queues: tuple[str, ...] | None,
+    silent_for: int,
+    is_warned: bool,
+) -> None:
+    if queues is not None:
+        await services.storage.work.register(a_worker(queues=queues), LEASE)
+    clock.advance(silent_for)
+    run_id = await services.runs.enqueue(REPORT, RunRequest())
+    await services.runs.cancel(run_id)
+
+    code = await report_started_run(services, run_id, wait=True, follow=False, is_json=False)
+
+    out, err = capsys.readouterr()
+    assert (code, out) == (1, f"{run_id}\n")
+    assert ('no worker of queue "default" is alive: the run waits' in err) is is_warned
+    assert err.splitlines()[-1].startswith("cancelled")
