@@ -1,6 +1,6 @@
 """A copy of both files of a storage as they are at one moment, while others go on writing.
 
-    main   ====[locked]====== copied ==>     While the main file is locked, nobody is given a token. So all that is in
+    main   ====[locked]====== copied ==>     While the main file is locked, no token is given out. So all that is in
     logs   ======|=========== copied ==>     the log file then is of attempts that the copy of the main file knows, and
                  both snapshots              a server on the copies never gives a token whose output is there already.
 
@@ -41,7 +41,7 @@ class _Copy(NamedTuple):
 
 
 async def back_up(url: str, target: Path, progress: Progress) -> list[Path]:
-    """Copy the database that a URL names to `target`, and its logs beside it. The files that were made come back."""
+    """Copy the database that a URL names to `target`, and its logs beside it. Returns the new files."""
     return await asyncio.to_thread(_back_up, parse_url(url).path.resolve(), target, progress)
 
 
@@ -70,7 +70,7 @@ def _logs_of(path: Path) -> Path:
 
 
 def _refuse_existing(target: Path) -> None:
-    """A log that stands beside a copy would be taken for its own."""
+    """A write-ahead log beside a copy would be taken for its own."""
     names = [Path(f"{file}{rest}") for file in (target, _logs_of(target)) for rest in _BESIDE]
     for name in names:
         if name.exists():

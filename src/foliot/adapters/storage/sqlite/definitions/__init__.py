@@ -1,4 +1,4 @@
-"""Jobs, schedules and workflows: stored and read by those who deploy them."""
+"""Jobs, schedules and workflows: stored and read for deploying."""
 
 from foliot.adapters.storage.sqlite.definitions.jobs import JobDefinitions
 from foliot.adapters.storage.sqlite.definitions.schedules import ScheduleDefinitions
