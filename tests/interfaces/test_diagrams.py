@@ -6,7 +6,7 @@ import re
 import pytest
 
 from foliot import Workflow
-from foliot.domain.workflow.drawing import Drawing, drawing_of
+from foliot.domain.workflow.layout import Drawing, drawing_of
 from foliot.interfaces.diagrams import dot, mermaid
 
 NASTY = 'a"b\\"; x --> y #quot; <b>|]})`%%\n\r\u2028\\'

@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from foliot import Workflow
-from foliot.domain.workflow.drawing import Drawing, drawing_of
+from foliot.domain.workflow.layout import Drawing, drawing_of
 from foliot.interfaces.cli.graph.canvas import Pen
 from foliot.interfaces.cli.graph.outline import outline
 from foliot.interfaces.cli.graph.picture import LONGEST_WORDS, MOST_STEPS, Caption, draw

@@ -9,7 +9,7 @@ from foliot import Foliot
 from foliot.domain.deploy.deployment import Declared
 from foliot.domain.ids import JobId
 from foliot.domain.job.job import JobSpec
-from foliot.domain.workflow.checking import names_borne, possible_rivals
+from foliot.domain.workflow.check import names_borne, possible_rivals
 from foliot.domain.workflow.spec import Approval, Step, WorkflowSpec
 from foliot.errors import InvalidInput, InvalidWorkflow
 from foliot.service.services import Services

@@ -13,7 +13,7 @@ from foliot.config.steps import Around, FileStep, StepReader
 from foliot.domain.deploy.deployment import FILE
 from foliot.domain.ids import JobId
 from foliot.domain.job.job import JobSpec
-from foliot.domain.workflow.checking import check_workflow, doubts_about, step_job_id
+from foliot.domain.workflow.check import check_workflow, doubts_about, step_job_id
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.domain.workflow.start import read_params
 from foliot.errors import InvalidInput, InvalidWorkflow, Place

@@ -7,7 +7,7 @@ text in quotes, escaped. A state, where there is one, is written below the name,
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from foliot.domain.workflow.drawing import Drawing
+from foliot.domain.workflow.layout import Drawing
 
 COLOURS: Final = {"success": "#b7e1b0", "failure": "#f4b6b6", "skipped": "#dddddd", "running": "#b0d8f0"}
 """By the first word of a state."""

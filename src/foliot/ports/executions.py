@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant
 from foliot.domain.workflow.execution import Execution, StepRecord
-from foliot.domain.workflow.facts import StepOutput
+from foliot.domain.workflow.output import StepOutput
 from foliot.domain.workflow.progress import StepState
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.ports.definitions import Deployment

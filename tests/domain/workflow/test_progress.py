@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from foliot.domain.run.run import Status
 from foliot.domain.workflow.conditions import TRIGGER_RULES, Condition, Result, is_met, result_of
-from foliot.domain.workflow.facts import Facts, OutputTest
 from foliot.domain.workflow.graph import Graph, Precedence, graph_of
+from foliot.domain.workflow.output import Facts, OutputTest
 from foliot.domain.workflow.progress import (
     Resolved,
     StepState,

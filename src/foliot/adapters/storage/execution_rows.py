@@ -18,8 +18,8 @@ from foliot.domain.run.run import Status
 from foliot.domain.tree.tree import Note, Tree
 from foliot.domain.workflow.conditions import Result
 from foliot.domain.workflow.execution import Execution, StepRecord
-from foliot.domain.workflow.facts import Facts, StepOutput
 from foliot.domain.workflow.jobs import PART_SOURCE, is_part_of_workflow, jobs_of
+from foliot.domain.workflow.output import Facts, StepOutput
 from foliot.domain.workflow.plan import ExecutionBody
 from foliot.domain.workflow.progress import StepState
 from foliot.domain.workflow.spec import WorkflowSpec

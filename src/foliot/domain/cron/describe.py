@@ -12,11 +12,11 @@ from typing import Final, NamedTuple
 from foliot.domain.cron.days import Days
 from foliot.domain.cron.fields import YEAR
 from foliot.domain.cron.monthdays import ANY_DAY, MonthDays
+from foliot.domain.cron.parser import read
 from foliot.domain.cron.pattern import Pattern
-from foliot.domain.cron.reading import read
 from foliot.domain.cron.times import Times
 from foliot.domain.cron.weekdays import ANY_WEEKDAY, LAST, WeekDays
-from foliot.domain.cron.wording import listed, ordinal, range_words, ranges
+from foliot.domain.cron.words import listed, ordinal, range_words, ranges
 
 _MONTHS: Final = (
     *("January", "February", "March", "April", "May", "June"),

@@ -11,11 +11,11 @@ from foliot.domain.run.payload import decode_payload
 from foliot.domain.tree.kind import Loaded, Start, Wanted
 from foliot.domain.tree.settlement import Opening, Settlement
 from foliot.domain.tree.tree import Notes, Tree
-from foliot.domain.workflow.keeping import with_kept
 from foliot.domain.workflow.lookup import Lookup, NotLoaded
 from foliot.domain.workflow.plan import ExecutionBody, Plan
 from foliot.domain.workflow.progress import StepState, begin, first_states, rerun_states
-from foliot.domain.workflow.settling import SettlementBuilder
+from foliot.domain.workflow.rerun import with_kept
+from foliot.domain.workflow.settlement import SettlementBuilder
 from foliot.domain.workflow.spec import GRAPH, WorkflowSpec
 from foliot.domain.workflow.start import ExecutionStart, read_params
 from foliot.errors import InvalidRun, NotFound

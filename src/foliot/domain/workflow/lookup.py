@@ -5,9 +5,9 @@ from collections.abc import Collection, Mapping
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.job.job import JobSpec
 from foliot.domain.tree.kind import Loaded, Wanted
-from foliot.domain.workflow.facts import StepOutput
-from foliot.domain.workflow.keeping import NOTHING, Keepsakes, kept_in, with_kept
+from foliot.domain.workflow.output import StepOutput
 from foliot.domain.workflow.progress import StepState
+from foliot.domain.workflow.rerun import NOTHING, Keepsakes, kept_in, with_kept
 
 
 class NotLoaded(Exception):

@@ -8,7 +8,7 @@ import msgspec
 from foliot.domain.ids import JobId
 from foliot.domain.instant import Instant
 from foliot.domain.job.job import DEFAULT_PROJECT, Job, JobSpec
-from foliot.domain.workflow.checking import step_job_id
+from foliot.domain.workflow.check import step_job_id
 from foliot.domain.workflow.graph import Graph, graph_of
 from foliot.domain.workflow.spec import Step, WorkflowSpec
 

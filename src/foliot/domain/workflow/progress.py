@@ -13,8 +13,8 @@ from typing import Final, NamedTuple, cast
 from foliot.domain.ids import RunId
 from foliot.domain.run.run import Status
 from foliot.domain.workflow.conditions import Condition, Result, is_met
-from foliot.domain.workflow.facts import Facts
 from foliot.domain.workflow.graph import Graph
+from foliot.domain.workflow.output import Facts
 from foliot.domain.workflow.spec import Edge
 
 MOST_BLOCKERS: Final = 20

@@ -6,7 +6,7 @@ from typing import Any, Final
 import msgspec
 
 from foliot.domain.ids import RunId
-from foliot.domain.workflow.keeping import Kept
+from foliot.domain.workflow.rerun import Kept
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.errors import InvalidRun, shortened, suggest
 

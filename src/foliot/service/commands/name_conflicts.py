@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 
 from foliot.domain.ids import JobId
 from foliot.domain.job.job import Job
-from foliot.domain.workflow.checking import names_borne, possible_rivals
+from foliot.domain.workflow.check import names_borne, possible_rivals
 from foliot.domain.workflow.jobs import PART_SOURCE
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.errors import RowUnreadable

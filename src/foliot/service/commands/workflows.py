@@ -16,12 +16,12 @@ from foliot.domain.run.run import Ended, Run, Status
 from foliot.domain.schedule.edit import is_same_rule
 from foliot.domain.schedule.schedule import Schedule, ScheduleSpec, canonical
 from foliot.domain.workflow.builder import StepBuilder, Workflow, whole_workflow
-from foliot.domain.workflow.checking import check_workflow, names_around
+from foliot.domain.workflow.check import check_workflow, names_around
 from foliot.domain.workflow.dependencies import EDGES
 from foliot.domain.workflow.graph import graph_of
 from foliot.domain.workflow.jobs import GRAPH, PART_SOURCE, jobs_of_all
-from foliot.domain.workflow.keeping import Kept, asked_about, keep, kept_in
 from foliot.domain.workflow.progress import run_again
+from foliot.domain.workflow.rerun import Kept, asked_about, keep, kept_in
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.domain.workflow.start import ExecutionStart, read_params
 from foliot.errors import InvalidInput, InvalidRun, InvalidSchedule, NotFound, RowUnreadable, suggest

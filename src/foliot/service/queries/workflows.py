@@ -15,7 +15,7 @@ from foliot.domain.run.run import Run
 from foliot.domain.schedule.schedule import Schedule, ScheduleSpec
 from foliot.domain.secrets import public_document
 from foliot.domain.workflow.dependencies import EDGES
-from foliot.domain.workflow.drawing import Drawing, drawing_of, edge_words
+from foliot.domain.workflow.layout import Drawing, drawing_of, edge_words
 from foliot.domain.workflow.spec import GRAPH, PART_SOURCE, Edge, Step
 from foliot.errors import InvalidInput, NotFound, RowUnreadable
 from foliot.ports.clock import Clock

@@ -15,7 +15,7 @@ from foliot.adapters.storage.postgres.database import Database
 from foliot.adapters.storage.rows import Row
 from foliot.domain.ids import RunId
 from foliot.domain.workflow.execution import Execution, StepRecord
-from foliot.domain.workflow.facts import StepOutput
+from foliot.domain.workflow.output import StepOutput
 from foliot.domain.workflow.progress import StepState
 
 

@@ -10,7 +10,7 @@ from foliot.adapters.storage.sqlite.connection import Session
 from foliot.adapters.storage.sqlite.tree_reads import SQL, read_steps
 from foliot.domain.ids import RunId
 from foliot.domain.workflow.execution import Execution, StepRecord
-from foliot.domain.workflow.facts import StepOutput
+from foliot.domain.workflow.output import StepOutput
 from foliot.domain.workflow.progress import StepState
 
 

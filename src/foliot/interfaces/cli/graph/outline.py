@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from foliot.domain.workflow.drawing import Arrow, Drawing
+from foliot.domain.workflow.layout import Arrow, Drawing
 from foliot.interfaces.cli.graph.canvas import Piece
 from foliot.interfaces.cli.graph.picture import Caption
 

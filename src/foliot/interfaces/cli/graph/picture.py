@@ -8,7 +8,7 @@ into a box      one head for each arrow
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from foliot.domain.workflow.drawing import Arrow, Drawing
+from foliot.domain.workflow.layout import Arrow, Drawing
 from foliot.interfaces.cli.graph.canvas import Canvas, Pen, Piece
 from foliot.interfaces.cli.graph.placing import Places, Spot, place, port_offsets
 

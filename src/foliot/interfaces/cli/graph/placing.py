@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from foliot.domain.workflow.drawing import Arrow, Drawing
+from foliot.domain.workflow.layout import Arrow, Drawing
 
 GAP: Final = 2
 LANE: Final = 3

@@ -6,7 +6,7 @@ from typing import Final
 from foliot.domain.run.outcome import Reason
 from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.domain.workflow.conditions import Result
-from foliot.domain.workflow.drawing import edge_words
+from foliot.domain.workflow.layout import edge_words
 from foliot.interfaces.cli.table import moment, span
 from foliot.interfaces.cli.text import counted
 from foliot.interfaces.cli.words import last_line

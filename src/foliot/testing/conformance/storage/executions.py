@@ -9,7 +9,7 @@ from foliot.domain.tree.kind import Wanted
 from foliot.domain.tree.tree import Tree
 from foliot.domain.workflow.conditions import Result
 from foliot.domain.workflow.execution import Execution
-from foliot.domain.workflow.facts import Facts, StepOutput
+from foliot.domain.workflow.output import Facts, StepOutput
 from foliot.domain.workflow.progress import StepState
 from foliot.ports.runs import RunFilter
 from foliot.testing.builders import (

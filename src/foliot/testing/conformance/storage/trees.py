@@ -11,7 +11,7 @@ from foliot.domain.instant import MINUTE
 from foliot.domain.run.run import NewRun, Status
 from foliot.domain.tree.kind import Ancestry, Loaded, Wanted
 from foliot.domain.tree.tree import Note, Tree
-from foliot.domain.workflow.facts import Facts, StepOutput
+from foliot.domain.workflow.output import Facts, StepOutput
 from foliot.domain.workflow.progress import StepState
 from foliot.ports.runs import RunFilter
 from foliot.ports.trees import PREFETCHED_STEPS

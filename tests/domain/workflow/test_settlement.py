@@ -17,8 +17,8 @@ from foliot.domain.tree.kind import NOTHING_LOADED, Loaded, Start, Wanted
 from foliot.domain.tree.settlement import Opening, Settlement
 from foliot.domain.tree.tree import Note, Notes
 from foliot.domain.workflow.conditions import Result
-from foliot.domain.workflow.facts import Facts, StepOutput
 from foliot.domain.workflow.kind import WorkflowKind
+from foliot.domain.workflow.output import Facts, StepOutput
 from foliot.domain.workflow.plan import Plan
 from foliot.domain.workflow.progress import StepState
 from foliot.domain.workflow.spec import Approval, Edge, Step, StepOverlap, WorkflowSpec

@@ -7,7 +7,7 @@ import pytest
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId
 from foliot.domain.job.job import JobSpec, Options
-from foliot.domain.workflow.checking import check_workflow
+from foliot.domain.workflow.check import check_workflow
 from foliot.domain.workflow.spec import Approval, Edge, Step, WorkflowSpec
 from foliot.errors import InvalidWorkflow
 

@@ -12,8 +12,8 @@ import msgspec
 from msgspec import UNSET
 
 from foliot.domain.workflow.conditions import Condition
-from foliot.domain.workflow.facts import OutputTest
 from foliot.domain.workflow.graph import Graph, graph_of
+from foliot.domain.workflow.output import OutputTest
 from foliot.domain.workflow.spec import ON_SUCCESS, Edge, Step
 
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple, Self, get_args
 
-from foliot.domain.cron import reading
+from foliot.domain.cron import parser
 from foliot.domain.cron.compiled import Cron, Recipe
 from foliot.domain.cron.days import Days, days
 from foliot.domain.cron.duration import seconds
@@ -55,13 +55,13 @@ def compile(  # noqa: A001 - read as cron.compile, like re.compile
     start = 0 if anchor is None else ceil(anchor)
     # What an expression does not use must not keep equal schedules from sharing one object.
     key = key if is_hashed(expr) else None
-    start = start if start and reading.EVERY in expr.lower() else 0
+    start = start if start and parser.EVERY in expr.lower() else 0
     return _compile(expr, tz, dst, dom_dow, key, start)
 
 
 def zone_of(expr: str) -> str:
     """The zone that the expression itself names, else UTC. Its fields may be anything."""
-    return _zone(reading.read(expr).zone, None).name
+    return _zone(parser.read(expr).zone, None).name
 
 
 def is_hashed(expr: str) -> bool:
@@ -79,11 +79,11 @@ def _compile(expression: str, tz: str | None, dst: Dst, dom_dow: DomDow, key: st
 def _make(expression: str, tz: str | None, dst: Dst, dom_dow: DomDow, key: str | None, anchor: int) -> Cron:
     _check_choice("dst", dst, _DST)
     _check_choice("dom_dow", dom_dow, _DOM_DOW)
-    words = reading.read(expression)
+    words = parser.read(expression)
     place = _zone(words.zone, tz)
-    if words.macro == reading.EVERY:
+    if words.macro == parser.EVERY:
         return Interval(expression, place, seconds(words.fields[0]), anchor)
-    if words.macro == reading.REBOOT:
+    if words.macro == parser.REBOOT:
         return Reboot(expression, place)
     if words.macro:
         return Manual(expression, place)

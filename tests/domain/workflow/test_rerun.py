@@ -6,10 +6,10 @@ import pytest
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.job.job import JobSpec
 from foliot.domain.workflow.conditions import Result
-from foliot.domain.workflow.facts import Facts, OutputTest, StepOutput
 from foliot.domain.workflow.graph import graph_of
-from foliot.domain.workflow.keeping import Kept, asked_about, keep, kept_in, with_kept
+from foliot.domain.workflow.output import Facts, OutputTest, StepOutput
 from foliot.domain.workflow.progress import StepState, run_again
+from foliot.domain.workflow.rerun import Kept, asked_about, keep, kept_in, with_kept
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.domain.workflow.start import ExecutionStart
 from foliot.errors import InvalidRun

@@ -21,8 +21,8 @@ from foliot.domain.tree.settlement import Settlement, note_ids
 from foliot.domain.tree.tree import Note, Tree
 from foliot.domain.workflow import template
 from foliot.domain.workflow.conditions import Result, result_of
-from foliot.domain.workflow.facts import Facts, StepOutput
 from foliot.domain.workflow.lookup import Lookup
+from foliot.domain.workflow.output import Facts, StepOutput
 from foliot.domain.workflow.plan import ExecutionBody, Plan, definition_of, job_of
 from foliot.domain.workflow.progress import Advance, Questions, Resolved, StepState, advance, overall
 from foliot.domain.workflow.spec import Step, StepOverlap

@@ -12,7 +12,7 @@ import msgspec
 from foliot.domain.ids import RunId
 from foliot.domain.run.payload import decode_payload, encode_payload
 from foliot.domain.workflow import template
-from foliot.domain.workflow.facts import Facts, StepOutput
+from foliot.domain.workflow.output import Facts, StepOutput
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.errors import InvalidRun
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from foliot import Workflow
-from foliot.domain.workflow.drawing import Arrow, drawing_of
+from foliot.domain.workflow.layout import Arrow, drawing_of
 from tests.cases import for_each
 
 
