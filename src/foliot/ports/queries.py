@@ -19,7 +19,7 @@ from foliot.domain.run.reference import RunReference
 from foliot.domain.run.run import AttemptRecord, Run
 from foliot.domain.schedule.schedule import Revision, Schedule
 from foliot.domain.workflow.execution import Execution, StepRecord
-from foliot.domain.workflow.start import Told
+from foliot.domain.workflow.start import StartInput
 from foliot.errors import RowUnreadable
 from foliot.ports.executions import WorkflowVersion
 from foliot.ports.runs import Depth, RunFilter
@@ -33,10 +33,10 @@ class Matches(NamedTuple):
 
 
 class FoundRun(NamedTuple):
-    """A run, and what was told when it was started."""
+    """A run, and what was given when it was started."""
 
     run: Run
-    told: Told
+    start_input: StartInput
 
 
 class AwaitedLimit(NamedTuple):
@@ -64,7 +64,7 @@ class ExecutionDetails(NamedTuple):
 
     execution: Execution
     run: Run
-    told: Told
+    start_input: StartInput
     steps: Sequence[StepRecord]
     version: WorkflowVersion | RowUnreadable | None
     """The version that it goes through. None: retention or a deletion has removed it."""
@@ -76,7 +76,7 @@ class RunDetails(NamedTuple):
     """One run, and why it is where it is."""
 
     run: Run
-    told: Told
+    start_input: StartInput
     attempts: Sequence[AttemptRecord]
     decision: Decision | None
     """What its gate decided."""

@@ -5,7 +5,7 @@ from typing import NamedTuple, Protocol
 
 from msgspec import Struct
 
-from foliot.domain.gate.decision import End, Gated, Passed, Postponed, Sight
+from foliot.domain.gate.decision import DependencyState, End, Gated, Passed, Postponed
 from foliot.domain.ids import JobId, RunId, ScheduleId
 from foliot.domain.instant import Instant
 from foliot.domain.run.lease import CancelAnswer
@@ -117,7 +117,9 @@ class RunStore(Protocol):
         """Keep the ends of these jobs' runs, those of the past included, for `sights` and `latest_end`."""
         ...
 
-    async def sights(self, job_ids: Collection[JobId], *, after: Instant, until: Instant) -> dict[JobId, Sight]:
+    async def sights(
+        self, job_ids: Collection[JobId], *, after: Instant, until: Instant
+    ) -> dict[JobId, DependencyState]:
         """For each job: its latest end in (after, until] if it is watched, and whether a run is expected at `until`.
 
         One look into an index for each, whatever the history; expected runs are looked for among the newest 50.

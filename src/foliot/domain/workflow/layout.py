@@ -25,7 +25,7 @@ class Arrow(NamedTuple):
     words: str = ""
 
 
-class Drawing(NamedTuple):
+class Layout(NamedTuple):
     """A workflow to be drawn, in whatever way."""
 
     layers: Sequence[Sequence[str]]
@@ -46,10 +46,10 @@ class Drawing(NamedTuple):
         return found
 
 
-def drawing_of(steps: Sequence[Step]) -> Drawing:
+def layout_of(steps: Sequence[Step]) -> Layout:
     """What is to be drawn of a workflow that has been checked. The work grows as steps and edges do."""
     graph = graph_of(steps)
-    return Drawing(
+    return Layout(
         layers=_layers(graph, [step.name for step in steps]),
         arrows=_arrows(graph),
         final=graph.final,

@@ -14,7 +14,7 @@ from foliot.domain.ids import RunId
 from foliot.domain.run.run import Status
 from foliot.domain.workflow.conditions import Condition, Result, is_met
 from foliot.domain.workflow.graph import Graph
-from foliot.domain.workflow.output import Facts
+from foliot.domain.workflow.output import RunOutput
 from foliot.domain.workflow.spec import Edge
 
 MOST_BLOCKERS: Final = 20
@@ -38,7 +38,7 @@ class Resolved(NamedTuple):
     """A step that has come to its result, and what its run left behind."""
 
     result: Result
-    facts: Facts = Facts()
+    run_output: RunOutput = RunOutput()
     reason: str = ""
 
 
@@ -110,7 +110,7 @@ def _told(state: StepState, edge: Edge, outcome: Resolved) -> StepState:
 
 
 def follows(edge: Edge, outcome: Resolved) -> bool:
-    return is_met(edge.when, outcome.result) and (edge.test is None or edge.test.holds(outcome.facts))
+    return is_met(edge.when, outcome.result) and (edge.test is None or edge.test.holds(outcome.run_output))
 
 
 def begin(graph: Graph, states: Mapping[str, StepState]) -> Advance:
@@ -163,7 +163,7 @@ def run_again(
 def rerun_states(
     graph: Graph,
     before: Mapping[str, StepState],
-    facts: Mapping[str, Facts],
+    run_outputs: Mapping[str, RunOutput],
     *,
     start: Collection[str] = (),
     marked: Collection[str] = (),
@@ -172,12 +172,16 @@ def rerun_states(
 
     It begins at the steps in `start`, which run whatever came before them, and after those in `marked`, which count as
     successes. They and what comes after them are open again, and so is what was never resolved. Everything else keeps
-    its result and its run; `facts` tell what the runs of kept steps left behind, where an edge asks for it.
+    its result and its run; `run_outputs` tell what the runs of kept steps left behind, where an edge asks for it.
     """
     again = run_again(graph, before, start=start, marked=marked)
     states = {name: state for name, state in before.items() if name not in again}
     states |= {name: before[name]._replace(result=Result.SUCCESS, reason="marked") for name in marked}
-    kept = {name: Resolved(state.result, facts.get(name, Facts())) for name, state in states.items() if state.result}
+    kept = {
+        name: Resolved(state.result, run_outputs.get(name, RunOutput()))
+        for name, state in states.items()
+        if state.result
+    }
     return {
         name: _reopened(edges, kept, is_forced=name in start) if name in again else states[name]
         for name, edges in graph.parents.items()

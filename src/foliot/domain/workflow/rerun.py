@@ -12,42 +12,42 @@ import msgspec
 from foliot.domain.ids import RunId
 from foliot.domain.run.payload import decode_payload, encode_payload
 from foliot.domain.workflow import template
-from foliot.domain.workflow.output import Facts, StepOutput
+from foliot.domain.workflow.output import RunOutput, StepOutput
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.errors import InvalidRun
 
-NOTHING: Final = Facts()
+NO_OUTPUT: Final = RunOutput()
 
 
-class Kept(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class CarriedOutput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the run of a kept step left behind."""
 
     exit_code: int | None = None
     output: Any = None
 
 
-Keepsakes = Mapping[str, Kept]
+CarriedOutputs = Mapping[str, CarriedOutput]
 """By step."""
 
 
-def asked_about(spec: WorkflowSpec) -> set[str]:
+def referenced_steps(spec: WorkflowSpec) -> set[str]:
     """Steps of which some template or edge asks more than the result."""
     templates = [template.references((step.payload, step.overlay)) for step in spec.steps]
     named = {found.name for each in templates for _, found in each if found is not None and found.source == "steps"}
     return named | {edge.parent for step in spec.steps for edge in step.after if edge.test is not None}
 
 
-def keep(
-    execution_id: str, found: Mapping[str, StepOutput], before: Keepsakes, stored: Collection[RunId]
-) -> dict[str, Kept]:
+def outputs_to_carry(
+    execution_id: str, found: Mapping[str, StepOutput], before: CarriedOutputs, stored: Collection[RunId]
+) -> dict[str, CarriedOutput]:
     """What to carry along of an execution: what its steps left, or what it carries itself.
 
     `stored` are the runs that are still there; a step whose run is not, and that was not carried, is refused.
     """
     kept = {}
-    for name, (_, run_id, facts) in found.items():
-        if facts != NOTHING:
-            kept[name] = Kept(exit_code=facts.exit_code, output=decode_payload(facts.output))
+    for name, (_, run_id, run_output) in found.items():
+        if run_output != NO_OUTPUT:
+            kept[name] = CarriedOutput(exit_code=run_output.exit_code, output=decode_payload(run_output.output))
         elif name in before:
             kept[name] = before[name]
         elif run_id is not None and run_id not in stored:
@@ -58,19 +58,21 @@ def keep(
     return kept
 
 
-def with_kept(found: Mapping[str, StepOutput], kept: Keepsakes) -> dict[str, StepOutput]:
-    """Facts as they are stored; where they are not, as they were carried along."""
+def with_carried(found: Mapping[str, StepOutput], kept: CarriedOutputs) -> dict[str, StepOutput]:
+    """RunOutput as they are stored; where they are not, as they were carried along."""
     return {
-        name: known._replace(facts=_facts(kept[name])) if known.facts == NOTHING and name in kept else known
+        name: known._replace(run_output=_run_output(kept[name]))
+        if known.run_output == NO_OUTPUT and name in kept
+        else known
         for name, known in found.items()
     }
 
 
-def kept_in(overrides: bytes | None) -> Keepsakes:
+def carried_outputs(overrides: bytes | None) -> CarriedOutputs:
     """What a run carries along, among what was given for it alone."""
     given = {} if overrides is None else msgspec.json.decode(overrides).get("start", {})
-    return msgspec.convert(given.get("kept", {}), dict[str, Kept])
+    return msgspec.convert(given.get("carried", {}), dict[str, CarriedOutput])
 
 
-def _facts(kept: Kept) -> Facts:
-    return Facts(exit_code=kept.exit_code, output=encode_payload(kept.output))
+def _run_output(kept: CarriedOutput) -> RunOutput:
+    return RunOutput(exit_code=kept.exit_code, output=encode_payload(kept.output))

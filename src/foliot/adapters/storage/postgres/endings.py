@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 from foliot.adapters.storage.postgres.database import Database, Transaction
-from foliot.domain.gate.decision import End, Sight
+from foliot.domain.gate.decision import DependencyState, End
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant
 from foliot.domain.run.outcome import Reason
@@ -51,13 +51,13 @@ async def watch(transaction: Transaction, project: str, job_ids: Collection[JobI
 
 async def sights(
     database: Database, project: str, job_ids: Collection[JobId], after: Instant, until: Instant
-) -> dict[JobId, Sight]:
+) -> dict[JobId, DependencyState]:
     rows = await database.rows("sights", project, list(job_ids), after, until, LOOK_BACK)
     seen = {
-        JobId(job_id): Sight(None if end[0] is None else _end_of(end), is_expected)
+        JobId(job_id): DependencyState(None if end[0] is None else _end_of(end), is_expected)
         for job_id, *end, is_expected in rows
     }
-    return {job_id: seen.get(job_id, Sight(None, False)) for job_id in job_ids}
+    return {job_id: seen.get(job_id, DependencyState(None, False)) for job_id in job_ids}
 
 
 async def latest_end(

@@ -17,7 +17,7 @@ from foliot.adapters.storage.postgres.gathering import Gathering
 from foliot.adapters.storage.postgres.marking import mark_runs
 from foliot.adapters.storage.postgres.placing import Standing, place
 from foliot.adapters.storage.run_rows import attempt_of, run_of
-from foliot.domain.gate.decision import End, Gated, Passed, Postponed, Sight
+from foliot.domain.gate.decision import DependencyState, End, Gated, Passed, Postponed
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant
 from foliot.domain.run.lease import CancelAnswer
@@ -142,7 +142,9 @@ class PostgresRuns:
             work = partial(endings.watch, project=self._project, job_ids=job_ids)
             await self._database.write("watch", work)
 
-    async def sights(self, job_ids: Collection[JobId], *, after: Instant, until: Instant) -> dict[JobId, Sight]:
+    async def sights(
+        self, job_ids: Collection[JobId], *, after: Instant, until: Instant
+    ) -> dict[JobId, DependencyState]:
         return await endings.sights(self._database, self._project, job_ids, after, until)
 
     async def latest_end(

@@ -14,7 +14,7 @@ from foliot.adapters.storage.finish_plan import Lease
 from foliot.adapters.storage.queries import load_queries
 from foliot.adapters.storage.sqlite.committer import Transaction
 from foliot.adapters.storage.sqlite.connection import Row, Session
-from foliot.domain.gate.decision import End, Sight
+from foliot.domain.gate.decision import DependencyState, End
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant
 from foliot.domain.run.outcome import Reason
@@ -57,14 +57,14 @@ def watch(tx: Transaction, project: str, job_ids: Collection[JobId]) -> None:
 
 def sights(
     session: Session, project: str, job_ids: Collection[JobId], after: Instant, until: Instant
-) -> dict[JobId, Sight]:
-    return {job_id: _sight(session, project, job_id, after, until) for job_id in job_ids}
+) -> dict[JobId, DependencyState]:
+    return {job_id: _dependency_state(session, project, job_id, after, until) for job_id in job_ids}
 
 
-def _sight(session: Session, project: str, job_id: JobId, after: Instant, until: Instant) -> Sight:
+def _dependency_state(session: Session, project: str, job_id: JobId, after: Instant, until: Instant) -> DependencyState:
     end = session.row(SQL["latest_ending"], (project, job_id, after, until))
     is_expected = session.value(SQL["is_expected"], (project, job_id, until, _LOOK_BACK))
-    return Sight(None if end is None else _end_of(end), bool(is_expected))
+    return DependencyState(None if end is None else _end_of(end), bool(is_expected))
 
 
 def latest_end(

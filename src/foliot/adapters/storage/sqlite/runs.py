@@ -8,7 +8,7 @@ from foliot.adapters.storage.sqlite import admission, cancels, creation, endings
 from foliot.adapters.storage.sqlite.access import Access
 from foliot.adapters.storage.sqlite.committer import Bulk, Transaction
 from foliot.adapters.storage.sqlite.marks import mark_runs
-from foliot.domain.gate.decision import End, Gated, Passed, Postponed, Sight
+from foliot.domain.gate.decision import DependencyState, End, Gated, Passed, Postponed
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant
 from foliot.domain.run.lease import CancelAnswer
@@ -79,7 +79,9 @@ class SqliteRuns:
     async def watch(self, job_ids: Collection[JobId]) -> None:
         await self._writer.submit("watch", lambda tx: endings.watch(tx, self._project, job_ids))
 
-    async def sights(self, job_ids: Collection[JobId], *, after: Instant, until: Instant) -> dict[JobId, Sight]:
+    async def sights(
+        self, job_ids: Collection[JobId], *, after: Instant, until: Instant
+    ) -> dict[JobId, DependencyState]:
         return await self._reader.read(lambda session: endings.sights(session, self._project, job_ids, after, until))
 
     async def latest_end(
