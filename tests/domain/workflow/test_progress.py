@@ -20,8 +20,8 @@ from foliot.domain.workflow.progress import (
     begin,
     first_states,
     overall,
-    rerun_states,
 )
+from foliot.domain.workflow.rerun import rerun_states
 from foliot.domain.workflow.spec import Edge, Step
 from tests.cases import for_each
 from tests.domain.workflow import reference

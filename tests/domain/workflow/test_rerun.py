@@ -8,12 +8,13 @@ from foliot.domain.job.job import JobSpec
 from foliot.domain.workflow.conditions import Result
 from foliot.domain.workflow.graph import graph_of
 from foliot.domain.workflow.output import OutputTest, RunOutput, StepOutput
-from foliot.domain.workflow.progress import StepState, run_again
+from foliot.domain.workflow.progress import StepState
 from foliot.domain.workflow.rerun import (
     CarriedOutput,
     carried_outputs,
     outputs_to_carry,
     referenced_steps,
+    run_again,
     with_carried,
 )
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec

@@ -6,12 +6,10 @@ from functools import lru_cache
 from typing import Final, Literal, NamedTuple, Self, get_args
 
 from foliot.domain.cron import parser
-from foliot.domain.cron.compiled import Cron, Recipe
+from foliot.domain.cron.compiled import Cron, Manual, Reboot, Recipe
 from foliot.domain.cron.days import Days, days
-from foliot.domain.cron.duration import seconds
 from foliot.domain.cron.fields import HOUR, MINUTE, MONTH, SECOND, YEAR, is_star, values
-from foliot.domain.cron.interval import Interval
-from foliot.domain.cron.manual import Manual, Reboot
+from foliot.domain.cron.interval import Interval, read_period
 from foliot.domain.cron.moments import ceil
 from foliot.domain.cron.monthdays import ANY_DAY, month_days
 from foliot.domain.cron.pattern import DAY, Pattern
@@ -82,7 +80,7 @@ def _make(expression: str, tz: str | None, dst: Dst, dom_dow: DomDow, key: str |
     words = parser.read(expression)
     place = _zone(words.zone, tz)
     if words.macro == parser.EVERY:
-        return Interval(expression, place, seconds(words.fields[0]), anchor)
+        return Interval(expression, place, read_period(words.fields[0]), anchor)
     if words.macro == parser.REBOOT:
         return Reboot(expression, place)
     if words.macro:

@@ -13,8 +13,8 @@ from foliot.domain.tree.settlement import Opening, Settlement
 from foliot.domain.tree.tree import Notes, Tree
 from foliot.domain.workflow.lookup import Lookup, NotLoaded
 from foliot.domain.workflow.plan import ExecutionBody, Plan
-from foliot.domain.workflow.progress import StepState, begin, first_states, rerun_states
-from foliot.domain.workflow.rerun import with_carried
+from foliot.domain.workflow.progress import StepState, begin, first_states
+from foliot.domain.workflow.rerun import rerun_states, with_carried
 from foliot.domain.workflow.settlement import SettlementBuilder
 from foliot.domain.workflow.spec import GRAPH, WorkflowSpec
 from foliot.domain.workflow.start import ExecutionStart, read_params

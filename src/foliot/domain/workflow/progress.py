@@ -7,7 +7,7 @@ child fires, or, if anything blocks it, is skipped; and a skipped step has resol
 The order in which steps resolve does not matter, and neither does who asks: a step resolves once.
 """
 
-from collections.abc import Collection, Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from typing import Final, NamedTuple, cast
 
 from foliot.domain.ids import RunId
@@ -150,46 +150,3 @@ def _is_handled(graph: Graph, states: Mapping[str, StepState], name: str) -> boo
         and states[child].result is not Result.SKIPPED
         for child, edge in graph.children[name]
     )
-
-
-def run_again(
-    graph: Graph, before: Mapping[str, StepState], *, start: Collection[str] = (), marked: Collection[str] = ()
-) -> set[str]:
-    """The steps that do not keep their results when an execution is repeated."""
-    unresolved = [name for name, state in before.items() if state.result is None]
-    return graph.descendants([*start, *marked, *unresolved]).difference(marked)
-
-
-def rerun_states(
-    graph: Graph,
-    before: Mapping[str, StepState],
-    run_outputs: Mapping[str, RunOutput],
-    *,
-    start: Collection[str] = (),
-    marked: Collection[str] = (),
-) -> dict[str, StepState]:
-    """States of a new execution that repeats a part of another one.
-
-    It begins at the steps in `start`, which run whatever came before them, and after those in `marked`, which count as
-    successes. They and what comes after them are open again, and so is what was never resolved. Everything else keeps
-    its result and its run; `run_outputs` tell what the runs of kept steps left behind, where an edge asks for it.
-    """
-    again = run_again(graph, before, start=start, marked=marked)
-    states = {name: state for name, state in before.items() if name not in again}
-    states |= {name: before[name]._replace(result=Result.SUCCESS, reason="marked") for name in marked}
-    kept = {
-        name: Resolved(state.result, run_outputs.get(name, RunOutput()))
-        for name, state in states.items()
-        if state.result
-    }
-    return {
-        name: _reopened(edges, kept, is_forced=name in start) if name in again else states[name]
-        for name, edges in graph.parents.items()
-    }
-
-
-def _reopened(edges: Iterable[Edge], kept: Mapping[str, Resolved], *, is_forced: bool) -> StepState:
-    if is_forced:
-        return StepState(0)
-    blockers = [edge.parent for edge in edges if edge.parent in kept and not follows(edge, kept[edge.parent])]
-    return StepState(sum(edge.parent not in kept for edge in edges), tuple(blockers[:MOST_BLOCKERS]))

@@ -4,7 +4,7 @@ Steps that are not run again keep their results, and their runs belong to the ex
 while the new one is still at work. So what templates and edges can ask of them is written down when it is created.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -12,8 +12,11 @@ import msgspec
 from foliot.domain.ids import RunId
 from foliot.domain.run.payload import decode_payload, encode_payload
 from foliot.domain.workflow import template
+from foliot.domain.workflow.conditions import Result
+from foliot.domain.workflow.graph import Graph
 from foliot.domain.workflow.output import RunOutput, StepOutput
-from foliot.domain.workflow.spec import WorkflowSpec
+from foliot.domain.workflow.progress import MOST_BLOCKERS, Resolved, StepState, follows
+from foliot.domain.workflow.spec import Edge, WorkflowSpec
 from foliot.errors import InvalidRun
 
 NO_OUTPUT: Final = RunOutput()
@@ -76,3 +79,46 @@ def carried_outputs(overrides: bytes | None) -> CarriedOutputs:
 
 def _run_output(kept: CarriedOutput) -> RunOutput:
     return RunOutput(exit_code=kept.exit_code, output=encode_payload(kept.output))
+
+
+def run_again(
+    graph: Graph, before: Mapping[str, StepState], *, start: Collection[str] = (), marked: Collection[str] = ()
+) -> set[str]:
+    """The steps that do not keep their results when an execution is repeated."""
+    unresolved = [name for name, state in before.items() if state.result is None]
+    return graph.descendants([*start, *marked, *unresolved]).difference(marked)
+
+
+def rerun_states(
+    graph: Graph,
+    before: Mapping[str, StepState],
+    run_outputs: Mapping[str, RunOutput],
+    *,
+    start: Collection[str] = (),
+    marked: Collection[str] = (),
+) -> dict[str, StepState]:
+    """States of a new execution that repeats a part of another one.
+
+    It begins at the steps in `start`, which run whatever came before them, and after those in `marked`, which count as
+    successes. They and what comes after them are open again, and so is what was never resolved. Everything else keeps
+    its result and its run; `run_outputs` tell what the runs of kept steps left behind, where an edge asks for it.
+    """
+    again = run_again(graph, before, start=start, marked=marked)
+    states = {name: state for name, state in before.items() if name not in again}
+    states |= {name: before[name]._replace(result=Result.SUCCESS, reason="marked") for name in marked}
+    kept = {
+        name: Resolved(state.result, run_outputs.get(name, RunOutput()))
+        for name, state in states.items()
+        if state.result
+    }
+    return {
+        name: _reopened(edges, kept, is_forced=name in start) if name in again else states[name]
+        for name, edges in graph.parents.items()
+    }
+
+
+def _reopened(edges: Iterable[Edge], kept: Mapping[str, Resolved], *, is_forced: bool) -> StepState:
+    if is_forced:
+        return StepState(0)
+    blockers = [edge.parent for edge in edges if edge.parent in kept and not follows(edge, kept[edge.parent])]
+    return StepState(sum(edge.parent not in kept for edge in edges), tuple(blockers[:MOST_BLOCKERS]))

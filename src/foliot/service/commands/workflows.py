@@ -16,12 +16,11 @@ from foliot.domain.run.run import Ended, Run, Status
 from foliot.domain.schedule.edit import is_same_rule
 from foliot.domain.schedule.schedule import Schedule, ScheduleSpec, canonical
 from foliot.domain.workflow.builder import StepBuilder, Workflow, whole_workflow
-from foliot.domain.workflow.check import check_workflow, names_around
+from foliot.domain.workflow.check import check_workflow
 from foliot.domain.workflow.dependencies import EDGES
 from foliot.domain.workflow.graph import graph_of
-from foliot.domain.workflow.jobs import GRAPH, PART_SOURCE, jobs_of_all
-from foliot.domain.workflow.progress import run_again
-from foliot.domain.workflow.rerun import CarriedOutput, carried_outputs, outputs_to_carry, referenced_steps
+from foliot.domain.workflow.jobs import GRAPH, PART_SOURCE, jobs_of_all, related_jobs
+from foliot.domain.workflow.rerun import CarriedOutput, carried_outputs, outputs_to_carry, referenced_steps, run_again
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.domain.workflow.start import ExecutionStart, read_params
 from foliot.errors import InvalidInput, InvalidRun, InvalidSchedule, NotFound, RowUnreadable, suggest
@@ -158,7 +157,7 @@ class WorkflowService:
         coming = around.jobs.keys() | jobs_of_all(around.workflows)
         conflicts = NameConflicts(self._storage, around.workflows)
         for workflow_id, spec in workflows.items():
-            jobs = {**await self.jobs_named(names_around(workflow_id, spec), besides=coming), **around.jobs}
+            jobs = {**await self.jobs_named(related_jobs(workflow_id, spec), besides=coming), **around.jobs}
             refuse_foreign("workflow", _owners(workflow_id, spec, jobs))
             taken = await conflicts.taken(workflow_id, spec)
             check_workflow(workflow_id, spec, jobs, watchable=jobs.keys() | coming, taken=taken)
