@@ -139,7 +139,7 @@ def test_a_workflow_is_no_step(named: str) -> None:
     [problem] = caught.value.problems
     assert problem.in_one_line == f'step "a": "{named}" is a workflow and cannot be a step. Name a job.'
     assert caught.value.message == f"workflow 'etl' cannot be registered:\n  - {problem.in_one_line}"
-    assert caught.value.hint == "Correct what is listed. Nothing was stored."
+    assert caught.value.hint == "Correct the listed problems. Nothing was stored."
 
 
 def gated(*names: str, **fields: Any) -> Step:
