@@ -16,7 +16,7 @@ FOUNDATION: Final = frozenset({"domain", "errors"})
 MIDDLE: Final = frozenset({"service", "engine", "config", "ports"}) | FOUNDATION
 
 MAY_IMPORT: Final[Mapping[str, frozenset[str]]] = {
-    "errors": frozenset(),
+    "errors": frozenset({"errors"}),
     "domain": FOUNDATION,
     "ports": FOUNDATION | {"ports"},
     "service": FOUNDATION | {"ports", "service"},

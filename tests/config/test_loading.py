@@ -31,7 +31,7 @@ from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId
 from foliot.domain.job.job import JobSpec, check_name
 from foliot.domain.schedule.schedule import ScheduleSpec, check_schedule
-from foliot.domain.workflow.checking import check_workflow
+from foliot.domain.workflow.check import check_workflow
 from foliot.domain.workflow.jobs import jobs_of
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.testing.clock import START

@@ -7,7 +7,7 @@ from foliot.domain.ids import JobId
 from foliot.domain.instant import DAY, HOUR, MINUTE
 from foliot.domain.job.job import Options
 from foliot.domain.workflow.conditions import TRIGGER_RULES, Condition
-from foliot.domain.workflow.facts import OutputTest
+from foliot.domain.workflow.output import OutputTest
 from foliot.domain.workflow.spec import ON_SUCCESS, Answer, Approval, Edge, Step, StepOverlap
 from tests.cases import for_each
 from tests.config.conftest import Good, Loader

@@ -7,7 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foliot.domain.gate.decision import Decision, End, Sight, Verdict, cooling, decide, verdict_on, waits, window_of
+from foliot.domain.gate.decision import (
+    Decision,
+    DependencyState,
+    End,
+    Verdict,
+    cooling,
+    decide,
+    verdict_on,
+    waits,
+    window_of,
+)
 from foliot.domain.gate.spec import Action, Gate, WindowKind
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import DAY, HOUR, MINUTE, Instant, Millis, from_datetime, to_iso
@@ -21,8 +31,8 @@ NOON = from_datetime(datetime(2026, 3, 29, 12, tzinfo=UTC))
 GATE = Gate(depends_on=(A, B))
 
 
-def ended(status: Status, run_id: str = "r") -> Sight:
-    return Sight(End(RunId(run_id), status, NOON))
+def ended(status: Status, run_id: str = "r") -> DependencyState:
+    return DependencyState(End(RunId(run_id), status, NOON))
 
 
 def gate(**fields: object) -> Gate:
@@ -44,7 +54,7 @@ def test_the_whole_table_of_policies(on_missing: Action, on_dep_fail: Action) ->
     """Strongest wins: fail before skip before run."""
     strength = [Action.RUN, Action.SKIP, Action.FAIL]
     asked = gate(on_missing=on_missing, on_dep_fail=on_dep_fail)
-    good, bad, none = ended(Status.SUCCESS), ended(Status.TIMEOUT), Sight(None)
+    good, bad, none = ended(Status.SUCCESS), ended(Status.TIMEOUT), DependencyState(None)
 
     assert decide(asked, {A: good, B: none}).action is on_missing
     assert decide(asked, {A: bad, B: good}).action is on_dep_fail
@@ -84,7 +94,7 @@ def test_a_decision_names_its_reason_exactly_when_something_is_not_met(
 
 
 def test_a_failure_is_told_before_a_missing_run_when_both_ask_for_the_same() -> None:
-    decision = decide(GATE, {A: Sight(None), B: ended(Status.FAILED)})
+    decision = decide(GATE, {A: DependencyState(None), B: ended(Status.FAILED)})
 
     assert decision == Decision(
         action=Action.SKIP,
@@ -127,13 +137,13 @@ def test_the_local_day_begins_at_its_first_instant(zone: str, planned: str, begu
 
 def test_a_gate_waits_only_while_somebody_who_is_not_met_is_expected_and_there_is_time() -> None:
     asked = gate(wait=MINUTE)
-    busy = {A: Sight(None, is_expected=True), B: ended(Status.SUCCESS)}
-    again = {A: Sight(End(RunId("r"), Status.SUCCESS, NOON), is_expected=True), B: ended(Status.SUCCESS)}
+    busy = {A: DependencyState(None, is_expected=True), B: ended(Status.SUCCESS)}
+    again = {A: DependencyState(End(RunId("r"), Status.SUCCESS, NOON), is_expected=True), B: ended(Status.SUCCESS)}
 
     assert waits(asked, busy, NOON, NOON)
     assert not waits(asked, busy, NOON, Instant(NOON + MINUTE))
     assert not waits(asked, again, NOON, NOON)
-    assert not waits(asked, {A: Sight(None), B: ended(Status.SUCCESS)}, NOON, NOON)
+    assert not waits(asked, {A: DependencyState(None), B: ended(Status.SUCCESS)}, NOON, NOON)
     assert not waits(GATE, busy, NOON, NOON)
 
 

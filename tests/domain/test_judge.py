@@ -41,7 +41,7 @@ def a_run_of(minute: int, job_id: str = REPORT, *, took: int = SECOND) -> Launch
     return Launched(run_id(minute), JobId(job_id), tick, None if took < 0 else later(at(minute), took))
 
 
-class Told(NamedTuple):
+class StartInput(NamedTuple):
     """An account with all its rows and runs."""
 
     schedule: Schedule
@@ -55,7 +55,7 @@ class Told(NamedTuple):
     now: Instant
 
 
-def judge(told: Told, size: int = 100) -> list[Finding]:
+def judge(told: StartInput, size: int = 100) -> list[Finding]:
     """What is found when it is read in pages of this size."""
     account = Account(told.schedule, told.deleted_at, told.timetable, told.planned, told.after, told.now)
     named = Counter(tick.run_id for tick in told.ticks if tick.run_id is not None)
@@ -74,7 +74,7 @@ def judge(told: Told, size: int = 100) -> list[Finding]:
 
 def an_account(
     *ticks: TickRecord, spec: ScheduleSpec | None = None, runs: list[Launched] | None = None, **fields: Any
-) -> Told:
+) -> StartInput:
     """What a scheduler would have left behind after these ticks; each that ran has its run."""
     spec = spec or every(60, anchor=START)
     settled_until = max([START, *(tick.until for tick in ticks)])
@@ -100,10 +100,10 @@ def an_account(
         "after": START,
         "now": settled_until,
     }
-    return Told(**{**known, **fields})
+    return StartInput(**{**known, **fields})
 
 
-def faults(account: Told) -> list[Fault]:
+def faults(account: StartInput) -> list[Fault]:
     return [finding.fault for finding in judge(account)]
 
 
@@ -402,7 +402,7 @@ def test_a_range_belongs_to_one_revision() -> None:
 
 
 @st.composite
-def confused(draw: st.DrawFn) -> Told:
+def confused(draw: st.DrawFn) -> StartInput:
     """A ledger in which every row says what it likes."""
     minutes = draw(st.lists(st.integers(1, 30), unique=True, max_size=20).map(sorted))
     rows = [draw(a_row(minute)) for minute in minutes]
@@ -437,19 +437,19 @@ def a_launch(number: int, minute: int, is_led: bool, took: int) -> Launched:
 
 @pytest.mark.proves("T2", "T3", "T4")
 @given(confused(), st.integers(1, 7))
-def test_how_many_rows_a_page_has_changes_nothing(told: Told, size: int) -> None:
+def test_how_many_rows_a_page_has_changes_nothing(told: StartInput, size: int) -> None:
     assert judge(told, size) == judge(told)
 
 
 @pytest.mark.proves("T4")
 @given(confused())
-def test_who_looks_at_all_runs_at_once_finds_the_same_ones_missing(told: Told) -> None:
+def test_who_looks_at_all_runs_at_once_finds_the_same_ones_missing(told: StartInput) -> None:
     found = [finding.run_id for finding in judge(told) if finding.fault is Fault.RUN_MISSING]
 
     assert sorted(map(str, found)) == sorted(missing_by_hand(told))
 
 
-def missing_by_hand(told: Told) -> list[str]:
+def missing_by_hand(told: StartInput) -> list[str]:
     """Gone, and an older run of the job it must have been of was over before its tick fired."""
     kept = sorted(run for run in told.runs.values() if run.tick)
     first = {tick.run_id: tick for tick in reversed(told.ticks) if tick.outcome is TickOutcome.RAN}

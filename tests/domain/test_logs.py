@@ -3,7 +3,7 @@
 import pytest
 
 from foliot.domain.instant import Instant
-from foliot.domain.run.logs import Closing, LogChunk, LogEnd, LogState, Stream, closing_line, judge_log, read_closing
+from foliot.domain.run.logs import Closing, LogChunk, LogEnd, LogState, Stream, closing_line, log_end, read_closing
 from foliot.testing.builders import a_chunk, a_claim
 from tests.cases import for_each
 
@@ -61,4 +61,4 @@ def test_the_end_of_a_log_is_one_of_five(
 ) -> None:
     known: dict[str, object] = {"is_over": True, "was_lost": False, "ended_at": NOW, "kept_from": None}
 
-    assert judge_log(found, **{**known, **facts}) == end  # type: ignore[arg-type]
+    assert log_end(found, **{**known, **facts}) == end  # type: ignore[arg-type]

@@ -55,6 +55,6 @@ def test_an_answer_may_be_nothing() -> None:
 
 
 def test_only_a_cron_expression_draws_from_the_name() -> None:
-    assert cron("0 H * * *").is_drawn
-    assert not cron("0 3 * * *").is_drawn
-    assert not ScheduleSpec(type=ScheduleType.MANUAL, expr="H").is_drawn
+    assert cron("0 H * * *").depends_on_id
+    assert not cron("0 3 * * *").depends_on_id
+    assert not ScheduleSpec(type=ScheduleType.MANUAL, expr="H").depends_on_id

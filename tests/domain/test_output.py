@@ -59,14 +59,14 @@ def test_null_is_no_output() -> None:
         (b"[1, 2", "expecting ',' delimiter at line 1, column 6"),
         (b"1 2", "extra data at line 1, column 3"),
         (b'"a\tb"', "invalid control character at line 1, column 3"),
-        (b"{}\xff", "byte 2 is no text in UTF-8"),
+        (b"{}\xff", "byte 2 is not valid UTF-8"),
         (b"\0", "expecting value at line 1, column 1"),
-        (b'{"a": NaN}', "NaN is not a number of JSON"),
-        (b"-Infinity", "-Infinity is not a number of JSON"),
-        (b"1e400", "inf is not a number of JSON"),
-        (b'[{"a": 1, "b": 2, "a": 1}]', "the key 'a' is there twice"),
+        (b'{"a": NaN}', "NaN is not a JSON number"),
+        (b"-Infinity", "-Infinity is not a JSON number"),
+        (b"1e400", "inf is not a JSON number"),
+        (b'[{"a": 1, "b": 2, "a": 1}]', "the key 'a' occurs twice"),
         (b'"\\ud800"', "surrogates not allowed"),
-        ("{}".encode("utf-16"), "byte 0 is no text in UTF-8"),
+        ("{}".encode("utf-16"), "byte 0 is not valid UTF-8"),
         (b"1" * 5000, "limit"),
     ],
 )
@@ -86,7 +86,7 @@ def test_many_keys_are_looked_through_in_one_go() -> None:
     """Comparing each with each would take the better part of a minute."""
     many = b"{" + b"".join(b'"k%d":1,' % number for number in range(80_000)) + b'"k79999":1}'
 
-    assert refusal_of(many).endswith("the key 'k79999' is there twice")
+    assert refusal_of(many).endswith("the key 'k79999' occurs twice")
 
 
 @pytest.mark.parametrize("mode", ["text", "json", "file"])

@@ -19,7 +19,7 @@ from foliot.domain.run.run import (
     GivenBack,
     Status,
     Verdict,
-    heed_cancel,
+    apply_cancel,
     parse_status,
     rank,
     verdict_of,
@@ -163,7 +163,7 @@ def test_the_two_budgets_are_kept_apart(
 
 @pytest.mark.proves("S9")
 @pytest.mark.parametrize(
-    ("verdict", "heeded"),
+    ("verdict", "cancelled"),
     [
         (Ended(Status.SUCCESS, output=b"1"), Ended(Status.SUCCESS, output=b"1")),
         (Ended(Status.FAILED, Reason.EXIT_CODE, "no"), Ended(Status.FAILED, Reason.EXIT_CODE, "no")),
@@ -179,8 +179,8 @@ def test_the_two_budgets_are_kept_apart(
     ],
     ids=["success", "failure", "retry", "lost", "given back"],
 )
-def test_cancel_beats_retry_and_nothing_else(verdict: Verdict, heeded: Verdict) -> None:
-    assert heed_cancel(verdict) == heeded
+def test_cancel_beats_retry_and_nothing_else(verdict: Verdict, cancelled: Verdict) -> None:
+    assert apply_cancel(verdict) == cancelled
 
 
 @pytest.mark.proves("S1")

@@ -12,7 +12,7 @@ from foliot import Foliot, Workflow
 from foliot.domain.ids import JobId
 from foliot.domain.instant import Millis
 from foliot.domain.job.job import JobSpec
-from foliot.domain.workflow.checking import MAX_STEPS
+from foliot.domain.workflow.check import MAX_STEPS
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.engine.scheduler.janitor import RETENTION
 from foliot.engine.settings import Settings

@@ -134,7 +134,7 @@ async def test_without_anything_to_ask_for_nothing_is_carried(app: Foliot, engin
     overrides = await (await app.open()).storage.queries.overrides(RunId(everything))
 
     assert overrides is not None
-    assert b"kept" not in overrides
+    assert b"carried" not in overrides
 
 
 async def test_one_whose_results_were_forgotten_before_it_began_says_so(app: Foliot, engine: InlineEngine) -> None:

@@ -248,7 +248,8 @@ async def test_waiting_ends_in_time_and_the_run_goes_on(
         assert isinstance(error, WaitTimeout)
         assert (error.run_ids, error.code, isinstance(error, TimeoutError)) == ((run_id,), "wait_timeout", True)
         assert str(error) == (
-            f"run {run_id} did not end within 10s\n  It goes on. Wait longer, or look at it with: foliot show {run_id}"
+            f"run {run_id} did not end within 10s\n"
+            f"  The run continues. Wait longer, or look at it with: foliot show {run_id}"
         )
     assert await app.jobs.is_running("child")
     diary.let_go("child")

@@ -6,22 +6,22 @@ import re
 import pytest
 
 from foliot import Workflow
-from foliot.domain.workflow.drawing import Drawing, drawing_of
+from foliot.domain.workflow.layout import Layout, layout_of
 from foliot.interfaces.diagrams import dot, mermaid
 
 NASTY = 'a"b\\"; x --> y #quot; <b>|]})`%%\n\r\u2028\\'
 
 
 @pytest.fixture
-def drawing() -> Drawing:
+def drawing() -> Layout:
     flow = Workflow("flow")
     flow.step("end", shell="true")
     flow.step("ask@x:y.z-1", approve=True).after("end", contains=NASTY)
     flow.step("last", shell="true").final()
-    return drawing_of(flow.spec.steps)
+    return layout_of(flow.spec.steps)
 
 
-def test_a_mermaid_diagram_has_each_step_and_each_arrow(drawing: Drawing) -> None:
+def test_a_mermaid_diagram_has_each_step_and_each_arrow(drawing: Layout) -> None:
     lines = list(mermaid("flow version 1", drawing, {"end": "success", "last": "skipped (paused)"}))
 
     assert lines[:4] == ["---", 'title: "flow version 1"', "---", "flowchart TD"]
@@ -34,7 +34,7 @@ def test_a_mermaid_diagram_has_each_step_and_each_arrow(drawing: Drawing) -> Non
     assert lines[-2:] == ["    classDef skipped fill:#dddddd", "    class s2 skipped"]
 
 
-def test_special_characters_are_escaped_in_mermaid(drawing: Drawing) -> None:
+def test_special_characters_are_escaped_in_mermaid(drawing: Layout) -> None:
     [words] = [arrow.words for arrow in drawing.arrows if arrow.child != "last"]
     [line] = [line for line in mermaid("flow", drawing, {}) if "contains" in line]
 
@@ -43,7 +43,7 @@ def test_special_characters_are_escaped_in_mermaid(drawing: Drawing) -> None:
     assert html.unescape(re.sub(r"#(\d+);", r"&#\1;", inside[1])) == words
 
 
-def test_a_dot_diagram_has_each_step_and_each_arrow(drawing: Drawing) -> None:
+def test_a_dot_diagram_has_each_step_and_each_arrow(drawing: Layout) -> None:
     lines = list(dot("flow version 1", drawing, {"end": "failure"}))
 
     assert lines[0] == 'digraph "flow version 1" {'
@@ -55,7 +55,7 @@ def test_a_dot_diagram_has_each_step_and_each_arrow(drawing: Drawing) -> None:
     assert lines[-2:] == ['    s1 -> s2 [label="complete"];', "}"]
 
 
-def test_special_characters_are_escaped_in_dot(drawing: Drawing) -> None:
+def test_special_characters_are_escaped_in_dot(drawing: Layout) -> None:
     [words] = [arrow.words for arrow in drawing.arrows if arrow.child != "last"]
     [line] = [line for line in dot("flow", drawing, {}) if "contains" in line]
 

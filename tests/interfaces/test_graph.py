@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from foliot import Workflow
-from foliot.domain.workflow.drawing import Drawing, drawing_of
+from foliot.domain.workflow.layout import Layout, layout_of
 from foliot.interfaces.cli.render.graph.canvas import Pen
 from foliot.interfaces.cli.render.graph.outline import outline
 from foliot.interfaces.cli.render.graph.picture import LONGEST_WORDS, MOST_STEPS, Caption, draw
@@ -27,22 +27,22 @@ WORDY: Edges = {
 """The condition of an arrow head that avoids a line must not touch the next line."""
 
 
-def graph(size: int, edges: Edges) -> Drawing:
+def graph(size: int, edges: Edges) -> Layout:
     flow = Workflow("flow")
     for number in range(size):
         step = flow.step(f"s{number}", shell="true")
         for (parent, child), condition in edges.items():
             if child == number:
                 step.after(f"s{parent}", condition)
-    return drawing_of(flow.spec.steps)
+    return layout_of(flow.spec.steps)
 
 
-def pictured(drawing: Drawing, pen: Pen = UTF8, width: int = 10_000) -> list[str] | None:
+def pictured(drawing: Layout, pen: Pen = UTF8, width: int = 10_000) -> list[str] | None:
     lines = draw(drawing, {name: Caption([name]) for name in drawing.steps}, pen, width)
     return None if lines is None else ["".join(piece.text for piece in line) for line in lines]
 
 
-def listed(drawing: Drawing) -> list[str]:
+def listed(drawing: Layout) -> list[str]:
     lines = outline(drawing, {name: Caption([name]) for name in drawing.steps})
     return ["".join(piece.text for piece in line) for line in lines]
 
@@ -118,7 +118,7 @@ def test_long_conditions_are_shortened() -> None:
     flow.step("a", shell="true")
     flow.step("b", shell="true").after("a", contains="x" * 500)
 
-    lines = pictured(drawing_of(flow.spec.steps), width=80)
+    lines = pictured(layout_of(flow.spec.steps), width=80)
 
     assert lines is not None
     assert max(map(len, lines)) < LONGEST_WORDS + 12
@@ -153,7 +153,7 @@ def test_an_outline_says_that_the_final_step_runs_after_every_step() -> None:
     flow.step("b", shell="true").after("a")
     flow.step("end", shell="true").final()
 
-    assert listed(drawing_of(flow.spec.steps))[-1] == "  end  after every step"
+    assert listed(layout_of(flow.spec.steps))[-1] == "  end  after every step"
 
 
 def test_an_outline_of_ten_thousand_layers_is_possible() -> None:

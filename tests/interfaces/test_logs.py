@@ -147,7 +147,7 @@ async def print_trouble(url: str) -> None:
 @pytest.mark.proves("S10")
 def test_the_two_starts_of_a_given_back_attempt_are_separated(call: Call, tmp_path: Path) -> None:
     asyncio.run(stop_amid_a_run(tmp_path / "foliot.db"))
-    given_back = "attempt 1 was given back when its worker stopped, and began again\n"
+    given_back = "attempt 1 was interrupted when its worker stopped, and started again\n"
 
     for more in ([], ["--attempt", "1"], ["-f"], ["--tail", "9"]):
         assert call("logs", "@last", *more) == (0, "first half\nsecond start\n", given_back)

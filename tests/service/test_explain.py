@@ -14,7 +14,7 @@ from foliot.domain.workflow.conditions import Result
 from foliot.domain.workflow.execution import Execution, StepRecord
 from foliot.domain.workflow.progress import StepState
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
-from foliot.domain.workflow.start import Told
+from foliot.domain.workflow.start import StartInput
 from foliot.ports.definitions import WorkflowVersion
 from foliot.ports.queries import AwaitedLimit, Blockers, ExecutionDetails
 from foliot.service import explanation as why
@@ -115,7 +115,7 @@ def course(status: Status, *steps: StepRecord, spec: WorkflowSpec | None = None)
     unresolved = sum(step.state.result is None for step in steps)
     execution = Execution(ROOT, "etl", 1, 0, unresolved, {}, {}, None, START)
     version = None if spec is None else WorkflowVersion("etl", 1, spec, START)
-    return Course(ExecutionDetails(execution, run(status, id=ROOT), Told(), steps, version, {}), blockers())
+    return Course(ExecutionDetails(execution, run(status, id=ROOT), StartInput(), steps, version, {}), blockers())
 
 
 @pytest.mark.parametrize(

@@ -166,7 +166,7 @@ async def test_one_that_is_cancelled_before_it_begins_again_never_did(services: 
 
     pieces, _ = await collect(services.logs.read(first.run_id))
 
-    assert pieces == [(1, b"interrupted\n"), (1, given_back_line(1, began_again=False))]
+    assert pieces == [(1, b"interrupted\n"), (1, given_back_line(1, restarted=False))]
 
 
 async def test_one_that_failed_and_is_cancelled_before_its_next_try_was_not_given_back(

@@ -9,7 +9,7 @@ from foliot import Foliot
 from foliot.domain.deploy.deployment import Declared
 from foliot.domain.ids import JobId
 from foliot.domain.job.job import JobSpec
-from foliot.domain.workflow.checking import names_borne, possible_rivals
+from foliot.domain.workflow.jobs import job_names, possible_conflicts
 from foliot.domain.workflow.spec import Approval, Step, WorkflowSpec
 from foliot.errors import InvalidInput, InvalidWorkflow
 from foliot.service.services import Services
@@ -125,13 +125,13 @@ async def test_what_two_bear_already_can_be_changed_and_taken_away(services: Ser
 def test_the_names_that_a_workflow_bears() -> None:
     steps = (Step(name="x", definition=TRUE), Step(name="y.z", approval=Approval()), Step(name="w", job=JobId("job")))
 
-    assert names_borne("a.b", WorkflowSpec(steps=steps)) == {
+    assert job_names("a.b", WorkflowSpec(steps=steps)) == {
         "a.b": 'workflow "a.b"',
         "a.b.x": 'step "x" of workflow "a.b"',
         "a.b.y.z": 'step "y.z" of workflow "a.b"',
     }
-    assert possible_rivals("a.b", WorkflowSpec(steps=steps)) == {"a", "a.b.y"}
-    assert possible_rivals("a", flow("b")) == set()
+    assert possible_conflicts("a.b", WorkflowSpec(steps=steps)) == {"a", "a.b.y"}
+    assert possible_conflicts("a", flow("b")) == set()
 
 
 @pytest.fixture

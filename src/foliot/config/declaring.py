@@ -16,9 +16,8 @@ from foliot.domain.deploy.deployment import FILE, Declared
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId
 from foliot.domain.job.job import JobSpec
-from foliot.domain.workflow.checking import step_job_id
 from foliot.domain.workflow.graph import MOST_CYCLES, find_cycles
-from foliot.domain.workflow.jobs import GRAPH
+from foliot.domain.workflow.jobs import GRAPH, step_job_id
 from foliot.errors import Place, suggest
 
 _SOME_WORKFLOW: Final = JobSpec(kind=GRAPH)

@@ -13,7 +13,7 @@ from foliot.config.keys import EDGE
 from foliot.config.schema import Fields, Reading
 from foliot.domain.workflow.builder import read_conditions
 from foliot.domain.workflow.conditions import Conditions
-from foliot.domain.workflow.facts import OutputTest
+from foliot.domain.workflow.output import OutputTest
 from foliot.domain.workflow.spec import ON_SUCCESS, Edge
 
 

@@ -32,7 +32,7 @@ from foliot.domain.schedule.schedule import (
     canonical,
     check_schedule,
     compiled,
-    why_over,
+    expiry_error,
 )
 from foliot.errors import InvalidInput, Place, suggest
 
@@ -134,7 +134,7 @@ def _schedule(
         _check_plain(name)
         _check_length(target, name)
         spec = canonical(_read(target, fields), schedule_id)
-        over = why_over(spec, schedule_id, reading.now)
+        over = expiry_error(spec, schedule_id, reading.now)
     except InvalidInput as error:
         reading.refuse(_place_of(error, fields, written), error, f'schedule "{schedule_id[:64]}": ')
         return

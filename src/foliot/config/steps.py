@@ -16,7 +16,8 @@ from foliot.domain.ids import JobId
 from foliot.domain.instant import from_timedelta
 from foliot.domain.job.job import JobSpec
 from foliot.domain.job.kinds import check_spec
-from foliot.domain.workflow.checking import TEMPLATED, step_job_id
+from foliot.domain.workflow.check import TEMPLATED
+from foliot.domain.workflow.jobs import step_job_id
 from foliot.domain.workflow.spec import Answer, Approval, Step, StepOverlap
 from foliot.errors import InvalidInput, Place
 

@@ -20,9 +20,8 @@ from foliot.domain.instant import Instant
 from foliot.domain.job.job import JobSpec
 from foliot.domain.run.payload import MAX_LEVELS, check_depth
 from foliot.domain.secrets import HIDDEN, is_hidden
-from foliot.domain.workflow.checking import step_job_id
 from foliot.domain.workflow.document import WorkflowDocument
-from foliot.domain.workflow.jobs import PART_SOURCE
+from foliot.domain.workflow.jobs import PART_SOURCE, step_job_id
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.errors import InvalidDocument, InvalidInput, Place, Severity, shortened
 

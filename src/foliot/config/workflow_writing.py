@@ -17,7 +17,7 @@ from foliot.domain.job.job import JobSpec, Options
 from foliot.domain.job.kinds.agent import ARGS as AGENT_ARGS
 from foliot.domain.schedule.schedule import ScheduleSpec, ScheduleType
 from foliot.domain.secrets import public_value
-from foliot.domain.workflow.facts import OutputTest
+from foliot.domain.workflow.output import OutputTest
 from foliot.domain.workflow.spec import ON_SUCCESS, Approval, Edge, Step, StepOverlap, WorkflowSpec
 from foliot.errors import InvalidWorkflow, Problem
 

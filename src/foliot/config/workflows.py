@@ -13,7 +13,8 @@ from foliot.config.steps import Around, FileStep, StepReader
 from foliot.domain.deploy.deployment import FILE
 from foliot.domain.ids import JobId
 from foliot.domain.job.job import JobSpec
-from foliot.domain.workflow.checking import check_workflow, doubts_about, step_job_id
+from foliot.domain.workflow.check import check_workflow, warnings_about
+from foliot.domain.workflow.jobs import step_job_id
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.domain.workflow.start import read_params
 from foliot.errors import InvalidInput, InvalidWorkflow, Place
@@ -111,7 +112,7 @@ def report_problems(
     except InvalidWorkflow as error:
         for problem in error.problems:
             reading.problems.error(_place_of(problem.message, workflow), problem.message, problem.hint)
-    for doubt in doubts_about(workflow.spec, jobs):
+    for doubt in warnings_about(workflow.spec, jobs):
         reading.problems.warning(_place_of(doubt.message, workflow), doubt.message, doubt.hint)
 
 

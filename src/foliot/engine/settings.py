@@ -71,6 +71,6 @@ class Parts:
     tree_queue: Queue
     """Announces runs that are to be opened as trees."""
     listener: ProgressListener = ignore_progress
-    """Told about the trees that this node settles."""
+    """Called with the progress of trees that this node settles."""
     sweep: Sweep | None = None
     """Called for attempts whose worker vanished, before they are tried again."""

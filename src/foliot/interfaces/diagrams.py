@@ -7,7 +7,7 @@ and escaped. The state of a step, if known, is written below its name and sets i
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from foliot.domain.workflow.drawing import Drawing
+from foliot.domain.workflow.layout import Layout
 
 COLOURS: Final = {"success": "#b7e1b0", "failure": "#f4b6b6", "skipped": "#dddddd", "running": "#b0d8f0"}
 """First word of a state -> colour."""
@@ -15,7 +15,7 @@ _MERMAID: Final = {ord(char): f"#{ord(char)};" for char in '"#&<>`\\\n\r;{}[]()|
 _DOT: Final = {ord("\\"): "\\\\", ord('"'): '\\"', ord("\n"): "\\n", ord("\r"): "\\r"}
 
 
-def mermaid(title: str, drawing: Drawing, states: Mapping[str, str]) -> Iterator[str]:
+def mermaid(title: str, drawing: Layout, states: Mapping[str, str]) -> Iterator[str]:
     """Yield the lines of a Mermaid flowchart."""
     ids = {name: f"s{number}" for number, name in enumerate(drawing.steps)}
     yield from ("---", f'title: "{title}"', "---", "flowchart TD")
@@ -33,7 +33,7 @@ def mermaid(title: str, drawing: Drawing, states: Mapping[str, str]) -> Iterator
             yield f"    class {','.join(named)} {word}"
 
 
-def dot(title: str, drawing: Drawing, states: Mapping[str, str]) -> Iterator[str]:
+def dot(title: str, drawing: Layout, states: Mapping[str, str]) -> Iterator[str]:
     """Yield the lines of a Graphviz graph."""
     ids = {name: f"s{number}" for number, name in enumerate(drawing.steps)}
     yield f'digraph "{title.translate(_DOT)}" {{'
@@ -51,13 +51,13 @@ def _word(states: Mapping[str, str], name: str) -> str:
     return states.get(name, "").partition(" ")[0]
 
 
-def _shape(drawing: Drawing, name: str) -> tuple[str, str]:
+def _shape(drawing: Layout, name: str) -> tuple[str, str]:
     if name in drawing.questions:
         return "{{", "}}"
     return ("([", "])") if name == drawing.final else ("[", "]")
 
 
-def _dot_style(drawing: Drawing, name: str, word: str) -> str:
+def _dot_style(drawing: Layout, name: str, word: str) -> str:
     colour = f', fillcolor="{COLOURS[word]}"' if word in COLOURS else ""
     if name in drawing.questions:
         return f"{colour}, shape=hexagon"

@@ -21,7 +21,7 @@ class JsonFormatter(logging.Formatter):
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "event": record.getMessage(),
-            **facts_of(record),
+            **run_output_of(record),
         }
         if record.exc_info:
             event["error"] = self.formatException(record.exc_info)
@@ -33,7 +33,7 @@ class TextFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         at = datetime.fromtimestamp(record.created).astimezone()
-        values = " ".join(f"{name}={_shown(value)}" for name, value in facts_of(record).items())
+        values = " ".join(f"{name}={_shown(value)}" for name, value in run_output_of(record).items())
         line = f"{at:%H:%M:%S} {record.levelname.lower():7} {record.getMessage()} {values}".rstrip()
         return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
 
@@ -77,7 +77,7 @@ def configure_logging(style: str, level: str) -> LineWriter:
     return handler.lines
 
 
-def facts_of(record: logging.LogRecord) -> dict[str, Any]:
+def run_output_of(record: logging.LogRecord) -> dict[str, Any]:
     """Return the extra values of an event."""
     return {name: value for name, value in vars(record).items() if name not in _STANDARD}
 

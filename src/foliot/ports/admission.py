@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import NamedTuple, Protocol
 
-from foliot.domain.gate.decision import End, Gated, Passed, Postponed, Sight
+from foliot.domain.gate.decision import DependencyState, End, Gated, Passed, Postponed
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant
 from foliot.domain.run.lease import WorkerState
@@ -58,7 +58,9 @@ class Admission(Protocol):
         """
         ...
 
-    async def sights(self, job_ids: Collection[JobId], *, after: Instant, until: Instant) -> dict[JobId, Sight]:
+    async def sights(
+        self, job_ids: Collection[JobId], *, after: Instant, until: Instant
+    ) -> dict[JobId, DependencyState]:
         """For each job: its latest end in (after, until] if it is watched, and whether a run is expected at `until`.
 
         One index look-up for each, however long the history; expected runs are looked for among the newest 50.

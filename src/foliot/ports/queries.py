@@ -22,9 +22,9 @@ from foliot.domain.run.run import AttemptRecord, Run, Status
 from foliot.domain.schedule.schedule import Pause, Revision, Schedule
 from foliot.domain.schedule.tick import PlannedTick, TickRecord
 from foliot.domain.workflow.execution import Execution, StepRecord
-from foliot.domain.workflow.facts import StepOutput
+from foliot.domain.workflow.output import StepOutput
 from foliot.domain.workflow.progress import StepState
-from foliot.domain.workflow.start import Told
+from foliot.domain.workflow.start import StartInput
 from foliot.errors import RowUnreadable
 from foliot.ports.definitions import WorkflowVersion
 
@@ -90,10 +90,10 @@ class Matches(NamedTuple):
 
 
 class FoundRun(NamedTuple):
-    """A run, and what was told when it was started."""
+    """A run, and what was given when it was started."""
 
     run: Run
-    told: Told
+    start_input: StartInput
 
 
 class AwaitedLimit(NamedTuple):
@@ -121,7 +121,7 @@ class ExecutionDetails(NamedTuple):
 
     execution: Execution
     run: Run
-    told: Told
+    start_input: StartInput
     steps: Sequence[StepRecord]
     version: WorkflowVersion | RowUnreadable | None
     """The version that it goes through. None: retention or a deletion has removed it."""
@@ -133,7 +133,7 @@ class RunDetails(NamedTuple):
     """One run, and why it is where it is."""
 
     run: Run
-    told: Told
+    start_input: StartInput
     attempts: Sequence[AttemptRecord]
     decision: Decision | None
     """What its gate decided."""

@@ -153,7 +153,7 @@ REFUSED = {
     "a_set": None,
     "an_object": "the output is not JSON",
     "numbers_as_keys": "the output is not JSON: the key 1 is not text",
-    "not_a_number": "the output is not JSON: nan is not a number of JSON",
+    "not_a_number": "the output is not JSON: nan is not a JSON number",
     "raw_bytes": "the output is not JSON: bytes are not text",
     "half_a_character": "the output is not JSON",
     "endless": "the output is nested deeper than 200 levels",

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from foliot import cron
-from foliot.domain.cron.compiling import EITHER_DAY
+from foliot.domain.cron.compiler import EITHER_DAY
 
 JANUARY = (datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 31, 23, tzinfo=UTC))
 

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from foliot import cron
-from foliot.domain.cron import compiling
+from foliot.domain.cron import compiler as compiling
 from foliot.domain.cron.wallclock import WallClock
 from foliot.errors import InvalidInput
 

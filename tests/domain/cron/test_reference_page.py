@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from foliot.domain.cron import reading
+from foliot.domain.cron import parser
 from tests.architecture.examples import find_examples, run_examples
 from tests.cases import for_each
 
@@ -16,10 +16,10 @@ def test_every_example_of_the_page_runs(tmp_path: Path) -> None:
     run_examples(iter(examples), tmp_path)
 
 
-@for_each("macro", [*reading.MACROS, reading.EVERY, *reading.MANUAL, reading.REBOOT])
+@for_each("macro", [*parser.MACROS, parser.EVERY, *parser.MANUAL, parser.REBOOT])
 def test_every_macro_is_on_the_page(macro: str) -> None:
     assert f"`{macro}" in PAGE.read_text()
 
 
 def test_the_longest_expression_is_on_the_page() -> None:
-    assert f"{reading.LONGEST} characters" in PAGE.read_text()
+    assert f"{parser.LONGEST} characters" in PAGE.read_text()

@@ -6,10 +6,10 @@ import pytest
 
 from foliot.domain.instant import Millis
 from foliot.domain.workflow.builder import Workflow
-from foliot.domain.workflow.checking import check_workflow
+from foliot.domain.workflow.check import check_workflow
 from foliot.domain.workflow.conditions import Condition
-from foliot.domain.workflow.facts import OutputTest
 from foliot.domain.workflow.graph import graph_of
+from foliot.domain.workflow.output import OutputTest
 from foliot.domain.workflow.spec import Answer, Approval, Edge
 from foliot.errors import InvalidJob, InvalidWorkflow
 from tests.cases import for_each

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from foliot.domain.run.run import Status
 from foliot.domain.workflow.conditions import TRIGGER_RULES, Condition, Result, is_met, result_of
-from foliot.domain.workflow.facts import Facts, OutputTest
 from foliot.domain.workflow.graph import Graph, Precedence, graph_of
+from foliot.domain.workflow.output import OutputTest, RunOutput
 from foliot.domain.workflow.progress import (
     Resolved,
     StepState,
@@ -20,8 +20,8 @@ from foliot.domain.workflow.progress import (
     begin,
     first_states,
     overall,
-    rerun_states,
 )
+from foliot.domain.workflow.rerun import rerun_states
 from foliot.domain.workflow.spec import Edge, Step
 from tests.cases import for_each
 from tests.domain.workflow import reference
@@ -275,27 +275,27 @@ def test_a_skipped_step_names_the_parents_that_kept_it_from_running() -> None:
 
 
 @for_each(
-    ("facts", "test", "holds"),
+    ("run_output", "test", "holds"),
     [
-        (Facts(exit_code=3), OutputTest(exit_code=(3, 4)), True),
-        (Facts(exit_code=5), OutputTest(exit_code=(3, 4)), False),
-        (Facts(output=b'"all is well"'), OutputTest(contains="is well"), True),
-        (Facts(output=b'{"a": "well"}'), OutputTest(contains="ill"), False),
-        (Facts(), OutputTest(contains="x"), False),
-        (Facts(output=b'{"rows": [{"n": 2}]}'), OutputTest(path="rows.0.n", equals=2), True),
-        (Facts(output=b'{"rows": [{"n": 2}]}'), OutputTest(path="rows.1.n", equals=2), False),
-        (Facts(output=b'{"ok": true}'), OutputTest(path="ok", equals=1), False),
-        (Facts(output=b'{"ok": null}'), OutputTest(path="ok"), True),
-        (Facts(output=b'{"ok": null}'), OutputTest(path="ok", equals=None), True),
-        (Facts(output=b"{}"), OutputTest(path="ok", equals=None), False),
+        (RunOutput(exit_code=3), OutputTest(exit_code=(3, 4)), True),
+        (RunOutput(exit_code=5), OutputTest(exit_code=(3, 4)), False),
+        (RunOutput(output=b'"all is well"'), OutputTest(contains="is well"), True),
+        (RunOutput(output=b'{"a": "well"}'), OutputTest(contains="ill"), False),
+        (RunOutput(), OutputTest(contains="x"), False),
+        (RunOutput(output=b'{"rows": [{"n": 2}]}'), OutputTest(path="rows.0.n", equals=2), True),
+        (RunOutput(output=b'{"rows": [{"n": 2}]}'), OutputTest(path="rows.1.n", equals=2), False),
+        (RunOutput(output=b'{"ok": true}'), OutputTest(path="ok", equals=1), False),
+        (RunOutput(output=b'{"ok": null}'), OutputTest(path="ok"), True),
+        (RunOutput(output=b'{"ok": null}'), OutputTest(path="ok", equals=None), True),
+        (RunOutput(output=b"{}"), OutputTest(path="ok", equals=None), False),
     ],
 )
-def test_an_edge_may_ask_about_the_output(facts: Facts, test: OutputTest, holds: bool) -> None:
+def test_an_edge_may_ask_about_the_output(run_output: RunOutput, test: OutputTest, holds: bool) -> None:
     edge = Edge(parent="a", test=test)
     steps = [step("a"), Step(name="b", after=(edge,))]
     graph = graph_of(steps)
 
-    followed = answered(advance(graph, {"a": Resolved(SUCCESS, facts)}), first_states(graph))
+    followed = answered(advance(graph, {"a": Resolved(SUCCESS, run_output)}), first_states(graph))
 
     assert followed.fire == (("b",) if holds else ())
 

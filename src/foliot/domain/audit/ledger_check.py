@@ -1,6 +1,6 @@
 """Everything that can be said against one schedule's ledger, however long it is.
 
-What is read is judged and let go. Kept are the findings, and from one page to the next the place that was reached,
+What is read is judged and dropped. Kept are the findings, and from one page to the next the place that was reached,
 coalesced rows whose target is still to come, and in a few words which runs there are.
 """
 

@@ -12,7 +12,7 @@ Everything inside counts whole seconds since 1970 in UTC.
 """
 
 from foliot.domain.cron.compiled import Cron
-from foliot.domain.cron.compiling import DomDow, Dst, compile, is_hashed, zone_of  # noqa: A004 - as cron.compile
+from foliot.domain.cron.compiler import DomDow, Dst, compile, is_hashed, zone_of  # noqa: A004 - as cron.compile
 from foliot.domain.cron.zones import Zone, known_zones, tzdata_version, zone
 
 __all__ = ["Cron", "DomDow", "Dst", "Zone", "compile", "is_hashed", "known_zones", "tzdata_version", "zone", "zone_of"]

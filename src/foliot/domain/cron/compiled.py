@@ -110,6 +110,33 @@ class Cron(ABC):
         return (expression, self.timezone, *rest)
 
 
+class Manual(Cron):
+    __slots__ = ()
+
+    is_manual = True
+
+    def next_epoch(self, after: int) -> None:
+        return None
+
+    def previous_epoch(self, before: int) -> None:
+        return None
+
+    def count_epochs(self, start: int, end: int) -> int:
+        return 0
+
+    def describe(self) -> str:
+        return "only when triggered"
+
+
+class Reboot(Manual):
+    __slots__ = ()
+
+    is_reboot = True
+
+    def describe(self) -> str:
+        return "at a reboot, when triggered"
+
+
 def _check_limit(limit: object) -> None:
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 0:
         raise InvalidInput(

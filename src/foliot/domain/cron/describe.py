@@ -6,23 +6,25 @@ The parts are the time, the days, the months, the years and the zone; what is no
 drawn together and never cut short, so that what differs in meaning differs in words.
 """
 
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Final, NamedTuple
 
 from foliot.domain.cron.days import Days
 from foliot.domain.cron.fields import YEAR
 from foliot.domain.cron.monthdays import ANY_DAY, MonthDays
+from foliot.domain.cron.parser import read
 from foliot.domain.cron.pattern import Pattern
-from foliot.domain.cron.reading import read
 from foliot.domain.cron.times import Times
 from foliot.domain.cron.weekdays import ANY_WEEKDAY, LAST, WeekDays
-from foliot.domain.cron.wording import listed, ordinal, range_words, ranges
 
 _MONTHS: Final = (
     *("January", "February", "March", "April", "May", "June"),
     *("July", "August", "September", "October", "November", "December"),
 )
 _WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_SHORTEST_RUN: Final = 3
+_ENDINGS: Final = {1: "st", 2: "nd", 3: "rd"}
 _MOST_TIMES: Final = 6
 _MOST_YEARS: Final = 6
 
@@ -42,7 +44,7 @@ def describe(pattern: Pattern, zone: str, expression: str) -> str:
 def _few_times(times: Times) -> str:
     seconds = [hour * 3_600 + second for hour in times.hours for second in times.in_hour]
     clocks = [f"{second // 3_600:02}:{second // 60 % 60:02}:{second % 60:02}" for second in seconds]
-    return f"at {listed([clock.removesuffix(':00') if times.seconds == (0,) else clock for clock in clocks])}"
+    return f"at {_listed([clock.removesuffix(':00') if times.seconds == (0,) else clock for clock in clocks])}"
 
 
 class _Level(NamedTuple):
@@ -62,10 +64,10 @@ class _Level(NamedTuple):
         return f"every {self.unit}" if self.step == 1 else f"every {self.step} {self.unit}s"
 
     def every_nth(self) -> str:
-        return f"every {self.unit}" if self.step == 1 else f"every {ordinal(self.step)} {self.unit}"
+        return f"every {self.unit}" if self.step == 1 else f"every {_ordinal(self.step)} {self.unit}"
 
     def named(self) -> str:
-        return f"{self.unit}{'s' * (len(self.values) > 1)} {ranges(self.values)}"
+        return f"{self.unit}{'s' * (len(self.values) > 1)} {_ranges(self.values)}"
 
 
 def _many_times(times: Times) -> str:
@@ -99,13 +101,13 @@ def _days(days: Days) -> str:
 def _month_days(month_days: MonthDays) -> str:
     words = []
     if month_days.days:
-        words.append(f"day{'s' * (len(month_days.days) > 1)} {ranges(month_days.days)}")
+        words.append(f"day{'s' * (len(month_days.days) > 1)} {_ranges(month_days.days)}")
     words += _from_last(month_days.before_last, "the last day", "")
     if month_days.workdays:
         many = "s" * (len(month_days.workdays) > 1)
-        words.append(f"the working day{many} nearest day{many} {ranges(month_days.workdays)}")
+        words.append(f"the working day{many} nearest day{many} {_ranges(month_days.workdays)}")
     words += _from_last(month_days.workdays_before_last, "the last working day", "the working day{many} nearest ")
-    return f"{listed(words)} of the month"
+    return f"{_listed(words)} of the month"
 
 
 def _from_last(backs: tuple[int, ...], last: str, lead: str) -> list[str]:
@@ -114,34 +116,34 @@ def _from_last(backs: tuple[int, ...], last: str, lead: str) -> list[str]:
     words = [last] * (0 in backs)
     if earlier:
         many, units = "s" * (len(earlier) > 1), "day" if earlier == [1] else "days"
-        words.append(f"{lead.format(many=many)}the day{many} {ranges(earlier)} {units} before the last")
+        words.append(f"{lead.format(many=many)}the day{many} {_ranges(earlier)} {units} before the last")
     return words
 
 
 def _week_days(week_days: WeekDays) -> str:
     # People's weeks begin on Monday, cron's on Sunday.
     from_monday = sorted((day - 1) % 7 for day in week_days.days)
-    words = [ranges(from_monday, _WEEKDAYS.__getitem__, " to ")] if from_monday else []
+    words = [_ranges(from_monday, _WEEKDAYS.__getitem__, " to ")] if from_monday else []
     for day, found in groupby(week_days.nth, lambda each: each[0]):
         which = sorted((number for _, number in found), key=lambda number: (number == LAST, number))
-        words.append(f"the {listed([_which(number) for number in which])} {_WEEKDAYS[day - 1]}")
-    return f"{listed(words)} of the month" if week_days.nth else listed(words)
+        words.append(f"the {_listed([_which(number) for number in which])} {_WEEKDAYS[day - 1]}")
+    return f"{_listed(words)} of the month" if week_days.nth else _listed(words)
 
 
 def _which(number: int) -> str:
-    return "last" if number == LAST else ordinal(number)
+    return "last" if number == LAST else _ordinal(number)
 
 
 def _months(months: tuple[int, ...]) -> str:
-    return "" if len(months) == len(_MONTHS) else f"in {ranges(months, lambda month: _MONTHS[month - 1], ' to ')}"
+    return "" if len(months) == len(_MONTHS) else f"in {_ranges(months, lambda month: _MONTHS[month - 1], ' to ')}"
 
 
 def _years(years: tuple[int, ...] | None, expression: str) -> str:
     if years is None:
         return ""
-    words = range_words(years)
+    words = _range_words(years)
     if len(words) <= _MOST_YEARS:
-        return f"in {listed(words)}"
+        return f"in {_listed(words)}"
     # Thousands of years that no step joins are said best, and exactly, by whoever wrote them down.
     return _stepped_years(years) or f"in the years {read(expression).fields[-1].text}"
 
@@ -152,4 +154,40 @@ def _stepped_years(years: tuple[int, ...]) -> str:
     if years != tuple(range(first, last + 1, step)):
         return ""
     until = "" if last + step > YEAR.high else f" to {last}"
-    return f"in every {ordinal(step)} year from {first}{until}"
+    return f"in every {_ordinal(step)} year from {first}{until}"
+
+
+def _listed(words: Sequence[str]) -> str:
+    """a; a and b; a, b and c."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+
+
+def _ranges(values: Sequence[int], name: Callable[[int], str] = str, to: str = "-") -> str:
+    """1; 1 and 2; 1-3; 1-5, 8 and 10: values in order, those that follow one another drawn together."""
+    return _listed(_range_words(values, name, to))
+
+
+def _range_words(values: Sequence[int], name: Callable[[int], str] = str, to: str = "-") -> list[str]:
+    """The same, word by word."""
+    words: list[str] = []
+    for run in _runs(values):
+        if len(run) >= _SHORTEST_RUN:
+            words.append(f"{name(run[0])}{to}{name(run[-1])}")
+        else:
+            words.extend(name(value) for value in run)
+    return words
+
+
+def _runs(values: Sequence[int]) -> Iterator[list[int]]:
+    run: list[int] = []
+    for value in values:
+        if run and value != run[-1] + 1:
+            yield run
+            run = []
+        run.append(value)
+    yield run
+
+
+def _ordinal(number: int) -> str:
+    is_teen = number // 10 % 10 == 1
+    return f"{number}{'th' if is_teen else _ENDINGS.get(number % 10, 'th')}"

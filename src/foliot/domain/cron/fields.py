@@ -9,9 +9,9 @@ What only the day fields know (L, W, #) is in monthdays.py and weekdays.py.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Final
 
-from foliot.domain.cron.hashing import draw
 from foliot.domain.cron.span import Span
 
 MONTH_NAMES: Final = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
@@ -191,7 +191,7 @@ def _stride(step: Span | None, size: int, kind: Field) -> int:
 
 def _hashed(base: Span, step: Span | None, kind: Field, key: str | None) -> Iterable[int]:
     choices = _hash_range(base, kind)
-    drawn = draw(key, kind.name, base)
+    drawn = _hash(key, kind.name, base)
     if step is None:
         return (choices[drawn % len(choices)],)
     stride = _stride(step, len(choices), kind)
@@ -207,3 +207,14 @@ def _hash_range(base: Span, kind: Field) -> Sequence[int]:
     if not (inner.startswith("(") and inner.endswith(")") and "-" in inner):
         raise base.fault(f"{base} cannot be hashed", "Write H, H/15, H(0-29) or H(0-29)/10.")
     return between(base.cut(2, len(base.text) - 1), kind)
+
+
+def _hash(key: str | None, field: str, item: Span) -> int:
+    """A large number that depends on the key and the field alone, on every machine and in every process."""
+    if key is None:
+        raise item.fault(
+            "H needs a key to be hashed from",
+            "Give the id of the schedule as key, or write a number instead of H.",
+        )
+    digest = sha256(f"{field}\n{key}".encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(digest[:8], "big")

@@ -44,9 +44,8 @@ from foliot.domain.deploy.rename import (
 from foliot.domain.ids import JobId, ScheduleId
 from foliot.domain.job.job import JobSpec
 from foliot.domain.schedule.schedule import canonical
-from foliot.domain.workflow.checking import step_job_id
 from foliot.domain.workflow.dependencies import led_by
-from foliot.domain.workflow.jobs import GRAPH, PART_SOURCE, is_part_of_workflow
+from foliot.domain.workflow.jobs import GRAPH, PART_SOURCE, is_part_of_workflow, step_job_id
 from foliot.domain.workflow.spec import WorkflowSpec
 
 Spec = TypeVar("Spec", JobSpec, WorkflowSpec)

@@ -22,7 +22,7 @@ class End(NamedTuple):
     finished_at: Instant
 
 
-class Sight(NamedTuple):
+class DependencyState(NamedTuple):
     """What a gate sees of one dependency."""
 
     end: End | None
@@ -103,14 +103,14 @@ def window_of(gate: Gate, planned: Instant, last_success: Instant | None) -> Ins
             return Instant(planned - gate.window)
 
 
-def waits(gate: Gate, sights: Mapping[JobId, Sight], planned: Instant, now: Instant) -> bool:
+def waits(gate: Gate, sights: Mapping[JobId, DependencyState], planned: Instant, now: Instant) -> bool:
     """Whether it is worth looking again: a dependency that is not met is expected, and there is time."""
     return now < planned + gate.wait and any(
         sight.is_expected and verdict_on(gate, sight) is not Verdict.MET for sight in sights.values()
     )
 
 
-def decide(gate: Gate, sights: Mapping[JobId, Sight]) -> Decision:
+def decide(gate: Gate, sights: Mapping[JobId, DependencyState]) -> Decision:
     """What the gate does about what it sees."""
     verdicts = {job: verdict_on(gate, sights[job]) for job in gate.depends_on}
     wanted = [
@@ -126,7 +126,7 @@ def decide(gate: Gate, sights: Mapping[JobId, Sight]) -> Decision:
     return Decision(action=action, reason=reason, verdicts=verdicts, deciders=deciders)
 
 
-def verdict_on(gate: Gate, sight: Sight) -> Verdict:
+def verdict_on(gate: Gate, sight: DependencyState) -> Verdict:
     match sight.end:
         case None | End(status=Status.SKIPPED):
             return Verdict.MISSING

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from foliot.domain.input.timing import millis
 from foliot.domain.input.words import text, word_of
-from foliot.domain.workflow.facts import OutputTest
+from foliot.domain.workflow.output import OutputTest
 from foliot.domain.workflow.spec import Answer, Approval
 from foliot.errors import InvalidJob, suggest
 

@@ -125,7 +125,7 @@ class JobSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Of a job of kind `workflow`, which is a gate by name: how it runs."""
 
     leads: str = ""
-    """The workflow that its schedules start in its place: itself and what comes after it. Kept by Foliot, not by the
+    """The workflow that its schedules start in its place: itself and what comes after it. Set by Foliot, not by the
     owner of the definition."""
 
     @property

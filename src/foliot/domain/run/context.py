@@ -1,4 +1,4 @@
-"""What a running Python job can know about itself."""
+"""The context of a run: what a Python job can read about the run that executes it."""
 
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -13,7 +13,7 @@ from foliot.domain.run.run import Tick
 
 
 class Context(Struct, frozen=True, gc=False):
-    """The run that is being executed. `run_id` and `attempt` let a handler be idempotent."""
+    """The run that is being executed. A handler can use `run_id` and `attempt` to be idempotent."""
 
     run_id: RunId
     job_id: str
@@ -22,13 +22,13 @@ class Context(Struct, frozen=True, gc=False):
     write: Callable[[Stream, bytes], None]
     """Adds bytes to the log of this run."""
     execution_id: RunId | None = None
-    """The execution of a workflow that this run is a step of; None for one that runs alone."""
+    """The workflow execution that this run is a step of, or None."""
     planned: Instant | None = None
-    """When it was planned for, by a schedule or by whoever called the launcher."""
+    """The moment it was planned for, by a schedule or by the caller of the launcher."""
 
     @property
     def scheduled_for(self) -> datetime | None:
-        """The planned moment, unchanged by jitter or delay; None for a run that nobody has planned."""
+        """The planned moment, without jitter or delay. None: the run was not planned."""
         return None if self.planned is None else to_datetime(self.planned)
 
     @property
@@ -46,16 +46,16 @@ _of_process: Context | None = None
 
 
 def current_run() -> Context:
-    """The run that the calling code executes. LookupError outside of one."""
+    """Return the run that the calling code executes. Raise LookupError outside of a run."""
     return _current.get() if _of_process is None else _of_process
 
 
 def dedicate(context: Context) -> None:
-    """Make `context` the current one of this whole process, in all its threads: it exists for that run alone."""
+    """Make `context` current in all threads of this process, which exists for this run alone."""
     global _of_process
     _of_process = context
 
 
 def enter(context: Context) -> None:
-    """Make `context` the current one of the calling task, for as long as the task lives."""
+    """Make `context` current in the calling task, until the task ends."""
     _current.set(context)

@@ -1,7 +1,7 @@
-"""Leases: the right, for a while, to write about a run.
+"""Leases: the right of a worker, for a limited time, to change a run.
 
-A worker proves that it is alive by renewing one row for everything it holds. Each grant has a token of its own;
-whoever writes about a running run must name the token that is current, and a former holder changes nothing.
+A worker proves that it is alive by renewing one row for all its leases. Each lease has its own token. A change to a
+running run must name the current token; a change with an older token has no effect.
 """
 
 from enum import StrEnum
@@ -33,16 +33,16 @@ class WorkerState(NamedTuple):
 
 
 class Claim(Struct, frozen=True, gc=False):
-    """A granted lease with what is needed to execute the run."""
+    """A granted lease, with everything needed to execute the run."""
 
     run_id: RunId
     token: Token
     worker_id: WorkerId
     job_id: JobId
     definition_id: DefinitionId
-    """What to do; the definition comes with the claim unless the worker has it already."""
+    """What to execute. The definition is sent with the claim unless the worker has it already."""
     attempt: int
-    """The number of this try, from 1."""
+    """The number of this attempt, from 1."""
     lost: int
     queue: str
     priority: int
@@ -50,19 +50,20 @@ class Claim(Struct, frozen=True, gc=False):
     started_at: Instant
     payload: bytes | None
     overrides: bytes | None
-    """Options given for this run alone, as JSON."""
+    """Options of this run alone, as JSON."""
     limit_keys: tuple[str, ...]
     tick: Tick | None
     parent_id: RunId | None = None
-    """The tree that this run is a child of, and as what: the name of a step, for example."""
+    """The tree that this run is a child of."""
     child_key: str | None = None
+    """Its key in that tree, for example the name of a step."""
     scheduled_for: Instant | None = None
-    """The planned moment that the run was made for, with a tick of ours or without."""
+    """The planned moment of the run, from a tick or from the caller of a launcher."""
 
 
 class Finish(Struct, frozen=True, gc=False):
-    """How one attempt ended; saved only while the token is current. What it means for the run is not the worker's to
-    say."""
+    """How one attempt ended. Saved only while the token is current. The storage, not the worker, decides what it means
+    for the run."""
 
     run_id: RunId
     worker_id: WorkerId
@@ -80,25 +81,25 @@ class ExpiredLease(NamedTuple):
 
 
 class Renewal(NamedTuple):
-    """The answer to a heartbeat."""
+    """The result of a heartbeat."""
 
     cancelled: tuple[Token, ...]
-    """Leases of this worker whose run somebody has asked to cancel."""
+    """Leases of this worker whose run is to be cancelled."""
     foreign: tuple[Token, ...]
-    """Leases in this worker's name that it did not list: grants whose answer never arrived. They were given back."""
+    """Leases of this worker that it did not list, because the response to its claim was lost. They were released."""
     gone: tuple[Token, ...]
-    """Listed leases that this worker holds no longer."""
+    """Listed leases that this worker no longer holds."""
 
 
 class CancelAnswer(StrEnum):
-    """What asking for a cancel did."""
+    """The result of a request to cancel a run."""
 
     CANCELLED = "cancelled"
-    """It had not started and never will."""
+    """The run had not started and will not start."""
     REQUESTED = "requested"
-    """It is running; its worker has been told to end it."""
+    """The run is running. Its worker was asked to stop it."""
     PENDING = "pending"
-    """It was asked for before."""
+    """Cancellation had been requested before."""
     TERMINAL = "terminal"
-    """It is over: nothing changed."""
+    """The run had ended: nothing changed."""
     NOT_FOUND = "not_found"

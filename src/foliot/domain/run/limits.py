@@ -1,8 +1,8 @@
-"""How many runs may be under way at once, by key.
+"""Concurrency limits: how many runs with the same key may run at the same time.
 
-A limit is a key with a capacity. A run that names limits asks for a place on each of them when it is due and
-starts only with all its places; it gives them back when the attempt ends. A run that a schedule made also holds its
-schedule's overlap key, from the moment it is created until it is terminal: that is what "in flight" means.
+A limit is a key with a capacity. A run needs one slot of each of its limits to start, and releases all slots when the
+attempt ends. A run created by a schedule also holds the schedule's overlap key, from its creation until it is
+terminal: such runs are "in flight".
 """
 
 from collections.abc import Iterable
@@ -11,11 +11,11 @@ from typing import Final, NamedTuple
 from foliot.domain.ids import JobId, ScheduleUid
 
 OVERLAP_PREFIX: Final = "tick:"
-"""What the overlap keys of all schedules begin with, and no key of a limit."""
+"""The prefix of all overlap keys. No key of a limit begins with it."""
 
 
 class Limit(NamedTuple):
-    """At most `capacity` runs that name `key` are under way at any moment, on all workers together."""
+    """At most `capacity` runs with this key run at the same time, on all workers together."""
 
     key: str
     capacity: int
@@ -38,16 +38,16 @@ def is_overlap_key(key: str) -> bool:
 
 
 class Waiter(NamedTuple):
-    """A due run that waits for places, and all the keys it waits for."""
+    """A due run that waits for slots, and the keys of all its limits."""
 
     run_id: str
     keys: tuple[str, ...]
 
 
 def admit(waiters: Iterable[Waiter], room: dict[str, int]) -> list[str]:
-    """Give places to waiters in their order: all places of a run or none. Uses up `room`.
+    """Return the runs that get all their slots, in the order of the waiters. Reduces `room` by the slots taken.
 
-    A waiter that lacks one place does not keep others from passing it: they wait for different things.
+    A run that lacks a slot does not block the runs after it, since these may need other limits.
     """
     admitted = []
     for waiter in waiters:

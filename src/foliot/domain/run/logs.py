@@ -1,7 +1,7 @@
-"""What a run printed, as numbered chunks of one attempt, and how its end is told.
+"""The log of a run: numbered chunks of each attempt, and how to recognize that a log is complete.
 
 An attempt that printed anything ends with a closing line in the stream `meta`. Only Foliot writes that stream, so a
-job cannot forge it. A log without one was cut off: its worker vanished, or its chunks could not be saved.
+job cannot forge it. A log without a closing line was cut off: its worker vanished, or chunks could not be saved.
 """
 
 import re
@@ -30,7 +30,7 @@ class LogChunk(NamedTuple):
 
 
 class Closing(NamedTuple):
-    """How many bytes an attempt printed, and how many of them are kept. None: all, and nobody counted."""
+    """How many bytes an attempt printed, and how many of them are stored. None: all are stored, without a count."""
 
     seen: int | None = None
     stored: int | None = None
@@ -41,18 +41,18 @@ class Closing(NamedTuple):
 
 
 class LogState(StrEnum):
-    """What can be said at the end of a log."""
+    """Whether a log is complete, and if not, why."""
 
     COMPLETE = "complete"
-    """It is all there; also of a run that printed nothing."""
+    """Everything is stored, or the run printed nothing."""
     TRUNCATED = "truncated"
-    """More was printed than is kept."""
+    """The attempt printed more than is stored."""
     WORKER_LOST = "worker_lost"
-    """The worker vanished: what it had not handed over is gone."""
+    """The worker vanished: output that it had not sent is lost."""
     PRUNED = "pruned"
-    """Retention has removed some or all of it, if there was any."""
+    """Retention has removed some or all of the log, if there was any."""
     OPEN = "open"
-    """There may be more to come."""
+    """The attempt is running and may print more."""
 
 
 def closing_line(closing: Closing) -> bytes:
@@ -62,18 +62,18 @@ def closing_line(closing: Closing) -> bytes:
 
 
 def cut_line(attempt: int) -> bytes:
-    """What stands in place of a closing line where another attempt follows one whose worker vanished."""
-    return f"attempt {attempt} was cut off: its worker vanished, and with it what it had not handed over\n".encode()
+    """Return the line shown between an attempt whose worker vanished and the next attempt."""
+    return f"attempt {attempt} was cut off: its worker vanished, and output that it had not sent is lost\n".encode()
 
 
-def given_back_line(attempt: int, *, began_again: bool = True) -> bytes:
-    """What stands between two starts of one attempt: its worker was told to stop while it was at work."""
-    what_then = "began again" if began_again else "never began again"
-    return f"attempt {attempt} was given back when its worker stopped, and {what_then}\n".encode()
+def given_back_line(attempt: int, *, restarted: bool = True) -> bytes:
+    """Return the line shown after an attempt that was interrupted because its worker stopped."""
+    then = "started again" if restarted else "did not start again"
+    return f"attempt {attempt} was interrupted when its worker stopped, and {then}\n".encode()
 
 
 def read_closing(chunk: LogChunk) -> Closing | None:
-    """What a chunk says about the end of its attempt's log, if it is a closing line."""
+    """Return the closing that a chunk contains. None: the chunk is not a closing line."""
     if chunk.stream != "meta":
         return None
     if chunk.data == _COMPLETE:
@@ -83,17 +83,17 @@ def read_closing(chunk: LogChunk) -> Closing | None:
 
 
 class LogEnd(NamedTuple):
-    """How a log ends. The sizes are known where it is truncated and somebody could count."""
+    """How a log ends. The sizes are set only for a truncated log whose bytes were counted."""
 
     state: LogState
     seen: int | None = None
     stored: int | None = None
 
 
-def judge_log(
+def log_end(
     chunks: Sequence[LogChunk], *, is_over: bool, was_lost: bool, ended_at: Instant | None, kept_from: Instant | None
 ) -> LogEnd:
-    """How the log of one attempt ends: `chunks` are its first and its last, or more, in order."""
+    """Return how the log of one attempt ends. `chunks` are at least its first and its last, in order."""
     if not is_over:
         return LogEnd(LogState.OPEN)
     if _is_pruned(chunks, ended_at, kept_from):

@@ -1,7 +1,8 @@
-"""Success by hand: somebody says that a run counts as done.
+"""Marking a run as a success by hand.
 
-A run that has not started ends as a success at once. One that ended otherwise stays as it is, for a terminal run never
-changes: a new run, a success from the beginning, stands for it. What runs must be cancelled first.
+A run that has not started ends immediately as a success. A run that has ended otherwise does not change, since a
+terminal run never changes: a new run that is already a success replaces it. A run that is running must be cancelled
+first.
 """
 
 from enum import StrEnum
@@ -11,23 +12,23 @@ from foliot.domain.ids import RunId
 
 
 class MarkAnswer(StrEnum):
-    """What marking a run did."""
+    """The result of marking a run."""
 
     MARKED = "marked"
-    """It had not started and never will: it is a success."""
+    """The run had not started and will not start: it is now a success."""
     RECORDED = "recorded"
-    """It had ended otherwise: a new run, a success, stands for it."""
+    """The run had ended otherwise: a new run, a success, replaces it."""
     SUCCESS = "success"
-    """It was a success already, or had one standing for it: nothing changed."""
+    """The run was a success already, or had been replaced by one: nothing changed."""
     RUNNING = "running"
-    """It is under way: nothing changed."""
+    """The run is running: nothing changed."""
     NOT_FOUND = "not_found"
 
 
 class Marked(NamedTuple):
     answer: MarkAnswer
     run_id: RunId
-    """The run that is a success: itself, or the one that stands for it. Itself where nothing was done."""
+    """The run that is a success: the marked run, or the one that replaces it. If nothing changed, the marked run."""
 
 
 def mark_trigger(run_id: RunId) -> str:
@@ -35,10 +36,10 @@ def mark_trigger(run_id: RunId) -> str:
 
 
 def mark_key(run_id: RunId) -> str:
-    """The dedupe key that lets only one run stand for another."""
+    """Return the dedupe key that allows only one run to replace another."""
     return f"foliot:mark:{run_id}"
 
 
 def retry_trigger(run_id: RunId) -> str:
-    """What a run says that was made because somebody asked for another one again."""
+    """Return the trigger of a run that repeats another run on request."""
     return f"retry:{run_id}"

@@ -1,11 +1,11 @@
-"""How one attempt ended, as a worker reports it.
+"""How one attempt ended, as reported by a worker.
 
-Success      it succeeded
-Failure      it ran, or should have run, and failed; `reason` says in which way
-TimedOut     it was ended because its time was up
-Cancelled    it was ended because cancellation was requested
-Interrupted  it was ended because its worker stops: the attempt is given back
-Lost         its worker has vanished; how far it came is not known
+Success      the attempt succeeded
+Failure      the attempt failed, or could not start; `reason` is the cause
+TimedOut     the attempt was stopped because it exceeded its timeout
+Cancelled    the attempt was stopped because cancellation was requested
+Interrupted  the attempt was stopped because its worker stops: it is given back and does not count
+Lost         the worker vanished, and the progress of the attempt is not known
 """
 
 from enum import StrEnum
@@ -15,7 +15,7 @@ from msgspec import Struct
 
 
 class Reason(StrEnum):
-    """Why a run did not simply succeed. A closed list, the same words in rows, API and metrics."""
+    """Why a run did not succeed. A closed list: the same words in rows, API and metrics."""
 
     EXCEPTION = "exception"
     EXIT_CODE = "exit_code"
@@ -40,27 +40,27 @@ class Reason(StrEnum):
     STEP_FAILED = "step_failed"
     REJECTED = "rejected"
     MARKED = "marked"
-    """The one reason of a success: somebody said that it is one."""
+    """The only reason of a success: the run was marked by hand."""
 
 
 class Success(Struct, frozen=True, gc=False, tag="success", tag_field="outcome"):
-    """`output` is what the job gave back, as JSON."""
+    """`output` is the result of the job, as JSON."""
 
     output: bytes | None = None
     exit_code: int | None = None
 
 
 DONE: Final = Success()
-"""A success of which there is nothing more to say: most are."""
+"""A success without output and exit code, as most are."""
 
 
 _BY_SIGNAL: Final = (Reason.SIGNAL, Reason.EXIT_CODE)
 _SIGNALS: Final = 128
-"""Exit codes above it are 128 and the number of a signal."""
+"""Exit codes above it are 128 plus the number of a signal."""
 
 
 class Failure(Struct, frozen=True, gc=False, tag="failure", tag_field="outcome"):
-    """`retryable` is False where another try cannot end differently."""
+    """`retryable` is False if another attempt cannot end differently."""
 
     error: str
     reason: Reason
@@ -69,7 +69,7 @@ class Failure(Struct, frozen=True, gc=False, tag="failure", tag_field="outcome")
 
     @property
     def is_by_signal(self) -> bool:
-        """Whether a signal has ended the process, or the last command of its shell. It does not say who sent it."""
+        """Whether a signal ended the process, or the last command of its shell. The sender is not known."""
         return self.reason in _BY_SIGNAL and self.exit_code is not None and self.exit_code > _SIGNALS
 
 
@@ -82,7 +82,7 @@ class Cancelled(Struct, frozen=True, gc=False, tag="cancelled", tag_field="outco
 
 
 class Interrupted(Struct, frozen=True, gc=False, tag="interrupted", tag_field="outcome"):
-    """We stopped the worker, the job did nothing wrong: the attempt is given back."""
+    """The worker was stopped, and the job is not the cause: the attempt is given back and does not count."""
 
 
 class Lost(Struct, frozen=True, gc=False, tag="lost", tag_field="outcome"):

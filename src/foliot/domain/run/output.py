@@ -1,4 +1,4 @@
-"""Outputs: what a job that only prints or writes bytes gives to those that come after it."""
+"""The output of jobs that print or write bytes, converted to JSON for the steps after them."""
 
 import json
 from collections import Counter
@@ -8,14 +8,14 @@ from foliot.domain.run.payload import MAX_BYTES, encode_payload, too_deep
 from foliot.errors import InvalidRun
 
 OutputMode = Literal["none", "text", "json", "file"]
-"""Nothing; what it printed, as text or read as JSON; the JSON in a file that it wrote."""
+"""No output; stdout as text, or parsed as JSON; the JSON in a file that the job wrote."""
 
-_TOO_LARGE: Final = "Store it elsewhere and give a reference to it."
-_NOT_JSON: Final = "Let it give one JSON value and nothing else; print messages to stderr."
+_TOO_LARGE: Final = "Store it elsewhere and output a reference to it."
+_NOT_JSON: Final = "Output exactly one JSON value, and print messages to stderr."
 
 
 def read_output(mode: OutputMode, data: bytes) -> bytes | None:
-    """The output as JSON, from the bytes that a job gave. None is no output at all, as JSON's null is."""
+    """Return the bytes of a job's output as JSON. None: no output, or JSON's null."""
     check_size(len(data))
     if mode == "text":
         return encode_payload(_text(data), what="output")
@@ -28,16 +28,16 @@ def check_size(size: int) -> None:
 
 
 def _text(data: bytes) -> str:
-    """Without the line break that ends it. What is no text shows as the bytes it is: \\xff."""
+    """Return the bytes as text, without the final line break. Bytes that are not UTF-8 are escaped: \\xff."""
     return data.decode(errors="backslashreplace").removesuffix("\n")
 
 
 def _strict_json(data: bytes) -> Any:
-    """What JSON says, and nothing that only some readers understand or that they understand differently."""
+    """Parse standard JSON. Refuse extensions and duplicate keys, which parsers treat differently."""
     try:
         return json.loads(data.decode(), object_pairs_hook=_object, parse_constant=_refuse)
     except UnicodeDecodeError as error:
-        fault = f"byte {error.start} is no text in UTF-8"
+        fault = f"byte {error.start} is not valid UTF-8"
     except json.JSONDecodeError as error:
         what = error.msg.removesuffix(" at")
         fault = f"{what[:1].lower()}{what[1:]} at line {error.lineno}, column {error.colno}"
@@ -51,10 +51,10 @@ def _strict_json(data: bytes) -> Any:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        [(twice, _)] = Counter(name for name, _ in pairs).most_common(1)
-        raise ValueError(f"the key {twice[:64]!a} is there twice")
+        [(repeated, _)] = Counter(name for name, _ in pairs).most_common(1)
+        raise ValueError(f"the key {repeated[:64]!a} occurs twice")
     return found
 
 
 def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is not a number of JSON")
+    raise ValueError(f"{constant} is not a JSON number")

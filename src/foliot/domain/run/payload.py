@@ -1,8 +1,8 @@
 """Payloads and outputs: JSON, of bounded size and depth.
 
-What people give a run is stored as they gave it, or refused. What a function gives back may be more than JSON knows,
-and is kept as the nearest that it does know: a set as a list, a moment as text. A kind of text or number of somebody's
-own is text or a number. What has no nearest, such as bytes and NaN, is refused wherever it is found.
+The payload of a run is stored unchanged or refused. The result of a function may contain types that JSON does not have;
+these are converted to the closest JSON type: a set to a list, a datetime to text, subclasses of text and numbers to
+plain text and numbers. Values without a close JSON type, such as bytes and NaN, are refused everywhere.
 """
 
 from collections.abc import Iterable
@@ -16,23 +16,23 @@ from foliot.errors import InvalidRun, shown
 
 MAX_BYTES: Final = 1 << 20
 MAX_LEVELS: Final = 200
-"""How many lists and objects a value may have around it.
+"""How deep lists and objects may be nested.
 
-Python gives up somewhere between 500 and 10,000, by its version and by how deep the caller is itself: without a bound
-of our own, what one process has accepted another could not read.
+Python's own limit is between 500 and 10,000, depending on its version and the depth of the caller. Without a fixed
+limit, one process could accept a value that another cannot read.
 """
 UNREADABLE: Final = (msgspec.MsgspecError, TypeError, ValueError, RecursionError)
-"""What is raised by a stored document that something else has written."""
+"""Errors raised when a stored document that another program has written is decoded."""
 _BYTES: Final = (bytes, bytearray, memoryview)
 
 
 def encode_payload(value: Any, *, what: str = "payload") -> bytes | None:
-    """Write a value as JSON. None is no payload at all."""
+    """Return a value as JSON. None: no payload."""
     return _encode(value, what, is_result=False)
 
 
 def encode_result(value: Any) -> bytes | None:
-    """Write what a function gave back as JSON, or as the nearest to it. None is no output at all."""
+    """Return the result of a function as JSON, converted to the closest JSON types. None: no output."""
     return _encode(value, "output", is_result=True)
 
 
@@ -62,31 +62,31 @@ def _encode(value: Any, what: str, *, is_result: bool) -> bytes | None:
 def too_deep(what: str) -> InvalidRun:
     return InvalidRun(
         f"the {what} is nested deeper than {MAX_LEVELS} levels",
-        hint="Use fewer levels. A list or dict that contains itself has no end.",
+        hint="Use fewer levels, and no list or dict that contains itself.",
         field=what,
     )
 
 
 def check_depth(tree: Any) -> None:
-    """Raise a RecursionError, as Python does sooner or later, if lists and objects are deeper than MAX_LEVELS."""
+    """Raise RecursionError, as Python itself does for deeper values, if nesting exceeds MAX_LEVELS."""
     layer = [tree]
     for _ in range(MAX_LEVELS + 1):
-        layer = [part for whole in layer for part in _parts(whole)]
+        layer = [item for container in layer for item in _items(container)]
     if layer:
         raise RecursionError
 
 
-def _parts(whole: Any) -> Iterable[Any]:
-    match whole:
+def _items(container: Any) -> Iterable[Any]:
+    match container:
         case dict():
-            return whole.values()
+            return container.values()
         case list():
-            return whole
+            return container
     return ()
 
 
 def _check_json(value: Any, is_result: bool, levels: int) -> None:
-    """Refuse what the encoder would quietly turn into something else, and what is too deep, as Python does."""
+    """Refuse values that the encoder would silently convert, and nesting that is too deep, with RecursionError."""
     if levels < 0:
         raise RecursionError
     match value:
@@ -96,7 +96,7 @@ def _check_json(value: Any, is_result: bool, levels: int) -> None:
             for item in value:
                 _check_json(item, is_result, levels - 1)
         case float() if not isfinite(value):
-            raise ValueError(f"{value} is not a number of JSON")
+            raise ValueError(f"{value} is not a JSON number")
         case bytes() | bytearray() | memoryview():
             raise TypeError("bytes are not text")
         case str() | int() | float() | None:
@@ -105,7 +105,7 @@ def _check_json(value: Any, is_result: bool, levels: int) -> None:
             plain = msgspec.to_builtins(value, builtin_types=_BYTES, enc_hook=_plain)
             _check_json(plain, False, levels)
         case _:
-            raise _unknown(value)
+            raise _unsupported(value)
 
 
 def _check_object(value: dict[Any, Any], is_result: bool, levels: int) -> None:
@@ -116,7 +116,7 @@ def _check_object(value: dict[Any, Any], is_result: bool, levels: int) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """Text and numbers of a kind that the encoder does not know, as those that it does."""
+    """Return text and numbers of types that the encoder does not support as plain str, float or int."""
     match value:
         case str():
             return str.__str__(value)
@@ -124,11 +124,11 @@ def _plain(value: Any) -> Any:
             return float.__float__(value)
     if hasattr(type(value), "__index__"):
         return int(index(value))
-    raise _unknown(value)
+    raise _unsupported(value)
 
 
-def _unknown(value: Any) -> TypeError:
-    return TypeError(f"there is no {type(value).__name__} in JSON")
+def _unsupported(value: Any) -> TypeError:
+    return TypeError(f"JSON has no type for {type(value).__name__}")
 
 
 _ENCODER: Final = msgspec.json.Encoder(enc_hook=_plain)

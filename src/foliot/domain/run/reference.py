@@ -1,4 +1,4 @@
-"""The ways in which a person names a run: its id, a part of the id, or the newest run.
+"""References to a run in commands: its id, a part of the id, or the newest run.
 
 01JQZ8W3F07M4T5V6W8X9YABCD      RunById
 01JQZ8W3, 8X9YABCD              RunByPart: six or more characters of the beginning or the end
@@ -19,7 +19,7 @@ class RunById(NamedTuple):
 
 class RunByPart(NamedTuple):
     part: str
-    """In upper case, as ids are written."""
+    """In upper case, like ids."""
 
 
 class NewestRun(NamedTuple):
@@ -30,7 +30,7 @@ RunReference = RunById | RunByPart | NewestRun
 
 
 def read_reference(text: str) -> RunReference:
-    """What `text` names. Text that cannot be a part of an id is taken for an id, which no run has."""
+    """Return the reference in `text`. Text that cannot be part of an id is taken as an id, which matches no run."""
     if text.endswith(LAST):
         job_id = text.removesuffix(LAST)
         return NewestRun(JobId(job_id) if job_id else None)

@@ -1,18 +1,18 @@
-"""A run: one job's passage from due to done.
+"""A run: one execution of a job, and its states.
 
     create --> SCHEDULED --release--> QUEUED --claim--> RUNNING --finish--> SUCCESS | PARTIAL | FAILED | TIMEOUT
                   ^  ^                  |                |   |
                   |  +----- sweep ------+                |   +--cancel--> CANCELLING --finish--> CANCELLED | ...
                   +------ retry, lost, given back -------+
-    cancel of what does not run yet: CANCELLED at once.        A gate that declines: SKIPPED or FAILED.
-    mark of what does not run yet: SUCCESS at once, by hand.   An answer to a question: as it says.
+    cancel before it runs: CANCELLED immediately.        a gate that declines: SKIPPED or FAILED.
+    mark before it runs: SUCCESS immediately.            an approval: SUCCESS or FAILED, by the answer.
 
-Only SCHEDULED and the terminal statuses are stored on the run; QUEUED means that it stands in the queue of
-what may start (or waits there for a limit), RUNNING that a worker holds a lease on it, or that it is a tree whose
-children are under way.
+Only SCHEDULED and the terminal statuses are stored on the run. QUEUED means that the run is in the queue of runs that
+may start (or waits there for a limit). RUNNING means that a worker holds a lease on it, or that it is a tree whose
+children have not ended.
 
-`verdict_of` decides what one ended attempt means for its run. Two budgets are kept apart: tries that failed count
-against the job's retries, tries whose worker vanished against its `lost_budget`, because the job may be what killed
+`verdict_of` decides what one ended attempt means for its run. There are two separate budgets: failed attempts count
+against the job's retries, attempts whose worker vanished against its `lost_budget`, because the job may be what killed
 the worker.
 """
 
@@ -63,14 +63,14 @@ TERMINAL: Final = frozenset(
 )
 
 BEGUN: Final = (Status.RUNNING, Status.CANCELLING)
-"""Of a run that has started and is not over."""
+"""The statuses of a run that has started and has not ended."""
 
 MOVES: Final[Mapping[Status, frozenset[Status]]] = {
     Status.SCHEDULED: frozenset({Status.QUEUED, Status.CANCELLED, Status.SKIPPED, Status.SUCCESS, Status.FAILED}),
     Status.QUEUED: frozenset(
         {Status.RUNNING, Status.CANCELLED, Status.SCHEDULED, Status.SKIPPED, Status.SUCCESS, Status.FAILED}
     ),
-    # Skipped after it ran is only an execution, and only one all of whose steps were skipped.
+    # Only a workflow execution is skipped after it has started: when all its steps were skipped.
     Status.RUNNING: TERMINAL | {Status.SCHEDULED, Status.CANCELLING},
     Status.CANCELLING: TERMINAL - {Status.SKIPPED},
     **{final: frozenset() for final in TERMINAL},
@@ -90,7 +90,7 @@ _SPELLINGS: Final = {
 
 
 def parse_status(text: str) -> Status:
-    """Accept every spelling that the ancestors use; one canonical spelling comes back."""
+    """Return the status named by `text`. Accepts the spellings of other schedulers."""
     word = str(text).strip().casefold()
     if word in _SPELLINGS:
         return _SPELLINGS[word]
@@ -105,20 +105,20 @@ def parse_status(text: str) -> Status:
 
 
 PRIORITY_STEP: Final = MINUTE
-"""One step of priority is worth this much waiting."""
+"""One step of priority equals this much waiting time."""
 
 
 def rank(due_at: Instant, priority: int) -> int:
-    """The place in the queue: a virtual due time. Lower comes first.
+    """Return the rank in the queue: a virtual due time. Lower comes first.
 
-    A priority is a head start, not a class of its own, so nothing starves: a run of priority 0 that has waited
-    five minutes goes before a fresh one of priority 4.
+    A priority only moves a run forward in time, so no run starves: a run of priority 0 that has waited five minutes
+    starts before a new run of priority 4.
     """
     return due_at - priority * PRIORITY_STEP
 
 
 class Tick(NamedTuple):
-    """Which planned moment of which schedule a run was made for."""
+    """The schedule and the planned moment that a run was created for."""
 
     uid: ScheduleUid
     schedule_id: ScheduleId
@@ -127,7 +127,7 @@ class Tick(NamedTuple):
 
 
 class NewRun(Struct, frozen=True, gc=False):
-    """A run to be created. `options` hold what its job says at that moment, and `overrides` what was given for it."""
+    """A run to create. `options` are the options of its job at that time, `overrides` those of this run alone."""
 
     id: RunId
     job_id: JobId
@@ -141,29 +141,29 @@ class NewRun(Struct, frozen=True, gc=False):
     dedupe_scope: str = "forever"
     dedupe_for: int | None = None
     parent_id: RunId | None = None
-    """The tree that this run is a child of: the one that is notified of its end."""
+    """The tree that this run is a child of, which gets a note when the run ends."""
     root_id: RunId | None = None
-    """The outermost tree: what is shown and removed together."""
+    """The outermost tree. All runs with one root are shown and removed together."""
     child_key: str | None = None
-    """What it is to its parent: the name of a step, for example."""
+    """Its key in the parent, for example the name of a step."""
     definition_id: DefinitionId | None = None
-    """What it does, if that is not what its job says at the moment."""
+    """The definition to execute, if it is not the current one of the job."""
     exempt: tuple[str, ...] = ()
-    """Limits that an ancestor holds: a child that asked for them would wait for ever."""
+    """Limits that an ancestor holds. A child that needed them would wait forever."""
     is_gated: bool = False
-    """It may start only after its job's gate has been asked."""
+    """The run may start only after its job's gate has decided."""
     scheduled_for: Instant | None = None
-    """The planned moment, where a launcher names it and no tick of ours does; of a step, that of its execution."""
+    """The planned moment, if the caller of a launcher gave it instead of a tick. For a step, that of its execution."""
 
     @property
     def limits(self) -> tuple[Limit, ...]:
-        """The places that it needs, keys ascending."""
+        """The limits that the run needs a slot of, keys ascending."""
         needed = self.options.limits(self.job_id)
         return tuple(limit for limit in needed if limit.key not in self.exempt) if self.exempt else needed
 
 
 class Run(NamedTuple):
-    """A run as people see it. `attempt` is the number of tries begun, those given back not counted."""
+    """A run as it is shown. `attempt` is the number of attempts started, without those given back."""
 
     id: RunId
     project: str
@@ -191,16 +191,16 @@ class Run(NamedTuple):
     root_id: RunId | None = None
     """The outermost tree."""
     child_key: str | None = None
-    """What it is to its parent: the name of a step, for example."""
+    """Its key in the parent, for example the name of a step."""
     scheduled_for: Instant | None = None
-    """The planned moment that it was made for, with a tick of ours or without."""
+    """The planned moment, from a tick or from the caller of a launcher."""
     unreadable: RowUnreadable | None = None
-    """What is wrong with its row, if something other than Foliot has written it. The rest of the run is what can be
-    told of it: it may be shown and ended, and nobody goes by it otherwise."""
+    """Why its row cannot be read, if another program has changed it. The other fields are those that could be read. Use
+    them only to show or to end the run."""
 
 
 class AttemptRecord(NamedTuple):
-    """One finished try. The status of one that cannot be read is `unreadable`, and its error says why."""
+    """One finished attempt. If its row cannot be read, the status is `unreadable` and `error` is the cause."""
 
     run_id: RunId
     number: int
@@ -215,7 +215,7 @@ class AttemptRecord(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """The run is over."""
+    """The run has ended."""
 
     status: Status
     reason: Reason | None = None
@@ -226,7 +226,7 @@ class Ended(NamedTuple):
 
 
 class Again(NamedTuple):
-    """The run is tried again, `delay` after its end was saved. `status` says how the attempt ended."""
+    """The run is retried, `delay` after the end of the attempt was saved. `status` is how the attempt ended."""
 
     delay: Millis
     status: Status
@@ -237,7 +237,7 @@ class Again(NamedTuple):
 
 
 class GivenBack(NamedTuple):
-    """We stopped the worker, the job did nothing wrong: the attempt is not counted."""
+    """The worker was stopped, and the job is not the cause: the attempt does not count."""
 
 
 Verdict = Ended | Again | GivenBack
@@ -246,7 +246,7 @@ SUCCEEDED: Final = Ended(Status.SUCCESS)
 
 
 class Attempted(Protocol):
-    """A run one of whose attempts has ended: the number of that attempt, and how many were lost before."""
+    """A run whose attempt number `attempt` has ended. `lost` is the number of earlier attempts that were lost."""
 
     @property
     def run_id(self) -> RunId: ...
@@ -259,7 +259,7 @@ class Attempted(Protocol):
 
 
 def verdict_of(run: Attempted, outcome: Outcome, options: Options) -> Verdict:
-    """Decide what one ended attempt means for its run. Secrets in errors are masked here, before anything is stored."""
+    """Return what one ended attempt means for its run. Masks secrets in errors before anything is stored."""
     if outcome is DONE:
         return SUCCEEDED
     match outcome:
@@ -268,7 +268,7 @@ def verdict_of(run: Attempted, outcome: Outcome, options: Options) -> Verdict:
         case Cancelled():
             return Ended(Status.CANCELLED, Reason.CANCELLED)
         case Interrupted() if options.delivery is Delivery.AT_MOST_ONCE:
-            return Ended(Status.FAILED, Reason.RESTART, "the worker was stopped, and the job asks for at most one try")
+            return Ended(Status.FAILED, Reason.RESTART, "the worker was stopped, and the job allows only one attempt")
         case Interrupted():
             return GivenBack()
         case Lost():
@@ -297,8 +297,8 @@ def _verdict_of_lost(run: Attempted, options: Options) -> Verdict:
     return Again(Millis(0), Status.FAILED, Reason.LEASE_LOST, "the worker vanished", was_lost=True)
 
 
-def heed_cancel(verdict: Verdict) -> Verdict:
-    """Cancel beats retry: an attempt that ended while a cancel was pending is not tried again."""
+def apply_cancel(verdict: Verdict) -> Verdict:
+    """Return the verdict on an attempt that ended while a cancellation was pending: it is not retried."""
     match verdict:
         case Ended():
             return verdict

@@ -1,4 +1,4 @@
-"""What becomes of a schedule's due moments, decided all at once by one pure function.
+"""Decides what becomes of all due moments of a schedule, in one pure function.
 
     planned moments up to now
         |-- paused ---------------------> one skipped range
@@ -9,11 +9,12 @@
         |       spread   each is planned anew, spaced across the look-ahead
         |-- due ------------------------> offered
         '-- jittered into the future ---> planned, to be decided at its own moment
-    offered: the overlap policy decides, see `draft`
+    offered: the overlap policy decides, see `overlap`
 
-A pass that reaches a cap stops: the watermark stays, nothing is dropped, and `behind_since` remembers when the
-backlog was found, so that the time spent catching up never counts as lateness: no catch-up policy gives such a tick
-up. The ledger says what happened all the same: it is on time only if it ran within the tolerance.
+A pass that reaches a cap stops: the watermark stays where it is and no moment is dropped. `behind_since` keeps the time
+at which the backlog was found, so that the time spent catching up does not count as lateness and no catch-up policy
+drops a tick because of it. The ledger still records the actual delay: a tick is on time only if it ran within the
+tolerance.
 """
 
 from collections.abc import Sequence
@@ -33,7 +34,7 @@ _COALESCED: Final = (TickOutcome.COALESCED, TickReason.CAUGHT_UP)
 
 
 def plan_firing(due: DueSchedule, context: RoundContext) -> Firing:
-    """Decide about every moment of `due` that is planned up to now."""
+    """Return the decision about every moment of `due` that is planned up to now."""
     return CatchupWalk(due, context).decide()
 
 
@@ -49,30 +50,30 @@ class CatchupWalk:
         self._builder = FiringBuilder(due, context)
 
     def decide(self) -> Firing:
-        is_complete = not self._due.planned or self._settle_planned()
+        is_complete = not self._due.planned or self._decide_planned()
         stretches = self._timetable.stretches(self._due.settled_until, self._now)
         return self._close(is_complete and all(self._walk(stretch) for stretch in stretches))
 
     # -- ticks planned in an earlier pass
 
-    def _settle_planned(self) -> bool:
-        """Decide about planned ticks whose moment has come. False: some must wait for a full queue."""
-        ripe = sorted(tick for tick in self._due.planned if tick.fire_at <= self._now)
+    def _decide_planned(self) -> bool:
+        """Decide about planned ticks whose fire time has come. False: some must wait because the queue is full."""
+        due = sorted(tick for tick in self._due.planned if tick.fire_at <= self._now)
         self._builder.firing.planned = [tick for tick in self._due.planned if tick.fire_at > self._now]
-        newest = max((tick.scheduled_for for tick in ripe if self._will_offer_planned(tick)), default=None)
-        stuck = [tick for tick in ripe if not self._settle_ripe(tick, newest)]
-        self._builder.firing.planned = [*self._builder.firing.planned, *stuck]
-        return not stuck
+        newest = max((tick.scheduled_for for tick in due if self._will_offer_planned(tick)), default=None)
+        undecided = [tick for tick in due if not self._decide_due(tick, newest)]
+        self._builder.firing.planned = [*self._builder.firing.planned, *undecided]
+        return not undecided
 
-    def _settle_ripe(self, tick: PlannedTick, newest: Instant | None) -> bool:
+    def _decide_due(self, tick: PlannedTick, newest: Instant | None) -> bool:
         moment, fire_at, number = tick
         revision = self._revision(number)
         if self._timetable.is_paused_at(moment):
             self._builder.record(moment, fire_at, revision, _PAUSED)
             return True
         if self._is_late(fire_at):
-            return self._settle_late(moment, fire_at, revision, newest)
-        # Only `spread` plans a tick further away than its jitter.
+            return self._decide_late(moment, fire_at, revision, newest)
+        # Only `spread` delays a tick by more than its jitter.
         is_spread = fire_at - moment > revision.spec.jitter
         reason = TickReason.CAUGHT_UP if is_spread else self._reason(fire_at)
         return self._builder.offer(moment, fire_at, revision, reason)
@@ -84,17 +85,17 @@ class CatchupWalk:
     def _revision(self, number: int) -> Revision:
         return next((known for known in self._due.revisions if known.number == number), self._due.revisions[0])
 
-    # -- moments not considered before
+    # -- moments that no pass has seen yet
 
     def _walk(self, stretch: Stretch) -> bool:
-        """Consider a stretch. False: a cap was reached, and the pass ends here."""
+        """Decide about the moments of a stretch. False: a cap was reached, and the pass ends here."""
         if stretch.is_paused:
             self._builder.record_range(stretch, stretch.first, stretch.last, _PAUSED)
             return True
         first = stretch.rule.next(Instant(stretch.first - 1))
         if first is None or first > stretch.last:
             return True
-        # Whatever the jitter, moments up to here are late: they can be counted instead of visited.
+        # Moments up to here are late even with the largest jitter: they are counted, not visited one by one.
         surely_late = self._reference - self._settings.tolerance - stretch.spec.jitter - 1
         late_until = Instant(min(surely_late, stretch.last))
         if first > late_until:
@@ -113,7 +114,7 @@ class CatchupWalk:
                 return self._catch_up(stretch, first, until)
 
     def _drop_too_old(self, stretch: Stretch, until: Instant) -> Instant:
-        """Record what is beyond the catch-up age as missed; return where the rest begins."""
+        """Record moments older than the catch-up age as missed, and return the start of the others."""
         if stretch.spec.catchup_max_age is None:
             return stretch.first
         youngest_dropped = Instant(min(until, self._reference - stretch.spec.catchup_max_age - 1))
@@ -125,7 +126,7 @@ class CatchupWalk:
         newest = stretch.rule.previous(Instant(until + 1))
         if newest is None or newest < first:
             return True
-        # A younger tick that will run now runs for these as well, whatever edits and pauses lie between: one run.
+        # If a younger tick runs in this pass, these moments coalesce into it, also across edits and pauses: one run.
         younger = self._newest_offered(until)
         if younger is not None:
             self._builder.record_range(stretch, first, until, _COALESCED, into=younger)
@@ -134,7 +135,7 @@ class CatchupWalk:
         return self._builder.offer(newest, self._fire_at(newest, stretch.spec), stretch.revision, TickReason.CAUGHT_UP)
 
     def _newest_offered(self, after: Instant) -> Instant | None:
-        """The newest moment after `after` that this pass is going to offer."""
+        """Return the newest moment after `after` that this pass will offer, or None."""
         for stretch in reversed([*self._timetable.stretches(after, self._now)]):
             newest = self._newest_in(stretch)
             if newest is None or stretch.is_paused:
@@ -144,7 +145,7 @@ class CatchupWalk:
         return None
 
     def _newest_in(self, stretch: Stretch) -> Instant | None:
-        """The newest moment of a stretch that is due. Jitter may keep the last few back."""
+        """Return the newest due moment of a stretch, or None. Jitter may delay the last few."""
         moment = stretch.rule.previous(Instant(stretch.last + 1))
         while moment is not None and moment >= stretch.first:
             if self._fire_at(moment, stretch.spec) <= self._now:
@@ -191,11 +192,11 @@ class CatchupWalk:
             self._builder.plan(moment, fire_at, revision)
             return True
         if self._is_late(fire_at):
-            return self._settle_late(moment, fire_at, revision, newest)
+            return self._decide_late(moment, fire_at, revision, newest)
         return self._builder.offer(moment, fire_at, revision, self._reason(fire_at))
 
-    def _settle_late(self, moment: Instant, fire_at: Instant, revision: Revision, newest: Instant | None) -> bool:
-        """Decide about one late tick; `newest` is the one that would run for it too."""
+    def _decide_late(self, moment: Instant, fire_at: Instant, revision: Revision, newest: Instant | None) -> bool:
+        """Decide about one late tick. `newest` is the moment that it may coalesce into."""
         spec = revision.spec
         if spec.catchup is Catchup.NONE:
             self._builder.record(moment, fire_at, revision, _MISSED_DOWN)
@@ -219,7 +220,7 @@ class CatchupWalk:
         return spec.catchup_max_age is not None and self._reference - fire_at > spec.catchup_max_age
 
     def _reason(self, fire_at: Instant) -> TickReason:
-        """Why a tick that is not late runs. One that stood behind a backlog is not given up, yet is not on time."""
+        """Return why a tick runs that is not late. A tick delayed by a backlog runs, but is not on time."""
         return TickReason.CAUGHT_UP if self._now - fire_at > self._settings.tolerance else TickReason.ON_TIME
 
     # -- the end of the pass

@@ -1,4 +1,4 @@
-"""How a schedule's row changes when people touch it: created, edited, paused, resumed, deleted.
+"""How a schedule's row changes when it is created, edited, paused or resumed.
 
 Every change raises `version`, so that a firing decided before the change cannot be saved after it.
 """
@@ -14,8 +14,8 @@ from foliot.domain.schedule.schedule import Revision, Schedule, ScheduleSpec, an
 from foliot.domain.schedule.timetable import Timetable
 
 
-class Start(NamedTuple):
-    """How a schedule begins that is created now: the same for all that share a specification."""
+class InitialState(NamedTuple):
+    """The first state of a new schedule: the same for all schedules created together with one specification."""
 
     revision: Revision
     next_run_at: Instant | None
@@ -27,20 +27,22 @@ class Start(NamedTuple):
         return Schedule(uid, schedule_id, project, 1, revision, True, None, now, now, now, next_run_at, wake_at, None)
 
 
-def start(spec: ScheduleSpec, schedule_id: ScheduleId, now: Instant) -> Start:
+def initial_state(spec: ScheduleSpec, schedule_id: ScheduleId, now: Instant) -> InitialState:
+    """Return the first state of a schedule created now."""
     revision = Revision(1, now, anchored(spec, now))
     next_run_at = first_fire(revision.spec, schedule_id, now)
-    return Start(revision, next_run_at, _wake(next_run_at, revision))
+    return InitialState(revision, next_run_at, _wake(next_run_at, revision))
 
 
 def create(uid: ScheduleUid, schedule_id: ScheduleId, project: str, spec: ScheduleSpec, now: Instant) -> Schedule:
-    return start(spec, schedule_id, now).create(uid, schedule_id, project)
+    return initial_state(spec, schedule_id, now).create(uid, schedule_id, project)
 
 
 def edit(schedule: Schedule, spec: ScheduleSpec, open_revisions: Sequence[Revision], now: Instant) -> Schedule:
-    """Open a revision. `open_revisions` are those that still rule unsettled moments, the current one last.
+    """Return the schedule with a new revision.
 
-    Planned moments up to the edit keep the rule they had, also those that are not settled yet.
+    `open_revisions` are the revisions with moments that are not decided yet, the current one last. Moments planned up
+    to the edit keep the rule they had, decided or not.
     """
     current = schedule.revision
     # The clock may have been set back since the last edit: revisions must not overlap.
@@ -60,25 +62,26 @@ def edit(schedule: Schedule, spec: ScheduleSpec, open_revisions: Sequence[Revisi
 
 
 def renew(schedule: Schedule, now: Instant) -> Schedule:
-    """The same rule once more, where its row could not be read: what was not decided meanwhile is asked for at once."""
+    """Return a schedule whose row could not be read, with the same rule. It is due immediately, to decide about the
+    moments that were left undecided."""
     wake_at = None if schedule.paused_at is not None else now
     return replace(schedule, version=schedule.version + 1, updated_at=now, wake_at=wake_at)
 
 
 def is_same_rule(schedule: Schedule, spec: ScheduleSpec) -> bool:
-    """Whether saving `spec` again would change nothing, so that applying a file twice opens no revision."""
+    """Return whether saving `spec` would change nothing, so that applying a file twice opens no revision."""
     current = schedule.revision.spec
     return anchored(spec, schedule.created_at, current) == current
 
 
 def pause(schedule: Schedule, now: Instant) -> Schedule:
-    """What is settled stays as it is, also when the clock has been set back since."""
+    """Return the schedule paused. Moments that are decided stay so, also if the clock has been set back since."""
     paused_at = max(now, schedule.settled_until)
     return replace(schedule, version=schedule.version + 1, paused_at=paused_at, updated_at=now, wake_at=None)
 
 
 def resume(schedule: Schedule, now: Instant) -> Schedule:
-    """The paused stretch is settled by the next firing, which is asked for at once."""
+    """Return the schedule resumed. It is due immediately: the next firing records the paused moments."""
     return replace(schedule, version=schedule.version + 1, paused_at=None, updated_at=now, wake_at=now)
 
 
@@ -87,6 +90,6 @@ def _wake(next_run_at: Instant | None, revision: Revision) -> Instant | None:
 
 
 def _earlier(schedule: Schedule, wake_at: Instant | None) -> Instant | None:
-    """Planned ticks of the former revision still fire when they said they would."""
+    """Return the earlier wake time: planned ticks of the former revision keep their fire time."""
     known = [wake for wake in (schedule.wake_at, wake_at) if wake is not None]
     return min(known, default=None)

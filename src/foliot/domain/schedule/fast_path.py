@@ -1,7 +1,7 @@
-"""The common case of firing, decided at once: one planned moment is due, it is on time, and nothing stands in its way.
+"""A fast path for the common case of firing: one planned moment is due, on time, and nothing blocks it.
 
-Ten thousand schedules that are due at the same second are nearly all like this. What is decided here is exactly what
-the long way (`foliot.domain.schedule.catchup`) would decide; whatever is not simple is left to it.
+Of ten thousand schedules that are due in the same second, nearly all are like this. The fast path decides exactly as
+the full decision (`foliot.domain.schedule.catchup`) does, and leaves every other case to it.
 """
 
 from collections.abc import Iterable
@@ -23,31 +23,31 @@ _ON_TIME: Final = TickReason.ON_TIME
 
 
 class _Case(NamedTuple):
-    """What a specification says to all its schedules in one round."""
+    """What all schedules with one specification have in common in one round."""
 
     job: Job
     rule: Rule
     before: Instant
-    """It plans nothing up to and with this moment,"""
+    """No moment is planned up to and including this one."""
     end: Instant
-    """and nothing after this one."""
+    """No moment is planned after this one."""
     oldest: Instant
-    """A moment before this one is late."""
+    """Moments before this one are late."""
 
 
 class FastPath:
-    """Decides about the schedules of one round, the short way wherever there is one."""
+    """Decides about the schedules of one round, by the fast path where possible."""
 
     def __init__(self, context: RoundContext, schedules: Iterable[DueSchedule]) -> None:
         self._context = context
         self._case = memoize_by_spec(self._find_case, (due.revisions[0].spec for due in schedules))
 
     def decide(self, due: DueSchedule) -> Firing:
-        """Decide about every moment of `due` that is planned up to now."""
+        """Return the decision about every moment of `due` that is planned up to now."""
         return self.fire(due) or plan_firing(due, self._context)
 
     def fire(self, due: DueSchedule) -> Firing | None:
-        """The firing of a schedule with nothing but one punctual moment. None: it is not that simple."""
+        """Return the firing of a schedule whose only due moment is on time. None: the full decision is needed."""
         if not _is_plain(due):
             return None
         number, opened_at, spec = due.revisions[0]
@@ -73,7 +73,7 @@ class FastPath:
         )
 
     def _find_case(self, spec: ScheduleSpec, schedule_id: ScheduleId) -> _Case | None:
-        """None: a schedule like this may not fire at once."""
+        """Return what schedules with this specification have in common. None: the full decision is needed."""
         now, jobs, settings, _, _ = self._context
         job = jobs.get(spec.target)
         if spec.jitter or job is None or not job.spec.enabled:
@@ -87,5 +87,5 @@ class FastPath:
 
 
 def _is_plain(due: DueSchedule) -> bool:
-    """Nothing is under way, paused, planned or overdue, and there is one revision."""
+    """Return whether the schedule has one revision and no runs in flight, pauses, planned ticks or backlog."""
     return not (due.in_flight or due.planned or due.pauses or due.behind_since is not None or len(due.revisions) > 1)

@@ -1,4 +1,4 @@
-"""A firing: what is decided about one schedule that is due, and everything the decision depends on."""
+"""A firing: the decision about one due schedule, and everything the decision depends on."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -24,12 +24,12 @@ class SchedulerSettings(Struct, frozen=True, kw_only=True):
 
     @property
     def tolerance(self) -> Millis:
-        """A tick younger than this is on time: at least two polls, or the polling itself would miss ticks."""
+        """A tick younger than this is on time. At least two polls: otherwise polling alone would make ticks late."""
         return max(self.grace, Millis(2 * self.tick))
 
 
 class DueSchedule(NamedTuple):
-    """A schedule that asks for a decision, with everything the decision depends on."""
+    """A schedule that is due, with everything the decision depends on."""
 
     uid: ScheduleUid
     id: ScheduleId
@@ -44,17 +44,17 @@ class DueSchedule(NamedTuple):
 
 
 class Firing(Struct, gc=False):
-    """The decision about one schedule, to be saved as a whole if its `version` has not moved."""
+    """The decision about one schedule. It is committed as a whole, and only if `version` is still current."""
 
     uid: ScheduleUid
     version: int
     settled_until: Instant
     ticks: list[TickRecord] = []
     runs: list[NewRun] = []
-    """Made for ticks. A run whose id is in `waiting` waits for those in flight, the others start at once."""
+    """Runs to create. A run whose id is in `waiting` waits for the runs in flight; the others start immediately."""
     waiting: frozenset[RunId] = frozenset()
     planned: Sequence[PlannedTick] = ()
-    """All planned ticks that remain; whatever else was planned has been decided."""
+    """All planned ticks that remain. Planned ticks that are not listed have been decided."""
     cancels_running: bool = False
     behind_since: Instant | None = None
     next_run_at: Instant | None = None
@@ -62,12 +62,12 @@ class Firing(Struct, gc=False):
     last_scheduled_at: Instant | None = None
 
     def is_exhausted(self, kind: ScheduleType) -> bool:
-        """Whether the schedule will never fire again: it is kept, disabled, until retention removes it."""
+        """Return whether the schedule will never fire again. It stays stored, disabled, until retention removes it."""
         return self.next_run_at is None and not self.planned and kind is not ScheduleType.MANUAL
 
 
 class Launch(NamedTuple):
-    """What a launcher is told about the tick it is to start a run for."""
+    """The argument of a launcher: the tick to start a run for."""
 
     run_id: RunId
     tick: Tick
@@ -81,7 +81,7 @@ Launcher = Callable[[Launch], NewRun | None]
 
 
 class RoundContext(NamedTuple):
-    """What a decision depends on beside the schedule: the same for all that are decided in one round."""
+    """What a decision depends on besides the schedule: the same for all schedules of one round."""
 
     now: Instant
     jobs: Mapping[JobId, Job]

@@ -1,7 +1,7 @@
-"""Questions about many schedules at once, where one answer does for all that share a specification.
+"""Memoization of functions of a schedule whose result often depends on the specification alone.
 
-Who adds ten thousand schedules often writes one specification and ten thousand names. What follows from the
-specification alone is found out once then, and not for each name.
+Ten thousand schedules are often created with one specification and ten thousand ids. The result is then computed once,
+not once for each id.
 """
 
 from collections.abc import Callable, Iterable
@@ -12,31 +12,31 @@ from foliot.domain.schedule.schedule import ScheduleSpec
 
 T = TypeVar("T")
 
-Question = Callable[[ScheduleSpec, ScheduleId], T]
+ScheduleFunction = Callable[[ScheduleSpec, ScheduleId], T]
 
 
-def memoize_by_spec(ask: Question[T], specs: Iterable[ScheduleSpec]) -> Question[T]:
-    """The same question for schedules with these specifications, asked as seldom as can be.
+def memoize_by_spec(compute: ScheduleFunction[T], specs: Iterable[ScheduleSpec]) -> ScheduleFunction[T]:
+    """Return `compute`, memoized if any of `specs` occurs more than once.
 
-    For use within one call: the answers may depend on its moment.
+    Use it within one call only: the results may depend on the current time.
     """
     given = [id(spec) for spec in specs]
-    return ask if len(set(given)) == len(given) else _Shared(ask)
+    return compute if len(set(given)) == len(given) else _Memoized(compute)
 
 
-class _Shared(Generic[T]):
-    """Asks once for each specification; for each schedule where the name matters."""
+class _Memoized(Generic[T]):
+    """Calls the function once for each specification, or once for each schedule if the id affects the result."""
 
-    def __init__(self, ask: Question[T]) -> None:
-        self._ask: Final = ask
-        # The specification is kept beside its answer: an identity is only its own while it lives.
-        self._answers: dict[int, tuple[ScheduleSpec, T]] = {}
+    def __init__(self, compute: ScheduleFunction[T]) -> None:
+        self._compute: Final = compute
+        # The entry holds the specification too: the id() of an object may be reused once the object is freed.
+        self._results: dict[int, tuple[ScheduleSpec, T]] = {}
 
     def __call__(self, spec: ScheduleSpec, schedule_id: ScheduleId) -> T:
-        known = self._answers.get(id(spec))
+        known = self._results.get(id(spec))
         if known is not None:
             return known[1]
-        answer = self._ask(spec, schedule_id)
-        if not spec.is_drawn:
-            self._answers[id(spec)] = spec, answer
-        return answer
+        result = self._compute(spec, schedule_id)
+        if not spec.depends_on_id:
+            self._results[id(spec)] = spec, result
+        return result

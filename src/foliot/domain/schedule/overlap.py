@@ -1,4 +1,4 @@
-"""A firing in the making: the overlap policy decides about each tick that is offered, and all is written down.
+"""Builds a firing: applies the overlap policy to each offered tick and records the outcome.
 
 offered
     |-- the job is disabled -----------------> skipped
@@ -6,8 +6,8 @@ offered
     |-- no run is in flight -----------------> ran
     '-- some are: the overlap policy:
             skip            skipped
-            queue           ran, but waits for them; a full queue takes it later
-            cancel_running  ran, but waits until they are cancelled
+            queue           ran, but its run waits for them; if the queue is full, the tick is offered again later
+            cancel_running  ran, but its run waits until they are cancelled
             allow           ran
 """
 
@@ -22,7 +22,7 @@ from foliot.domain.schedule.timetable import Stretch
 
 
 class FiringBuilder:
-    """The firing of one schedule, as far as it is decided."""
+    """Collects the decisions about one schedule in `firing`."""
 
     def __init__(self, due: DueSchedule, context: RoundContext) -> None:
         self.firing = Firing(due.uid, due.version, due.settled_until)
@@ -32,7 +32,7 @@ class FiringBuilder:
         self._in_flight = due.in_flight
 
     def offer(self, moment: Instant, fire_at: Instant, revision: Revision, reason: TickReason) -> bool:
-        """Let the overlap policy decide about a tick. False: its queue is full, the tick must wait unrecorded."""
+        """Apply the overlap policy to a tick. False: the queue is full, and the tick waits without a record."""
         spec = revision.spec
         job = self._jobs.get(spec.target)
         if job is not None and not job.spec.enabled:
@@ -61,7 +61,7 @@ class FiringBuilder:
         self.record(moment, fire_at, revision, (TickOutcome.RAN, reason), run_id=run.id)
 
     def _supersede(self) -> None:
-        """Only the newest tick is worth running: those in flight are cancelled, those of this pass never start."""
+        """Keep only the newest tick: cancel the runs in flight and drop the runs made in this pass."""
         self.firing.cancels_running = self._due.in_flight > 0
         made = {run.id for run in self.firing.runs}
         self.firing.ticks = [
@@ -84,11 +84,11 @@ class FiringBuilder:
         run_id: RunId | None = None,
         into: Instant | None = None,
     ) -> None:
-        """Write one row for one moment."""
+        """Add one row for one moment."""
         outcome, reason = ending
         record = TickRecord(moment, moment, 1, outcome, reason, fire_at, revision.number, run_id, into)
         self.firing.ticks.append(record)
-        self._pass_by(moment)
+        self._advance_to(moment)
 
     def record_range(
         self,
@@ -99,7 +99,7 @@ class FiringBuilder:
         *,
         into: Instant | None = None,
     ) -> None:
-        """Write one row for all planned moments in [first, last], if there are any."""
+        """Add one row for all planned moments in [first, last], if there are any."""
         begin = stretch.rule.next(Instant(first - 1))
         end = stretch.rule.previous(Instant(last + 1))
         if begin is None or end is None or begin > last or end < first:
@@ -108,12 +108,12 @@ class FiringBuilder:
         count = stretch.rule.count(begin, end)
         number = stretch.revision.number
         self.firing.ticks.append(TickRecord(begin, end, count, outcome, reason, begin, number, None, into))
-        self._pass_by(end)
+        self._advance_to(end)
 
     def plan(self, moment: Instant, fire_at: Instant, revision: Revision) -> None:
-        """Leave a tick to be decided at its own moment."""
+        """Postpone the decision about a tick until `fire_at`."""
         self.firing.planned = [*self.firing.planned, PlannedTick(moment, fire_at, revision.number)]
-        self._pass_by(moment)
+        self._advance_to(moment)
 
-    def _pass_by(self, moment: Instant) -> None:
+    def _advance_to(self, moment: Instant) -> None:
         self.firing.settled_until = max(self.firing.settled_until, moment)

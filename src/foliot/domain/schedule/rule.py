@@ -1,6 +1,7 @@
-"""When a schedule fires: the four kinds of rule behind one face.
+"""The four kinds of rules that plan the moments of a schedule, with one interface.
 
-Planned moments are whole seconds. All calls are exact, and `count` costs no more than the days it spans.
+Planned moments are whole seconds. All results are exact. The cost of `count` grows with the days it spans, not with the
+number of moments.
 """
 
 from functools import lru_cache
@@ -9,31 +10,31 @@ from typing import Final, Protocol
 from foliot.domain.cron import Cron
 from foliot.domain.instant import SECOND, Instant, Millis
 
-_REMEMBERED: Final = 64
+_MAX_CACHED: Final = 64
 
 
 class Rule(Protocol):
-    """A set of planned moments, in order."""
+    """An ordered set of planned moments."""
 
     def next(self, after: Instant) -> Instant | None:
-        """The first planned moment later than `after`."""
+        """Return the first planned moment later than `after`, or None."""
         ...
 
     def previous(self, before: Instant) -> Instant | None:
-        """The last planned moment earlier than `before`."""
+        """Return the last planned moment earlier than `before`, or None."""
         ...
 
     def count(self, first: Instant, last: Instant) -> int:
-        """How many planned moments lie in [first, last]."""
+        """Return the number of planned moments in [first, last]."""
         ...
 
     def between(self, first: Instant, last: Instant, limit: int) -> list[Instant]:
-        """The planned moments in [first, last], at most `limit` of them, earliest first."""
+        """Return the first `limit` planned moments in [first, last]."""
         ...
 
 
 class Never:
-    """A schedule that only people fire."""
+    """No moments: the schedule is only triggered manually."""
 
     def next(self, after: Instant) -> Instant | None:
         return None
@@ -68,7 +69,7 @@ class Once:
 
 
 class Every:
-    """A grid of moments `anchor + k * step`, k = 0, 1, 2 ...: it never drifts, however late a fire is."""
+    """The moments `anchor + k * step`, k = 0, 1, 2 ... A late fire does not shift the following ones."""
 
     def __init__(self, step: Millis, anchor: Instant) -> None:
         self._step = step
@@ -93,25 +94,25 @@ class Every:
         return Instant(self._anchor + index * self._step)
 
     def _index_until(self, moment: Instant) -> int:
-        """How many moments of the grid lie at or before `moment`."""
+        """Return the number of moments at or before `moment`."""
         return max(0, (moment - self._anchor) // self._step + 1)
 
 
 class Calendar:
-    """A cron expression in its zone. Remembers its last answers: schedules that say the same ask the same."""
+    """A cron expression in its zone. Caches its last results, since schedules with one expression share the object."""
 
     def __init__(self, cron: Cron) -> None:
         self._cron = cron
-        self._answers: dict[int, Instant | None] = {}
+        self._cache: dict[int, Instant | None] = {}
 
     def next(self, after: Instant) -> Instant | None:
         second = after // SECOND
-        if second not in self._answers:
-            if len(self._answers) >= _REMEMBERED:
-                self._answers.clear()
+        if second not in self._cache:
+            if len(self._cache) >= _MAX_CACHED:
+                self._cache.clear()
             epoch = self._cron.next_epoch(second)
-            self._answers[second] = None if epoch is None else Instant(epoch * SECOND)
-        return self._answers[second]
+            self._cache[second] = None if epoch is None else Instant(epoch * SECOND)
+        return self._cache[second]
 
     def previous(self, before: Instant) -> Instant | None:
         epoch = self._cron.previous_epoch(-(-before // SECOND))
@@ -134,5 +135,5 @@ NEVER: Final = Never()
 
 @lru_cache(maxsize=8_192)
 def calendar(cron: Cron) -> Calendar:
-    """The rule of a compiled expression, shared as the expression is."""
+    """Return the rule of a compiled expression. Equal expressions share one rule."""
     return Calendar(cron)

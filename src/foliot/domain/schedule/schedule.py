@@ -1,7 +1,8 @@
-"""A schedule: a rule that says when a job, or a workflow, is to be started.
+"""A schedule: a rule that determines when a job or a workflow is started.
 
-A schedule is edited by opening a *revision*. A revision rules the planned moments after it was opened, up to and with
-the moment at which the next one was opened, so that what has been decided is never decided again by another rule.
+Editing a schedule opens a *revision*. A revision applies to the planned moments after it was opened, up to and
+including the moment at which the next one was opened. So a moment that has been decided is never decided again by
+another rule.
 """
 
 from enum import StrEnum
@@ -28,9 +29,9 @@ MAX_VERSION: Final = (1 << 31) - 1
 MAX_USER_ID: Final = 200
 _PERIOD_SAMPLES: Final = 64
 BEGINNING_OF_TIME: Final = Instant(0)
-"""As now, it tells what can never be from what can not be any more."""
-_ENDS: Final = ("end_at", "schedule_expr")
-"""What an error is about that only the passing of time may have caused."""
+"""Used as the current time to check whether a schedule could ever have fired."""
+_EXPIRING_FIELDS: Final = ("end_at", "schedule_expr")
+"""Fields that may become invalid merely because time has passed."""
 
 
 class ScheduleType(StrEnum):
@@ -41,7 +42,7 @@ class ScheduleType(StrEnum):
 
 
 class Overlap(StrEnum):
-    """What a tick does while an earlier run of its schedule is still under way."""
+    """What a tick does while an earlier run of its schedule has not ended."""
 
     ALLOW = "allow"
     SKIP = "skip"
@@ -50,7 +51,7 @@ class Overlap(StrEnum):
 
 
 class Catchup(StrEnum):
-    """What becomes of ticks that nobody was there to fire."""
+    """What becomes of ticks that were due while no scheduler was running."""
 
     NONE = "none"
     ONCE = "once"
@@ -59,7 +60,7 @@ class Catchup(StrEnum):
 
 
 class ScheduleSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What people write. `expr` is a cron expression, a number of seconds, or an instant, by `type`."""
+    """The definition of a schedule. `expr` is a cron expression, a number of seconds or an instant, by `type`."""
 
     type: ScheduleType
     expr: str = ""
@@ -81,21 +82,21 @@ class ScheduleSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     payload: Any = None
     source: str = "api"
     seed: str = ""
-    """The name that H and jitter are drawn from, where it is not the schedule's: that of one that was renamed."""
+    """The name that H and jitter are derived from, if it is not the schedule's id: the id it had before a rename."""
 
     @property
     def early(self) -> Millis:
-        """How long before its planned moment a tick of this schedule may fire."""
+        """The longest time by which a tick may fire before its planned moment."""
         return self.jitter if self.jitter_mode is JitterMode.AROUND else Millis(0)
 
     @property
     def target(self) -> JobId:
-        """What is started: the job's id, or the workflow's. Both share one space of names."""
+        """The id of the job or workflow to start. Both share one namespace."""
         return JobId(self.job_id or self.workflow_id or "")
 
     @property
-    def is_drawn(self) -> bool:
-        """Whether the moments that it plans depend on the name of the schedule."""
+    def depends_on_id(self) -> bool:
+        """Whether the planned moments depend on the schedule's id."""
         return self.type is ScheduleType.CRON and cron.is_hashed(self.expr)
 
 
@@ -106,14 +107,14 @@ class Revision(NamedTuple):
 
 
 class Pause(NamedTuple):
-    """Moments after `since`, up to and with `until`, do not fire. None: still paused."""
+    """Moments after `since`, up to and including `until`, do not fire. None: still paused."""
 
     since: Instant
     until: Instant | None
 
 
 class Schedule(Struct, frozen=True, gc=False):
-    """A stored schedule. `settled_until`: every planned moment up to and with it is in the ledger or planned."""
+    """A stored schedule. `settled_until`: every planned moment up to and including it is in the ledger or planned."""
 
     uid: ScheduleUid
     id: ScheduleId
@@ -130,13 +131,13 @@ class Schedule(Struct, frozen=True, gc=False):
     last_scheduled_at: Instant | None
     behind_since: Instant | None = None
     ledger_from: Instant | None = None
-    """Ticks before this moment have been removed by retention."""
+    """Retention has removed ticks before this moment."""
     is_unreadable: bool = False
-    """Its own row cannot be read, and it does not fire. What it says is what its current revision says."""
+    """Its row cannot be read, and it does not fire. The other fields come from its current revision."""
 
 
 def rule_of(spec: ScheduleSpec, schedule_id: ScheduleId) -> Rule:
-    """The rule behind a specification."""
+    """Return the rule of a specification."""
     match spec.type:
         case ScheduleType.CRON:
             return calendar(compiled(spec, schedule_id))
@@ -149,7 +150,7 @@ def rule_of(spec: ScheduleSpec, schedule_id: ScheduleId) -> Rule:
 
 
 def first_fire(spec: ScheduleSpec, schedule_id: ScheduleId, now: Instant) -> Instant | None:
-    """The first moment that a schedule plans which is created now."""
+    """Return the first planned moment of a schedule created now, or None."""
     moment = rule_of(spec, schedule_id).next(_before_start(spec, now))
     return moment if moment is not None and moment <= (spec.end_at or LATEST) else None
 
@@ -159,7 +160,7 @@ def _before_start(spec: ScheduleSpec, now: Instant) -> Instant:
 
 
 def compiled(spec: ScheduleSpec, schedule_id: ScheduleId) -> Cron:
-    """The compiled expression of a cron schedule; schedules that say the same share one."""
+    """Return the compiled expression of a cron schedule. Schedules with equal expressions share one object."""
     return cron.compile(spec.expr, spec.timezone, dst=spec.dst, dom_dow=spec.dom_dow, key=spec.seed or schedule_id)
 
 
@@ -168,9 +169,8 @@ def interval_of(spec: ScheduleSpec) -> Millis:
 
 
 def anchored(spec: ScheduleSpec, now: Instant, before: ScheduleSpec | None = None) -> ScheduleSpec:
-    """Fix where an interval's grid begins: `start_at`, else what an equal earlier rule used, else now.
-
-    A renamed schedule keeps the name that its earlier rule drew from.
+    """Return the specification with the anchor of its interval set: `start_at`, else that of an equal earlier rule,
+    else derived from now. A renamed schedule keeps the seed of its earlier rule.
     """
     if before is not None and before.seed and not spec.seed:
         spec = replace(spec, seed=before.seed)
@@ -181,13 +181,13 @@ def anchored(spec: ScheduleSpec, now: Instant, before: ScheduleSpec | None = Non
     elif before is not None and before.type is spec.type and before.expr == spec.expr and before.anchor:
         anchor = before.anchor
     else:
-        # The first moment is one interval after this: the moment of creation itself is not planned.
+        # The first moment is one interval after the creation; the moment of creation itself is not planned.
         anchor = Instant(now // SECOND * SECOND + interval_of(spec))
     return replace(spec, anchor=anchor)
 
 
 def moment_to_fire(spec: ScheduleSpec, schedule_id: ScheduleId, moment: Instant, created_at: Instant) -> Instant:
-    """When a tick is to fire: its planned moment, moved by its jitter, but never before the schedule begins."""
+    """Return when a tick fires: its planned moment plus its jitter, but not before the schedule begins."""
     if not spec.jitter:
         return moment
     offset = jitter_offset(tick_key(ScheduleId(spec.seed) or schedule_id, moment), spec.jitter, spec.jitter_mode)
@@ -195,7 +195,7 @@ def moment_to_fire(spec: ScheduleSpec, schedule_id: ScheduleId, moment: Instant,
 
 
 def canonical(spec: ScheduleSpec, schedule_id: ScheduleId) -> ScheduleSpec:
-    """Give cron text that is no calendar its true type: `@every 90s` is an interval, `@triggered` is manual."""
+    """Return a cron specification with its actual type: `@every 90s` is an interval, `@triggered` is manual."""
     if spec.type is not ScheduleType.CRON:
         return spec
     rule = compiled(spec, schedule_id)
@@ -207,7 +207,7 @@ def canonical(spec: ScheduleSpec, schedule_id: ScheduleId) -> ScheduleSpec:
 
 
 def check_schedule(spec: ScheduleSpec, schedule_id: ScheduleId, now: Instant) -> None:
-    """Refuse a schedule that cannot be kept, and say why. Nothing is stored before this has passed."""
+    """Raise InvalidInput if the schedule cannot be stored. Call it before anything is stored."""
     check_name("schedule_id", schedule_id, InvalidSchedule)
     _check_target(spec)
     cron.zone(spec.timezone)
@@ -217,15 +217,15 @@ def check_schedule(spec: ScheduleSpec, schedule_id: ScheduleId, now: Instant) ->
     _check_fires(spec, schedule_id, now)
 
 
-def why_over(spec: ScheduleSpec, schedule_id: ScheduleId, now: Instant) -> InvalidInput | None:
-    """Why a schedule cannot fire any more. InvalidInput is raised for one that never could.
+def expiry_error(spec: ScheduleSpec, schedule_id: ScheduleId, now: Instant) -> InvalidInput | None:
+    """Return why a schedule cannot fire any more, or None. Raise InvalidInput if it could never fire.
 
-    One whose time is over was right once: the file or the code that declares it must stay usable.
+    A schedule that has expired was valid once, and the file or the code that declares it must stay usable.
     """
     try:
         check_schedule(spec, schedule_id, now)
     except InvalidInput as error:
-        if error.field not in _ENDS:
+        if error.field not in _EXPIRING_FIELDS:
             raise
         check_schedule(spec, schedule_id, BEGINNING_OF_TIME)
         return error
@@ -258,13 +258,13 @@ def _check_numbers(spec: ScheduleSpec) -> None:
     if not 0 <= spec.jitter <= MAX_JITTER:
         raise InvalidSchedule(
             f"jitter_ms must be 0 to {MAX_JITTER}, not {spec.jitter}",
-            hint="Give milliseconds, at most those of a day.",
+            hint="Give milliseconds, at most one day.",
             field="jitter_ms",
         )
     if spec.catchup_max_age is not None and not 0 <= spec.catchup_max_age <= MAX_AGE:
         raise InvalidSchedule(
             f"catchup_max_age_sec must be 0 to {MAX_AGE // SECOND}, not {spec.catchup_max_age // SECOND}",
-            hint="Leave it out to make up for ticks of any age.",
+            hint="Leave it out to catch up ticks of any age.",
             field="catchup_max_age_sec",
         )
 
@@ -277,7 +277,7 @@ def _check_expression(spec: ScheduleSpec, schedule_id: ScheduleId) -> None:
 
 
 def check_times(spec: ScheduleSpec) -> None:
-    """Refuse a span or a moment that no calendar has. Cron expressions are not looked at."""
+    """Raise InvalidSchedule if a duration or a moment is out of range. Cron expressions are not checked."""
     match spec.type:
         case ScheduleType.INTERVAL:
             _check_integer(spec.expr, 1, MAX_INTERVAL // SECOND, "interval_sec")
@@ -288,7 +288,7 @@ def check_times(spec: ScheduleSpec) -> None:
     for name, moment in (("start_at", spec.start_at), ("end_at", spec.end_at), ("anchor", spec.anchor)):
         if moment is not None and not EARLIEST <= moment <= LATEST:
             raise InvalidSchedule(
-                f"{name} is not in the years 1 to 9999", hint="Give a moment that a calendar has.", field=name
+                f"{name} is not in the years 1 to 9999", hint="Give a date in these years.", field=name
             )
 
 
@@ -318,8 +318,8 @@ def _check_window(spec: ScheduleSpec, now: Instant) -> None:
 def _check_fires(spec: ScheduleSpec, schedule_id: ScheduleId, now: Instant) -> None:
     if spec.type is ScheduleType.MANUAL:
         return
-    kept = anchored(spec, now)
-    first = first_fire(kept, schedule_id, now)
+    stored = anchored(spec, now)
+    first = first_fire(stored, schedule_id, now)
     if first is None:
         after = to_iso(_before_start(spec, now))
         raise InvalidSchedule(
@@ -328,11 +328,11 @@ def _check_fires(spec: ScheduleSpec, schedule_id: ScheduleId, now: Instant) -> N
             field="schedule_expr",
         )
     if spec.jitter:
-        _check_jitter(spec, rule_of(kept, schedule_id), first)
+        _check_jitter(spec, rule_of(stored, schedule_id), first)
 
 
 def _check_jitter(spec: ScheduleSpec, rule: Rule, first: Instant) -> None:
-    """Jitter beyond half the period would let ticks overtake each other."""
+    """Refuse jitter beyond half the period: ticks could overtake each other."""
     fires = rule.between(first, LATEST, _PERIOD_SAMPLES)
     period = min((b - a for a, b in pairwise(fires)), default=None)
     if period is not None and spec.jitter * 2 > period:

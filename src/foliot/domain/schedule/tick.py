@@ -1,16 +1,16 @@
 """A tick: one planned moment of one schedule, and the one outcome it ends in.
 
     outcome     reasons                              meaning
-    ran         on_time, caught_up                   a run was made for it
+    ran         on_time, caught_up                   a run was created for it
     skipped     overlap, paused, disabled,           it was due and deliberately not run
                 breaker, calendar
-    missed      down, too_old                        nobody was there, and the catch-up policy gave it up
+    missed      down, too_old                        no scheduler was running, and the catch-up policy dropped it
     coalesced   caught_up                            another tick (`into`) ran for it as well
     failed      launch_failed                        it could not be launched
-    cancelled   superseded, deleted                  a newer tick, or the end of its schedule, took its place
+    cancelled   superseded, deleted                  a newer tick replaced it, or its schedule was deleted
 
-A row may stand for a range: every planned moment from `scheduled_for` to `until` ended the same way. So a month of
-downtime of a schedule that fires each second is one row, and the ledger is complete and bounded at once.
+A row may cover a range: every planned moment from `scheduled_for` to `until` has the same outcome. So a month of
+downtime of a schedule that fires every second is one row, and the ledger is both complete and bounded.
 """
 
 from collections.abc import Mapping
@@ -69,7 +69,7 @@ class TickRecord(NamedTuple):
 
     scheduled_for: Instant
     until: Instant
-    count: int  # type: ignore[assignment]  # nobody counts the fields of a row
+    count: int  # type: ignore[assignment]  # hides tuple.count, which has no use here
     outcome: TickOutcome
     reason: TickReason
     fire_at: Instant
@@ -78,19 +78,19 @@ class TickRecord(NamedTuple):
     into: Instant | None = None
 
     def key(self, schedule_id: ScheduleId) -> str | None:
-        """The idempotency key of the tick. A range stands for many ticks and has none of its own."""
+        """Return the idempotency key of the tick. None: the row is a range of ticks."""
         return tick_key(schedule_id, self.scheduled_for) if self.until == self.scheduled_for else None
 
 
 class PlannedTick(NamedTuple):
-    """A tick whose planned moment has been considered and that waits for its own moment to fire."""
+    """A tick that waits for `fire_at`. The watermark has passed its planned moment."""
 
     scheduled_for: Instant
     fire_at: Instant
     revision: int
 
     def cancelled(self) -> TickRecord:
-        """What becomes of it when its schedule is deleted before it fires."""
+        """Return the record of the tick if its schedule is deleted before it fires."""
         moment, fire_at, revision = self
         return TickRecord(moment, moment, 1, TickOutcome.CANCELLED, TickReason.DELETED, fire_at, revision)
 
@@ -101,12 +101,12 @@ class JitterMode(StrEnum):
 
 
 def tick_key(schedule_id: ScheduleId, scheduled_for: Instant) -> str:
-    """The idempotency key of a tick, as launchers get it: made from the planned time, never from the actual one."""
+    """Return the idempotency key of a tick, as passed to launchers. It depends on the planned time, not the actual."""
     return sha256(f"{schedule_id}:{scheduled_for // SECOND}".encode()).hexdigest()
 
 
 def jitter_offset(key: str, jitter: Millis, mode: JitterMode) -> Millis:
-    """How far from its planned moment a tick fires: the same on every node and after every restart."""
+    """Return the offset of a tick from its planned moment: the same on every node and after every restart."""
     if not jitter:
         return Millis(0)
     sample = int(key[:16], 16)

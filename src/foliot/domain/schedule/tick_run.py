@@ -1,8 +1,8 @@
-"""From a tick to the run that is created with it.
+"""Launchers: functions that make the run that is created with a tick.
 
-The scheduler only keeps time: it hands each tick to a launcher. The launcher here starts the job, or the workflow,
-that the schedule names. The other one leaves starting to somebody else's launcher: the tick becomes a run of the
-built-in job `foliot.launch`, whose runner calls it with the tick's idempotency key, a few times if need be.
+The scheduler passes each tick to a launcher. `launch_job` starts the job or the workflow that the schedule names.
+`launch_elsewhere` is used when the application has its own launcher for workflows: the tick becomes a run of the
+built-in job `foliot.launch`, whose runner calls that launcher with the tick's idempotency key and retries on failure.
 """
 
 from typing import Any, Final
@@ -29,7 +29,8 @@ SCHEDULE_TRIGGER: Final = "schedule"
 
 
 def launch_job(launch: Launch) -> NewRun | None:
-    """Start what the schedule names, with its payload or else the job's template. None when there is no such job."""
+    """Return a run of the job or workflow that the schedule names, with the schedule's payload or else the job's
+    template. None: the job does not exist."""
     job = launch.job
     if job is None:
         return None
@@ -57,7 +58,7 @@ def launch_job(launch: Launch) -> NewRun | None:
 
 
 def _start(launch: Launch) -> bytes | None:
-    """How its execution begins; None for the newest version, and no user."""
+    """Return the start data of the execution. None: the newest version, without a user."""
     version, user_id = launch.spec.version, launch.spec.user_id
     if version is None and user_id is None:
         return None
@@ -65,14 +66,14 @@ def _start(launch: Launch) -> bytes | None:
 
 
 def _version(launch: Launch) -> int | None:
-    """The version that the schedule names, else the one that a workflow has now; None for what is no workflow."""
+    """Return the version that the schedule names, else the current version of the workflow. None: a plain job."""
     if launch.spec.version is not None or launch.job is None:
         return launch.spec.version
     return launch.job.spec.spec.get("version")
 
 
 def launch_elsewhere(launch: Launch) -> NewRun | None:
-    """Jobs are started as ever; a workflow becomes a call to the application's launcher."""
+    """Return a run of the job, or, for a workflow, a run that calls the application's launcher."""
     if launch.spec.workflow_id is None:
         return launch_job(launch)
     return NewRun(
@@ -87,7 +88,7 @@ def launch_elsewhere(launch: Launch) -> NewRun | None:
 
 
 def launch_arguments(launch: Launch) -> dict[str, Any]:
-    """What a launcher is called with."""
+    """Return the arguments of the application's launcher."""
     return {
         "workflow_id": launch.spec.workflow_id,
         "version": _version(launch),

@@ -1,10 +1,10 @@
-"""Which moments a schedule has planned, through all its edits and pauses.
+"""The planned moments of a schedule, across all its edits and pauses.
 
     revisions   |---- 1 ----|-------- 2 --------|------- 3 ---->
     pauses            |--paused--|
-    stretches   |--1--|1p|-2p----|-----2--------|----- 3 ------|      one rule and one answer each
+    stretches   |--1--|1p|-2p----|-----2--------|----- 3 ------|      each has one rule, and is paused or not
 
-Everybody who asks "which ticks must there be?" asks here: firing, the preview, `verify`.
+Firing, the preview and `verify` all use it to find which ticks there must be.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ from foliot.domain.schedule.schedule import Pause, Revision, ScheduleSpec, rule_
 
 
 class Stretch(NamedTuple):
-    """The planned moments of `rule` in [first, last] have one revision and are all paused or all not."""
+    """A part of a timetable: the planned moments of `rule` in [first, last], of one revision, all paused or none."""
 
     rule: Rule
     revision: Revision
@@ -32,50 +32,52 @@ class Stretch(NamedTuple):
 
 
 class Timetable(NamedTuple):
-    """A schedule's planned moments. Revisions and pauses are in order."""
+    """The planned moments of a schedule. Revisions and pauses are in order of time."""
 
     schedule_id: ScheduleId
     revisions: Sequence[Revision]
     pauses: Sequence[Pause] = ()
 
     def stretches(self, after: Instant, until: Instant) -> Iterator[Stretch]:
-        """Cut the time after `after`, up to and with `until`, where revision or pause change.
+        """Yield the time after `after`, up to and including `until`, cut where the revision or a pause changes.
 
-        A schedule that may fire early looks that much further ahead.
+        If ticks may fire early, the last stretch ends that much later.
         """
-        reigns = self._reigns(after, until)
-        return chain.from_iterable(self._cut_at_pauses(*reign) for reign in reigns) if self.pauses else reigns
+        by_revision = self._by_revision(after, until)
+        if not self.pauses:
+            return by_revision
+        return chain.from_iterable(self._cut_at_pauses(*stretch) for stretch in by_revision)
 
-    def _reigns(self, after: Instant, until: Instant) -> Iterator[Stretch]:
-        """What each revision rules of that time, pauses left aside."""
+    def _by_revision(self, after: Instant, until: Instant) -> Iterator[Stretch]:
+        """Yield one stretch for each revision, without regard to pauses."""
         for index, revision in enumerate(self.revisions):
             spec = revision.spec
-            follower = self.revisions[index + 1].opened_at if index + 1 < len(self.revisions) else LATEST
+            next_opened_at = self.revisions[index + 1].opened_at if index + 1 < len(self.revisions) else LATEST
             first = max(after, revision.opened_at, (spec.start_at or 0) - 1) + 1
-            last = min(until + spec.early, follower, spec.end_at or LATEST)
+            last = min(until + spec.early, next_opened_at, spec.end_at or LATEST)
             if first <= last:
                 rule = rule_of(spec, self.schedule_id)
                 yield Stretch(rule, revision, Instant(first), Instant(last), is_paused=False)
 
     def next(self, after: Instant) -> Instant | None:
-        """The first planned moment later than `after`, paused or not."""
-        for stretch in self._reigns(after, LATEST):
+        """Return the first planned moment later than `after`, paused or not, or None."""
+        for stretch in self._by_revision(after, LATEST):
             moment = stretch.rule.next(Instant(stretch.first - 1))
             if moment is not None and moment <= stretch.last:
                 return moment
         return None
 
     def following(self, after: Instant, limit: int) -> list[Instant]:
-        """The next planned moments, paused or not."""
+        """Return the next planned moments, paused or not."""
         moments: list[Instant] = []
-        for stretch in self._reigns(after, LATEST):
+        for stretch in self._by_revision(after, LATEST):
             moments += stretch.rule.between(stretch.first, stretch.last, limit - len(moments))
             if len(moments) == limit:
                 break
         return moments
 
     def upcoming(self, after: Instant, limit: int) -> list[Instant]:
-        """The next planned moments that are not paused."""
+        """Return the next planned moments that are not paused."""
         moments: list[Instant] = []
         for stretch in self.stretches(after, LATEST):
             if not stretch.is_paused:
@@ -85,7 +87,7 @@ class Timetable(NamedTuple):
         return moments
 
     def revision_at(self, moment: Instant) -> Revision:
-        """The revision that rules a planned moment."""
+        """Return the revision that applies to a planned moment."""
         for revision in reversed(self.revisions):
             if revision.opened_at < moment:
                 return revision

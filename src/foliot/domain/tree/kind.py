@@ -18,7 +18,7 @@ from foliot.domain.job.job import JobSpec
 from foliot.domain.run.lease import Claim
 from foliot.domain.tree.settlement import Opening, Settlement
 from foliot.domain.tree.tree import DefinitionKey, Notes, Tree
-from foliot.domain.workflow.facts import StepOutput
+from foliot.domain.workflow.output import StepOutput
 from foliot.domain.workflow.progress import StepState
 from foliot.errors import RowUnreadable
 

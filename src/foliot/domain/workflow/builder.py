@@ -21,8 +21,8 @@ from foliot.domain.input.step import read_approval, read_test
 from foliot.domain.input.words import PartialAs, text, word_of
 from foliot.domain.job.job import JobSpec, Options, overlay
 from foliot.domain.job.kinds.http import read_command
-from foliot.domain.workflow.checking import step_job_id
 from foliot.domain.workflow.conditions import TRIGGER_RULES, Condition, Conditions
+from foliot.domain.workflow.jobs import step_job_id
 from foliot.domain.workflow.spec import Approval, Edge, Step, StepOverlap, WorkflowSpec
 from foliot.errors import InvalidJob, suggest
 

@@ -11,11 +11,11 @@ from foliot.domain.run.payload import decode_payload
 from foliot.domain.tree.kind import Loaded, Start, Wanted
 from foliot.domain.tree.settlement import Opening, Settlement
 from foliot.domain.tree.tree import Notes, Tree
-from foliot.domain.workflow.keeping import with_kept
 from foliot.domain.workflow.lookup import Lookup, NotLoaded
 from foliot.domain.workflow.plan import ExecutionBody, Plan
-from foliot.domain.workflow.progress import StepState, begin, first_states, rerun_states
-from foliot.domain.workflow.settling import SettlementBuilder
+from foliot.domain.workflow.progress import StepState, begin, first_states
+from foliot.domain.workflow.rerun import rerun_states, with_carried
+from foliot.domain.workflow.settlement import SettlementBuilder
 from foliot.domain.workflow.spec import GRAPH, WorkflowSpec
 from foliot.domain.workflow.start import ExecutionStart, read_params
 from foliot.errors import InvalidRun, NotFound
@@ -102,6 +102,6 @@ def _states(plan: Plan, given: ExecutionStart, lookup: Lookup) -> Mapping[str, S
             hint="Start the workflow anew, or keep executions longer.",
         )
     asking = {edge.parent for edges in plan.graph.parents.values() for edge in edges if edge.test is not None}
-    found = with_kept(lookup.stored_outputs(asking), given.kept) if asking else {}
-    facts = {name: output.facts for name, output in found.items()}
-    return rerun_states(plan.graph, before, facts, start=given.steps, marked=given.marked)
+    found = with_carried(lookup.stored_outputs(asking), given.carried) if asking else {}
+    run_outputs = {name: output.run_output for name, output in found.items()}
+    return rerun_states(plan.graph, before, run_outputs, start=given.steps, marked=given.marked)

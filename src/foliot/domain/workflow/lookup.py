@@ -5,9 +5,9 @@ from collections.abc import Collection, Mapping
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.job.job import JobSpec
 from foliot.domain.tree.kind import Loaded, Wanted
-from foliot.domain.workflow.facts import StepOutput
-from foliot.domain.workflow.keeping import NOTHING, Keepsakes, kept_in, with_kept
+from foliot.domain.workflow.output import StepOutput
 from foliot.domain.workflow.progress import StepState
+from foliot.domain.workflow.rerun import NO_OUTPUT, CarriedOutputs, carried_outputs, with_carried
 
 
 class NotLoaded(Exception):
@@ -66,9 +66,9 @@ class Lookup:
     def outputs(self, names: Collection[str]) -> dict[str, StepOutput]:
         """The same. A rerun carries what the steps it keeps had left, since their runs may have been removed."""
         found = self.stored_outputs(names)
-        if all(output.facts != NOTHING for output in found.values()):
+        if all(output.run_output != NO_OUTPUT for output in found.values()):
             return found
-        return with_kept(found, self._carried())
+        return with_carried(found, self._carried())
 
     def jobs(self, names: Collection[JobId]) -> dict[JobId, JobSpec]:
         """Those of the jobs that exist."""
@@ -88,7 +88,7 @@ class Lookup:
             raise NotLoaded(Wanted(run_id=self._run_id, busy=missing))
         return {name for name in names if self._loaded.busy[name]}
 
-    def _carried(self) -> Keepsakes:
+    def _carried(self) -> CarriedOutputs:
         if not self._loaded.has_overrides:
             raise NotLoaded(Wanted(run_id=self._run_id, overrides=True))
-        return kept_in(self._loaded.overrides)
+        return carried_outputs(self._loaded.overrides)

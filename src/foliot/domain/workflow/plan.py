@@ -8,8 +8,8 @@ import msgspec
 from foliot.domain.ids import JobId
 from foliot.domain.instant import Instant
 from foliot.domain.job.job import DEFAULT_PROJECT, Job, JobSpec
-from foliot.domain.workflow.checking import step_job_id
 from foliot.domain.workflow.graph import Graph, graph_of
+from foliot.domain.workflow.jobs import step_job_id
 from foliot.domain.workflow.spec import Step, WorkflowSpec
 
 APPROVAL_KIND: Final = "approval"

@@ -7,14 +7,14 @@ child fires, or, if anything blocks it, is skipped; and a skipped step has resol
 The order in which steps resolve does not matter, and neither does who asks: a step resolves once.
 """
 
-from collections.abc import Collection, Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from typing import Final, NamedTuple, cast
 
 from foliot.domain.ids import RunId
 from foliot.domain.run.run import Status
 from foliot.domain.workflow.conditions import Condition, Result, is_met
-from foliot.domain.workflow.facts import Facts
 from foliot.domain.workflow.graph import Graph
+from foliot.domain.workflow.output import RunOutput
 from foliot.domain.workflow.spec import Edge
 
 MOST_BLOCKERS: Final = 20
@@ -38,7 +38,7 @@ class Resolved(NamedTuple):
     """A step that has come to its result, and what its run left behind."""
 
     result: Result
-    facts: Facts = Facts()
+    run_output: RunOutput = RunOutput()
     reason: str = ""
 
 
@@ -110,7 +110,7 @@ def _told(state: StepState, edge: Edge, outcome: Resolved) -> StepState:
 
 
 def follows(edge: Edge, outcome: Resolved) -> bool:
-    return is_met(edge.when, outcome.result) and (edge.test is None or edge.test.holds(outcome.facts))
+    return is_met(edge.when, outcome.result) and (edge.test is None or edge.test.holds(outcome.run_output))
 
 
 def begin(graph: Graph, states: Mapping[str, StepState]) -> Advance:
@@ -150,42 +150,3 @@ def _is_handled(graph: Graph, states: Mapping[str, StepState], name: str) -> boo
         and states[child].result is not Result.SKIPPED
         for child, edge in graph.children[name]
     )
-
-
-def run_again(
-    graph: Graph, before: Mapping[str, StepState], *, start: Collection[str] = (), marked: Collection[str] = ()
-) -> set[str]:
-    """The steps that do not keep their results when an execution is repeated."""
-    unresolved = [name for name, state in before.items() if state.result is None]
-    return graph.descendants([*start, *marked, *unresolved]).difference(marked)
-
-
-def rerun_states(
-    graph: Graph,
-    before: Mapping[str, StepState],
-    facts: Mapping[str, Facts],
-    *,
-    start: Collection[str] = (),
-    marked: Collection[str] = (),
-) -> dict[str, StepState]:
-    """States of a new execution that repeats a part of another one.
-
-    It begins at the steps in `start`, which run whatever came before them, and after those in `marked`, which count as
-    successes. They and what comes after them are open again, and so is what was never resolved. Everything else keeps
-    its result and its run; `facts` tell what the runs of kept steps left behind, where an edge asks for it.
-    """
-    again = run_again(graph, before, start=start, marked=marked)
-    states = {name: state for name, state in before.items() if name not in again}
-    states |= {name: before[name]._replace(result=Result.SUCCESS, reason="marked") for name in marked}
-    kept = {name: Resolved(state.result, facts.get(name, Facts())) for name, state in states.items() if state.result}
-    return {
-        name: _reopened(edges, kept, is_forced=name in start) if name in again else states[name]
-        for name, edges in graph.parents.items()
-    }
-
-
-def _reopened(edges: Iterable[Edge], kept: Mapping[str, Resolved], *, is_forced: bool) -> StepState:
-    if is_forced:
-        return StepState(0)
-    blockers = [edge.parent for edge in edges if edge.parent in kept and not follows(edge, kept[edge.parent])]
-    return StepState(sum(edge.parent not in kept for edge in edges), tuple(blockers[:MOST_BLOCKERS]))

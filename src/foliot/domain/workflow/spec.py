@@ -10,7 +10,7 @@ from foliot.domain.ids import JobId
 from foliot.domain.instant import Millis
 from foliot.domain.job.job import JobSpec, Options
 from foliot.domain.workflow.conditions import Condition, Conditions
-from foliot.domain.workflow.facts import OutputTest
+from foliot.domain.workflow.output import OutputTest
 from foliot.domain.workflow.template import has_template
 
 GRAPH: Final = "graph"

@@ -6,7 +6,7 @@ from typing import Any, Final
 import msgspec
 
 from foliot.domain.ids import RunId
-from foliot.domain.workflow.keeping import Kept
+from foliot.domain.workflow.rerun import CarriedOutput
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.errors import InvalidRun, shortened, suggest
 
@@ -21,7 +21,7 @@ class ExecutionStart(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     """Run again, with all that comes after them."""
     marked: tuple[str, ...] = ()
     """Count as successes; what comes after them is run again."""
-    kept: dict[str, Kept] = {}
+    carried: dict[str, CarriedOutput] = {}
     """What the other steps left behind, where somebody may ask for it."""
     user_id: str | None = None
     idempotency_key: str | None = None
@@ -34,26 +34,26 @@ class ExecutionStart(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
         return msgspec.convert({"version": spec["version"], **given}, cls)
 
 
-class Told(msgspec.Struct, frozen=True):
+class StartInput(msgspec.Struct, frozen=True):
     """What people are shown of it, also for the run of a job that is no workflow."""
 
     user_id: str | None = None
     idempotency_key: str | None = None
 
     @classmethod
-    def read(cls, overrides: bytes | None) -> "Told":
+    def read(cls, overrides: bytes | None) -> "StartInput":
         """What was given for a run. What cannot be read tells nothing."""
         try:
-            return NOTHING if overrides is None else msgspec.json.decode(overrides, type=_Given).start
+            return NO_START_INPUT if overrides is None else msgspec.json.decode(overrides, type=_Given).start
         except msgspec.MsgspecError:
-            return NOTHING
+            return NO_START_INPUT
 
 
-NOTHING: Final = Told()
+NO_START_INPUT: Final = StartInput()
 
 
 class _Given(msgspec.Struct):
-    start: Told = NOTHING
+    start: StartInput = NO_START_INPUT
 
 
 def read_params(spec: WorkflowSpec, given: Any) -> dict[str, Any]:

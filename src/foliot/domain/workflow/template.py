@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from foliot.domain.workflow.facts import MISSING, follow
+from foliot.domain.workflow.output import MISSING, follow
 from foliot.errors import InvalidRun, Problem, shortened, suggest
 
 _TEMPLATE: Final = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)

@@ -13,7 +13,7 @@ from foliot.domain.ids import IdSource, RunId
 from foliot.domain.instant import SECOND, Instant, Millis
 from foliot.domain.tree.kind import Loaded, TreeKind, Wanted
 from foliot.domain.tree.settlement import Progress, Settlement
-from foliot.domain.workflow.abandoning import abandon
+from foliot.domain.workflow.abandonment import abandon
 from foliot.engine.coordinator.progress import ProgressListener, ignore_progress
 from foliot.engine.coordinator.reader import Question, TreeReader
 from foliot.engine.loop import AT_ONCE

@@ -10,7 +10,7 @@ from foliot.interfaces.cli.render.text import escaped
 from foliot.service.services import Services
 
 Result = dict[str, object]
-"""Facts for programs; the key `text` is the line for people."""
+"""Values for programs; the key `text` is the line for people."""
 Action = Callable[[Services, str], Awaitable[Result]]
 
 

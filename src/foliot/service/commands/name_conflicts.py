@@ -4,8 +4,7 @@ from collections.abc import Collection, Mapping
 
 from foliot.domain.ids import JobId
 from foliot.domain.job.job import Job
-from foliot.domain.workflow.checking import names_borne, possible_rivals
-from foliot.domain.workflow.jobs import PART_SOURCE
+from foliot.domain.workflow.jobs import PART_SOURCE, job_names, possible_conflicts
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.errors import RowUnreadable
 from foliot.ports.definitions import WorkflowVersion
@@ -26,12 +25,12 @@ class NameConflicts:
         Former versions count: their jobs are stored, and executions of them may be open. Names that the workflow
         already has are not new.
         """
-        rivals = [(name, None) for name in possible_rivals(workflow_id, spec)]
+        rivals = [(name, None) for name in possible_conflicts(workflow_id, spec)]
         found = await versions_with_errors(self._storage, [(workflow_id, None), *rivals])
         own = found.pop((workflow_id, None), None)
-        new = {*names_borne(workflow_id, spec)}
+        new = {*job_names(workflow_id, spec)}
         if isinstance(own, WorkflowVersion):
-            new -= names_borne(workflow_id, own.spec).keys()
+            new -= job_names(workflow_id, own.spec).keys()
         if not new:
             return {}
         others = self._coming_beside(workflow_id, new)
@@ -41,7 +40,7 @@ class NameConflicts:
                 if isinstance(one, RowUnreadable):
                     unreadable.append(rival)
                 else:
-                    others |= names_borne(rival, one.spec)
+                    others |= job_names(rival, one.spec)
         if unreadable:
             others = await self._maybe_taken(new, unreadable, own) | others
         others = await self._unreadable_jobs(workflow_id, new) | others
@@ -69,7 +68,7 @@ class NameConflicts:
             return {}
         former = [] if own is None else await self._versions(own)
         readable = [one for one in former if not isinstance(one, RowUnreadable)]
-        had = {name for one in readable for name in names_borne(one.workflow_id, one.spec)}
+        had = {name for one in readable for name in job_names(one.workflow_id, one.spec)}
         stored = await known_jobs(self._storage, names - had)
         parts = [name for name, job in stored.items() if job.spec.source == PART_SOURCE]
         return {
@@ -91,6 +90,6 @@ def _names_of(workflows: Mapping[str, WorkflowSpec]) -> Mapping[JobId, tuple[str
     """Return each name with its workflow and what has the name in it. Of two workflows, the first one counts."""
     borne: dict[JobId, tuple[str, str]] = {}
     for workflow_id, spec in workflows.items():
-        for name, what in names_borne(workflow_id, spec).items():
+        for name, what in job_names(workflow_id, spec).items():
             borne.setdefault(name, (workflow_id, what))
     return borne

@@ -15,7 +15,7 @@ from foliot.domain.job.job import check_name
 from foliot.domain.run.payload import encode_payload
 from foliot.domain.schedule.edit import is_same_rule
 from foliot.domain.schedule.memoize import memoize_by_spec
-from foliot.domain.schedule.schedule import Schedule, ScheduleSpec, canonical, why_over
+from foliot.domain.schedule.schedule import Schedule, ScheduleSpec, canonical, expiry_error
 from foliot.errors import FoliotError, InvalidInput, InvalidSchedule, NotFound, RowUnreadable, shown
 from foliot.ports.clock import Clock
 from foliot.ports.definitions import NewSchedule
@@ -228,4 +228,4 @@ def _log_over(over: Mapping[ScheduleId, InvalidInput], known: Collection[Schedul
 def _reason_over(spec: ScheduleSpec, schedule_id: ScheduleId, *, now: Instant) -> InvalidInput | None:
     """Return why a schedule will not fire any more. Refuse one that never could."""
     encode_payload(spec.payload)
-    return why_over(spec, schedule_id, now)
+    return expiry_error(spec, schedule_id, now)

@@ -16,12 +16,11 @@ from foliot.domain.run.run import Ended, Run, Status
 from foliot.domain.schedule.edit import is_same_rule
 from foliot.domain.schedule.schedule import Schedule, ScheduleSpec, canonical
 from foliot.domain.workflow.builder import StepBuilder, Workflow, whole_workflow
-from foliot.domain.workflow.checking import check_workflow, names_around
+from foliot.domain.workflow.check import check_workflow
 from foliot.domain.workflow.dependencies import EDGES
 from foliot.domain.workflow.graph import graph_of
-from foliot.domain.workflow.jobs import GRAPH, PART_SOURCE, jobs_of_all
-from foliot.domain.workflow.keeping import Kept, asked_about, keep, kept_in
-from foliot.domain.workflow.progress import run_again
+from foliot.domain.workflow.jobs import GRAPH, PART_SOURCE, jobs_of_all, related_jobs
+from foliot.domain.workflow.rerun import CarriedOutput, carried_outputs, outputs_to_carry, referenced_steps, run_again
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.domain.workflow.start import ExecutionStart, read_params
 from foliot.errors import InvalidInput, InvalidRun, InvalidSchedule, NotFound, RowUnreadable, suggest
@@ -157,7 +156,7 @@ class WorkflowService:
         coming = around.jobs.keys() | jobs_of_all(around.workflows)
         conflicts = NameConflicts(self._storage, around.workflows)
         for workflow_id, spec in workflows.items():
-            jobs = {**await self.jobs_named(names_around(workflow_id, spec), besides=coming), **around.jobs}
+            jobs = {**await self.jobs_named(related_jobs(workflow_id, spec), besides=coming), **around.jobs}
             refuse_foreign("workflow", _owners(workflow_id, spec, jobs))
             taken = await conflicts.taken(workflow_id, spec)
             check_workflow(workflow_id, spec, jobs, watchable=jobs.keys() | coming, taken=taken)
@@ -270,25 +269,26 @@ class WorkflowService:
             marked=tuple(marked),
             user_id=before.user_id,
         )
-        start = replace(start, kept=await self._kept(before, start))
+        start = replace(start, carried=await self._carried(before, start))
         return await self._begin(before.workflow_id, start, RunRequest(payload=before.params or None))
 
-    async def _kept(self, before: ExecutionView, start: ExecutionStart) -> dict[str, Kept]:
+    async def _carried(self, before: ExecutionView, start: ExecutionStart) -> dict[str, CarriedOutput]:
         """Return the outputs of steps that are not run again, as far as other steps use them."""
         spec, run_id = (await self.record(before.workflow_id, before.version)).spec, RunId(before.id)
         states = await self._storage.queries.step_states(run_id)
         again = run_again(graph_of(spec.steps), states, start=start.steps, marked=start.marked)
-        asked = asked_about(spec) - again
+        asked = referenced_steps(spec) - again
         if not asked:
             return {}
         found = await self._storage.queries.step_outputs(run_id, asked)
         stored = await self._storage.queries.get_runs(
-            [facts.run_id for facts in found.values() if facts.run_id is not None]
+            [output.run_id for output in found.values() if output.run_id is not None]
         )
         for run in stored.values():
             if run.unreadable is not None:
                 raise run.unreadable
-        return keep(before.id, found, kept_in(await self._storage.queries.overrides(run_id)), stored)
+        already_carried = carried_outputs(await self._storage.queries.overrides(run_id))
+        return outputs_to_carry(before.id, found, already_carried, stored)
 
     async def _begin(self, workflow_id: str, start: ExecutionStart, request: RunRequest) -> RunId:
         return await self._runs.enqueue(workflow_id, replace(request, extra={"start": msgspec.to_builtins(start)}))

@@ -55,7 +55,7 @@ class ExecutionView(msgspec.Struct, frozen=True, kw_only=True):
 
 def view_execution(details: ExecutionDetails) -> ExecutionView:
     """Build the view of an execution."""
-    execution, run, told = details.execution, details.run, details.told
+    execution, run, start_input = details.execution, details.run, details.start_input
     return ExecutionView(
         id=execution.run_id,
         workflow_id=execution.workflow_id,
@@ -65,8 +65,8 @@ def view_execution(details: ExecutionDetails) -> ExecutionView:
         scheduled_for=None if execution.planned is None else to_datetime(execution.planned),
         started_at=to_datetime(execution.opened_at),
         finished_at=None if run.finished_at is None else to_datetime(run.finished_at),
-        user_id=told.user_id,
-        idempotency_key=key_of(run, told),
+        user_id=start_input.user_id,
+        idempotency_key=key_of(run, start_input),
         error=_unreadable(execution, run) or run.error,
         steps=[_view_step(step) for step in details.steps],
     )

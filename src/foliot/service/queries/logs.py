@@ -19,7 +19,7 @@ from foliot.domain.run.logs import (
     Stream,
     cut_line,
     given_back_line,
-    judge_log,
+    log_end,
     read_closing,
 )
 from foliot.domain.run.outcome import Reason
@@ -241,7 +241,7 @@ class _Numbers:
             yield from self.cuts(run.id, after, run.token, run.started_at or run.created_at)
         elif run.finished_at is not None and self._was_given_back(after):
             attempt = self.of(Token(after[0]))
-            yield _cut(run.id, after[0], attempt, run.finished_at, given_back_line(attempt, began_again=False))
+            yield _cut(run.id, after[0], attempt, run.finished_at, given_back_line(attempt, restarted=False))
 
     def cuts(self, run_id: RunId, after: Cursor | None, token: Token, at: Instant) -> Iterator[LogView]:
         """A line for each start between a place in the log and that of the token, which began at `at`, that was cut
@@ -289,7 +289,7 @@ def _view(chunk: LogChunk, attempt: int) -> LogView:
 
 
 def _judge(chunks: Sequence[LogChunk], record: AttemptRecord | None, kept_from: Instant | None) -> LogEnd:
-    return judge_log(
+    return log_end(
         chunks,
         is_over=record is not None,
         was_lost=record is not None and record.reason == Reason.LEASE_LOST,

@@ -8,7 +8,7 @@ import msgspec
 from foliot.domain.instant import SECOND, Instant, to_datetime
 from foliot.domain.run.run import BEGUN, AttemptRecord, Run, Status
 from foliot.domain.schedule.tick_run import SCHEDULE_TRIGGER
-from foliot.domain.workflow.start import NOTHING, Told
+from foliot.domain.workflow.start import NO_START_INPUT, StartInput
 from foliot.service.queries.documents import moment, seconds
 
 
@@ -75,8 +75,8 @@ class AttemptView(msgspec.Struct, frozen=True, kw_only=True):
     error_message: str | None
 
 
-def view_run(run: Run, told: Told = NOTHING) -> RunView:
-    """A run, with what is told of its beginning, where somebody has looked for that."""
+def view_run(run: Run, start_input: StartInput = NO_START_INPUT) -> RunView:
+    """A run, with what was given when it was started, where that was read."""
     tick = run.tick
     planned_at = run.due_at if tick is None else tick.scheduled_for
     # How its last attempt ended is no longer news when the next one is under way.
@@ -104,8 +104,8 @@ def view_run(run: Run, told: Told = NOTHING) -> RunView:
         queue=run.queue,
         priority=run.priority,
         worker_id=run.worker_id,
-        idempotency_key=key_of(run, told),
-        user_id=told.user_id,
+        idempotency_key=key_of(run, start_input),
+        user_id=start_input.user_id,
         duration=seconds(run.started_at, run.finished_at),
         lag=seconds(planned_at, run.started_at),
         parent_id=run.parent_id,
@@ -115,11 +115,11 @@ def view_run(run: Run, told: Told = NOTHING) -> RunView:
     )
 
 
-def key_of(run: Run, told: Told) -> str | None:
+def key_of(run: Run, start_input: StartInput) -> str | None:
     """Its idempotency key. One that repeats another run was given the same, but not made for that key."""
     if run.tick is not None:
         return run.tick.key
-    return told.idempotency_key if run.trigger == SCHEDULE_TRIGGER else None
+    return start_input.idempotency_key if run.trigger == SCHEDULE_TRIGGER else None
 
 
 def changed_at(run: Run) -> Instant:

@@ -61,7 +61,7 @@ class RunQueries:
         run, execution = details.run, details.execution
         log = await self._logs.summary(run, details.attempts, details.logs_kept_from)
         return RunPage(
-            run=view_run(run, details.told),
+            run=view_run(run, details.start_input),
             why=explain_run(details),
             attempts=[view_attempt(record) for record in details.attempts],
             log=LogEndView(**log.end._asdict()),
@@ -76,7 +76,7 @@ class RunQueries:
         found = await self._queries.find_run(RunById(RunId(run_id)))
         if isinstance(found, Matches):
             raise NotFound("run", run_id)
-        return view_run(found.run, found.told)
+        return view_run(found.run, found.start_input)
 
     async def find(self, reference: str) -> Run:
         """The run that is named as for `page`, as it is stored."""

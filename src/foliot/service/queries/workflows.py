@@ -15,7 +15,7 @@ from foliot.domain.run.run import Run
 from foliot.domain.schedule.schedule import Schedule, ScheduleSpec
 from foliot.domain.secrets import public_document
 from foliot.domain.workflow.dependencies import EDGES
-from foliot.domain.workflow.drawing import Drawing, drawing_of, edge_words
+from foliot.domain.workflow.layout import Layout, edge_words, layout_of
 from foliot.domain.workflow.spec import GRAPH, PART_SOURCE, Edge, Step
 from foliot.errors import InvalidInput, NotFound, RowUnreadable
 from foliot.ports.clock import Clock
@@ -66,7 +66,7 @@ class WorkflowPage(msgspec.Struct, frozen=True, kw_only=True):
     """The parameters of the execution, if they are not those of the version."""
     document: dict[str, Any] | None
     """What the workflow can be deployed from, without secrets; None if a step is a function."""
-    drawing: Drawing
+    drawing: Layout
     latest_run: RunView | None
     """The newest run of the workflow, whether it is shown or not."""
 
@@ -111,7 +111,7 @@ class WorkflowQueries:
         spec, shown = version.spec, found.execution
         if shown is not None and shown.execution.version != version.version:
             shown = None
-        drawing = drawing_of(spec.steps)
+        drawing = layout_of(spec.steps)
         layers = {name: number for number, layer in enumerate(drawing.layers, start=1) for name in layer}
         is_given = shown is not None and shown.execution.params != spec.params
         return WorkflowPage(

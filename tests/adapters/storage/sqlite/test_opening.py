@@ -236,7 +236,7 @@ async def test_a_newer_schema_is_refused_and_both_versions_are_named(tmp_path: P
         pass
     rows(tmp_path / "foliot.db", "PRAGMA user_version = 99")
 
-    with pytest.raises(SchemaTooNew, match=r"schema version 99, this Foliot knows up to \d") as refused:
+    with pytest.raises(SchemaTooNew, match=r"schema version 99, this Foliot supports up to \d") as refused:
         await opened(tmp_path / "foliot.db").__aenter__()
 
     assert refused.value.hint

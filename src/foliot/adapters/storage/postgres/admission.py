@@ -14,7 +14,7 @@ from foliot.adapters.storage.shared.definition_cache import Reference, gated_of
 from foliot.adapters.storage.shared.documents import encode
 from foliot.adapters.storage.shared.finish_plan import declined
 from foliot.adapters.storage.shared.rows import worker_of
-from foliot.domain.gate.decision import End, Gated, Passed, Postponed, Sight
+from foliot.domain.gate.decision import DependencyState, End, Gated, Passed, Postponed
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant
 from foliot.domain.run.lease import WorkerState
@@ -62,13 +62,15 @@ class PostgresAdmission:
         work = partial(_pass_gates, passed=passed, postponed=postponed, at=at)
         return await self._admitter.write("pass_gates", work, at, merge=merge_lists)
 
-    async def sights(self, job_ids: Collection[JobId], *, after: Instant, until: Instant) -> dict[JobId, Sight]:
+    async def sights(
+        self, job_ids: Collection[JobId], *, after: Instant, until: Instant
+    ) -> dict[JobId, DependencyState]:
         rows = await self._database.rows("sights", self._project, list(job_ids), after, until, NEWEST_RUNS)
         seen = {
-            JobId(job_id): Sight(None if end[0] is None else _end_of(end), is_expected)
+            JobId(job_id): DependencyState(None if end[0] is None else _end_of(end), is_expected)
             for job_id, *end, is_expected in rows
         }
-        return {job_id: seen.get(job_id, Sight(None, False)) for job_id in job_ids}
+        return {job_id: seen.get(job_id, DependencyState(None, False)) for job_id in job_ids}
 
     async def latest_end(
         self,

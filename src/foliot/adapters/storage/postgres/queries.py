@@ -15,7 +15,7 @@ from foliot.domain.events import Event
 from foliot.domain.ids import RunId, Token
 from foliot.domain.run.logs import LogChunk
 from foliot.domain.run.run import TERMINAL, Status
-from foliot.domain.workflow.facts import StepOutput
+from foliot.domain.workflow.output import StepOutput
 from foliot.ports.queries import LogSummary, RunFilter
 
 P = ParamSpec("P")

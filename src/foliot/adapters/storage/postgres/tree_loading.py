@@ -18,7 +18,7 @@ from foliot.domain.instant import Instant
 from foliot.domain.job.job import JobSpec
 from foliot.domain.run.limits import job_limit
 from foliot.domain.tree.kind import Ancestry, Loaded, Wanted
-from foliot.domain.workflow.facts import StepOutput
+from foliot.domain.workflow.output import StepOutput
 from foliot.domain.workflow.progress import StepState
 from foliot.domain.workflow.spec import WorkflowSpec
 from foliot.errors import RowUnreadable

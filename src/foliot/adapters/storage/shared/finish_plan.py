@@ -13,7 +13,7 @@ from foliot.domain.instant import Instant
 from foliot.domain.job.job import Options
 from foliot.domain.run.lease import Claim, Finish
 from foliot.domain.run.outcome import Cancelled, Failure, Interrupted, Lost, Outcome, Reason, Success, TimedOut
-from foliot.domain.run.run import SUCCEEDED, Again, Ended, GivenBack, Status, heed_cancel, verdict_of
+from foliot.domain.run.run import SUCCEEDED, Again, Ended, GivenBack, Status, apply_cancel, verdict_of
 from foliot.errors import RowUnreadable
 
 UNKNOWN_OPTIONS: Final = Options(max_lost=0)
@@ -98,7 +98,7 @@ def plan_finishes(finishes: Sequence[Finish], leases: Mapping[Token, Lease]) -> 
             continue
         verdict = verdict_of(lease, finish.outcome, lease.run.options)
         if lease.cancel_at is not None:
-            verdict = heed_cancel(verdict)
+            verdict = apply_cancel(verdict)
         if isinstance(verdict, Ended):
             ended.append((lease, verdict))
         elif isinstance(verdict, Again):
@@ -110,7 +110,7 @@ def plan_finishes(finishes: Sequence[Finish], leases: Mapping[Token, Lease]) -> 
 
 def plan_giving_back(leases: Sequence[Lease]) -> FinishPlan:
     """For leases whose grant never arrived: as if they had not been granted, unless cancellation was requested."""
-    cancelled = [(lease, heed_cancel(GivenBack())) for lease in leases if lease.cancel_at is not None]
+    cancelled = [(lease, apply_cancel(GivenBack())) for lease in leases if lease.cancel_at is not None]
     ended = [(lease, verdict) for lease, verdict in cancelled if isinstance(verdict, Ended)]
     return FinishPlan(ended, [], [lease for lease in leases if lease.cancel_at is None], [])
 

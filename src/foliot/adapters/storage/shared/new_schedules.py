@@ -6,16 +6,16 @@ from foliot.adapters.storage.shared.documents import as_stored_schedule
 from foliot.domain.ids import ScheduleId
 from foliot.domain.instant import Instant
 from foliot.domain.schedule import edit
-from foliot.domain.schedule.edit import Start
-from foliot.domain.schedule.memoize import Question, memoize_by_spec
+from foliot.domain.schedule.edit import InitialState
+from foliot.domain.schedule.memoize import ScheduleFunction, memoize_by_spec
 from foliot.domain.schedule.schedule import ScheduleSpec
 from foliot.ports.definitions import NewSchedule
 
 
-def starts(new: Iterable[NewSchedule], now: Instant) -> Question[Start]:
+def starts(new: Iterable[NewSchedule], now: Instant) -> ScheduleFunction[InitialState]:
     """The start of any of these, by its specification as it will be read back."""
 
-    def start(spec: ScheduleSpec, schedule_id: ScheduleId) -> Start:
-        return edit.start(as_stored_schedule(spec), schedule_id, now)
+    def start(spec: ScheduleSpec, schedule_id: ScheduleId) -> InitialState:
+        return edit.initial_state(as_stored_schedule(spec), schedule_id, now)
 
     return memoize_by_spec(start, (one.spec for one in new))

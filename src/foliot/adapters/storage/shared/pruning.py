@@ -140,7 +140,7 @@ def _with_parts(run_ids: list[RunId], limit: int) -> Asking:
 def removable_before(document: str, settled_until: Instant, now: Instant, ticks_age: Millis) -> Instant:
     """Ticks of the schedule that says this, and that ended before this moment, may go.
 
-    Kept are those younger than `ticks_age` and those a catch-up may still ask about; a moment that is not settled
+    It keeps those younger than `ticks_age` and those a catch-up may still ask about; a moment that is not settled
     is never older than that.
     """
     return Instant(min(now - max(ticks_age, _longest_catchup(document)), settled_until + 1))

@@ -19,7 +19,7 @@ from foliot.domain.run.reference import NewestRun, RunById, RunByPart, RunRefere
 from foliot.domain.run.run import Run, Status
 from foliot.domain.workflow.execution import Execution, StepRecord
 from foliot.domain.workflow.progress import StepState
-from foliot.domain.workflow.start import NOTHING, Told
+from foliot.domain.workflow.start import NO_START_INPUT, StartInput
 from foliot.errors import RowUnreadable
 from foliot.ports.definitions import WorkflowVersion
 from foliot.ports.queries import (
@@ -50,12 +50,12 @@ class FoundRuns(NamedTuple):
     runs: Mapping[RunId, Run]
     overrides: Mapping[RunId, Any]
 
-    def told(self, run_id: RunId) -> Told:
-        """What was told when the run was started."""
+    def start_input(self, run_id: RunId) -> StartInput:
+        """Return what was given when the run was started."""
         try:
-            return Told.read(read_overrides(self.overrides[run_id], run_id))
+            return StartInput.read(read_overrides(self.overrides[run_id], run_id))
         except RowUnreadable:
-            return NOTHING
+            return NO_START_INPUT
 
 
 class RunReads:
@@ -103,7 +103,7 @@ class RunReads:
         if not found.runs:
             return Matches(tuple(run_ids) if len(run_ids) > 1 else ())
         [run] = found.runs.values()
-        return FoundRun(run, found.told(run.id))
+        return FoundRun(run, found.start_input(run.id))
 
     def listed(self, only: RunFilter, root: RunReference | None) -> Read[list[Run] | Matches]:
         if root is None:
@@ -117,7 +117,7 @@ class RunReads:
         found = yield from self.find(reference)
         if isinstance(found, Matches):
             return found
-        run, told = found
+        run, start_input = found
         attempts = [attempt_of(row) for row in (yield Query("attempts", (run.id,)))]
         decisions = yield Query("decisions", ([run.id],))
         executions = yield from self.executions([run.parent_id or run.id])
@@ -126,7 +126,7 @@ class RunReads:
         moments = yield Query("logs_kept_from")
         return RunDetails(
             run,
-            told,
+            start_input,
             attempts,
             msgspec.json.decode(decisions[0][1], type=Decision) if decisions else None,
             executions[0] if executions else None,
@@ -168,7 +168,7 @@ class RunReads:
             if run is not None:
                 steps, waiting = yield from self._steps(record.run_id)
                 version = versions.get((record.workflow_id, record.version))
-                found.append(ExecutionDetails(record, run, own.told(run.id), steps, version, waiting))
+                found.append(ExecutionDetails(record, run, own.start_input(run.id), steps, version, waiting))
         return found
 
     def _steps(self, run_id: RunId) -> Read[tuple[list[StepRecord], dict[RunId, Run]]]:

@@ -18,8 +18,8 @@ from foliot.domain.run.run import Status
 from foliot.domain.tree.tree import Note, Tree
 from foliot.domain.workflow.conditions import Result
 from foliot.domain.workflow.execution import Execution, StepRecord
-from foliot.domain.workflow.facts import Facts, StepOutput
 from foliot.domain.workflow.jobs import PART_SOURCE, is_part_of_workflow, jobs_of
+from foliot.domain.workflow.output import RunOutput, StepOutput
 from foliot.domain.workflow.plan import ExecutionBody
 from foliot.domain.workflow.progress import StepState
 from foliot.domain.workflow.spec import WorkflowSpec
@@ -277,9 +277,9 @@ def step_output_of(row: Row) -> StepOutput:
     result, run_id, exit_code, output = row
     known = None if run_id is None else RunId(run_id)
     came_to = None if result is None else read_column(Result, result, "step of run", run_id)
-    return StepOutput(came_to, known, facts_of(exit_code, output))
+    return StepOutput(came_to, known, run_output_of(exit_code, output))
 
 
-def facts_of(exit_code: int | None, output: Any) -> Facts:
+def run_output_of(exit_code: int | None, output: Any) -> RunOutput:
     """One database keeps outputs as bytes, the other as text."""
-    return Facts(exit_code=exit_code, output=output.encode() if isinstance(output, str) else output)
+    return RunOutput(exit_code=exit_code, output=output.encode() if isinstance(output, str) else output)

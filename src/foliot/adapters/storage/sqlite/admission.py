@@ -17,7 +17,7 @@ from foliot.adapters.storage.sqlite.rows.admit import admit_keys, release_places
 from foliot.adapters.storage.sqlite.rows.definition import DefinitionReader
 from foliot.adapters.storage.sqlite.rows.end import end_unstarted
 from foliot.adapters.storage.sqlite.rows.place import Placement, place
-from foliot.domain.gate.decision import End, Gated, Passed, Postponed, Sight
+from foliot.domain.gate.decision import DependencyState, End, Gated, Passed, Postponed
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import Instant
 from foliot.domain.run.lease import WorkerState
@@ -70,8 +70,10 @@ class SqliteAdmission(Part):
     ) -> list[RunId]:
         return await self._writer.submit("pass_gates", lambda tx: _pass_gates(tx, passed, postponed, tx.now(at)))
 
-    async def sights(self, job_ids: Collection[JobId], *, after: Instant, until: Instant) -> dict[JobId, Sight]:
-        def look(session: Session) -> dict[JobId, Sight]:
+    async def sights(
+        self, job_ids: Collection[JobId], *, after: Instant, until: Instant
+    ) -> dict[JobId, DependencyState]:
+        def look(session: Session) -> dict[JobId, DependencyState]:
             return {job_id: read_sight(session, self._project, job_id, after, until) for job_id in job_ids}
 
         return await self._reader.read(look)
@@ -126,9 +128,9 @@ def is_expected(session: Session, project: str, job_id: JobId, until: Instant) -
     return bool(session.value(SQL["is_expected"], (project, job_id, until, _LOOK_BACK)))
 
 
-def read_sight(session: Session, project: str, job_id: JobId, after: Instant, until: Instant) -> Sight:
+def read_sight(session: Session, project: str, job_id: JobId, after: Instant, until: Instant) -> DependencyState:
     end = session.row(SQL["latest_ending"], (project, job_id, after, until))
-    return Sight(None if end is None else _end_of(end), is_expected(session, project, job_id, until))
+    return DependencyState(None if end is None else _end_of(end), is_expected(session, project, job_id, until))
 
 
 def read_latest_end(

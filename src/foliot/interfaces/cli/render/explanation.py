@@ -6,7 +6,7 @@ from typing import Final
 from foliot.domain.run.outcome import Reason
 from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.domain.workflow.conditions import Result
-from foliot.domain.workflow.drawing import edge_words
+from foliot.domain.workflow.layout import edge_words
 from foliot.interfaces.cli.render.format import last_line, moment, span
 from foliot.interfaces.cli.render.text import counted
 from foliot.service import explanation as why

@@ -2,7 +2,7 @@
 
 import pytest
 
-from foliot.domain.gate.decision import Sight
+from foliot.domain.gate.decision import DependencyState
 from foliot.domain.ids import JobId, RunId, ScheduleId, ScheduleUid, WorkerId
 from foliot.domain.instant import LATEST, Instant
 from foliot.domain.run.lease import CancelAnswer
@@ -69,7 +69,9 @@ class AbsenceContract(Contract):
             assert await scene.storage.queries.page_runs(RunFilter(schedule_id=ScheduleId(NUL), status=status)) == []
             assert await scene.storage.queries.page_runs(RunFilter(root_id=RunId(NUL), status=status)) == []
         assert await scene.storage.queries.job(nul) is None
-        assert await scene.storage.admission.sights([nul], after=Instant(0), until=scene.now) == {nul: Sight(None)}
+        assert await scene.storage.admission.sights([nul], after=Instant(0), until=scene.now) == {
+            nul: DependencyState(None)
+        }
         assert await scene.storage.admission.latest_end(nul, [Status.SUCCESS], until=scene.now) is None
 
     async def test_no_workflow_has_an_id_with_a_nul(self, scene: Scene) -> None:

@@ -9,7 +9,7 @@ from foliot.domain.tree.kind import Wanted
 from foliot.domain.tree.tree import Tree
 from foliot.domain.workflow.conditions import Result
 from foliot.domain.workflow.execution import Execution
-from foliot.domain.workflow.facts import Facts, StepOutput
+from foliot.domain.workflow.output import RunOutput, StepOutput
 from foliot.domain.workflow.progress import StepState
 from foliot.ports.queries import RunFilter
 from foliot.testing.builders import (
@@ -58,11 +58,11 @@ class ExecutionLookContract(Contract):
         claim = await begun(scene, execution)
         await scene.finish(succeeded(claim, b'"done"'))
 
-        facts = await scene.storage.queries.step_outputs(execution.run_id, ["extract", "load", "x"])
+        outputs = await scene.storage.queries.step_outputs(execution.run_id, ["extract", "load", "x"])
 
-        assert facts == {
-            "extract": StepOutput(None, claim.run_id, Facts(exit_code=0, output=b'"done"')),
-            "load": StepOutput(None, None, Facts()),
+        assert outputs == {
+            "extract": StepOutput(None, claim.run_id, RunOutput(exit_code=0, output=b'"done"')),
+            "load": StepOutput(None, None, RunOutput()),
         }
 
     async def test_steps_are_shown_as_they_were_written_with_the_status_of_their_runs(self, scene: Scene) -> None:

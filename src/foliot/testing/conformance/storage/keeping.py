@@ -2,7 +2,7 @@
 
 import pytest
 
-from foliot.domain.gate.decision import Passed, Sight
+from foliot.domain.gate.decision import DependencyState, Passed
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.instant import DAY, HOUR, Instant
 from foliot.domain.run.run import Status
@@ -132,7 +132,7 @@ class KeepingContract(Contract):
 
         assert await scene.storage.admission.decisions([run_id]) == {}
         sights = await scene.storage.admission.sights([REPORT], after=Instant(0), until=scene.now)
-        assert sights == {REPORT: Sight(None)}
+        assert sights == {REPORT: DependencyState(None)}
 
 
 async def over(scene: Scene, workflow_id: str = "etl") -> RunId:

@@ -13,7 +13,7 @@ from foliot.domain.schedule.schedule import Overlap
 from foliot.domain.workflow.conditions import Result
 from foliot.domain.workflow.progress import StepState
 from foliot.domain.workflow.spec import Step, WorkflowSpec
-from foliot.domain.workflow.start import Told
+from foliot.domain.workflow.start import StartInput
 from foliot.ports.queries import (
     AwaitedLimit,
     ExecutionDetails,
@@ -63,7 +63,7 @@ class RunQueryContract(Contract):
 
         assert page.run == await scene.run(claim.run_id)
         assert [attempt.number for attempt in page.attempts] == [1, 2]
-        assert page.told == Told(user_id="ann", idempotency_key="k")
+        assert page.start_input == StartInput(user_id="ann", idempotency_key="k")
         assert (page.decision, page.execution, page.logs_kept_from) == (None, None, None)
 
     async def test_a_page_has_the_decision_of_the_gate(self, scene: Scene) -> None:
@@ -155,11 +155,14 @@ class RunQueryContract(Contract):
         first, last = await scene.create(a_run(job_id=OTHER), a_run())
         queries = scene.storage.queries
 
-        assert await queries.find_run(RunById(first)) == (await scene.run(first), Told())
-        assert await queries.find_run(RunByPart(first[-8:])) == (await scene.run(first), Told())
-        assert await queries.find_run(RunByPart(last[:-1])) in ((await scene.run(last), Told()), Matches((last, first)))
-        assert await queries.find_run(NewestRun(None)) == (await scene.run(last), Told())
-        assert await queries.find_run(NewestRun(OTHER)) == (await scene.run(first), Told())
+        assert await queries.find_run(RunById(first)) == (await scene.run(first), StartInput())
+        assert await queries.find_run(RunByPart(first[-8:])) == (await scene.run(first), StartInput())
+        assert await queries.find_run(RunByPart(last[:-1])) in (
+            (await scene.run(last), StartInput()),
+            Matches((last, first)),
+        )
+        assert await queries.find_run(NewestRun(None)) == (await scene.run(last), StartInput())
+        assert await queries.find_run(NewestRun(OTHER)) == (await scene.run(first), StartInput())
 
     async def test_a_reference_that_names_no_run_or_several_says_which(self, scene: Scene) -> None:
         queries = scene.storage.queries

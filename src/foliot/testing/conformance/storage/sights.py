@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from foliot.domain.gate.decision import End, Sight
+from foliot.domain.gate.decision import DependencyState, End
 from foliot.domain.ids import JobId
 from foliot.domain.instant import MINUTE, SECOND, Instant
 from foliot.domain.run.outcome import Reason
@@ -27,10 +27,10 @@ class SightContract(Contract):
             ends.append(await ended(scene))
 
         for end in ends:
-            assert await sight(scene, until=end.finished_at) == Sight(end)
-        assert await sight(scene, after=ends[0].finished_at, until=ends[1].finished_at) == Sight(ends[1])
-        assert await sight(scene, after=ends[2].finished_at) == Sight(None)
-        assert await sight(scene, until=Instant(ends[0].finished_at - 1)) == Sight(None)
+            assert await sight(scene, until=end.finished_at) == DependencyState(end)
+        assert await sight(scene, after=ends[0].finished_at, until=ends[1].finished_at) == DependencyState(ends[1])
+        assert await sight(scene, after=ends[2].finished_at) == DependencyState(None)
+        assert await sight(scene, until=Instant(ends[0].finished_at - 1)) == DependencyState(None)
 
     @pytest.mark.proves("D10")
     async def test_the_end_counts_and_not_the_start(self, scene: Scene) -> None:
@@ -44,12 +44,12 @@ class SightContract(Contract):
 
     async def test_ends_before_the_watch_are_seen(self, scene: Scene) -> None:
         old = await ended(scene)
-        assert await sight(scene) == Sight(None)
+        assert await sight(scene) == DependencyState(None)
 
         for _ in range(2):
             await watch(scene)
 
-        assert await sight(scene) == Sight(old)
+        assert await sight(scene) == DependencyState(old)
 
     async def test_each_job_is_seen_for_itself(self, scene: Scene) -> None:
         await watch(scene, "a", "b")
@@ -60,7 +60,7 @@ class SightContract(Contract):
             [JobId("a"), JobId("b"), JobId("c")], after=Instant(0), until=scene.now
         )
 
-        assert found == {"a": Sight(end), "b": Sight(None), "c": Sight(None)}
+        assert found == {"a": DependencyState(end), "b": DependencyState(None), "c": DependencyState(None)}
 
     async def test_whatever_ends_a_run_its_end_is_seen(self, scene: Scene) -> None:
         await watch(scene, REPORT, "etl")
@@ -184,7 +184,7 @@ class SightContract(Contract):
         )
 
         for job_id, claim in zip(jobs, claims, strict=True):
-            assert await sight(scene, job_id) == Sight(End(claim.run_id, Status.SUCCESS, scene.now))
+            assert await sight(scene, job_id) == DependencyState(End(claim.run_id, Status.SUCCESS, scene.now))
 
 
 async def watch(scene: Scene, *job_ids: str) -> None:
@@ -193,7 +193,7 @@ async def watch(scene: Scene, *job_ids: str) -> None:
 
 async def sight(
     scene: Scene, job_id: str = REPORT, *, after: Instant | None = None, until: Instant | None = None
-) -> Sight:
+) -> DependencyState:
     found = await scene.storage.admission.sights([JobId(job_id)], after=after or Instant(0), until=until or scene.now)
     return found[JobId(job_id)]
 

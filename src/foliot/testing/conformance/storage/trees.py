@@ -11,7 +11,7 @@ from foliot.domain.instant import MINUTE
 from foliot.domain.run.run import NewRun, Status
 from foliot.domain.tree.kind import Ancestry, Loaded, Wanted
 from foliot.domain.tree.tree import Note, Tree
-from foliot.domain.workflow.facts import Facts, StepOutput
+from foliot.domain.workflow.output import RunOutput, StepOutput
 from foliot.domain.workflow.progress import StepState
 from foliot.ports.queries import RunFilter
 from foliot.ports.trees import PREFETCHED_STEPS
@@ -116,7 +116,7 @@ class TreeContract(Contract):
 
         found = await scene.storage.trees.load(wants, at=scene.now)
 
-        output = StepOutput(None, claim.run_id, Facts(exit_code=0, output=b"[1]"))
+        output = StepOutput(None, claim.run_id, RunOutput(exit_code=0, output=b"[1]"))
         body = found[first.run_id].body or b""
         assert msgspec.json.decode(body) == {"params": {"day": 1}, "jobs": {}}
         assert found == {

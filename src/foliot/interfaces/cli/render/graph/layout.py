@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from foliot.domain.workflow.drawing import Arrow, Drawing
+from foliot.domain.workflow.layout import Arrow, Layout
 
 GAP: Final = 2
 LANE: Final = 3
@@ -53,7 +53,7 @@ class Places(NamedTuple):
         return self.lefts[spot] + self.sizes[spot].middle
 
 
-def place(drawing: Drawing, text_widths: Mapping[str, int]) -> Places:
+def place(drawing: Layout, text_widths: Mapping[str, int]) -> Places:
     """Return the position of each step. `text_widths`: step -> width of its caption."""
     depth = {name: row for row, layer in enumerate(drawing.layers) for name in layer}
     below = _links(drawing, depth)
@@ -81,7 +81,7 @@ def _room(words: str) -> int:
     return len(words) + 4 if words else 2
 
 
-def _links(drawing: Drawing, depth: Mapping[str, int]) -> dict[Spot, list[Spot]]:
+def _links(drawing: Layout, depth: Mapping[str, int]) -> dict[Spot, list[Spot]]:
     links: dict[Spot, list[Spot]] = defaultdict(list)
     reach: dict[str, int] = {}
     for parent, child, _ in drawing.arrows:
@@ -101,7 +101,7 @@ def _turned(links: Links) -> dict[Spot, list[Spot]]:
     return turned
 
 
-def _rows(drawing: Drawing, depth: Mapping[str, int], links: Links) -> list[list[Spot]]:
+def _rows(drawing: Layout, depth: Mapping[str, int], links: Links) -> list[list[Spot]]:
     rows = [[Spot(name, row) for name in layer] for row, layer in enumerate(drawing.layers)]
     for spot in links:
         if spot.row > depth[spot.step]:

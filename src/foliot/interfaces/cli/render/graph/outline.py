@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from foliot.domain.workflow.drawing import Arrow, Drawing
+from foliot.domain.workflow.layout import Arrow, Layout
 from foliot.interfaces.cli.render.graph.canvas import Piece
 from foliot.interfaces.cli.render.graph.picture import Caption
 
 _MOST_PARENTS: Final = 5
 
 
-def outline(drawing: Drawing, captions: Mapping[str, Caption]) -> Iterator[list[Piece]]:
+def outline(drawing: Layout, captions: Mapping[str, Caption]) -> Iterator[list[Piece]]:
     parents = drawing.parents()
     for number, layer in enumerate(drawing.layers, start=1):
         yield [Piece(f"layer {number}", "bold")]

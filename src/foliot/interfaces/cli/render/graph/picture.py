@@ -8,7 +8,7 @@ into a box      one arrow head for each arrow
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from foliot.domain.workflow.drawing import Arrow, Drawing
+from foliot.domain.workflow.layout import Arrow, Layout
 from foliot.interfaces.cli.render.graph.canvas import Canvas, Pen, Piece
 from foliot.interfaces.cli.render.graph.layout import Places, Spot, place, port_offsets
 
@@ -33,7 +33,7 @@ class Port(NamedTuple):
     words: str = ""
 
 
-def draw(drawing: Drawing, captions: Mapping[str, Caption], pen: Pen, width: int) -> list[list[Piece]] | None:
+def draw(drawing: Layout, captions: Mapping[str, Caption], pen: Pen, width: int) -> list[list[Piece]] | None:
     """Return the graph as lines of pieces, or None if it is wider than `width` or cannot be drawn clearly."""
     if len(captions) > MOST_STEPS:
         return None
@@ -54,7 +54,7 @@ def _shortened(arrow: Arrow, final: str | None) -> Arrow:
 # -- where lines begin and end
 
 
-def _ports(drawing: Drawing, places: Places) -> dict[Spot, list[Port]] | None:
+def _ports(drawing: Layout, places: Places) -> dict[Spot, list[Port]] | None:
     """Return ports with which no line runs along the line of another step, or None if that is impossible."""
     arrows = drawing.parents()
     found: dict[Spot, list[Port]] = {}

@@ -17,8 +17,8 @@ from foliot.domain.tree.kind import NOTHING_LOADED, Loaded, Start, Wanted
 from foliot.domain.tree.settlement import Opening, Settlement
 from foliot.domain.tree.tree import Note, Notes
 from foliot.domain.workflow.conditions import Result
-from foliot.domain.workflow.facts import Facts, StepOutput
 from foliot.domain.workflow.kind import WorkflowKind
+from foliot.domain.workflow.output import RunOutput, StepOutput
 from foliot.domain.workflow.plan import Plan
 from foliot.domain.workflow.progress import StepState
 from foliot.domain.workflow.spec import Approval, Edge, Step, StepOverlap, WorkflowSpec
@@ -41,7 +41,7 @@ class Stage:
     def __init__(self, *steps: Step, params: Mapping[str, Any] | None = None, **fields: Any) -> None:
         self.plan = Plan.of(WorkflowSpec(steps=steps, params=dict(params or {}), **fields))
         self.states: dict[str, StepState] = {}
-        self.facts: dict[str, Facts] = {}
+        self.run_outputs: dict[str, RunOutput] = {}
         self.runs: dict[str, NewRun] = {}
         self.jobs = {REPORT: _REPORT}
         self.paused: set[str] = set()
@@ -55,7 +55,7 @@ class Stage:
         return self._save(self._answer(lambda loaded: KIND.begin(start, loaded, NOW, self._ids)))
 
     def end(self, step: str, status: Status = Status.SUCCESS, *, output: Any = None, now: Instant = NOW) -> "Stage":
-        self.facts[step] = Facts(output=None if output is None else msgspec.json.encode(output))
+        self.run_outputs[step] = RunOutput(output=None if output is None else msgspec.json.encode(output))
         return self.settle([Note(RunId("n"), step, status)], now)
 
     def settle(self, notes: Sequence[Note], now: Instant = NOW) -> "Stage":
@@ -82,7 +82,7 @@ class Stage:
 
     def _output(self, name: str) -> StepOutput:
         state = self.states[name]
-        return StepOutput(state.result, state.run_id, self.facts.get(name, Facts()))
+        return StepOutput(state.result, state.run_id, self.run_outputs.get(name, RunOutput()))
 
     def _save(self, saved: Opening | Settlement) -> "Stage":
         self.tree = saved.tree

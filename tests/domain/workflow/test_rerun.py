@@ -6,20 +6,27 @@ import pytest
 from foliot.domain.ids import JobId, RunId
 from foliot.domain.job.job import JobSpec
 from foliot.domain.workflow.conditions import Result
-from foliot.domain.workflow.facts import Facts, OutputTest, StepOutput
 from foliot.domain.workflow.graph import graph_of
-from foliot.domain.workflow.keeping import Kept, asked_about, keep, kept_in, with_kept
-from foliot.domain.workflow.progress import StepState, run_again
+from foliot.domain.workflow.output import OutputTest, RunOutput, StepOutput
+from foliot.domain.workflow.progress import StepState
+from foliot.domain.workflow.rerun import (
+    CarriedOutput,
+    carried_outputs,
+    outputs_to_carry,
+    referenced_steps,
+    run_again,
+    with_carried,
+)
 from foliot.domain.workflow.spec import Edge, Step, WorkflowSpec
 from foliot.domain.workflow.start import ExecutionStart
 from foliot.errors import InvalidRun
 
 HERE, GONE = RunId("here"), RunId("gone")
-NOTHING = Facts()
+NO_OUTPUT = RunOutput()
 
 
-def left(facts: Facts, run_id: RunId | None = HERE) -> StepOutput:
-    return StepOutput(Result.SUCCESS, run_id, facts)
+def left(run_output: RunOutput, run_id: RunId | None = HERE) -> StepOutput:
+    return StepOutput(Result.SUCCESS, run_id, run_output)
 
 
 def test_steps_are_asked_about_by_templates_and_by_tests_of_edges() -> None:
@@ -33,35 +40,46 @@ def test_steps_are_asked_about_by_templates_and_by_tests_of_edges() -> None:
         ),
     )
 
-    assert asked_about(WorkflowSpec(steps=steps)) == {"payload", "env", "given", "edge"}
+    assert referenced_steps(WorkflowSpec(steps=steps)) == {"payload", "env", "given", "edge"}
 
 
 def test_what_is_stored_goes_before_what_was_carried() -> None:
-    found = {"stored": left(Facts(exit_code=0, output=b"[1]")), "carried": left(NOTHING, GONE), "empty": left(NOTHING)}
-    before = {"stored": Kept(output=2), "carried": Kept(exit_code=3, output={"a": None})}
-
-    kept = keep("x", found, before, {HERE})
-
-    assert kept == {"stored": Kept(exit_code=0, output=[1]), "carried": Kept(exit_code=3, output={"a": None})}
-    assert with_kept({"carried": left(NOTHING, GONE), "empty": left(NOTHING)}, kept) == {
-        "carried": left(Facts(exit_code=3, output=b'{"a":null}'), GONE),
-        "empty": left(NOTHING),
+    found = {
+        "stored": left(RunOutput(exit_code=0, output=b"[1]")),
+        "carried": left(NO_OUTPUT, GONE),
+        "empty": left(NO_OUTPUT),
     }
-    assert with_kept({"stored": left(Facts(output=b"[1]"))}, before) == {"stored": left(Facts(output=b"[1]"))}
+    before = {"stored": CarriedOutput(output=2), "carried": CarriedOutput(exit_code=3, output={"a": None})}
+
+    carried = outputs_to_carry("x", found, before, {HERE})
+
+    assert carried == {
+        "stored": CarriedOutput(exit_code=0, output=[1]),
+        "carried": CarriedOutput(exit_code=3, output={"a": None}),
+    }
+    assert with_carried({"carried": left(NO_OUTPUT, GONE), "empty": left(NO_OUTPUT)}, carried) == {
+        "carried": left(RunOutput(exit_code=3, output=b'{"a":null}'), GONE),
+        "empty": left(NO_OUTPUT),
+    }
+    assert with_carried({"stored": left(RunOutput(output=b"[1]"))}, before) == {
+        "stored": left(RunOutput(output=b"[1]"))
+    }
 
 
 def test_what_is_neither_stored_nor_carried_is_refused() -> None:
     with pytest.raises(InvalidRun, match='step "a" of execution x'):
-        keep("x", {"a": left(NOTHING, GONE)}, {}, {HERE})
-    assert keep("x", {"skipped": left(NOTHING, None)}, {}, ()) == {}
+        outputs_to_carry("x", {"a": left(NO_OUTPUT, GONE)}, {}, {HERE})
+    assert outputs_to_carry("x", {"skipped": left(NO_OUTPUT, None)}, {}, ()) == {}
 
 
 def test_it_is_found_again_among_what_was_given_for_the_run() -> None:
-    start = ExecutionStart(version=1, rerun_of=HERE, kept={"a": Kept(exit_code=1, output="x"), "b": Kept(output=[{}])})
+    start = ExecutionStart(
+        version=1, rerun_of=HERE, carried={"a": CarriedOutput(exit_code=1, output="x"), "b": CarriedOutput(output=[{}])}
+    )
     overrides = msgspec.json.encode({"start": msgspec.to_builtins(start)})
 
-    assert kept_in(overrides) == start.kept
-    assert kept_in(None) == kept_in(b"{}") == kept_in(b'{"priority":1}') == {}
+    assert carried_outputs(overrides) == start.carried
+    assert carried_outputs(None) == carried_outputs(b"{}") == carried_outputs(b'{"priority":1}') == {}
     assert ExecutionStart.read(overrides, {"version": 7}) == start
 
 

@@ -7,7 +7,7 @@ import pytest
 from foliot.domain.gate.spec import Gate
 from foliot.domain.ids import JobId
 from foliot.domain.job.job import JobSpec, Options
-from foliot.domain.workflow.checking import check_workflow
+from foliot.domain.workflow.check import check_workflow
 from foliot.domain.workflow.spec import Approval, Edge, Step, WorkflowSpec
 from foliot.errors import InvalidWorkflow
 
@@ -139,7 +139,7 @@ def test_a_workflow_is_no_step(named: str) -> None:
     [problem] = caught.value.problems
     assert problem.in_one_line == f'step "a": "{named}" is a workflow and cannot be a step. Name a job.'
     assert caught.value.message == f"workflow 'etl' cannot be registered:\n  - {problem.in_one_line}"
-    assert caught.value.hint == "Correct what is listed. Nothing was stored."
+    assert caught.value.hint == "Correct the listed problems. Nothing was stored."
 
 
 def gated(*names: str, **fields: Any) -> Step:

@@ -13,7 +13,7 @@ MISSING: Final = object()
 """What a path leads to when it leads nowhere; JSON's null is something."""
 
 
-class Facts(Struct, frozen=True, kw_only=True):
+class RunOutput(Struct, frozen=True, kw_only=True):
     """How the run of a step ended: the part that children may look at."""
 
     exit_code: int | None = None
@@ -26,7 +26,7 @@ class StepOutput(NamedTuple):
 
     result: Result | None
     run_id: RunId | None
-    facts: Facts
+    run_output: RunOutput
 
 
 class OutputTest(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -44,14 +44,14 @@ class OutputTest(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_u
     def asks_output(self) -> bool:
         return self.contains is not None or self.path is not None or self.equals is not UNSET
 
-    def holds(self, facts: Facts) -> bool:
-        if self.exit_code and facts.exit_code not in self.exit_code:
+    def holds(self, run_output: RunOutput) -> bool:
+        if self.exit_code and run_output.exit_code not in self.exit_code:
             return False
-        if self.contains is not None and self.contains not in _text(facts.output):
+        if self.contains is not None and self.contains not in _text(run_output.output):
             return False
         if self.path is None and self.equals is UNSET:
             return True
-        found = follow(decode_payload(facts.output), self.path.split(".") if self.path else ())
+        found = follow(decode_payload(run_output.output), self.path.split(".") if self.path else ())
         return found is not MISSING and (self.equals is UNSET or _is_equal(found, self.equals))
 
 

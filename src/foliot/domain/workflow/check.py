@@ -10,6 +10,7 @@ from foliot.domain.run.payload import encode_payload
 from foliot.domain.tree.tree import TREES_QUEUE
 from foliot.domain.workflow import graph, template
 from foliot.domain.workflow.graph import Precedence, graph_of
+from foliot.domain.workflow.jobs import job_names, own_names, step_job_id, watched_by
 from foliot.domain.workflow.spec import GRAPH, PART_SOURCE, Step, WorkflowSpec
 from foliot.errors import InvalidInput, InvalidWorkflow, Problem, suggest
 
@@ -38,7 +39,7 @@ def check_workflow(
 ) -> None:
     """Refuse a workflow with all its problems at once. `jobs` are those that exist, for steps that name one;
     `watchable` what gates of steps may look at besides this workflow, where that is known; `taken` those of its names
-    that another workflow or a step of it bears, see `names_borne`."""
+    that another workflow or a step of it bears, see `job_names`."""
     free = {name: job for name, job in jobs.items() if name not in taken} if taken else jobs
     problems = [*_name_problems(workflow_id, spec, taken), *_problems(workflow_id, spec, free)]
     problems += _stranger_problems(workflow_id, spec, watchable)
@@ -46,7 +47,7 @@ def check_workflow(
         raise InvalidWorkflow(workflow_id, problems)
 
 
-def doubts_about(spec: WorkflowSpec, jobs: Mapping[JobId, JobSpec]) -> Iterator[Problem]:
+def warnings_about(spec: WorkflowSpec, jobs: Mapping[JobId, JobSpec]) -> Iterator[Problem]:
     """What is not wrong and hardly meant: steps that are asked for an output and give none, so that it is null."""
     silent = {step.name for step in spec.steps if _is_silent(step, jobs)}
     for step in spec.steps:
@@ -57,44 +58,6 @@ def doubts_about(spec: WorkflowSpec, jobs: Mapping[JobId, JobSpec]) -> Iterator[
             if name in silent:
                 hint = f'Give "{name}" output = "json", "text" or "file".'
                 yield from _about(step, [Problem.warning(f'step "{name}" gives no output', hint)])
-
-
-def step_job_id(workflow_id: str, step: str) -> JobId:
-    """The name under which the runs of a step are found."""
-    return JobId(f"{workflow_id}.{step}")
-
-
-def names_around(workflow_id: str, spec: WorkflowSpec) -> set[JobId]:
-    """Jobs that matter to a workflow: those that bear its names, that its steps run, that their gates look at."""
-    named = {step.job for step in spec.steps if step.job is not None}
-    return _own_names(workflow_id, spec) | named | {name for step in spec.steps for name in _watched(step)}
-
-
-def names_borne(workflow_id: str, spec: WorkflowSpec) -> dict[JobId, str]:
-    """The names under which a workflow and its steps run, each with what bears it; none of jobs that steps name."""
-    steps = {
-        step_job_id(workflow_id, step.name): f'step "{step.name[:64]}" of workflow "{workflow_id[:64]}"'
-        for step in spec.steps
-        if step.job is None
-    }
-    return {**steps, JobId(workflow_id): f'workflow "{workflow_id[:64]}"'}
-
-
-def possible_rivals(workflow_id: str, spec: WorkflowSpec) -> set[str]:
-    """Ids of other workflows whose steps may have names like these: step c of a.b, and step b.c of a."""
-    names = names_borne(workflow_id, spec)
-    beginnings = {name[:end] for name in names for end, letter in enumerate(name) if letter == "."}
-    return beginnings - {workflow_id}
-
-
-def _own_names(workflow_id: str, spec: WorkflowSpec) -> set[JobId]:
-    return {JobId(workflow_id), *(step_job_id(workflow_id, step.name) for step in spec.steps)}
-
-
-def _watched(step: Step) -> tuple[JobId, ...]:
-    """The jobs that the gate of a step looks at."""
-    gate = None if step.definition is None else step.definition.gate
-    return () if gate is None else gate.depends_on
 
 
 def _problems(workflow_id: str, spec: WorkflowSpec, jobs: Mapping[JobId, JobSpec]) -> Iterator[Problem]:
@@ -117,7 +80,7 @@ def _problems(workflow_id: str, spec: WorkflowSpec, jobs: Mapping[JobId, JobSpec
 def _name_problems(workflow_id: str, spec: WorkflowSpec, taken: Mapping[JobId, str]) -> Iterator[Problem]:
     """Names under which something else runs already: one job would be two things, and have the history of both."""
     hint = "Give one of them another name."
-    for name, what in names_borne(workflow_id, spec).items():
+    for name, what in job_names(workflow_id, spec).items():
         if name in taken:
             yield Problem.error(f'{what} has the name of {taken[name]}: "{name[:128]}"', hint)
 
@@ -161,9 +124,9 @@ def _stranger_problems(workflow_id: str, spec: WorkflowSpec, watchable: Collecti
     """Gates that look at what does not exist."""
     if watchable is None:
         return
-    known = _own_names(workflow_id, spec).union(watchable)
+    known = own_names(workflow_id, spec).union(watchable)
     for step in spec.steps:
-        for name in _watched(step):
+        for name in watched_by(step):
             if name not in known:
                 hint = suggest(name, watchable, otherwise=_NO_SUCH_JOB)
                 yield from _about(step, [Problem.error(f'job "{name[:64]}" does not exist', hint)])

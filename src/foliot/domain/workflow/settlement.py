@@ -21,8 +21,8 @@ from foliot.domain.tree.settlement import Settlement, note_ids
 from foliot.domain.tree.tree import Note, Tree
 from foliot.domain.workflow import template
 from foliot.domain.workflow.conditions import Result, result_of
-from foliot.domain.workflow.facts import Facts, StepOutput
 from foliot.domain.workflow.lookup import Lookup
+from foliot.domain.workflow.output import RunOutput, StepOutput
 from foliot.domain.workflow.plan import ExecutionBody, Plan, definition_of, job_of
 from foliot.domain.workflow.progress import Advance, Questions, Resolved, StepState, advance, overall
 from foliot.domain.workflow.spec import Step, StepOverlap
@@ -92,7 +92,7 @@ class SettlementBuilder:
         return {
             name: Resolved(
                 result_of(cast(Status, note.status), partial_counts_as=partial),
-                outputs[name].facts if name in outputs else Facts(exit_code=note.exit_code),
+                outputs[name].run_output if name in outputs else RunOutput(exit_code=note.exit_code),
             )
             for name, note in ended.items()
         }
@@ -234,9 +234,9 @@ class SettlementBuilder:
         """A step that has resolved in this very decision has its result here and not in what was read."""
         state = self.changed.get(name)
         return {
-            "output": decode_payload(output.facts.output),
+            "output": decode_payload(output.run_output.output),
             "result": output.result if state is None or state.result is None else state.result,
-            "exit_code": output.facts.exit_code,
+            "exit_code": output.run_output.exit_code,
             "run_id": output.run_id,
         }
 

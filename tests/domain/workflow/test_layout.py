@@ -3,7 +3,7 @@
 from typing import Any
 
 from foliot import Workflow
-from foliot.domain.workflow.drawing import Arrow, drawing_of
+from foliot.domain.workflow.layout import Arrow, layout_of
 from tests.cases import for_each
 
 
@@ -16,7 +16,7 @@ def drawn(**parents: list[str]) -> Any:
             step.after(parent)
         if name.startswith("_"):
             step.final()
-    return drawing_of(flow.spec.steps)
+    return layout_of(flow.spec.steps)
 
 
 def test_a_step_stands_below_the_lowest_of_its_parents() -> None:
@@ -56,14 +56,14 @@ def test_conditions_are_words_on_the_arrow(conditions: list[str], test: dict[str
     flow.step("a", shell="true")
     flow.step("b", shell="true").after("a", *conditions, **test)
 
-    assert drawing_of(flow.spec.steps).arrows == [Arrow("a", "b", words)]
+    assert layout_of(flow.spec.steps).arrows == [Arrow("a", "b", words)]
 
 
 def test_who_asks_a_person_is_known() -> None:
     flow = Workflow("flow")
     flow.step("ask", approve=True)
 
-    assert drawing_of(flow.spec.steps).questions == {"ask"}
+    assert layout_of(flow.spec.steps).questions == {"ask"}
 
 
 def test_a_thousand_between_two_have_two_thousand_arrows() -> None:

@@ -11,7 +11,7 @@ from foliot.domain.run.outcome import Reason
 from foliot.domain.run.run import Status
 from foliot.domain.tree.settlement import Settlement
 from foliot.domain.tree.tree import Note, Tree
-from foliot.domain.workflow.abandoning import abandon
+from foliot.domain.workflow.abandonment import abandon
 from foliot.domain.workflow.conditions import Result
 from foliot.domain.workflow.execution import StepRecord
 from foliot.domain.workflow.progress import StepState

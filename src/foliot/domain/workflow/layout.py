@@ -12,8 +12,8 @@ import msgspec
 from msgspec import UNSET
 
 from foliot.domain.workflow.conditions import Condition
-from foliot.domain.workflow.facts import OutputTest
 from foliot.domain.workflow.graph import Graph, graph_of
+from foliot.domain.workflow.output import OutputTest
 from foliot.domain.workflow.spec import ON_SUCCESS, Edge, Step
 
 
@@ -25,7 +25,7 @@ class Arrow(NamedTuple):
     words: str = ""
 
 
-class Drawing(NamedTuple):
+class Layout(NamedTuple):
     """A workflow to be drawn, in whatever way."""
 
     layers: Sequence[Sequence[str]]
@@ -46,10 +46,10 @@ class Drawing(NamedTuple):
         return found
 
 
-def drawing_of(steps: Sequence[Step]) -> Drawing:
+def layout_of(steps: Sequence[Step]) -> Layout:
     """What is to be drawn of a workflow that has been checked. The work grows as steps and edges do."""
     graph = graph_of(steps)
-    return Drawing(
+    return Layout(
         layers=_layers(graph, [step.name for step in steps]),
         arrows=_arrows(graph),
         final=graph.final,

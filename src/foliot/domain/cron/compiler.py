@@ -5,13 +5,11 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple, Self, get_args
 
-from foliot.domain.cron import reading
-from foliot.domain.cron.compiled import Cron, Recipe
+from foliot.domain.cron import parser
+from foliot.domain.cron.compiled import Cron, Manual, Reboot, Recipe
 from foliot.domain.cron.days import Days, days
-from foliot.domain.cron.duration import seconds
 from foliot.domain.cron.fields import HOUR, MINUTE, MONTH, SECOND, YEAR, is_star, values
-from foliot.domain.cron.interval import Interval
-from foliot.domain.cron.manual import Manual, Reboot
+from foliot.domain.cron.interval import Interval, read_period
 from foliot.domain.cron.moments import ceil
 from foliot.domain.cron.monthdays import ANY_DAY, month_days
 from foliot.domain.cron.pattern import DAY, Pattern
@@ -55,13 +53,13 @@ def compile(  # noqa: A001 - read as cron.compile, like re.compile
     start = 0 if anchor is None else ceil(anchor)
     # What an expression does not use must not keep equal schedules from sharing one object.
     key = key if is_hashed(expr) else None
-    start = start if start and reading.EVERY in expr.lower() else 0
+    start = start if start and parser.EVERY in expr.lower() else 0
     return _compile(expr, tz, dst, dom_dow, key, start)
 
 
 def zone_of(expr: str) -> str:
     """The zone that the expression itself names, else UTC. Its fields may be anything."""
-    return _zone(reading.read(expr).zone, None).name
+    return _zone(parser.read(expr).zone, None).name
 
 
 def is_hashed(expr: str) -> bool:
@@ -79,11 +77,11 @@ def _compile(expression: str, tz: str | None, dst: Dst, dom_dow: DomDow, key: st
 def _make(expression: str, tz: str | None, dst: Dst, dom_dow: DomDow, key: str | None, anchor: int) -> Cron:
     _check_choice("dst", dst, _DST)
     _check_choice("dom_dow", dom_dow, _DOM_DOW)
-    words = reading.read(expression)
+    words = parser.read(expression)
     place = _zone(words.zone, tz)
-    if words.macro == reading.EVERY:
-        return Interval(expression, place, seconds(words.fields[0]), anchor)
-    if words.macro == reading.REBOOT:
+    if words.macro == parser.EVERY:
+        return Interval(expression, place, read_period(words.fields[0]), anchor)
+    if words.macro == parser.REBOOT:
         return Reboot(expression, place)
     if words.macro:
         return Manual(expression, place)

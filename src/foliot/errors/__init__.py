@@ -1,0 +1,130 @@
+"""All errors that Foliot raises on purpose.
+
+    FoliotError                 code, message, hint
+    ├── InvalidInput            the caller can correct it: nothing was stored
+    │   ├── InvalidCron         a cron expression, with the position of the fault
+    │   ├── InvalidTimezone     a timezone name, with the closest match
+    │   ├── InvalidSchedule     a schedule that cannot fire (never matches, ends before it starts ...)
+    │   ├── InvalidJob          a job definition that cannot be run
+    │   ├── InvalidRun          a run that cannot be created (payload, dedupe key ...)
+    │   ├── Unstorable          a value that the database cannot store
+    │   ├── CycleDetected       a dependency that would create a cycle of jobs
+    │   └── InvalidWorkflow     a workflow, with all its problems
+    │       └── InvalidDocument a workflow in a JSON document, with the JSON path of each problem
+    ├── NotFound                a job, schedule, run, workflow or execution does not exist
+    ├── WaitTimeout             a run did not end within the timeout of the wait (also a TimeoutError)
+    ├── InUse                   the application cannot be closed while calls are in progress
+    ├── JobInUse                the job cannot be renamed while an open execution or a waiting gate names it
+    ├── WrongLoop               the application is open on another event loop
+    ├── OwnedElsewhere          only the owner of the definition (a file, an application) can change it
+    ├── OutputUnavailable       the output of an attempt is missing or incomplete
+    │   ├── OutputTruncated     the attempt printed more than the limit
+    │   ├── OutputLost          the worker disappeared during the attempt
+    │   ├── OutputPruned        retention has removed the output
+    │   └── OutputUnfinished    the attempt is still running, or has not started
+    ├── OutboundError           a request to another host, for a job, a webhook or a list of items
+    │   ├── OutboundBlocked     refused by the outbound policy: nothing was sent
+    │   └── OutboundFailed      the host could not be reached, or closed the connection: may work next time
+    └── StorageError            the database
+        ├── StorageUnavailable  could not be reached: may work next time
+        │   └── StorageMissing  does not exist yet
+        ├── StorageGone         removed or replaced while in use: only a restart helps
+        ├── StorageCorrupt      damaged, or not a Foliot database
+        │   └── RowUnreadable   one row that another program has changed
+        ├── SchemaTooOld        written by an earlier version of Foliot, and opened only to read
+        ├── SchemaTooNew        written by a later version of Foliot
+        └── DriverMissing       the Python package for this database is not installed
+
+A message is a short fact in lower case; the hint says in sentences what to do. Codes never change once released:
+programs compare them.
+"""
+
+from foliot.errors.base import FoliotError, shortened, shown, suggest
+from foliot.errors.input import (
+    CycleDetected,
+    InvalidCron,
+    InvalidDocument,
+    InvalidInput,
+    InvalidJob,
+    InvalidRun,
+    InvalidSchedule,
+    InvalidTimezone,
+    InvalidWorkflow,
+    Unstorable,
+)
+from foliot.errors.operation import (
+    InUse,
+    JobInUse,
+    NotFound,
+    OutboundBlocked,
+    OutboundError,
+    OutboundFailed,
+    OutputLost,
+    OutputPruned,
+    OutputTruncated,
+    OutputUnavailable,
+    OutputUnfinished,
+    OwnedElsewhere,
+    WaitTimeout,
+    WrongLoop,
+)
+from foliot.errors.problem import Place, Problem, Severity
+from foliot.errors.storage import (
+    DriverMissing,
+    RowUnreadable,
+    SchemaTooNew,
+    SchemaTooOld,
+    StorageCorrupt,
+    StorageError,
+    StorageGone,
+    StorageMissing,
+    StorageUnavailable,
+)
+
+__all__ = [
+    "CycleDetected",
+    "DriverMissing",
+    "FoliotError",
+    "InUse",
+    "InvalidCron",
+    "InvalidDocument",
+    "InvalidInput",
+    "InvalidJob",
+    "InvalidRun",
+    "InvalidSchedule",
+    "InvalidTimezone",
+    "InvalidWorkflow",
+    "JobInUse",
+    "NotFound",
+    "OutboundBlocked",
+    "OutboundError",
+    "OutboundFailed",
+    "OutputLost",
+    "OutputPruned",
+    "OutputTruncated",
+    "OutputUnavailable",
+    "OutputUnfinished",
+    "OwnedElsewhere",
+    "Place",
+    "Problem",
+    "RowUnreadable",
+    "SchemaTooNew",
+    "SchemaTooOld",
+    "Severity",
+    "StorageCorrupt",
+    "StorageError",
+    "StorageGone",
+    "StorageMissing",
+    "StorageUnavailable",
+    "Unstorable",
+    "WaitTimeout",
+    "WrongLoop",
+    "shortened",
+    "shown",
+    "suggest",
+]
+
+# Tracebacks and pickles name an error by its public address, not by the file it is defined in.
+for _name in __all__:
+    globals()[_name].__module__ = __name__
+del _name

@@ -1,0 +1,48 @@
+"""The base class of all errors, and functions that put values into messages and hints."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Any, ClassVar
+
+
+class FoliotError(Exception):
+    """Base of all errors raised on purpose."""
+
+    code: ClassVar[str] = "error"
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message}\n  {self.hint}" if self.hint else self.message
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Process pools pickle errors. The default reduction calls the class with the message alone, which fails for
+        # subclasses that take other arguments.
+        return _restored, (type(self), self.args), self.__dict__
+
+
+def _restored(kind: type[FoliotError], args: tuple[Any, ...]) -> FoliotError:
+    return kind.__new__(kind, *args)
+
+
+def suggest(name: str, known: Iterable[str], *, otherwise: str = "") -> str:
+    """Return a hint with the known word closest to `name`, or `otherwise` if no word is close."""
+    by_folded = {word.casefold(): word for word in known}
+    close = get_close_matches(name[:64].casefold(), by_folded, n=1)
+    return f'Did you mean "{by_folded[close[0]]}"?' if close else otherwise
+
+
+def shown(value: object) -> str:
+    """Return any value as short ASCII text for a message."""
+    try:
+        return shortened(ascii(value), 64)
+    except Exception:  # a repr may raise anything, and Python refuses to convert very long integers to text
+        return f"a value of type {type(value).__name__}"
+
+
+def shortened(text: str, most: int = 200) -> str:
+    """Return the text, with its middle left out if it has more than `most` characters."""
+    return text if len(text) <= most else f"{text[: most // 2]}...{text[-most // 2 :]}"

@@ -1,0 +1,101 @@
+"""Errors about input that the caller can correct. Nothing was stored."""
+
+from collections.abc import Iterable, Sequence
+
+from foliot.errors.base import FoliotError, suggest
+from foliot.errors.problem import Problem
+
+
+class InvalidInput(FoliotError):
+    code = "invalid_input"
+
+    def __init__(self, message: str, *, hint: str = "", field: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.field = field
+
+    def add_context(self, what: str) -> None:
+        """Put the name of the item that the error is about in front of the message."""
+        self.message = f"{what}: {self.message}"
+
+
+class InvalidCron(InvalidInput):
+    """A cron expression that cannot be parsed. `position` is an offset into `expression`."""
+
+    code = "invalid_cron"
+
+    def __init__(self, message: str, *, expression: str, position: int = 0, hint: str = "") -> None:
+        super().__init__(message, hint=hint, field="cron_expr")
+        self.expression = expression
+        self.position = position
+
+
+class InvalidTimezone(InvalidInput):
+    code = "invalid_timezone"
+
+    def __init__(self, name: str, known: Iterable[str]) -> None:
+        shown = ascii(name[:64])
+        super().__init__(
+            f"timezone {shown} does not exist",
+            hint=suggest(name, known, otherwise='Use an IANA name such as "Europe/Berlin" or "UTC".'),
+            field="timezone",
+        )
+
+
+class InvalidSchedule(InvalidInput):
+    code = "invalid_schedule"
+
+
+class InvalidJob(InvalidInput):
+    code = "invalid_job"
+
+
+class InvalidRun(InvalidInput):
+    code = "invalid_run"
+
+
+class Unstorable(InvalidInput):
+    """A value that the database cannot store: a number out of range, text with a NUL."""
+
+    code = "unstorable"
+
+    def __init__(self, cause: Exception) -> None:
+        super().__init__(
+            f"a value cannot be stored: {cause}",
+            hint="Use text without NUL characters and lone surrogates, and integers of at most 64 bits.",
+        )
+
+
+class InvalidWorkflow(InvalidInput):
+    """A workflow with all its problems. `cannot` names the action that is refused."""
+
+    code = "invalid_workflow"
+
+    def __init__(
+        self,
+        workflow_id: str,
+        problems: Sequence[Problem],
+        *,
+        cannot: str = "be registered",
+        hint: str = "Correct the listed problems. Nothing was stored.",
+    ) -> None:
+        shown = "".join(f"\n  - {problem.in_one_line}" for problem in problems)
+        super().__init__(f"workflow {workflow_id[:64]!a} cannot {cannot}:{shown}", hint=hint, field="steps")
+        self.problems = tuple(problems)
+
+
+class InvalidDocument(InvalidWorkflow):
+    """A workflow in a JSON document: the key of each problem is its JSON path."""
+
+    code = "invalid_document"
+
+
+class CycleDetected(InvalidInput):
+    """A dependency that would create a cycle of jobs."""
+
+    code = "cycle_detected"
+
+    def __init__(self, cycle: Sequence[str]) -> None:
+        super().__init__(
+            f"the dependency would create a cycle: {' -> '.join(cycle)}", hint="Remove one of these edges first."
+        )
+        self.cycle = tuple(cycle)
