@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from bench.spawn import Silence
 from foliot.adapters.runners.function import Handler
-from foliot.adapters.runners.isolated import IsolatedCalls, Spares
+from foliot.adapters.runners.isolated import IsolatedCalls, WarmPool
 from foliot.adapters.runners.python import PythonRunner
 from foliot.domain.ids import RunId
 from foliot.ports.runner import Attempt
@@ -57,7 +57,7 @@ def by_runner(runner: PythonRunner, payload: object = None, **spec: object) -> W
 def ways(directory: str) -> dict[str, Way]:
     handlers = {"nothing": Handler.of(lambda: None)}
     warm = PythonRunner(handlers, threads=1)
-    cold = PythonRunner(handlers, threads=1, isolated=IsolatedCalls(spares=Spares(most=0)))
+    cold = PythonRunner(handlers, threads=1, isolated=IsolatedCalls(warm_pool=WarmPool(most=0)))
     where = {"working_dir": directory}
     return {
         "python -c pass": lambda: by_python("pass"),

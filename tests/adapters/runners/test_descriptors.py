@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 
-from foliot.adapters.runners.isolated import IsolatedCalls, Spares
-from foliot.adapters.runners.process import Launch, descriptors
+from foliot.adapters.runners.isolated import IsolatedCalls, WarmPool
+from foliot.adapters.runners.process import SpawnRequest
+from foliot.adapters.runners.process.limits import descriptors
 from foliot.domain.run.outcome import Failure, Reason, Success
 from tests.adapters.runners.attempts import ListLog, an_attempt, living, open_descriptors, output_of, run, unique, until
 
@@ -94,7 +95,8 @@ def test_sealing_keeps_no_descriptor() -> None:
 @pytest.mark.parametrize("closed", ["<&-", "<&- >&- 2>&-"])
 def test_what_a_worker_opens_never_takes_the_place_of_a_stream_that_was_closed(tmp_path: Path, closed: str) -> None:
     code = (
-        "import os; from foliot.adapters.runners.process.descriptors import seal_descriptors; seal_descriptors(); "
+        "import os; from foliot.adapters.runners.process.limits.descriptors import seal_descriptors; "
+        "seal_descriptors(); "
         f"opened = os.open({str(tmp_path / 'told')!r}, os.O_WRONLY | os.O_CREAT); os.write(opened, b'%d' % opened)"
     )
     words = ["/bin/sh", "-c", f'exec "$0" -c "$1" {closed}', sys.executable, code]
@@ -203,7 +205,7 @@ def test_what_is_left_is_counted_wherever_it_is(free: int, is_enough: bool) -> N
             os.close(descriptor)
         try:
             with nullcontext() if is_enough else pytest.raises(OSError, match="Too many open files"):
-                descriptors.leave_some()
+                descriptors.check_reserve()
         finally:
             for descriptor in taken[100:104]:
                 os.dup2(taken[0], descriptor, inheritable=False)
@@ -214,14 +216,14 @@ def test_looking_for_free_descriptors_takes_none(monkeypatch: pytest.MonkeyPatch
     with few_free(20), monkeypatch.context() as patch:
         for opener in ("dup", "dup2", "open", "pipe"):
             patch.delattr(os, opener)
-        descriptors.leave_some()
+        descriptors.check_reserve()
 
 
 async def test_no_interpreter_is_started_ahead_with_the_last_descriptors(caplog: pytest.LogCaptureFixture) -> None:
     await run("true")
-    spares = Spares()
+    spares = WarmPool()
     with few_free(16):
-        assert spares.take(Launch(("sleep", "600"), {})) is None
+        assert spares.take(SpawnRequest(("sleep", "600"), {})) is None
         await until(lambda: "spare_not_started" in caplog.text)
         with many_open(16):
             pass

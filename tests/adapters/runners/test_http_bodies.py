@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from foliot.adapters.outbound.decoding import PIECE
+from foliot.adapters.outbound.decoder import PIECE
 from foliot.adapters.runners.http import READ_LIMIT, HttpRunner
 from foliot.domain.job.kinds.http import OUTPUT_CAP
 from foliot.domain.run.outcome import Failure, Reason, Success

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from foliot.adapters.runners.isolated.interpreter import Interpreter
-from foliot.adapters.runners.isolated.order import HEAD, read_answer
+from foliot.adapters.runners.isolated.messages import HEAD, read_answer
 from foliot.domain.run.outcome import Failure, Reason, Success
 from foliot.domain.run.payload import MAX_BYTES
 from tests.adapters.runners.attempts import carrying, living, open_descriptors, unique, until, zombies
@@ -148,8 +148,8 @@ async def test_forks_of_a_warm_interpreter_carry_the_id_of_their_run(scene: Scen
 async def test_what_another_daemon_does_for_a_cancelled_call_is_ended_as_well(scene: Scene) -> None:
     run_id = unique()
     await scene.call("def job(): pass")
-    tag = {"FOLIOT_RUN_ID": run_id, "FOLIOT_ATTEMPT": "1"}
-    stranger = subprocess.Popen(["sleep", "600"], env=os.environ | tag)  # noqa: ASYNC220 - short
+    key = {"FOLIOT_RUN_ID": run_id, "FOLIOT_ATTEMPT": "1"}
+    stranger = subprocess.Popen(["sleep", "600"], env=os.environ | key)  # noqa: ASYNC220 - short
     source = "import time\ndef job():\n print('on')\n time.sleep(600)"
     running = asyncio.create_task(scene.call(source, run_id=run_id))
     await until(lambda: scene.log.text("stdout") == b"on\n")

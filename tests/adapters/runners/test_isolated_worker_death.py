@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from foliot.adapters.runners.process import sweep_orphans
-from foliot.adapters.runners.process.proctable import Tag
+from foliot.adapters.runners.process.spawn.environment import AttemptKey
 from tests.adapters.runners.attempts import carrying, living, unique, until
 
 WORKER = """
@@ -65,7 +65,7 @@ async def test_forks_outlive_their_worker_only_until_the_sweep(tmp_path: Path) -
     worker.send_signal(signal.SIGKILL)
     worker.wait()
 
-    await sweep_orphans([Tag(run_id, 1)])
+    await sweep_orphans([AttemptKey(run_id, 1)])
 
     await until(lambda: living(f"stub.py\0{worker.pid}\0") == [])
 

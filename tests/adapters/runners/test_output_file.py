@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from foliot.adapters.runners.process.account import find_account
-from foliot.adapters.runners.process.outbox import Outbox
-from foliot.adapters.runners.process.proctable import Tag
+from foliot.adapters.runners.process.spawn.account import find_account
+from foliot.adapters.runners.process.spawn.environment import AttemptKey
+from foliot.adapters.runners.process.streams.output_file import OutputFile
 from foliot.adapters.runners.shell import sweep_processes
 from foliot.domain.ids import RunId
 from foliot.domain.run.outcome import Failure, Reason, Success
@@ -24,7 +24,7 @@ from tests.adapters.runners.attempts import ListLog, living, only_root, open_des
 from tests.adapters.runners.test_output_printed import FULL, refused
 
 OTHER = "nobody"
-TAG = Tag("a-run", 1)
+TAG = AttemptKey("a-run", 1)
 
 
 @pytest.fixture(autouse=True)
@@ -46,8 +46,8 @@ def names_in(place: Path) -> list[str]:
 
 
 @pytest.fixture
-def outbox() -> Iterator[Outbox]:
-    made = Outbox.make(TAG, None)
+def output_file() -> Iterator[OutputFile]:
+    made = OutputFile.make(TAG, None)
     yield made
     made.remove()
 
@@ -213,37 +213,39 @@ async def test_a_link_in_the_place_of_the_directory_leads_nowhere(temp: Path, tm
 def test_a_second_name_for_the_file_of_another_user_is_refused(temp: Path) -> None:
     secret = temp / "secret"
     secret.write_text('"secret"')
-    outbox = Outbox.make(TAG, find_account(OTHER))
-    Path(outbox.path).unlink()
-    os.link(secret, outbox.path)
+    output_file = OutputFile.make(TAG, find_account(OTHER))
+    Path(output_file.path).unlink()
+    os.link(secret, output_file.path)
     secret.unlink()
     try:
         with pytest.raises(InvalidRun, match="the file of the output belongs to another user"):
-            outbox.read()
+            output_file.read()
     finally:
-        outbox.remove()
+        output_file.remove()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="takes rights away from itself")
 def test_a_file_that_may_not_be_read_is_refused(temp: Path) -> None:
     os.seteuid(pwd.getpwnam(OTHER).pw_uid)
     try:
-        outbox = Outbox.make(TAG, None)
-        Path(outbox.path).chmod(0)
+        output_file = OutputFile.make(TAG, None)
+        Path(output_file.path).chmod(0)
         with pytest.raises(InvalidRun, match="could not be read: permission denied"):
-            outbox.read()
-        outbox.remove()
+            output_file.read()
+        output_file.remove()
     finally:
         os.seteuid(0)
 
 
-def test_a_file_that_still_grows_is_read_up_to_the_limit(outbox: Outbox, monkeypatch: pytest.MonkeyPatch) -> None:
-    os.truncate(outbox.path, 16 * MAX_BYTES)
+def test_a_file_that_still_grows_is_read_up_to_the_limit(
+    output_file: OutputFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.truncate(output_file.path, 16 * MAX_BYTES)
     real = os.fstat
     monkeypatch.setattr(os, "fstat", lambda file: os.stat_result((*real(file)[:6], 0, *real(file)[7:])))
 
     with pytest.raises(InvalidRun, match="has 1048577 bytes, more than 1048576"):
-        outbox.read()
+        output_file.read()
 
 
 @pytest.mark.parametrize(
@@ -263,9 +265,9 @@ async def test_whatever_the_job_leaves_there_is_removed(left: str) -> None:
 def test_rights_that_the_job_took_from_the_directory_are_no_hindrance(temp: Path) -> None:
     os.seteuid(pwd.getpwnam(OTHER).pw_uid)
     try:
-        outbox = Outbox.make(TAG, None)
-        Path(outbox.path).parent.chmod(0o500)
-        outbox.remove()
+        output_file = OutputFile.make(TAG, None)
+        Path(output_file.path).parent.chmod(0o500)
+        output_file.remove()
     finally:
         os.seteuid(0)
 
@@ -301,14 +303,14 @@ async def test_nothing_is_left_of_a_command_that_is_cancelled(temp: Path, times:
 
 
 async def test_a_cancel_during_the_removal_takes_effect_behind_it(temp: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    begun, go_on, remove = threading.Event(), threading.Event(), Outbox.remove
+    begun, go_on, remove = threading.Event(), threading.Event(), OutputFile.remove
 
-    def remove_later(outbox: Outbox) -> None:
+    def remove_later(output_file: OutputFile) -> None:
         begun.set()
         go_on.wait(20)
-        remove(outbox)
+        remove(output_file)
 
-    monkeypatch.setattr(Outbox, "remove", remove_later)
+    monkeypatch.setattr(OutputFile, "remove", remove_later)
     running = asyncio.create_task(run("true", output="file"))
     await until(begun.is_set)
 
@@ -357,7 +359,7 @@ def test_nothing_is_left_where_there_are_descriptors_for_only_half_of_it(
     with monkeypatch.context() as patch:
         patch.setattr(os, "open", open_some)
         with pytest.raises(OSError, match="Too many open files"):
-            Outbox.make(TAG, None)
+            OutputFile.make(TAG, None)
 
     assert names_in(temp) == []
     assert open_descriptors() == before
@@ -372,7 +374,7 @@ async def test_a_job_may_remove_it_all_itself(caplog: pytest.LogCaptureFixture) 
 def test_what_somebody_else_removes_at_the_same_time_is_no_failure(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    outbox, real = Outbox.make(TAG, None), os.unlink
+    output_file, real = OutputFile.make(TAG, None), os.unlink
 
     def unlink_second(name: str, *, dir_fd: int) -> None:
         real(name, dir_fd=dir_fd)
@@ -380,7 +382,7 @@ def test_what_somebody_else_removes_at_the_same_time_is_no_failure(
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "unlink", unlink_second)
-        outbox.remove()
+        output_file.remove()
 
     assert caplog.records == []
 
@@ -409,7 +411,9 @@ async def test_a_tree_that_is_too_deep_to_be_removed_is_told(temp: Path, caplog:
 async def test_what_a_killed_worker_left_is_removed_with_its_processes(
     temp: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    lost, *others = (Outbox.make(tag, None) for tag in (Tag("lost", 2), Tag("lost", 1), Tag("lost-2", 1)))
+    lost, *others = (
+        OutputFile.make(key, None) for key in (AttemptKey("lost", 2), AttemptKey("lost", 1), AttemptKey("lost-2", 1))
+    )
     (temp / "foliot-lost-2-link").symlink_to(temp)
 
     await sweep_processes([(RunId("lost"), 2)])
@@ -417,15 +421,15 @@ async def test_what_a_killed_worker_left_is_removed_with_its_processes(
     assert set(names_in(temp)) == {*(Path(other.path).parent.name for other in others), "foliot-lost-2-link"}
     assert caplog.records == []
     (temp / "foliot-lost-2-link").unlink()
-    for outbox in (lost, *others):
-        outbox.remove()
+    for output_file in (lost, *others):
+        output_file.remove()
 
 
 @pytest.mark.parametrize("error", [PermissionError(13, "Permission denied"), RecursionError("too deep")], ids=repr)
 async def test_a_sweep_goes_on_behind_what_it_cannot_remove(
     temp: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: Exception
 ) -> None:
-    lost, real = [Outbox.make(Tag("lost", number), None) for number in (1, 2)], shutil.rmtree
+    lost, real = [OutputFile.make(AttemptKey("lost", number), None) for number in (1, 2)], shutil.rmtree
     refused: list[str] = []
 
     def refuse_the_first(path: str) -> None:
@@ -440,8 +444,8 @@ async def test_a_sweep_goes_on_behind_what_it_cannot_remove(
 
     assert [str(temp / name) for name in names_in(temp)] == refused
     assert [record.message for record in caplog.records] == ["outbox_not_removed"]
-    for outbox in lost:
-        outbox.remove()
+    for output_file in lost:
+        output_file.remove()
 
 
 async def test_a_sweep_survives_what_it_cannot_read(

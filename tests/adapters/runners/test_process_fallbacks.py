@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from foliot.adapters.runners.process import launch, marks, proctable, subreaper
-from foliot.adapters.runners.process.waiting import PidfdWatch, ThreadWatch
+from foliot.adapters.runners.process.children import process_table, process_tag, subreaper
+from foliot.adapters.runners.process.children.exit_watch import PidfdWatch, ThreadWatch
+from foliot.adapters.runners.process.spawn import program
 from foliot.domain.run.outcome import Failure, Reason, Success
 from tests.adapters.runners.attempts import living, open_descriptors, output_of, run, unique, until, zombies
 
@@ -44,7 +45,7 @@ def without_a_loop_that_takes_pidfds(patch: pytest.MonkeyPatch) -> None:
 
 
 def without_posix_spawn(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(launch, "CAN_POSIX_SPAWN", False)
+    patch.setattr(program, "CAN_POSIX_SPAWN", False)
 
 
 def without_a_list_of_children(patch: pytest.MonkeyPatch) -> None:
@@ -54,7 +55,7 @@ def without_a_list_of_children(patch: pytest.MonkeyPatch) -> None:
 
 
 def without_marks(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(marks, "_find_bit", lambda: 0)
+    patch.setattr(process_tag, "_find_bit", lambda: 0)
     patch.setattr(subreaper, "_current", None)
 
 
@@ -64,8 +65,8 @@ def without_proc(patch: pytest.MonkeyPatch) -> None:
     without_posix_spawn(patch)
     without_a_list_of_children(patch)
     without_marks(patch)
-    patch.setattr(proctable, "_read", lambda _: b"")
-    patch.setattr(proctable, "names_in", lambda _: [])
+    patch.setattr(process_table, "_read", lambda _: b"")
+    patch.setattr(process_table, "names_in", lambda _: [])
 
 
 def be_subreaper(wanted: bool) -> None:
@@ -181,13 +182,13 @@ async def test_what_leaves_the_group_is_ended_where_there_is_proc(lack: Cripple)
 @pytest.mark.usefixtures("lack")
 async def test_what_is_becoming_another_program_is_ended_too(monkeypatch: pytest.MonkeyPatch) -> None:
     word, looks = unique(), Counter[int]()
-    environ_of = proctable.environ_of
+    environ_of = process_table.environ_of
 
     def for_a_moment_none(pid: int) -> bytes:
         looks[pid] += 1
         return environ_of(pid) if looks[pid] > 3 else b""
 
-    monkeypatch.setattr(proctable, "environ_of", for_a_moment_none)
+    monkeypatch.setattr(process_table, "environ_of", for_a_moment_none)
     await run(f"setsid -f sleep {word}")
 
     assert living(word) == []

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from foliot.adapters.runners.process import ending, marks, running, subreaper
-from foliot.adapters.runners.process.marks import UNREADABLE, Mark, Marks
+from foliot.adapters.runners.process import supervisor
+from foliot.adapters.runners.process.children import process_tag, subreaper
+from foliot.adapters.runners.process.children.process_tag import UNREADABLE, ProcessTag, ProcessTags
+from foliot.adapters.runners.process.termination import process_tree
 from foliot.domain.run.outcome import Success
 from tests.adapters.runners.attempts import ListLog, living, open_descriptors, run, sleeping, unique, until, zombies
 
@@ -38,15 +40,15 @@ def test_of_a_process_that_nobody_may_ask_it_is_seen_whether_it_is_of_a_run(
 ) -> None:
     """It belongs to another user, and so it cannot be seen of which one."""
 
-    def refuse(pid: int) -> Mark:
+    def refuse(pid: int) -> ProcessTag:
         raise PermissionError(1, "Operation not permitted")
 
-    ours = Marks()
-    with ours.worn(ours.make()):
+    ours = ProcessTags()
+    with ours.applied(ours.make()):
         marked = subprocess.Popen(["sleep", "600"])
     other = subprocess.Popen(["sleep", "600"])
     try:
-        monkeypatch.setattr(marks, "_number", refuse)
+        monkeypatch.setattr(process_tag, "_number", refuse)
 
         assert (ours.read(marked.pid), ours.read(other.pid)) == (UNREADABLE, None)
     finally:
@@ -88,7 +90,7 @@ async def test_what_died_as_an_orphan_is_reaped_with_its_run(command: str, worki
 async def test_orphans_that_die_during_a_long_run_are_reaped_while_it_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(running, "_ROUND_EVERY", 0.01)
+    monkeypatch.setattr(supervisor, "_ROUND_EVERY", 0.01)
     died, finish = tmp_path / "died", tmp_path / "finish"
     command = f"setsid -f touch {died}; until test -e {finish}; do sleep 0.01; done"
     long = asyncio.create_task(run(command))
@@ -168,8 +170,8 @@ async def test_the_exit_code_of_a_process_that_nobody_waits_for_yet_is_left_alon
 
 async def test_a_process_that_cannot_be_ended_is_named_in_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
     log, word = ListLog(), unique()
-    monkeypatch.setattr(ending, "_send", lambda signum, targets: None)
-    monkeypatch.setattr(ending, "_LAST_WAIT", 0.05)
+    monkeypatch.setattr(process_tree, "_send", lambda signum, targets: None)
+    monkeypatch.setattr(process_tree, "_LAST_WAIT", 0.05)
 
     outcome = await run(f"setsid -f sleep {word}", log=log, grace=0)
     left = living(word)
@@ -205,13 +207,13 @@ async def test_an_exit_status_that_other_code_takes_is_reported_and_not_waited_f
 
 
 def test_a_process_that_another_thread_starts_meanwhile_is_not_taken_for_a_part_of_a_run() -> None:
-    marks, is_over = subreaper.subreaper()._marks, threading.Event()
+    tags, is_over = subreaper.subreaper()._tags, threading.Event()
     seen = []
 
     def start_processes() -> None:
         while not is_over.is_set():
             process = subprocess.Popen(["/bin/true"], start_new_session=True)
-            seen.append(marks.read(process.pid))
+            seen.append(tags.read(process.pid))
             process.wait()
 
     async def many() -> None:

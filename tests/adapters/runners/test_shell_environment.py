@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from foliot.adapters.runners.process import subreaper
+from foliot.adapters.runners.process.children import subreaper
 from foliot.adapters.runners.shell import ShellRunner
 from foliot.domain.ids import ScheduleId, ScheduleUid
 from foliot.domain.instant import from_datetime

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from foliot.adapters.runners.process.feeding import Feed
+from foliot.adapters.runners.process.streams.stdin import StdinWriter
 from foliot.domain.run.outcome import Failure, Reason, Success
 from tests.adapters.runners.attempts import living, open_descriptors, output_of, run, unique, until
 
@@ -31,7 +31,7 @@ async def test_a_text_larger_than_any_pipe_arrives_whole(way: dict[str, object])
 
 
 async def test_whoever_closes_its_end_is_not_written_to_any_more() -> None:
-    feed = Feed(MEGABYTE.encode())
+    feed = StdinWriter(MEGABYTE.encode())
     feed.start()
 
     os.close(feed.read_end)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from foliot.adapters.runners.process import bounds
-from foliot.adapters.runners.process.outcomes import outcome_of
+from foliot.adapters.runners.process.children.exit_watch import outcome_of
+from foliot.adapters.runners.process.limits import rlimits
 from foliot.domain.job.kinds.process import ProcessLimits
 from foliot.domain.run.outcome import Failure, Reason, Success
 from tests.adapters.runners.attempts import ListLog, living, only_root, output_of, run, survive_fork_bomb, unique
@@ -69,7 +69,7 @@ async def test_the_worker_itself_keeps_its_limits() -> None:
 async def test_limits_can_be_set_on_a_process_that_waits() -> None:
     process = subprocess.Popen(["sleep", "600"])  # noqa: ASYNC220 - short
 
-    bounds.set_limits(process.pid, ProcessLimits(files=32, processes=50, cpu_sec=7), but={"pids"})
+    rlimits.set_limits(process.pid, ProcessLimits(files=32, processes=50, cpu_sec=7), but={"pids"})
 
     seen = [resource.prlimit(process.pid, kind) for kind in (resource.RLIMIT_NOFILE, resource.RLIMIT_CPU)]
     assert seen == [(32, 32), (7, 8)]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from foliot.adapters.runners.process.outcomes import outcome_of
+from foliot.adapters.runners.process.children.exit_watch import outcome_of
 from foliot.domain.run.outcome import Failure, Reason, Success
 from tests.adapters.runners.attempts import open_descriptors, output_of, run
 

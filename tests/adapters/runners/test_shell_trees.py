@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from foliot.adapters.runners.process import ending, kill_tree_of, proctable, sweep_orphans
-from foliot.adapters.runners.process.proctable import Tag
+from foliot.adapters.runners.process import kill_tree_of, sweep_orphans
+from foliot.adapters.runners.process.children import process_table
+from foliot.adapters.runners.process.spawn.environment import AttemptKey
+from foliot.adapters.runners.process.termination import process_tree
 from foliot.adapters.runners.shell import ShellRunner
 from foliot.domain.run.outcome import Success
 from tests.adapters.runners.attempts import ListLog, an_attempt, carrying, living, run, sleeping, unique, until
@@ -251,7 +253,7 @@ async def test_one_sweep_ends_what_is_left_of_many_runs_and_nothing_else() -> No
     lost, other = [unique() for _ in range(3)], unique()
     left, alien = [await a_stranger(run_id) for run_id in lost], await a_stranger(other)
 
-    await sweep_orphans([Tag(run_id, 1) for run_id in lost])
+    await sweep_orphans([AttemptKey(run_id, 1) for run_id in lost])
 
     assert [process.wait() for process in left] == [TERMINATED] * 3
     assert alien.poll() is None
@@ -263,7 +265,7 @@ async def test_a_sweep_leaves_the_next_attempt_of_a_run_alone() -> None:
     run_id = unique()
     lost, present = await a_stranger(run_id, 1), await a_stranger(run_id, 2)
 
-    await sweep_orphans([Tag(run_id, 1)])
+    await sweep_orphans([AttemptKey(run_id, 1)])
 
     assert lost.wait() == TERMINATED
     assert present.poll() is None
@@ -288,7 +290,7 @@ async def test_a_number_that_has_changed_hands_since_it_was_found_is_left_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     stranger = subprocess.Popen(["sleep", "600"])  # noqa: ASYNC220 - short
-    monkeypatch.setattr(proctable, "search", lambda is_wanted: {stranger.pid})
+    monkeypatch.setattr(process_table, "search", lambda is_wanted: {stranger.pid})
 
     assert await kill_tree_of(unique(), grace=0) == set()
 
@@ -305,7 +307,7 @@ def test_what_may_not_be_ended_does_not_keep_others_from_it(monkeypatch: pytest.
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(os, "kill", refuse)
-    ending._send(signal.SIGTERM, {7, 8})
+    process_tree._send(signal.SIGTERM, {7, 8})
 
     assert sorted(told) == [7, 8]
 

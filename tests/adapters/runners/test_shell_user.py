@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from foliot.adapters.runners.process import subreaper
+from foliot.adapters.runners.process.children import subreaper
 from foliot.domain.run.outcome import Failure, Reason, Success
 from tests.adapters.runners.attempts import ListLog, living, only_root, output_of, run, unique, until, zombies
 
@@ -88,9 +88,9 @@ async def test_the_mark_of_a_run_can_be_read_on_a_users_processes() -> None:
     running = asyncio.create_task(run(f"env -i setsid -f sleep {word}; exec sleep {word}", user=OTHER))
     await until(lambda: len(living(f"sleep\0{word}")) == 2)
 
-    seen = {reaper._marks.read(pid) for pid in living(f"sleep\0{word}")}
+    seen = {reaper._tags.read(pid) for pid in living(f"sleep\0{word}")}
 
-    assert seen == {head.mark for head in reaper._heads.values()}
+    assert seen == {head.tag for head in reaper._heads.values()}
     running.cancel()
     await asyncio.wait([running])
 

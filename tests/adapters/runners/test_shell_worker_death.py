@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from foliot.adapters.runners.process import kill_tree_of, marks, sweep_orphans
-from foliot.adapters.runners.process.marks import Mark, Marks
-from foliot.adapters.runners.process.proctable import Tag
+from foliot.adapters.runners.process import kill_tree_of, sweep_orphans
+from foliot.adapters.runners.process.children import process_tag
+from foliot.adapters.runners.process.children.process_tag import ProcessTag, ProcessTags
+from foliot.adapters.runners.process.spawn.environment import AttemptKey
 from tests.adapters.runners.attempts import living, unique, until, zombies
 
 WORKER = """
@@ -35,7 +36,7 @@ LEAVES = {
 
 @pytest.fixture(autouse=True)
 def reaped() -> Iterator[None]:
-    """What a killed worker leaves becomes a child of the tests, which did not mark it and do not reap it otherwise."""
+    """What a killed worker leaves becomes a child of the tests, which did not tag it and do not reap it otherwise."""
     yield
     for pid in zombies():
         os.waitpid(pid, os.WNOHANG)
@@ -56,7 +57,7 @@ async def test_what_has_cleared_its_environment_does_not_outlive_a_killed_worker
     worker.send_signal(signal.SIGKILL)
     worker.wait()
 
-    left = await sweep_orphans([Tag(run_id, 1)], grace=0.1)
+    left = await sweep_orphans([AttemptKey(run_id, 1)], grace=0.1)
 
     assert left == set()
     assert living(f"sleep\0{word}") == []
@@ -70,7 +71,7 @@ async def test_other_runs_of_the_killed_worker_are_not_touched(tmp_path: Path) -
     worker.send_signal(signal.SIGKILL)
     worker.wait()
 
-    await sweep_orphans([Tag(lost, 1)])
+    await sweep_orphans([AttemptKey(lost, 1)])
 
     assert len(living(f"sleep\0{word}")) == 2
     await kill_tree_of(other)
@@ -83,14 +84,14 @@ def test_the_mark_of_a_dead_worker_counts_only_among_processes_that_are_numbered
     """In another container the same number is another process, which may well be alive."""
     dead = subprocess.Popen(["true"])
     dead.wait()
-    ours, mark = Marks(), Mark((1 << 30 | dead.pid) << 32 | 7)
-    with ours.worn(mark):
+    ours, tag = ProcessTags(), ProcessTag((1 << 30 | dead.pid) << 32 | 7)
+    with ours.applied(tag):
         left = subprocess.Popen(["sleep", "600"])
 
     try:
-        assert ours.left_on(left.pid) == mark
-        monkeypatch.setattr(marks, "_numbering", lambda pid: Path(f"pid:[{pid}]"))
-        assert ours.left_on(left.pid) is None
+        assert ours.of_dead_worker(left.pid) == tag
+        monkeypatch.setattr(process_tag, "_numbering", lambda pid: Path(f"pid:[{pid}]"))
+        assert ours.of_dead_worker(left.pid) is None
     finally:
         left.kill()
         left.wait()
@@ -102,7 +103,7 @@ async def test_what_a_living_worker_has_marked_is_left_to_it(tmp_path: Path) -> 
     await until(lambda: (tmp_path / "ready").exists() and len(living(f"sleep\0{word}")) == 2)
     worker.send_signal(signal.SIGSTOP)
 
-    await sweep_orphans([Tag(run_id, 1)])
+    await sweep_orphans([AttemptKey(run_id, 1)])
 
     assert len(living(f"sleep\0{word}")) == 1
     worker.send_signal(signal.SIGCONT)

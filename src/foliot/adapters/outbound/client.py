@@ -11,12 +11,12 @@ from typing import Any, Final
 from aiohttp import ClientResponse, ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
 from yarl import URL
 
-from foliot.adapters.outbound.decoding import decoder_for
+from foliot.adapters.outbound.decoder import decoder_for
+from foliot.adapters.outbound.dns import LookUp, SystemNames
+from foliot.adapters.outbound.errors import KNOWN, describe
 from foliot.adapters.outbound.guard import CONNECT, Guard
 from foliot.adapters.outbound.interim import BoundedResponse
-from foliot.adapters.outbound.names import LookUp, SystemNames
 from foliot.adapters.outbound.sockets import Pinned, Sockets
-from foliot.adapters.outbound.trouble import KNOWN, describe
 from foliot.domain.outbound.policy import OutboundPolicy
 from foliot.domain.outbound.request import REDIRECTS, Request, defaulted, redirected
 from foliot.domain.outbound.url import Url, resolve

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final
 
-from foliot.adapters.outbound.names import LookUp
+from foliot.adapters.outbound.dns import LookUp
 from foliot.domain.outbound.addresses import Address
 from foliot.domain.outbound.policy import OutboundPolicy
 from foliot.domain.outbound.url import Url

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final, cast
 
 import msgspec
 
+from foliot.adapters.outbound.dns import LookUp
 from foliot.adapters.outbound.guard import CONNECT
-from foliot.adapters.outbound.names import LookUp
 from foliot.adapters.runners.capture import Capture, with_output
 from foliot.adapters.runners.refusal import refusal
 from foliot.domain.job.kinds import read_spec

@@ -5,8 +5,8 @@ import logging
 import os
 from collections.abc import Collection, Mapping
 
-from foliot.adapters.runners.process import inherited_environment, run_command, sweep_orphans, sweep_outboxes
-from foliot.adapters.runners.process.proctable import Tag
+from foliot.adapters.runners.process import inherited_environment, run_command, sweep_orphans, sweep_output_files
+from foliot.adapters.runners.process.spawn.environment import AttemptKey
 from foliot.adapters.runners.refusal import refusal
 from foliot.domain.ids import RunId
 from foliot.domain.job.kinds import read_spec
@@ -21,9 +21,9 @@ log = logging.getLogger(__name__)
 
 async def sweep_processes(attempts: Collection[tuple[RunId, int]]) -> None:
     """End the processes that attempts of vanished workers have left on this machine, and remove their files."""
-    tags = [Tag(run_id, number) for run_id, number in attempts]
-    left = await sweep_orphans(tags)
-    await asyncio.to_thread(sweep_outboxes, tags)
+    keys = [AttemptKey(run_id, number) for run_id, number in attempts]
+    left = await sweep_orphans(keys)
+    await asyncio.to_thread(sweep_output_files, keys)
     if left:
         log.error("processes_not_ended", extra={"pids": sorted(left)})
 

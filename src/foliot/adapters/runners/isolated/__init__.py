@@ -1,4 +1,4 @@
-"""Calling a function in a process of its own, so that nothing it does can touch the worker or the next call.
+"""RunInfo a function in a process of its own, so that nothing it does can touch the worker or the next call.
 
     spares      interpreters that wait, started ahead      spares.py
       | take, or start one if there is none
@@ -10,7 +10,7 @@ An interpreter serves one call. The end of the attempt is the end of its process
 of its own, says only what the function returned or raised. Why it is so: docs/design/isolated-python.md.
 """
 
-from foliot.adapters.runners.isolated.calling import IsolatedCalls
-from foliot.adapters.runners.isolated.spares import Spares
+from foliot.adapters.runners.isolated.calls import IsolatedCalls
+from foliot.adapters.runners.isolated.warm_pool import WarmPool
 
-__all__ = ["IsolatedCalls", "Spares"]
+__all__ = ["IsolatedCalls", "WarmPool"]

@@ -5,7 +5,7 @@ import socket
 from contextlib import suppress
 from typing import Final
 
-from foliot.adapters.runners.isolated.order import LARGEST_ANSWER
+from foliot.adapters.runners.isolated.messages import LARGEST_ANSWER
 
 _READ: Final = 65_536
 

@@ -11,19 +11,19 @@ from pathlib import Path
 from typing import Final
 
 from foliot.adapters.runners.isolated.channel import Channel
-from foliot.adapters.runners.process.bounds import set_limits
-from foliot.adapters.runners.process.groups import make_group
-from foliot.adapters.runners.process.launch import Launch, Streams
-from foliot.adapters.runners.process.proctable import ATTEMPT_VARIABLE, RUN_VARIABLE, Tag
-from foliot.adapters.runners.process.subreaper import Head, subreaper
-from foliot.adapters.runners.process.waiting import Watch, watch
+from foliot.adapters.runners.process.children.exit_watch import Watch, watch
+from foliot.adapters.runners.process.children.subreaper import Head, subreaper
+from foliot.adapters.runners.process.limits.control_groups import make_control_group
+from foliot.adapters.runners.process.limits.rlimits import set_limits
+from foliot.adapters.runners.process.spawn.environment import ATTEMPT_VARIABLE, RUN_VARIABLE, AttemptKey
+from foliot.adapters.runners.process.spawn.program import SpawnRequest, Streams
 from foliot.domain.job.kinds.process import ProcessLimits
 
 _STUB: Final = str(Path(__file__).with_name("stub.py"))
 
 LONGEST_ID: Final = 64
-ROOM: Final = {RUN_VARIABLE: "-" * LONGEST_ID, ATTEMPT_VARIABLE: "-" * 10}
-"""Variables with room for a tag that is not yet known."""
+PLACEHOLDERS: Final = {RUN_VARIABLE: "-" * LONGEST_ID, ATTEMPT_VARIABLE: "-" * 10}
+"""Variables with room for a key that is not yet known."""
 
 
 def command() -> tuple[str, ...]:
@@ -40,11 +40,11 @@ class Interpreter:
         self._channel = channel
 
     @classmethod
-    def start(cls, launch: Launch, tag: Tag, stdout: int, stderr: int) -> "Interpreter":
+    def start(cls, request: SpawnRequest, key: AttemptKey, stdout: int, stderr: int) -> "Interpreter":
         """Start one. Raises what `launch.spawn` raises."""
         channel = Channel()
         try:
-            head = subreaper().spawn(launch, tag, Streams(channel.other_end, stdout, stderr))
+            head = subreaper().spawn(request, key, Streams(channel.other_end, stdout, stderr))
         except BaseException:
             channel.close()
             raise
@@ -61,12 +61,12 @@ class Interpreter:
     def has_ended(self) -> bool:
         return self.ending.has_ended
 
-    def assign(self, tag: Tag, order: bytes, limits: ProcessLimits, stdout: int, stderr: int) -> None:
+    def assign(self, key: AttemptKey, order: bytes, limits: ProcessLimits, stdout: int, stderr: int) -> None:
         """Make it part of an attempt and tell it what to do. OSError means that it is not there any more.
 
         It does nothing but wait, so limits can be set from outside without a race.
         """
-        group = make_group(limits)
+        group = make_control_group(limits)
         try:
             if group is not None:
                 group.add(self.head.pid)
@@ -76,7 +76,7 @@ class Interpreter:
             if group is not None:
                 group.remove()
             raise
-        self.head = subreaper().assign(self.head, tag, group)
+        self.head = subreaper().assign(self.head, key, group)
 
     def answer(self) -> bytes:
         """What it said. Only after its end."""

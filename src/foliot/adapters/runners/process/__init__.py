@@ -1,6 +1,6 @@
 """Running one command as a tree of processes, all of which are gone afterwards.
 
-    Launch --spawn--> head --fork--> children --fork--> ...         own session, own pipes, one mark
+    SpawnRequest --spawn--> head --fork--> children --fork--> ...         own session, own pipes, one tag
                         |
                exit, or a cancellation
                         |
@@ -34,19 +34,19 @@ A process that other code of the worker starts is not ours to reap, nor is an or
 """
 
 from foliot.adapters.runners.process.command import run_command
-from foliot.adapters.runners.process.ending import kill_tree_of, sweep_orphans
-from foliot.adapters.runners.process.environment import child_environment, inherited_environment
-from foliot.adapters.runners.process.launch import Launch
-from foliot.adapters.runners.process.outbox import sweep_outboxes
-from foliot.adapters.runners.process.running import run_process
+from foliot.adapters.runners.process.spawn.environment import child_environment, inherited_environment
+from foliot.adapters.runners.process.spawn.program import SpawnRequest
+from foliot.adapters.runners.process.streams.output_file import sweep_output_files
+from foliot.adapters.runners.process.supervisor import run_process
+from foliot.adapters.runners.process.termination.process_tree import kill_tree_of, sweep_orphans
 
 __all__ = [
-    "Launch",
+    "SpawnRequest",
     "child_environment",
     "inherited_environment",
     "kill_tree_of",
     "run_command",
     "run_process",
     "sweep_orphans",
-    "sweep_outboxes",
+    "sweep_output_files",
 ]

@@ -9,13 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from foliot.adapters.runners.process import delegation, ending, groups, subreaper
-from foliot.adapters.runners.process.bounds import bounds_of
-from foliot.adapters.runners.process.delegation import find_places
-from foliot.adapters.runners.process.groups import ControlGroups, Group
-from foliot.adapters.runners.process.marks import Mark
-from foliot.adapters.runners.process.proctable import Tag
-from foliot.adapters.runners.process.subreaper import Head
+from foliot.adapters.runners.process.children import subreaper
+from foliot.adapters.runners.process.children.process_tag import ProcessTag
+from foliot.adapters.runners.process.children.subreaper import Head
+from foliot.adapters.runners.process.limits import control_groups, delegation
+from foliot.adapters.runners.process.limits.control_groups import ControlGroup, ControlGroups
+from foliot.adapters.runners.process.limits.delegation import find_places
+from foliot.adapters.runners.process.limits.rlimits import rlimits_of
+from foliot.adapters.runners.process.spawn.environment import AttemptKey
+from foliot.adapters.runners.process.termination import process_tree
 from foliot.domain.job.kinds.process import ProcessLimits
 from foliot.domain.run.outcome import Failure, Success
 from tests.adapters.runners.attempts import ListLog, living, output_of, run, survive_fork_bomb, unique, zombies
@@ -113,7 +115,7 @@ def test_a_process_is_taken_into_the_group_of_every_hierarchy(tmp_path: Path) ->
         place.mkdir()
         (place / "cgroup.procs").touch()
 
-    Group(places).add(7)
+    ControlGroup(places).add(7)
 
     assert [(place / "cgroup.procs").read_text() for place in places.values()] == ["7", "7"]
 
@@ -130,21 +132,23 @@ def test_a_process_is_taken_into_the_group_of_every_hierarchy(tmp_path: Path) ->
 def test_a_kill_for_want_of_memory_is_seen(tmp_path: Path, file: str, text: str, is_out: bool) -> None:
     (tmp_path / file).write_text(text)
 
-    assert Group({"memory": tmp_path}).is_out_of_memory == is_out
+    assert ControlGroup({"memory": tmp_path}).is_out_of_memory == is_out
 
 
 @pytest.mark.parametrize(("controllers", "bounds"), [({"memory"}, "nu"), ({"pids"}, "vn"), (set(), "vnu")])
 def test_what_a_group_bounds_is_not_bounded_for_each_process_as_well(controllers: set[str], bounds: str) -> None:
     limits = ProcessLimits(memory=MIB, processes=9, files=64)
 
-    assert "".join(bound.option for bound in bounds_of(limits, controllers)) == bounds
+    assert "".join(bound.option for bound in rlimits_of(limits, controllers)) == bounds
 
 
 def test_what_has_to_be_killed_is_killed_as_a_group(tmp_path: Path) -> None:
     (tmp_path / "cgroup.kill").touch()
     nobody = 1 << 30
 
-    ending._kill({nobody}, Head(nobody, Mark(1), Tag("a-run", 1), Group({"memory": tmp_path})))
+    process_tree._kill(
+        {nobody}, Head(nobody, ProcessTag(1), AttemptKey("a-run", 1), ControlGroup({"memory": tmp_path}))
+    )
 
     assert (tmp_path / "cgroup.kill").read_text() == "1"
 
@@ -153,7 +157,7 @@ def test_what_has_to_be_killed_is_killed_as_a_group(tmp_path: Path) -> None:
 def test_a_process_that_could_not_be_started_is_seen(tmp_path: Path, text: str, is_out: bool) -> None:
     (tmp_path / "pids.events").write_text(text)
 
-    assert Group({"pids": tmp_path}).is_out_of_processes == is_out
+    assert ControlGroup({"pids": tmp_path}).is_out_of_processes == is_out
 
 
 def test_a_limit_that_no_group_can_set_gets_no_group(kernel: Kernel) -> None:
@@ -335,9 +339,9 @@ def groups_in(place: Path) -> list[Path]:
 def pids(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     place = a_real_group("pids")
     monkeypatch.setenv("FOLIOT_CGROUP", f"/{place.name}")
-    groups._control_groups.cache_clear()
+    control_groups._control_groups.cache_clear()
     yield place
-    groups._control_groups.cache_clear()
+    control_groups._control_groups.cache_clear()
     place.rmdir()
 
 
@@ -384,7 +388,7 @@ async def test_a_group_lists_what_no_list_of_children_would(pids: Path, monkeypa
 
     assert living(word) == []
     monkeypatch.undo()
-    subreaper.subreaper()._orphans.update(dict.fromkeys(zombies(), Mark(1)))
+    subreaper.subreaper()._orphans.update(dict.fromkeys(zombies(), ProcessTag(1)))
     await run("true")
 
 
@@ -396,7 +400,7 @@ async def test_a_group_is_removed_when_nothing_could_be_started(pids: Path) -> N
 
 def test_a_whole_group_is_killed_at_once_where_the_kernel_can() -> None:
     place = a_real_group("unified")
-    group = Group({"any": place})
+    group = ControlGroup({"any": place})
     process = subprocess.Popen(["/bin/sh", "-c", "trap '' TERM; exec sleep 600"])
     group.add(process.pid)
 

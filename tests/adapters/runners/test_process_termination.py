@@ -8,8 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from foliot.adapters.runners.process import ending, proctable
-from foliot.adapters.runners.process.patience import Patience
+from foliot.adapters.runners.process.children import process_table
+from foliot.adapters.runners.process.termination import process_tree
+from foliot.adapters.runners.process.termination.shielded_wait import ShieldedWait
 
 SOMEBODY = 4_194_305  # more than Linux gives
 MOMENT = 0.01
@@ -32,23 +33,25 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> Sent:
 def test_a_parent_hears_of_its_end_before_its_children_do(sent: Sent, monkeypatch: pytest.MonkeyPatch) -> None:
     """A shell that sees its command end goes on with the next one, though all of them were told to end."""
     parents = {8: 1, 7: 8, 3: 7, 2: 8}
-    monkeypatch.setattr(proctable, "_read", lambda path: f"x (sh) ) S {parents[int(path.split('/')[2])]} 9".encode())
+    monkeypatch.setattr(
+        process_table, "_read", lambda path: f"x (sh) ) S {parents[int(path.split('/')[2])]} 9".encode()
+    )
 
-    ending._send(signal.SIGTERM, set(parents))
+    process_tree._send(signal.SIGTERM, set(parents))
 
     assert [target for _, target in sent] == [8, 2, 7, 3]
 
 
 def test_a_group_hears_of_its_end_before_all_others(sent: Sent) -> None:
-    ending._send(signal.SIGKILL, {SOMEBODY, -SOMEBODY})
+    process_tree._send(signal.SIGKILL, {SOMEBODY, -SOMEBODY})
 
     assert [target for _, target in sent] == [-SOMEBODY, SOMEBODY]
 
 
 def test_parents_that_change_while_they_are_read_are_no_riddle(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(proctable, "_read", lambda path: b"x (sh) S 3 9" if "/2/" in path else b"x (sh) S 2 9")
+    monkeypatch.setattr(process_table, "_read", lambda path: b"x (sh) S 3 9" if "/2/" in path else b"x (sh) S 2 9")
 
-    assert proctable.parents_first([3, 2]) == [2, 3]
+    assert process_table.parents_first([3, 2]) == [2, 3]
 
 
 # -- when
@@ -59,15 +62,15 @@ async def end_slowly(*found: set[int], grace: float) -> set[int]:
     finds = iter(found)
 
     async def find() -> set[int]:
-        await asyncio.sleep(2 * (grace + ending._LAST_WAIT))
+        await asyncio.sleep(2 * (grace + process_tree._LAST_WAIT))
         return next(finds)
 
-    return await ending._end(find, grace, Patience())
+    return await process_tree._end(find, grace, ShieldedWait())
 
 
 @pytest.fixture
 def _short_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ending, "_LAST_WAIT", MOMENT)
+    monkeypatch.setattr(process_tree, "_LAST_WAIT", MOMENT)
 
 
 @pytest.mark.usefixtures("_short_wait")
@@ -109,7 +112,7 @@ def gate() -> Iterator[Gate]:
     gate.open(1_000_000)
 
 
-class OneLook(Patience):
+class OneLook(ShieldedWait):
     """Its time is up when one more process was looked at."""
 
     def __init__(self, gate: Gate) -> None:
@@ -117,14 +120,14 @@ class OneLook(Patience):
         self._gate = gate
 
     async def wait(self, future: "asyncio.Future[object]", seconds: float) -> None:
-        searcher = ending._searcher(os.getpid())
+        searcher = process_tree._searcher(os.getpid())
         looks = searcher.looks
         self._gate.open(1)
         while searcher.looks == looks and not future.done():
             await asyncio.sleep(0)
 
 
-class NoPatience(Patience):
+class NoWait(ShieldedWait):
     """Its time is up at once."""
 
     async def wait(self, future: "asyncio.Future[object]", seconds: float) -> None:
@@ -133,10 +136,10 @@ class NoPatience(Patience):
 
 @pytest.mark.proves("E1")
 async def test_a_search_that_gets_on_is_waited_for(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(proctable, "_all_pids", lambda: [1, 2, 3, os.getppid(), 4])
+    monkeypatch.setattr(process_table, "_all_pids", lambda: [1, 2, 3, os.getppid(), 4])
 
-    assert await ending._search(gate.is_parent, OneLook(gate)) == {os.getppid()}
+    assert await process_tree._search(gate.is_parent, OneLook(gate)) == {os.getppid()}
 
 
 async def test_a_search_that_hangs_is_given_up(gate: Gate) -> None:
-    assert await ending._search(gate.is_parent, NoPatience()) == set()
+    assert await process_tree._search(gate.is_parent, NoWait()) == set()

@@ -14,7 +14,7 @@ from aiohttp import (
     ConnectionTimeoutError,
 )
 
-from foliot.adapters.outbound.decoding import NotDecodable
+from foliot.adapters.outbound.decoder import NotDecodable
 from foliot.adapters.outbound.interim import TooManyInterim
 
 KNOWN = (ClientError, OSError, NotDecodable)

@@ -18,8 +18,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from foliot.adapters.runners.process.account import Account
-from foliot.adapters.runners.process.proctable import Tag
+from foliot.adapters.runners.process.spawn.account import Account
+from foliot.adapters.runners.process.spawn.environment import AttemptKey
 from foliot.domain.run.output import check_size, read_output
 from foliot.domain.run.payload import MAX_BYTES
 from foliot.errors import InvalidRun
@@ -35,7 +35,7 @@ _ODD: Final = frozenset({errno.ELOOP, errno.ENXIO})
 log = logging.getLogger(__name__)
 
 
-class Outbox:
+class OutputFile:
     """The file of one attempt. Made by the worker, filled by the job, read when its processes are gone."""
 
     def __init__(self, directory: Path, account: Account | None) -> None:
@@ -45,20 +45,20 @@ class Outbox:
         self.path = str(directory / _NAME)
 
     @classmethod
-    def make(cls, tag: Tag, account: Account | None) -> "Outbox":
+    def make(cls, key: AttemptKey, account: Account | None) -> "OutputFile":
         """Make one for an attempt and its user. OSError says why it could not be done."""
-        directory = Path(tempfile.mkdtemp(prefix=f"{_beginning(tag)}-"))
+        directory = Path(tempfile.mkdtemp(prefix=f"{_beginning(key)}-"))
         try:
-            outbox = cls(directory, account)
+            output_file = cls(directory, account)
         except BaseException:
             directory.rmdir()
             raise
         try:
-            outbox._create()
+            output_file._create()
         except BaseException:
-            outbox.remove()
+            output_file.remove()
             raise
-        return outbox
+        return output_file
 
     def read(self) -> bytes | None:
         """The output; None if there is none. InvalidRun says why it cannot be one."""
@@ -116,9 +116,9 @@ class Outbox:
                     os.unlink(entry.name, dir_fd=self._handle)
 
 
-def sweep_outboxes(attempts: Collection[Tag]) -> None:
+def sweep_output_files(attempts: Collection[AttemptKey]) -> None:
     """Remove what a killed worker has left of these attempts. To be called when their processes are gone."""
-    known = {_beginning(tag) for tag in attempts}
+    known = {_beginning(key) for key in attempts}
     try:
         with os.scandir(tempfile.gettempdir()) as entries:
             left = [entry.path for entry in entries if _beginning_of(entry.name) in known and _is_directory(entry)]
@@ -132,8 +132,8 @@ def sweep_outboxes(attempts: Collection[Tag]) -> None:
             log.warning("outbox_not_removed", extra={"path": path, "error": str(error)})
 
 
-def _beginning(tag: Tag) -> str:
-    return f"foliot-{tag.run_id}-{tag.attempt}"
+def _beginning(key: AttemptKey) -> str:
+    return f"foliot-{key.run_id}-{key.attempt}"
 
 
 def _beginning_of(name: str) -> str:

@@ -29,7 +29,7 @@ _BLOCK: Final = 512
 """The unit of files in POSIX."""
 
 
-class Bound(NamedTuple):
+class Rlimit(NamedTuple):
     """One limit of one process."""
 
     kind: int
@@ -39,7 +39,7 @@ class Bound(NamedTuple):
     hard: int
 
     @classmethod
-    def of(cls, kind: int, option: str, unit: int, soft: int, hard: int | None = None) -> "Bound":
+    def of(cls, kind: int, option: str, unit: int, soft: int, hard: int | None = None) -> "Rlimit":
         """What the worker has itself is the most that it gives."""
         highest = resource.getrlimit(kind)[1]
         most = LARGEST if highest == resource.RLIM_INFINITY else highest
@@ -53,7 +53,7 @@ class Bound(NamedTuple):
         return f"ulimit -S -{self.option} {soft} && ulimit -H -{self.option} {hard}"
 
 
-def bounded(
+def limited_command(
     words: tuple[str, ...], environment: Mapping[str, str], limits: ProcessLimits, *, but: Collection[str], waits: bool
 ) -> tuple[str, ...]:
     """The words that bound themselves and then become these, with the same environment.
@@ -64,33 +64,33 @@ def bounded(
         if not (name.isascii() and name.isidentifier()):
             raise ValueError(f"the variable {name!a} cannot be passed to a job with limits: the shell drops such names")
     steps = ["read -r FOLIOT_GO && unset FOLIOT_GO"] if waits else []
-    steps += [bound.command() for bound in bounds_of(limits, but)]
+    steps += [bound.command() for bound in rlimits_of(limits, but)]
     steps += [f"unset {name}" for name in _SHELLS_OWN if name not in environment]
     script = "".join(f"{step} || exit {REFUSED}; " for step in steps)
     return (SHELL, "-c", f'{script}exec "$@"', SHELL, *words)
 
 
 def set_limits(pid: int, limits: ProcessLimits, *, but: Collection[str] = ()) -> None:
-    """Bound a process that waits, and all that it will start. OSError says why it could not be done."""
-    for bound in bounds_of(limits, but):
+    """Rlimit a process that waits, and all that it will start. OSError says why it could not be done."""
+    for bound in rlimits_of(limits, but):
         resource.prlimit(pid, bound.kind, (bound.soft, bound.hard))
 
 
-def bounds_of(limits: ProcessLimits, but: Collection[str]) -> Iterator[Bound]:
+def rlimits_of(limits: ProcessLimits, but: Collection[str]) -> Iterator[Rlimit]:
     """The limits of each process, without those that a control group with these controllers sets for all."""
     if limits.memory is not None and "memory" not in but:
-        yield Bound.of(resource.RLIMIT_AS, "v", _KIB, limits.memory)
+        yield Rlimit.of(resource.RLIMIT_AS, "v", _KIB, limits.memory)
     if limits.cpu_sec is not None:
         # First XCPU, which can be told from other ends; a second later KILL.
-        yield Bound.of(resource.RLIMIT_CPU, "t", 1, limits.cpu_sec, limits.cpu_sec + 1)
+        yield Rlimit.of(resource.RLIMIT_CPU, "t", 1, limits.cpu_sec, limits.cpu_sec + 1)
     if limits.files is not None:
-        yield Bound.of(resource.RLIMIT_NOFILE, "n", 1, limits.files)
+        yield Rlimit.of(resource.RLIMIT_NOFILE, "n", 1, limits.files)
     if limits.processes is not None and "pids" not in but:
-        yield Bound.of(resource.RLIMIT_NPROC, "u", 1, limits.processes)
+        yield Rlimit.of(resource.RLIMIT_NPROC, "u", 1, limits.processes)
     if limits.file_size is not None:
-        yield Bound.of(resource.RLIMIT_FSIZE, "f", _BLOCK, limits.file_size)
+        yield Rlimit.of(resource.RLIMIT_FSIZE, "f", _BLOCK, limits.file_size)
     if limits.core:
-        yield Bound.of(resource.RLIMIT_CORE, "c", _BLOCK, limits.core)
+        yield Rlimit.of(resource.RLIMIT_CORE, "c", _BLOCK, limits.core)
 
 
 @contextmanager

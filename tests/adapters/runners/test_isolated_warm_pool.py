@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from foliot.adapters.runners.isolated import IsolatedCalls, Spares, interpreter, spares
+from foliot.adapters.runners.isolated import IsolatedCalls, WarmPool, interpreter, warm_pool
 from foliot.adapters.runners.isolated.interpreter import Interpreter
-from foliot.adapters.runners.process.groups import Group
-from foliot.adapters.runners.process.launch import Launch
+from foliot.adapters.runners.process.limits.control_groups import ControlGroup
+from foliot.adapters.runners.process.spawn.program import SpawnRequest
 from foliot.adapters.runners.shell import ShellRunner
 from foliot.domain.run.outcome import Failure, Success
 from tests.adapters.runners.attempts import ListLog, an_attempt, living, open_descriptors, until, zombies
@@ -58,22 +58,22 @@ async def test_after_a_call_one_waits_and_serves_the_next(scene: Scene) -> None:
 def started(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """All spares, from their start on."""
     found: list[object] = []
-    start = spares._start
+    start = warm_pool._start
 
-    def start_and_note(launch: Launch) -> Interpreter:
+    def start_and_note(launch: SpawnRequest) -> Interpreter:
         found.append(launch)
         return start(launch)
 
-    monkeypatch.setattr(spares, "_start", start_and_note)
+    monkeypatch.setattr(warm_pool, "_start", start_and_note)
     return found
 
 
 def is_kept() -> bool:
-    return any(task.get_name() == "foliot-spares" for task in asyncio.all_tasks())
+    return any(task.get_name() == "foliot-warm-pool" for task in asyncio.all_tasks())
 
 
 async def test_a_burst_starts_as_many_as_may_wait_and_no_more(scene: Scene, started: list[object]) -> None:
-    scene.calls = IsolatedCalls(spares=Spares(most=3))
+    scene.calls = IsolatedCalls(warm_pool=WarmPool(most=3))
 
     await asyncio.gather(*(scene.call(PID, env={"SHADE": shade}) for shade in ["blue", "red"] * 3))
 
@@ -82,7 +82,7 @@ async def test_a_burst_starts_as_many_as_may_wait_and_no_more(scene: Scene, star
 
 
 async def test_after_a_burst_all_are_let_go_at_once(scene: Scene, started: list[object]) -> None:
-    scene.calls = IsolatedCalls(spares=Spares(most=2, idle=0.1))
+    scene.calls = IsolatedCalls(warm_pool=WarmPool(most=2, idle=0.1))
 
     await asyncio.gather(*(scene.call(PID) for _ in range(6)))
 
@@ -92,7 +92,7 @@ async def test_after_a_burst_all_are_let_go_at_once(scene: Scene, started: list[
 
 
 async def test_a_spare_that_nobody_needs_is_let_go(scene: Scene) -> None:
-    scene.calls = IsolatedCalls(spares=Spares(idle=0.2))
+    scene.calls = IsolatedCalls(warm_pool=WarmPool(idle=0.2))
     seen = asyncio.create_task(until(waiting))
 
     await scene.call(PID)
@@ -104,7 +104,7 @@ async def test_a_spare_that_nobody_needs_is_let_go(scene: Scene) -> None:
 
 
 async def test_of_several_the_youngest_serves_so_that_those_which_are_too_many_grow_old(scene: Scene) -> None:
-    scene.calls = IsolatedCalls(spares=Spares(most=2))
+    scene.calls = IsolatedCalls(warm_pool=WarmPool(most=2))
     await asyncio.gather(*(scene.call(PID) for _ in range(2)))
     await until(lambda: len(waiting()) == 2)
     youngest = max(waiting(), key=started_at)
@@ -143,7 +143,7 @@ async def test_spares_that_cannot_be_started_do_no_harm(scene: Scene, monkeypatc
     def refuse(_: object) -> None:
         raise OSError(11, "no more processes")
 
-    monkeypatch.setattr("foliot.adapters.runners.isolated.spares._start", refuse)
+    monkeypatch.setattr("foliot.adapters.runners.isolated.warm_pool._start", refuse)
 
     for _ in range(3):
         assert isinstance(await scene.call(PID), Success)
@@ -156,7 +156,7 @@ async def test_an_interpreter_that_cannot_be_watched_or_bounded_is_not_left_behi
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError(1, "Operation not permitted")
 
-    scene.calls = IsolatedCalls(spares=Spares(most=0))
+    scene.calls = IsolatedCalls(warm_pool=WarmPool(most=0))
     await scene.call(PID)
     before = open_descriptors()
     monkeypatch.setattr(interpreter, step, refuse)
@@ -171,7 +171,7 @@ async def test_an_interpreter_that_cannot_be_watched_or_bounded_is_not_left_behi
 
 async def test_nor_is_its_control_group(scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (place := tmp_path / "group").mkdir()  # without the files of a real one: nobody can be taken in
-    monkeypatch.setattr(interpreter, "make_group", lambda limits: Group({"pids": place}))
+    monkeypatch.setattr(interpreter, "make_control_group", lambda limits: ControlGroup({"pids": place}))
 
     assert isinstance(await scene.call(PID, limits={"processes": 20}), Failure)
 
@@ -193,7 +193,7 @@ async def test_a_cancellation_while_spares_are_ended_is_obeyed_when_all_are_reap
             self.is_reaped = True
 
     slow: Any = [Slow(), Slow()]
-    ending = asyncio.create_task(spares._end(slow))
+    ending = asyncio.create_task(warm_pool._end(slow))
     await asyncio.sleep(0)
 
     ending.cancel()

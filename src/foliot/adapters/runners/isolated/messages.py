@@ -29,7 +29,7 @@ _TOLD: Final = frozenset(
 """Reasons that only the interpreter can know."""
 
 
-class Calling(msgspec.Struct, frozen=True, kw_only=True):
+class RunInfo(msgspec.Struct, frozen=True, kw_only=True):
     """What `current_run()` tells the function."""
 
     run_id: str
@@ -40,7 +40,7 @@ class Calling(msgspec.Struct, frozen=True, kw_only=True):
     planned: int | None
 
 
-class Order(msgspec.Struct, frozen=True, kw_only=True):
+class CallRequest(msgspec.Struct, frozen=True, kw_only=True):
     """One call."""
 
     call: str
@@ -53,7 +53,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     """Directories in which modules are looked for before all others."""
     path: Sequence[str]
     """Where the worker itself would find them."""
-    context: Calling
+    context: RunInfo
     is_memory_limited: bool
     largest_output: int = MAX_BYTES
 

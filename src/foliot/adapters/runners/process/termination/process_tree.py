@@ -9,11 +9,11 @@ from contextlib import suppress
 from functools import cache, partial
 from typing import Final
 
-from foliot.adapters.runners.process import proctable
-from foliot.adapters.runners.process.marks import Mark
-from foliot.adapters.runners.process.patience import Patience
-from foliot.adapters.runners.process.proctable import Tag
-from foliot.adapters.runners.process.subreaper import Head, subreaper
+from foliot.adapters.runners.process.children import process_table
+from foliot.adapters.runners.process.children.process_tag import ProcessTag
+from foliot.adapters.runners.process.children.subreaper import Head, subreaper
+from foliot.adapters.runners.process.spawn.environment import AttemptKey
+from foliot.adapters.runners.process.termination.shielded_wait import ShieldedWait
 from foliot.domain.job.kinds.process import GRACE
 
 _LAST_WAIT: Final = 1.0
@@ -35,24 +35,24 @@ async def kill_tree_of(run_id: str, *, attempt: int | None = None, grace: float 
 
     Returns the pids of those that could not be ended.
     """
-    tag = Tag(run_id, attempt)
-    return await _end_wanted(lambda pid: tag.is_on(proctable.environ_of(pid)), grace)
+    key = AttemptKey(run_id, attempt)
+    return await _end_wanted(lambda pid: key.is_in(process_table.environ_of(pid)), grace)
 
 
-async def sweep_orphans(attempts: Collection[Tag], *, grace: float = GRACE) -> set[int]:
+async def sweep_orphans(attempts: Collection[AttemptKey], *, grace: float = GRACE) -> set[int]:
     """End what a killed worker has left of these attempts, all at once. To be called before they are tried again."""
     wanted = frozenset(attempts)
-    return await _end_wanted(lambda pid: Tag.read(proctable.environ_of(pid)) in wanted, grace)
+    return await _end_wanted(lambda pid: AttemptKey.read(process_table.environ_of(pid)) in wanted, grace)
 
 
-async def end_tree(head: Head, *, is_alive: Callable[[], bool], grace: float, patience: Patience) -> Targets:
+async def end_tree(head: Head, *, is_alive: Callable[[], bool], grace: float, shield: ShieldedWait) -> Targets:
     """End all that is left of an attempt. Returns what could not be ended."""
     is_wanted = partial(subreaper().belongs, head=head)
 
     async def find() -> Targets:
-        return _members(head, head_is_alive=is_alive()) or await _search(is_wanted, patience)
+        return _members(head, head_is_alive=is_alive()) or await _search(is_wanted, shield)
 
-    return await _end(find, grace, patience, head)
+    return await _end(find, grace, shield, head)
 
 
 def is_cleared(head: Head) -> bool:
@@ -63,31 +63,31 @@ def is_cleared(head: Head) -> bool:
 
 class _LeftBehind:
     """What carries the variables of certain attempts, and what shares the mark of such a process: `env -i`, sudo and
-    others clear the variables. The mark is remembered, as the process that it was learned from may die first."""
+    others clear the variables. The tag is remembered, as the process that it was learned from may die first."""
 
     def __init__(self, is_tagged: Callable[[int], bool]) -> None:
         self._is_tagged = is_tagged
-        self._marks: set[Mark] = set()
+        self._tags: set[ProcessTag] = set()
 
     def __call__(self, pid: int) -> bool:
-        mark = subreaper().mark_left_on(pid)
+        tag = subreaper().tag_of_dead_worker(pid)
         if not self._is_tagged(pid):
-            return mark in self._marks and proctable.is_alive(pid)
-        if mark is not None:
-            self._marks.add(mark)
+            return tag in self._tags and process_table.is_alive(pid)
+        if tag is not None:
+            self._tags.add(tag)
         return True
 
 
 async def _end_wanted(is_tagged: Callable[[int], bool], grace: float) -> Targets:
     is_wanted = _LeftBehind(is_tagged)
-    patience = Patience()
-    left = await _end(lambda: _search(is_wanted, patience), grace, patience)
-    patience.give_way()
+    shield = ShieldedWait()
+    left = await _end(lambda: _search(is_wanted, shield), grace, shield)
+    shield.raise_if_cancelled()
     return left
 
 
 async def _end(
-    find: Callable[[], Awaitable[Targets]], grace: float, patience: Patience, head: Head | None = None
+    find: Callable[[], Awaitable[Targets]], grace: float, shield: ShieldedWait, head: Head | None = None
 ) -> Targets:
     mercy, last_wait = _Span(grace), _Span(_LAST_WAIT)
     told: Targets = set()
@@ -101,7 +101,7 @@ async def _end(
             _kill(targets, head)
         else:
             return targets
-        await patience.sleep(min(pause, max(left, _FIRST_PAUSE)))
+        await shield.sleep(min(pause, max(left, _FIRST_PAUSE)))
         pause = min(pause * 2, _LONGEST_PAUSE)
     return set()
 
@@ -138,20 +138,20 @@ def _family(head: Head, *, head_is_alive: bool) -> Targets:
     reaper = subreaper()
     if reaper.sees_orphans:
         roots = reaper.orphans_of(head)
-        return proctable.descendants([head.pid, *roots] if head_is_alive else roots)
-    if proctable.is_there():
+        return process_table.descendants([head.pid, *roots] if head_is_alive else roots)
+    if process_table.is_there():
         return set()
-    return {-head.pid} if proctable.has_members(head.pid) else set()
+    return {-head.pid} if process_table.has_members(head.pid) else set()
 
 
-async def _search(is_wanted: Callable[[int], bool], patience: Patience) -> Targets:
+async def _search(is_wanted: Callable[[int], bool], shield: ShieldedWait) -> Targets:
     """In a thread: reading the environment of a process that hangs inside the kernel can hang as well. One that gets on
     is waited for, however busy the machine is and however many wait for their turn: what it misses lives on."""
     searcher, looks = _searcher(os.getpid()), _NONE_YET
     search = searcher.begin(is_wanted)
     while not search.done() and looks != searcher.looks:
         looks = searcher.looks
-        await patience.wait(search, _SEARCH_LIMIT)
+        await shield.wait(search, _SEARCH_LIMIT)
     found = search.result() if search.done() else set()
     # A pid may have changed hands since.
     return {pid for pid in found if is_wanted(pid)}
@@ -166,7 +166,7 @@ class _Searcher:
 
     def begin(self, is_wanted: Callable[[int], bool]) -> "asyncio.Future[Targets]":
         look = partial(self._look, is_wanted)
-        return asyncio.get_running_loop().run_in_executor(self._thread, proctable.search, look)
+        return asyncio.get_running_loop().run_in_executor(self._thread, process_table.search, look)
 
     def _look(self, is_wanted: Callable[[int], bool], pid: int) -> bool:
         self.looks += 1
@@ -181,6 +181,6 @@ def _searcher(_process: int) -> _Searcher:
 
 def _send(signum: signal.Signals, targets: Targets) -> None:
     """The parents first: a shell that sees its command end before it hears of it goes on with the next one."""
-    for target in proctable.parents_first(targets):
+    for target in process_table.parents_first(targets):
         with suppress(ProcessLookupError, PermissionError):
             os.kill(target, signum)

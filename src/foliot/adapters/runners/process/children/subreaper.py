@@ -11,14 +11,14 @@ import sys
 import threading
 from typing import Final, NamedTuple
 
-from foliot.adapters.runners.process import proctable
-from foliot.adapters.runners.process.bounds import without_core_dumps
-from foliot.adapters.runners.process.descriptors import seal_descriptors, with_usual_limit
-from foliot.adapters.runners.process.groups import Group
-from foliot.adapters.runners.process.launch import Launch, Streams, spawn
-from foliot.adapters.runners.process.marks import Mark, Marks
-from foliot.adapters.runners.process.proctable import Tag
-from foliot.adapters.runners.process.restraint import restrained
+from foliot.adapters.runners.process.children import process_table
+from foliot.adapters.runners.process.children.process_tag import ProcessTag, ProcessTags
+from foliot.adapters.runners.process.limits.control_groups import ControlGroup
+from foliot.adapters.runners.process.limits.descriptors import seal_descriptors, with_usual_limit
+from foliot.adapters.runners.process.limits.rlimits import without_core_dumps
+from foliot.adapters.runners.process.spawn.environment import AttemptKey
+from foliot.adapters.runners.process.spawn.no_new_privs import without_new_privs
+from foliot.adapters.runners.process.spawn.program import SpawnRequest, Streams, spawn
 
 _PR_SET_CHILD_SUBREAPER: Final = 36
 
@@ -27,9 +27,9 @@ class Head(NamedTuple):
     """The first process of an attempt. Its pid is the number of its session and group as well."""
 
     pid: int
-    mark: Mark
-    tag: Tag
-    group: Group | None = None
+    tag: ProcessTag
+    key: AttemptKey
+    group: ControlGroup | None = None
 
 
 class Subreaper:
@@ -37,10 +37,10 @@ class Subreaper:
 
     def __init__(self) -> None:
         self.owner = os.getpid()
-        self._marks = Marks()
+        self._tags = ProcessTags()
         self._heads: dict[int, Head] = {}
-        self._orphans: dict[int, Mark] = {}
-        self._members: dict[int, Mark] = {}
+        self._orphans: dict[int, ProcessTag] = {}
+        self._members: dict[int, ProcessTag] = {}
         """What was seen in the control groups of runs that are being ended: it needs no mark of its own."""
         self._bare: set[int] = set()
         """Children that have no environment. They are waited for only once, for we stand still meanwhile."""
@@ -53,24 +53,26 @@ class Subreaper:
         """False where orphans go to init, or cannot be listed: then `orphans_of` knows of none."""
         return self._children is not None
 
-    def spawn(self, launch: Launch, tag: Tag, streams: Streams, group: Group | None = None) -> Head:
+    def spawn(
+        self, request: SpawnRequest, key: AttemptKey, streams: Streams, group: ControlGroup | None = None
+    ) -> Head:
         """Start a program as the head of an attempt. Raises what `launch.spawn` raises."""
-        if launch.account is None:
-            return self._spawn(launch, tag, streams, group)
-        return restrained(lambda: self._spawn(launch, tag, streams, group))
+        if request.account is None:
+            return self._spawn(request, key, streams, group)
+        return without_new_privs(lambda: self._spawn(request, key, streams, group))
 
-    def _spawn(self, launch: Launch, tag: Tag, streams: Streams, group: Group | None) -> Head:
-        mark = self._marks.make()
+    def _spawn(self, request: SpawnRequest, key: AttemptKey, streams: Streams, group: ControlGroup | None) -> Head:
+        tag = self._tags.make()
         with self._lock:  # between the spawn and the entry another thread would take it for an orphan
-            with self._marks.worn(mark), without_core_dumps():
-                pid = with_usual_limit(lambda: spawn(launch, streams, group), max(filter(None, streams)))
-            self._heads[pid] = Head(pid, mark, tag, group)
+            with self._tags.applied(tag), without_core_dumps():
+                pid = with_usual_limit(lambda: spawn(request, streams, group), max(filter(None, streams)))
+            self._heads[pid] = Head(pid, tag, key, group)
             return self._heads[pid]
 
-    def assign(self, head: Head, tag: Tag, group: Group | None) -> Head:
+    def assign(self, head: Head, key: AttemptKey, group: ControlGroup | None) -> Head:
         """A head that was started ahead becomes that of an attempt."""
         with self._lock:
-            self._heads[head.pid] = head._replace(tag=tag, group=group)
+            self._heads[head.pid] = head._replace(key=key, group=group)
             return self._heads[head.pid]
 
     def forget(self, head: Head, *, was_reaped: bool) -> None:
@@ -78,9 +80,9 @@ class Subreaper:
         with self._lock:
             del self._heads[head.pid]
             if not was_reaped:
-                self._orphans[head.pid] = head.mark
+                self._orphans[head.pid] = head.tag
             if self._members:
-                self._members = {pid: mark for pid, mark in self._members.items() if mark != head.mark}
+                self._members = {pid: tag for pid, tag in self._members.items() if tag != head.tag}
 
     def members_of(self, head: Head) -> set[int]:
         """What lives in the control group of an attempt, if it has one; from now on it is known to be of the run."""
@@ -88,24 +90,24 @@ class Subreaper:
             return set()
         members = head.group.members()
         with self._lock:
-            self._members.update(dict.fromkeys(members - self._heads.keys(), head.mark))
+            self._members.update(dict.fromkeys(members - self._heads.keys(), head.tag))
         return members
 
     def belongs(self, pid: int, head: Head) -> bool:
         """Whether any process, child or not, is part of the attempt. One that has just begun to become another program
-        has its mark, but for a moment no environment."""
-        is_marked = self._marks.read(pid) == head.mark and proctable.is_alive(pid)
-        return is_marked or head.tag.is_on(proctable.environ_of(pid))
+        has its tag, but for a moment no environment."""
+        is_tagged = self._tags.read(pid) == head.tag and process_table.is_alive(pid)
+        return is_tagged or head.key.is_in(process_table.environ_of(pid))
 
-    def mark_left_on(self, pid: int) -> Mark | None:
+    def tag_of_dead_worker(self, pid: int) -> ProcessTag | None:
         """The mark that a worker which is dead by now has put on any process."""
-        return self._marks.left_on(pid)
+        return self._tags.of_dead_worker(pid)
 
     def orphans_of(self, head: Head) -> list[int]:
         """Living children of ours that the run has left behind. Reaps on the way what has died, of any run."""
         with self._lock:
             self._take_in()
-            return [pid for pid, mark in self._orphans.items() if mark == head.mark] if self._orphans else []
+            return [pid for pid, tag in self._orphans.items() if tag == head.tag] if self._orphans else []
 
     def _take_in(self) -> None:
         """Look at every child that is no head. One that dies meanwhile hands us its own: look until none is new."""
@@ -119,26 +121,26 @@ class Subreaper:
 
     def _take_in_one(self, pid: int) -> None:
         if pid not in self._orphans:
-            mark = self._origin_of(pid)
-            if mark is None:
+            tag = self._origin_of(pid)
+            if tag is None:
                 return
-            self._orphans[pid] = mark
+            self._orphans[pid] = tag
         if _reap(pid):
             del self._orphans[pid]
 
-    def _origin_of(self, pid: int) -> Mark | None:
+    def _origin_of(self, pid: int) -> ProcessTag | None:
         """The mark of the run that a child comes from; None for what this process has started otherwise."""
-        mark = self._members.get(pid) or self._marks.read(pid)
-        if mark or (mark is None and self._marks.are_kept):
-            return mark
+        tag = self._members.get(pid) or self._tags.read(pid)
+        if tag or (tag is None and self._tags.are_supported):
+            return tag
         # No number to be seen: the next best signs.
-        session = proctable.session_of(pid)
+        session = process_table.session_of(pid)
         if session in self._heads:
-            return self._heads[session].mark
-        environ = proctable.environ_of(pid) if pid in self._bare else proctable.settled_environ_of(pid)
+            return self._heads[session].tag
+        environ = process_table.environ_of(pid) if pid in self._bare else process_table.settled_environ_of(pid)
         if not environ:
             self._bare.add(pid)
-        return next((head.mark for head in self._heads.values() if head.tag.is_on(environ)), mark)
+        return next((head.tag for head in self._heads.values() if head.key.is_in(environ)), tag)
 
     def _list_children(self) -> set[int]:
         if self._children is None:

@@ -17,15 +17,15 @@ T = TypeVar("T")
 _PR_SET_NO_NEW_PRIVS: Final = 38
 
 
-def restrained(start: Callable[[], T]) -> T:
+def without_new_privs(start: Callable[[], T]) -> T:
     """Call `start` where everything that it starts is kept from gaining rights, on systems that can do that."""
-    return _restrained_thread(os.getpid()).submit(start).result()
+    return _unprivileged_thread(os.getpid()).submit(start).result()
 
 
 @cache
-def _restrained_thread(_process: int) -> ThreadPoolExecutor:
+def _unprivileged_thread(_process: int) -> ThreadPoolExecutor:
     """One for each process: a forked child has the object, but not the thread."""
-    return ThreadPoolExecutor(max_workers=1, thread_name_prefix="foliot-restrained", initializer=_give_up_rights)
+    return ThreadPoolExecutor(max_workers=1, thread_name_prefix="foliot-no-new-privs", initializer=_give_up_rights)
 
 
 def _give_up_rights() -> None:

@@ -9,16 +9,16 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from foliot.adapters.runners.isolated.interpreter import LONGEST_ID, ROOM, Interpreter, command
-from foliot.adapters.runners.isolated.order import Calling, Order, read_answer
-from foliot.adapters.runners.isolated.spares import Spares
-from foliot.adapters.runners.process import Launch, child_environment, inherited_environment, run_process
-from foliot.adapters.runners.process.account import Account, find_account
-from foliot.adapters.runners.process.launch import NOT_EXECUTABLE
-from foliot.adapters.runners.process.proctable import Tag
-from foliot.adapters.runners.process.running import Start
-from foliot.adapters.runners.process.subreaper import Head
-from foliot.adapters.runners.process.waiting import Watch
+from foliot.adapters.runners.isolated.interpreter import LONGEST_ID, PLACEHOLDERS, Interpreter, command
+from foliot.adapters.runners.isolated.messages import CallRequest, RunInfo, read_answer
+from foliot.adapters.runners.isolated.warm_pool import WarmPool
+from foliot.adapters.runners.process import SpawnRequest, child_environment, inherited_environment, run_process
+from foliot.adapters.runners.process.children.exit_watch import Watch
+from foliot.adapters.runners.process.children.subreaper import Head
+from foliot.adapters.runners.process.spawn.account import Account, find_account
+from foliot.adapters.runners.process.spawn.environment import AttemptKey
+from foliot.adapters.runners.process.spawn.program import NOT_EXECUTABLE
+from foliot.adapters.runners.process.supervisor import Start
 from foliot.adapters.runners.refusal import refusal
 from foliot.domain.job.kinds import read_spec
 from foliot.domain.job.kinds.python import PythonSpec
@@ -40,13 +40,13 @@ class IsolatedCalls:
         *,
         environ: Mapping[str, str] = os.environ,
         places: Sequence[Path] | None = None,
-        spares: Spares | None = None,
+        warm_pool: WarmPool | None = None,
         sandbox_policy: SandboxPolicy = ANYTHING,
     ) -> None:
         self._inherited = inherited_environment(environ)
         self._sandbox_policy = sandbox_policy
         self._places = places
-        self._spares = Spares() if spares is None else spares
+        self._pool = WarmPool() if warm_pool is None else warm_pool
 
     async def run(self, attempt: Attempt) -> Success | Failure:
         try:
@@ -58,28 +58,30 @@ class IsolatedCalls:
             return refusal(error, NOT_EXECUTABLE)
         except (TypeError, ValueError) as error:
             return Failure(f"the payload cannot be written as JSON: {error}", Reason.PAYLOAD, retryable=False)
-        with closing(_Call(self._spares, *self._launches(spec, account, attempt))) as call:
+        with closing(_Call(self._pool, *self._spawn_requests(spec, account, attempt))) as call:
             return await _carry_out(call, spec, attempt, order)
 
     async def close(self) -> None:
-        await self._spares.close()
+        await self._pool.close()
 
-    def _launches(self, spec: PythonSpec, account: Account | None, attempt: Attempt) -> tuple[Launch, Launch | None]:
+    def _spawn_requests(
+        self, spec: PythonSpec, account: Account | None, attempt: Attempt
+    ) -> tuple[SpawnRequest, SpawnRequest | None]:
         """How to start an interpreter for this attempt, and how one would have been started ahead, if that will do.
 
         It will not where something must be there from the start that only this attempt knows.
         """
         inherited = self._inherited if account is None else {**self._inherited, **account.variables()}
         environment = child_environment(inherited, spec.env, _without_payload(attempt))
-        cold = Launch(command(), environment, account=account, limits=spec.limits)
+        cold = SpawnRequest(command(), environment, account=account, limits=spec.limits)
         if account is not None or attempt.environment or len(attempt.run_id) > LONGEST_ID:
             return cold, None
-        return cold, Launch(command(), {**inherited, **spec.env, **ROOM})
+        return cold, SpawnRequest(command(), {**inherited, **spec.env, **PLACEHOLDERS})
 
-    def _order(self, spec: PythonSpec, attempt: Attempt) -> Order:
+    def _order(self, spec: PythonSpec, attempt: Attempt) -> CallRequest:
         working_dir = None if spec.working_dir is None else str(Path(spec.working_dir).absolute())
         places = [Path.cwd()] if self._places is None else self._places
-        return Order(
+        return CallRequest(
             call=spec.call or "",
             payload=attempt.payload,
             variables=child_environment({}, {}, _without_payload(attempt)),
@@ -87,20 +89,20 @@ class IsolatedCalls:
             umask=spec.umask,
             first=[*([working_dir] if working_dir else []), *map(str, places)],
             path=[place for place in sys.path if place],
-            context=_calling(attempt),
+            context=_run_info(attempt),
             is_memory_limited=spec.limits.memory is not None,
         )
 
 
 async def _carry_out(call: "_Call", spec: PythonSpec, attempt: Attempt, order: bytes) -> Success | Failure:
-    tag = Tag(attempt.run_id, attempt.number)
+    key = AttemptKey(attempt.run_id, attempt.number)
     outcome = await run_process(
-        call.launch,
-        tag,
+        call.request,
+        key,
         attempt.log,
         grace=spec.grace,
         output_cap=spec.output_cap,
-        start=call.starter(tag, order),
+        start=call.starter(key, order),
     )
     return _judge(outcome, call.answer())
 
@@ -108,15 +110,15 @@ async def _carry_out(call: "_Call", spec: PythonSpec, attempt: Attempt, order: b
 class _Call:
     """The interpreter of one attempt, from the moment it is found or started."""
 
-    def __init__(self, spares: Spares, launch: Launch, ahead: Launch | None) -> None:
-        self.launch = launch
+    def __init__(self, pool: WarmPool, request: SpawnRequest, ahead: SpawnRequest | None) -> None:
+        self.request = request
         self._ahead = ahead
-        self._spares = spares
+        self._pool = pool
         self._interpreter: Interpreter | None = None
 
-    def starter(self, tag: Tag, order: bytes) -> Start:
+    def starter(self, key: AttemptKey, order: bytes) -> Start:
         def start(stdout: int, stderr: int) -> tuple[Head, Watch]:
-            interpreter = self._assigned(tag, order, stdout, stderr)
+            interpreter = self._assigned(key, order, stdout, stderr)
             self._interpreter = interpreter
             return interpreter.head, interpreter.ending
 
@@ -129,23 +131,23 @@ class _Call:
         if self._interpreter is not None:
             self._interpreter.close()
 
-    def _assigned(self, tag: Tag, order: bytes, stdout: int, stderr: int) -> Interpreter:
-        spare = None if self._ahead is None else self._spares.take(self._ahead)
+    def _assigned(self, key: AttemptKey, order: bytes, stdout: int, stderr: int) -> Interpreter:
+        spare = None if self._ahead is None else self._pool.take(self._ahead)
         if spare is not None:
             try:
-                spare.assign(tag, order, self.launch.limits, stdout, stderr)
+                spare.assign(key, order, self.request.limits, stdout, stderr)
             except OSError:
                 spare.forget()  # killed by somebody a moment ago
             else:
                 return spare
-        return self._fresh(tag, order, stdout, stderr)
+        return self._fresh(key, order, stdout, stderr)
 
-    def _fresh(self, tag: Tag, order: bytes, stdout: int, stderr: int) -> Interpreter:
+    def _fresh(self, key: AttemptKey, order: bytes, stdout: int, stderr: int) -> Interpreter:
         # The limits are set when it waits for the order, so nothing has to hold it before.
-        unlimited = Launch(self.launch.argv, self.launch.environment, account=self.launch.account)
-        fresh = Interpreter.start(unlimited, tag, stdout, stderr)
+        unlimited = SpawnRequest(self.request.argv, self.request.environment, account=self.request.account)
+        fresh = Interpreter.start(unlimited, key, stdout, stderr)
         try:
-            fresh.assign(tag, order, self.launch.limits, stdout, stderr)
+            fresh.assign(key, order, self.request.limits, stdout, stderr)
         except (BrokenPipeError, ConnectionResetError, ProcessLookupError):
             pass  # it has died by itself; its end says what happened
         except BaseException:
@@ -154,8 +156,8 @@ class _Call:
         return fresh
 
 
-def _calling(attempt: Attempt) -> Calling:
-    return Calling(
+def _run_info(attempt: Attempt) -> RunInfo:
+    return RunInfo(
         run_id=attempt.run_id,
         job_id=attempt.job_id,
         attempt=attempt.number,

@@ -5,36 +5,11 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
-RUN_VARIABLE = "FOLIOT_RUN_ID"
-ATTEMPT_VARIABLE = "FOLIOT_ATTEMPT"
 _LOOKS: Final = 10
 _MOMENT: Final = 0.001
 """Seconds between two looks."""
-
-
-class Tag(NamedTuple):
-    """The variables by which the processes of one attempt are known. Without an attempt: of the whole run."""
-
-    run_id: str
-    attempt: int | None = None
-
-    @classmethod
-    def read(cls, environ: bytes) -> "Tag | None":
-        """The attempt that a process belongs to, by its environment; None for one that is none of ours."""
-        found = dict(variable.partition(b"=")[::2] for variable in environ.split(b"\0"))
-        run_id, attempt = (found.get(os.fsencode(name), b"") for name in (RUN_VARIABLE, ATTEMPT_VARIABLE))
-        return cls(os.fsdecode(run_id), int(attempt)) if run_id and attempt.isdigit() else None
-
-    def variables(self) -> dict[str, str]:
-        attempt = {} if self.attempt is None else {ATTEMPT_VARIABLE: str(self.attempt)}
-        return {RUN_VARIABLE: self.run_id, **attempt}
-
-    def is_on(self, environ: bytes) -> bool:
-        """Another attempt of the same run may live on this machine by now, so both variables count."""
-        found = environ.split(b"\0")
-        return all(os.fsencode(f"{name}={value}") in found for name, value in self.variables().items())
 
 
 def search(is_wanted: Callable[[int], bool]) -> set[int]:

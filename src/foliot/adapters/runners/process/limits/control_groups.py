@@ -14,13 +14,13 @@ from contextlib import suppress
 from functools import cache
 from typing import Final
 
-from foliot.adapters.runners.process.delegation import PREFIX, Places, find_places
+from foliot.adapters.runners.process.limits.delegation import PREFIX, Places, find_places
 from foliot.domain.job.kinds.process import ProcessLimits
 
 log = logging.getLogger(__name__)
 
 
-class Group:
+class ControlGroup:
     """The group of one attempt."""
 
     def __init__(self, places: Places) -> None:
@@ -104,14 +104,14 @@ class ControlGroups:
         self._places = places
         self._serials = itertools.count()
 
-    def make(self, limits: ProcessLimits) -> Group | None:
+    def make(self, limits: ProcessLimits) -> ControlGroup | None:
         """A group for what can be bounded by one; None if nothing of it is asked for, or there is no way."""
         asked: Mapping[str, int | None] = {"memory": limits.memory, "pids": limits.processes}
         places = {name: place for name, place in self._places.items() if asked[name] is not None}
         if not places:
             return None
         name = f"{PREFIX}{os.getpid()}-{next(self._serials)}"
-        group = Group({controller: place / name for controller, place in places.items()})
+        group = ControlGroup({controller: place / name for controller, place in places.items()})
         try:
             group.make(limits)
         except OSError as error:
@@ -121,7 +121,7 @@ class ControlGroups:
         return group
 
 
-def make_group(limits: ProcessLimits) -> Group | None:
+def make_control_group(limits: ProcessLimits) -> ControlGroup | None:
     """The group of an attempt with these limits; None if they need none, or none can be had."""
     if limits.memory is None and limits.processes is None:
         return None

@@ -8,18 +8,17 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from foliot.adapters.runners.capture import Capture
-from foliot.adapters.runners.process.bounds import GO
-from foliot.adapters.runners.process.ending import end_tree, is_cleared
-from foliot.adapters.runners.process.feeding import Feed
-from foliot.adapters.runners.process.groups import Group, make_group
-from foliot.adapters.runners.process.launch import CutOff, Launch, Streams, refusal
-from foliot.adapters.runners.process.outcomes import outcome_of
-from foliot.adapters.runners.process.output import Output
-from foliot.adapters.runners.process.patience import Patience
-from foliot.adapters.runners.process.proctable import Tag
-from foliot.adapters.runners.process.room import room
-from foliot.adapters.runners.process.subreaper import Head, subreaper
-from foliot.adapters.runners.process.waiting import Watch, watch
+from foliot.adapters.runners.process.children.exit_watch import Watch, outcome_of, watch
+from foliot.adapters.runners.process.children.subreaper import Head, subreaper
+from foliot.adapters.runners.process.limits.control_groups import ControlGroup, make_control_group
+from foliot.adapters.runners.process.limits.rlimits import GO
+from foliot.adapters.runners.process.spawn.environment import AttemptKey
+from foliot.adapters.runners.process.spawn.program import ProcessNotWatched, SpawnRequest, Streams, spawn_failure
+from foliot.adapters.runners.process.spawn.spawn_queue import spawn_queue
+from foliot.adapters.runners.process.streams.output import Output
+from foliot.adapters.runners.process.streams.stdin import StdinWriter
+from foliot.adapters.runners.process.termination.process_tree import end_tree, is_cleared
+from foliot.adapters.runners.process.termination.shielded_wait import ShieldedWait
 from foliot.domain.job.kinds.process import GRACE, OUTPUT_CAP
 from foliot.domain.run.outcome import Failure, Success
 from foliot.ports.runner import LogSink
@@ -33,7 +32,7 @@ _UNBOUND: Final = "the limit on processes does not bind root: give the job a use
 class _Started(NamedTuple):
     head: Head
     ending: Watch
-    feed: Feed | None
+    feed: StdinWriter | None
 
 
 class _Ended(NamedTuple):
@@ -46,8 +45,8 @@ Start = Callable[[int, int], tuple[Head, Watch]]
 
 
 async def run_process(
-    launch: Launch,
-    tag: Tag,
+    request: SpawnRequest,
+    key: AttemptKey,
     log: LogSink,
     *,
     grace: float = GRACE,
@@ -66,24 +65,24 @@ async def run_process(
         return output, output.attach(attached)
 
     def attached(stdout: int, stderr: int) -> _Started:
-        return _start(launch, tag, stdout, stderr) if start is None else _Started(*start(stdout, stderr), None)
+        return _start(request, key, stdout, stderr) if start is None else _Started(*start(stdout, stderr), None)
 
     try:
-        output, started = await room().start(begin, partial(tell_wait, log))
+        output, started = await spawn_queue().start(begin, partial(log_wait, log))
     except (OSError, ValueError) as error:
-        return refusal(error, launch)
-    with room().taken():
-        if warning := _warning(launch, started.head):
+        return spawn_failure(error, request)
+    with spawn_queue().running():
+        if warning := _warning(request, started.head):
             log.write("meta", f"{warning}\n".encode())
-        return await _see_through(launch, started, output, grace)
+        return await _see_through(request, started, output, grace)
 
 
-def tell_wait(log: LogSink, error: OSError) -> None:
+def log_wait(log: LogSink, error: OSError) -> None:
     """Say in the log of a run why it does not begin."""
     log.write("meta", f"waits for another run to end: {(error.strerror or str(error)).lower()}\n".encode())
 
 
-async def _see_through(launch: Launch, started: _Started, output: Output, grace: float) -> Success | Failure:
+async def _see_through(request: SpawnRequest, started: _Started, output: Output, grace: float) -> Success | Failure:
     rounds = _Rounds(started.head)
     try:
         await started.ending.ended
@@ -91,15 +90,15 @@ async def _see_through(launch: Launch, started: _Started, output: Output, grace:
         rounds.stop()
         ended = await _clear(started, output, grace)
     await output.log.drain()
-    return outcome_of(ended.status, launch.limits, is_out_of_memory=ended.is_out_of_memory)
+    return outcome_of(ended.status, request.limits, is_out_of_memory=ended.is_out_of_memory)
 
 
-def _start(launch: Launch, tag: Tag, stdout: int, stderr: int) -> _Started:
-    group = make_group(launch.limits)
+def _start(request: SpawnRequest, key: AttemptKey, stdout: int, stderr: int) -> _Started:
+    group = make_control_group(request.limits)
     feed = None
     try:
-        feed = _feed(launch, group)
-        head = _spawn(launch, tag, Streams(None if feed is None else feed.read_end, stdout, stderr), group)
+        feed = _feed(request, group)
+        head = _spawn(request, key, Streams(None if feed is None else feed.read_end, stdout, stderr), group)
         ending = _watch(head)
     except BaseException:
         if feed is not None:
@@ -112,16 +111,16 @@ def _start(launch: Launch, tag: Tag, stdout: int, stderr: int) -> _Started:
     return _Started(head, ending, feed)
 
 
-def _feed(launch: Launch, group: Group | None) -> Feed | None:
+def _feed(request: SpawnRequest, group: ControlGroup | None) -> StdinWriter | None:
     """What the head reads: its text, and before that, if it waits for its group, the line that lets it go on."""
     if group is None:
-        return None if launch.stdin is None else Feed(launch.stdin)
-    return Feed(GO + (launch.stdin or b""))
+        return None if request.stdin is None else StdinWriter(request.stdin)
+    return StdinWriter(GO + (request.stdin or b""))
 
 
-def _spawn(launch: Launch, tag: Tag, streams: Streams, group: Group | None) -> Head:
+def _spawn(request: SpawnRequest, key: AttemptKey, streams: Streams, group: ControlGroup | None) -> Head:
     try:
-        return subreaper().spawn(launch, tag, streams, group)
+        return subreaper().spawn(request, key, streams, group)
     finally:
         if streams.stdin is not None:
             os.close(streams.stdin)
@@ -136,15 +135,15 @@ def _watch(head: Head) -> Watch:
         os.killpg(head.pid, signal.SIGKILL)
         subreaper().forget(head, was_reaped=False)
         if head.group is None and isinstance(error, OSError):
-            raise CutOff(error.errno, error.strerror) from error
+            raise ProcessNotWatched(error.errno, error.strerror) from error
         raise  # it still waits for its line to go on
 
 
-def _warning(launch: Launch, head: Head) -> str | None:
+def _warning(request: SpawnRequest, head: Head) -> str | None:
     """What the job should know about its limits: they bind processes of root only by a control group."""
-    if launch.limits.processes is None or (head.group is not None and "pids" in head.group.controllers):
+    if request.limits.processes is None or (head.group is not None and "pids" in head.group.controllers):
         return None
-    uid = os.geteuid() if launch.account is None else launch.account.uid
+    uid = os.geteuid() if request.account is None else request.account.uid
     return _UNBOUND if uid == 0 else None
 
 
@@ -167,9 +166,9 @@ class _Rounds:
 async def _clear(started: _Started, output: Output, grace: float) -> _Ended:
     """Leave nothing of the attempt behind, and only then obey a cancellation."""
     head, ending, feed = started
-    patience = Patience()
+    shield = ShieldedWait()
     if not (ending.has_ended and is_cleared(head)):
-        survivors = await end_tree(head, is_alive=lambda: not ending.has_ended, grace=grace, patience=patience)
+        survivors = await end_tree(head, is_alive=lambda: not ending.has_ended, grace=grace, shield=shield)
         for target in sorted(survivors):
             output.log.write("meta", f"could not end process {target}\n".encode())
     if feed is not None:
@@ -180,11 +179,11 @@ async def _clear(started: _Started, output: Output, grace: float) -> _Ended:
     status = ending.collect() if ending.has_ended else None
     subreaper().forget(head, was_reaped=ending.has_ended)
     is_out_of_memory = head.group is not None and _leave(head.group, output.log)
-    patience.give_way()
+    shield.raise_if_cancelled()
     return _Ended(status, is_out_of_memory)
 
 
-def _leave(group: Group, log: LogSink) -> bool:
+def _leave(group: ControlGroup, log: LogSink) -> bool:
     """Remove the group of an attempt. Returns whether it ran out of memory."""
     if group.is_out_of_processes:
         log.write("meta", b"the limit on processes was reached\n")

@@ -5,7 +5,7 @@ import os
 from contextlib import suppress
 
 
-class Feed:
+class StdinWriter:
     """Text for a process, handed over as fast as it is taken. Nobody waits for a process that does not read."""
 
     def __init__(self, data: bytes) -> None:

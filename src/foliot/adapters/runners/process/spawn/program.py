@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from foliot.adapters.runners.process.account import Account
-from foliot.adapters.runners.process.bounds import bounded
-from foliot.adapters.runners.process.groups import Group
+from foliot.adapters.runners.process.limits.control_groups import ControlGroup
+from foliot.adapters.runners.process.limits.rlimits import limited_command
+from foliot.adapters.runners.process.spawn.account import Account
 from foliot.domain.job.kinds.process import UNLIMITED, ProcessLimits
 from foliot.domain.run.outcome import Failure, Reason
 
@@ -21,7 +21,7 @@ NOT_FOUND: Final = 127
 CAN_POSIX_SPAWN: Final = hasattr(os, "posix_spawn") and hasattr(os, "pidfd_open")
 """posix_spawn with a new session; where pidfds are missing, so may be that."""
 
-_WANTS: Final = frozenset({errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE})
+_SHORTAGES: Final = frozenset({errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE})
 """Processes, memory or descriptors are wanting: they come back."""
 _MISSING: Final = frozenset({errno.ENOENT, errno.ENOTDIR})
 _DEFAULTS: Final = tuple(set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP})
@@ -35,7 +35,7 @@ class Streams(NamedTuple):
     stderr: int
 
 
-class Launch(NamedTuple):
+class SpawnRequest(NamedTuple):
     """A program with its arguments, its whole environment, and where, as whom and within which limits it starts."""
 
     argv: tuple[str, ...]
@@ -54,55 +54,57 @@ class Launch(NamedTuple):
         return self.working_dir is None and self.umask is None and (self.account is None or self.account.is_ours)
 
 
-class CutOff(OSError):
+class ProcessNotWatched(OSError):
     """The program has begun, and was killed because nobody could have waited for it."""
 
 
-def spawn(launch: Launch, streams: Streams, group: Group | None = None) -> int:
+def spawn(request: SpawnRequest, streams: Streams, group: ControlGroup | None = None) -> int:
     """Start it in a session of its own and return its pid. Nobody else will reap it.
 
     With a control group it waits for the line GO on stdin: so long there is nothing to bound but a shell.
-    OSError and ValueError say why it could not be started; `refusal` puts them into words.
+    OSError and ValueError say why it could not be started; `spawn_failure` puts them into words.
     """
-    _check(launch)
-    program, words = _find(launch), launch.argv
-    if launch.limits != UNLIMITED:
-        _check_program(launch, program)
+    _check(request)
+    program, words = _find(request), request.argv
+    if request.limits != UNLIMITED:
+        _check_program(request, program)
         but = frozenset[str]() if group is None else group.controllers
-        words = bounded((program, *words[1:]), launch.environment, launch.limits, but=but, waits=group is not None)
+        words = limited_command(
+            (program, *words[1:]), request.environment, request.limits, but=but, waits=group is not None
+        )
         program = words[0]
-    if launch.is_plain and CAN_POSIX_SPAWN:
-        return _posix_spawn(program, words, launch.environment, streams)
-    return _popen(launch, program, words, streams)
+    if request.is_plain and CAN_POSIX_SPAWN:
+        return _posix_spawn(program, words, request.environment, streams)
+    return _popen(request, program, words, streams)
 
 
-def is_want(error: OSError) -> bool:
+def is_shortage(error: OSError) -> bool:
     """Whether nothing has begun for want of what the end of another process may give back."""
-    return error.errno in _WANTS and not isinstance(error, CutOff)
+    return error.errno in _SHORTAGES and not isinstance(error, ProcessNotWatched)
 
 
-def refusal(error: OSError | ValueError, launch: Launch) -> Failure:
+def spawn_failure(error: OSError | ValueError, request: SpawnRequest) -> Failure:
     """How an attempt ends whose program could not be started."""
     if isinstance(error, ValueError):
         return Failure(f"cannot start: {error}", Reason.LAUNCH_FAILED, NOT_EXECUTABLE, retryable=False)
     text = (error.strerror or str(error)).lower()
-    if error.errno in _WANTS:
+    if error.errno in _SHORTAGES:
         return Failure(f"could not start a process: {text}", Reason.LAUNCH_FAILED)
     code = NOT_FOUND if error.errno in _MISSING else NOT_EXECUTABLE
-    if launch.working_dir is not None and error.filename == launch.working_dir:
-        fault = f"could not enter the working directory {launch.working_dir!r}: {text}"
+    if request.working_dir is not None and error.filename == request.working_dir:
+        fault = f"could not enter the working directory {request.working_dir!r}: {text}"
         return Failure(fault, Reason.LAUNCH_FAILED, NOT_FOUND)
     if error.errno == errno.E2BIG:
         fault = "cannot start: arguments, variables and payload together are too long for the system"
         return Failure(fault, Reason.LAUNCH_FAILED, NOT_EXECUTABLE, retryable=False)
-    hint = f". {launch.hint_if_missing}" if launch.hint_if_missing and code == NOT_FOUND else ""
-    return Failure(f"could not start {launch.argv[0]!r}: {text}{hint}", Reason.LAUNCH_FAILED, code)
+    hint = f". {request.hint_if_missing}" if request.hint_if_missing and code == NOT_FOUND else ""
+    return Failure(f"could not start {request.argv[0]!r}: {text}{hint}", Reason.LAUNCH_FAILED, code)
 
 
-def _check(launch: Launch) -> None:
-    if any("\0" in word for word in (*launch.argv, launch.working_dir or "")):
+def _check(request: SpawnRequest) -> None:
+    if any("\0" in word for word in (*request.argv, request.working_dir or "")):
         raise ValueError("the command or its working directory contains a NUL byte")
-    for name, value in launch.environment.items():
+    for name, value in request.environment.items():
         if "\0" in name or "\0" in value:
             raise ValueError(f"the variable {name!a} contains a NUL byte")
         if not name or "=" in name:
@@ -127,21 +129,21 @@ def _posix_spawn(program: str, words: tuple[str, ...], environment: Mapping[str,
     )
 
 
-def _popen(launch: Launch, program: str, words: tuple[str, ...], streams: Streams) -> int:
+def _popen(request: SpawnRequest, program: str, words: tuple[str, ...], streams: Streams) -> int:
     """What posix_spawn cannot do. subprocess runs no Python between fork and exec, as it is given no preexec_fn."""
-    account = None if launch.account is None or launch.account.is_ours else launch.account
+    account = None if request.account is None or request.account.is_ours else request.account
     if account is not None:
         _hand_over(streams, account)
     process = subprocess.Popen(  # noqa: S603 - running the user's command is what this is for
         words,
         executable=program,
-        env=launch.environment,
-        cwd=launch.working_dir,
+        env=request.environment,
+        cwd=request.working_dir,
         stdin=subprocess.DEVNULL if streams.stdin is None else streams.stdin,
         stdout=streams.stdout,
         stderr=streams.stderr,
         start_new_session=True,
-        umask=-1 if launch.umask is None else launch.umask,
+        umask=-1 if request.umask is None else request.umask,
         user=None if account is None else account.uid,
         group=None if account is None else account.gid,
         extra_groups=None if account is None else account.groups,
@@ -158,21 +160,21 @@ def _hand_over(streams: Streams, account: Account) -> None:
             os.fchown(descriptor, account.uid, account.gid)
 
 
-def _check_program(launch: Launch, program: str) -> None:
+def _check_program(request: SpawnRequest, program: str) -> None:
     """Say what exec would: a shell in between says it only to the log. A missing directory is seen by subprocess."""
-    directory = Path(launch.working_dir or "/")
-    place = Path(launch.working_dir or "", program)
+    directory = Path(request.working_dir or "/")
+    place = Path(request.working_dir or "", program)
     if directory.is_dir() and (place.is_dir() or not os.access(place, os.X_OK)):
         place.stat()
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), program)
 
 
-def _find(launch: Launch) -> str:
+def _find(request: SpawnRequest) -> str:
     """Search the PATH that the program will see, not ours."""
-    program = launch.argv[0]
+    program = request.argv[0]
     if "/" in program:
         return program
-    found = shutil.which(program, path=launch.environment.get("PATH", os.defpath))
+    found = shutil.which(program, path=request.environment.get("PATH", os.defpath))
     if found is None:
         raise FileNotFoundError(errno.ENOENT, "command not found", program)
     return found

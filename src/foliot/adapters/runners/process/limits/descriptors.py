@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Final
 
-from foliot.adapters.runners.process.proctable import names_in
+from foliot.adapters.runners.process.children.process_table import names_in
 
-A_RUN: Final = 4
+DESCRIPTORS_PER_RUN: Final = 4
 """Descriptors that a run holds while its processes live: two streams, its end, and what it reads or answers by."""
-OURS: Final = 60
+WORKER_DESCRIPTORS: Final = 60
 """Descriptors that a worker needs beside its runs: for its loop, its storage, what it loads, and a launch under way."""
 
 _KEPT: Final = 16
@@ -63,10 +63,10 @@ def with_usual_limit(start: Callable[[], int], highest: int) -> int:
     return pid
 
 
-def leave_some() -> None:
+def check_reserve() -> None:
     """OSError if one run more would leave the worker itself too few."""
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    if limit != resource.RLIM_INFINITY and not _are_free(A_RUN + _KEPT, below=limit):
+    if limit != resource.RLIM_INFINITY and not _are_free(DESCRIPTORS_PER_RUN + _KEPT, below=limit):
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
 

@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 
-class Patience:
+class ShieldedWait:
     """Waits to the end and remembers that somebody wanted it to stop.
 
     Cleaning up inside a cancelled task must survive further cancellations, also those by which a closing loop ends all
@@ -27,7 +27,7 @@ class Patience:
             except asyncio.CancelledError:
                 self._was_cancelled = True
 
-    def give_way(self) -> None:
+    def raise_if_cancelled(self) -> None:
         """Let a cancellation that came meanwhile take effect."""
         if self._was_cancelled:
             raise asyncio.CancelledError

@@ -1,4 +1,4 @@
-"""Room: a launch that finds none waits for another run to end, but not for ever."""
+"""SpawnQueue: a launch that finds none waits for another run to end, but not for ever."""
 
 import asyncio
 import errno
@@ -7,8 +7,8 @@ from contextlib import suppress
 
 import pytest
 
-from foliot.adapters.runners.process.launch import CutOff
-from foliot.adapters.runners.process.room import Room
+from foliot.adapters.runners.process.spawn.program import ProcessNotWatched
+from foliot.adapters.runners.process.spawn.spawn_queue import SpawnQueue
 from foliot.domain.instant import MINUTE, SECOND
 from foliot.testing.clock import VirtualClock
 
@@ -35,16 +35,18 @@ def clock() -> VirtualClock:
 
 
 @pytest.fixture
-def room(clock: VirtualClock) -> Room:
-    return Room(clock)
+def queue(clock: VirtualClock) -> SpawnQueue:
+    return SpawnQueue(clock)
 
 
 def nobody(_error: OSError) -> None:
     """Does not want to know."""
 
 
-def waiting(room: Room, launcher: Callable[[], str], told: Callable[[OSError], None] = nobody) -> "asyncio.Task[str]":
-    return asyncio.create_task(room.start(launcher, told))
+def waiting(
+    queue: SpawnQueue, launcher: Callable[[], str], told: Callable[[OSError], None] = nobody
+) -> "asyncio.Task[str]":
+    return asyncio.create_task(queue.start(launcher, told))
 
 
 async def settle() -> None:
@@ -54,10 +56,10 @@ async def settle() -> None:
 
 
 @pytest.mark.parametrize("number", WANTS)
-async def test_a_want_is_waited_for_until_another_run_has_ended(room: Room, number: int) -> None:
+async def test_a_want_is_waited_for_until_another_run_has_ended(queue: SpawnQueue, number: int) -> None:
     launcher = Launcher(OSError(number, "none left"))
-    with room.taken():
-        launch = waiting(room, launcher)
+    with queue.running():
+        launch = waiting(queue, launcher)
         await settle()
         launcher.error = None
         assert not launch.done()
@@ -68,27 +70,29 @@ async def test_a_want_is_waited_for_until_another_run_has_ended(room: Room, numb
 
 
 @pytest.mark.parametrize("number", WANTS)
-async def test_with_nothing_under_way_there_is_nothing_to_wait_for(room: Room, number: int) -> None:
+async def test_with_nothing_under_way_there_is_nothing_to_wait_for(queue: SpawnQueue, number: int) -> None:
     launcher = Launcher(OSError(number, "none left"))
 
     with pytest.raises(OSError, match="none left"):
-        await room.start(launcher, nobody)
+        await queue.start(launcher, nobody)
     assert launcher.tries == 1
 
 
-@pytest.mark.parametrize("error", [FileNotFoundError(errno.ENOENT, "no"), CutOff(errno.EAGAIN, "no")], ids=repr)
-async def test_another_fault_is_no_want(room: Room, error: OSError) -> None:
+@pytest.mark.parametrize(
+    "error", [FileNotFoundError(errno.ENOENT, "no"), ProcessNotWatched(errno.EAGAIN, "no")], ids=repr
+)
+async def test_another_fault_is_no_want(queue: SpawnQueue, error: OSError) -> None:
     launcher = Launcher(error)
 
-    with room.taken(), pytest.raises(OSError, match="no"):
-        await room.start(launcher, nobody)
+    with queue.running(), pytest.raises(OSError, match="no"):
+        await queue.start(launcher, nobody)
     assert launcher.tries == 1
 
 
-async def test_the_last_run_that_ends_without_making_room_ends_the_wait(room: Room) -> None:
+async def test_the_last_run_that_ends_without_making_room_ends_the_wait(queue: SpawnQueue) -> None:
     launcher = Launcher(OSError(errno.EMFILE, "none left"))
-    with room.taken():
-        launch = waiting(room, launcher)
+    with queue.running():
+        launch = waiting(queue, launcher)
         await settle()
     await settle()
 
@@ -96,10 +100,10 @@ async def test_the_last_run_that_ends_without_making_room_ends_the_wait(room: Ro
         launch.result()
 
 
-async def test_room_that_others_make_is_found_within_a_second(room: Room, clock: VirtualClock) -> None:
+async def test_room_that_others_make_is_found_within_a_second(queue: SpawnQueue, clock: VirtualClock) -> None:
     launcher = Launcher(OSError(errno.ENFILE, "none left"))
-    with room.taken():
-        launch = waiting(room, launcher)
+    with queue.running():
+        launch = waiting(queue, launcher)
         await settle()
         launcher.error = None
         clock.advance(SECOND)
@@ -108,10 +112,10 @@ async def test_room_that_others_make_is_found_within_a_second(room: Room, clock:
         assert launch.result() == "started"
 
 
-async def test_nobody_waits_longer_than_ten_minutes(room: Room, clock: VirtualClock) -> None:
+async def test_nobody_waits_longer_than_ten_minutes(queue: SpawnQueue, clock: VirtualClock) -> None:
     launcher = Launcher(OSError(errno.EMFILE, "none left"))
-    with room.taken():
-        launch = waiting(room, launcher)
+    with queue.running():
+        launch = waiting(queue, launcher)
         for second in range(10 * MINUTE // SECOND):
             await settle()
             assert not launch.done(), second
@@ -122,7 +126,7 @@ async def test_nobody_waits_longer_than_ten_minutes(room: Room, clock: VirtualCl
             launch.result()
 
 
-async def test_those_that_wait_begin_in_their_order_and_all_that_fit(room: Room) -> None:
+async def test_those_that_wait_begin_in_their_order_and_all_that_fit(queue: SpawnQueue) -> None:
     free = 0
     begun: list[int] = []
 
@@ -135,11 +139,11 @@ async def test_those_that_wait_begin_in_their_order_and_all_that_fit(room: Room)
 
         return start
 
-    with room.taken(), room.taken():
-        launches = [waiting(room, launcher(number)) for number in range(3)]
+    with queue.running(), queue.running():
+        launches = [waiting(queue, launcher(number)) for number in range(3)]
         await settle()
         free = 2
-        with room.taken():
+        with queue.running():
             pass
         await settle()
         assert begun == [0, 1]
@@ -147,13 +151,13 @@ async def test_those_that_wait_begin_in_their_order_and_all_that_fit(room: Room)
         await settle()
 
 
-async def test_nobody_goes_past_those_that_wait(room: Room) -> None:
+async def test_nobody_goes_past_those_that_wait(queue: SpawnQueue) -> None:
     first, second = Launcher(OSError(errno.EMFILE, "none left")), Launcher()
     told: list[OSError] = []
-    with room.taken():
-        waiting(room, first)
+    with queue.running():
+        waiting(queue, first)
         await settle()
-        late = waiting(room, second, told.append)
+        late = waiting(queue, second, told.append)
         await settle()
 
         assert second.tries == 0
@@ -163,10 +167,10 @@ async def test_nobody_goes_past_those_that_wait(room: Room) -> None:
     assert late.result() == "started"
 
 
-async def test_of_those_that_wait_only_the_first_tries_as_time_passes(room: Room, clock: VirtualClock) -> None:
+async def test_of_those_that_wait_only_the_first_tries_as_time_passes(queue: SpawnQueue, clock: VirtualClock) -> None:
     first, second = Launcher(OSError(errno.EMFILE, "none left")), Launcher()
-    with room.taken():
-        launches = [waiting(room, first), waiting(room, second)]
+    with queue.running():
+        launches = [waiting(queue, first), waiting(queue, second)]
         for _ in range(3):
             await settle()
             clock.advance(SECOND)
@@ -179,9 +183,11 @@ async def test_of_those_that_wait_only_the_first_tries_as_time_passes(room: Room
         assert [launch.result() for launch in launches] == ["started"] * 2
 
 
-async def test_those_behind_the_first_wait_no_longer_than_ten_minutes_either(room: Room, clock: VirtualClock) -> None:
-    with room.taken():
-        launches = [waiting(room, Launcher(OSError(errno.EMFILE, "none left"))) for _ in range(3)]
+async def test_those_behind_the_first_wait_no_longer_than_ten_minutes_either(
+    queue: SpawnQueue, clock: VirtualClock
+) -> None:
+    with queue.running():
+        launches = [waiting(queue, Launcher(OSError(errno.EMFILE, "none left"))) for _ in range(3)]
         for _ in range(10 * MINUTE // SECOND):
             await settle()
             clock.advance(SECOND)
@@ -190,10 +196,10 @@ async def test_those_behind_the_first_wait_no_longer_than_ten_minutes_either(roo
         assert [str(launch.exception()) for launch in launches] == ["[Errno 24] none left"] * 3
 
 
-async def test_when_nothing_is_under_way_any_more_each_is_tried_once_more(room: Room) -> None:
+async def test_when_nothing_is_under_way_any_more_each_is_tried_once_more(queue: SpawnQueue) -> None:
     launchers = [Launcher(OSError(errno.EMFILE, "none left")) for _ in range(3)]
-    with room.taken():
-        launches = [waiting(room, launcher) for launcher in launchers]
+    with queue.running():
+        launches = [waiting(queue, launcher) for launcher in launchers]
         await settle()
     await settle()
 
@@ -201,10 +207,10 @@ async def test_when_nothing_is_under_way_any_more_each_is_tried_once_more(room: 
     assert [launcher.tries for launcher in launchers] == [2, 1, 1]
 
 
-async def test_the_wait_is_told_once(room: Room, clock: VirtualClock) -> None:
+async def test_the_wait_is_told_once(queue: SpawnQueue, clock: VirtualClock) -> None:
     told: list[OSError] = []
-    with room.taken():
-        launch = waiting(room, Launcher(OSError(errno.EMFILE, "none left")), told.append)
+    with queue.running():
+        launch = waiting(queue, Launcher(OSError(errno.EMFILE, "none left")), told.append)
         for _ in range(3):
             await settle()
             clock.advance(SECOND)
@@ -213,11 +219,11 @@ async def test_the_wait_is_told_once(room: Room, clock: VirtualClock) -> None:
         await settle()
 
 
-async def test_a_cancelled_wait_ends_at_once_and_stands_in_nobodys_way(room: Room) -> None:
+async def test_a_cancelled_wait_ends_at_once_and_stands_in_nobodys_way(queue: SpawnQueue) -> None:
     first, second = Launcher(OSError(errno.EMFILE, "none left")), Launcher(OSError(errno.EMFILE, "none left"))
-    with room.taken():
-        with room.taken():
-            launches = [waiting(room, first), waiting(room, second)]
+    with queue.running():
+        with queue.running():
+            launches = [waiting(queue, first), waiting(queue, second)]
             await settle()
             second.error = None
         launches[0].cancel()

@@ -1,4 +1,4 @@
-"""Marks: two signs on every process of a run that only the kernel keeps.
+"""ProcessTags: two signs on every process of a run that only the kernel keeps.
 
     number   the soft limit on file locks, without any meaning since Linux 2.4.25: says which run
     bit      the policy on memory errors "kill late", which is the default anyway: says that it was us
@@ -6,7 +6,7 @@
 Both are inherited by fork and exec, need no privilege, and can be read of a zombie; programs and shells leave them
 alone. A child gets the number from our process and the bit from the thread that starts it. So for a moment we wear both
 ourselves; what another thread starts in that moment gets the number as well, but not the bit. Only the two together
-are a mark. (The variables in the environment can be cleared, and they die with the process.)
+are a tag. (The variables in the environment can be cleared, and they die with the process.)
 """
 
 import ctypes
@@ -20,11 +20,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NewType
 
-from foliot.adapters.runners.process.proctable import is_alive
+from foliot.adapters.runners.process.children.process_table import is_alive
 
-Mark = NewType("Mark", int)
+ProcessTag = NewType("ProcessTag", int)
 
-UNREADABLE: Final = Mark(0)
+UNREADABLE: Final = ProcessTag(0)
 """The mark of a process that has the bit, and whose number we may not see."""
 
 _libc: Final = ctypes.CDLL(None)
@@ -36,7 +36,7 @@ _PID_BITS: Final = 30
 _FLAG: Final = 1 << _PID_BITS
 
 
-class Marks:
+class ProcessTags:
     """Makes and reads the marks of this process. No other one uses the same while it lives."""
 
     def __init__(self) -> None:
@@ -45,21 +45,21 @@ class Marks:
         self._bit = _find_bit() if sys.platform == "linux" else 0
 
     @property
-    def are_kept(self) -> bool:
+    def are_supported(self) -> bool:
         """False where the system does not keep marks: then nothing carries one."""
         return self._bit != 0
 
-    def make(self) -> Mark:
-        return Mark(self._origin << _SERIAL_BITS | next(self._serials) % (1 << _SERIAL_BITS))
+    def make(self) -> ProcessTag:
+        return ProcessTag(self._origin << _SERIAL_BITS | next(self._serials) % (1 << _SERIAL_BITS))
 
     @contextmanager
-    def worn(self, mark: Mark) -> Iterator[None]:
-        """What this thread starts inside carries the mark from birth. Not for two threads at once."""
-        if not self.are_kept:
+    def applied(self, tag: ProcessTag) -> Iterator[None]:
+        """What this thread starts inside carries the tag from birth. Not for two threads at once."""
+        if not self.are_supported:
             yield
             return
         before = resource.getrlimit(_RLIMIT_LOCKS)
-        resource.setrlimit(_RLIMIT_LOCKS, (mark, before[1]))
+        resource.setrlimit(_RLIMIT_LOCKS, (tag, before[1]))
         _set_policy()
         try:
             yield
@@ -67,30 +67,30 @@ class Marks:
             _clear_policy()
             resource.setrlimit(_RLIMIT_LOCKS, before)
 
-    def read(self, pid: int) -> Mark | None:
+    def read(self, pid: int) -> ProcessTag | None:
         """The mark of a process, also of a dead one that is not yet reaped; None if it has none of ours."""
-        if not self.are_kept:
+        if not self.are_supported:
             return None
         try:
-            mark = _number(pid)
+            tag = _number(pid)
         except PermissionError:
             return UNREADABLE if self._has_bit(pid) else None
         except OSError:
             return None
-        return mark if mark >> _SERIAL_BITS == self._origin and self._has_bit(pid) else None
+        return tag if tag >> _SERIAL_BITS == self._origin and self._has_bit(pid) else None
 
-    def left_on(self, pid: int) -> Mark | None:
+    def of_dead_worker(self, pid: int) -> ProcessTag | None:
         """The mark of a process whose worker is dead; None if it has none, or its worker lives.
 
         The number of a worker means something only among processes that number each other alike.
         """
-        if not self.are_kept:
+        if not self.are_supported:
             return None
         try:
-            mark = _number(pid)
-            is_one = mark >> _SERIAL_BITS >> _PID_BITS == 1 and self._has_bit(pid)
-            if is_one and _numbering(pid) == _numbering(os.getpid()) and not is_alive(_maker(mark)):
-                return mark
+            tag = _number(pid)
+            is_one = tag >> _SERIAL_BITS >> _PID_BITS == 1 and self._has_bit(pid)
+            if is_one and _numbering(pid) == _numbering(os.getpid()) and not is_alive(_maker(tag)):
+                return tag
         except OSError:
             pass
         return None
@@ -113,20 +113,20 @@ def _find_bit() -> int:
     return 0 if is_ambiguous else bit
 
 
-def _number(pid: int) -> Mark:
+def _number(pid: int) -> ProcessTag:
     """The soft limit on file locks of a process; 0 if it has none."""
     try:
-        return Mark(resource.prlimit(pid, _RLIMIT_LOCKS)[0])
+        return ProcessTag(resource.prlimit(pid, _RLIMIT_LOCKS)[0])
     except PermissionError:
         # It belongs to another user. What we may not ask we may still read, unless /proc is closed as well.
         text = Path(f"/proc/{pid}/limits").read_text()
         soft = text.partition("Max file locks")[2].split()[0]
-        return Mark(int(soft) if soft.isdigit() else 0)
+        return ProcessTag(int(soft) if soft.isdigit() else 0)
 
 
-def _maker(mark: Mark) -> int:
-    """The worker that made a mark."""
-    return mark >> _SERIAL_BITS & ((1 << _PID_BITS) - 1)
+def _maker(tag: ProcessTag) -> int:
+    """The worker that made a tag."""
+    return tag >> _SERIAL_BITS & ((1 << _PID_BITS) - 1)
 
 
 def _numbering(pid: int) -> Path:

@@ -7,8 +7,8 @@ from ipaddress import ip_address
 
 import pytest
 
-from foliot.adapters.outbound import names
-from foliot.adapters.outbound.names import SystemNames
+from foliot.adapters.outbound import dns
+from foliot.adapters.outbound.dns import SystemNames
 
 
 async def test_the_system_knows_its_own_name() -> None:
@@ -50,7 +50,7 @@ async def test_a_look_up_that_is_given_up_leaves_a_thread_that_nobody_waits_for(
 async def test_only_so_many_look_ups_go_on_at_once_also_when_they_were_given_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(names, "AT_ONCE", 1)
+    monkeypatch.setattr(dns, "AT_ONCE", 1)
     asked: list[str] = []
     is_asked, may_answer = threading.Event(), threading.Event()
 

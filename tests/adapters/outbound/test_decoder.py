@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foliot.adapters.outbound.decoding import PIECE, Inflate, NotDecodable, decoder_for
+from foliot.adapters.outbound.decoder import PIECE, Inflate, NotDecodable, decoder_for
 
 DATA = b"The quick brown fox. " * 10_000
 

@@ -1,4 +1,4 @@
-"""Room for one more process: a launch that finds none waits until another run has ended.
+"""SpawnQueue for one more process: a launch that finds none waits until another run has ended.
 
 Descriptors, processes and memory come back when a run ends. So as long as one is under way, a want of them is no reason
 to fail; when none is, waiting would not help.
@@ -12,8 +12,8 @@ from typing import Final, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 from foliot.adapters.clock import SystemClock
-from foliot.adapters.runners.process.descriptors import leave_some
-from foliot.adapters.runners.process.launch import is_want
+from foliot.adapters.runners.process.limits.descriptors import check_reserve
+from foliot.adapters.runners.process.spawn.program import is_shortage
 from foliot.domain.instant import MINUTE, SECOND, Millis
 from foliot.ports.clock import Clock
 
@@ -30,7 +30,7 @@ class _Waiter(NamedTuple):
     """What was wanting when it came."""
 
 
-class Room:
+class SpawnQueue:
     """The runs with processes under way, and those that wait to become one of them, in their order."""
 
     def __init__(self, clock: Clock) -> None:
@@ -39,7 +39,7 @@ class Room:
         self._waiting: deque[_Waiter] = deque()
 
     @contextmanager
-    def taken(self) -> Iterator[None]:
+    def running(self) -> Iterator[None]:
         """For as long as a run is under way."""
         self._under_way += 1
         try:
@@ -82,11 +82,11 @@ class Room:
 
     def _begin(self, begin: Callable[[], T]) -> T:
         if self._under_way:
-            leave_some()
+            check_reserve()
         return begin()
 
     def _may_wait_for(self, error: OSError) -> bool:
-        return is_want(error) and self._under_way > 0
+        return is_shortage(error) and self._under_way > 0
 
     @contextmanager
     def _in_line(self, want: OSError) -> Iterator[_Waiter]:
@@ -104,12 +104,12 @@ class Room:
             self._waiting[0].wake.set()
 
 
-_rooms: Final[WeakKeyDictionary[asyncio.AbstractEventLoop, Room]] = WeakKeyDictionary()
+_queues: Final[WeakKeyDictionary[asyncio.AbstractEventLoop, SpawnQueue]] = WeakKeyDictionary()
 
 
-def room() -> Room:
+def spawn_queue() -> SpawnQueue:
     """The one of this event loop: a worker has one loop."""
     loop = asyncio.get_running_loop()
-    if loop not in _rooms:
-        _rooms[loop] = Room(SystemClock())
-    return _rooms[loop]
+    if loop not in _queues:
+        _queues[loop] = SpawnQueue(SystemClock())
+    return _queues[loop]
