@@ -238,17 +238,3 @@ def test_spares_end_with_their_loop_and_the_next_loop_has_its_own(call_once: Cal
         asyncio.run(call_once())
 
         assert waiting() == zombies() == []
-
-
-def test_spares_of_a_loop_that_was_just_dropped_are_forgotten_with_the_next_call(call_once: CallOnce) -> None:
-    loop = asyncio.new_event_loop()
-    loop.run_until_complete(call_once())
-    dropped = waiting()
-
-    asyncio.run(call_once())
-
-    assert [pid for pid in dropped if pid in waiting()] == []
-    for task in asyncio.all_tasks(loop):
-        task.cancel()
-    loop.run_until_complete(asyncio.sleep(0.01))
-    loop.close()

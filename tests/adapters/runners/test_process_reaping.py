@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from foliot.adapters.runners.process import supervisor
-from foliot.adapters.runners.process.children import process_tag, subreaper
-from foliot.adapters.runners.process.children.process_tag import UNREADABLE, ProcessTag, ProcessTags
+from foliot.adapters.runners.process.children import subreaper
 from foliot.adapters.runners.process.termination import process_tree
 from foliot.domain.run.outcome import Success
 from tests.adapters.runners.attempts import ListLog, living, open_descriptors, run, sleeping, unique, until, zombies
@@ -33,28 +32,6 @@ async def test_a_thousand_runs_leave_no_zombie_and_no_descriptor() -> None:
     assert set(outcomes) == {Success(exit_code=0)}
     assert zombies() == []
     assert open_descriptors() == before
-
-
-def test_of_a_process_that_nobody_may_ask_it_is_seen_whether_it_is_of_a_run(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """It belongs to another user, and so it cannot be seen of which one."""
-
-    def refuse(pid: int) -> ProcessTag:
-        raise PermissionError(1, "Operation not permitted")
-
-    ours = ProcessTags()
-    with ours.applied(ours.make()):
-        marked = subprocess.Popen(["sleep", "600"])
-    other = subprocess.Popen(["sleep", "600"])
-    try:
-        monkeypatch.setattr(process_tag, "_number", refuse)
-
-        assert (ours.read(marked.pid), ours.read(other.pid)) == (UNREADABLE, None)
-    finally:
-        for process in (marked, other):
-            process.kill()
-            process.wait()
 
 
 async def test_the_worker_wears_the_marks_of_its_runs_no_longer_than_it_starts_them() -> None:

@@ -74,14 +74,9 @@ class WarmPool:
         return self._buckets[-1]
 
     def _start_keeper(self) -> None:
-        loop = asyncio.get_running_loop()
-        if self._keeper is None or self._keeper.done() or self._keeper.get_loop() is not loop:
-            for bucket in self._buckets:  # left by a loop that was closed without ending its tasks
-                for _, interpreter in bucket.ready:
-                    interpreter.forget()
-            self._buckets = []
+        if self._keeper is None or self._keeper.done():
             self._demand = asyncio.Event()
-            self._keeper = loop.create_task(self._keep(), name="foliot-warm-pool")
+            self._keeper = asyncio.create_task(self._keep(), name="foliot-warm-pool")
 
     async def _keep(self) -> None:
         try:

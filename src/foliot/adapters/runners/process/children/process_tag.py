@@ -24,9 +24,6 @@ from foliot.adapters.runners.process.children.process_table import is_alive
 
 ProcessTag = NewType("ProcessTag", int)
 
-UNREADABLE: Final = ProcessTag(0)
-"""The mark of a process that has the bit, and whose number we may not see."""
-
 _libc: Final = ctypes.CDLL(None)
 _RLIMIT_LOCKS: Final = 10  # on every architecture; the resource module has no name for it
 _PR_MCE_KILL: Final = 33
@@ -73,8 +70,6 @@ class ProcessTags:
             return None
         try:
             tag = _number(pid)
-        except PermissionError:
-            return UNREADABLE if self._has_bit(pid) else None
         except OSError:
             return None
         return tag if tag >> _SERIAL_BITS == self._origin and self._has_bit(pid) else None

@@ -130,17 +130,17 @@ class Subreaper:
 
     def _origin_of(self, pid: int) -> ProcessTag | None:
         """The mark of the run that a child comes from; None for what this process has started otherwise."""
-        tag = self._members.get(pid) or self._tags.read(pid)
-        if tag or (tag is None and self._tags.are_supported):
-            return tag
-        # No number to be seen: the next best signs.
+        if pid in self._members:
+            return self._members[pid]
+        if self._tags.are_supported:
+            return self._tags.read(pid)
         session = process_table.session_of(pid)
         if session in self._heads:
             return self._heads[session].tag
         environ = process_table.environ_of(pid) if pid in self._bare else process_table.settled_environ_of(pid)
         if not environ:
             self._bare.add(pid)
-        return next((head.tag for head in self._heads.values() if head.key.is_in(environ)), tag)
+        return next((head.tag for head in self._heads.values() if head.key.is_in(environ)), None)
 
     def _list_children(self) -> set[int]:
         if self._children is None:
