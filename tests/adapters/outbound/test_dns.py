@@ -1,4 +1,4 @@
-"""Host names are looked up beside the loop, and nobody waits for one that is given up."""
+"""Host names are looked up in threads, and a cancelled look-up blocks nothing."""
 
 import asyncio
 import socket
@@ -8,22 +8,22 @@ from ipaddress import ip_address
 import pytest
 
 from foliot.adapters.outbound import dns
-from foliot.adapters.outbound.dns import SystemNames
+from foliot.adapters.outbound.dns import SystemResolver
 
 
-async def test_the_system_knows_its_own_name() -> None:
-    found = await SystemNames()("localhost")
+async def test_localhost_is_resolved() -> None:
+    found = await SystemResolver()("localhost")
 
     assert ip_address("127.0.0.1") in found or ip_address("::1") in found
     assert len(found) == len(set(found))
 
 
-async def test_a_name_that_does_not_exist_is_an_error() -> None:
+async def test_a_missing_name_raises_an_error() -> None:
     with pytest.raises(OSError):
-        await SystemNames()("name.invalid")
+        await SystemResolver()("name.invalid")
 
 
-async def test_a_look_up_that_is_given_up_leaves_a_thread_that_nobody_waits_for(
+async def test_a_cancelled_look_up_leaves_only_a_daemon_thread(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     is_asked, may_answer = threading.Event(), threading.Event()
@@ -34,9 +34,9 @@ async def test_a_look_up_that_is_given_up_leaves_a_thread_that_nobody_waits_for(
         return []
 
     monkeypatch.setattr(socket, "getaddrinfo", slow)
-    task = asyncio.create_task(SystemNames()("slow.example"))
+    task = asyncio.create_task(SystemResolver()("slow.example"))
     await asyncio.to_thread(is_asked.wait, 20)
-    [thread] = [thread for thread in threading.enumerate() if thread.name == "foliot-names"]
+    [thread] = [thread for thread in threading.enumerate() if thread.name == "foliot-dns"]
 
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -47,10 +47,10 @@ async def test_a_look_up_that_is_given_up_leaves_a_thread_that_nobody_waits_for(
     await asyncio.to_thread(thread.join, 20)
 
 
-async def test_only_so_many_look_ups_go_on_at_once_also_when_they_were_given_up(
+async def test_concurrent_look_ups_are_limited_including_cancelled_ones(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(dns, "AT_ONCE", 1)
+    monkeypatch.setattr(dns, "CONCURRENCY", 1)
     asked: list[str] = []
     is_asked, may_answer = threading.Event(), threading.Event()
 
@@ -61,7 +61,7 @@ async def test_only_so_many_look_ups_go_on_at_once_also_when_they_were_given_up(
         return []
 
     monkeypatch.setattr(socket, "getaddrinfo", slow)
-    look_up = SystemNames()
+    look_up = SystemResolver()
     first = asyncio.create_task(look_up("first.example"))
     await asyncio.to_thread(is_asked.wait, 20)
     first.cancel()

@@ -1,4 +1,4 @@
-"""Control groups: what is asked of the kernel, and what it does where we may ask."""
+"""Control groups: the files that are written, and the effect with a real kernel."""
 
 import errno
 import os
@@ -14,7 +14,7 @@ from foliot.adapters.runners.process.children.process_tag import ProcessTag
 from foliot.adapters.runners.process.children.subreaper import Head
 from foliot.adapters.runners.process.limits import control_groups, delegation
 from foliot.adapters.runners.process.limits.control_groups import ControlGroup, ControlGroups
-from foliot.adapters.runners.process.limits.delegation import find_places
+from foliot.adapters.runners.process.limits.delegation import find_directories
 from foliot.adapters.runners.process.limits.rlimits import rlimits_of
 from foliot.adapters.runners.process.spawn.environment import AttemptKey
 from foliot.adapters.runners.process.termination import process_tree
@@ -29,7 +29,7 @@ VERSION_2 = ("cgroup.procs", "cgroup.kill", "memory.max", "memory.swap.max", "me
 
 
 class Kernel:
-    """Puts its files into each directory that is made below a place."""
+    """Imitates the kernel: creates its files in each new directory below a place."""
 
     def __init__(self, place: Path, patch: pytest.MonkeyPatch) -> None:
         self.place = place
@@ -54,7 +54,7 @@ def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kernel:
 
 
 @pytest.mark.proves("Z45")
-def test_version_2_bounds_memory_without_swap_and_kills_the_tree_as_one(kernel: Kernel) -> None:
+def test_cgroup_version_2_limits_memory_without_swap_and_kills_the_whole_tree(kernel: Kernel) -> None:
     kernel.files = (*VERSION_2, "pids.max")
 
     group = ControlGroups({"memory": kernel.place, "pids": kernel.place}).make(ProcessLimits(memory=MIB, processes=9))
@@ -70,7 +70,7 @@ def test_version_2_bounds_memory_without_swap_and_kills_the_tree_as_one(kernel: 
 
 
 @pytest.mark.proves("Z45")
-def test_version_1_bounds_memory_with_and_without_swap(kernel: Kernel) -> None:
+def test_cgroup_version_1_limits_memory_with_and_without_swap(kernel: Kernel) -> None:
     kernel.files = VERSION_1
 
     ControlGroups({"memory": kernel.place}).make(ProcessLimits(memory=MIB, processes=9))
@@ -86,10 +86,8 @@ def test_version_1_bounds_memory_with_and_without_swap(kernel: Kernel) -> None:
     ],
     ids=["version 1", "version 2"],
 )
-def test_what_a_kernel_does_not_have_is_done_without(
-    kernel: Kernel, files: tuple[str, ...], set_files: set[str]
-) -> None:
-    """Swap that nobody counts has no file of its own."""
+def test_missing_files_for_swap_are_ignored(kernel: Kernel, files: tuple[str, ...], set_files: set[str]) -> None:
+    """A kernel that does not count swap has no files for it."""
     kernel.files = tuple(name for name in files if "sw" not in name)
 
     group = ControlGroups({"memory": kernel.place}).make(ProcessLimits(memory=MIB))
@@ -99,7 +97,7 @@ def test_what_a_kernel_does_not_have_is_done_without(
     group.kill()
 
 
-def test_groups_of_several_attempts_are_kept_apart(kernel: Kernel) -> None:
+def test_each_attempt_has_its_own_control_group(kernel: Kernel) -> None:
     kernel.files = ("cgroup.procs", "pids.max")
     maker = ControlGroups({"pids": kernel.place})
 
@@ -109,7 +107,7 @@ def test_groups_of_several_attempts_are_kept_apart(kernel: Kernel) -> None:
     assert sorted((group / "pids.max").read_text() for group in kernel.place.iterdir()) == ["5", "6"]
 
 
-def test_a_process_is_taken_into_the_group_of_every_hierarchy(tmp_path: Path) -> None:
+def test_a_process_is_added_to_the_group_in_every_hierarchy(tmp_path: Path) -> None:
     places = {"memory": tmp_path / "memory", "pids": tmp_path / "pids"}
     for place in places.values():
         place.mkdir()
@@ -129,20 +127,20 @@ def test_a_process_is_taken_into_the_group_of_every_hierarchy(tmp_path: Path) ->
         ("memory.oom_control", "oom_kill_disable 1\nunder_oom 0\noom_kill 0\n", False),
     ],
 )
-def test_a_kill_for_want_of_memory_is_seen(tmp_path: Path, file: str, text: str, is_out: bool) -> None:
+def test_an_out_of_memory_kill_is_detected(tmp_path: Path, file: str, text: str, is_out: bool) -> None:
     (tmp_path / file).write_text(text)
 
     assert ControlGroup({"memory": tmp_path}).is_out_of_memory == is_out
 
 
 @pytest.mark.parametrize(("controllers", "bounds"), [({"memory"}, "nu"), ({"pids"}, "vn"), (set(), "vnu")])
-def test_what_a_group_bounds_is_not_bounded_for_each_process_as_well(controllers: set[str], bounds: str) -> None:
+def test_limits_of_a_control_group_are_not_set_as_rlimits(controllers: set[str], bounds: str) -> None:
     limits = ProcessLimits(memory=MIB, processes=9, files=64)
 
     assert "".join(bound.option for bound in rlimits_of(limits, controllers)) == bounds
 
 
-def test_what_has_to_be_killed_is_killed_as_a_group(tmp_path: Path) -> None:
+def test_killing_an_attempt_kills_its_whole_control_group(tmp_path: Path) -> None:
     (tmp_path / "cgroup.kill").touch()
     nobody = 1 << 30
 
@@ -154,20 +152,22 @@ def test_what_has_to_be_killed_is_killed_as_a_group(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("text", "is_out"), [("max 3\n", True), ("max 0\n", False)])
-def test_a_process_that_could_not_be_started_is_seen(tmp_path: Path, text: str, is_out: bool) -> None:
+def test_reaching_the_limit_on_processes_is_detected(tmp_path: Path, text: str, is_out: bool) -> None:
     (tmp_path / "pids.events").write_text(text)
 
     assert ControlGroup({"pids": tmp_path}).is_out_of_processes == is_out
 
 
-def test_a_limit_that_no_group_can_set_gets_no_group(kernel: Kernel) -> None:
+def test_a_limit_without_a_controller_gets_no_control_group(kernel: Kernel) -> None:
     maker = ControlGroups({"pids": kernel.place})
 
     assert maker.make(ProcessLimits(memory=MIB, files=64)) is None
     assert list(kernel.place.iterdir()) == []
 
 
-def test_a_group_that_the_kernel_refuses_is_done_without(kernel: Kernel, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_attempt_runs_without_a_control_group_if_the_kernel_refuses_it(
+    kernel: Kernel, caplog: pytest.LogCaptureFixture
+) -> None:
     kernel.files = ()
 
     assert ControlGroups({"pids": kernel.place}).make(ProcessLimits(processes=9)) is None
@@ -211,25 +211,27 @@ def a_version_2_place(directory: Path, members: str = "") -> Path:
     return directory
 
 
-def test_a_service_that_systemd_delegates_is_a_place_for_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_group_delegated_by_systemd_is_used_for_both_controllers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     place = a_version_2_place(tmp_path / "system.slice/foliot.service")
     surroundings(monkeypatch, SYSTEMD, tmp_path)
     delegate(monkeypatch, place)
 
-    assert find_places({}) == {"memory": place, "pids": place}
+    assert find_directories({}) == {"memory": place, "pids": place}
     assert (place / "cgroup.subtree_control").read_text() == "+memory +pids"
 
 
-def test_a_group_that_was_not_given_to_root_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_root_does_not_use_a_group_that_is_not_delegated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = a_version_2_place(tmp_path / "system.slice/foliot.service")
     surroundings(monkeypatch, SYSTEMD, tmp_path)
     delegate(monkeypatch)
 
-    assert find_places({}) == {}
+    assert find_directories({}) == {}
     assert (place / "cgroup.subtree_control").read_text() == ""
 
 
-def test_without_root_a_group_of_ones_own_is_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_without_root_uses_a_group_that_it_owns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = a_version_2_place(tmp_path / "system.slice/foliot.service")
     surroundings(monkeypatch, SYSTEMD, tmp_path)
     owner = place.stat().st_uid
@@ -238,22 +240,22 @@ def test_without_root_a_group_of_ones_own_is_given(tmp_path: Path, monkeypatch: 
     if owner == 0:
         os.chown(place, 1000, -1)
 
-    assert find_places({}) == {"memory": place, "pids": place}
+    assert find_directories({}) == {"memory": place, "pids": place}
     monkeypatch.setattr(os, "geteuid", lambda: 1001)
-    assert find_places({}) == {}
+    assert find_directories({}) == {}
 
 
-def test_the_hierarchies_of_version_1_are_found_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_hierarchy_of_cgroup_version_1_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pids, memory = tmp_path / "pids/jobs", tmp_path / "memory"
     pids.mkdir(parents=True)
     memory.mkdir()
     surroundings(monkeypatch, SPLIT, tmp_path)
     delegate(monkeypatch, pids, memory)
 
-    assert find_places({}) == {"pids": pids, "memory": memory}
+    assert find_directories({}) == {"pids": pids, "memory": memory}
 
 
-def test_beside_version_1_the_one_of_version_2_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_version_2_hierarchy_is_found_on_a_hybrid_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = a_version_2_place(tmp_path / "unified/foliot.service")
     both = (
         "1:name=systemd:/foliot.service\n0::/foliot.service\n",
@@ -263,20 +265,20 @@ def test_beside_version_1_the_one_of_version_2_is_found(tmp_path: Path, monkeypa
     surroundings(monkeypatch, both, tmp_path)
     delegate(monkeypatch, place)
 
-    assert find_places({}) == {"memory": place, "pids": place}
+    assert find_directories({}) == {"memory": place, "pids": place}
 
 
-def test_a_group_can_be_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_foliot_cgroup_names_the_group_to_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     named = tmp_path / "pids/given"
     named.mkdir(parents=True)
     surroundings(monkeypatch, SPLIT, tmp_path)
     delegate(monkeypatch)
 
-    assert find_places({"FOLIOT_CGROUP": "/given"}) == {"pids": named}
-    assert find_places({"FOLIOT_CGROUP": "/missing"}) == {}
+    assert find_directories({"FOLIOT_CGROUP": "/given"}) == {"pids": named}
+    assert find_directories({"FOLIOT_CGROUP": "/missing"}) == {}
 
 
-def test_the_worker_steps_aside_for_the_groups_of_its_runs(tmp_path: Path) -> None:
+def test_the_worker_moves_to_a_subgroup_to_enable_controllers(tmp_path: Path) -> None:
     place = a_version_2_place(tmp_path / "place", members=f"{os.getpid()}\n")
 
     assert delegation._enable(place) == {"memory", "pids"}
@@ -284,7 +286,7 @@ def test_the_worker_steps_aside_for_the_groups_of_its_runs(tmp_path: Path) -> No
     assert (place / f"foliot-{os.getpid()}-worker/cgroup.procs").read_text() == str(os.getpid())
 
 
-def test_a_worker_that_lives_elsewhere_does_not_move_into_the_groups_of_its_runs(tmp_path: Path) -> None:
+def test_a_worker_outside_the_delegated_group_is_not_moved(tmp_path: Path) -> None:
     place = a_version_2_place(tmp_path / "place", members="1\n")
 
     assert delegation._enable(place) == {"memory", "pids"}
@@ -292,13 +294,11 @@ def test_a_worker_that_lives_elsewhere_does_not_move_into_the_groups_of_its_runs
     assert groups_in(place) == []
 
 
-def test_a_worker_that_is_not_alone_in_its_group_stays_where_it_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Path, "rmdir", shutil.rmtree)  # the files of a real group go with it
+def test_a_worker_that_shares_its_group_moves_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "rmdir", shutil.rmtree)  # removing a real group removes its files
     place = a_version_2_place(tmp_path / "place", members=f"{os.getpid()}\n")
     (place / "cgroup.subtree_control").unlink()
-    (place / "cgroup.subtree_control").mkdir()  # cannot be written to
+    (place / "cgroup.subtree_control").mkdir()  # writing to it fails
 
     assert delegation._enable(place) == set()
 
@@ -306,7 +306,7 @@ def test_a_worker_that_is_not_alone_in_its_group_stays_where_it_is(
     assert not (place / f"foliot-{os.getpid()}-worker").exists()
 
 
-def test_groups_of_workers_that_are_gone_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_groups_of_dead_workers_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = a_version_2_place(tmp_path / "system.slice/foliot.service")
     gone, ours, other = place / "foliot-99999999-3", place / f"foliot-{os.getpid()}-3", place / "other"
     for directory in (gone, ours, other):
@@ -314,7 +314,7 @@ def test_groups_of_workers_that_are_gone_are_removed(tmp_path: Path, monkeypatch
     surroundings(monkeypatch, SYSTEMD, tmp_path)
     delegate(monkeypatch, place)
 
-    find_places({})
+    find_directories({})
 
     assert [directory.exists() for directory in (gone, ours, other)] == [False, True, True]
 
@@ -346,7 +346,7 @@ def pids(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.mark.proves("Z45", "E1", "E2")
-async def test_a_fork_bomb_of_root_is_held_by_its_group_and_ended_with_its_run(pids: Path) -> None:
+async def test_a_fork_bomb_of_root_is_stopped_by_its_group_and_ended_with_its_run(pids: Path) -> None:
     word, log = unique(), ListLog()
 
     assert await survive_fork_bomb(word, log=log) <= 20
@@ -355,30 +355,32 @@ async def test_a_fork_bomb_of_root_is_held_by_its_group_and_ended_with_its_run(p
     assert log.text("meta").endswith(b"the limit on processes was reached\n")
 
 
-async def test_a_program_is_in_its_group_before_it_begins(pids: Path) -> None:
+async def test_a_program_is_in_its_control_group_from_the_start(pids: Path) -> None:
     seen = await output_of(argv=["grep", ":pids:", "/proc/self/cgroup"], limits={"processes": 20})
 
     assert f"/{pids.name}/foliot-{os.getpid()}-0\n".encode() in seen
 
 
-async def test_the_text_for_stdin_follows_the_line_that_lets_it_begin(pids: Path) -> None:
+async def test_a_program_in_a_control_group_does_not_read_the_go_line(pids: Path) -> None:
     assert await output_of("cat", limits={"processes": 20}, stdin="\nhello\n") == b"\nhello\n"
     assert await output_of("cat; echo over", limits={"processes": 20}) == b"over\n"
 
 
 @pytest.mark.proves("E1")
-async def test_what_would_escape_otherwise_does_not_escape_from_a_group(pids: Path) -> None:
+async def test_a_process_without_tag_and_variables_cannot_leave_its_control_group(pids: Path) -> None:
     word = unique()
     escape = f"env -i prlimit --locks=7 setsid -f sleep {word}"
 
     assert await run(f"{escape}; sleep 0.1", limits={"processes": 20}) == Success(exit_code=0)
 
     assert (living(word), zombies()) == ([], [])
-    assert subreaper.subreaper()._members == {}  # their numbers are given to others
+    assert subreaper.subreaper()._members == {}  # pids are reused, so they must be forgotten
 
 
 @pytest.mark.proves("E1")
-async def test_a_group_lists_what_no_list_of_children_would(pids: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_control_group_finds_processes_without_a_list_of_children(
+    pids: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     word = unique()
     monkeypatch.setattr(subreaper, "_adopt_and_list", lambda: None)
     monkeypatch.setattr(subreaper, "_current", None)
@@ -392,13 +394,13 @@ async def test_a_group_lists_what_no_list_of_children_would(pids: Path, monkeypa
     await run("true")
 
 
-async def test_a_group_is_removed_when_nothing_could_be_started(pids: Path) -> None:
+async def test_a_control_group_is_removed_if_the_program_cannot_be_started(pids: Path) -> None:
     assert isinstance(await run(argv=["/no/such/program"], limits={"processes": 20}), Failure)
 
     assert groups_in(pids) == []
 
 
-def test_a_whole_group_is_killed_at_once_where_the_kernel_can() -> None:
+def test_cgroup_kill_ends_all_members_at_once() -> None:
     place = a_real_group("unified")
     group = ControlGroup({"any": place})
     process = subprocess.Popen(["/bin/sh", "-c", "trap '' TERM; exec sleep 600"])

@@ -1,4 +1,4 @@
-"""Interpreters started ahead: none without need, a few with it, and none that outlives its use."""
+"""The pool of warm interpreters: it follows the demand, and none outlives its use."""
 
 import asyncio
 import os
@@ -25,7 +25,7 @@ PID = "import os\ndef job(): return os.getpid()"
 
 
 def waiting() -> list[int]:
-    """Interpreters of this process that wait for an order."""
+    """Return the interpreters of this process that wait for a call."""
     ours = f"stub.py\0{os.getpid()}\0"
     return [pid for pid in living(ours) if f"FOLIOT_RUN_ID={'-' * 64}".encode() in environ(pid)]
 
@@ -43,20 +43,20 @@ async def test_no_interpreter_is_started_before_the_first_call(scene: Scene) -> 
     assert waiting() == []
 
 
-async def test_after_a_call_one_waits_and_serves_the_next(scene: Scene) -> None:
+async def test_after_a_call_a_warm_interpreter_serves_the_next(scene: Scene) -> None:
     await scene.call(PID)
     await until(lambda: len(waiting()) == 1)
-    [spare] = waiting()
+    [warm] = waiting()
 
-    assert await scene.call(PID) == Success(str(spare).encode())
+    assert await scene.call(PID) == Success(str(warm).encode())
 
     await until(lambda: len(waiting()) == 1)
-    assert waiting() != [spare]
+    assert waiting() != [warm]
 
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """All spares, from their start on."""
+    """Return a list that records each start of a warm interpreter."""
     found: list[object] = []
     start = warm_pool._start
 
@@ -72,8 +72,8 @@ def is_kept() -> bool:
     return any(task.get_name() == "foliot-warm-pool" for task in asyncio.all_tasks())
 
 
-async def test_a_burst_starts_as_many_as_may_wait_and_no_more(scene: Scene, started: list[object]) -> None:
-    scene.calls = IsolatedCalls(warm_pool=WarmPool(most=3))
+async def test_a_burst_starts_no_more_interpreters_than_the_pool_size(scene: Scene, started: list[object]) -> None:
+    scene.calls = IsolatedCalls(warm_pool=WarmPool(size=3))
 
     await asyncio.gather(*(scene.call(PID, env={"SHADE": shade}) for shade in ["blue", "red"] * 3))
 
@@ -81,8 +81,8 @@ async def test_a_burst_starts_as_many_as_may_wait_and_no_more(scene: Scene, star
     assert len(started) == 3
 
 
-async def test_after_a_burst_all_are_let_go_at_once(scene: Scene, started: list[object]) -> None:
-    scene.calls = IsolatedCalls(warm_pool=WarmPool(most=2, idle=0.1))
+async def test_all_idle_interpreters_of_a_burst_end_together(scene: Scene, started: list[object]) -> None:
+    scene.calls = IsolatedCalls(warm_pool=WarmPool(size=2, idle=0.1))
 
     await asyncio.gather(*(scene.call(PID) for _ in range(6)))
 
@@ -91,7 +91,7 @@ async def test_after_a_burst_all_are_let_go_at_once(scene: Scene, started: list[
     assert waiting() == zombies() == []
 
 
-async def test_a_spare_that_nobody_needs_is_let_go(scene: Scene) -> None:
+async def test_an_idle_interpreter_is_ended(scene: Scene) -> None:
     scene.calls = IsolatedCalls(warm_pool=WarmPool(idle=0.2))
     seen = asyncio.create_task(until(waiting))
 
@@ -103,8 +103,8 @@ async def test_a_spare_that_nobody_needs_is_let_go(scene: Scene) -> None:
     assert isinstance(await scene.call(PID), Success)
 
 
-async def test_of_several_the_youngest_serves_so_that_those_which_are_too_many_grow_old(scene: Scene) -> None:
-    scene.calls = IsolatedCalls(warm_pool=WarmPool(most=2))
+async def test_the_youngest_warm_interpreter_serves_a_call(scene: Scene) -> None:
+    scene.calls = IsolatedCalls(warm_pool=WarmPool(size=2))
     await asyncio.gather(*(scene.call(PID) for _ in range(2)))
     await until(lambda: len(waiting()) == 2)
     youngest = max(waiting(), key=started_at)
@@ -113,11 +113,11 @@ async def test_of_several_the_youngest_serves_so_that_those_which_are_too_many_g
 
 
 def started_at(pid: int) -> tuple[int, int]:
-    """In ticks since the machine was started; in the same one, the number tells."""
+    """Return the start time in clock ticks, and the pid to order processes of the same tick."""
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]), pid
 
 
-async def test_a_spare_serves_only_calls_with_the_same_variables(scene: Scene) -> None:
+async def test_a_warm_interpreter_serves_only_calls_with_the_same_variables(scene: Scene) -> None:
     await scene.call(PID, env={"SHADE": "blue"})
     await until(lambda: len(waiting()) == 1)
     [blue] = waiting()
@@ -127,7 +127,7 @@ async def test_a_spare_serves_only_calls_with_the_same_variables(scene: Scene) -
 
 
 @pytest.mark.parametrize("is_noticed", [False, True])
-async def test_a_spare_that_was_killed_is_passed_over(scene: Scene, is_noticed: bool) -> None:
+async def test_a_call_skips_a_warm_interpreter_that_was_killed(scene: Scene, is_noticed: bool) -> None:
     await scene.call(PID)
     await until(lambda: len(waiting()) == 1)
 
@@ -139,7 +139,9 @@ async def test_a_spare_that_was_killed_is_passed_over(scene: Scene, is_noticed: 
     assert isinstance(await scene.call(PID), Success)
 
 
-async def test_spares_that_cannot_be_started_do_no_harm(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_failed_start_of_a_warm_interpreter_does_not_fail_calls(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(_: object) -> None:
         raise OSError(11, "no more processes")
 
@@ -149,14 +151,14 @@ async def test_spares_that_cannot_be_started_do_no_harm(scene: Scene, monkeypatc
         assert isinstance(await scene.call(PID), Success)
 
 
-@pytest.mark.parametrize("step", ["watch", "set_limits"])
-async def test_an_interpreter_that_cannot_be_watched_or_bounded_is_not_left_behind(
+@pytest.mark.parametrize("step", ["watch_exit", "set_limits"])
+async def test_an_interpreter_that_cannot_be_watched_or_limited_is_ended(
     scene: Scene, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError(1, "Operation not permitted")
 
-    scene.calls = IsolatedCalls(warm_pool=WarmPool(most=0))
+    scene.calls = IsolatedCalls(warm_pool=WarmPool(size=0))
     await scene.call(PID)
     before = open_descriptors()
     monkeypatch.setattr(interpreter, step, refuse)
@@ -164,13 +166,15 @@ async def test_an_interpreter_that_cannot_be_watched_or_bounded_is_not_left_behi
     assert isinstance(await scene.call(PID, limits={"files": 64}), Failure)
 
     await until(lambda: living(f"stub.py\0{os.getpid()}\0") == [])
-    await ShellRunner().run(an_attempt("true"))  # who did not die at once is reaped with the next run
+    await ShellRunner().run(an_attempt("true"))  # reaps an interpreter that did not die at once
     assert zombies() == []
     assert open_descriptors() == before
 
 
-async def test_nor_is_its_control_group(scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (place := tmp_path / "group").mkdir()  # without the files of a real one: nobody can be taken in
+async def test_the_control_group_of_an_interpreter_that_cannot_join_it_is_removed(
+    scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (place := tmp_path / "group").mkdir()  # without the files of a real group, no process can be added
     monkeypatch.setattr(interpreter, "make_control_group", lambda limits: ControlGroup({"pids": place}))
 
     assert isinstance(await scene.call(PID, limits={"processes": 20}), Failure)
@@ -178,12 +182,12 @@ async def test_nor_is_its_control_group(scene: Scene, tmp_path: Path, monkeypatc
     assert not place.exists()
 
 
-async def test_a_cancellation_while_spares_are_ended_is_obeyed_when_all_are_reaped() -> None:
+async def test_a_cancellation_while_interpreters_end_is_raised_after_all_are_reaped() -> None:
     class Slow:
-        """One that takes a while to die."""
+        """An interpreter that takes a while to die."""
 
         def __init__(self) -> None:
-            self.ending = SimpleNamespace(ended=asyncio.get_running_loop().create_future())
+            self.exit_watch = SimpleNamespace(ended=asyncio.get_running_loop().create_future())
             self.is_reaped = False
 
         def kill(self) -> None:
@@ -193,20 +197,20 @@ async def test_a_cancellation_while_spares_are_ended_is_obeyed_when_all_are_reap
             self.is_reaped = True
 
     slow: Any = [Slow(), Slow()]
-    ending = asyncio.create_task(warm_pool._end(slow))
+    ending = asyncio.create_task(warm_pool._kill_all(slow))
     await asyncio.sleep(0)
 
     ending.cancel()
     for one in slow:
         await asyncio.sleep(0)
-        one.ending.ended.set_result(None)
+        one.exit_watch.ended.set_result(None)
 
     with pytest.raises(asyncio.CancelledError):
         await ending
     assert [one.is_reaped for one in slow] == [True, True]
 
 
-async def test_closing_ends_all_spares_and_calls_may_follow(scene: Scene) -> None:
+async def test_close_ends_all_warm_interpreters_and_later_calls_work(scene: Scene) -> None:
     for _ in range(2):
         await scene.call(PID)
         await until(lambda: len(waiting()) == 1)
@@ -221,7 +225,7 @@ CallOnce = Callable[[], Coroutine[Any, Any, None]]
 
 @pytest.fixture
 def call_once(tmp_path: Path) -> CallOnce:
-    """Makes a call on the loop it is awaited on, and waits for the spare that follows."""
+    """Return a function that makes a call and waits for the next warm interpreter."""
     (tmp_path / "tasks.py").write_text(PID)
     calls = IsolatedCalls()
 
@@ -233,7 +237,7 @@ def call_once(tmp_path: Path) -> CallOnce:
     return once
 
 
-def test_spares_end_with_their_loop_and_the_next_loop_has_its_own(call_once: CallOnce) -> None:
+def test_warm_interpreters_end_with_their_event_loop(call_once: CallOnce) -> None:
     for _ in range(2):
         asyncio.run(call_once())
 

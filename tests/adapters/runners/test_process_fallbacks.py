@@ -1,4 +1,4 @@
-"""Where the system cannot do what Linux can: slower or coarser, but the same outcomes."""
+"""Systems that lack features of Linux: the same outcomes, by slower or coarser means."""
 
 import asyncio
 import ctypes
@@ -33,7 +33,7 @@ def without_descriptors_for_pidfds(patch: pytest.MonkeyPatch) -> None:
 
 
 def without_a_loop_that_takes_pidfds(patch: pytest.MonkeyPatch) -> None:
-    """As one that still takes the number for that of a connection."""
+    """A loop that believes that the descriptor belongs to a connection."""
     add_reader = asyncio.SelectorEventLoop.add_reader
 
     def refuse(loop: asyncio.SelectorEventLoop, descriptor: int, *callback: Any) -> None:
@@ -54,17 +54,17 @@ def without_a_list_of_children(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(subreaper, "_current", None)
 
 
-def without_marks(patch: pytest.MonkeyPatch) -> None:
+def without_tags(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(process_tag, "_find_bit", lambda: 0)
     patch.setattr(subreaper, "_current", None)
 
 
 def without_proc(patch: pytest.MonkeyPatch) -> None:
-    """As on macOS: none of it."""
+    """As on macOS: no feature at all."""
     without_pidfds(patch)
     without_posix_spawn(patch)
     without_a_list_of_children(patch)
-    without_marks(patch)
+    without_tags(patch)
     patch.setattr(process_table, "_read", lambda _: b"")
     patch.setattr(process_table, "names_in", lambda _: [])
 
@@ -79,7 +79,7 @@ LACKS = [
     without_a_loop_that_takes_pidfds,
     without_posix_spawn,
     without_a_list_of_children,
-    without_marks,
+    without_tags,
     without_proc,
 ]
 
@@ -94,7 +94,7 @@ def lack(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ite
 
 
 @pytest.mark.usefixtures("lack")
-async def test_outcomes_are_the_same() -> None:
+async def test_outcomes_are_the_same_with_reduced_system_support() -> None:
     assert await run("true") == Success(exit_code=0)
     assert await run("exit 3") == Failure("exit code 3", Reason.EXIT_CODE, 3)
     assert await run("kill -9 $$") == Failure("killed by SIGKILL", Reason.SIGNAL, 137)
@@ -103,7 +103,7 @@ async def test_outcomes_are_the_same() -> None:
 
 
 @pytest.mark.usefixtures("lack")
-async def test_what_stays_in_the_group_is_ended() -> None:
+async def test_processes_in_the_group_of_the_head_are_ended() -> None:
     word = unique()
 
     assert await run(f"sleep {word} & (trap '' TERM; sleep {word}) &") == Success(exit_code=0)
@@ -112,7 +112,7 @@ async def test_what_stays_in_the_group_is_ended() -> None:
 
 
 @pytest.mark.usefixtures("lack")
-async def test_a_cancelled_command_is_ended() -> None:
+async def test_cancelling_ends_a_command_with_reduced_system_support() -> None:
     word = unique()
     running = asyncio.create_task(run(f"sleep {word} & sleep {word}"))
     await until(lambda: len(living(word)) >= 3)
@@ -125,7 +125,7 @@ async def test_a_cancelled_command_is_ended() -> None:
 
 
 @pytest.mark.parametrize("kind", [PidfdWatch, ThreadWatch])
-async def test_an_end_that_nobody_waits_for_any_more_disturbs_nobody(kind: type[PidfdWatch | ThreadWatch]) -> None:
+async def test_an_exit_after_the_waiter_was_cancelled_raises_no_error(kind: type[PidfdWatch | ThreadWatch]) -> None:
     loop, faults = asyncio.get_running_loop(), list[dict[str, Any]]()
     loop.set_exception_handler(lambda _, fault: faults.append(fault))
     process = subprocess.Popen(["sleep", "600"])  # noqa: ASYNC220 - short
@@ -141,7 +141,7 @@ async def test_an_end_that_nobody_waits_for_any_more_disturbs_nobody(kind: type[
     process.wait()
 
 
-def test_nor_does_one_that_comes_when_the_loop_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_exit_after_the_loop_was_closed_raises_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     loop, faults = asyncio.new_event_loop(), list[object]()
     monkeypatch.setattr(threading, "excepthook", faults.append)
     before = set(threading.enumerate())
@@ -157,18 +157,18 @@ def test_nor_does_one_that_comes_when_the_loop_is_closed(monkeypatch: pytest.Mon
     process.wait()
 
 
-async def test_what_clears_its_environment_is_known_by_its_session_where_there_are_no_marks(
+async def test_without_tags_an_orphan_with_a_cleared_environment_is_found_by_its_session(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     word = unique()
-    without_marks(monkeypatch)
+    without_tags(monkeypatch)
 
     assert await run(f"env -i sleep {word} &") == Success(exit_code=0)
 
     assert (living(word), zombies()) == ([], [])
 
 
-async def test_what_leaves_the_group_is_ended_where_there_is_proc(lack: Cripple) -> None:
+async def test_with_proc_a_process_outside_the_group_is_ended(lack: Cripple) -> None:
     if lack is without_proc:
         return
     word = unique()
@@ -178,9 +178,9 @@ async def test_what_leaves_the_group_is_ended_where_there_is_proc(lack: Cripple)
     assert living(word) == []
 
 
-@pytest.mark.parametrize("lack", [without_marks], indirect=True)
+@pytest.mark.parametrize("lack", [without_tags], indirect=True)
 @pytest.mark.usefixtures("lack")
-async def test_what_is_becoming_another_program_is_ended_too(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_without_tags_a_process_inside_exec_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     word, looks = unique(), Counter[int]()
     environ_of = process_table.environ_of
 
@@ -196,7 +196,7 @@ async def test_what_is_becoming_another_program_is_ended_too(monkeypatch: pytest
 
 @pytest.mark.parametrize("lack", [without_a_list_of_children], indirect=True)
 @pytest.mark.usefixtures("lack")
-async def test_what_clears_its_environment_is_ended_by_its_mark() -> None:
+async def test_without_a_list_of_children_a_process_is_found_by_its_tag() -> None:
     word = unique()
 
     await run(f"env -i setsid -f sleep {word}")
@@ -205,7 +205,7 @@ async def test_what_clears_its_environment_is_ended_by_its_mark() -> None:
 
 
 @pytest.mark.usefixtures("lack")
-async def test_no_zombie_and_no_descriptor_is_left() -> None:
+async def test_no_zombies_and_descriptors_are_left_with_reduced_system_support() -> None:
     await run("true")
     before = open_descriptors()
 
@@ -215,7 +215,7 @@ async def test_no_zombie_and_no_descriptor_is_left() -> None:
     assert open_descriptors() == before
 
 
-async def test_a_system_without_a_thread_to_wait_in_may_work_next_time(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_run_that_cannot_start_a_thread_is_retryable(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(_: object) -> None:
         raise RuntimeError("can't start new thread")
 

@@ -1,4 +1,4 @@
-"""SpawnQueue: a launch that finds none waits for another run to end, but not for ever."""
+"""The spawn queue: a start that fails by a shortage waits for another run to end, for a limited time."""
 
 import asyncio
 import errno
@@ -12,11 +12,11 @@ from foliot.adapters.runners.process.spawn.spawn_queue import SpawnQueue
 from foliot.domain.instant import MINUTE, SECOND
 from foliot.testing.clock import VirtualClock
 
-WANTS = [errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM]
+SHORTAGES = [errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM]
 
 
-class Launcher:
-    """Starts nothing while something is wanting."""
+class FakeStart:
+    """A start that fails while it has an error."""
 
     def __init__(self, error: OSError | None = None) -> None:
         self.error = error
@@ -39,25 +39,27 @@ def queue(clock: VirtualClock) -> SpawnQueue:
     return SpawnQueue(clock)
 
 
-def nobody(_error: OSError) -> None:
-    """Does not want to know."""
+def ignore(_error: OSError) -> None:
+    """Ignore the wait."""
 
 
 def waiting(
-    queue: SpawnQueue, launcher: Callable[[], str], told: Callable[[OSError], None] = nobody
+    queue: SpawnQueue, launcher: Callable[[], str], told: Callable[[OSError], None] = ignore
 ) -> "asyncio.Task[str]":
     return asyncio.create_task(queue.start(launcher, told))
 
 
 async def settle() -> None:
-    """Let all tasks go as far as they can."""
+    """Let all tasks run until they wait."""
     for _ in range(10):
         await asyncio.sleep(0)
 
 
-@pytest.mark.parametrize("number", WANTS)
-async def test_a_want_is_waited_for_until_another_run_has_ended(queue: SpawnQueue, number: int) -> None:
-    launcher = Launcher(OSError(number, "none left"))
+@pytest.mark.parametrize("number", SHORTAGES)
+async def test_a_start_that_fails_by_a_shortage_waits_until_another_run_has_ended(
+    queue: SpawnQueue, number: int
+) -> None:
+    launcher = FakeStart(OSError(number, "none left"))
     with queue.running():
         launch = waiting(queue, launcher)
         await settle()
@@ -69,28 +71,28 @@ async def test_a_want_is_waited_for_until_another_run_has_ended(queue: SpawnQueu
     assert launcher.tries == 2
 
 
-@pytest.mark.parametrize("number", WANTS)
-async def test_with_nothing_under_way_there_is_nothing_to_wait_for(queue: SpawnQueue, number: int) -> None:
-    launcher = Launcher(OSError(number, "none left"))
+@pytest.mark.parametrize("number", SHORTAGES)
+async def test_a_shortage_fails_at_once_if_no_run_is_running(queue: SpawnQueue, number: int) -> None:
+    launcher = FakeStart(OSError(number, "none left"))
 
     with pytest.raises(OSError, match="none left"):
-        await queue.start(launcher, nobody)
+        await queue.start(launcher, ignore)
     assert launcher.tries == 1
 
 
 @pytest.mark.parametrize(
     "error", [FileNotFoundError(errno.ENOENT, "no"), ProcessNotWatched(errno.EAGAIN, "no")], ids=repr
 )
-async def test_another_fault_is_no_want(queue: SpawnQueue, error: OSError) -> None:
-    launcher = Launcher(error)
+async def test_an_error_that_is_no_shortage_fails_at_once(queue: SpawnQueue, error: OSError) -> None:
+    launcher = FakeStart(error)
 
     with queue.running(), pytest.raises(OSError, match="no"):
-        await queue.start(launcher, nobody)
+        await queue.start(launcher, ignore)
     assert launcher.tries == 1
 
 
-async def test_the_last_run_that_ends_without_making_room_ends_the_wait(queue: SpawnQueue) -> None:
-    launcher = Launcher(OSError(errno.EMFILE, "none left"))
+async def test_the_wait_ends_when_the_last_run_ended_and_the_shortage_remains(queue: SpawnQueue) -> None:
+    launcher = FakeStart(OSError(errno.EMFILE, "none left"))
     with queue.running():
         launch = waiting(queue, launcher)
         await settle()
@@ -100,8 +102,8 @@ async def test_the_last_run_that_ends_without_making_room_ends_the_wait(queue: S
         launch.result()
 
 
-async def test_room_that_others_make_is_found_within_a_second(queue: SpawnQueue, clock: VirtualClock) -> None:
-    launcher = Launcher(OSError(errno.ENFILE, "none left"))
+async def test_resources_freed_by_others_are_found_within_a_second(queue: SpawnQueue, clock: VirtualClock) -> None:
+    launcher = FakeStart(OSError(errno.ENFILE, "none left"))
     with queue.running():
         launch = waiting(queue, launcher)
         await settle()
@@ -112,8 +114,8 @@ async def test_room_that_others_make_is_found_within_a_second(queue: SpawnQueue,
         assert launch.result() == "started"
 
 
-async def test_nobody_waits_longer_than_ten_minutes(queue: SpawnQueue, clock: VirtualClock) -> None:
-    launcher = Launcher(OSError(errno.EMFILE, "none left"))
+async def test_a_start_waits_at_most_ten_minutes(queue: SpawnQueue, clock: VirtualClock) -> None:
+    launcher = FakeStart(OSError(errno.EMFILE, "none left"))
     with queue.running():
         launch = waiting(queue, launcher)
         for second in range(10 * MINUTE // SECOND):
@@ -126,7 +128,7 @@ async def test_nobody_waits_longer_than_ten_minutes(queue: SpawnQueue, clock: Vi
             launch.result()
 
 
-async def test_those_that_wait_begin_in_their_order_and_all_that_fit(queue: SpawnQueue) -> None:
+async def test_waiting_starts_begin_in_order_as_far_as_resources_last(queue: SpawnQueue) -> None:
     free = 0
     begun: list[int] = []
 
@@ -151,8 +153,8 @@ async def test_those_that_wait_begin_in_their_order_and_all_that_fit(queue: Spaw
         await settle()
 
 
-async def test_nobody_goes_past_those_that_wait(queue: SpawnQueue) -> None:
-    first, second = Launcher(OSError(errno.EMFILE, "none left")), Launcher()
+async def test_a_new_start_does_not_overtake_waiting_ones(queue: SpawnQueue) -> None:
+    first, second = FakeStart(OSError(errno.EMFILE, "none left")), FakeStart()
     told: list[OSError] = []
     with queue.running():
         waiting(queue, first)
@@ -167,8 +169,8 @@ async def test_nobody_goes_past_those_that_wait(queue: SpawnQueue) -> None:
     assert late.result() == "started"
 
 
-async def test_of_those_that_wait_only_the_first_tries_as_time_passes(queue: SpawnQueue, clock: VirtualClock) -> None:
-    first, second = Launcher(OSError(errno.EMFILE, "none left")), Launcher()
+async def test_only_the_first_waiting_start_is_retried_every_second(queue: SpawnQueue, clock: VirtualClock) -> None:
+    first, second = FakeStart(OSError(errno.EMFILE, "none left")), FakeStart()
     with queue.running():
         launches = [waiting(queue, first), waiting(queue, second)]
         for _ in range(3):
@@ -183,11 +185,9 @@ async def test_of_those_that_wait_only_the_first_tries_as_time_passes(queue: Spa
         assert [launch.result() for launch in launches] == ["started"] * 2
 
 
-async def test_those_behind_the_first_wait_no_longer_than_ten_minutes_either(
-    queue: SpawnQueue, clock: VirtualClock
-) -> None:
+async def test_later_waiting_starts_wait_at_most_ten_minutes_too(queue: SpawnQueue, clock: VirtualClock) -> None:
     with queue.running():
-        launches = [waiting(queue, Launcher(OSError(errno.EMFILE, "none left"))) for _ in range(3)]
+        launches = [waiting(queue, FakeStart(OSError(errno.EMFILE, "none left"))) for _ in range(3)]
         for _ in range(10 * MINUTE // SECOND):
             await settle()
             clock.advance(SECOND)
@@ -196,8 +196,8 @@ async def test_those_behind_the_first_wait_no_longer_than_ten_minutes_either(
         assert [str(launch.exception()) for launch in launches] == ["[Errno 24] none left"] * 3
 
 
-async def test_when_nothing_is_under_way_any_more_each_is_tried_once_more(queue: SpawnQueue) -> None:
-    launchers = [Launcher(OSError(errno.EMFILE, "none left")) for _ in range(3)]
+async def test_each_waiting_start_is_tried_once_more_when_no_run_is_left(queue: SpawnQueue) -> None:
+    launchers = [FakeStart(OSError(errno.EMFILE, "none left")) for _ in range(3)]
     with queue.running():
         launches = [waiting(queue, launcher) for launcher in launchers]
         await settle()
@@ -207,10 +207,10 @@ async def test_when_nothing_is_under_way_any_more_each_is_tried_once_more(queue:
     assert [launcher.tries for launcher in launchers] == [2, 1, 1]
 
 
-async def test_the_wait_is_told_once(queue: SpawnQueue, clock: VirtualClock) -> None:
+async def test_on_wait_is_called_once(queue: SpawnQueue, clock: VirtualClock) -> None:
     told: list[OSError] = []
     with queue.running():
-        launch = waiting(queue, Launcher(OSError(errno.EMFILE, "none left")), told.append)
+        launch = waiting(queue, FakeStart(OSError(errno.EMFILE, "none left")), told.append)
         for _ in range(3):
             await settle()
             clock.advance(SECOND)
@@ -219,8 +219,8 @@ async def test_the_wait_is_told_once(queue: SpawnQueue, clock: VirtualClock) -> 
         await settle()
 
 
-async def test_a_cancelled_wait_ends_at_once_and_stands_in_nobodys_way(queue: SpawnQueue) -> None:
-    first, second = Launcher(OSError(errno.EMFILE, "none left")), Launcher(OSError(errno.EMFILE, "none left"))
+async def test_a_cancelled_wait_ends_and_does_not_block_others(queue: SpawnQueue) -> None:
+    first, second = FakeStart(OSError(errno.EMFILE, "none left")), FakeStart(OSError(errno.EMFILE, "none left"))
     with queue.running():
         with queue.running():
             launches = [waiting(queue, first), waiting(queue, second)]

@@ -1,4 +1,4 @@
-"""Whatever can be called can be a job, and what it gives back to be awaited is awaited."""
+"""Any callable can be a job, and an awaitable result is awaited."""
 
 import asyncio
 import functools
@@ -23,13 +23,13 @@ async def add(a: int = 1, b: int = 2) -> int:
 
 @functools.wraps(add)
 def decorated(*arguments: Any, **named: Any) -> Any:
-    """A decorator that does not know that it stands around a coroutine function."""
+    """A plain decorator around a coroutine function."""
     return add(*arguments, **named)
 
 
 @functools.wraps(add)
 def run_here(*arguments: Any, **named: Any) -> Any:
-    """One that does, and makes a plain function of it."""
+    """A decorator that makes a plain function of a coroutine function."""
     return asyncio.run(add(*arguments, **named))
 
 
@@ -40,7 +40,7 @@ class Adder:
 
 @dataclass
 class Sum:
-    """It can be compared, and so not hashed."""
+    """A dataclass with equality, which is not hashable."""
 
     a: int
 
@@ -65,7 +65,7 @@ def app(tmp_path: Path) -> Foliot:
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=range(len(FUNCTIONS)))
-async def test_what_has_to_be_awaited_is_awaited(app: Foliot, function: Callable[..., Any]) -> None:
+async def test_an_awaitable_result_of_a_job_is_awaited(app: Foliot, function: Callable[..., Any]) -> None:
     app.job(id="job")(function)
 
     async with served(app):
@@ -75,7 +75,7 @@ async def test_what_has_to_be_awaited_is_awaited(app: Foliot, function: Callable
 
 
 @pytest.mark.parametrize("function", [f for f in FUNCTIONS if f is not run_here])
-async def test_in_a_test_as_well(function: Callable[..., Any]) -> None:
+async def test_the_inline_engine_awaits_an_awaitable_result(function: Callable[..., Any]) -> None:
     app = Foliot()
     app.job(id="job")(function)
 
@@ -87,7 +87,7 @@ async def test_in_a_test_as_well(function: Callable[..., Any]) -> None:
     assert (run.status, run.output_payload) == ("success", 3)
 
 
-async def test_what_is_given_back_to_be_awaited_can_be_cancelled(app: Foliot) -> None:
+async def test_an_awaitable_result_can_be_cancelled(app: Foliot) -> None:
     began, ended = threading.Event(), threading.Event()
 
     async def endless() -> None:
@@ -108,7 +108,7 @@ async def test_what_is_given_back_to_be_awaited_can_be_cancelled(app: Foliot) ->
     assert (run.status, ended.is_set()) == ("cancelled", True)
 
 
-async def test_a_builtin_that_does_not_say_what_it_takes_is_called_with_what_there_is(app: Foliot) -> None:
+async def test_a_builtin_without_signature_is_called_with_the_payload(app: Foliot) -> None:
     app.job(id="job")(dict)
 
     async with served(app):
@@ -117,7 +117,7 @@ async def test_a_builtin_that_does_not_say_what_it_takes_is_called_with_what_the
     assert run.output_payload == {"a": 1}
 
 
-async def test_a_coroutine_that_comes_too_late_is_put_away(app: Foliot) -> None:
+async def test_a_coroutine_returned_after_cancellation_is_closed(app: Foliot) -> None:
     began, go_on = threading.Event(), threading.Event()
 
     @app.job
@@ -141,12 +141,12 @@ async def test_a_coroutine_that_comes_too_late_is_put_away(app: Foliot) -> None:
 @pytest.mark.parametrize(
     ("thing", "told"),
     [
-        (functools.partial(add, 1), "has no name of its own"),
+        (functools.partial(add, 1), "has no name"),
         ("add", "a job must be a function, not str"),
         (add(), "a job must be a function, not coroutine"),
     ],
 )
-def test_what_cannot_be_a_job_is_refused_at_once(app: Foliot, thing: Any, told: str) -> None:
+def test_an_object_that_cannot_be_a_job_is_refused(app: Foliot, thing: Any, told: str) -> None:
     with pytest.raises(InvalidJob, match=told) as refused:
         app.job(thing)
 
@@ -155,7 +155,7 @@ def test_what_cannot_be_a_job_is_refused_at_once(app: Foliot, thing: Any, told: 
         thing.close()
 
 
-async def test_what_is_no_job_cannot_be_enqueued(app: Foliot) -> None:
+async def test_enqueueing_an_object_that_is_not_a_job_is_refused(app: Foliot) -> None:
     async with app:
         with pytest.raises(InvalidJob, match="is not a job of this application"):
             await app.enqueue(Sum(1))

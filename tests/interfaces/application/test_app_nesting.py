@@ -1,4 +1,4 @@
-"""An application is closed by the last of those who use it, and by nobody before."""
+"""The last user of an application closes it."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from tests.interfaces.serving import outcome, served, started
 
 
 def with_parents(app: Foliot) -> None:
-    """A job that opens the application of its own worker, and one that closes it."""
+    """Register a job that opens the application of its own worker, and one that closes it."""
 
     @app.job
     async def child() -> int:
@@ -49,7 +49,7 @@ async def test_a_job_cannot_close_the_application_of_its_own_server(app: Foliot)
     assert child.status == "success"
 
 
-async def test_a_node_is_a_user_like_a_block(app: Foliot) -> None:
+async def test_a_running_node_keeps_the_application_open(app: Foliot) -> None:
     with_parents(app)
 
     async with started(app):
@@ -59,7 +59,7 @@ async def test_a_node_is_a_user_like_a_block(app: Foliot) -> None:
     assert [run.status for run in runs] == ["success", "failed", "success"]
 
 
-async def test_the_last_block_closes(app: Foliot) -> None:
+async def test_the_last_block_closes_the_application(app: Foliot) -> None:
     async with app:
         services = await app.open()
         async with app:
@@ -73,7 +73,7 @@ async def test_the_last_block_closes(app: Foliot) -> None:
         assert await app.open() is not services
 
 
-async def test_a_job_in_a_test_may_open_and_cannot_close(tmp_path: Path) -> None:
+async def test_a_job_under_the_inline_engine_may_open_but_not_close(tmp_path: Path) -> None:
     app = Foliot(f"sqlite:///{tmp_path}/production.db")
     with_parents(app)
 
@@ -87,13 +87,13 @@ async def test_a_job_in_a_test_may_open_and_cannot_close(tmp_path: Path) -> None
     assert not (tmp_path / "production.db").exists()
 
 
-async def test_a_test_does_not_begin_on_what_is_open_already(app: Foliot) -> None:
+async def test_the_inline_engine_refuses_an_application_that_is_open(app: Foliot) -> None:
     async with app:
         with pytest.raises(InUse, match="open on another storage"):
             await InlineEngine(app).__aenter__()
 
 
-async def test_a_plain_job_in_a_test_can_enqueue_and_cannot_wait_for_a_run() -> None:
+async def test_a_plain_job_under_the_inline_engine_may_enqueue_but_not_wait() -> None:
     app = Foliot()
     app.job(id="child")(lambda: 1)
     app.job(id="enqueues")(lambda: app.wait(app.enqueue("child")))

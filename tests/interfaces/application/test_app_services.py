@@ -36,13 +36,13 @@ def test_plain_code_calls_a_service_on_the_background_loop(app: Foliot) -> None:
     app.wait(app.close())
 
 
-async def test_what_a_service_yields_is_iterated_on_the_open_application(app: Foliot) -> None:
+async def test_an_async_generator_of_a_service_opens_the_application(app: Foliot) -> None:
     async with app:
         with pytest.raises(NotFound):
             _ = [item async for item in app.runs.follow("01ARZ3NDEKTSV4RRFFQ69G5FAV")]
 
 
-async def test_a_service_is_refused_on_another_loop_as_the_application_is(app: Foliot) -> None:
+async def test_a_service_call_on_another_loop_is_refused(app: Foliot) -> None:
     other = Foliot(app._url)
     async with app:
         with pytest.raises(WrongLoop):
@@ -77,7 +77,7 @@ def test_a_service_does_not_keep_its_application_alive(tmp_path: Path) -> None:
         gc.enable()
 
 
-async def test_pausing_and_resuming_by_the_application(app: Foliot) -> None:
+async def test_jobs_and_schedules_can_be_paused_and_resumed(app: Foliot) -> None:
     async with app:
         await app.schedules.upsert("hourly", job_id="report", cron_expr="@hourly")
 

@@ -1,41 +1,41 @@
-"""Undoing the compression of an answer, a little at a time: what is small may hide something huge."""
+"""Decompresses response bodies in small pieces: a small body may expand to a huge one."""
 
 import zlib
 from collections.abc import Iterator
 from typing import Final, Protocol
 
 PIECE: Final = 65_536
-"""Bytes that a piece has at most."""
+"""The largest size of a piece, in bytes."""
 
 _SLICE: Final = 16_384
-"""Bytes that are undone at once. What is left behind each part and each piece is copied, so it must not be much."""
+"""Compressed bytes per step. zlib copies the unread rest after each part and piece, so steps must be small."""
 _MOST_PARTS: Final = 1_000
-"""A body in more parts is made to keep us busy: each costs as much as some kilobytes, and may hold nothing."""
+"""A body with more parts is an attack: each part costs as much as some kilobytes, and may be empty."""
 _GZIP: Final = 16 + zlib.MAX_WBITS
 _RAW: Final = -zlib.MAX_WBITS
 _ZLIB_METHOD: Final = 8
-"""In the first byte of deflate with a header."""
+"""The method in the first byte of deflate data with a zlib header."""
 
 
 class NotDecodable(Exception):
-    """The data is not what the answer says it is."""
+    """The data is not encoded as the response says."""
 
 
 class Decoder(Protocol):
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """What this much of the answer stands for, in pieces. No more memory is used than for one of them.
+        """Decompress part of the body and yield pieces. Uses memory for one piece only.
 
-        After little work there is a piece, be it an empty one: so others can have their turn.
+        Yields often, if necessary an empty piece, so that the caller can let other tasks run.
         """
         ...
 
     def finish(self) -> None:
-        """NotDecodable, if something is missing at the end."""
+        """Raise NotDecodable if the body is incomplete."""
         ...
 
 
 def decoder_for(encoding: str) -> Decoder | None:
-    """A decoder for a Content-Encoding; None for one that we do not know."""
+    """Return a decoder for a Content-Encoding; None if it is not supported."""
     match encoding.strip().lower():
         case "" | "identity":
             return Plain()
@@ -47,7 +47,7 @@ def decoder_for(encoding: str) -> Decoder | None:
 
 
 class Plain:
-    """Nothing to undo."""
+    """No compression."""
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         for start in range(0, len(data), PIECE):
@@ -58,7 +58,7 @@ class Plain:
 
 
 class Inflate:
-    """gzip, also in several parts, and deflate, with its header or without, as servers send both."""
+    """gzip, also in several parts, and deflate, with or without its zlib header: servers send both."""
 
     def __init__(self, window: int) -> None:
         self._window = window
@@ -76,19 +76,19 @@ class Inflate:
         has_more = True
         while has_more:
             if self._inner.eof:
-                data = data.lstrip(b"\0")  # some servers fill up with zeros behind the end
+                data = data.lstrip(b"\0")  # some servers pad the end with zeros
                 if not data:
                     return
                 self._begin_part()
             piece = self._inflate(data)
             yield piece
             data = self._inner.unused_data if self._inner.eof else self._inner.unconsumed_tail
-            # A full piece may have left something inside, even when all data is consumed.
+            # After a full piece, zlib may hold more output, even if all input is consumed.
             has_more = bool(data) or (len(piece) == PIECE and not self._inner.eof)
 
     def finish(self) -> None:
         if self._has_begun and not self._inner.eof:
-            raise NotDecodable("the compressed body is not complete")
+            raise NotDecodable("the compressed body is incomplete")
 
     def _begin(self, first: int) -> None:
         self._has_begun = True
@@ -106,4 +106,4 @@ class Inflate:
         try:
             return self._inner.decompress(data, PIECE)
         except zlib.error:
-            raise NotDecodable("the body is not compressed as the answer says") from None
+            raise NotDecodable("the body is not compressed as the response says") from None

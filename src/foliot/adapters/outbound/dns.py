@@ -1,4 +1,4 @@
-"""Looking up host names without holding up anything else."""
+"""Looks up host names without blocking other tasks."""
 
 import asyncio
 import socket
@@ -10,49 +10,49 @@ from typing import Final, Protocol
 
 from foliot.domain.outbound.addresses import Address
 
-AT_ONCE: Final = 32
+CONCURRENCY: Final = 32
 
 
 class LookUp(Protocol):
-    """Finds the addresses of a name."""
+    """Looks up the addresses of a host name."""
 
     async def __call__(self, host: str) -> Sequence[Address]:
-        """All addresses, the preferred first. OSError: there are none, or it could not be found out."""
+        """Return all addresses, the preferred first. Raises OSError if there are none or the look-up fails."""
         ...
 
 
-class SystemNames:
-    """Asks the system, in threads of our own.
+class SystemResolver:
+    """Uses the resolver of the system, in daemon threads.
 
-    A look-up cannot be interrupted: with a dead name server it takes a minute. In the loop's own pool a few of those
-    would stop everybody, and at the end of the process Python would wait for them; these threads it leaves behind.
+    A look-up cannot be interrupted: with a dead name server it takes a minute. In the loop's own pool, a few of them
+    would block all other work, and Python would wait for them at the end of the process.
     """
 
     def __init__(self) -> None:
-        self._room = asyncio.Semaphore(AT_ONCE)
+        self._slots = asyncio.Semaphore(CONCURRENCY)
 
     async def __call__(self, host: str) -> Sequence[Address]:
-        await self._room.acquire()
+        await self._slots.acquire()
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Sequence[Address]] = loop.create_future()
         try:
-            Thread(target=self._ask, args=(host, loop, answer), name="foliot-names", daemon=True).start()
+            Thread(target=self._look_up, args=(host, loop, answer), name="foliot-dns", daemon=True).start()
         except RuntimeError as error:
-            self._room.release()
+            self._slots.release()
             raise OSError(str(error)) from None
         return await answer
 
-    def _ask(self, host: str, loop: asyncio.AbstractEventLoop, answer: asyncio.Future[Sequence[Address]]) -> None:
+    def _look_up(self, host: str, loop: asyncio.AbstractEventLoop, answer: asyncio.Future[Sequence[Address]]) -> None:
         found: Sequence[Address] | OSError
         try:
             found = _addresses(host)
         except OSError as error:
             found = error
-        with suppress(RuntimeError):  # the loop is gone, and nobody waits any more
+        with suppress(RuntimeError):  # the loop is closed
             loop.call_soon_threadsafe(self._deliver, answer, found)
 
     def _deliver(self, answer: asyncio.Future[Sequence[Address]], found: Sequence[Address] | OSError) -> None:
-        self._room.release()
+        self._slots.release()
         if answer.done():
             return
         if isinstance(found, OSError):

@@ -1,4 +1,4 @@
-"""What went wrong with a request, in words that tell no address."""
+"""Describes failed requests, without revealing addresses."""
 
 import os
 from ssl import SSLCertVerificationError, SSLError
@@ -18,30 +18,30 @@ from foliot.adapters.outbound.decoder import NotDecodable
 from foliot.adapters.outbound.interim import TooManyInterim
 
 KNOWN = (ClientError, OSError, NotDecodable)
-"""What a request raises when the other side, or the network, does not do its part."""
+"""Exceptions of a request when the server or the network fails."""
 
 
-def describe(error: Exception, patience: float) -> str:
-    """One of KNOWN, put into words."""
+def describe(error: Exception, timeout: float) -> str:
+    """Return the message for one of KNOWN."""
     match error:
         case ConnectionTimeoutError():
-            return f"could not connect within {patience:g} s"
+            return f"could not connect within {timeout:g} s"
         case ClientConnectorCertificateError():
             return f"the server's certificate is not trusted: {_certificate_fault(error.certificate_error)}"
         case ClientConnectorSSLError():
-            return f"no secure connection could be made: {_ssl_fault(error.os_error)}"
+            return f"could not establish a secure connection: {_ssl_fault(error.os_error)}"
         case ClientConnectorError():
-            return f"could not connect: {_system_words(error.os_error)}"
+            return f"could not connect: {_system_message(error.os_error)}"
         case ClientResponseError():
-            return "the server's answer is not HTTP as it should be"
+            return "the response is not valid HTTP"
         case ClientPayloadError():
-            return "the connection ended before the answer was complete"
+            return "the connection ended before the response was complete"
         case NotDecodable() | TooManyInterim():
             return str(error)
         case OSError() if error.errno:
-            return f"the connection broke: {_system_words(error)}"
+            return f"the connection broke: {_system_message(error)}"
         case ClientConnectionError():
-            return "the server closed the connection without an answer"
+            return "the server closed the connection without a response"
     return f"the request failed: {type(error).__name__}"
 
 
@@ -54,6 +54,6 @@ def _ssl_fault(error: OSError) -> str:
     return reason.lower().replace("_", " ") if reason else "the server does not speak TLS"
 
 
-def _system_words(error: OSError) -> str:
-    """By number: the text of the error itself often has the address in it."""
-    return os.strerror(error.errno).lower() if error.errno else "no address answered"
+def _system_message(error: OSError) -> str:
+    """Return the message for the error number: the text of the error often contains the address."""
+    return os.strerror(error.errno).lower() if error.errno else "no address responded"

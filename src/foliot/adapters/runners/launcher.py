@@ -1,4 +1,4 @@
-"""Hands ticks to the application's own launcher."""
+"""The launch runner: passes ticks of workflows to the application's launcher."""
 
 from datetime import datetime
 
@@ -18,7 +18,7 @@ class _Arguments(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LaunchRunner:
-    """Carries out `foliot.launch`. A launcher that says no, or raises, is asked again as the job's retries say."""
+    """Runs the job `foliot.launch`. If the launcher returns False or raises, the job's retries call it again."""
 
     abandoned = 0
 
@@ -30,7 +30,7 @@ class LaunchRunner:
         try:
             is_started = await ask(self._launcher, **msgspec.structs.asdict(arguments))
         except Exception as error:
-            # The launcher is the application's: whatever it raises means that nothing was launched.
+            # The launcher is code of the application: any exception means that nothing was started.
             return Failure(f"{type(error).__name__}: {error}", Reason.LAUNCH_FAILED)
         if is_started:
             return Success()

@@ -1,4 +1,4 @@
-"""The shell runner: a command line or a list of arguments, as a tree of processes."""
+"""The shell runner: runs a command line or a list of arguments, as a tree of processes."""
 
 import asyncio
 import logging
@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 
 async def sweep_processes(attempts: Collection[tuple[RunId, int]]) -> None:
-    """End the processes that attempts of vanished workers have left on this machine, and remove their files."""
+    """End processes, and remove output files, that attempts of dead workers left on this machine."""
     keys = [AttemptKey(run_id, number) for run_id, number in attempts]
     left = await sweep_orphans(keys)
     await asyncio.to_thread(sweep_output_files, keys)
@@ -29,7 +29,7 @@ async def sweep_processes(attempts: Collection[tuple[RunId, int]]) -> None:
 
 
 class ShellRunner:
-    """Runs shell jobs. The worker's own environment is read once, at the start."""
+    """Runs shell jobs. Reads the worker's environment once, when it is created."""
 
     abandoned = 0
 

@@ -1,4 +1,4 @@
-"""One attempt as a call in an interpreter of its own."""
+"""Runs an attempt as a call in a separate interpreter."""
 
 import asyncio
 import os
@@ -9,11 +9,11 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from foliot.adapters.runners.isolated.interpreter import LONGEST_ID, PLACEHOLDERS, Interpreter, command
+from foliot.adapters.runners.isolated.interpreter import LONGEST_RUN_ID, PLACEHOLDERS, Interpreter, command
 from foliot.adapters.runners.isolated.messages import CallRequest, RunInfo, read_answer
 from foliot.adapters.runners.isolated.warm_pool import WarmPool
 from foliot.adapters.runners.process import SpawnRequest, child_environment, inherited_environment, run_process
-from foliot.adapters.runners.process.children.exit_watch import Watch
+from foliot.adapters.runners.process.children.exit_watch import ExitWatch
 from foliot.adapters.runners.process.children.subreaper import Head
 from foliot.adapters.runners.process.spawn.account import Account, find_account
 from foliot.adapters.runners.process.spawn.environment import AttemptKey
@@ -29,10 +29,10 @@ from foliot.ports.runner import Attempt
 
 
 class IsolatedCalls:
-    """Calls `module:function`, each time in an interpreter that serves this call alone.
+    """Calls `module:function`, each time in an interpreter that serves only this call.
 
-    Modules are looked for in the job's working directory, in `places`, in the PYTHONPATH of the job, and where the
-    worker would find them. Without `places`: in the directory that the worker runs in.
+    Modules are searched in the job's working directory, in `places` (by default the worker's current directory), in the
+    PYTHONPATH of the job, and in the worker's own module path.
     """
 
     def __init__(
@@ -53,13 +53,13 @@ class IsolatedCalls:
             spec = read_spec(PythonSpec, attempt.spec)
             self._sandbox_policy.check(user=spec.user, call=spec.call)
             account = None if spec.user is None else await asyncio.to_thread(find_account, spec.user)
-            order = self._order(spec, attempt).frame()
+            message = self._call_request(spec, attempt).frame()
         except InvalidJob as error:
             return refusal(error, NOT_EXECUTABLE)
         except (TypeError, ValueError) as error:
             return Failure(f"the payload cannot be written as JSON: {error}", Reason.PAYLOAD, retryable=False)
         with closing(_Call(self._pool, *self._spawn_requests(spec, account, attempt))) as call:
-            return await _carry_out(call, spec, attempt, order)
+            return await _run_call(call, spec, attempt, message)
 
     async def close(self) -> None:
         await self._pool.close()
@@ -67,18 +67,18 @@ class IsolatedCalls:
     def _spawn_requests(
         self, spec: PythonSpec, account: Account | None, attempt: Attempt
     ) -> tuple[SpawnRequest, SpawnRequest | None]:
-        """How to start an interpreter for this attempt, and how one would have been started ahead, if that will do.
+        """Return the request for a new interpreter, and the request for a warm one that can serve the attempt, if any.
 
-        It will not where something must be there from the start that only this attempt knows.
+        A warm one cannot serve attempts with a user or variables of their own, which are fixed when it starts.
         """
         inherited = self._inherited if account is None else {**self._inherited, **account.variables()}
         environment = child_environment(inherited, spec.env, _without_payload(attempt))
         cold = SpawnRequest(command(), environment, account=account, limits=spec.limits)
-        if account is not None or attempt.environment or len(attempt.run_id) > LONGEST_ID:
+        if account is not None or attempt.environment or len(attempt.run_id) > LONGEST_RUN_ID:
             return cold, None
         return cold, SpawnRequest(command(), {**inherited, **spec.env, **PLACEHOLDERS})
 
-    def _order(self, spec: PythonSpec, attempt: Attempt) -> CallRequest:
+    def _call_request(self, spec: PythonSpec, attempt: Attempt) -> CallRequest:
         working_dir = None if spec.working_dir is None else str(Path(spec.working_dir).absolute())
         places = [Path.cwd()] if self._places is None else self._places
         return CallRequest(
@@ -94,7 +94,7 @@ class IsolatedCalls:
         )
 
 
-async def _carry_out(call: "_Call", spec: PythonSpec, attempt: Attempt, order: bytes) -> Success | Failure:
+async def _run_call(call: "_Call", spec: PythonSpec, attempt: Attempt, message: bytes) -> Success | Failure:
     key = AttemptKey(attempt.run_id, attempt.number)
     outcome = await run_process(
         call.request,
@@ -102,25 +102,25 @@ async def _carry_out(call: "_Call", spec: PythonSpec, attempt: Attempt, order: b
         attempt.log,
         grace=spec.grace,
         output_cap=spec.output_cap,
-        start=call.starter(key, order),
+        start=call.starter(key, message),
     )
-    return _judge(outcome, call.answer())
+    return _outcome(outcome, call.answer())
 
 
 class _Call:
-    """The interpreter of one attempt, from the moment it is found or started."""
+    """The interpreter of one attempt: a warm one, or a new one."""
 
-    def __init__(self, pool: WarmPool, request: SpawnRequest, ahead: SpawnRequest | None) -> None:
+    def __init__(self, pool: WarmPool, request: SpawnRequest, warm: SpawnRequest | None) -> None:
         self.request = request
-        self._ahead = ahead
+        self._warm_request = warm
         self._pool = pool
         self._interpreter: Interpreter | None = None
 
-    def starter(self, key: AttemptKey, order: bytes) -> Start:
-        def start(stdout: int, stderr: int) -> tuple[Head, Watch]:
-            interpreter = self._assigned(key, order, stdout, stderr)
+    def starter(self, key: AttemptKey, message: bytes) -> Start:
+        def start(stdout: int, stderr: int) -> tuple[Head, ExitWatch]:
+            interpreter = self._assigned(key, message, stdout, stderr)
             self._interpreter = interpreter
-            return interpreter.head, interpreter.ending
+            return interpreter.head, interpreter.exit_watch
 
         return start
 
@@ -131,29 +131,29 @@ class _Call:
         if self._interpreter is not None:
             self._interpreter.close()
 
-    def _assigned(self, key: AttemptKey, order: bytes, stdout: int, stderr: int) -> Interpreter:
-        spare = None if self._ahead is None else self._pool.take(self._ahead)
-        if spare is not None:
+    def _assigned(self, key: AttemptKey, message: bytes, stdout: int, stderr: int) -> Interpreter:
+        interpreter = None if self._warm_request is None else self._pool.take(self._warm_request)
+        if interpreter is not None:
             try:
-                spare.assign(key, order, self.request.limits, stdout, stderr)
+                interpreter.assign(key, message, self.request.limits, stdout, stderr)
             except OSError:
-                spare.forget()  # killed by somebody a moment ago
+                interpreter.forget()  # it was killed a moment ago; use a new one
             else:
-                return spare
-        return self._fresh(key, order, stdout, stderr)
+                return interpreter
+        return self._start(key, message, stdout, stderr)
 
-    def _fresh(self, key: AttemptKey, order: bytes, stdout: int, stderr: int) -> Interpreter:
-        # The limits are set when it waits for the order, so nothing has to hold it before.
+    def _start(self, key: AttemptKey, message: bytes, stdout: int, stderr: int) -> Interpreter:
+        # `assign` sets the limits while it waits for the message, so no shell has to set them before.
         unlimited = SpawnRequest(self.request.argv, self.request.environment, account=self.request.account)
-        fresh = Interpreter.start(unlimited, key, stdout, stderr)
+        started = Interpreter.start(unlimited, key, stdout, stderr)
         try:
-            fresh.assign(key, order, self.request.limits, stdout, stderr)
+            started.assign(key, message, self.request.limits, stdout, stderr)
         except (BrokenPipeError, ConnectionResetError, ProcessLookupError):
-            pass  # it has died by itself; its end says what happened
+            pass  # it has died; its exit status is the outcome
         except BaseException:
-            fresh.forget()
+            started.forget()
             raise
-        return fresh
+        return started
 
 
 def _run_info(attempt: Attempt) -> RunInfo:
@@ -168,12 +168,15 @@ def _run_info(attempt: Attempt) -> RunInfo:
 
 
 def _without_payload(attempt: Attempt) -> Attempt:
-    """For the variables: a large one would keep the function from starting programs, and it gets the payload anyway."""
+    """Return the attempt for its variables: a large payload in one would keep the function from starting programs."""
     return replace(attempt, payload=None)
 
 
-def _judge(outcome: Success | Failure, received: bytes) -> Success | Failure:
-    """Success needs both: an answer, and a process that ended well. A failure that was told says more than its exit."""
+def _outcome(outcome: Success | Failure, received: bytes) -> Success | Failure:
+    """Return the outcome of the attempt.
+
+    Success needs an answer and exit code 0. A failure in the answer says more than the exit code.
+    """
     answer = read_answer(received)
     if isinstance(outcome, Failure):
         return answer if isinstance(answer, Failure) and outcome.reason is Reason.EXIT_CODE else outcome

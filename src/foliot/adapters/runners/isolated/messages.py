@@ -1,6 +1,6 @@
-"""What the worker and an isolated interpreter say to each other: one order, one answer, both JSON with its length.
+"""The messages between the worker and an isolated interpreter: one call, one answer, both JSON after its length.
 
-The interpreter runs code that nobody has checked. Whatever comes back is looked at as if it came from a stranger.
+The interpreter runs untrusted code, so the answer is validated like any untrusted input.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,11 +12,11 @@ from foliot.domain.run.outcome import Failure, Reason, Success
 from foliot.domain.run.payload import MAX_BYTES, encode_payload
 from foliot.errors import InvalidRun
 
-HEAD: Final = 8
+LENGTH_SIZE: Final = 8
 LARGEST_ANSWER: Final = MAX_BYTES + 65_536
 
 _MAX_ERROR: Final = 16_000
-_TOLD: Final = frozenset(
+_REPORTED: Final = frozenset(
     {
         Reason.EXCEPTION,
         Reason.PAYLOAD,
@@ -26,11 +26,11 @@ _TOLD: Final = frozenset(
         Reason.LIMIT_MEMORY,
     }
 )
-"""Reasons that only the interpreter can know."""
+"""Reasons that only the interpreter can report."""
 
 
 class RunInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """What `current_run()` tells the function."""
+    """The values of `current_run()` in the function."""
 
     run_id: str
     job_id: str
@@ -46,20 +46,20 @@ class CallRequest(msgspec.Struct, frozen=True, kw_only=True):
     call: str
     payload: Any
     variables: Mapping[str, str]
-    """To be set on top of the environment that the interpreter was started with."""
+    """Variables to add to the environment that the interpreter was started with."""
     working_dir: str | None
     umask: int | None
     first: Sequence[str]
-    """Directories in which modules are looked for before all others."""
+    """Directories that are searched for modules before all others."""
     path: Sequence[str]
-    """Where the worker itself would find them."""
+    """The worker's own module path."""
     context: RunInfo
     is_memory_limited: bool
     largest_output: int = MAX_BYTES
 
     def frame(self) -> bytes:
         text = msgspec.json.encode(self)
-        return len(text).to_bytes(HEAD, "big") + text
+        return len(text).to_bytes(LENGTH_SIZE, "big") + text
 
 
 class _Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -70,29 +70,29 @@ class _Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read_answer(received: bytes) -> Success | Failure | None:
-    """What the interpreter said; None if it said nothing."""
+    """Return the outcome in the answer; None if there is no answer."""
     if not received:
         return None
-    size = int.from_bytes(received[:HEAD], "big")
-    if len(received) != HEAD + size or size > LARGEST_ANSWER:
-        return _disturbed("the length is wrong")
+    size = int.from_bytes(received[:LENGTH_SIZE], "big")
+    if len(received) != LENGTH_SIZE + size or size > LARGEST_ANSWER:
+        return _invalid_answer("the length is wrong")
     try:
-        return _judge(msgspec.json.decode(received[HEAD:], type=_Answer))
+        return _outcome(msgspec.json.decode(received[LENGTH_SIZE:], type=_Answer))
     except (msgspec.MsgspecError, RecursionError) as error:
-        return _disturbed(str(error))
+        return _invalid_answer(str(error))
 
 
-def _judge(answer: _Answer) -> Success | Failure:
+def _outcome(answer: _Answer) -> Success | Failure:
     if answer.error is not None:
-        reason = answer.reason if answer.reason in _TOLD else Reason.EXCEPTION
+        reason = answer.reason if answer.reason in _REPORTED else Reason.EXCEPTION
         return Failure(answer.error[-_MAX_ERROR:], reason, retryable=answer.retryable)
     if not bytes(answer.output):
-        return _disturbed("it is empty")
+        return _invalid_answer("it is empty")
     try:
         return Success(encode_payload(msgspec.json.decode(answer.output), what="output"))
     except InvalidRun as refusal:
         return Failure(str(refusal), Reason.OUTPUT, retryable=False)
 
 
-def _disturbed(how: str) -> Failure:
-    return Failure(f"the function wrote to the channel by which its process answers: {how}", Reason.EXCEPTION)
+def _invalid_answer(why: str) -> Failure:
+    return Failure(f"the function wrote to the socket for the answer of its process: {why}", Reason.EXCEPTION)

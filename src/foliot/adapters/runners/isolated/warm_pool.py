@@ -1,11 +1,11 @@
-"""Interpreters that are started ahead, so that a call need not wait for one.
+"""Interpreters that are started in advance, so that a call does not have to wait for one.
 
-    a call finds none   -> one more is wanted from now on, up to a few
-    a call takes one    -> another is started in its place
-    one waits too long  -> it is let go, and one less is wanted
+    a call finds none          -> the target rises by one, up to the size of the pool
+    a call takes one           -> another is started in its place
+    one is idle for too long   -> it is ended, and the target falls by one
 
-So there is none before the first call, one for a job that runs every minute, a few where calls come in bursts, and
-after a quiet while none again. Each serves one call: nothing that a function does can be seen by the next.
+So the pool has none before the first call, one for a job that runs every minute, several for bursts of calls, and none
+again after a while without calls. Each interpreter serves one call, so a function cannot affect the next call.
 """
 
 import asyncio
@@ -22,46 +22,46 @@ from foliot.adapters.runners.process.termination.shielded_wait import ShieldedWa
 
 log = logging.getLogger(__name__)
 
-MOST: Final = 8
-IDLE: Final = 150.0
-"""Seconds that a spare waits: more than two minutes, so that what runs every two minutes always finds one."""
+SIZE: Final = 8
+IDLE_LIMIT: Final = 150.0
+"""Seconds that an interpreter may be idle. Enough for a job that runs every two minutes."""
 
 _LAST_WAIT: Final = 1.0
-_NOBODY: Final = AttemptKey("spare")
+_UNASSIGNED: Final = AttemptKey("warm")
 
 
 @dataclass(slots=True)
 class Bucket:
-    """The spares of one request, the oldest first: equal in everything that is fixed when an interpreter starts."""
+    """The interpreters that were started by equal requests, the oldest first."""
 
     request: SpawnRequest
-    wanted: int = 0
+    target: int = 0
     ready: list[tuple[float, Interpreter]] = field(default_factory=list)
 
 
 class WarmPool:
-    """Keeps spares for the calls of one event loop. They are gone when the loop is."""
+    """Keeps warm interpreters for the calls of one event loop. They end with the loop."""
 
-    def __init__(self, *, most: int = MOST, idle: float = IDLE) -> None:
-        self._most = most
+    def __init__(self, *, size: int = SIZE, idle: float = IDLE_LIMIT) -> None:
+        self._size = size
         self._idle = idle
         self._buckets: list[Bucket] = []
         self._keeper: asyncio.Task[None] | None = None
         self._demand = asyncio.Event()
 
     def take(self, request: SpawnRequest) -> Interpreter | None:
-        """One that was started ahead, if there is one; it may have died since. Another is started for the next call."""
+        """Return a warm interpreter, or None. It may have died. Another one is started for the next call."""
         self._start_keeper()
         bucket = self._bucket(request)
         self._demand.set()
         if bucket.ready:
-            # The youngest, so that those which are too many grow old.
+            # The youngest, so that interpreters that are not needed reach the idle limit.
             return bucket.ready.pop()[1]
-        bucket.wanted = min(bucket.wanted + 1, self._most)
+        bucket.target = min(bucket.target + 1, self._size)
         return None
 
     async def close(self) -> None:
-        """Let all of them go. More are started if there are more calls."""
+        """End all interpreters. Later calls start new ones."""
         if self._keeper is not None and not self._keeper.done():
             self._keeper.cancel()
             await asyncio.wait([self._keeper])
@@ -85,24 +85,24 @@ class WarmPool:
                 self._demand.clear()
                 self._fill()
                 await self._until_demand_or_age()
-                await _end([interpreter for bucket in self._buckets for interpreter in self._old_of(bucket)])
-                self._buckets = [bucket for bucket in self._buckets if bucket.wanted]
+                await _kill_all([interpreter for bucket in self._buckets for interpreter in self._old_of(bucket)])
+                self._buckets = [bucket for bucket in self._buckets if bucket.target]
         finally:
             buckets, self._buckets = self._buckets, []
-            await _end([interpreter for bucket in buckets for _, interpreter in bucket.ready])
+            await _kill_all([interpreter for bucket in buckets for _, interpreter in bucket.ready])
 
     def _fill(self) -> None:
-        """Start what is wanted, as long as there are not too many in all."""
+        """Start interpreters up to the target of each bucket and the size of the pool."""
         count = sum(len(bucket.ready) for bucket in self._buckets)
         for bucket in self._buckets:
-            while len(bucket.ready) < bucket.wanted and count < self._most:
+            while len(bucket.ready) < bucket.target and count < self._size:
                 try:
                     check_reserve()
                     interpreter = _start(bucket.request)
                 except (OSError, ValueError) as error:
-                    # A call that needs one says what is wrong, to those whom it concerns.
-                    log.warning("spare_not_started", extra={"error": str(error)})
-                    bucket.wanted = len(bucket.ready)
+                    # The next call starts its own interpreter and reports the error in its run.
+                    log.warning("warm_interpreter_not_started", extra={"error": str(error)})
+                    bucket.target = len(bucket.ready)
                     break
                 bucket.ready.append((asyncio.get_running_loop().time(), interpreter))
                 count += 1
@@ -117,28 +117,28 @@ class WarmPool:
             pass
 
     def _old_of(self, bucket: Bucket) -> list[Interpreter]:
-        """Take those off the bucket that nobody has needed for long, and count on fewer from now on."""
+        """Remove and return the interpreters that were idle for too long, and lower the target."""
         limit = asyncio.get_running_loop().time() - self._idle
         old = [interpreter for since, interpreter in bucket.ready if since <= limit]
         bucket.ready = [(since, interpreter) for since, interpreter in bucket.ready if since > limit]
-        bucket.wanted -= len(old)
+        bucket.target -= len(old)
         return old
 
 
 def _start(request: SpawnRequest) -> Interpreter:
-    nowhere = os.open(os.devnull, os.O_WRONLY)
+    devnull = os.open(os.devnull, os.O_WRONLY)
     try:
-        return Interpreter.start(request, _NOBODY, nowhere, nowhere)
+        return Interpreter.start(request, _UNASSIGNED, devnull, devnull)
     finally:
-        os.close(nowhere)
+        os.close(devnull)
 
 
-async def _end(interpreters: list[Interpreter]) -> None:
-    """End spares and reap them, before a cancellation is obeyed."""
+async def _kill_all(interpreters: list[Interpreter]) -> None:
+    """Kill and reap interpreters, and only then raise a pending cancellation."""
     shield = ShieldedWait()
     for interpreter in interpreters:
         interpreter.kill()
     for interpreter in interpreters:
-        await shield.wait(interpreter.ending.ended, _LAST_WAIT)
+        await shield.wait(interpreter.exit_watch.ended, _LAST_WAIT)
         interpreter.forget()
     shield.raise_if_cancelled()

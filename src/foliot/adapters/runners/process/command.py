@@ -1,4 +1,4 @@
-"""From what a job says to a process: what runners of commands have in common."""
+"""Runs a command as its job specifies it. The runners of commands (shell, agent) share this."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -20,7 +20,7 @@ from foliot.errors import InvalidJob
 from foliot.ports.runner import Attempt, LogSink
 
 _REMOVAL_LIMIT: Final = 10.0
-"""Seconds after which nobody waits for a removal any more. It goes on."""
+"""Seconds to wait for the removal of an output file. After that the removal continues in its thread."""
 
 
 async def run_command(
@@ -32,7 +32,7 @@ async def run_command(
     inherited: Mapping[str, str],
     hint_if_missing: str = "",
 ) -> Success | Failure:
-    """Run the words as the specification says. Keeps the promises of `Runner.run`."""
+    """Run a program with these arguments as the specification says. Keeps the promises of `Runner.run`."""
     try:
         request = await _prepare(attempt, spec, words, inherited, hint_if_missing)
     except InvalidJob as error:
@@ -59,16 +59,16 @@ async def _run_with_output_file(
         output_file = await spawn_queue().start(lambda: OutputFile.make(key, request.account), partial(log_wait, log))
     except OSError as error:
         fault = (error.strerror or str(error)).lower()
-        return Failure(f"could not make the file for the output: {fault}", Reason.LAUNCH_FAILED)
+        return Failure(f"could not create the output file: {fault}", Reason.LAUNCH_FAILED)
     try:
-        told = request._replace(environment={**request.environment, VARIABLE: output_file.path})
-        return await with_output(await run(told), output_file.read)
+        with_path = request._replace(environment={**request.environment, VARIABLE: output_file.path})
+        return await with_output(await run(with_path), output_file.read)
     finally:
         await _remove(output_file)
 
 
 async def _remove(output_file: OutputFile) -> None:
-    """In a thread: a job can leave more there than is removed in a moment."""
+    """Remove the file in a thread: a job can leave a large directory tree there."""
     shield = ShieldedWait()
     removal = asyncio.get_running_loop().run_in_executor(None, output_file.remove)
     await shield.wait(removal, _REMOVAL_LIMIT)
@@ -78,12 +78,12 @@ async def _remove(output_file: OutputFile) -> None:
 async def _prepare(
     attempt: Attempt, spec: CommandSpec, words: tuple[str, ...], inherited: Mapping[str, str], hint_if_missing: str
 ) -> SpawnRequest:
-    # In a thread: the list of users may be on the network.
+    # In a thread: the user database may be on the network.
     account = None if spec.user is None else await asyncio.to_thread(find_account, spec.user)
-    surroundings = inherited if account is None else {**inherited, **account.variables()}
+    base = inherited if account is None else {**inherited, **account.variables()}
     return SpawnRequest(
         words,
-        child_environment(surroundings, spec.env, attempt),
+        child_environment(base, spec.env, attempt),
         spec.working_dir,
         stdin=_encode(spec.stdin),
         account=account,
@@ -98,7 +98,7 @@ def _encode(stdin: str | None) -> bytes | None:
         return None if stdin is None else stdin.encode()
     except UnicodeEncodeError:
         raise InvalidJob(
-            "the text for stdin contains half a character",
-            hint="Write the character as a whole; text with lone surrogates has no bytes.",
+            "the text for stdin contains a lone surrogate",
+            hint="Write the whole character; half of a surrogate pair cannot be encoded as UTF-8.",
             field="stdin",
         ) from None

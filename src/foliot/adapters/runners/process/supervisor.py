@@ -1,4 +1,4 @@
-"""From launch to outcome: one attempt as a tree of processes."""
+"""Supervises one attempt: starts its program, forwards its output, waits, and ends its whole tree of processes."""
 
 import asyncio
 import os
@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from foliot.adapters.runners.capture import Capture
-from foliot.adapters.runners.process.children.exit_watch import Watch, outcome_of, watch
+from foliot.adapters.runners.process.children.exit_watch import ExitWatch, outcome_of, watch_exit
 from foliot.adapters.runners.process.children.subreaper import Head, subreaper
 from foliot.adapters.runners.process.limits.control_groups import ControlGroup, make_control_group
 from foliot.adapters.runners.process.limits.rlimits import GO
@@ -23,16 +23,18 @@ from foliot.domain.job.kinds.process import GRACE, OUTPUT_CAP
 from foliot.domain.run.outcome import Failure, Success
 from foliot.ports.runner import LogSink
 
-_ROUND_EVERY: Final = 5.0
-"""Seconds between two looks for dead orphans of a run that goes on."""
+_REAP_EVERY: Final = 5.0
+"""Seconds between two searches for dead orphans of a run that is still running."""
 
-_UNBOUND: Final = "the limit on processes does not bind root: give the job a user, or the worker a control group"
+_NO_EFFECT_FOR_ROOT: Final = (
+    "the limit on processes has no effect for root: set a user for the job, or give the worker a control group"
+)
 
 
 class _Started(NamedTuple):
     head: Head
-    ending: Watch
-    feed: StdinWriter | None
+    exit_watch: ExitWatch
+    stdin: StdinWriter | None
 
 
 class _Ended(NamedTuple):
@@ -40,8 +42,8 @@ class _Ended(NamedTuple):
     is_out_of_memory: bool
 
 
-Start = Callable[[int, int], tuple[Head, Watch]]
-"""Takes the descriptors that shall be stdout and stderr."""
+Start = Callable[[int, int], tuple[Head, ExitWatch]]
+"""Start a process with these descriptors as stdout and stderr."""
 
 
 async def run_process(
@@ -54,10 +56,10 @@ async def run_process(
     capture: Capture | None = None,
     start: Start | None = None,
 ) -> Success | Failure:
-    """Run a program until it exits, with all that it starts. Keeps the promises of `Runner.run`.
+    """Run a program until it exits, and end all processes that it started. Keeps the promises of `Runner.run`.
 
-    The environment of `launch` must contain the variables of `tag`. `capture` is given all of stdout. With `start`,
-    that starts the program, or finds one that has been started before, and sets its limits.
+    The environment of `request` must contain the variables of `key`. `capture` receives all of stdout. If `start` is
+    given, it is called to start the program, or to take one that was started before, and to set its limits.
     """
 
     def begin() -> tuple[Output, _Started]:
@@ -74,45 +76,45 @@ async def run_process(
     with spawn_queue().running():
         if warning := _warning(request, started.head):
             log.write("meta", f"{warning}\n".encode())
-        return await _see_through(request, started, output, grace)
+        return await _supervise(request, started, output, grace)
 
 
 def log_wait(log: LogSink, error: OSError) -> None:
-    """Say in the log of a run why it does not begin."""
-    log.write("meta", f"waits for another run to end: {(error.strerror or str(error)).lower()}\n".encode())
+    """Write to the log of a run why it has not started."""
+    log.write("meta", f"waiting for another run to end: {(error.strerror or str(error)).lower()}\n".encode())
 
 
-async def _see_through(request: SpawnRequest, started: _Started, output: Output, grace: float) -> Success | Failure:
-    rounds = _Rounds(started.head)
+async def _supervise(request: SpawnRequest, started: _Started, output: Output, grace: float) -> Success | Failure:
+    reaper = _PeriodicReaper(started.head)
     try:
-        await started.ending.ended
+        await started.exit_watch.ended
     finally:
-        rounds.stop()
-        ended = await _clear(started, output, grace)
+        reaper.stop()
+        ended = await _clean_up(started, output, grace)
     await output.log.drain()
     return outcome_of(ended.status, request.limits, is_out_of_memory=ended.is_out_of_memory)
 
 
 def _start(request: SpawnRequest, key: AttemptKey, stdout: int, stderr: int) -> _Started:
     group = make_control_group(request.limits)
-    feed = None
+    stdin = None
     try:
-        feed = _feed(request, group)
-        head = _spawn(request, key, Streams(None if feed is None else feed.read_end, stdout, stderr), group)
-        ending = _watch(head)
+        stdin = _stdin_writer(request, group)
+        head = _spawn(request, key, Streams(None if stdin is None else stdin.read_end, stdout, stderr), group)
+        exit_watch = _watch_head(head)
     except BaseException:
-        if feed is not None:
-            feed.close()
+        if stdin is not None:
+            stdin.close()
         if group is not None:
             group.remove()
         raise
-    if feed is not None:
-        feed.start()
-    return _Started(head, ending, feed)
+    if stdin is not None:
+        stdin.start()
+    return _Started(head, exit_watch, stdin)
 
 
-def _feed(request: SpawnRequest, group: ControlGroup | None) -> StdinWriter | None:
-    """What the head reads: its text, and before that, if it waits for its group, the line that lets it go on."""
+def _stdin_writer(request: SpawnRequest, group: ControlGroup | None) -> StdinWriter | None:
+    """Return the writer for stdin: the job's text, after the GO line if the head waits for its control group."""
     if group is None:
         return None if request.stdin is None else StdinWriter(request.stdin)
     return StdinWriter(GO + (request.stdin or b""))
@@ -126,65 +128,65 @@ def _spawn(request: SpawnRequest, key: AttemptKey, streams: Streams, group: Cont
             os.close(streams.stdin)
 
 
-def _watch(head: Head) -> Watch:
+def _watch_head(head: Head) -> ExitWatch:
     try:
         if head.group is not None:
             head.group.add(head.pid)
-        return watch(head.pid)
+        return watch_exit(head.pid)
     except BaseException as error:
         os.killpg(head.pid, signal.SIGKILL)
         subreaper().forget(head, was_reaped=False)
         if head.group is None and isinstance(error, OSError):
             raise ProcessNotWatched(error.errno, error.strerror) from error
-        raise  # it still waits for its line to go on
+        raise  # with a control group the program has not started: it still waits for the GO line
 
 
 def _warning(request: SpawnRequest, head: Head) -> str | None:
-    """What the job should know about its limits: they bind processes of root only by a control group."""
+    """Return the warning that a limit on processes has no effect: for root it needs a control group."""
     if request.limits.processes is None or (head.group is not None and "pids" in head.group.controllers):
         return None
     uid = os.geteuid() if request.account is None else request.account.uid
-    return _UNBOUND if uid == 0 else None
+    return _NO_EFFECT_FOR_ROOT if uid == 0 else None
 
 
-class _Rounds:
-    """Reaps what a run orphans while it runs: a long one may leave thousands."""
+class _PeriodicReaper:
+    """Reaps the orphans of a run periodically while it runs: a long run may leave thousands."""
 
     def __init__(self, head: Head) -> None:
         self._head = head
         self._loop = asyncio.get_running_loop()
-        self._timer = self._loop.call_later(_ROUND_EVERY, self._go)
+        self._timer = self._loop.call_later(_REAP_EVERY, self._reap)
 
     def stop(self) -> None:
         self._timer.cancel()
 
-    def _go(self) -> None:
+    def _reap(self) -> None:
         subreaper().orphans_of(self._head)
-        self._timer = self._loop.call_later(_ROUND_EVERY, self._go)
+        self._timer = self._loop.call_later(_REAP_EVERY, self._reap)
 
 
-async def _clear(started: _Started, output: Output, grace: float) -> _Ended:
-    """Leave nothing of the attempt behind, and only then obey a cancellation."""
-    head, ending, feed = started
+async def _clean_up(started: _Started, output: Output, grace: float) -> _Ended:
+    """End and reap all processes of the attempt, close its files, and only then raise a pending cancellation."""
+    head, exit_watch, stdin = started
     shield = ShieldedWait()
-    if not (ending.has_ended and is_cleared(head)):
-        survivors = await end_tree(head, is_alive=lambda: not ending.has_ended, grace=grace, shield=shield)
+    if not (exit_watch.has_ended and is_cleared(head)):
+        survivors = await end_tree(head, is_alive=lambda: not exit_watch.has_ended, grace=grace, shield=shield)
         for target in sorted(survivors):
             output.log.write("meta", f"could not end process {target}\n".encode())
-    if feed is not None:
-        feed.close()
+    if stdin is not None:
+        stdin.close()
     output.finish()
-    ending.close()
-    # Reaped only now: as long as the head is there, nobody else can get the number of its group.
-    status = ending.collect() if ending.has_ended else None
-    subreaper().forget(head, was_reaped=ending.has_ended)
-    is_out_of_memory = head.group is not None and _leave(head.group, output.log)
+    exit_watch.close()
+    # Reap the head last: until then the kernel cannot reuse its process group id.
+    status = exit_watch.collect() if exit_watch.has_ended else None
+    subreaper().forget(head, was_reaped=exit_watch.has_ended)
+    is_out_of_memory = head.group is not None and _remove_group(head.group, output.log)
     shield.raise_if_cancelled()
     return _Ended(status, is_out_of_memory)
 
 
-def _leave(group: ControlGroup, log: LogSink) -> bool:
-    """Remove the group of an attempt. Returns whether it ran out of memory."""
+def _remove_group(group: ControlGroup, log: LogSink) -> bool:
+    """Remove the control group of an attempt. Return whether the attempt ran out of memory."""
     if group.is_out_of_processes:
         log.write("meta", b"the limit on processes was reached\n")
     is_out_of_memory = group.is_out_of_memory

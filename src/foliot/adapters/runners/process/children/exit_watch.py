@@ -1,4 +1,4 @@
-"""Learning that a child has ended, without blocking the loop and without asking again and again."""
+"""Waits for a child process to exit, without blocking the loop and without polling, and reads its exit status."""
 
 import asyncio
 import errno
@@ -13,11 +13,11 @@ from foliot.domain.job.kinds.process import UNLIMITED, ProcessLimits
 from foliot.domain.run.outcome import Failure, Reason, Success
 
 _BY_SIGNAL: Final = 128
-"""A shell adds this to the number of the signal that ended its last command."""
+"""A shell exits with this plus the number of the signal that killed its last command."""
 
 
 class PidfdWatch:
-    """Waits by a descriptor that becomes readable when the process has ended."""
+    """Waits by a pidfd, which becomes readable when the process exits."""
 
     def __init__(self, pid: int, loop: asyncio.AbstractEventLoop) -> None:
         self._pid = pid
@@ -32,7 +32,7 @@ class PidfdWatch:
             raise
 
     def collect(self) -> int | None:
-        """The wait status; reaps the process, which must have ended. None if somebody else has reaped it."""
+        """Reap the process, which must have exited, and return its wait status; None if other code reaped it."""
         try:
             return os.waitpid(self._pid, 0)[1]
         except ChildProcessError:
@@ -46,11 +46,11 @@ class PidfdWatch:
     def _on_exit(self) -> None:
         self.close()
         self.has_ended = True
-        _settle(self.ended)
+        _resolve(self.ended)
 
 
 class ThreadWatch:
-    """Waits in a thread of its own and reaps, where there are no pidfds or no descriptor is left for one."""
+    """Waits in a thread and reaps there, on systems without pidfds or if no descriptor is free for one."""
 
     def __init__(self, pid: int, loop: asyncio.AbstractEventLoop) -> None:
         self._pid = pid
@@ -64,38 +64,38 @@ class ThreadWatch:
         return self._status
 
     def close(self) -> None:
-        """The thread ends with the process."""
+        """Do nothing: the thread ends with the process."""
 
     def _wait(self) -> None:
         with suppress(ChildProcessError):
             self._status = os.waitpid(self._pid, 0)[1]
         self.has_ended = True
-        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            self._loop.call_soon_threadsafe(_settle, self.ended)
+        with suppress(RuntimeError):  # the loop is closed
+            self._loop.call_soon_threadsafe(_resolve, self.ended)
 
 
-Watch = PidfdWatch | ThreadWatch
+ExitWatch = PidfdWatch | ThreadWatch
 
 
-def watch(pid: int) -> Watch:
-    """Begin to wait for a child of ours."""
+def watch_exit(pid: int) -> ExitWatch:
+    """Start to wait for a child process."""
     loop = asyncio.get_running_loop()
     try:
         return PidfdWatch(pid, loop)
     except (AttributeError, OSError, RuntimeError):
-        # The last is how a loop says that it takes the number for that of a connection.
+        # A loop raises RuntimeError if it believes that the descriptor belongs to one of its connections.
         return ThreadWatch(pid, loop)
 
 
 def _start_thread(target: Callable[[], None], name: str) -> None:
     try:
         threading.Thread(target=target, name=name, daemon=True).start()
-    except RuntimeError as error:  # that is how Python says that the system has no thread to give
+    except RuntimeError as error:  # raised by Python if the system allows no further thread
         raise OSError(errno.EAGAIN, str(error)) from error
 
 
-def _settle(ended: asyncio.Future[None]) -> None:
-    """A waiter that was cancelled has cancelled the future as well."""
+def _resolve(ended: asyncio.Future[None]) -> None:
+    """Resolve the future, unless it was cancelled together with its waiter."""
     if not ended.done():
         ended.set_result(None)
 
@@ -103,9 +103,9 @@ def _settle(ended: asyncio.Future[None]) -> None:
 def outcome_of(
     status: int | None, limits: ProcessLimits = UNLIMITED, *, is_out_of_memory: bool = False
 ) -> Success | Failure:
-    """What a wait status means for a process with these limits."""
+    """Return the outcome of an attempt whose head ended with this wait status under these limits."""
     if status is None:
-        return Failure("the exit status was taken by other code in the worker", Reason.EXCEPTION)
+        return Failure("other code in the worker reaped the process and took its exit status", Reason.EXCEPTION)
     code = os.waitstatus_to_exitcode(status)
     if code == 0:
         return Success(exit_code=0)

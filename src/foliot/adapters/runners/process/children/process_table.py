@@ -1,4 +1,4 @@
-"""What /proc tells about other processes. Every function answers "nothing" where there is nothing to see."""
+"""Reads other processes from /proc. Results are empty without /proc, and for a process that is gone."""
 
 import os
 import time
@@ -7,43 +7,44 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-_LOOKS: Final = 10
-_MOMENT: Final = 0.001
-"""Seconds between two looks."""
+_ATTEMPTS: Final = 10
+_PAUSE: Final = 0.001
+"""Seconds between two attempts."""
 
 
 def search(is_wanted: Callable[[int], bool]) -> set[int]:
-    """The wanted ones among all processes but this. Reads the whole process table."""
+    """Return the wanted processes, except this one. Reads the whole process table."""
     return {pid for pid in _all_pids() if pid != os.getpid() and is_wanted(pid)}
 
 
 def is_there() -> bool:
-    """Whether this system has a /proc that can be searched."""
+    """Return whether this system has a /proc that can be searched."""
     return bool(_read("/proc/self/stat"))
 
 
 def is_alive(pid: int) -> bool:
-    """Neither gone nor a zombie. The state follows the name, which may contain anything."""
+    """Return whether a process exists and is not a zombie."""
+    # The state follows the process name, which may contain any character, also ")".
     return _read(f"/proc/{pid}/stat").rpartition(b") ")[2][:1] not in {b"", b"Z", b"X"}
 
 
 def environ_of(pid: int) -> bytes:
-    """NAME=value, ended by NULs, as the process got it at its start. Empty for a zombie."""
+    """Return the initial environment of a process, as NAME=value entries that end with NUL. Empty for a zombie."""
     return _read(f"/proc/{pid}/environ")
 
 
 def settled_environ_of(pid: int) -> bytes:
-    """The same of one that may be becoming another program: for a moment it has none."""
-    for _ in range(_LOOKS):
+    """Do the same for a process that may be inside exec, where its environment is empty for a moment."""
+    for _ in range(_ATTEMPTS):
         environ = environ_of(pid)
         if environ or not is_alive(pid):
             return environ
-        time.sleep(_MOMENT)
+        time.sleep(_PAUSE)
     return b""
 
 
 def descendants(roots: Iterable[int]) -> set[int]:
-    """The roots and all that hangs below them at this moment, zombies below a living parent included."""
+    """Return the roots and all their current descendants, including zombies whose parent is alive."""
     found: set[int] = set()
     unseen = list(roots)
     while unseen:
@@ -55,12 +56,12 @@ def descendants(roots: Iterable[int]) -> set[int]:
 
 
 def parents_first(targets: Iterable[int]) -> list[int]:
-    """In an order in which nobody comes after what it has started. Groups, which are negative, come before all."""
+    """Order targets so that each process comes before its children. Process groups (negative) come first."""
     left = set(targets)
     parents = {target: _parent_of(target) for target in left}
     ordered: list[int] = []
     while left:
-        # Parents in a circle cannot be, but a number may change hands while they are read.
+        # A cycle is possible only if a pid is reused while the parents are read.
         highest = {target for target in left if parents[target] not in left} or left
         ordered.extend(sorted(highest))
         left = left - highest
@@ -68,13 +69,13 @@ def parents_first(targets: Iterable[int]) -> list[int]:
 
 
 def _parent_of(pid: int) -> int:
-    """The second of what follows the name, behind the state. 0 when there is none, or nobody to ask for."""
+    """Return the parent of a process; 0 if it has none or is gone."""
     _state, parent, *_ = _read(f"/proc/{pid}/stat").rpartition(b") ")[2].split() or (b"", b"0")
     return int(parent)
 
 
 def session_of(pid: int) -> int:
-    """The session of a process, also of a zombie; 0 when it is gone."""
+    """Return the session of a process, also of a zombie; 0 if it is gone."""
     try:
         return os.getsid(pid)
     except OSError:
@@ -96,7 +97,7 @@ def _all_pids() -> list[int]:
 
 
 def _children_of(pid: int) -> list[int]:
-    """A child belongs to the thread that started it, so all threads are asked."""
+    """Return the children of all threads of a process: the kernel lists a child under the thread that forked it."""
     tasks = names_in(f"/proc/{pid}/task")
     return [int(child) for task in tasks for child in _read(f"/proc/{pid}/task/{task}/children").split()]
 

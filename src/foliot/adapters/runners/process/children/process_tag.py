@@ -1,12 +1,12 @@
-"""ProcessTags: two signs on every process of a run that only the kernel keeps.
+"""Process tags: two kernel attributes that are set on every process of a run.
 
-    number   the soft limit on file locks, without any meaning since Linux 2.4.25: says which run
-    bit      the policy on memory errors "kill late", which is the default anyway: says that it was us
+    number   the soft limit on file locks, which has had no effect since Linux 2.4.25: identifies the run
+    bit      the policy "kill late" for memory errors, which is the default: identifies the runner
 
-Both are inherited by fork and exec, need no privilege, and can be read of a zombie; programs and shells leave them
-alone. A child gets the number from our process and the bit from the thread that starts it. So for a moment we wear both
-ourselves; what another thread starts in that moment gets the number as well, but not the bit. Only the two together
-are a tag. (The variables in the environment can be cleared, and they die with the process.)
+Both are inherited by fork and exec, need no privilege, and can be read for a zombie; ordinary programs do not change
+them. A child inherits the number from this process, and the bit from the thread that starts it. So both are set on
+ourselves during a start. A process that another thread starts at that moment gets the number, but not the bit; only
+both together are a tag. (The environment is not enough: a process can clear it, and a zombie has none.)
 """
 
 import ctypes
@@ -34,7 +34,7 @@ _FLAG: Final = 1 << _PID_BITS
 
 
 class ProcessTags:
-    """Makes and reads the marks of this process. No other one uses the same while it lives."""
+    """Makes and reads the tags of this process. They contain its pid, so no other living process makes the same."""
 
     def __init__(self) -> None:
         self._origin = _FLAG | os.getpid()
@@ -43,7 +43,7 @@ class ProcessTags:
 
     @property
     def are_supported(self) -> bool:
-        """False where the system does not keep marks: then nothing carries one."""
+        """False if the system does not support tags: then no process has one."""
         return self._bit != 0
 
     def make(self) -> ProcessTag:
@@ -51,7 +51,7 @@ class ProcessTags:
 
     @contextmanager
     def applied(self, tag: ProcessTag) -> Iterator[None]:
-        """What this thread starts inside carries the tag from birth. Not for two threads at once."""
+        """Give the tag to processes that this thread starts inside the block. Not for two threads at once."""
         if not self.are_supported:
             yield
             return
@@ -65,7 +65,7 @@ class ProcessTags:
             resource.setrlimit(_RLIMIT_LOCKS, before)
 
     def read(self, pid: int) -> ProcessTag | None:
-        """The mark of a process, also of a dead one that is not yet reaped; None if it has none of ours."""
+        """Return the tag of a process, also of a zombie; None if it has no tag of this worker."""
         if not self.are_supported:
             return None
         try:
@@ -75,16 +75,16 @@ class ProcessTags:
         return tag if tag >> _SERIAL_BITS == self._origin and self._has_bit(pid) else None
 
     def of_dead_worker(self, pid: int) -> ProcessTag | None:
-        """The mark of a process whose worker is dead; None if it has none, or its worker lives.
+        """Return the tag of a process whose worker is dead; None if it has no tag, or its worker is alive.
 
-        The number of a worker means something only among processes that number each other alike.
+        Only for processes in our pid namespace: elsewhere the pid in the tag is that of another process.
         """
         if not self.are_supported:
             return None
         try:
             tag = _number(pid)
-            is_one = tag >> _SERIAL_BITS >> _PID_BITS == 1 and self._has_bit(pid)
-            if is_one and _numbering(pid) == _numbering(os.getpid()) and not is_alive(_maker(tag)):
+            is_tag = tag >> _SERIAL_BITS >> _PID_BITS == 1 and self._has_bit(pid)
+            if is_tag and _pid_namespace(pid) == _pid_namespace(os.getpid()) and not is_alive(_worker_of(tag)):
                 return tag
         except OSError:
             pass
@@ -95,11 +95,11 @@ class ProcessTags:
 
 
 def _find_bit() -> int:
-    """Where the policy shows among the flags of a thread; 0 if it does not, or if it would not tell us apart."""
+    """Return the bit of the policy in the flags of a thread; 0 if it is not visible, or other threads have it too."""
     if resource.getrlimit(_RLIMIT_LOCKS)[1] != resource.RLIM_INFINITY:
         return 0
     ours = f"/proc/self/task/{threading.get_native_id()}/stat"
-    _clear_policy()  # we may be part of a run ourselves
+    _clear_policy()  # this process may itself belong to a run of another worker
     before = _flags(ours)
     _set_policy()
     bit = _flags(ours) & ~before
@@ -109,30 +109,30 @@ def _find_bit() -> int:
 
 
 def _number(pid: int) -> ProcessTag:
-    """The soft limit on file locks of a process; 0 if it has none."""
+    """Return the soft limit on file locks of a process; 0 if it is unlimited."""
     try:
         return ProcessTag(resource.prlimit(pid, _RLIMIT_LOCKS)[0])
     except PermissionError:
-        # It belongs to another user. What we may not ask we may still read, unless /proc is closed as well.
+        # The process belongs to another user. prlimit is refused then, but /proc can be read.
         text = Path(f"/proc/{pid}/limits").read_text()
         soft = text.partition("Max file locks")[2].split()[0]
         return ProcessTag(int(soft) if soft.isdigit() else 0)
 
 
-def _maker(tag: ProcessTag) -> int:
-    """The worker that made a tag."""
+def _worker_of(tag: ProcessTag) -> int:
+    """Return the pid of the worker that made a tag."""
     return tag >> _SERIAL_BITS & ((1 << _PID_BITS) - 1)
 
 
-def _numbering(pid: int) -> Path:
-    """The namespace in which the numbers of a process and its children are counted."""
+def _pid_namespace(pid: int) -> Path:
+    """Return the pid namespace of a process."""
     return Path(f"/proc/{pid}/ns/pid").readlink()
 
 
-def _flags(stat: str) -> int:
-    """The ninth field; those after the second are counted from the name's end, as it may contain anything."""
+def _flags(path: str) -> int:
+    """Return the ninth field of a stat file. The second field, the name, may contain any character."""
     try:
-        return int(Path(stat).read_bytes().rpartition(b")")[2].split()[6])
+        return int(Path(path).read_bytes().rpartition(b")")[2].split()[6])
     except (OSError, IndexError):
         return 0
 

@@ -1,8 +1,8 @@
-"""The worker as the parent of last resort: it adopts what its runs leave behind, and reaps it.
+"""The worker as child subreaper: it adopts and reaps the orphans of its runs.
 
-    our children  =  heads (we spawned them for runs)  +  orphans (adopted, marked)  +  others (not ours to touch)
+    children of the worker = heads (started for runs) + orphans (adopted, tagged) + others (of other code, not touched)
 
-Orphans arrive in the list of the first thread, because the kernel gives them to the oldest thread of the subreaper.
+Orphans are listed under the first thread, because the kernel gives them to the oldest thread of the subreaper.
 """
 
 import ctypes
@@ -24,7 +24,7 @@ _PR_SET_CHILD_SUBREAPER: Final = 36
 
 
 class Head(NamedTuple):
-    """The first process of an attempt. Its pid is the number of its session and group as well."""
+    """The first process of an attempt. Its pid is also the id of its session and its process group."""
 
     pid: int
     tag: ProcessTag
@@ -33,7 +33,7 @@ class Head(NamedTuple):
 
 
 class Subreaper:
-    """Knows the children of this process. One for all runners and threads, or they would reap each other's."""
+    """Knows the children of this process. There is one for all runners and threads: two would reap each other's."""
 
     def __init__(self) -> None:
         self.owner = os.getpid()
@@ -41,42 +41,42 @@ class Subreaper:
         self._heads: dict[int, Head] = {}
         self._orphans: dict[int, ProcessTag] = {}
         self._members: dict[int, ProcessTag] = {}
-        """What was seen in the control groups of runs that are being ended: it needs no mark of its own."""
+        """Processes seen in control groups of runs that are being ended: they belong to the run even without a tag."""
         self._bare: set[int] = set()
-        """Children that have no environment. They are waited for only once, for we stand still meanwhile."""
+        """Children without an environment. They are waited for only once, because the wait blocks the loop."""
         self._lock = threading.Lock()
         self._children = _adopt_and_list()
         seal_descriptors()
 
     @property
     def sees_orphans(self) -> bool:
-        """False where orphans go to init, or cannot be listed: then `orphans_of` knows of none."""
+        """False if the system gives orphans to init, or cannot list them: then `orphans_of` returns none."""
         return self._children is not None
 
     def spawn(
         self, request: SpawnRequest, key: AttemptKey, streams: Streams, group: ControlGroup | None = None
     ) -> Head:
-        """Start a program as the head of an attempt. Raises what `launch.spawn` raises."""
+        """Start a program as the head of an attempt. Raises the errors of `program.spawn`."""
         if request.account is None:
             return self._spawn(request, key, streams, group)
         return without_new_privs(lambda: self._spawn(request, key, streams, group))
 
     def _spawn(self, request: SpawnRequest, key: AttemptKey, streams: Streams, group: ControlGroup | None) -> Head:
         tag = self._tags.make()
-        with self._lock:  # between the spawn and the entry another thread would take it for an orphan
+        with self._lock:  # until it is entered, another thread would treat the head as an orphan
             with self._tags.applied(tag), without_core_dumps():
                 pid = with_usual_limit(lambda: spawn(request, streams, group), max(filter(None, streams)))
             self._heads[pid] = Head(pid, tag, key, group)
             return self._heads[pid]
 
     def assign(self, head: Head, key: AttemptKey, group: ControlGroup | None) -> Head:
-        """A head that was started ahead becomes that of an attempt."""
+        """Assign a head that was started in advance to an attempt."""
         with self._lock:
             self._heads[head.pid] = head._replace(key=key, group=group)
             return self._heads[head.pid]
 
     def forget(self, head: Head, *, was_reaped: bool) -> None:
-        """The attempt is over. A head that would not die is kept as an orphan, to be reaped when it does."""
+        """Forget the head of an attempt that is over. One that did not die is kept as an orphan and reaped later."""
         with self._lock:
             del self._heads[head.pid]
             if not was_reaped:
@@ -85,7 +85,7 @@ class Subreaper:
                 self._members = {pid: tag for pid, tag in self._members.items() if tag != head.tag}
 
     def members_of(self, head: Head) -> set[int]:
-        """What lives in the control group of an attempt, if it has one; from now on it is known to be of the run."""
+        """Return and remember the processes in the control group of an attempt, if it has one."""
         if head.group is None:
             return set()
         members = head.group.members()
@@ -94,32 +94,34 @@ class Subreaper:
         return members
 
     def belongs(self, pid: int, head: Head) -> bool:
-        """Whether any process, child or not, is part of the attempt. One that has just begun to become another program
-        has its tag, but for a moment no environment."""
+        """Return whether a process, child or not, belongs to the attempt, by its tag or its environment.
+
+        Inside exec a process has its tag, but for a moment no environment.
+        """
         is_tagged = self._tags.read(pid) == head.tag and process_table.is_alive(pid)
         return is_tagged or head.key.is_in(process_table.environ_of(pid))
 
     def tag_of_dead_worker(self, pid: int) -> ProcessTag | None:
-        """The mark that a worker which is dead by now has put on any process."""
+        """Return the tag of a process that a worker which is dead now has started."""
         return self._tags.of_dead_worker(pid)
 
     def orphans_of(self, head: Head) -> list[int]:
-        """Living children of ours that the run has left behind. Reaps on the way what has died, of any run."""
+        """Return the living orphans of a run. Also reaps the dead orphans of all runs."""
         with self._lock:
-            self._take_in()
+            self._adopt()
             return [pid for pid, tag in self._orphans.items() if tag == head.tag] if self._orphans else []
 
-    def _take_in(self) -> None:
-        """Look at every child that is no head. One that dies meanwhile hands us its own: look until none is new."""
+    def _adopt(self) -> None:
+        """Look at all children but heads. A child that dies leaves its children to us: repeat until none is new."""
         seen: set[int] = set()
         if self._bare:
             self._bare &= self._list_children()
         while fresh := self._list_children().difference(self._heads, seen):
             seen |= fresh
             for pid in fresh:
-                self._take_in_one(pid)
+                self._adopt_one(pid)
 
-    def _take_in_one(self, pid: int) -> None:
+    def _adopt_one(self, pid: int) -> None:
         if pid not in self._orphans:
             tag = self._origin_of(pid)
             if tag is None:
@@ -129,7 +131,7 @@ class Subreaper:
             del self._orphans[pid]
 
     def _origin_of(self, pid: int) -> ProcessTag | None:
-        """The mark of the run that a child comes from; None for what this process has started otherwise."""
+        """Return the tag of the run that a child belongs to; None for a child that other code started."""
         if pid in self._members:
             return self._members[pid]
         if self._tags.are_supported:
@@ -153,24 +155,24 @@ class Subreaper:
 
 
 _current: Subreaper | None = None
-_making: Final[dict[int, threading.Lock]] = {}
-"""One for each process: a child may be forked while another thread of its parent holds it."""
+_creation_locks: Final[dict[int, threading.Lock]] = {}
+"""One lock for each process: a child may be forked while another thread of the parent holds the lock."""
 
 
 def subreaper() -> Subreaper:
-    """The one of this process; a forked child gets a new one."""
+    """Return the subreaper of this process; a forked child gets a new one."""
     global _current
     owner = os.getpid()
     if _current is None or _current.owner != owner:
-        # A worker that starts searches for what another has left, in a thread, while its first runs begin.
-        with _making.setdefault(owner, threading.Lock()):
+        # A worker that starts sweeps orphans in a thread while its first runs start.
+        with _creation_locks.setdefault(owner, threading.Lock()):
             if _current is None or _current.owner != owner:
                 _current = Subreaper()
     return _current
 
 
 def _adopt_and_list() -> int | None:
-    """Become a subreaper and open the list of our children; None if this system has no such thing."""
+    """Become a subreaper and open the list of our children; None if the system supports neither."""
     if sys.platform != "linux":
         return None
     pid = os.getpid()

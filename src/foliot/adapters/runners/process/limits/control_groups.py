@@ -1,9 +1,9 @@
-"""Control groups: limits on a whole tree of processes, and a list of it that nobody can leave.
+"""Control groups: limits on a whole tree of processes, and a list of its members that no process can leave.
 
-    <directory given to the worker>/foliot-<worker's pid>-<number>      one for each run that asks for such a limit
+    <directory delegated to the worker>/foliot-<worker's pid>-<number>      one for each run that needs such a limit
 
-Both versions of the kernel's interface will do. Where there is no such directory (delegation.py), limits hold for each
-process alone (bounds.py).
+Both versions of the kernel's interface are supported. Without a delegated directory (delegation.py), limits apply to
+each process alone (rlimits.py).
 """
 
 import itertools
@@ -14,67 +14,67 @@ from contextlib import suppress
 from functools import cache
 from typing import Final
 
-from foliot.adapters.runners.process.limits.delegation import PREFIX, Places, find_places
+from foliot.adapters.runners.process.limits.delegation import PREFIX, Directories, find_directories
 from foliot.domain.job.kinds.process import ProcessLimits
 
 log = logging.getLogger(__name__)
 
 
 class ControlGroup:
-    """The group of one attempt."""
+    """The control group of one attempt."""
 
-    def __init__(self, places: Places) -> None:
-        self.controllers: Final = frozenset(places)
-        """What they bound needs no other limit."""
-        self._directories = sorted(set(places.values()))
+    def __init__(self, directories: Directories) -> None:
+        self.controllers: Final = frozenset(directories)
+        """Limits that the group enforces, so that no rlimit is needed for them."""
+        self._directories = sorted(set(directories.values()))
 
     def make(self, limits: ProcessLimits) -> None:
-        """Make it, with its limits. OSError says why that could not be done."""
+        """Create the group with its limits. Raises OSError."""
         for directory in self._directories:
             directory.mkdir(mode=0o755)
         if "memory" in self.controllers and limits.memory is not None:
-            self._bound_memory(limits.memory)
+            self._limit_memory(limits.memory)
         if "pids" in self.controllers and limits.processes is not None:
             self._set("pids.max", limits.processes)
 
     def add(self, pid: int) -> None:
-        """Take in a process, and with it all that it will start."""
+        """Add a process. Its future children are members as well."""
         self._set("cgroup.procs", pid)
 
     def members(self) -> set[int]:
         return {int(pid) for pid in self._get("cgroup.procs").split()}
 
     def kill(self) -> None:
-        """Kill all of it at once, where the system can do that."""
+        """Kill all members at once, where the kernel supports that."""
         with suppress(OSError):
             self._set("cgroup.kill", 1)
 
     @property
     def is_out_of_memory(self) -> bool:
-        """Whether anything in it was killed for want of memory."""
+        """Whether the kernel killed a member because of the memory limit."""
         return _count("oom_kill", self._get("memory.events") + self._get("memory.oom_control")) > 0
 
     @property
     def is_out_of_processes(self) -> bool:
-        """Whether anything in it could not start a process."""
+        """Whether a member could not start a process because of the limit."""
         return _count("max", self._get("pids.events")) > 0
 
     def remove(self) -> None:
-        """Remove it, if it is empty. One that is not goes when another worker starts here."""
+        """Remove the group if it is empty. A group that is not is removed when the next worker starts."""
         for directory in self._directories:
             with suppress(OSError):
                 directory.rmdir()
 
-    def _bound_memory(self, most: int) -> None:
+    def _limit_memory(self, limit: int) -> None:
         if not self._has("memory.max"):
-            self._set("memory.limit_in_bytes", most)
-            with suppress(OSError):  # only where swap is counted
-                self._set("memory.memsw.limit_in_bytes", most)
+            self._set("memory.limit_in_bytes", limit)
+            with suppress(OSError):  # exists only if the kernel counts swap
+                self._set("memory.memsw.limit_in_bytes", limit)
             return
-        self._set("memory.max", most)
+        self._set("memory.max", limit)
         for name, value in (("memory.swap.max", 0), ("memory.oom.group", 1)):
-            # The one is not there where swap is not counted, the other is newer than the rest. A tree that has lost one
-            # of its processes is of no use.
+            # The first file exists only if the kernel counts swap, the second only in newer kernels. It makes the
+            # kernel kill the whole group, because a tree that has lost one process is of no use.
             with suppress(OSError):
                 self._set(name, value)
 
@@ -82,7 +82,7 @@ class ControlGroup:
         return any((directory / name).exists() for directory in self._directories)
 
     def _set(self, name: str, value: int) -> None:
-        """Write to all files of that name, at least to one. It is the kernel that makes them: we never do."""
+        """Write to all files of that name, at least one. The kernel creates them; this must not."""
         files = [directory / name for directory in self._directories if (directory / name).exists()]
         if not files:
             raise FileNotFoundError(name)
@@ -98,20 +98,20 @@ class ControlGroup:
 
 
 class ControlGroups:
-    """The groups that this worker may make."""
+    """Creates the control groups of this worker."""
 
-    def __init__(self, places: Places) -> None:
-        self._places = places
+    def __init__(self, directories: Directories) -> None:
+        self._delegated = directories
         self._serials = itertools.count()
 
     def make(self, limits: ProcessLimits) -> ControlGroup | None:
-        """A group for what can be bounded by one; None if nothing of it is asked for, or there is no way."""
+        """Return a new group for these limits; None if they need none, or it cannot be created."""
         asked: Mapping[str, int | None] = {"memory": limits.memory, "pids": limits.processes}
-        places = {name: place for name, place in self._places.items() if asked[name] is not None}
-        if not places:
+        directories = {name: directory for name, directory in self._delegated.items() if asked[name] is not None}
+        if not directories:
             return None
         name = f"{PREFIX}{os.getpid()}-{next(self._serials)}"
-        group = ControlGroup({controller: place / name for controller, place in places.items()})
+        group = ControlGroup({controller: directory / name for controller, directory in directories.items()})
         try:
             group.make(limits)
         except OSError as error:
@@ -122,7 +122,7 @@ class ControlGroups:
 
 
 def make_control_group(limits: ProcessLimits) -> ControlGroup | None:
-    """The group of an attempt with these limits; None if they need none, or none can be had."""
+    """Return a new group for an attempt with these limits; None if they need none, or none can be created."""
     if limits.memory is None and limits.processes is None:
         return None
     return _control_groups(os.getpid()).make(limits)
@@ -130,12 +130,15 @@ def make_control_group(limits: ProcessLimits) -> ControlGroup | None:
 
 @cache
 def _control_groups(_process: int) -> ControlGroups:
-    places = find_places(os.environ)
-    if places:
-        log.info("control_groups_found", extra={"places": {name: str(place) for name, place in places.items()}})
+    directories = find_directories(os.environ)
+    if directories:
+        log.info(
+            "control_groups_found",
+            extra={"directories": {name: str(directory) for name, directory in directories.items()}},
+        )
     else:
-        log.info("control_groups_not_found", extra={"meaning": "limits hold for each process, not for its tree"})
-    return ControlGroups(places)
+        log.info("control_groups_not_found", extra={"effect": "limits apply to each process, not to its tree"})
+    return ControlGroups(directories)
 
 
 def _count(name: str, text: str) -> int:

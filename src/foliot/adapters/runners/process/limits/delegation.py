@@ -1,8 +1,7 @@
-"""Where the worker may make control groups: only below a directory that was given to it.
+"""Finds the directories in which the worker may create control groups: only those that are delegated to it.
 
-That is the worker's own group, if it belongs to the worker's user or systemd says that it was delegated
-(`Delegate=yes`); or the group that FOLIOT_CGROUP names. Every other one belongs to somebody else, also where root could
-write.
+That is the worker's own group, if the worker's user owns it or systemd delegated it (`Delegate=yes`), or the group that
+FOLIOT_CGROUP names. All other groups belong to other services, even if root could write there.
 """
 
 import os
@@ -14,34 +13,34 @@ from typing import Final, NamedTuple
 PREFIX: Final = "foliot-"
 VARIABLE: Final = "FOLIOT_CGROUP"
 
-Places = Mapping[str, Path]
-"""Directories by controller, `memory` or `pids`. In version 2 of the interface it is the same for both."""
+Directories = Mapping[str, Path]
+"""Directories by controller, `memory` or `pids`. In version 2 of the interface both have the same."""
 
-_WANTED: Final = frozenset({"memory", "pids"})
+_CONTROLLERS: Final = frozenset({"memory", "pids"})
 _DELEGATED: Final = ("user.delegate", "trusted.delegate")
 
 
 class Hierarchy(NamedTuple):
-    """One tree of groups, and the place of this process in it."""
+    """One hierarchy of groups, and the group of this process in it."""
 
     controllers: frozenset[str]
-    """Empty for version 2, where each group names its own."""
+    """Empty for version 2, where each group lists its own."""
     mount: Path
     path: str
 
 
-def find_places(environ: Mapping[str, str]) -> Places:
-    """All places where groups with these limits may be made; empty where there is none."""
+def find_directories(environ: Mapping[str, str]) -> Directories:
+    """Return the directories in which groups may be created; empty if there is none."""
     named = environ.get(VARIABLE)
-    places: dict[str, Path] = {}
+    directories: dict[str, Path] = {}
     for hierarchy in _hierarchies():
         directory = hierarchy.mount / (named or hierarchy.path).strip("/")
-        if not _is_given(directory, is_named=named is not None):
+        if not _is_delegated(directory, is_named=named is not None):
             continue
         _remove_leftovers(directory)
-        for controller in (hierarchy.controllers or _enable(directory)) & _WANTED:
-            places[controller] = directory
-    return places
+        for controller in (hierarchy.controllers or _enable(directory)) & _CONTROLLERS:
+            directories[controller] = directory
+    return directories
 
 
 def _hierarchies() -> Iterator[Hierarchy]:
@@ -56,7 +55,7 @@ def _hierarchies() -> Iterator[Hierarchy]:
 
 
 def _mounts() -> Iterator[tuple[str, frozenset[str], str, Path]]:
-    """Kind, options, root and mount point of each mounted tree of groups."""
+    """Return kind, options, root and mount point of each mounted hierarchy."""
     for line in _read(Path("/proc/self/mountinfo")).splitlines():
         place, _, what = line.partition(" - ")
         root, mount = place.split()[3:5]
@@ -65,7 +64,7 @@ def _mounts() -> Iterator[tuple[str, frozenset[str], str, Path]]:
             yield kind, frozenset(options.split(",")), root, Path(mount)
 
 
-def _is_given(directory: Path, *, is_named: bool) -> bool:
+def _is_delegated(directory: Path, *, is_named: bool) -> bool:
     if not (directory.is_dir() and os.access(directory, os.W_OK)):
         return False
     if is_named:
@@ -80,40 +79,40 @@ def _is_given(directory: Path, *, is_named: bool) -> bool:
 
 
 def _enable(directory: Path) -> frozenset[str]:
-    """Hand the wanted controllers on to the groups below. Returns those that they have."""
-    offered = _WANTED & set(_read(directory / "cgroup.controllers").split())
+    """Enable the wanted controllers for the groups below. Return those that are enabled."""
+    offered = _CONTROLLERS & set(_read(directory / "cgroup.controllers").split())
     missing = offered - set(_read(directory / "cgroup.subtree_control").split())
     if missing:
-        aside = _step_aside(directory)
+        subgroup = _move_to_subgroup(directory)
         try:
             (directory / "cgroup.subtree_control").write_text(" ".join(f"+{name}" for name in sorted(missing)))
         except OSError:
-            # Others live in this group as well: it stays as it was.
-            _step_back(directory, aside)
+            # Other processes are in this group as well: undo the change.
+            _move_back(directory, subgroup)
             return frozenset(offered - missing)
     return frozenset(offered)
 
 
-def _step_aside(directory: Path) -> Path | None:
-    """A group with groups below it may have no processes of its own: the worker moves into one of them."""
+def _move_to_subgroup(directory: Path) -> Path | None:
+    """Move the worker into a subgroup: a group that enables controllers must have no processes of its own."""
     if str(os.getpid()) not in _read(directory / "cgroup.procs").split():
         return None
-    aside = directory / f"{PREFIX}{os.getpid()}-worker"
+    subgroup = directory / f"{PREFIX}{os.getpid()}-worker"
     with suppress(OSError):
-        aside.mkdir()
-        (aside / "cgroup.procs").write_text(str(os.getpid()))
-    return aside
+        subgroup.mkdir()
+        (subgroup / "cgroup.procs").write_text(str(os.getpid()))
+    return subgroup
 
 
-def _step_back(directory: Path, aside: Path | None) -> None:
-    if aside is not None:
+def _move_back(directory: Path, subgroup: Path | None) -> None:
+    if subgroup is not None:
         with suppress(OSError):
             (directory / "cgroup.procs").write_text(str(os.getpid()))
-            aside.rmdir()
+            subgroup.rmdir()
 
 
 def _remove_leftovers(directory: Path) -> None:
-    """Groups of workers that are gone. One that is not empty cannot be removed, which is well."""
+    """Remove the groups of workers that are gone. The kernel refuses to remove a group that is not empty."""
     for group in directory.glob(f"{PREFIX}*-*"):
         worker = group.name.split("-")[1]
         if not Path("/proc", worker).exists():

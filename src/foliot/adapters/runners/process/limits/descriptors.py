@@ -1,4 +1,4 @@
-"""Descriptors: what the programs we start must not inherit, and how many there may be, for us and for them."""
+"""File descriptors: how many the worker and its programs may have, and which ones programs must not inherit."""
 
 import errno
 import os
@@ -11,85 +11,87 @@ from typing import Final
 from foliot.adapters.runners.process.children.process_table import names_in
 
 DESCRIPTORS_PER_RUN: Final = 4
-"""Descriptors that a run holds while its processes live: two streams, its end, and what it reads or answers by."""
+"""Descriptors of a run while its processes are alive: two streams, a pidfd, and stdin or a socket."""
 WORKER_DESCRIPTORS: Final = 60
-"""Descriptors that a worker needs beside its runs: for its loop, its storage, what it loads, and a launch under way."""
+"""Descriptors that a worker needs besides its runs: event loop, storage, imports, and a start in progress."""
 
-_KEPT: Final = 16
-"""Descriptors that no run gets while others are under way: storage and connections would break without."""
-_MOST: Final = 1 << 20
-"""More would be of no use to us, and there is code that goes through all numbers up to its limit."""
+_RESERVED: Final = 16
+"""Descriptors that are reserved while runs are running: storage and connections would fail without them."""
+_HIGHEST_LIMIT: Final = 1 << 20
+"""More are not needed, and some code iterates over all numbers up to its limit."""
 _MARGIN: Final = 32
-"""Descriptors that a start and other threads may open while we wear the limit of our children."""
+"""Descriptors that a start and other threads may open while the worker has the limit of its children."""
 _WINDOW: Final = 32
-"""Numbers looked at by one system call; as many as are ever asked for."""
+"""Numbers that one system call checks."""
 
 _usual: int | None = None
-"""The limit that we were started with, if we have another one by now."""
+"""The limit that this process was started with, if it was raised since."""
 
 
 def raise_limit() -> int:
-    """Let this process open as many files as the system allows; returns how many. What it starts gets no more than
-    before: many programs have trouble with high limits."""
+    """Let this process open as many files as the system allows, and return how many.
+
+    Programs that it starts get the limit of before: many programs have problems with high limits.
+    """
     global _usual
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY:
-        return _MOST
-    highest = _MOST if hard == resource.RLIM_INFINITY else min(hard, _MOST)
+        return _HIGHEST_LIMIT
+    highest = _HIGHEST_LIMIT if hard == resource.RLIM_INFINITY else min(hard, _HIGHEST_LIMIT)
     if soft >= highest:
         return soft
     try:
         resource.setrlimit(resource.RLIMIT_NOFILE, (highest, hard))
-    except (OSError, ValueError):  # some systems have a limit that they do not tell
+    except (OSError, ValueError):  # some systems have a lower limit that they do not report
         return soft
     _usual = soft if _usual is None else _usual
     return highest
 
 
 def with_usual_limit(start: Callable[[], int], highest: int) -> int:
-    """Start a process that gets the limit that we had once, and return its pid. Not for two threads at once.
+    """Start a process with the limit that this process had originally, and return its pid.
 
-    `highest` is the highest descriptor that it is given.
+    `highest` is the highest descriptor that it receives. Not for two threads at once.
     """
     if _usual is None:
         return start()
     if highest < _usual and _are_free(_MARGIN, below=_usual):
-        with _worn(_usual):
+        with _limited_to(_usual):
             return start()
-    # Worn by us, the limit would now hit what other threads open, and the system takes no stream beyond it.
-    # A program that looks at once may still see ours.
+    # The low limit would now affect other threads of ours, and no stream may have a higher number. So it is set after
+    # the start. A program that reads its limit immediately may still see ours.
     pid = start()
     _lower(pid, _usual)
     return pid
 
 
 def check_reserve() -> None:
-    """OSError if one run more would leave the worker itself too few."""
+    """Raise OSError if one more run would use descriptors that are reserved for the worker."""
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    if limit != resource.RLIM_INFINITY and not _are_free(DESCRIPTORS_PER_RUN + _KEPT, below=limit):
+    if limit != resource.RLIM_INFINITY and not _are_free(DESCRIPTORS_PER_RUN + _RESERVED, below=limit):
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
 
 def seal_descriptors() -> None:
-    """Make sure that 0, 1 and 2 are taken and that nothing above them is inherited by what we start.
+    """Make sure that 0, 1 and 2 are open, and that programs inherit no descriptor above them.
 
-    Python opens nothing inheritable. But whoever started us may have left something open, and who did so with stdin
-    closed would have our own files appear there.
+    Python opens nothing inheritable. But the program that started us may have left descriptors open, or may have
+    closed stdin, so that a file of ours would get the number 0.
     """
     while (filler := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass
     os.close(filler)
     for name in names_in("/proc/self/fd") or names_in("/dev/fd"):
         if int(name) > 2:
-            with suppress(OSError):  # the descriptor by which the list was read is closed by now
+            with suppress(OSError):  # the descriptor of the listing itself is closed by now
                 os.set_inheritable(int(name), False)
 
 
 def _are_free(count: int, *, below: int) -> bool:
-    """Whether so many numbers below one are free. It takes none, as another thread may want the last of them.
+    """Return whether `count` descriptors below a number are free. Opens none: another thread may need the last one.
 
-    It looks from above: numbers are given out from below, so most often the first look is enough. What runs have left
-    free further down counts as well.
+    It checks from above. The system gives the lowest free number, so usually the first window is enough. Gaps further
+    down, left by runs that ended, count as well.
     """
     found = 0
     for end in range(below, 0, -_WINDOW):
@@ -107,7 +109,7 @@ def _count_free(numbers: range) -> int:
 
 
 @contextmanager
-def _worn(limit: int) -> Iterator[None]:
+def _limited_to(limit: int) -> Iterator[None]:
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (limit, before[1]))
     try:
@@ -117,8 +119,8 @@ def _worn(limit: int) -> Iterator[None]:
 
 
 def _lower(pid: int, limit: int) -> None:
-    # It may be over by now, or somebody else's; and only Linux can do it.
+    # The process may have ended or belong to another user, and only Linux has prlimit.
     with suppress(OSError, AttributeError):
         soft, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)
-        if soft == resource.getrlimit(resource.RLIMIT_NOFILE)[0]:  # it may have set its own already
+        if soft == resource.getrlimit(resource.RLIMIT_NOFILE)[0]:  # it may have changed its limit already
             resource.prlimit(pid, resource.RLIMIT_NOFILE, (limit, hard))

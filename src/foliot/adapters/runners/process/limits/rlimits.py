@@ -1,10 +1,10 @@
-"""Limits on processes, set before the program begins.
+"""Limits on each process (rlimits), set before the program starts.
 
-    sh --> waits for its control group, if it has one --> bounds itself by ulimit --> becomes the program by exec
+    sh --> waits for its control group, if it has one --> limits itself by ulimit --> becomes the program by exec
 
-Between fork and exec there is no place for it: Python must not run there in a process with threads. Set on ourselves,
-limits would hit our own threads; set on a child, they would come too late. So a shell stands at the door. It needs no
-rights, as everybody may bound himself.
+They cannot be set between fork and exec, because no Python may run there in a process with threads. Set on this
+process, limits would affect its own threads; set on the child after the start, they would be too late. So a shell sets
+them on itself and then executes the program. This needs no privileges: every process may lower its own limits.
 """
 
 import resource
@@ -16,21 +16,21 @@ from foliot.domain.job.kinds.process import LARGEST, ProcessLimits
 from foliot.domain.job.kinds.shell import SHELL
 
 GO: Final = b"\n"
-"""What a program that waits reads first. The shell reads byte by byte: what follows is left for the program."""
+"""The line that lets a waiting shell continue. The shell reads byte by byte and leaves the rest of stdin unread."""
 
 REFUSED: Final = 125
-"""The exit code of a shell that could not do what it was there for."""
+"""The exit code of a shell that could not set a limit."""
 
 _SHELLS_OWN: Final = ("PWD", "OLDPWD", "SHLVL")
-"""Variables that shells add for those they start."""
+"""Variables that shells add to the environment of their children."""
 
 _KIB: Final = 1024
 _BLOCK: Final = 512
-"""The unit of files in POSIX."""
+"""The unit of `ulimit -f` and `ulimit -c` in POSIX."""
 
 
 class Rlimit(NamedTuple):
-    """One limit of one process."""
+    """One limit on one process."""
 
     kind: int
     option: str
@@ -40,15 +40,15 @@ class Rlimit(NamedTuple):
 
     @classmethod
     def of(cls, kind: int, option: str, unit: int, soft: int, hard: int | None = None) -> "Rlimit":
-        """What the worker has itself is the most that it gives."""
+        """Return a limit that is no higher than the worker's own hard limit."""
         highest = resource.getrlimit(kind)[1]
         most = LARGEST if highest == resource.RLIM_INFINITY else highest
         return cls(kind, option, unit, min(soft, most), min(soft if hard is None else hard, most))
 
     def command(self) -> str:
-        """How a shell sets it, rounded up to what shells can say."""
+        """Return the shell command that sets it, rounded up to the unit of ulimit."""
         soft, hard = -(-self.soft // self.unit), -(-self.hard // self.unit)
-        if self.option == "u":  # -p in some shells, where others have no -p that could be set
+        if self.option == "u":  # some shells have -p instead; in others -p is read-only
             return f"{{ ulimit -u {soft} 2>/dev/null || ulimit -p {soft}; }}"
         return f"ulimit -S -{self.option} {soft} && ulimit -H -{self.option} {hard}"
 
@@ -56,32 +56,32 @@ class Rlimit(NamedTuple):
 def limited_command(
     words: tuple[str, ...], environment: Mapping[str, str], limits: ProcessLimits, *, but: Collection[str], waits: bool
 ) -> tuple[str, ...]:
-    """The words that bound themselves and then become these, with the same environment.
+    """Return a shell command that sets the limits on itself and then executes this command.
 
-    With `waits` they first read a line from stdin. ValueError names a variable that would be lost on the way.
+    With `waits` the shell first reads a line from stdin. Raises ValueError for a variable that a shell would drop.
     """
     for name in environment:
         if not (name.isascii() and name.isidentifier()):
             raise ValueError(f"the variable {name!a} cannot be passed to a job with limits: the shell drops such names")
     steps = ["read -r FOLIOT_GO && unset FOLIOT_GO"] if waits else []
-    steps += [bound.command() for bound in rlimits_of(limits, but)]
+    steps += [rlimit.command() for rlimit in rlimits_of(limits, but)]
     steps += [f"unset {name}" for name in _SHELLS_OWN if name not in environment]
     script = "".join(f"{step} || exit {REFUSED}; " for step in steps)
     return (SHELL, "-c", f'{script}exec "$@"', SHELL, *words)
 
 
 def set_limits(pid: int, limits: ProcessLimits, *, but: Collection[str] = ()) -> None:
-    """Rlimit a process that waits, and all that it will start. OSError says why it could not be done."""
-    for bound in rlimits_of(limits, but):
-        resource.prlimit(pid, bound.kind, (bound.soft, bound.hard))
+    """Set limits on a process that has started no others yet. Raises OSError."""
+    for rlimit in rlimits_of(limits, but):
+        resource.prlimit(pid, rlimit.kind, (rlimit.soft, rlimit.hard))
 
 
 def rlimits_of(limits: ProcessLimits, but: Collection[str]) -> Iterator[Rlimit]:
-    """The limits of each process, without those that a control group with these controllers sets for all."""
+    """Return the limits on each process, except those that a control group with these controllers enforces."""
     if limits.memory is not None and "memory" not in but:
         yield Rlimit.of(resource.RLIMIT_AS, "v", _KIB, limits.memory)
     if limits.cpu_sec is not None:
-        # First XCPU, which can be told from other ends; a second later KILL.
+        # The soft limit sends XCPU, which identifies the reason; the hard limit kills a second later.
         yield Rlimit.of(resource.RLIMIT_CPU, "t", 1, limits.cpu_sec, limits.cpu_sec + 1)
     if limits.files is not None:
         yield Rlimit.of(resource.RLIMIT_NOFILE, "n", 1, limits.files)
@@ -95,9 +95,9 @@ def rlimits_of(limits: ProcessLimits, but: Collection[str]) -> Iterator[Rlimit]:
 
 @contextmanager
 def without_core_dumps() -> Iterator[None]:
-    """What starts inside leaves no core dumps, unless it asks for them itself. Not for two threads at once.
+    """Disable core dumps of processes that start inside the block. Not for two threads at once.
 
-    This limit we may wear ourselves for a moment: it only matters to a process that crashes.
+    It is safe to set this limit on ourselves for a moment: it only matters if a process crashes.
     """
     before = resource.getrlimit(resource.RLIMIT_CORE)
     if before[0] == 0:

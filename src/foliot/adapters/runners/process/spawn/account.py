@@ -1,4 +1,4 @@
-"""Running as another user: who that is, and why it may be refused."""
+"""The user that a job runs as, and the reasons to refuse one."""
 
 import os
 import pwd
@@ -11,7 +11,7 @@ ROOT = "root"
 
 
 class Account(NamedTuple):
-    """A user of this system, with all groups that a login would give."""
+    """A user of this system, with all groups that a login would have."""
 
     name: str
     uid: int
@@ -22,7 +22,7 @@ class Account(NamedTuple):
 
     @property
     def is_ours(self) -> bool:
-        """Whether the worker has these rights already, so that nothing has to be changed."""
+        """Whether the worker runs as this user already."""
         return self.uid == os.geteuid()
 
     def variables(self) -> Mapping[str, str]:
@@ -30,19 +30,19 @@ class Account(NamedTuple):
 
 
 def find_account(name: str) -> Account:
-    """Look a user up, or refuse with InvalidJob. May wait for a directory on the network."""
+    """Look up a user, or raise InvalidJob. May wait for a directory service on the network."""
     try:
         entry = pwd.getpwnam(name)
     except (KeyError, ValueError):
         raise InvalidJob(
             f"user {name[:64]!a} does not exist on this machine",
-            hint="Give the name of an account that the worker's machine knows, not a number.",
+            hint="Use the name of an account on the worker's machine, not a number.",
             field="user",
         ) from None
     if entry.pw_uid == 0 and name != ROOT:
         raise InvalidJob(
-            f"user {name[:64]!a} is root by another name",
-            hint='Write "root" if the job shall have all rights, or name an ordinary account.',
+            f"user {name[:64]!a} has the user id of root",
+            hint='Write "root" if the job needs all rights, or use an ordinary account.',
             field="user",
         )
     _check_rights(entry)
@@ -54,6 +54,6 @@ def _check_rights(entry: pwd.struct_passwd) -> None:
     if os.geteuid() not in {0, entry.pw_uid}:
         raise InvalidJob(
             f'the worker cannot run jobs as user "{entry.pw_name}"',
-            hint=f'Run the worker as root or as "{entry.pw_name}", or leave out `user`.',
+            hint=f'Run the worker as root or as "{entry.pw_name}", or remove `user`.',
             field="user",
         )

@@ -1,7 +1,7 @@
-"""Starting what may never gain rights: no setuid program, no sudo.
+"""Starts processes that can never gain privileges: setuid programs and sudo have no effect for them.
 
-"No new privileges" is a property of a thread, handed on to all that it starts, and cannot be taken back. So one
-thread has it, for ever, and does nothing but start such processes.
+"No new privileges" (prctl) is an attribute of a thread that its children inherit and that cannot be removed. So one
+thread has it and does nothing but start such processes.
 """
 
 import ctypes
@@ -18,16 +18,16 @@ _PR_SET_NO_NEW_PRIVS: Final = 38
 
 
 def without_new_privs(start: Callable[[], T]) -> T:
-    """Call `start` where everything that it starts is kept from gaining rights, on systems that can do that."""
+    """Call `start` in a thread whose child processes cannot gain privileges, on systems that support this."""
     return _unprivileged_thread(os.getpid()).submit(start).result()
 
 
 @cache
 def _unprivileged_thread(_process: int) -> ThreadPoolExecutor:
-    """One for each process: a forked child has the object, but not the thread."""
-    return ThreadPoolExecutor(max_workers=1, thread_name_prefix="foliot-no-new-privs", initializer=_give_up_rights)
+    """Return the thread of this process: a forked child has the object of its parent, but not the thread."""
+    return ThreadPoolExecutor(max_workers=1, thread_name_prefix="foliot-no-new-privs", initializer=_set_no_new_privs)
 
 
-def _give_up_rights() -> None:
+def _set_no_new_privs() -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)

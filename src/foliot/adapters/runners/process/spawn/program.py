@@ -1,4 +1,4 @@
-"""Starting a program: the fast way, the way that knows directories and users, and why it could not be done."""
+"""Starts a program, by posix_spawn where that is enough and otherwise by subprocess, and explains failed starts."""
 
 import errno
 import os
@@ -19,16 +19,16 @@ NOT_EXECUTABLE: Final = 126
 NOT_FOUND: Final = 127
 
 CAN_POSIX_SPAWN: Final = hasattr(os, "posix_spawn") and hasattr(os, "pidfd_open")
-"""posix_spawn with a new session; where pidfds are missing, so may be that."""
+"""Whether posix_spawn supports a new session. It may not on systems that are too old for pidfds."""
 
 _SHORTAGES: Final = frozenset({errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE})
-"""Processes, memory or descriptors are wanting: they come back."""
+"""Not enough processes, memory or descriptors: they become free when another run ends."""
 _MISSING: Final = frozenset({errno.ENOENT, errno.ENOTDIR})
 _DEFAULTS: Final = tuple(set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP})
 
 
 class Streams(NamedTuple):
-    """Descriptors that a program gets as its own. Without stdin, it reads nothing."""
+    """The descriptors of a program. Without stdin it reads from /dev/null."""
 
     stdin: int | None
     stdout: int
@@ -36,7 +36,7 @@ class Streams(NamedTuple):
 
 
 class SpawnRequest(NamedTuple):
-    """A program with its arguments, its whole environment, and where, as whom and within which limits it starts."""
+    """A program with its arguments, its whole environment, working directory, user and limits."""
 
     argv: tuple[str, ...]
     environment: Mapping[str, str]
@@ -46,23 +46,23 @@ class SpawnRequest(NamedTuple):
     umask: int | None = None
     limits: ProcessLimits = UNLIMITED
     hint_if_missing: str = ""
-    """What to do when there is no such program, as a sentence."""
+    """What to do if the program does not exist, as a sentence."""
 
     @property
     def is_plain(self) -> bool:
-        """Whether posix_spawn can do it."""
+        """Whether posix_spawn can start it."""
         return self.working_dir is None and self.umask is None and (self.account is None or self.account.is_ours)
 
 
 class ProcessNotWatched(OSError):
-    """The program has begun, and was killed because nobody could have waited for it."""
+    """The program was started, and killed because its end could not be watched."""
 
 
 def spawn(request: SpawnRequest, streams: Streams, group: ControlGroup | None = None) -> int:
-    """Start it in a session of its own and return its pid. Nobody else will reap it.
+    """Start a program in a new session and return its pid. The caller has to reap it.
 
-    With a control group it waits for the line GO on stdin: so long there is nothing to bound but a shell.
-    OSError and ValueError say why it could not be started; `spawn_failure` puts them into words.
+    With a control group, a shell waits for the GO line on stdin before it executes the program, so that the caller can
+    add it to the group first. Raises OSError or ValueError; `spawn_failure` turns them into an outcome.
     """
     _check(request)
     program, words = _find(request), request.argv
@@ -79,12 +79,12 @@ def spawn(request: SpawnRequest, streams: Streams, group: ControlGroup | None = 
 
 
 def is_shortage(error: OSError) -> bool:
-    """Whether nothing has begun for want of what the end of another process may give back."""
+    """Return whether a start failed because of a shortage that the end of another process may remove."""
     return error.errno in _SHORTAGES and not isinstance(error, ProcessNotWatched)
 
 
 def spawn_failure(error: OSError | ValueError, request: SpawnRequest) -> Failure:
-    """How an attempt ends whose program could not be started."""
+    """Return the outcome of an attempt whose program could not be started."""
     if isinstance(error, ValueError):
         return Failure(f"cannot start: {error}", Reason.LAUNCH_FAILED, NOT_EXECUTABLE, retryable=False)
     text = (error.strerror or str(error)).lower()
@@ -112,7 +112,7 @@ def _check(request: SpawnRequest) -> None:
 
 
 def _posix_spawn(program: str, words: tuple[str, ...], environment: Mapping[str, str], streams: Streams) -> int:
-    """The fast way. Other descriptors are not inherited: `seal_descriptors` saw to that."""
+    """Start a program quickly. `seal_descriptors` made sure that it inherits no other descriptors."""
     nothing = (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)
     return os.posix_spawn(
         program,
@@ -130,11 +130,11 @@ def _posix_spawn(program: str, words: tuple[str, ...], environment: Mapping[str,
 
 
 def _popen(request: SpawnRequest, program: str, words: tuple[str, ...], streams: Streams) -> int:
-    """What posix_spawn cannot do. subprocess runs no Python between fork and exec, as it is given no preexec_fn."""
+    """Start a program with subprocess, which without preexec_fn runs no Python between fork and exec."""
     account = None if request.account is None or request.account.is_ours else request.account
     if account is not None:
-        _hand_over(streams, account)
-    process = subprocess.Popen(  # noqa: S603 - running the user's command is what this is for
+        _change_owner(streams, account)
+    process = subprocess.Popen(  # noqa: S603 - this runs the user's command on purpose
         words,
         executable=program,
         env=request.environment,
@@ -148,20 +148,23 @@ def _popen(request: SpawnRequest, program: str, words: tuple[str, ...], streams:
         group=None if account is None else account.gid,
         extra_groups=None if account is None else account.groups,
     )
-    # We reap it ourselves: a Popen that believes its process is over leaves the pid alone.
+    # We reap it ourselves. With a returncode set, Popen does not wait for the pid.
     process.returncode = 0
     return process.pid
 
 
-def _hand_over(streams: Streams, account: Account) -> None:
-    """Make the pipes the user's own: or /dev/stdout could be written to, but not opened."""
+def _change_owner(streams: Streams, account: Account) -> None:
+    """Change the owner of the pipes to the user. Otherwise the user could not open /dev/stdout."""
     for descriptor in streams:
         if descriptor is not None:
             os.fchown(descriptor, account.uid, account.gid)
 
 
 def _check_program(request: SpawnRequest, program: str) -> None:
-    """Say what exec would: a shell in between says it only to the log. A missing directory is seen by subprocess."""
+    """Raise the error that exec would raise: with a shell in between, it would only appear in the log.
+
+    subprocess itself reports a missing working directory.
+    """
     directory = Path(request.working_dir or "/")
     place = Path(request.working_dir or "", program)
     if directory.is_dir() and (place.is_dir() or not os.access(place, os.X_OK)):
@@ -170,7 +173,7 @@ def _check_program(request: SpawnRequest, program: str) -> None:
 
 
 def _find(request: SpawnRequest) -> str:
-    """Search the PATH that the program will see, not ours."""
+    """Find the program in the PATH of its own environment, not in ours."""
     program = request.argv[0]
     if "/" in program:
         return program

@@ -1,7 +1,7 @@
-"""SpawnQueue for one more process: a launch that finds none waits until another run has ended.
+"""Queues starts that fail because of a shortage, until another run has ended.
 
-Descriptors, processes and memory come back when a run ends. So as long as one is under way, a want of them is no reason
-to fail; when none is, waiting would not help.
+Descriptors, processes and memory become free when a run ends. So while a run is running, a shortage is a reason to
+wait; if none is running, waiting would not help.
 """
 
 import asyncio
@@ -19,61 +19,62 @@ from foliot.ports.clock import Clock
 
 T = TypeVar("T")
 
-_PATIENCE: Final = Millis(10 * MINUTE)
-_LOOK_EVERY: Final = SECOND
-"""Others than our own runs may have made room."""
+_LONGEST_WAIT: Final = Millis(10 * MINUTE)
+_RETRY_EVERY: Final = SECOND
+"""Resources may also become free by other means than the end of a run."""
 
 
 class _Waiter(NamedTuple):
     wake: asyncio.Event
-    want: OSError
-    """What was wanting when it came."""
+    shortage: OSError
+    """The shortage when it entered the queue."""
 
 
 class SpawnQueue:
-    """The runs with processes under way, and those that wait to become one of them, in their order."""
+    """Counts the running processes of runs, and keeps the waiting starts in order."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._under_way = 0
+        self._running = 0
         self._waiting: deque[_Waiter] = deque()
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """For as long as a run is under way."""
-        self._under_way += 1
+        """Count a run as running inside the block."""
+        self._running += 1
         try:
             yield
         finally:
-            self._under_way -= 1
+            self._running -= 1
             self._wake_next()
 
     async def start(self, begin: Callable[[], T], on_wait: Callable[[OSError], None]) -> T:
-        """Call `begin`, again and again while it raises that something is wanting which a run under way may give back.
+        """Call `begin`, and repeat the call while it fails because of a shortage and other runs are running.
 
-        While others wait it is called after them. Raises what `begin` raises otherwise, when nothing is under way, and
-        after ten minutes. `on_wait` is told once.
+        Earlier waiting starts are served first. Raises the errors of `begin` that are no shortage, and a shortage if no
+        run is running or after ten minutes. `on_wait` is called once, before the first wait.
         """
         if self._waiting:
-            want = self._waiting[-1].want
+            shortage = self._waiting[-1].shortage
         else:
             try:
                 return self._begin(begin)
             except OSError as error:
                 if not self._may_wait_for(error):
                     raise
-                want = OSError(error.errno, error.strerror)  # without the frames in which it was raised
-        on_wait(want)
-        with self._in_line(want) as waiter:
+                # A copy without traceback, which would keep frames alive.
+                shortage = OSError(error.errno, error.strerror)
+        on_wait(shortage)
+        with self._in_line(shortage) as waiter:
             return await self._start_later(begin, waiter)
 
     async def _start_later(self, begin: Callable[[], T], waiter: _Waiter) -> T:
-        until = self._clock.elapsed() + _PATIENCE
+        until = self._clock.elapsed() + _LONGEST_WAIT
         while True:
-            await self._clock.wait(waiter.wake, _LOOK_EVERY)
+            await self._clock.wait(waiter.wake, _RETRY_EVERY)
             waiter.wake.clear()
             if self._waiting[0] is not waiter:
-                continue  # whoever is before it came earlier, and so gives up earlier
+                continue  # the start before it has waited longer, and so gives up earlier
             try:
                 return self._begin(begin)
             except OSError as error:
@@ -81,22 +82,22 @@ class SpawnQueue:
                     raise
 
     def _begin(self, begin: Callable[[], T]) -> T:
-        if self._under_way:
+        if self._running:
             check_reserve()
         return begin()
 
     def _may_wait_for(self, error: OSError) -> bool:
-        return is_shortage(error) and self._under_way > 0
+        return is_shortage(error) and self._running > 0
 
     @contextmanager
-    def _in_line(self, want: OSError) -> Iterator[_Waiter]:
-        waiter = _Waiter(asyncio.Event(), want)
+    def _in_line(self, shortage: OSError) -> Iterator[_Waiter]:
+        waiter = _Waiter(asyncio.Event(), shortage)
         self._waiting.append(waiter)
         try:
             yield waiter
         finally:
             self._waiting.remove(waiter)
-            # Several may have ended meanwhile, and who was woken may not need what there is.
+            # Several runs may have ended, and the start that was woken may not need what they freed.
             self._wake_next()
 
     def _wake_next(self) -> None:
@@ -108,7 +109,7 @@ _queues: Final[WeakKeyDictionary[asyncio.AbstractEventLoop, SpawnQueue]] = WeakK
 
 
 def spawn_queue() -> SpawnQueue:
-    """The one of this event loop: a worker has one loop."""
+    """Return the queue of this event loop: a worker has one loop."""
     loop = asyncio.get_running_loop()
     if loop not in _queues:
         _queues[loop] = SpawnQueue(SystemClock())

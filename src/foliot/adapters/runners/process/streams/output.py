@@ -1,9 +1,9 @@
-"""The way of a run's output from its pipes to the log: bounded, in order, byte for byte.
+"""Reads the output of a run from its pipes and writes it to the log: bounded, in order, byte for byte.
 
-child --pipe--> Pipe --> Output --write--> log         one read a turn of the loop, 64 KiB at most
+child --pipe--> Pipe --> Output --write--> log         one read for each turn of the loop, 64 KiB at most
                   ^         |               |
-                  |         +-add--> Capture|          all of stdout, where the job wants it as its output
-                  +--------- drain ---------+          after each 64 KiB: no reading before there is room
+                  |         +-add--> Capture|          all of stdout, if the job uses it as its output
+                  +--------- drain ---------+          after each 64 KiB: no reading until the log has room
 """
 
 import asyncio
@@ -20,11 +20,11 @@ T = TypeVar("T")
 _READ: Final = 65_536
 _DRAIN_EVERY: Final = 65_536
 _LARGEST_PIPE: Final = 1_048_576
-"""What a pipe holds at most, unless root has raised fs.pipe-max-size."""
+"""The largest buffer of a pipe, unless root has raised fs.pipe-max-size."""
 
 
 class Output:
-    """Both streams of one attempt. Stores up to a cap, counts the rest and tells both numbers at the end."""
+    """Both streams of one attempt. Stores bytes up to a cap, counts the rest, and logs both numbers at the end."""
 
     def __init__(self, log: LogSink, cap: int, capture: Capture | None = None) -> None:
         self.log = log
@@ -35,7 +35,7 @@ class Output:
         self._pipes: list[Pipe] = []
 
     def attach(self, spawn: Callable[[int, int], T]) -> T:
-        """Call `spawn` with the descriptors that it shall use as stdout and stderr, then pass on what comes."""
+        """Call `spawn` with the descriptors for stdout and stderr, and log everything that is written to them."""
         try:
             for stream in ("stdout", "stderr"):
                 self._pipes.append(Pipe(stream, self))
@@ -68,7 +68,7 @@ class Output:
         await self.log.drain()
 
     def finish(self) -> None:
-        """Take what is in the pipes now, without waiting for those who may still hold them, and close them."""
+        """Read what is in the pipes now, and close them without waiting for processes that still hold them."""
         while self._pipes:
             self._pipes.pop(0).finish()
         if self._total > self._cap:
@@ -76,7 +76,7 @@ class Output:
 
 
 class Pipe:
-    """Carries one stream."""
+    """The pipe of one stream."""
 
     def __init__(self, stream: Stream, output: Output) -> None:
         self._stream = stream
@@ -94,7 +94,7 @@ class Pipe:
             self._is_watched = True
 
     def finish(self) -> None:
-        # Somebody may fill the pipe as fast as it is emptied, so there is an end to it.
+        # A process may fill the pipe as fast as it is read, so the number of bytes is limited.
         left = _LARGEST_PIPE
         while self._is_open and left > 0 and (data := self._read()):
             self._output.take(self._stream, data)
@@ -127,7 +127,7 @@ class Pipe:
             self._pause = self._loop.create_task(self._wait_for_room())
 
     async def _wait_for_room(self) -> None:
-        """While nobody reads, the pipe fills up and the child waits: that is what bounds the memory."""
+        """Do not read until the log has room. Meanwhile the full pipe blocks the child, which bounds memory."""
         try:
             await self._output.drain()
         finally:
@@ -135,7 +135,7 @@ class Pipe:
             self.watch()
 
     def _read(self) -> bytes | None:
-        """What is there; empty at the end of the stream, None when there is nothing yet."""
+        """Return what is there; empty at the end of the stream, None if there is nothing yet."""
         try:
             return os.read(self._read_end, _READ)
         except BlockingIOError:

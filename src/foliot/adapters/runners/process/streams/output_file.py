@@ -1,10 +1,10 @@
-"""A file in which a command leaves its output: private, new for every attempt, gone with it.
+"""The file into which a command writes its output: private, new for each attempt, removed after it.
 
     /tmp/foliot-RUN-ATTEMPT-RANDOM/     0700    the job's user may replace the file, and the directory as well
         output.json                     0600    $FOLIOT_OUTPUT
 
-So paths are not to be trusted once the job runs: what is read and removed is found from the directory as it was made,
-by the descriptor that we keep, and whatever stands there is looked at before it is read.
+So paths cannot be trusted once the job runs. Files are read and removed relative to a descriptor of the original
+directory, and checked before they are read.
 """
 
 import errno
@@ -27,16 +27,16 @@ from foliot.errors import InvalidRun
 VARIABLE: Final = "FOLIOT_OUTPUT"
 
 _NAME: Final = "output.json"
-# A link is refused. A pipe, or a file that somebody holds a lease on, would otherwise be waited for.
-_WARILY: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
-_ODD: Final = frozenset({errno.ELOOP, errno.ENXIO})
-"""What opening a link or a socket says."""
+# Refuses a link, and does not block on a pipe or on a file with a lease.
+_SAFE_READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+_NOT_REGULAR: Final = frozenset({errno.ELOOP, errno.ENXIO})
+"""Errors from opening a link or a socket."""
 
 log = logging.getLogger(__name__)
 
 
 class OutputFile:
-    """The file of one attempt. Made by the worker, filled by the job, read when its processes are gone."""
+    """The output file of one attempt: created by the worker, written by the job, read after the job has ended."""
 
     def __init__(self, directory: Path, account: Account | None) -> None:
         self._directory = directory
@@ -46,8 +46,8 @@ class OutputFile:
 
     @classmethod
     def make(cls, key: AttemptKey, account: Account | None) -> "OutputFile":
-        """Make one for an attempt and its user. OSError says why it could not be done."""
-        directory = Path(tempfile.mkdtemp(prefix=f"{_beginning(key)}-"))
+        """Create the file for an attempt and its user. Raises OSError."""
+        directory = Path(tempfile.mkdtemp(prefix=f"{_prefix(key)}-"))
         try:
             output_file = cls(directory, account)
         except BaseException:
@@ -61,13 +61,13 @@ class OutputFile:
         return output_file
 
     def read(self) -> bytes | None:
-        """The output; None if there is none. InvalidRun says why it cannot be one."""
+        """Return the output; None if there is none. Raises InvalidRun if the file cannot be the output."""
         try:
-            file = os.open(_NAME, _WARILY, dir_fd=self._handle)
+            file = os.open(_NAME, _SAFE_READ, dir_fd=self._handle)
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise _odd() if error.errno in _ODD else _unreadable(error) from None
+            raise _not_regular() if error.errno in _NOT_REGULAR else _unreadable(error) from None
         try:
             self._check(os.fstat(file))
             data = _read(file)
@@ -78,14 +78,14 @@ class OutputFile:
         return read_output("file", data) if data else None
 
     def remove(self) -> None:
-        """Leave nothing behind. To be called once; a failure is logged."""
+        """Remove the file and its directory. To be called once; a failure is logged."""
         try:
-            with suppress(FileNotFoundError):  # a process that would not die removes as well
+            with suppress(FileNotFoundError):  # a process that is still alive may remove files too
                 self._empty()
             with suppress(FileNotFoundError):
                 self._directory.rmdir()
         except (OSError, RecursionError) as error:
-            log.warning("outbox_not_removed", extra={"path": str(self._directory), "error": str(error)})
+            log.warning("output_file_not_removed", extra={"path": str(self._directory), "error": str(error)})
         finally:
             os.close(self._handle)
 
@@ -100,8 +100,8 @@ class OutputFile:
 
     def _check(self, found: os.stat_result) -> None:
         if not stat.S_ISREG(found.st_mode):
-            raise _odd()
-        # A second name for a file that the user may not read himself.
+            raise _not_regular()
+        # It may be a hard link to a file that the user may not read.
         if self._owner is not None and found.st_uid != self._owner.uid:
             raise _refusal("belongs to another user")
         check_size(found.st_size)
@@ -117,26 +117,26 @@ class OutputFile:
 
 
 def sweep_output_files(attempts: Collection[AttemptKey]) -> None:
-    """Remove what a killed worker has left of these attempts. To be called when their processes are gone."""
-    known = {_beginning(key) for key in attempts}
+    """Remove output files that a killed worker left of these attempts. Call this after their processes have ended."""
+    known = {_prefix(key) for key in attempts}
     try:
         with os.scandir(tempfile.gettempdir()) as entries:
-            left = [entry.path for entry in entries if _beginning_of(entry.name) in known and _is_directory(entry)]
+            left = [entry.path for entry in entries if _prefix_in(entry.name) in known and _is_directory(entry)]
     except OSError as error:
-        log.warning("outboxes_not_swept", extra={"error": str(error)})
+        log.warning("output_files_not_swept", extra={"error": str(error)})
         return
     for path in left:
         try:
             shutil.rmtree(path)
         except (OSError, RecursionError) as error:
-            log.warning("outbox_not_removed", extra={"path": path, "error": str(error)})
+            log.warning("output_file_not_removed", extra={"path": path, "error": str(error)})
 
 
-def _beginning(key: AttemptKey) -> str:
+def _prefix(key: AttemptKey) -> str:
     return f"foliot-{key.run_id}-{key.attempt}"
 
 
-def _beginning_of(name: str) -> str:
+def _prefix_in(name: str) -> str:
     return name.rpartition("-")[0]
 
 
@@ -145,7 +145,7 @@ def _is_directory(entry: os.DirEntry[str]) -> bool:
 
 
 def _read(file: int) -> bytes:
-    """All of it. Somebody may still write, so there is an end to it."""
+    """Read the whole file, up to the limit: a process may still write to it."""
     data = bytearray()
     while piece := os.read(file, MAX_BYTES + 1):
         data += piece
@@ -153,8 +153,8 @@ def _read(file: int) -> bytes:
     return bytes(data)
 
 
-def _odd() -> InvalidRun:
-    return _refusal("is not a regular file any more")
+def _not_regular() -> InvalidRun:
+    return _refusal("is not a regular file")
 
 
 def _unreadable(error: OSError) -> InvalidRun:
@@ -162,5 +162,5 @@ def _unreadable(error: OSError) -> InvalidRun:
 
 
 def _refusal(why: str) -> InvalidRun:
-    hint = f"Write the output into the file that ${VARIABLE} names, or move a finished file there."
-    return InvalidRun(f"the file of the output {why}", hint=hint, field="output")
+    hint = f"Write the output to the file that ${VARIABLE} names, or move a finished file there."
+    return InvalidRun(f"the output file {why}", hint=hint, field="output")

@@ -1,4 +1,4 @@
-"""Giving a process what it reads."""
+"""Writes the text for stdin to a process."""
 
 import asyncio
 import os
@@ -6,7 +6,7 @@ from contextlib import suppress
 
 
 class StdinWriter:
-    """Text for a process, handed over as fast as it is taken. Nobody waits for a process that does not read."""
+    """Writes text to a pipe as fast as the process reads. Does not wait for a process that does not read."""
 
     def __init__(self, data: bytes) -> None:
         self._left = memoryview(data)
@@ -17,7 +17,7 @@ class StdinWriter:
         os.set_blocking(self._write_end, False)
 
     def start(self) -> None:
-        """Begin; the rest follows by itself, and then the end of the text."""
+        """Write what fits; the loop writes the rest and then closes the pipe."""
         self._write()
         if self._is_open:
             self._loop.add_writer(self._write_end, self._write)
@@ -35,7 +35,7 @@ class StdinWriter:
             try:
                 self._left = self._left[os.write(self._write_end, self._left) :]
             except BrokenPipeError:
-                # It does not want the rest, which is its own affair.
+                # The process closed stdin; the rest is dropped.
                 self._left = self._left[:0]
         if not self._left:
             self.close()

@@ -1,4 +1,4 @@
-"""Ending a tree of processes: TERM, a time of grace, KILL, and looking again until nothing is left."""
+"""Ends a tree of processes: TERM, a grace period, KILL, and a new search until no process is left."""
 
 import asyncio
 import os
@@ -17,36 +17,36 @@ from foliot.adapters.runners.process.termination.shielded_wait import ShieldedWa
 from foliot.domain.job.kinds.process import GRACE
 
 _LAST_WAIT: Final = 1.0
-"""Seconds that killed processes have to vanish. One that hangs inside the kernel never does."""
+"""Seconds that killed processes have to disappear. One that hangs inside the kernel never does."""
 
 _FIRST_PAUSE: Final = 0.002
 _LONGEST_PAUSE: Final = 0.05
 _SEARCH_LIMIT: Final = 1.0
-"""Seconds in which a search looks at no other process, until it is given up."""
+"""Seconds without progress after which a search is abandoned."""
 
-_NONE_YET: Final = -1
+_NO_LOOK_YET: Final = -1
 
 Targets = set[int]
-"""What os.kill takes: a pid, or the negative number of a group."""
+"""Arguments for os.kill: pids, or negative ids of process groups."""
 
 
 async def kill_tree_of(run_id: str, *, attempt: int | None = None, grace: float = GRACE) -> set[int]:
-    """End every process on this machine that carries the run's id, of one attempt or of all.
+    """End every process on this machine with the run's id in its environment, of one attempt or of all.
 
-    Returns the pids of those that could not be ended.
+    Returns the pids of processes that could not be ended.
     """
     key = AttemptKey(run_id, attempt)
-    return await _end_wanted(lambda pid: key.is_in(process_table.environ_of(pid)), grace)
+    return await _end_matching(lambda pid: key.is_in(process_table.environ_of(pid)), grace)
 
 
 async def sweep_orphans(attempts: Collection[AttemptKey], *, grace: float = GRACE) -> set[int]:
-    """End what a killed worker has left of these attempts, all at once. To be called before they are tried again."""
+    """End all processes that a killed worker left of these attempts. Call this before the runs are retried."""
     wanted = frozenset(attempts)
-    return await _end_wanted(lambda pid: AttemptKey.read(process_table.environ_of(pid)) in wanted, grace)
+    return await _end_matching(lambda pid: AttemptKey.read(process_table.environ_of(pid)) in wanted, grace)
 
 
 async def end_tree(head: Head, *, is_alive: Callable[[], bool], grace: float, shield: ShieldedWait) -> Targets:
-    """End all that is left of an attempt. Returns what could not be ended."""
+    """End all processes of an attempt. Returns those that could not be ended."""
     is_wanted = partial(subreaper().belongs, head=head)
 
     async def find() -> Targets:
@@ -56,30 +56,33 @@ async def end_tree(head: Head, *, is_alive: Callable[[], bool], grace: float, sh
 
 
 def is_cleared(head: Head) -> bool:
-    """Whether nothing is left of an attempt whose head has ended: the cheap question, asked after every run."""
+    """Return whether no process is left of an attempt whose head has exited. Cheap: called after every run."""
     reaper = subreaper()
     return reaper.sees_orphans and not reaper.orphans_of(head) and not reaper.members_of(head)
 
 
-class _LeftBehind:
-    """What carries the variables of certain attempts, and what shares the mark of such a process: `env -i`, sudo and
-    others clear the variables. The tag is remembered, as the process that it was learned from may die first."""
+class _IsLeftOver:
+    """Recognizes processes with the variables of certain attempts, and processes with the same tag as one of those.
 
-    def __init__(self, is_tagged: Callable[[int], bool]) -> None:
-        self._is_tagged = is_tagged
+    `env -i`, sudo and others clear the variables. Tags are remembered, because the process that a tag was read from may
+    die first.
+    """
+
+    def __init__(self, has_variables: Callable[[int], bool]) -> None:
+        self._has_variables = has_variables
         self._tags: set[ProcessTag] = set()
 
     def __call__(self, pid: int) -> bool:
         tag = subreaper().tag_of_dead_worker(pid)
-        if not self._is_tagged(pid):
+        if not self._has_variables(pid):
             return tag in self._tags and process_table.is_alive(pid)
         if tag is not None:
             self._tags.add(tag)
         return True
 
 
-async def _end_wanted(is_tagged: Callable[[int], bool], grace: float) -> Targets:
-    is_wanted = _LeftBehind(is_tagged)
+async def _end_matching(has_variables: Callable[[int], bool], grace: float) -> Targets:
+    is_wanted = _IsLeftOver(has_variables)
     shield = ShieldedWait()
     left = await _end(lambda: _search(is_wanted, shield), grace, shield)
     shield.raise_if_cancelled()
@@ -89,14 +92,14 @@ async def _end_wanted(is_tagged: Callable[[int], bool], grace: float) -> Targets
 async def _end(
     find: Callable[[], Awaitable[Targets]], grace: float, shield: ShieldedWait, head: Head | None = None
 ) -> Targets:
-    mercy, last_wait = _Span(grace), _Span(_LAST_WAIT)
-    told: Targets = set()
+    grace_left, last_wait = _Limit(grace), _Limit(_LAST_WAIT)
+    signalled: Targets = set()
     pause = _FIRST_PAUSE
     while targets := await find():
-        if (left := mercy.left()) > 0:
-            # Once is enough: to some programs a second TERM means "now".
-            _send(signal.SIGTERM, targets - told)
-            told |= targets
+        if (left := grace_left.left()) > 0:
+            # Once only: some programs exit immediately on a second TERM.
+            _send(signal.SIGTERM, targets - signalled)
+            signalled |= targets
         elif last_wait.left() > 0:
             _kill(targets, head)
         else:
@@ -106,9 +109,12 @@ async def _end(
     return set()
 
 
-class _Span:
-    """Seconds that begin when it is first asked how many are left. On a busy machine it may take longer than that to
-    find whom they are for, who would then be killed without a word, or given up without having been killed."""
+class _Limit:
+    """A time limit that starts with the first call of `left`.
+
+    On a busy machine the search for processes may take longer than the limit. If the limit started earlier, a process
+    could be killed without TERM, or given up without KILL.
+    """
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -122,19 +128,19 @@ class _Span:
 
 
 def _kill(targets: Targets, head: Head | None) -> None:
-    """A whole group dies at once: one that forks faster than we look cannot slip through."""
+    """Kill targets, and the whole control group at once, so that a fork bomb cannot outrun the search."""
     if head is not None and head.group is not None:
         head.group.kill()
     _send(signal.SIGKILL, targets if head is None else targets | {-head.pid})
 
 
 def _members(head: Head, *, head_is_alive: bool) -> Targets:
-    """What is known to be part of the attempt: all of its control group, if it has one, and its family."""
-    return _family(head, head_is_alive=head_is_alive) | subreaper().members_of(head)
+    """Return the known processes of an attempt: its control group, if it has one, and its descendants."""
+    return _descendants(head, head_is_alive=head_is_alive) | subreaper().members_of(head)
 
 
-def _family(head: Head, *, head_is_alive: bool) -> Targets:
-    """What hangs below the head and below the orphans of its run. Without /proc, its group; else see `_search`."""
+def _descendants(head: Head, *, head_is_alive: bool) -> Targets:
+    """Return the descendants of the head and of its orphans. Without /proc: its process group."""
     reaper = subreaper()
     if reaper.sees_orphans:
         roots = reaper.orphans_of(head)
@@ -145,20 +151,22 @@ def _family(head: Head, *, head_is_alive: bool) -> Targets:
 
 
 async def _search(is_wanted: Callable[[int], bool], shield: ShieldedWait) -> Targets:
-    """In a thread: reading the environment of a process that hangs inside the kernel can hang as well. One that gets on
-    is waited for, however busy the machine is and however many wait for their turn: what it misses lives on."""
-    searcher, looks = _searcher(os.getpid()), _NONE_YET
+    """Search all processes in a thread: reading the environment of a process that hangs in the kernel can hang too.
+
+    A search that makes progress is waited for, no matter how busy the machine is: a process that it misses lives on.
+    """
+    searcher, looks = _searcher(os.getpid()), _NO_LOOK_YET
     search = searcher.begin(is_wanted)
     while not search.done() and looks != searcher.looks:
         looks = searcher.looks
         await shield.wait(search, _SEARCH_LIMIT)
     found = search.result() if search.done() else set()
-    # A pid may have changed hands since.
+    # A pid may have been reused since.
     return {pid for pid in found if is_wanted(pid)}
 
 
 class _Searcher:
-    """One search after the other, in one thread, and how many processes were looked at by all of them."""
+    """Runs one search after the other in one thread, and counts the processes that all searches looked at."""
 
     def __init__(self) -> None:
         self.looks = 0
@@ -175,12 +183,12 @@ class _Searcher:
 
 @cache
 def _searcher(_process: int) -> _Searcher:
-    """One for each process: a forked child has the object, but not the thread."""
+    """Return the searcher of this process: a forked child has the object of its parent, but not the thread."""
     return _Searcher()
 
 
 def _send(signum: signal.Signals, targets: Targets) -> None:
-    """The parents first: a shell that sees its command end before it hears of it goes on with the next one."""
+    """Signal parents first: a shell whose command ends before the shell gets its signal runs the next command."""
     for target in process_table.parents_first(targets):
         with suppress(ProcessLookupError, PermissionError):
             os.kill(target, signum)

@@ -1,14 +1,14 @@
-"""Waiting that a cancellation cannot cut short."""
+"""Waits that a cancellation cannot interrupt."""
 
 import asyncio
 from typing import Any
 
 
 class ShieldedWait:
-    """Waits to the end and remembers that somebody wanted it to stop.
+    """Waits to the end, and remembers a cancellation that arrived meanwhile.
 
-    Cleaning up inside a cancelled task must survive further cancellations, also those by which a closing loop ends all
-    tasks: a second task behind a shield would be hit as well. So it stays in its task and waits for bare futures.
+    Cleaning up in a cancelled task must survive further cancellations, also those of a loop that ends and cancels all
+    tasks. That would cancel a second task behind `asyncio.shield` as well, so this waits for futures in its own task.
     """
 
     def __init__(self) -> None:
@@ -19,7 +19,7 @@ class ShieldedWait:
         await self.wait(self._loop.create_future(), seconds)
 
     async def wait(self, future: asyncio.Future[Any], seconds: float) -> None:
-        """Return when the future is done, or after so many seconds."""
+        """Return when the future is done, or after this many seconds."""
         until = self._loop.time() + seconds
         while not future.done() and (left := until - self._loop.time()) > 0:
             try:
@@ -28,6 +28,6 @@ class ShieldedWait:
                 self._was_cancelled = True
 
     def raise_if_cancelled(self) -> None:
-        """Let a cancellation that came meanwhile take effect."""
+        """Raise CancelledError if the task was cancelled during a wait."""
         if self._was_cancelled:
             raise asyncio.CancelledError
