@@ -1,9 +1,9 @@
-"""Milliseconds of one isolated Python call: from a spare interpreter, without one, and what Python itself takes.
+"""Milliseconds of one isolated Python call: from a warm interpreter, without one, and what Python itself takes.
 
     python -m bench.isolated [--count 30] [--rounds 3]
 
-One call at a time, with a pause before each in which a spare gets ready; the ways run in turns. Processor time is
-that of all processes, starting the next spare included.
+One call at a time, with a pause before each in which a warm interpreter gets ready; the ways run in turns. Processor
+time is that of all processes, starting the next warm interpreter included.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from bench.spawn import Silence
 from foliot.adapters.runners.function import Handler
-from foliot.adapters.runners.isolated import IsolatedCalls, Spares
+from foliot.adapters.runners.isolated import IsolatedCalls, WarmPool
 from foliot.adapters.runners.python import PythonRunner
 from foliot.domain.ids import RunId
 from foliot.ports.runner import Attempt
@@ -31,7 +31,7 @@ def echo(value): return value
 async def coroutine(): pass
 """
 READY = 0.15
-"""Seconds that are enough for a spare to get ready."""
+"""Seconds that are enough for a warm interpreter to get ready."""
 
 Way = Callable[[], Awaitable[object]]
 
@@ -57,16 +57,16 @@ def by_runner(runner: PythonRunner, payload: object = None, **spec: object) -> W
 def ways(directory: str) -> dict[str, Way]:
     handlers = {"nothing": Handler.of(lambda: None)}
     warm = PythonRunner(handlers, threads=1)
-    cold = PythonRunner(handlers, threads=1, isolated=IsolatedCalls(spares=Spares(most=0)))
+    cold = PythonRunner(handlers, threads=1, isolated=IsolatedCalls(warm_pool=WarmPool(size=0)))
     where = {"working_dir": directory}
     return {
         "python -c pass": lambda: by_python("pass"),
         "python -c 'what the stub imports'": lambda: by_python("import _socket, ctypes, json"),
         "in process, in a thread": by_runner(warm, handler="nothing"),
-        "isolated, a spare": by_runner(warm, call="tasks:nothing", **where),
+        "isolated, warm": by_runner(warm, call="tasks:nothing", **where),
         "... with keywords and a result": by_runner(warm, {"value": 1}, call="tasks:echo", **where),
         "... a coroutine": by_runner(warm, call="tasks:coroutine", **where),
-        "isolated, no spare": by_runner(cold, call="tasks:nothing", **where),
+        "isolated, cold": by_runner(cold, call="tasks:nothing", **where),
     }
 
 

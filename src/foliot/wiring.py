@@ -19,9 +19,9 @@ from foliot.adapters.runners.agent import AgentRunner
 from foliot.adapters.runners.approval import ApprovalRunner
 from foliot.adapters.runners.function import Handler
 from foliot.adapters.runners.http import HttpRunner
-from foliot.adapters.runners.isolated.calling import IsolatedCalls
-from foliot.adapters.runners.launch import LaunchRunner
-from foliot.adapters.runners.process.descriptors import A_RUN, OURS, raise_limit
+from foliot.adapters.runners.isolated.calls import IsolatedCalls
+from foliot.adapters.runners.launcher import LaunchRunner
+from foliot.adapters.runners.process.limits.descriptors import DESCRIPTORS_PER_RUN, WORKER_DESCRIPTORS, raise_limit
 from foliot.adapters.runners.python import PythonRunner
 from foliot.adapters.runners.shell import ShellRunner, sweep_processes
 from foliot.domain.ids import IdSource, JobId, ScheduleId
@@ -266,7 +266,11 @@ class Descriptors(NamedTuple):
 def take_descriptors(slots: int) -> Descriptors:
     """Allow this process as many as the system does; what its jobs start may have no more than before."""
     allowed = raise_limit()
-    return Descriptors(allowed, OURS + A_RUN * slots, max(allowed - OURS, 0) // A_RUN)
+    return Descriptors(
+        allowed,
+        WORKER_DESCRIPTORS + DESCRIPTORS_PER_RUN * slots,
+        max(allowed - WORKER_DESCRIPTORS, 0) // DESCRIPTORS_PER_RUN,
+    )
 
 
 def node_label() -> str:

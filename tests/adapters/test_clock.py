@@ -1,4 +1,4 @@
-"""The machine's clock keeps the promises of a clock."""
+"""The system clock fulfils the clock contract."""
 
 import asyncio
 import time
@@ -20,7 +20,7 @@ class TestSystemClock(ClockContract):
     pass
 
 
-def test_now_lies_between_two_readings_of_the_system(clock: SystemClock) -> None:
+def test_now_is_the_time_of_the_system(clock: SystemClock) -> None:
     before = time.time_ns() // 1_000_000
     now = clock.now()
 
@@ -29,14 +29,14 @@ def test_now_lies_between_two_readings_of_the_system(clock: SystemClock) -> None
 
 @pytest.mark.skipif(not hasattr(time, "CLOCK_BOOTTIME"), reason="only Linux counts suspended time")
 @pytest.mark.proves("L3")
-def test_elapsed_counts_since_boot_with_suspended_time(clock: SystemClock) -> None:
+def test_elapsed_includes_suspended_time(clock: SystemClock) -> None:
     before = time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1_000_000
     elapsed = clock.elapsed()
 
     assert before <= elapsed <= time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1_000_000
 
 
-async def test_a_wait_ends_when_its_time_has_passed(clock: SystemClock) -> None:
+async def test_a_wait_ends_at_its_timeout(clock: SystemClock) -> None:
     wake = asyncio.Event()
     before = clock.elapsed()
 
@@ -47,11 +47,11 @@ async def test_a_wait_ends_when_its_time_has_passed(clock: SystemClock) -> None:
 
 
 @pytest.mark.proves("L3")
-def test_the_boot_is_named_by_the_kernel(tmp_path: Path) -> None:
+def test_boot_id_is_that_of_the_kernel(tmp_path: Path) -> None:
     (tmp_path / "boot_id").write_text("7bfa1a4e-0000-4000-8000-000000000001\n")
 
     assert SystemClock(tmp_path / "boot_id").boot_id == "7bfa1a4e-0000-4000-8000-000000000001"
 
 
-def test_without_the_kernels_help_all_processes_still_agree_on_the_boot(tmp_path: Path) -> None:
+def test_without_a_kernel_boot_id_all_processes_have_the_same_one(tmp_path: Path) -> None:
     assert SystemClock(tmp_path / "none").boot_id == SystemClock(tmp_path / "nothing").boot_id != ""

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from foliot import Foliot
-from foliot.adapters.runners.launch import LaunchRunner
+from foliot.adapters.runners.launcher import LaunchRunner
 from foliot.domain.ids import ScheduleId
 from foliot.domain.instant import HOUR, MINUTE, SECOND, later, to_datetime
 from foliot.domain.run.run import Run, Status, Tick

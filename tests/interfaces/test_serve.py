@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from foliot import wiring
-from foliot.adapters.runners.process import descriptors
+from foliot.adapters.runners.process.limits import descriptors
 from foliot.interfaces.cli import main
 from foliot.interfaces.cli.server import process
 

@@ -10,12 +10,12 @@ from foliot.domain.instant import Instant, Millis
 
 _BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 _NANOS: Final = 1_000_000
-# Only Linux counts suspended time; elsewhere the monotonic clock is the next best.
+# Only Linux has a clock that includes suspended time; elsewhere the monotonic clock is used.
 _ELAPSED_CLOCK: Final[int] = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
 class SystemClock:
-    """Wall time and time since boot, as the kernel tells them."""
+    """Wall time and time since boot, from the kernel."""
 
     def __init__(self, boot_id_file: Path = _BOOT_ID) -> None:
         self._boot_id = _read_boot_id(boot_id_file)
@@ -31,7 +31,7 @@ class SystemClock:
         return Millis(time.clock_gettime_ns(_ELAPSED_CLOCK) // _NANOS)
 
     async def wait(self, wake: asyncio.Event, timeout: Millis | None) -> None:  # noqa: ASYNC109
-        """Return when `wake` is set or the time has passed, whichever comes first."""
+        """Return when `wake` is set, or when the time has passed."""
         try:
             async with asyncio.timeout(None if timeout is None else timeout / 1_000):
                 await wake.wait()
@@ -40,7 +40,7 @@ class SystemClock:
 
 
 def _read_boot_id(path: Path) -> str:
-    """The kernel's name for this boot; where it tells none, the machine's name: the same for all its processes."""
+    """Return the kernel's id of this boot, or the machine's name where there is none: the same for all processes."""
     try:
         return path.read_text().strip()
     except OSError:

@@ -1,9 +1,9 @@
-"""Calling coroutines from code without an event loop of its own."""
+"""Calls from plain code: the background event loop, and waiting for a call on a loop in another thread."""
 
 import asyncio
 import threading
 from collections.abc import Coroutine
-from concurrent.futures import CancelledError, Future, wait
+from concurrent.futures import CancelledError, wait
 from typing import Any, Final, TypeVar
 
 from foliot.errors import WrongLoop
@@ -15,15 +15,11 @@ _LOOK_EVERY: Final = 1.0
 
 
 class Background:
-    """An event loop in a thread, started by the first call. It ends with the process."""
+    """An event loop in a thread, started by the first call that needs it. The thread ends with the process."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._calls: set[Future[Any]] = set()
-
-    def owns(self, loop: asyncio.AbstractEventLoop) -> bool:
-        return loop is self._loop
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop:
@@ -33,38 +29,17 @@ class Background:
                 threading.Thread(target=self._loop.run_forever, name="foliot-background", daemon=True).start()
             return self._loop
 
-    def run(self, call: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine on the background loop and return its result."""
-        loop = self.loop
-        with self._lock:  # `after_others` sees every call that may have started
-            future = asyncio.run_coroutine_threadsafe(call, loop)
-            self._calls.add(future)
-        future.add_done_callback(self._calls.discard)
-        return _answer(loop, future)
-
-    def after_others(self, call: Coroutine[Any, Any, T]) -> "Future[T]":
-        """Schedule a coroutine to run when all current calls have ended."""
-        with self._lock:
-            others = list(self._calls)
-
-        async def last() -> T:
-            await asyncio.gather(*map(asyncio.wrap_future, others), return_exceptions=True)
-            return await call
-
-        return asyncio.run_coroutine_threadsafe(last(), self.loop)
-
 
 def wait_on(loop: asyncio.AbstractEventLoop, call: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine on a loop in another thread and return its result."""
-    return _answer(loop, asyncio.run_coroutine_threadsafe(call, loop))
+    """Run a coroutine on a loop in another thread and return its result.
 
-
-def _answer(loop: asyncio.AbstractEventLoop, future: "Future[T]") -> T:
-    """Return the result of a call. Interrupting the wait cancels it; a closed loop raises WrongLoop."""
+    Interrupting the wait cancels the coroutine. A loop that closes before the result is there raises WrongLoop.
+    """
+    future = asyncio.run_coroutine_threadsafe(call, loop)
     try:
         while not wait([future], _LOOK_EVERY).done:
             if loop.is_closed():
-                raise WrongLoop("the event loop ended before it had answered", hint="Ask again.")
+                raise WrongLoop("the event loop was closed before the call had ended", hint="Make the call again.")
     except BaseException:
         future.cancel()
         raise
@@ -72,19 +47,19 @@ def _answer(loop: asyncio.AbstractEventLoop, future: "Future[T]") -> T:
         return future.result()
     except CancelledError:
         raise WrongLoop(
-            "the call was cancelled on the event loop that had to answer it",
-            hint="So is all that is under way there when the loop ends. Ask again.",
+            "the call was cancelled on its event loop",
+            hint="A loop that ends cancels its tasks. Make the call again.",
         ) from None
 
 
 def run_through(call: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine that never suspends, whatever loop runs in this thread."""
+    """Run a coroutine that never suspends, on this thread, whether or not a loop runs here."""
     try:
         while call.send(None) is None:
             pass
     except StopIteration as end:
-        answer: T = end.value
-        return answer
+        result: T = end.value
+        return result
     call.close()
     raise same_loop()
 
@@ -92,6 +67,6 @@ def run_through(call: Coroutine[Any, Any, T]) -> T:
 def same_loop() -> WrongLoop:
     """Return the error for a call that would block the loop that has to run it."""
     return WrongLoop(
-        "the answer would have to come from the event loop that waits for it",
-        hint="In async code write: await app.enqueue(...). Plain code that is called from it has to be async as well.",
+        "app.wait would block the event loop that has to run the call",
+        hint="In async code write: await app.enqueue(...). Plain code that async code calls has to be async as well.",
     )

@@ -12,7 +12,7 @@ OpenServices = Callable[[], Awaitable[Services]]
 
 
 def bind_service(kind: type[Service], open_services: OpenServices, select: Callable[[Services], Service]) -> Service:
-    """Return a stand-in for a service that is selected from the open services at each call."""
+    """Return a proxy for a service, which is selected from the open services at each call."""
     return cast(Service, _BoundService(kind, open_services, select))
 
 

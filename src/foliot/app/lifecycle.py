@@ -4,8 +4,6 @@ import asyncio
 import os
 import threading
 from collections.abc import Coroutine
-from concurrent.futures import Future
-from contextlib import suppress
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 from weakref import WeakSet
@@ -95,21 +93,17 @@ class Application(Registry):
         if self._is_used and not binding.is_unused:
             raise still_in_use()
         if binding.loop is not asyncio.get_running_loop():
-            await self._close_on_its_loop(binding)
-            return
+            if not binding.is_unused:
+                raise wrong_loop()
+            self._forget_users()
         self._binding = None
         await binding.close()
 
-    async def _close_on_its_loop(self, binding: LoopBinding) -> None:
-        with self._bind_lock:
-            closing = self._release(binding)
-            self._binding = None
-        if closing is not None:
-            await asyncio.wrap_future(closing)
-
     async def _open(self, given: Services | None, is_inline: bool) -> Services:
         while True:
-            binding = self._bind(asyncio.get_running_loop())
+            binding, stale = self._bind(asyncio.get_running_loop())
+            if stale is not None:
+                await stale.close()
             async with binding.opening:
                 if binding is not self._binding:
                     continue  # closed, or bound to another loop, while we waited
@@ -122,28 +116,26 @@ class Application(Registry):
                     raise already_open()
                 return binding.services
 
-    def _bind(self, loop: asyncio.AbstractEventLoop) -> LoopBinding:
-        """Return the binding to this loop; a new one unless another loop is in use."""
-        with self._bind_lock:
-            binding = self._binding
-            if binding is not None and binding.loop is loop:
-                return binding
-            if binding is not None:
-                self._release(binding)
-            self._binding = LoopBinding(loop)
-            return self._binding
+    def _bind(self, loop: asyncio.AbstractEventLoop) -> tuple[LoopBinding, LoopBinding | None]:
+        """Return the binding to this loop, and the unused binding to another loop that it replaces, if any.
 
-    def _release(self, binding: LoopBinding) -> "Future[None] | None":
-        """Release the binding to another loop and close its services, or raise WrongLoop if it is in use."""
-        is_ours = self._background.owns(binding.loop) and not self._is_used
-        if not binding.is_unused and not is_ours:
-            raise wrong_loop()
-        self._blocks = 0  # the loop of every open block is closed
+        Raises WrongLoop if the application is open on another loop. The lock is for loops in several threads.
+        """
+        with self._bind_lock:
+            former = self._binding
+            if former is not None and former.loop is loop:
+                return former, None
+            if former is not None:
+                if not former.is_unused:
+                    raise wrong_loop()
+                self._forget_users()
+            self._binding = LoopBinding(loop)
+            return self._binding, former
+
+    def _forget_users(self) -> None:
+        """Forget blocks and nodes. Those that are left belong to a loop that is closed and cannot end any more."""
+        self._blocks = 0
         self._nodes.clear()
-        if binding.services is None:
-            return None
-        # Other calls in the background may still use it.
-        return self._background.after_others(binding.close() if is_ours else _close_left_open(binding))
 
     async def _applied(self, services: Services) -> Services:
         try:
@@ -169,36 +161,36 @@ class Application(Registry):
     def wait(self, call: Coroutine[Any, Any, Answer]) -> Answer:
         """Make an async call from plain code, in any thread: `app.wait(app.enqueue("report"))`.
 
-        The call runs on the loop that the application is open on, such as that of the server that runs the job, or on a
-        background loop.
+        The call runs on the loop that the application is open on, such as the server's, and otherwise on a background
+        loop, on which the application then is open until `app.wait(app.close())`.
         """
         binding = self._binding
         loop = binding.loop if binding is not None and binding.loop.is_running() else self._background.loop
         if loop is not _running_loop():
-            return self._background.run(call) if self._background.owns(loop) else wait_on(loop, call)
+            return wait_on(loop, call)
         if binding is not None and binding.is_inline:
             return run_through(call)
         call.close()
         raise same_loop()
 
     def _leave_behind(self) -> None:
-        """In a forked child: the open services belong to the parent."""
+        """Reset the application in a forked child: the open services belong to the parent."""
         if self._binding is not None:
             self._binding.leave_behind()
         self._reset()
 
     @property
     def launcher(self) -> "Launcher":
-        """The launcher for ticks: the application's own, or ours."""
+        """The launcher for ticks: the one given by the user, or the built-in one."""
         return Launcher(self, self._launcher)
 
     @property
     def has_own_launcher(self) -> bool:
-        """Whether the application has a launcher of its own for ticks of workflows."""
+        """Whether the user gave a launcher for ticks of workflows."""
         return self._launcher is not None
 
     async def node(self, settings: Settings | None = None, policy: RunnerPolicy = UNRESTRICTED) -> Node:
-        """The scheduler and worker of this process, not yet started."""
+        """Return a node, the scheduler and worker of this process, that is not yet started."""
         chosen = settings or Settings(label=node_label())
         runners = build_runners(self._functions, self.launcher, chosen.slots, policy)
         services = await self.open()
@@ -208,7 +200,7 @@ class Application(Registry):
 
 
 class Launcher:
-    """The application's own launcher, or ours, which opens the application when first called."""
+    """The launcher given by the user, or the built-in one, which opens the application when first called."""
 
     def __init__(self, app: Application, own: RunLauncher | None) -> None:
         self._app = app
@@ -229,12 +221,6 @@ class Launcher:
             scheduled_for=scheduled_for,
             idempotency_key=idempotency_key,
         )
-
-
-async def _close_left_open(binding: LoopBinding) -> None:
-    """Close the services of a closed loop, as far as possible without it; freeing closes the rest."""
-    with suppress(Exception):
-        await binding.close()
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:

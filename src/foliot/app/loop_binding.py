@@ -2,14 +2,15 @@
 
     closed --open--> a loop --close, or the last block ends--> closed
                       |  ^
-                      |  +-- a call on another loop, and this loop is closed, or is our idle background loop
-                      +----- a call on another loop while this loop lives: WrongLoop
+                      |  +-- a call on another loop after this loop was closed: bound to the other loop
+                      +----- a call on another loop while this loop is open: WrongLoop
 
 Connections belong to the loop that made them; those of PostgreSQL fail on any other.
 """
 
 import asyncio
 from collections.abc import AsyncGenerator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -32,7 +33,7 @@ class LoopBinding:
 
     @property
     def is_unused(self) -> bool:
-        """Whether it is not in use: its loop is closed, or opening has failed."""
+        """Whether another loop may replace it: its loop is closed, or opening has failed."""
         return self.loop.is_closed() or (self.services is None and not self.opening.locked())
 
     async def attach(self, services: Services, *, is_inline: bool) -> None:
@@ -43,7 +44,13 @@ class LoopBinding:
         await anext(self._keeper)
 
     async def close(self) -> None:
-        if self._keeper is not None:
+        """Close the services. On another loop only if the own loop is closed; then errors are ignored."""
+        if self._keeper is None:
+            return
+        if not self.loop.is_closed():
+            await self._keeper.aclose()
+            return
+        with suppress(Exception):  # connections of a closed loop may refuse to close; freeing them closes the rest
             await self._keeper.aclose()
 
     def leave_behind(self) -> None:
@@ -54,8 +61,8 @@ class LoopBinding:
     async def _keep(self) -> AsyncGenerator[None]:
         """Close the services when the generator is closed.
 
-        `asyncio.run` closes the generators of its loop after all tasks have ended: the only time to close services that
-        were left open, since nothing can do it once the loop is closed.
+        `asyncio.run` closes the generators of its loop after all tasks have ended. That is the last moment to close
+        services that were left open: once the loop is closed, their connections cannot be closed in order.
         """
         try:
             yield
@@ -68,15 +75,15 @@ class LoopBinding:
 def wrong_loop() -> WrongLoop:
     return WrongLoop(
         "the application is open on another event loop",
-        hint="Call it there, which works from every thread: app.wait(app.enqueue(...)), or in async code: "
-        "await asyncio.to_thread(app.wait, app.enqueue(...)). Or close it there first, or use another Foliot here.",
+        hint="Close it there first (if plain code opened it: app.wait(app.close())), create one Foliot for each event "
+        "loop, or make the call through a thread: await asyncio.to_thread(app.wait, app.enqueue(...)).",
     )
 
 
 def still_in_use() -> InUse:
     return InUse(
         "the application is still in use",
-        hint="The last `async with app` block closes it when it ends; a node must be stopped first.",
+        hint="The last `async with app` block closes it when it ends. Stop all nodes before you close it yourself.",
     )
 
 

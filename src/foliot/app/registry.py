@@ -1,4 +1,4 @@
-"""Declaring jobs, workflows and schedules in Python. Nothing is stored before the application opens."""
+"""Declarations of jobs, workflows and schedules in Python. Nothing is stored before the application opens."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, TypeVar, overload
@@ -131,7 +131,7 @@ class Registry:
             )
         rule = {"job_id": self._name(job), "cron_expr": cron, "interval": every, "at": at}
         spec = read_schedule({**rule, **fields}, source="app")
-        # A schedule that is over is not an error of the code that declares it.
+        # A schedule whose end has passed is not an error in the code that declares it.
         check_schedule(spec, ScheduleId(id), BEGINNING_OF_TIME)
         self._schedules[ScheduleId(id)] = spec
 
@@ -199,7 +199,7 @@ def _read_command(command: object) -> dict[str, Any]:
     if not isinstance(command, Sequence) or isinstance(command, bytes | bytearray | memoryview):
         raise InvalidJob(
             f"command must be text or a list of arguments, not {type(command).__name__}",
-            hint='Write "ls -l" for the shell, or ["ls", "-l"] to do without one.',
+            hint='Write "ls -l" for the shell, or ["ls", "-l"] to run it without a shell.',
             field="command",
         )
     return {"argv": list(command)}
@@ -221,6 +221,6 @@ def _job_id(function: object, given: str | None) -> str:
     name = getattr(function, "__name__", None)
     if name is None:
         raise InvalidJob(
-            f"{shown(function)} has no name of its own", hint='Give it an id: app.job(id="name")(function).', field="id"
+            f"{shown(function)} has no name", hint='Give it an id: app.job(id="name")(function).', field="id"
         )
     return str(name)

@@ -1,4 +1,4 @@
-"""Certificates that nobody trusts, unless told to."""
+"""Self-signed certificates."""
 
 import ssl
 import subprocess
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def make_certificate(directory: Path, *alternatives: str) -> Path:
-    """A self-signed certificate with its key in one file, for names such as DNS:localhost or IP:127.0.0.1."""
+    """Create a self-signed certificate with its key in one file, for names such as DNS:localhost or IP:127.0.0.1."""
     path = directory / "server.pem"
     command = ["openssl", "req", "-x509", "-nodes", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
     command += ["-days", "2", "-subj", "/CN=test", "-addext", f"subjectAltName={','.join(alternatives)}"]

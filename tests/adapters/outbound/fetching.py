@@ -1,4 +1,4 @@
-"""One request, from its URL to the whole body."""
+"""Sends one request and reads the whole body."""
 
 from foliot.adapters.outbound.client import Outbound
 from foliot.domain.outbound.policy import OPEN

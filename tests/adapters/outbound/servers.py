@@ -1,4 +1,4 @@
-"""Servers on loopback that answer as a test says, byte for byte, and names that lead where it says."""
+"""Test servers on loopback with given responses, and a resolver with given addresses."""
 
 import asyncio
 import ssl
@@ -15,7 +15,7 @@ from foliot.domain.outbound.addresses import Address
 
 @dataclass(frozen=True)
 class Asked:
-    """One request as it arrived; names of headers in lower case, values of one that came twice joined."""
+    """One request as received; header names in lower case, values of repeated headers joined."""
 
     method: str
     target: str
@@ -24,11 +24,11 @@ class Asked:
 
 
 Script = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
-"""What a server does instead of sending bytes."""
+"""A function that a server calls instead of sending bytes."""
 
 
 def reply(status: int = 200, body: bytes = b"", **headers: str) -> bytes:
-    """An answer; `content_encoding="gzip"` is the header Content-Encoding."""
+    """Return a response; `content_encoding="gzip"` is the header Content-Encoding."""
     named = {"content_length": str(len(body)), **headers}
     lines = [f"{name.replace('_', '-')}: {value}" for name, value in named.items()]
     return "\r\n".join([f"HTTP/1.1 {status} Whatever", *lines, "", ""]).encode("utf-8", "surrogateescape") + body
@@ -39,7 +39,7 @@ def redirect(location: str, status: int = 302) -> bytes:
 
 
 class Server:
-    """Listens on a loopback address, counts who connects, and answers by path; 404 for paths it does not know."""
+    """Listens on a loopback address, counts connections, and responds by path; with 404 for other paths."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Server:
         self.connections = 0
         self.asked: list[Asked] = []
         self.is_left = asyncio.Event()
-        """Set when a client has closed its connection before it was answered in full."""
+        """Set when a client closed its connection before the response was complete."""
         self._host = host
         self._tls = tls
 
@@ -103,7 +103,7 @@ async def _read_request(reader: asyncio.StreamReader) -> Asked:
 
 
 def saying(data: bytes) -> Script:
-    """Sends this much, and then nothing more, while the connection stays open."""
+    """Return a response that sends these bytes and then keeps the connection open."""
 
     async def script(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(data)
@@ -113,14 +113,14 @@ def saying(data: bytes) -> Script:
 
 
 async def resetting(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Breaks off in the middle of an answer."""
+    """Reset the connection in the middle of a response."""
     writer.write(reply(200, b"", content_length="1000") + b"begin")
     await writer.drain()
     writer.transport.abort()
 
 
 class Names:
-    """Answers questions for names in turn; the last answer again and again."""
+    """A resolver that returns the given results in turn, and then repeats the last one."""
 
     def __init__(self, *answers: Iterable[str]) -> None:
         self._answers = deque([tuple(ip_address(text) for text in answer) for answer in answers])
@@ -132,6 +132,6 @@ class Names:
 
 
 async def no_answer(host: str) -> Sequence[Address]:
-    """A name server that is down."""
+    """A resolver that never returns."""
     await asyncio.Event().wait()
     return ()

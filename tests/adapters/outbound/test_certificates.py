@@ -1,4 +1,4 @@
-"""Servers are believed if their certificate is good, and otherwise only where the request says so."""
+"""Certificates are verified unless the request says verify = false."""
 
 import asyncio
 import ssl
@@ -27,7 +27,7 @@ async def secure(certificate: Path) -> AsyncIterator[Server]:
 
 
 @pytest.mark.proves("Z36")
-async def test_one_that_nobody_signed_is_refused(secure: Server) -> None:
+async def test_an_untrusted_certificate_is_refused(secure: Server) -> None:
     with pytest.raises(OutboundFailed, match="certificate is not trusted: self-signed certificate"):
         await fetch(secure.url())
 
@@ -35,12 +35,12 @@ async def test_one_that_nobody_signed_is_refused(secure: Server) -> None:
 
 
 @pytest.mark.proves("Z36")
-async def test_any_will_do_for_a_request_that_says_so(secure: Server) -> None:
+async def test_verify_false_accepts_any_certificate(secure: Server) -> None:
     assert await fetch(secure.url(), verify=False) == (200, b"safe")
 
 
 @pytest.mark.proves("Z36")
-async def test_a_trusted_one_is_accepted_for_its_names_only(
+async def test_a_trusted_certificate_is_accepted_for_its_names_only(
     secure: Server, certificate: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
@@ -53,7 +53,7 @@ async def test_a_trusted_one_is_accepted_for_its_names_only(
 
 
 @pytest.mark.proves("Z22")
-async def test_the_name_in_the_greeting_is_the_name_in_the_url(certificate: Path) -> None:
+async def test_the_tls_server_name_is_the_host_of_the_url(certificate: Path) -> None:
     greeted: list[str | None] = []
 
     def note(connection: ssl.SSLObject, name: str | None, context: ssl.SSLContext) -> None:
@@ -68,18 +68,18 @@ async def test_the_name_in_the_greeting_is_the_name_in_the_url(certificate: Path
     assert greeted == ["named.example"]
 
 
-async def test_a_server_without_tls_cannot_be_called_securely() -> None:
+async def test_https_to_a_server_without_tls_fails() -> None:
     async def plain(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(reply(400))
         writer.close()
 
     server = await asyncio.start_server(plain, "127.0.0.1", 0)
     async with server:
-        with pytest.raises(OutboundFailed, match="no secure connection could be made"):
+        with pytest.raises(OutboundFailed, match="could not establish a secure connection"):
             await fetch(f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}/")
 
 
-async def test_a_greeting_that_is_not_answered_is_not_waited_for() -> None:
+async def test_a_tls_handshake_without_response_times_out() -> None:
     is_done = asyncio.Event()
 
     async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -1,4 +1,4 @@
-"""Requests go to admitted addresses only, hop by hop, and carry no secret to strangers."""
+"""Requests connect to admitted addresses only, at every redirect, and send no secrets to other origins."""
 
 import asyncio
 import gzip
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from foliot.adapters.outbound.client import Outbound
-from foliot.adapters.outbound.sockets import Pinned, Sockets
+from foliot.adapters.outbound.sockets import PinnedResolver, Sockets
 from foliot.domain.outbound.policy import OPEN, OutboundPolicy
 from foliot.domain.outbound.request import Request
 from foliot.domain.outbound.url import read_url
@@ -36,12 +36,12 @@ async def other() -> AsyncIterator[Server]:
 
 
 def allowing(*servers: Server, names: Names | None = None) -> Outbound:
-    """Blocks everything that is not public, but for these servers."""
+    """Return a client that blocks all private addresses except these servers."""
     allow = [f"127.0.0.1:{server.port}" for server in servers]
     return Outbound(OutboundPolicy.of(block_private=True, allow=allow), look_up=names or Names(["127.0.0.1"]))
 
 
-async def test_a_request_arrives_as_it_was_meant(server: Server) -> None:
+async def test_a_request_arrives_as_specified(server: Server) -> None:
     status, body = await fetch(server.url("/?q=%20"), method="PURGE", headers={"X-A": "b"}, body=b"data")
 
     [asked] = server.asked
@@ -51,7 +51,7 @@ async def test_a_request_arrives_as_it_was_meant(server: Server) -> None:
 
 
 @pytest.mark.proves("Z22")
-async def test_the_host_stays_the_name_and_the_address_the_checked_one(server: Server) -> None:
+async def test_the_host_header_has_the_name_and_the_connection_the_checked_address(server: Server) -> None:
     names = Names(["127.0.0.1"], ["127.0.0.2"])
 
     await fetch(server.url(host="pinned.example"), outbound=Outbound(OPEN, look_up=names))
@@ -61,7 +61,7 @@ async def test_the_host_stays_the_name_and_the_address_the_checked_one(server: S
 
 
 @pytest.mark.proves("Z22")
-async def test_rebinding_between_check_and_connect_changes_nothing(server: Server) -> None:
+async def test_dns_rebinding_between_check_and_connection_has_no_effect(server: Server) -> None:
     async with Server({"/": reply(200, b"rebound")}, host="127.0.0.2") as rebound:
         rebound_names = Names(["127.0.0.1"], ["127.0.0.2"])
         outbound = allowing(server, names=rebound_names)
@@ -74,7 +74,7 @@ async def test_rebinding_between_check_and_connect_changes_nothing(server: Serve
 
 @pytest.mark.proves("Z23", "Z25")
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-async def test_each_redirect_is_judged_again(server: Server, other: Server, status: int) -> None:
+async def test_each_redirect_is_checked_by_the_guard(server: Server, other: Server, status: int) -> None:
     server.answers["/"] = redirect(other.url(), status)
 
     with pytest.raises(OutboundBlocked, match="loopback"):
@@ -84,14 +84,14 @@ async def test_each_redirect_is_judged_again(server: Server, other: Server, stat
 
 
 @pytest.mark.proves("Z25")
-async def test_redirects_between_allowed_places_are_followed(server: Server, other: Server) -> None:
+async def test_redirects_between_allowed_targets_are_followed(server: Server, other: Server) -> None:
     server.answers["/"] = redirect(other.url())
 
     assert await fetch(server.url(), outbound=allowing(server, other)) == (200, b"other")
 
 
 @pytest.mark.proves("Z22", "Z23")
-async def test_a_name_that_answers_differently_for_a_redirect_is_judged_by_the_new_answer(server: Server) -> None:
+async def test_a_name_is_looked_up_and_checked_again_for_a_redirect(server: Server) -> None:
     server.answers["/"] = redirect("/again")
     names = Names(["127.0.0.1"], ["10.0.0.1"])
 
@@ -105,15 +105,15 @@ async def test_a_name_that_answers_differently_for_a_redirect_is_judged_by_the_n
 @pytest.mark.parametrize(
     "location", ["file:///etc/passwd", "gopher://example.org/", "ftp://example.org/", "javascript:1", "http://a:b@c@d/"]
 )
-async def test_a_redirect_to_something_else_than_http_is_refused(server: Server, location: str) -> None:
+async def test_a_redirect_to_another_scheme_is_refused(server: Server, location: str) -> None:
     server.answers["/"] = redirect(location)
 
-    with pytest.raises(OutboundBlocked, match="the redirect cannot be followed"):
+    with pytest.raises(OutboundBlocked, match="cannot follow the redirect"):
         await fetch(server.url())
 
 
 @pytest.mark.proves("Z23")
-async def test_a_loop_ends_after_five_redirects(server: Server) -> None:
+async def test_a_redirect_loop_ends_after_five_redirects(server: Server) -> None:
     server.answers["/"] = redirect("/")
 
     status, _ = await fetch(server.url(), redirects=5)
@@ -122,7 +122,7 @@ async def test_a_loop_ends_after_five_redirects(server: Server) -> None:
 
 
 @pytest.mark.parametrize("answer", [reply(302), redirect("/x", 300), redirect("/x", 304), redirect("/x", 201)])
-async def test_what_is_no_redirect_is_the_answer(server: Server, answer: bytes) -> None:
+async def test_a_response_without_redirect_status_or_location_is_not_followed(server: Server, answer: bytes) -> None:
     server.answers["/"] = answer
 
     await fetch(server.url())
@@ -131,7 +131,7 @@ async def test_what_is_no_redirect_is_the_answer(server: Server, answer: bytes) 
 
 
 @pytest.mark.proves("Z23")
-async def test_credentials_and_secrets_stay_with_their_origin(server: Server, other: Server) -> None:
+async def test_credentials_are_not_sent_to_another_origin(server: Server, other: Server) -> None:
     server.answers |= {"/": redirect("/second", 307), "/second": redirect(other.url(), 307)}
     url = server.url().replace("//", "//me:secret@")
 
@@ -153,7 +153,7 @@ async def test_cookies_are_not_kept(server: Server) -> None:
 
 
 @pytest.mark.proves("Z23")
-async def test_the_environment_names_no_proxy(
+async def test_proxy_variables_are_ignored(
     server: Server, other: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     for name in ("http_proxy", "HTTP_PROXY", "https_proxy", "ALL_PROXY"):
@@ -167,7 +167,7 @@ async def test_the_environment_names_no_proxy(
     assert "authorization" not in server.asked[0].headers
 
 
-async def test_no_socket_is_made_for_an_address_that_was_not_admitted() -> None:
+async def test_no_socket_is_created_for_an_address_that_was_not_admitted() -> None:
     sockets = Sockets([ip_address("8.8.8.8")])
 
     with pytest.raises(PermissionError):
@@ -176,21 +176,21 @@ async def test_no_socket_is_made_for_an_address_that_was_not_admitted() -> None:
 
 
 @pytest.mark.proves("Z22")
-async def test_a_connection_elsewhere_is_refused_even_if_the_resolver_were_fooled(
+async def test_a_connection_to_an_unchecked_address_is_refused_behind_the_resolver(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def fooled(self: Pinned, host: str, port: int = 0, family: int = 0) -> list[object]:
+    async def fooled(self: PinnedResolver, host: str, port: int = 0, family: int = 0) -> list[object]:
         return [{"hostname": host, "host": "127.0.0.1", "port": port, "family": 2, "proto": 0, "flags": 0}]
 
-    monkeypatch.setattr(Pinned, "resolve", fooled)
+    monkeypatch.setattr(PinnedResolver, "resolve", fooled)
     outbound = Outbound(OPEN, look_up=Names(["127.0.0.3", "127.0.0.4"]))
 
-    with pytest.raises(OutboundBlocked, match="elsewhere"):
+    with pytest.raises(OutboundBlocked, match="address that was not checked"):
         await fetch(server.url(host="fooled.example"), outbound=outbound)
     assert server.connections == 0
 
 
-async def test_the_second_address_is_used_where_the_first_does_not_answer(server: Server) -> None:
+async def test_the_second_address_is_used_if_the_first_does_not_respond(server: Server) -> None:
     outbound = Outbound(OPEN, look_up=Names(["127.0.0.9", "127.0.0.1"]))
 
     assert await fetch(server.url(host="two.example"), outbound=outbound) == (200, b"hello")
@@ -199,23 +199,23 @@ async def test_the_second_address_is_used_where_the_first_does_not_answer(server
 @pytest.mark.parametrize(
     ("answer", "fault"),
     [
-        (b"", "closed the connection without an answer"),
-        (b"220 mail.example ESMTP\r\n", "not HTTP as it should be"),
-        (b"HTTP/1.1 200 OK\r\nA: " + b"b" * 100_000 + b"\r\n\r\n", "not HTTP as it should be"),
-        (b"HTTP/1.1 200 OK\r\n" + b"A: b\r\n" * 10_000 + b"\r\n", "not HTTP as it should be"),
-        (reply(200, b"short", content_length="100"), "ended before the answer was complete"),
-        (reply(200, b"plain", content_encoding="gzip"), "not compressed as the answer says"),
-        (reply(200, gzip.compress(b"x", mtime=0)[:-1], content_encoding="gzip"), "the compressed body is not complete"),
+        (b"", "closed the connection without a response"),
+        (b"220 mail.example ESMTP\r\n", "not valid HTTP"),
+        (b"HTTP/1.1 200 OK\r\nA: " + b"b" * 100_000 + b"\r\n\r\n", "not valid HTTP"),
+        (b"HTTP/1.1 200 OK\r\n" + b"A: b\r\n" * 10_000 + b"\r\n", "not valid HTTP"),
+        (reply(200, b"short", content_length="100"), "ended before the response was complete"),
+        (reply(200, b"plain", content_encoding="gzip"), "not compressed as the response says"),
+        (reply(200, gzip.compress(b"x", mtime=0)[:-1], content_encoding="gzip"), "the compressed body is incomplete"),
     ],
 )
-async def test_what_went_wrong_is_told_in_words(server: Server, answer: bytes, fault: str) -> None:
+async def test_each_kind_of_broken_response_has_a_message(server: Server, answer: bytes, fault: str) -> None:
     server.answers["/"] = answer
 
     with pytest.raises(OutboundFailed, match=fault):
         await fetch(server.url())
 
 
-async def test_a_connection_that_is_reset_is_a_failure_with_the_status_that_had_come(server: Server) -> None:
+async def test_a_reset_connection_fails_with_the_received_status(server: Server) -> None:
     server.answers["/"] = resetting
 
     with pytest.raises(OutboundFailed) as failed:
@@ -224,7 +224,7 @@ async def test_a_connection_that_is_reset_is_a_failure_with_the_status_that_had_
     assert failed.value.status == 200
 
 
-async def test_who_does_not_listen_refuses_and_no_address_is_told(server: Server) -> None:
+async def test_the_error_for_a_refused_connection_reveals_no_address(server: Server) -> None:
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
 
@@ -234,7 +234,7 @@ async def test_who_does_not_listen_refuses_and_no_address_is_told(server: Server
     assert str(failed.value) == "could not connect: connection refused"
 
 
-async def test_who_does_not_accept_is_not_waited_for() -> None:
+async def test_connecting_to_an_unresponsive_server_times_out() -> None:
     with socket.create_server(("127.0.0.1", 0), backlog=0) as full:
         place = full.getsockname()
         waiting = [socket.socket() for _ in range(3)]
@@ -248,7 +248,7 @@ async def test_who_does_not_accept_is_not_waited_for() -> None:
             each.close()
 
 
-async def test_a_request_that_is_given_up_ends_its_connection_at_once(server: Server) -> None:
+async def test_cancelling_a_request_closes_its_connection_immediately(server: Server) -> None:
     server.answers["/"] = saying(reply(200, b"", content_length="100"))
     task = asyncio.create_task(fetch(server.url()))
     await until(lambda: server.asked)
@@ -260,7 +260,7 @@ async def test_a_request_that_is_given_up_ends_its_connection_at_once(server: Se
 
 
 def with_little_room(make: Callable[..., socket.socket]) -> Callable[..., socket.socket]:
-    """The system itself takes little of what is sent: the rest must wait in the process."""
+    """Reduce the send buffer of sockets, so that most of the body stays in the process."""
 
     def made(*arguments: object) -> socket.socket:
         socket_made = make(*arguments)
@@ -271,16 +271,16 @@ def with_little_room(make: Callable[..., socket.socket]) -> Callable[..., socket
 
 
 @pytest.mark.parametrize("answer", [b"", reply(200, content_length="100")])
-async def test_a_body_that_nobody_reads_does_not_keep_a_connection_open(
+async def test_cancelling_a_request_whose_body_is_not_read_closes_the_connection(
     answer: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    is_under_way, is_over = asyncio.Event(), asyncio.Event()
+    is_running, is_over = asyncio.Event(), asyncio.Event()
     monkeypatch.setattr(Sockets, "make", with_little_room(Sockets.make))
 
     async def deaf(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.transport.pause_reading()  # type: ignore[attr-defined]
         writer.write(answer)
-        is_under_way.set()
+        is_running.set()
         await is_over.wait()
         writer.transport.abort()
 
@@ -290,18 +290,18 @@ async def test_a_body_that_nobody_reads_does_not_keep_a_connection_open(
         before = len(open_descriptors())
         url = f"http://127.0.0.1:{listening.getsockname()[1]}/"
         task = asyncio.create_task(fetch(url, method="POST", body=bytes(1 << 20)))
-        await is_under_way.wait()
+        await is_running.wait()
         for _ in range(1_000):
             await asyncio.sleep(0)
 
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        await until(lambda: len(open_descriptors()) <= before + 1)  # the server's end of it
+        await until(lambda: len(open_descriptors()) <= before + 1)  # the server's end of the connection
         is_over.set()
 
 
-async def test_others_get_their_turn_between_the_pieces_of_a_bomb(server: Server) -> None:
+async def test_other_tasks_run_while_a_bomb_is_decompressed(server: Server) -> None:
     server.answers["/"] = reply(200, gzip.compress(bytes(4 << 20)), content_encoding="gzip")
     turns = 0
 
@@ -320,7 +320,7 @@ async def test_others_get_their_turn_between_the_pieces_of_a_bomb(server: Server
     assert len(set(seen)) == len(seen)
 
 
-async def test_parts_that_hold_nothing_give_others_their_turn_as_well(server: Server) -> None:
+async def test_other_tasks_run_while_empty_parts_are_decompressed(server: Server) -> None:
     server.answers["/"] = reply(200, gzip.compress(b"") * 900, content_encoding="gzip")
     turns = 0
 
@@ -337,21 +337,23 @@ async def test_parts_that_hold_nothing_give_others_their_turn_as_well(server: Se
     assert turns >= 900
 
 
-async def test_a_server_may_say_some_times_that_it_is_about_to_answer(server: Server) -> None:
+async def test_some_interim_responses_are_accepted(server: Server) -> None:
     server.answers["/"] = CONTINUE * 25 + b"HTTP/1.1 103 Early Hints\r\n\r\n" * 25 + reply(200, b"at last")
 
     assert await fetch(server.url()) == (200, b"at last")
 
 
-async def test_a_server_that_does_not_get_to_its_answer_is_left(server: Server) -> None:
+async def test_too_many_interim_responses_fail_the_request(server: Server) -> None:
     server.answers["/"] = saying(CONTINUE * 10_000 + reply(200, b"at last"))
 
-    with pytest.raises(OutboundFailed, match=r"the server sent more than 50 interim answers \(1xx\) and no other"):
+    with pytest.raises(
+        OutboundFailed, match=r"the server sent more than 50 interim responses \(1xx\) and no final one"
+    ):
         await fetch(server.url())
     await asyncio.wait_for(server.is_left.wait(), 20)
 
 
-async def test_nothing_is_complained_about_in_the_log(server: Server, caplog: pytest.LogCaptureFixture) -> None:
+async def test_requests_log_no_warnings(server: Server, caplog: pytest.LogCaptureFixture) -> None:
     server.answers |= {"/": redirect("/reset"), "/reset": resetting}
 
     with caplog.at_level(logging.DEBUG), pytest.raises(OutboundError):

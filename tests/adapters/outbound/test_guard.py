@@ -1,4 +1,4 @@
-"""The guard looks a name up once and judges all that it leads to."""
+"""The guard looks up a name once and checks all its addresses."""
 
 from collections.abc import Sequence
 from ipaddress import ip_address
@@ -21,7 +21,7 @@ async def admitted(guard: Guard, url: str = "http://example.org/") -> list[str]:
 
 
 @pytest.mark.proves("Z22")
-async def test_public_answers_are_admitted_as_they_came() -> None:
+async def test_public_addresses_are_admitted_in_their_order() -> None:
     names = Names(["8.8.8.8", "2606:4700::1111"])
 
     assert await admitted(Guard(BLOCKING, names)) == ["8.8.8.8", "2606:4700::1111"]
@@ -40,14 +40,14 @@ async def test_public_answers_are_admitted_as_they_came() -> None:
         (["fe80::1%1"], "link-local"),
     ],
 )
-async def test_the_refusal_names_the_kind_of_place_and_not_the_address(answer: list[str], place: str) -> None:
+async def test_the_error_names_the_class_of_the_address_and_not_the_address(answer: list[str], place: str) -> None:
     with pytest.raises(OutboundBlocked, match=f"the target is a {place} address") as blocked:
         await Guard(BLOCKING, Names(answer)).admit(URL, 10)
 
     assert not any(address in str(blocked.value) for address in answer)
 
 
-async def test_an_answer_that_changes_is_judged_again_each_time() -> None:
+async def test_each_look_up_is_checked() -> None:
     guard = Guard(BLOCKING, Names(["8.8.8.8"], ["10.0.0.1"]))
 
     assert await admitted(guard) == ["8.8.8.8"]
@@ -55,24 +55,24 @@ async def test_an_answer_that_changes_is_judged_again_each_time() -> None:
         await guard.admit(URL, 10)
 
 
-async def test_an_address_needs_no_look_up() -> None:
+async def test_an_address_in_the_url_needs_no_look_up() -> None:
     names = Names([])
 
     assert await admitted(Guard(OPEN, names), "http://0x7f.1/") == ["127.0.0.1"]
     assert names.questions == []
 
 
-async def test_a_name_without_addresses_leads_nowhere() -> None:
+async def test_a_name_without_addresses_fails() -> None:
     with pytest.raises(OutboundFailed, match=r'host "example\.org" has no address'):
         await Guard(OPEN, Names([])).admit(URL, 10)
 
 
-async def test_a_name_server_that_is_down_is_not_waited_for() -> None:
+async def test_a_look_up_times_out() -> None:
     with pytest.raises(OutboundFailed, match=r"could not be looked up within 0\.01 s"):
         await Guard(OPEN, no_answer).admit(URL, 0.01)
 
 
-async def test_a_name_that_does_not_exist_is_a_failure_in_words() -> None:
+async def test_a_missing_name_fails_with_a_message() -> None:
     async def unknown(host: str) -> Sequence[Address]:
         raise OSError(-2, "Name or service not known")
 
@@ -81,7 +81,7 @@ async def test_a_name_that_does_not_exist_is_a_failure_in_words() -> None:
 
 
 @pytest.mark.proves("Z25")
-async def test_an_allowed_place_is_admitted_and_another_is_not() -> None:
+async def test_only_allowed_targets_are_admitted() -> None:
     guard = Guard(OutboundPolicy.of(block_private=True, allow=["10.1.0.0/16"]), Names(["10.1.2.3"], ["10.2.0.1"]))
 
     assert await guard.admit(URL, 10) == (ip_address("10.1.2.3"),)

@@ -1,4 +1,4 @@
-"""The queue inside one process keeps the promises of a queue, and a bound."""
+"""The in-memory queue fulfils the queue contract and has a capacity."""
 
 import asyncio
 
@@ -27,7 +27,7 @@ class TestMemoryQueue(MessageContract):
 
 
 @pytest.mark.proves("Q4")
-async def test_garbage_is_counted(queue: MemoryQueue) -> None:
+async def test_invalid_messages_are_counted(queue: MemoryQueue) -> None:
     for body in GARBAGE.values():
         queue.deliver("default", body)
 
@@ -37,7 +37,7 @@ async def test_garbage_is_counted(queue: MemoryQueue) -> None:
 
 
 @pytest.mark.proves("Q6")
-async def test_a_full_queue_takes_no_more_and_keeps_what_it_has() -> None:
+async def test_a_full_queue_drops_new_messages() -> None:
     queue = MemoryQueue(capacity=2)
     run_ids = [a_run_id() for _ in range(3)]
 
@@ -47,7 +47,7 @@ async def test_a_full_queue_takes_no_more_and_keeps_what_it_has() -> None:
     assert list(await queue.take(["default"], 10)) == run_ids[:2]
 
 
-async def test_a_full_queue_leaves_room_in_others() -> None:
+async def test_a_full_queue_does_not_affect_other_queues() -> None:
     queue = MemoryQueue(capacity=1)
     run_ids = [a_run_id(), a_run_id()]
 
@@ -57,7 +57,7 @@ async def test_a_full_queue_leaves_room_in_others() -> None:
     assert list(await queue.take(["fast", "slow"], 10)) == run_ids
 
 
-async def test_messages_for_others_do_not_wake_whoever_has_taken_all_of_its_own(queue: MemoryQueue) -> None:
+async def test_taking_all_own_messages_leaves_the_signal_clear(queue: MemoryQueue) -> None:
     await queue.announce("fast", [a_run_id()])
     await queue.announce("slow", [a_run_id()])
     queue.signal.clear()
@@ -67,7 +67,7 @@ async def test_messages_for_others_do_not_wake_whoever_has_taken_all_of_its_own(
     assert not queue.signal.is_set()
 
 
-async def test_waiting_consumers_all_wake(queue: MemoryQueue) -> None:
+async def test_a_message_wakes_all_waiting_consumers(queue: MemoryQueue) -> None:
     waiting = [asyncio.ensure_future(queue.signal.wait()) for _ in range(3)]
     await asyncio.sleep(0)
 

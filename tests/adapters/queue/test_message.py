@@ -1,4 +1,4 @@
-"""The message on the wire: exactly one shape, and nothing else is believed."""
+"""The message format: exactly one form is accepted."""
 
 import json
 
@@ -20,13 +20,13 @@ JSON = st.recursive(
 
 
 @pytest.mark.proves("Q1", "R1-07", "R1-23", "R1-24")
-def test_a_message_is_version_and_run_id_and_nothing_else() -> None:
+def test_a_message_has_version_and_run_id_only() -> None:
     assert encode(RUN_ID) == b'{"v":1,"run_id":"01JQZ8W3F07M4T5V6W8X9YABCD"}'
 
 
 @pytest.mark.proves("Q1")
 @given(st.integers(0, (1 << 128) - 1))
-def test_every_run_id_survives_the_way(number: int) -> None:
+def test_every_run_id_is_decoded_as_it_was_encoded(number: int) -> None:
     run_id = RunId(encode_id(number))
 
     assert decode(encode(run_id)) == run_id
@@ -34,25 +34,25 @@ def test_every_run_id_survives_the_way(number: int) -> None:
 
 @pytest.mark.proves("Q4")
 @pytest.mark.parametrize("body", GARBAGE.values(), ids=GARBAGE)
-def test_garbage_is_no_message(body: bytes) -> None:
+def test_invalid_messages_are_rejected(body: bytes) -> None:
     assert decode(body) is None
 
 
 @pytest.mark.proves("Q4")
 @given(st.binary(max_size=200))
-def test_random_bytes_are_no_message(body: bytes) -> None:
+def test_random_bytes_are_rejected(body: bytes) -> None:
     assert decode(body) is None
 
 
 @pytest.mark.proves("Q4")
 @given(JSON)
-def test_random_json_is_no_message(value: object) -> None:
+def test_random_json_is_rejected(value: object) -> None:
     assert decode(json.dumps(value).encode()) is None
 
 
 @pytest.mark.proves("Q4")
 @given(st.sampled_from(["v", "run_id"]), JSON)
-def test_a_message_with_one_value_replaced_is_no_message(key: str, value: object) -> None:
+def test_a_message_with_one_value_replaced_is_rejected(key: str, value: object) -> None:
     message: dict[str, object] = {"v": 1, "run_id": RUN_ID}
     body = json.dumps({**message, key: value}).encode()
 
@@ -61,7 +61,7 @@ def test_a_message_with_one_value_replaced_is_no_message(key: str, value: object
 
 
 @pytest.mark.proves("Q4")
-def test_a_message_may_be_as_long_as_the_bound_and_no_longer() -> None:
+def test_a_message_longer_than_the_limit_is_rejected() -> None:
     body = encode(RUN_ID)
 
     assert decode(body.ljust(MAX_BYTES)) == RUN_ID

@@ -1,4 +1,4 @@
-"""The queue that is no queue keeps the promises of one, over a real storage."""
+"""The storage queue fulfils the queue contract, with a real storage."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -30,12 +30,12 @@ class TestStorageQueue(QueueContract):
     pass
 
 
-def test_it_says_that_it_carries_no_ids(queue: StorageQueue) -> None:
+def test_a_storage_queue_carries_no_ids(queue: StorageQueue) -> None:
     assert not queue.carries_ids
 
 
 @pytest.mark.proves("Q2", "R1-06")
-async def test_a_run_that_nobody_announced_sets_the_signal(queue: StorageQueue, storage: Storage) -> None:
+async def test_a_run_that_was_not_announced_sets_the_signal(queue: StorageQueue, storage: Storage) -> None:
     queue.signal.clear()
 
     await storage.orders.create([a_run(due_at=0)])
@@ -44,7 +44,7 @@ async def test_a_run_that_nobody_announced_sets_the_signal(queue: StorageQueue, 
         await queue.signal.wait()
 
 
-async def test_announcing_nothing_wakes_nobody(queue: StorageQueue) -> None:
+async def test_announcing_no_runs_does_not_set_the_signal(queue: StorageQueue) -> None:
     queue.signal.clear()
 
     await queue.announce("default", [])
@@ -52,7 +52,7 @@ async def test_announcing_nothing_wakes_nobody(queue: StorageQueue) -> None:
     assert not queue.signal.is_set()
 
 
-async def test_closing_it_leaves_the_storage_open(queue: StorageQueue, storage: Storage) -> None:
+async def test_closing_a_storage_queue_leaves_the_storage_open(queue: StorageQueue, storage: Storage) -> None:
     await queue.close()
 
     assert len(await storage.orders.create([a_run(due_at=0)])) == 1

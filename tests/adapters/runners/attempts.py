@@ -1,4 +1,4 @@
-"""Attempts to run, a log to read afterwards, and a look at the process table that shares no code with the runner."""
+"""Builders for attempts, a log in memory, and a reader of the process table that shares no code with the runners."""
 
 import asyncio
 import itertools
@@ -17,7 +17,7 @@ from foliot.domain.run.run import Tick
 from foliot.ports.runner import Attempt, LogSink, Runner
 
 FORKING = "(n=0; while [ $n -lt 200 ]; do sleep {word} & n=$((n+1)); done) & exec sleep {word}"
-"""A command that forks until it may not; there is an end to it in case that it may."""
+"""A command that forks until its limit stops it, and at most 200 times."""
 
 only_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a job another user")
 
@@ -25,12 +25,12 @@ _numbers = itertools.count(1)
 
 
 class ListLog:
-    """Keeps all that is written, in order."""
+    """Keeps everything that is written, in order."""
 
     def __init__(self) -> None:
         self.written: list[tuple[Stream, bytes]] = []
         self.sizes: tuple[int, int] | None = None
-        """Bytes seen and stored, if those are not all."""
+        """Bytes seen and stored, if the output was truncated."""
 
     def write(self, stream: Stream, data: bytes) -> None:
         self.written.append((stream, data))
@@ -46,7 +46,7 @@ class ListLog:
 
 
 def unique() -> str:
-    """A word that no other test has used: a run id, or a number of seconds that shows who sleeps."""
+    """Return a word that no other test uses: a run id, or a number of seconds for `sleep`."""
     return f"600.{os.getpid()}{next(_numbers)}"
 
 
@@ -90,7 +90,7 @@ async def output_of(command: str | None = None, **given: object) -> bytes:
 
 
 async def survive_fork_bomb(word: str, **given: object) -> int:
-    """Let a command fork until its limit of 20 processes holds it, and end its run. How many there were at most."""
+    """Run a fork bomb with a limit of 20 processes, cancel it, and return the highest number of processes seen."""
     running = asyncio.create_task(run(FORKING.format(word=word), limits={"processes": 20}, **given))
     await until(lambda: len(living(word)) >= 15)
     most = max(len(living(word)) for _ in range(50))
@@ -101,30 +101,29 @@ async def survive_fork_bomb(word: str, **given: object) -> int:
 
 
 async def until(condition: Callable[[], object]) -> None:
-    """Wait for something that must come true, on a busy machine as well."""
+    """Wait until a condition is true, also on a busy machine."""
     async with asyncio.timeout(60):
         while not condition():
             await asyncio.sleep(0.002)
 
 
 def living(word: str) -> list[int]:
-    """Processes, zombies apart, with this word in their command line or environment."""
+    """Return processes, except zombies, with this word in their command line or environment."""
     return [pid for pid in _pids() if word.encode() in _read(pid, "cmdline") + _read(pid, "environ")]
 
 
 def sleeping(word: str) -> list[int]:
-    """Processes that have become `sleep`: those that are about to, as setsid and its fork, have the word as well."""
+    """Return processes that execute `sleep` now. Their parents before exec, such as setsid, have the word as well."""
     return [pid for pid in _pids() if _read(pid, "cmdline") == f"sleep\0{word}\0".encode()]
 
 
 def carrying(variable: str) -> list[int]:
-    """Living processes with this variable in their environment."""
+    """Return living processes with this variable in their environment."""
     return [pid for pid in _pids() if variable.encode() in _read(pid, "environ").split(b"\0")]
 
 
 def zombies() -> list[int]:
-    """Dead children of ours that nobody has reaped. Those that other tests left, whose event loop is gone, are not
-    counted: see `forget_zombies`."""
+    """Return dead children that were not reaped, except those that earlier tests left (`forget_zombies`)."""
     return [pid for pid in _pids() if pid not in _FORGOTTEN and _stat(pid)[:2] == ["Z", str(os.getpid())]]
 
 
@@ -132,7 +131,7 @@ _FORGOTTEN: set[int] = set()
 
 
 def forget_zombies() -> None:
-    """Begin to count anew."""
+    """Ignore the zombies that exist now."""
     _FORGOTTEN.clear()
     _FORGOTTEN.update(zombies())
 
@@ -146,7 +145,7 @@ def _pids() -> list[int]:
 
 
 def _stat(pid: int) -> list[str]:
-    """State, parent and what follows: the part behind the name, which may contain anything."""
+    """Return the fields of a stat file after the name: state, parent and so on."""
     return _read(pid, "stat").decode(errors="replace").rpartition(")")[2].split()
 
 

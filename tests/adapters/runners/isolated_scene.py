@@ -1,4 +1,4 @@
-"""Functions in files, as users write them, and isolated calls of them."""
+"""A directory with modules, and isolated calls of their functions."""
 
 import textwrap
 from collections.abc import AsyncIterator
@@ -12,7 +12,7 @@ from tests.adapters.runners.attempts import ListLog, an_attempt
 
 
 class Scene:
-    """A directory of modules, and the worker's door to isolated calls."""
+    """Writes modules and calls their functions in isolation."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -25,7 +25,7 @@ class Scene:
         path.write_text(textwrap.dedent(source))
 
     async def call(self, source: str | None = None, call: str = "tasks:job", **given: object) -> Success | Failure:
-        """Write the module, if there is one to be written, and call its `job`."""
+        """Write the module, if its source is given, and call its `job`."""
         if source is not None:
             self.write(source)
         given = {"working_dir": str(self.directory), "log": self.log, **given}

@@ -1,4 +1,4 @@
-"""Agent jobs, with a program in the place of the assistant that tells how it was called."""
+"""Agent jobs, with a program in place of the assistant that prints its arguments."""
 
 import asyncio
 from pathlib import Path
@@ -16,7 +16,7 @@ TELLING = "#!/bin/sh\nprintf '%s\\0' \"$@\"\n"
 
 @pytest.fixture
 def worker(tmp_path: Path) -> dict[str, str]:
-    """The environment of a worker that has an assistant."""
+    """Return the environment of a worker with an assistant."""
     assistant(tmp_path / "claude", TELLING)
     return {"PATH": f"{tmp_path}:/usr/bin:/bin"}
 
@@ -37,7 +37,7 @@ async def words_of(environ: dict[str, str], **spec: object) -> list[str]:
     return log.text("stdout").decode().split("\0")[:-1]
 
 
-async def test_the_prompt_is_one_argument_and_the_last(worker: dict[str, str]) -> None:
+async def test_the_prompt_is_the_last_argument(worker: dict[str, str]) -> None:
     prompt = "sum up; $(touch /tmp/x) 'the week'\n\"please\""
 
     assert await words_of(worker, prompt=prompt) == ["-p", prompt]
@@ -54,12 +54,12 @@ async def test_options_come_before_the_prompt(worker: dict[str, str]) -> None:
 
 @pytest.mark.proves("Z20")
 @pytest.mark.parametrize("prompt", ["-p", "--dangerously-skip-permissions", "-"])
-async def test_a_prompt_that_begins_with_a_dash_is_no_option(worker: dict[str, str], prompt: str) -> None:
+async def test_a_prompt_that_starts_with_a_dash_is_not_an_option(worker: dict[str, str], prompt: str) -> None:
     assert await words_of(worker, prompt=prompt) == ["-p", f" {prompt}"]
 
 
 @pytest.mark.proves("Z31")
-async def test_the_log_does_not_tell_the_prompt(worker: dict[str, str]) -> None:
+async def test_the_log_does_not_show_the_prompt(worker: dict[str, str]) -> None:
     log = ListLog()
 
     await call(worker, log, prompt="a secret plan", model="small one")
@@ -68,7 +68,7 @@ async def test_the_log_does_not_tell_the_prompt(worker: dict[str, str]) -> None:
     assert b"secret" not in log.text("meta")
 
 
-async def test_the_log_tells_variables_by_their_names(worker: dict[str, str]) -> None:
+async def test_the_log_shows_names_of_variables_instead_of_values(worker: dict[str, str]) -> None:
     log = ListLog()
     spec = {"cli": ["claude", "s3cret"], "model": "s3cret", "permission_mode": "s3cret", "extra_args": ["s3cret", "x"]}
     written = {
@@ -82,59 +82,61 @@ async def test_the_log_tells_variables_by_their_names(worker: dict[str, str]) ->
 
     await call(worker, log, prompt="hello", bare=True, **spec, prompt_args=["--token=s3cret", "-p"], written=written)
 
-    told = "claude '${KEY}' --model '${MODEL:-small}' --permission-mode '${MODE}' --bare '${MORE}' '--token=${KEY}' -p"
-    assert log.written[0] == ("meta", f"$ {told} <prompt of 5 characters>\n".encode())
+    logged = (
+        "claude '${KEY}' --model '${MODEL:-small}' --permission-mode '${MODE}' --bare '${MORE}' '--token=${KEY}' -p"
+    )
+    assert log.written[0] == ("meta", f"$ {logged} <prompt of 5 characters>\n".encode())
     assert log.text("stdout").count(b"s3cret") == 5
 
 
-async def test_nor_does_the_log_tell_credentials_of_what_a_job_or_its_worker_calls(worker: dict[str, str]) -> None:
+async def test_the_log_shows_no_credentials_of_the_cli_of_a_job_or_worker(worker: dict[str, str]) -> None:
     log = ListLog()
     extra = ["--header", "Authorization: Bearer s3cret", "--proxy", "http://ada:s3cret@proxy.example"]
 
     await call({**worker, "FOLIOT_AGENT_CLI": "claude 'Basic s3cret'"}, log, prompt="hello", extra_args=extra)
 
-    told = "claude 'Basic ***' --header 'Authorization: Bearer ***' --proxy 'http://***@proxy.example' -p"
-    assert log.written[0] == ("meta", f"$ {told} <prompt of 5 characters>\n".encode())
+    logged = "claude 'Basic ***' --header 'Authorization: Bearer ***' --proxy 'http://***@proxy.example' -p"
+    assert log.written[0] == ("meta", f"$ {logged} <prompt of 5 characters>\n".encode())
     assert log.text("stdout").count(b"s3cret") == 3
 
 
 @pytest.mark.parametrize("name", ["FOLIOT_AGENT_CLI", "CRONLORD_CLAUDE_CLI"])
-async def test_the_worker_says_which_assistant_it_has(worker: dict[str, str], name: str) -> None:
+async def test_a_variable_of_the_worker_selects_the_assistant(worker: dict[str, str], name: str) -> None:
     assert await words_of({**worker, name: "printf '%s\\0' the-other"}, prompt="hello") == ["the-other", "-p", "hello"]
 
 
-async def test_our_own_variable_goes_before_the_older_one_and_the_job_before_both(worker: dict[str, str]) -> None:
+async def test_the_job_overrides_the_variables_and_the_new_variable_the_old_one(worker: dict[str, str]) -> None:
     environ = {**worker, "FOLIOT_AGENT_CLI": "claude ours", "CRONLORD_CLAUDE_CLI": "claude older"}
 
     assert await words_of(environ, prompt="hello") == ["ours", "-p", "hello"]
     assert await words_of(environ, prompt="hello", cli=["claude", "its"]) == ["its", "-p", "hello"]
 
 
-async def test_a_variable_that_says_nothing_does_not_count(worker: dict[str, str]) -> None:
+async def test_an_empty_variable_selects_no_assistant(worker: dict[str, str]) -> None:
     environ = {**worker, "FOLIOT_AGENT_CLI": "", "CRONLORD_CLAUDE_CLI": "claude older"}
 
     assert await words_of(environ, prompt="hello") == ["older", "-p", "hello"]
 
 
-async def test_another_program_may_take_its_prompt_otherwise(worker: dict[str, str]) -> None:
+async def test_prompt_args_replace_the_arguments_before_the_prompt(worker: dict[str, str]) -> None:
     assert await words_of(worker, prompt="hello", prompt_args=["exec", "--"]) == ["exec", "--", "hello"]
 
 
-async def test_a_name_that_no_shell_could_read_is_a_program_that_is_missing(worker: dict[str, str]) -> None:
+async def test_a_cli_with_unbalanced_quotes_is_reported_as_missing(worker: dict[str, str]) -> None:
     outcome = await call({**worker, "FOLIOT_AGENT_CLI": "it's"}, ListLog(), prompt="hello")
 
     assert isinstance(outcome, Failure)
     assert outcome.exit_code == 127
 
 
-async def test_a_missing_assistant_is_exit_code_127_with_advice() -> None:
+async def test_a_missing_assistant_is_exit_code_127_with_a_hint() -> None:
     outcome = await call({"PATH": "/nowhere"}, ListLog(), prompt="hello")
 
     assert isinstance(outcome, Failure)
     assert (outcome.reason, outcome.exit_code) == (Reason.LAUNCH_FAILED, 127)
     assert outcome.error == (
-        "could not start 'claude': command not found. Install it where the worker can find it, "
-        "or name another one in `cli` or in FOLIOT_AGENT_CLI."
+        "could not start 'claude': command not found. Install it in the PATH of the worker, "
+        "or set another one with `cli` or FOLIOT_AGENT_CLI."
     )
 
 
@@ -145,7 +147,7 @@ async def test_a_missing_working_directory_is_not_blamed_on_the_assistant(worker
     assert (outcome.exit_code, "Install" in outcome.error) == (127, False)
 
 
-async def test_it_gets_payload_and_variables_and_nothing_of_the_workers_secrets(
+async def test_an_agent_gets_payload_and_variables_but_no_secrets_of_the_worker(
     worker: dict[str, str], tmp_path: Path
 ) -> None:
     assistant(tmp_path / "claude", '#!/bin/sh\necho "$FOLIOT_PAYLOAD $TOKEN $FOLIOT_DSN"\ncat\n')
@@ -156,7 +158,9 @@ async def test_it_gets_payload_and_variables_and_nothing_of_the_workers_secrets(
     assert log.text("stdout") == b'{"a":1} abc \n'
 
 
-async def test_its_exit_code_is_that_of_the_attempt(worker: dict[str, str], tmp_path: Path) -> None:
+async def test_the_exit_code_of_an_agent_is_the_exit_code_of_the_attempt(
+    worker: dict[str, str], tmp_path: Path
+) -> None:
     assistant(tmp_path / "claude", "#!/bin/sh\nexit 3\n")
 
     outcome = await call(worker, ListLog(), prompt="hello")
@@ -165,7 +169,7 @@ async def test_its_exit_code_is_that_of_the_attempt(worker: dict[str, str], tmp_
 
 
 @pytest.mark.proves("S5")
-async def test_a_cancelled_agent_is_ended_with_all_that_it_started(worker: dict[str, str], tmp_path: Path) -> None:
+async def test_cancelling_an_agent_ends_all_processes_that_it_started(worker: dict[str, str], tmp_path: Path) -> None:
     word = unique()
     assistant(tmp_path / "claude", f"#!/bin/sh\nsetsid -f sleep {word}\nsleep {word}\n")
     running = asyncio.create_task(call(worker, ListLog(), prompt="hello"))
@@ -181,7 +185,7 @@ async def test_a_cancelled_agent_is_ended_with_all_that_it_started(worker: dict[
 @pytest.mark.parametrize(
     "spec", [{}, {"prompt": ""}, {"prompt": "x", "cli": []}, {"prompt": "x", "colour": 1}], ids=str
 )
-async def test_a_definition_that_is_no_agent_job_is_refused_for_good(spec: dict[str, object]) -> None:
+async def test_an_invalid_agent_job_is_not_retried(spec: dict[str, object]) -> None:
     outcome = await call({}, ListLog(), **spec)
 
     assert isinstance(outcome, Failure)
@@ -189,7 +193,7 @@ async def test_a_definition_that_is_no_agent_job_is_refused_for_good(spec: dict[
     assert (outcome.reason, outcome.retryable) == (Reason.LAUNCH_FAILED, False)
 
 
-async def test_limits_and_users_hold_for_agents_as_well(worker: dict[str, str]) -> None:
+async def test_limits_and_users_apply_to_agents(worker: dict[str, str]) -> None:
     log = ListLog()
 
     await call(worker, log, prompt="hello", cli=["sh", "-c", "ulimit -n"], prompt_args=[], limits={"files": 33})

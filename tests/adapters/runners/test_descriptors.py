@@ -1,4 +1,4 @@
-"""Descriptors: the worker takes what it can get, its programs get what is usual, and a want of them is waited for."""
+"""Descriptors: the worker raises its limit, programs get the original one, and runs wait for free descriptors."""
 
 import asyncio
 import json
@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 
-from foliot.adapters.runners.isolated import IsolatedCalls, Spares
-from foliot.adapters.runners.process import Launch, descriptors
+from foliot.adapters.runners.isolated import IsolatedCalls, WarmPool
+from foliot.adapters.runners.process import SpawnRequest
+from foliot.adapters.runners.process.limits import descriptors
 from foliot.domain.run.outcome import Failure, Reason, Success
 from tests.adapters.runners.attempts import ListLog, an_attempt, living, open_descriptors, output_of, run, unique, until
 
@@ -25,7 +26,7 @@ NOBODY = -1
 
 @pytest.fixture
 def raised(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
-    """A worker that was started with a limit of 256 and has taken what it could get."""
+    """Return the limit of a worker that was started with 256 and has raised its limit."""
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     monkeypatch.setattr(descriptors, "_usual", None)
     resource.setrlimit(resource.RLIMIT_NOFILE, (USUAL, limits[1]))
@@ -37,20 +38,20 @@ def soft_limit(pid: int = 0) -> int:
     return resource.prlimit(pid, resource.RLIMIT_NOFILE)[0]
 
 
-def test_a_worker_may_open_as_many_files_as_the_system_allows(raised: int) -> None:
+def test_raise_limit_allows_as_many_open_files_as_the_system(raised: int) -> None:
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 
     assert soft_limit() == raised == min(hard, 1 << 20)
 
 
-def test_what_was_usual_is_remembered_when_the_limit_is_raised_twice(raised: int) -> None:
+def test_raising_the_limit_twice_keeps_the_original_limit_for_children(raised: int) -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (raised - 1, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
 
     assert descriptors.raise_limit() == raised
     assert descriptors._usual == USUAL
 
 
-def test_a_limit_that_is_none_is_not_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unlimited_worker_keeps_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     unlimited = resource.RLIM_INFINITY
     monkeypatch.setattr(descriptors, "_usual", None)
     monkeypatch.setattr(resource, "getrlimit", lambda kind: (unlimited, unlimited))
@@ -61,7 +62,7 @@ def test_a_limit_that_is_none_is_not_changed(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize("error", [OSError(1, "Operation not permitted"), ValueError("not allowed")], ids=repr)
-def test_a_limit_that_cannot_be_raised_is_kept(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+def test_raise_limit_keeps_a_limit_that_cannot_be_raised(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     def refuse(kind: int, limits: tuple[int, int]) -> None:
         raise error
 
@@ -73,7 +74,7 @@ def test_a_limit_that_cannot_be_raised_is_kept(monkeypatch: pytest.MonkeyPatch, 
     assert descriptors._usual is None
 
 
-def test_a_program_that_has_set_a_limit_of_its_own_keeps_it() -> None:
+def test_lowering_the_limit_of_a_child_respects_its_own_limit() -> None:
     with subprocess.Popen(["sleep", "600"]) as process:
         resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (100, 200))
 
@@ -83,7 +84,7 @@ def test_a_program_that_has_set_a_limit_of_its_own_keeps_it() -> None:
         process.kill()
 
 
-def test_sealing_keeps_no_descriptor() -> None:
+def test_seal_descriptors_opens_no_descriptor() -> None:
     before = open_descriptors()
 
     descriptors.seal_descriptors()
@@ -92,30 +93,31 @@ def test_sealing_keeps_no_descriptor() -> None:
 
 
 @pytest.mark.parametrize("closed", ["<&-", "<&- >&- 2>&-"])
-def test_what_a_worker_opens_never_takes_the_place_of_a_stream_that_was_closed(tmp_path: Path, closed: str) -> None:
+def test_a_worker_started_with_a_closed_stream_does_not_reuse_its_number(tmp_path: Path, closed: str) -> None:
     code = (
-        "import os; from foliot.adapters.runners.process.descriptors import seal_descriptors; seal_descriptors(); "
-        f"opened = os.open({str(tmp_path / 'told')!r}, os.O_WRONLY | os.O_CREAT); os.write(opened, b'%d' % opened)"
+        "import os; from foliot.adapters.runners.process.limits.descriptors import seal_descriptors; "
+        "seal_descriptors(); "
+        f"opened = os.open({str(tmp_path / 'number')!r}, os.O_WRONLY | os.O_CREAT); os.write(opened, b'%d' % opened)"
     )
     words = ["/bin/sh", "-c", f'exec "$0" -c "$1" {closed}', sys.executable, code]
     subprocess.run(words, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}, check=True)
 
-    assert int((tmp_path / "told").read_text()) > 2
+    assert int((tmp_path / "number").read_text()) > 2
 
 
 @pytest.mark.parametrize("way", [{}, {"working_dir": "/"}, {"umask": 0o77}, {"limits": {"cpu_sec": 9}}], ids=str)
-async def test_what_a_job_starts_gets_the_limit_that_is_usual(raised: int, way: dict[str, Any]) -> None:
+async def test_programs_get_the_original_limit_of_open_files(raised: int, way: dict[str, Any]) -> None:
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 
     assert await output_of("ulimit -Sn; ulimit -Hn", **way) == f"{USUAL}\n{hard}\n".encode()
     assert soft_limit() == raised
 
 
-async def test_a_job_may_ask_for_more_than_is_usual(raised: int) -> None:
+async def test_a_job_may_set_a_higher_limit_of_open_files(raised: int) -> None:
     assert await output_of("ulimit -Sn", limits={"files": USUAL + 1}) == f"{USUAL + 1}\n".encode()
 
 
-async def test_an_isolated_function_gets_the_limit_that_is_usual(raised: int) -> None:
+async def test_isolated_functions_get_the_original_limit_of_open_files(raised: int) -> None:
     calls = IsolatedCalls()
     outcome = await calls.run(an_attempt(call="resource:getrlimit", payload=resource.RLIMIT_NOFILE))
     await calls.close()
@@ -125,7 +127,7 @@ async def test_an_isolated_function_gets_the_limit_that_is_usual(raised: int) ->
     assert json.loads(outcome.output)[0] == USUAL
 
 
-async def test_beyond_the_usual_number_programs_start_and_get_the_limit_all_the_same(raised: int) -> None:
+async def test_programs_get_the_original_limit_if_the_worker_has_more_files_open(raised: int) -> None:
     word = unique()
     with many_open(USUAL):
         running = asyncio.create_task(run(argv=["sleep", word]))
@@ -137,29 +139,27 @@ async def test_beyond_the_usual_number_programs_start_and_get_the_limit_all_the_
 
 
 @pytest.mark.parametrize("holes", range(8))
-async def test_a_few_free_numbers_below_the_usual_one_are_not_taken_for_room(raised: int, holes: int) -> None:
-    """Runs that ended leave them. There are enough for the streams of another, and no more below the usual limit."""
+async def test_a_run_starts_with_few_free_descriptors_below_the_original_limit(raised: int, holes: int) -> None:
+    """Runs that ended leave gaps, which are enough for the streams of another run but not to lower our limit."""
     await run("true")
     with all_open_below(USUAL, but=holes):
         assert await run("true", working_dir="/") == Success(exit_code=0)
 
 
 @pytest.mark.parametrize(("free", "worn"), [(31, False), (32, True)])
-def test_the_usual_limit_is_worn_only_while_other_threads_find_free_numbers_below_it(
-    raised: int, free: int, worn: bool
-) -> None:
+def test_our_limit_is_lowered_only_while_other_threads_have_free_numbers(raised: int, free: int, worn: bool) -> None:
     with all_open_below(USUAL, but=free):
         assert limit_at_the_start(highest=2) == (USUAL if worn else raised)
 
 
-def test_a_stream_beyond_the_usual_limit_is_given_under_ours(raised: int) -> None:
-    """The system would refuse it, however many numbers are free."""
+def test_our_limit_is_not_lowered_for_a_stream_with_a_higher_number(raised: int) -> None:
+    """The system would refuse the descriptor, no matter how many numbers are free."""
     assert limit_at_the_start(highest=USUAL - 1) == USUAL
     assert limit_at_the_start(highest=USUAL) == raised
 
 
 def limit_at_the_start(highest: int) -> int:
-    """The limit of this process while it starts another that is given this descriptor."""
+    """Return the limit of this process while it starts another one with this descriptor."""
     seen: list[int] = []
 
     def start() -> int:
@@ -170,7 +170,7 @@ def limit_at_the_start(highest: int) -> int:
     return seen[0]
 
 
-async def test_more_runs_than_there_are_descriptors_wait_for_each_other() -> None:
+async def test_runs_wait_for_each_other_if_descriptors_run_out() -> None:
     await run("true")
     before = open_descriptors()
     log = ListLog()
@@ -178,11 +178,11 @@ async def test_more_runs_than_there_are_descriptors_wait_for_each_other() -> Non
         outcomes = await asyncio.gather(*[run("sleep 0.05", log=log) for _ in range(40)])
 
     assert outcomes == [Success(exit_code=0)] * 40
-    assert b"waits for another run to end: too many open files\n" in log.text("meta")
+    assert b"waiting for another run to end: too many open files\n" in log.text("meta")
     assert open_descriptors() == before
 
 
-async def test_while_runs_are_under_way_some_descriptors_are_left_to_the_worker() -> None:
+async def test_running_runs_leave_reserved_descriptors_to_the_worker() -> None:
     await run("true")
     with few_free(40):
         running = [asyncio.create_task(run("sleep 600")) for _ in range(20)]
@@ -196,33 +196,33 @@ async def test_while_runs_are_under_way_some_descriptors_are_left_to_the_worker(
 
 
 @pytest.mark.parametrize(("free", "is_enough"), [(19, False), (20, True)])
-def test_what_is_left_is_counted_wherever_it_is(free: int, is_enough: bool) -> None:
-    """A run that ended leaves a hole low down; the lowest free number says nothing about how many there are."""
+def test_free_descriptors_are_counted_in_all_gaps(free: int, is_enough: bool) -> None:
+    """A run that ended leaves a gap, so the lowest free number does not show how many are free."""
     with few_free(free - 4) as taken:
         for descriptor in taken[100:104]:
             os.close(descriptor)
         try:
             with nullcontext() if is_enough else pytest.raises(OSError, match="Too many open files"):
-                descriptors.leave_some()
+                descriptors.check_reserve()
         finally:
             for descriptor in taken[100:104]:
                 os.dup2(taken[0], descriptor, inheritable=False)
 
 
-def test_looking_for_free_descriptors_takes_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another thread may want the last one just then."""
+def test_counting_free_descriptors_opens_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another thread may need the last one at that moment."""
     with few_free(20), monkeypatch.context() as patch:
         for opener in ("dup", "dup2", "open", "pipe"):
             patch.delattr(os, opener)
-        descriptors.leave_some()
+        descriptors.check_reserve()
 
 
-async def test_no_interpreter_is_started_ahead_with_the_last_descriptors(caplog: pytest.LogCaptureFixture) -> None:
+async def test_no_warm_interpreter_uses_the_reserved_descriptors(caplog: pytest.LogCaptureFixture) -> None:
     await run("true")
-    spares = Spares()
+    spares = WarmPool()
     with few_free(16):
-        assert spares.take(Launch(("sleep", "600"), {})) is None
-        await until(lambda: "spare_not_started" in caplog.text)
+        assert spares.take(SpawnRequest(("sleep", "600"), {})) is None
+        await until(lambda: "warm_interpreter_not_started" in caplog.text)
         with many_open(16):
             pass
     await spares.close()
@@ -234,7 +234,7 @@ async def test_a_run_that_waits_for_descriptors_can_be_cancelled() -> None:
     await until(lambda: living(word))
     with few_free(3):
         second = asyncio.create_task(run("true", log=log))
-        await until(lambda: b"waits for" in log.text("meta"))
+        await until(lambda: b"waiting for" in log.text("meta"))
         second.cancel()
         with pytest.raises(asyncio.CancelledError):
             await second
@@ -244,21 +244,21 @@ async def test_a_run_that_waits_for_descriptors_can_be_cancelled() -> None:
         await first
 
 
-async def test_a_file_for_the_output_is_waited_for_as_well() -> None:
+async def test_a_run_waits_for_descriptors_for_its_output_file() -> None:
     word, log = unique(), ListLog()
     first = asyncio.create_task(run(f"exec sleep {word}"))
     await until(lambda: living(word))
     with few_free(0):
         second = asyncio.create_task(run("true", log=log, output="file"))
-        await until(lambda: b"waits for" in log.text("meta"))
+        await until(lambda: b"waiting for" in log.text("meta"))
     assert await second == Success(exit_code=0)
     first.cancel()
     with pytest.raises(asyncio.CancelledError):
         await first
 
 
-async def test_a_program_that_has_begun_is_not_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither a descriptor nor a thread is there to wait for it: it is killed, and that is an end."""
+async def test_a_program_that_was_started_is_not_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is no descriptor and no thread to wait for it, so it is killed and the attempt fails."""
     word = unique()
     other = asyncio.create_task(run(f"exec sleep {word}"))
     await until(lambda: living(word))
@@ -300,7 +300,7 @@ def many_open(count: int) -> Iterator[None]:
 
 @contextmanager
 def all_open_below(limit: int, *, but: int) -> Iterator[None]:
-    """Every number up to some above the limit is taken, except for a few low ones."""
+    """Open every number up to some above the limit, except for a few low ones."""
     opened: list[int] = []
     while not opened or opened[-1] < limit + 50:
         opened.append(os.open(os.devnull, os.O_RDONLY))
@@ -315,7 +315,7 @@ def all_open_below(limit: int, *, but: int) -> Iterator[None]:
 
 @contextmanager
 def few_free(count: int) -> Iterator[list[int]]:
-    """Lets this process open so many more."""
+    """Set the limit so that this process can open this many more."""
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (1024, limits[1]))
     taken = []

@@ -1,4 +1,4 @@
-"""Whatever a server sends, the log gets the beginning of it and the memory stays small."""
+"""Bodies of any size are logged up to a cap, in bounded memory."""
 
 import asyncio
 import gzip
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from foliot.adapters.outbound.decoding import PIECE
+from foliot.adapters.outbound.decoder import PIECE
 from foliot.adapters.runners.http import READ_LIMIT, HttpRunner
 from foliot.domain.job.kinds.http import OUTPUT_CAP
 from foliot.domain.run.outcome import Failure, Reason, Success
@@ -31,7 +31,7 @@ async def get(server: Server, **given: Any) -> tuple[Success | Failure, ListLog]
 
 
 @pytest.mark.proves("E4")
-async def test_of_ten_megabytes_the_first_32_kib_are_kept_and_the_rest_is_counted(server: Server) -> None:
+async def test_a_body_of_ten_megabytes_is_cut_at_32_kib_and_counted(server: Server) -> None:
     body = bytes(range(256)) * (10 * MEGABYTE // 256)
     server.answers["/"] = reply(200, body)
 
@@ -43,7 +43,7 @@ async def test_of_ten_megabytes_the_first_32_kib_are_kept_and_the_rest_is_counte
 
 
 @pytest.mark.parametrize(("cap", "kept", "sizes"), [(0, b"", (5, 0)), (4, b"hell", (5, 4)), (5, b"hello", None)])
-async def test_the_job_says_how_much_is_kept(
+async def test_output_cap_of_the_job_limits_the_logged_body(
     server: Server, cap: int, kept: bytes, sizes: tuple[int, int] | None
 ) -> None:
     server.answers["/"] = reply(200, b"hello")
@@ -53,7 +53,7 @@ async def test_the_job_says_how_much_is_kept(
     assert (log.text("stdout"), log.sizes) == (kept, sizes)
 
 
-async def test_an_answer_without_end_is_not_read_to_its_end(server: Server) -> None:
+async def test_an_endless_body_is_read_up_to_the_limit(server: Server) -> None:
     async def flood(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
         while True:
@@ -74,7 +74,9 @@ BEGINNINGS = {"gzip": b"\x1f\x8b\x08" + bytes(7), "deflate": b"\x78\x9c"}
 
 @pytest.mark.proves("Z42")
 @pytest.mark.parametrize("encoding", BEGINNINGS)
-async def test_an_answer_that_unpacks_to_nothing_is_not_read_for_ever(server: Server, encoding: str) -> None:
+async def test_an_endless_body_that_decompresses_to_nothing_is_read_up_to_the_limit(
+    server: Server, encoding: str
+) -> None:
     nothing = BEGINNINGS[encoding] + EMPTY_BLOCK * 1_000
     assert zlib.decompressobj(zlib.MAX_WBITS | 32).decompress(nothing) == b""
 
@@ -93,7 +95,7 @@ async def test_an_answer_that_unpacks_to_nothing_is_not_read_for_ever(server: Se
 
 
 @pytest.mark.proves("Z42")
-async def test_an_answer_in_parts_without_end_is_refused_early(server: Server) -> None:
+async def test_a_body_with_endless_gzip_parts_is_refused_early(server: Server) -> None:
     async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n")
         while True:
@@ -108,7 +110,7 @@ async def test_an_answer_in_parts_without_end_is_refused_early(server: Server) -
 
 
 @pytest.mark.proves("Z42")
-async def test_a_small_answer_that_unpacks_to_100_megabytes_does_no_harm(server: Server) -> None:
+async def test_a_decompression_bomb_of_100_megabytes_uses_little_memory(server: Server) -> None:
     bomb = gzip.compress(bytes(100 * MEGABYTE))
     server.answers["/"] = reply(200, bomb, content_encoding="gzip")
     await get(server, output_cap=0)
@@ -126,7 +128,7 @@ async def test_a_small_answer_that_unpacks_to_100_megabytes_does_no_harm(server:
     assert peak < 4 * MEGABYTE
 
 
-async def test_a_compressed_answer_is_kept_unpacked(server: Server) -> None:
+async def test_a_compressed_body_is_logged_decompressed(server: Server) -> None:
     server.answers["/"] = reply(200, gzip.compress(b"hello"), content_encoding="gzip")
 
     _, log = await get(server)
@@ -135,23 +137,23 @@ async def test_a_compressed_answer_is_kept_unpacked(server: Server) -> None:
     assert server.asked[0].headers["accept-encoding"] == "identity"
 
 
-async def test_an_answer_compressed_in_another_way_is_kept_as_it_came(server: Server) -> None:
+async def test_a_body_with_an_unsupported_encoding_is_logged_as_received(server: Server) -> None:
     server.answers["/"] = reply(200, b"\x0b\x02\x80", content_encoding="br")
 
     outcome, log = await get(server)
 
     assert (outcome, log.text("stdout")) == (Success(exit_code=200), b"\x0b\x02\x80")
-    assert b"compressed in a way that is not known" in log.text("meta")
+    assert b"content encoding of the body is not supported" in log.text("meta")
 
 
-async def test_a_body_in_chunks_is_put_together(server: Server) -> None:
+async def test_a_chunked_body_is_joined(server: Server) -> None:
     server.answers["/"] = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2\r\nlo\r\n0\r\n\r\n"
 
     assert (await get(server))[1].text("stdout") == b"hello"
 
 
 @pytest.mark.parametrize("method", ["HEAD", "GET"])
-async def test_an_answer_without_a_body_is_complete(server: Server, method: str) -> None:
+async def test_a_response_without_a_body_is_complete(server: Server, method: str) -> None:
     server.answers["/"] = reply(200, content_length="100") if method == "HEAD" else reply(204)
 
     outcome, log = await get(server, method=method)

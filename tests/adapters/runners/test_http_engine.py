@@ -1,4 +1,4 @@
-"""Http runs under the engine: time limits, and cancels that last."""
+"""Http runs under the engine: timeouts and cancellation."""
 
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -33,7 +33,7 @@ async def engine() -> AsyncIterator[InlineEngine]:
 
 
 async def start(engine: InlineEngine, server: Server, **options: Any) -> str:
-    """Define an http job and let a run of it get as far as the server."""
+    """Define an http job, start a run, and wait until its request reaches the server."""
     services = await engine.app.open()
     job = JobSpec(kind="http", spec={"url": server.url()}, options=Options(**options), source="app")
     await services.jobs.put({JobId("call"): job})
@@ -43,7 +43,7 @@ async def start(engine: InlineEngine, server: Server, **options: Any) -> str:
     return run_id
 
 
-async def test_a_run_succeeds_with_the_status_as_its_exit_code(engine: InlineEngine, server: Server) -> None:
+async def test_an_http_run_has_the_status_as_its_exit_code(engine: InlineEngine, server: Server) -> None:
     run_id = await start(engine, server)
     await engine.join()
 
@@ -54,7 +54,7 @@ async def test_a_run_succeeds_with_the_status_as_its_exit_code(engine: InlineEng
 @pytest.mark.proves("S7")
 @pytest.mark.parametrize("script", [SILENT, HEADERS_ONLY, DRIP])
 @pytest.mark.parametrize(("options", "limit"), [({}, 30), ({"timeout": Millis(90 * SECOND)}, 90)])
-async def test_a_request_ends_when_its_time_is_up(
+async def test_a_request_ends_at_the_timeout_of_its_job(
     engine: InlineEngine, server: Server, script: Any, options: dict[str, Any], limit: int
 ) -> None:
     server.answers["/"] = script
@@ -72,9 +72,7 @@ async def test_a_request_ends_when_its_time_is_up(
 
 @pytest.mark.proves("S5")
 @pytest.mark.parametrize("script", [SILENT, HEADERS_ONLY, DRIP])
-async def test_a_cancelled_request_ends_at_once_and_stays_cancelled(
-    engine: InlineEngine, server: Server, script: Any
-) -> None:
+async def test_cancelling_a_run_ends_its_request_immediately(engine: InlineEngine, server: Server, script: Any) -> None:
     server.answers["/"] = script
     run_id = await start(engine, server)
 

@@ -1,4 +1,4 @@
-"""The answer of a server as the output of a run."""
+"""The response of a server as the output of a run."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -22,20 +22,20 @@ async def get(server: Server, **given: Any) -> Success | Failure:
     return await HttpRunner().run(an_attempt(url=server.url(), **given))
 
 
-async def test_nothing_of_an_answer_is_an_output_unless_the_job_asks_for_it(server: Server) -> None:
+async def test_an_http_run_has_no_output_unless_the_job_asks_for_it(server: Server) -> None:
     server.answers["/"] = reply(200, b"{}")
 
     assert await get(server) == Success(None, 200)
 
 
 @pytest.mark.parametrize(("mode", "output"), [("json", b'{"id":7}'), ("text", b'"{\\"id\\": 7}"')])
-async def test_the_body_becomes_the_output(server: Server, mode: str, output: bytes) -> None:
+async def test_the_body_of_the_response_becomes_the_output(server: Server, mode: str, output: bytes) -> None:
     server.answers["/"] = reply(201, b'{"id": 7}\n')
 
     assert await get(server, output=mode) == Success(output, 201)
 
 
-async def test_what_the_log_keeps_does_not_matter(server: Server) -> None:
+async def test_the_log_cap_does_not_cut_the_output_of_an_http_run(server: Server) -> None:
     log = ListLog()
     server.answers["/"] = reply(200, b"[1, 2, 3]")
 
@@ -45,7 +45,7 @@ async def test_what_the_log_keeps_does_not_matter(server: Server) -> None:
 
 
 @pytest.mark.parametrize("body", [b"<html>", b""])
-async def test_an_answer_that_is_not_json_is_a_failure_that_keeps_the_status(server: Server, body: bytes) -> None:
+async def test_a_body_that_is_not_json_fails_the_run_and_keeps_the_status(server: Server, body: bytes) -> None:
     server.answers["/"] = reply(200, body)
 
     outcome = await get(server, output="json")
@@ -56,13 +56,13 @@ async def test_an_answer_that_is_not_json_is_a_failure_that_keeps_the_status(ser
 
 
 @pytest.mark.parametrize(("size", "is_good"), [(MAX_BYTES, True), (MAX_BYTES + 1, False)])
-async def test_a_mebibyte_is_the_most(server: Server, size: int, is_good: bool) -> None:
+async def test_an_output_of_a_response_has_at_most_one_mebibyte(server: Server, size: int, is_good: bool) -> None:
     server.answers["/"] = reply(200, b'"%s"' % (b"x" * (size - 2)))
 
     assert isinstance(await get(server, output="json"), Success) == is_good
 
 
-async def test_a_status_that_is_not_expected_stays_the_failure(server: Server) -> None:
+async def test_an_unexpected_status_fails_before_the_output_is_read(server: Server) -> None:
     server.answers["/"] = reply(503, b"try later")
 
     outcome = await get(server, output="json")
@@ -71,7 +71,7 @@ async def test_a_status_that_is_not_expected_stays_the_failure(server: Server) -
     assert outcome.reason is Reason.HTTP_STATUS
 
 
-async def test_a_file_is_not_for_requests(server: Server) -> None:
+async def test_an_http_job_cannot_have_an_output_file(server: Server) -> None:
     outcome = await get(server, output="file")
 
     assert isinstance(outcome, Failure)

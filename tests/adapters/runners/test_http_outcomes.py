@@ -1,4 +1,4 @@
-"""How an http attempt ends, what it sends, and what its log says."""
+"""Outcome, request and log of an http attempt."""
 
 import json
 import subprocess
@@ -45,7 +45,7 @@ async def run(url: str, *, log: ListLog | None = None, **given: Any) -> Success 
         (500, ["2xx", "400-499"], False),
     ],
 )
-async def test_the_status_decides(server: Server, status: int, expected: object, is_good: bool) -> None:
+async def test_the_status_decides_the_outcome(server: Server, status: int, expected: object, is_good: bool) -> None:
     server.answers["/"] = reply(status)
     wish: dict[str, Any] = {} if expected is None else {"expect_status": read_statuses(expected)}
 
@@ -54,7 +54,7 @@ async def test_the_status_decides(server: Server, status: int, expected: object,
     assert (isinstance(outcome, Success), outcome.exit_code) == (is_good, status)
 
 
-async def test_an_unexpected_status_is_told_with_what_was_expected(server: Server) -> None:
+async def test_the_error_for_an_unexpected_status_names_the_expected_ones(server: Server) -> None:
     server.answers["/"] = reply(503)
 
     outcome = await run(server.url(), expect_status=[[200, 299], [404, 404]])
@@ -64,14 +64,14 @@ async def test_an_unexpected_status_is_told_with_what_was_expected(server: Serve
 
 
 @pytest.mark.parametrize("form", ["{url}", "DELETE {url}", '{{"url": "{url}", "method": "POST", "body": "x"}}'])
-async def test_each_form_of_a_command_is_carried_out(server: Server, form: str) -> None:
+async def test_each_form_of_an_http_command_is_sent(server: Server, form: str) -> None:
     spec = read_command(form.format(url=server.url()))
 
     assert await HttpRunner().run(an_attempt(**spec)) == Success(exit_code=200)
     assert server.asked[0].method == spec.get("method", "GET")
 
 
-async def test_a_method_is_sent_in_capitals_however_it_is_written(server: Server) -> None:
+async def test_a_method_is_sent_in_upper_case(server: Server) -> None:
     server.answers["/"] = redirect("/", 307)
 
     await run(server.url(), method="post", max_redirects=1)
@@ -79,7 +79,7 @@ async def test_a_method_is_sent_in_capitals_however_it_is_written(server: Server
     assert [asked.method for asked in server.asked] == ["POST", "POST"]
 
 
-async def test_a_run_can_be_recognised_by_its_headers(server: Server) -> None:
+async def test_request_headers_identify_run_and_attempt(server: Server) -> None:
     attempt = an_attempt(url=server.url(), run_id="run-1", number=3)
 
     await HttpRunner().run(attempt)
@@ -89,7 +89,7 @@ async def test_a_run_can_be_recognised_by_its_headers(server: Server) -> None:
     assert sent["user-agent"].startswith("foliot/")
 
 
-async def test_what_a_schedule_made_has_the_key_of_its_tick(server: Server) -> None:
+async def test_a_scheduled_run_sends_the_key_of_its_tick(server: Server) -> None:
     tick = Tick(ScheduleUid("uid"), ScheduleId("nightly"), Instant(0), "the-key")
 
     await HttpRunner().run(structs.replace(an_attempt(url=server.url()), tick=tick))
@@ -97,7 +97,7 @@ async def test_what_a_schedule_made_has_the_key_of_its_tick(server: Server) -> N
     assert server.asked[0].headers["idempotency-key"] == "the-key"
 
 
-async def test_the_job_may_name_itself_and_its_key(server: Server) -> None:
+async def test_a_job_may_set_its_user_agent_and_idempotency_key(server: Server) -> None:
     await run(server.url(), headers={"user-agent": "me", "IDEMPOTENCY-KEY": "mine"})
 
     assert (server.asked[0].headers["user-agent"], server.asked[0].headers["idempotency-key"]) == ("me", "mine")
@@ -118,7 +118,7 @@ async def test_the_job_may_name_itself_and_its_key(server: Server) -> None:
         ({"method": "GET", "body": "x"}, b"x", "text/plain; charset=utf-8"),
     ],
 )
-async def test_the_body_is_the_jobs_or_else_the_payload(
+async def test_the_request_body_is_that_of_the_job_or_the_payload(
     server: Server, given: dict[str, Any], body: bytes, kind: str | None
 ) -> None:
     await run(server.url(), **given)
@@ -127,7 +127,7 @@ async def test_the_body_is_the_jobs_or_else_the_payload(
     assert (asked.body, asked.headers.get("content-type")) == (body, kind)
 
 
-async def test_the_log_tells_what_happened_without_secrets(server: Server) -> None:
+async def test_the_log_shows_requests_and_redirects_without_secrets(server: Server) -> None:
     server.answers["/"] = redirect("/moved?token=abc")
     server.answers["/moved"] = reply(200, b"\xff\x00 body\n")
     log = ListLog()
@@ -144,7 +144,7 @@ async def test_the_log_tells_what_happened_without_secrets(server: Server) -> No
     ]
 
 
-async def test_the_log_tells_the_variables_of_a_url_by_their_names(server: Server) -> None:
+async def test_the_log_shows_names_of_variables_in_a_url_instead_of_values(server: Server) -> None:
     log = ListLog()
     place = server.url("")
     server.answers["/s3cret"] = redirect("/s3cret/", 308)
@@ -159,7 +159,7 @@ async def test_the_log_tells_the_variables_of_a_url_by_their_names(server: Serve
     ]
 
 
-async def test_a_host_that_was_written_is_told_once(server: Server) -> None:
+async def test_a_url_with_a_variable_in_its_path_is_logged_with_its_host_once(server: Server) -> None:
     log = ListLog()
     server.answers["/s3cret"] = reply(200)
 
@@ -168,7 +168,7 @@ async def test_a_host_that_was_written_is_told_once(server: Server) -> None:
     assert log.written[0] == ("meta", f"GET {server.url('/${HOOK}')}\n".encode())
 
 
-async def test_a_log_that_is_full_is_waited_for(server: Server) -> None:
+async def test_reading_a_body_waits_for_a_full_log(server: Server) -> None:
     class Full(ListLog):
         waits = 0
 
@@ -183,7 +183,7 @@ async def test_a_log_that_is_full_is_waited_for(server: Server) -> None:
     assert log.waits == 1
 
 
-async def test_words_of_the_server_are_not_put_into_the_log(server: Server) -> None:
+async def test_the_reason_phrase_of_the_server_is_not_logged(server: Server) -> None:
     server.answers["/"] = b"HTTP/1.1 299 end of log: complete\r\nContent-Length: 0\r\n\r\n"
     log = ListLog()
 
@@ -192,7 +192,7 @@ async def test_words_of_the_server_are_not_put_into_the_log(server: Server) -> N
     assert log.written[1:] == [("meta", b"299\n")]
 
 
-async def test_a_certificate_that_is_not_verified_is_shown(server: Server) -> None:
+async def test_the_log_shows_that_the_certificate_is_not_verified(server: Server) -> None:
     log = ListLog()
     await run(server.url(), log=log, verify=False)
 
@@ -201,9 +201,7 @@ async def test_a_certificate_that_is_not_verified_is_shown(server: Server) -> No
 
 @pytest.mark.proves("Z36")
 @pytest.mark.parametrize(("verify", "expected"), [(True, Reason.CONNECTION), (False, None)])
-async def test_certificates_are_verified_unless_the_job_says_otherwise(
-    verify: bool, expected: Reason | None, tmp_path: Path
-) -> None:
+async def test_certificates_are_verified_by_default(verify: bool, expected: Reason | None, tmp_path: Path) -> None:
     certificate = make_certificate(tmp_path, "IP:127.0.0.1")
     async with Server({"/": reply()}, tls=server_context(certificate)) as secure:
         outcome = await run(secure.url(), verify=verify)
@@ -211,7 +209,7 @@ async def test_certificates_are_verified_unless_the_job_says_otherwise(
     assert getattr(outcome, "reason", None) is expected
 
 
-async def test_redirects_are_not_followed_where_the_job_says_so(server: Server) -> None:
+async def test_follow_false_does_not_follow_redirects(server: Server) -> None:
     server.answers["/"] = redirect("/moved")
 
     outcome = await run(server.url(), follow=False)
@@ -219,7 +217,7 @@ async def test_redirects_are_not_followed_where_the_job_says_so(server: Server) 
     assert (outcome.exit_code, len(server.asked)) == (302, 1)
 
 
-async def test_a_redirect_that_is_expected_is_the_answer(server: Server) -> None:
+async def test_an_expected_redirect_status_is_not_followed(server: Server) -> None:
     server.answers["/"] = redirect("/moved")
 
     outcome = await run(server.url(), expect_status=[[302, 302]])
@@ -236,7 +234,7 @@ async def test_too_many_redirects_are_a_failure(server: Server) -> None:
     assert len(server.asked) == 3
 
 
-async def test_an_answer_that_breaks_off_is_a_failure_with_its_status(server: Server) -> None:
+async def test_a_response_that_breaks_off_is_a_failure_with_its_status(server: Server) -> None:
     server.answers["/"] = resetting
     log = ListLog()
 
@@ -247,7 +245,7 @@ async def test_an_answer_that_breaks_off_is_a_failure_with_its_status(server: Se
     assert log.text("stdout") == b"begin"
 
 
-async def test_who_cannot_be_reached_may_be_tried_again() -> None:
+async def test_a_connection_failure_is_retryable() -> None:
     outcome = await run("http://name.invalid/")
 
     assert isinstance(outcome, Failure)
@@ -255,14 +253,14 @@ async def test_who_cannot_be_reached_may_be_tried_again() -> None:
 
 
 @pytest.mark.parametrize("url", ["ftp://example.org/", "no url", "http://"])
-async def test_what_cannot_be_called_ends_with_code_2_for_good(url: str) -> None:
+async def test_an_invalid_http_job_has_exit_code_2_and_is_not_retried(url: str) -> None:
     outcome = await run(url)
 
     assert isinstance(outcome, Failure)
     assert replace(outcome, error="") == Failure("", Reason.LAUNCH_FAILED, 2, retryable=False)
 
 
-def test_nothing_is_loaded_before_the_first_request() -> None:
+def test_aiohttp_is_not_imported_before_the_first_request() -> None:
     program = "import sys, json, foliot.wiring; print(json.dumps([m for m in ('aiohttp', 'yarl') if m in sys.modules]))"
 
     loaded = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout

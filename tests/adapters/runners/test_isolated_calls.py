@@ -1,4 +1,4 @@
-"""An isolated call says exactly what became of it, and nothing it does reaches the worker or the next call."""
+"""Isolated calls: outcomes, environment, and no effect on the worker or the next call."""
 
 import asyncio
 import os
@@ -22,7 +22,7 @@ BY_SIGNAL = 128
 
 @pytest.mark.proves("E7")
 @pytest.mark.parametrize("code", [0, 1, 7, 255])
-async def test_a_function_that_exits_without_returning_has_failed(scene: Scene, code: int) -> None:
+async def test_a_function_that_calls_os_exit_fails(scene: Scene, code: int) -> None:
     failure = await scene.failure(f"import os\ndef job(): os._exit({code})")
 
     assert (failure.reason, failure.exit_code) == (Reason.EXIT_CODE, code)
@@ -37,7 +37,7 @@ DEATHS = {
 
 @pytest.mark.proves("E7")
 @pytest.mark.parametrize("name", DEATHS)
-async def test_a_function_that_crashes_its_interpreter_has_failed_by_a_signal(scene: Scene, name: str) -> None:
+async def test_a_function_that_crashes_its_interpreter_fails_with_a_signal(scene: Scene, name: str) -> None:
     failure = await scene.failure(DEATHS[name])
 
     assert (failure.reason, failure.error) == (Reason.SIGNAL, f"killed by {name}")
@@ -69,7 +69,7 @@ LOOPS = {
 
 @pytest.mark.proves("E7", "S7")
 @pytest.mark.parametrize("source", LOOPS.values(), ids=LOOPS.keys())
-async def test_an_endless_loop_is_ended_with_its_attempt(scene: Scene, source: str) -> None:
+async def test_cancelling_an_attempt_ends_an_endless_loop(scene: Scene, source: str) -> None:
     running = asyncio.create_task(scene.call(source, grace=0.2))
     await until(lambda: scene.log.text("stdout") == b"on\n")
 
@@ -82,27 +82,27 @@ async def test_an_endless_loop_is_ended_with_its_attempt(scene: Scene, source: s
 
 
 @pytest.mark.proves("E7", "Z45")
-async def test_a_memory_hog_meets_its_limit_and_the_worker_does_not(scene: Scene) -> None:
+async def test_a_memory_limit_affects_the_function_and_not_the_worker(scene: Scene) -> None:
     failure = await scene.failure("def job(): return len(bytearray(1 << 31))", limits={"memory": 1 << 29})
 
     assert failure.reason is Reason.LIMIT_MEMORY
 
 
-async def test_memory_errors_of_a_function_without_a_limit_are_its_own(scene: Scene) -> None:
+async def test_a_memory_error_without_a_limit_is_an_exception(scene: Scene) -> None:
     failure = await scene.failure("def job(): raise MemoryError")
 
     assert failure.reason is Reason.EXCEPTION
 
 
 @pytest.mark.proves("E7", "Z45")
-async def test_a_function_meets_its_limit_of_processor_time(scene: Scene) -> None:
+async def test_a_function_is_ended_at_its_limit_of_processor_time(scene: Scene) -> None:
     failure = await scene.failure("def job():\n while True: pass", limits={"cpu_sec": 1})
 
     assert failure.reason is Reason.LIMIT_CPU
 
 
 @pytest.mark.proves("E7")
-async def test_what_a_function_patches_is_as_before_in_the_next_call_and_in_the_worker(scene: Scene) -> None:
+async def test_patches_of_a_function_do_not_affect_the_next_call_or_the_worker(scene: Scene) -> None:
     scene.write("""
         import json, os, sys
         def spoil():
@@ -122,7 +122,7 @@ async def test_what_a_function_patches_is_as_before_in_the_next_call_and_in_the_
     assert sys.path
 
 
-async def test_each_call_has_a_process_of_its_own(scene: Scene) -> None:
+async def test_each_call_has_its_own_process(scene: Scene) -> None:
     source = "import os\ndef job(): return os.getpid()"
 
     pids = {await scene.call(source) for _ in range(4)}
@@ -135,14 +135,14 @@ async def test_each_call_has_a_process_of_its_own(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("value", ["", "0", "'exit'", "None"])
-async def test_sys_exit_is_an_exception_like_any_other(scene: Scene, value: str) -> None:
+async def test_sys_exit_in_an_isolated_function_is_an_exception(scene: Scene, value: str) -> None:
     failure = await scene.failure(f"import sys\ndef job(): sys.exit({value})")
 
     assert failure.reason is Reason.EXCEPTION
     assert failure.error.splitlines()[-1].startswith("SystemExit")
 
 
-async def test_the_traceback_begins_with_the_function(scene: Scene) -> None:
+async def test_the_traceback_starts_at_the_function(scene: Scene) -> None:
     failure = await scene.failure("def job(): inner()\ndef inner(): raise LookupError('no such thing')")
 
     lines = failure.error.splitlines()
@@ -152,7 +152,7 @@ async def test_the_traceback_begins_with_the_function(scene: Scene) -> None:
     assert failure.reason is Reason.EXCEPTION
 
 
-async def test_the_traceback_of_a_coroutine_begins_with_it_too(scene: Scene) -> None:
+async def test_the_traceback_of_a_coroutine_starts_at_the_coroutine(scene: Scene) -> None:
     failure = await scene.failure("async def job(): raise LookupError('no such thing')")
 
     assert failure.error.splitlines()[1] == f'  File "{scene.directory}/tasks.py", line 1, in job'
@@ -176,20 +176,20 @@ STRANGE = {
 
 
 @pytest.mark.parametrize(("source", "last_line"), STRANGE.values(), ids=STRANGE.keys())
-async def test_strange_exceptions_are_told_as_well(scene: Scene, source: str, last_line: str) -> None:
+async def test_unusual_exceptions_are_reported(scene: Scene, source: str, last_line: str) -> None:
     failure = await scene.failure(source)
 
     assert (failure.reason, failure.error.splitlines()[-1]) == (Reason.EXCEPTION, last_line)
 
 
 @pytest.mark.parametrize("value", ["float('nan')", "[1, float('inf')]"])
-async def test_a_number_that_json_does_not_know_is_refused_as_an_output(scene: Scene, value: str) -> None:
+async def test_a_result_with_nan_or_infinity_is_refused(scene: Scene, value: str) -> None:
     failure = await scene.failure(f"def job(): return {value}")
 
     assert (failure.reason, failure.retryable) == (Reason.OUTPUT, False)
 
 
-async def test_a_result_that_fights_back_fails_the_run(scene: Scene) -> None:
+async def test_a_result_that_raises_when_encoded_fails_the_run(scene: Scene) -> None:
     source = """
         class Odd(dict):
             def items(self): raise SystemExit('no')
@@ -202,7 +202,7 @@ async def test_a_result_that_fights_back_fails_the_run(scene: Scene) -> None:
     ("source", "missing"),
     [("def job(): pass", "no_tasks:job"), ("", "tasks.sub:job"), ("", "no.tasks:job")],
 )
-async def test_a_module_that_is_not_there_is_named_with_the_places_searched(
+async def test_the_error_for_a_missing_module_names_the_searched_directories(
     scene: Scene, source: str, missing: str
 ) -> None:
     failure = await scene.failure(source, call=missing)
@@ -211,21 +211,21 @@ async def test_a_module_that_is_not_there_is_named_with_the_places_searched(
     assert failure.error.startswith(f'module "{missing.partition(":")[0]}" does not exist. Searched: {scene.directory}')
 
 
-async def test_a_function_that_is_not_there_gets_its_near_match(scene: Scene) -> None:
+async def test_the_error_for_a_missing_function_names_the_nearest_match(scene: Scene) -> None:
     failure = await scene.failure("def send_report(): pass", call="tasks:send_reprot")
 
     expected = 'module "tasks" has no function "send_reprot". Did you mean "send_report"?'
     assert (failure.reason, failure.error) == (Reason.HANDLER_MISSING, expected)
 
 
-async def test_what_cannot_be_called_is_refused(scene: Scene) -> None:
+async def test_an_object_that_is_not_callable_is_refused(scene: Scene) -> None:
     failure = await scene.failure("job = 7")
 
-    assert failure == Failure('"tasks:job" cannot be called: it is of type int', Reason.HANDLER_MISSING)
+    assert failure == Failure('"tasks:job" is not callable: it is of type int', Reason.HANDLER_MISSING)
 
 
 @pytest.mark.parametrize("fault", ["import no_such_thing", "1 / 0", "raise SystemExit(0)", "def broken(: pass"])
-async def test_a_module_that_cannot_be_imported_shows_why(scene: Scene, fault: str) -> None:
+async def test_the_error_for_a_failed_import_shows_the_traceback(scene: Scene, fault: str) -> None:
     failure = await scene.failure(fault)
 
     assert failure.reason is Reason.EXCEPTION
@@ -234,7 +234,7 @@ async def test_a_module_that_cannot_be_imported_shows_why(scene: Scene, fault: s
     assert "importlib" not in failure.error
 
 
-async def test_a_missing_working_directory_is_named(scene: Scene) -> None:
+async def test_the_error_names_a_missing_working_directory(scene: Scene) -> None:
     failure = await scene.failure(working_dir="/no/such/place")
 
     expected = "could not enter the working directory '/no/such/place': no such file or directory"
@@ -244,7 +244,7 @@ async def test_a_missing_working_directory_is_named(scene: Scene) -> None:
 # -- the code it finds
 
 
-async def test_code_that_was_edited_between_two_calls_is_seen_by_the_second(scene: Scene) -> None:
+async def test_the_next_call_uses_edited_code(scene: Scene) -> None:
     assert await scene.call("def job(): return 'old'") == Success(b'"old"')
 
     assert await scene.call("def job(): return 'newer'") == Success(b'"newer"')
@@ -266,7 +266,7 @@ async def test_modules_are_found_where_the_worker_finds_its_own(
     assert await scene.call(call="antigravity:job") == Success(b'"elsewhere"')
 
 
-async def test_the_path_that_a_job_names_comes_before_that_of_the_worker(scene: Scene, tmp_path: Path) -> None:
+async def test_pythonpath_of_the_job_precedes_the_path_of_the_worker(scene: Scene, tmp_path: Path) -> None:
     scene.write("def job(): return 'named'", "named.antigravity")
 
     outcome = await scene.call(call="antigravity:job", env={"PYTHONPATH": str(tmp_path / "named")})
@@ -274,13 +274,13 @@ async def test_the_path_that_a_job_names_comes_before_that_of_the_worker(scene: 
     assert outcome == Success(b'"named"')
 
 
-async def test_the_directory_of_the_job_comes_before_all_others(scene: Scene) -> None:
+async def test_the_working_directory_is_searched_first(scene: Scene) -> None:
     scene.write("def job(): return 'ours'", "antigravity")
 
     assert await scene.call(call="antigravity:job") == Success(b'"ours"')
 
 
-async def test_the_directory_of_the_interpreters_own_program_is_not_searched(scene: Scene) -> None:
+async def test_the_directory_of_the_stub_is_not_searched(scene: Scene) -> None:
     failure = await scene.failure("import spares")
 
     assert "No module named 'spares'" in failure.error
@@ -290,7 +290,7 @@ async def test_the_directory_of_the_interpreters_own_program_is_not_searched(sce
 
 
 @pytest.mark.proves("E7")
-async def test_current_run_is_known_whenever_foliot_is_imported(scene: Scene) -> None:
+async def test_current_run_is_set_if_foliot_is_imported_during_the_call(scene: Scene) -> None:
     run_id = unique()
     scene.write("""
         import threading
@@ -309,7 +309,7 @@ async def test_current_run_is_known_whenever_foliot_is_imported(scene: Scene) ->
     assert outcome == Success(f'["{run_id}","a-job",3,"{run_id}","{run_id}"]'.encode())
 
 
-async def test_what_is_printed_and_what_is_logged_keep_their_order(scene: Scene) -> None:
+async def test_printed_and_logged_lines_keep_their_order(scene: Scene) -> None:
     await scene.call("""
         import os, sys
         from foliot import current_run
@@ -327,7 +327,7 @@ async def test_what_is_printed_and_what_is_logged_keep_their_order(scene: Scene)
 
 
 @pytest.mark.proves("E3")
-async def test_a_function_sees_the_variables_of_its_job_and_no_others_of_the_worker(
+async def test_a_function_sees_the_variables_of_its_job_and_no_secrets_of_the_worker(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FOLIOT_STORAGE", "postgresql://user:secret@host/db")
@@ -341,7 +341,7 @@ async def test_a_function_sees_the_variables_of_its_job_and_no_others_of_the_wor
 
 
 @pytest.mark.proves("E3")
-async def test_what_a_function_starts_gets_only_the_usual_descriptors_and_no_input(scene: Scene) -> None:
+async def test_children_of_a_function_inherit_three_descriptors_and_empty_stdin(scene: Scene) -> None:
     source = """
         import subprocess, sys
         def job():
@@ -351,21 +351,21 @@ async def test_what_a_function_starts_gets_only_the_usual_descriptors_and_no_inp
     assert await scene.call(source) == Success(b'[["0","1","2"],4,""]')
 
 
-async def test_umask_and_limits_hold_for_a_function(scene: Scene) -> None:
+async def test_umask_and_limits_apply_to_a_function(scene: Scene) -> None:
     source = "import os, resource\ndef job(): return [os.umask(0), resource.getrlimit(resource.RLIMIT_NOFILE)[0]]"
 
     for _ in range(2):
         assert await scene.call(source, umask=0o27, limits={"files": 99}) == Success(b"[23,99]")
 
 
-async def test_variables_of_the_interpreter_itself_take_effect(scene: Scene) -> None:
+async def test_variables_that_python_reads_at_startup_take_effect(scene: Scene) -> None:
     source = "import sys, time\ndef job(): return [sys.flags.dev_mode, time.tzname[0]]"
 
     for _ in range(2):
         assert await scene.call(source, env={"PYTHONDEVMODE": "1", "TZ": "XYZ-3"}) == Success(b'[true,"XYZ"]')
 
 
-async def test_variables_of_one_run_are_there_from_the_start(scene: Scene) -> None:
+async def test_variables_of_a_single_run_are_set_at_startup(scene: Scene) -> None:
     await scene.call("def job(): pass")
 
     outcome = await scene.call("import time\ndef job(): return time.tzname[0]", environment={"TZ": "ABC5"})

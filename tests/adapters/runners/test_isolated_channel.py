@@ -1,4 +1,4 @@
-"""The socket to an isolated interpreter: whatever the other end does, the loop has nothing to do for it afterwards."""
+"""The socket to an isolated interpreter: the loop stops watching it when nothing is left to do."""
 
 import asyncio
 import os
@@ -12,11 +12,11 @@ from foliot.adapters.runners.isolated.channel import Channel
 from tests.adapters.runners.attempts import until
 
 LARGE = bytes(8 << 20)
-"""More than any socket holds."""
+"""More than the buffer of a socket."""
 
 
 class Pair:
-    """A channel, and its other end in our hands."""
+    """A channel, with access to its other end."""
 
     def __init__(self) -> None:
         self.channel = Channel()
@@ -31,7 +31,7 @@ class Pair:
             self.channel.send(order, (nothing.fileno(), nothing.fileno()))
 
     async def read(self, size: int) -> None:
-        """As an interpreter does that takes its order whole."""
+        """Read as much as an interpreter that reads its whole message."""
 
         def take() -> None:
             left = size
@@ -41,11 +41,11 @@ class Pair:
         await asyncio.to_thread(take)
 
     def is_written(self) -> bool:
-        """Whether the loop has nothing left to write."""
+        """Return whether the whole message was written."""
         return not self.channel._unsent
 
     def is_watched(self) -> tuple[bool, bool]:
-        """Whether the loop still waits until it can read, and until it can write. It does not any more."""
+        """Return whether the loop watched the socket for reading and for writing, and stop watching it."""
         ours = self.channel._socket
         return self._loop.remove_reader(ours), self._loop.remove_writer(ours)
 
@@ -58,7 +58,7 @@ async def pair() -> AsyncIterator[Pair]:
     made.other.close()
 
 
-async def test_an_order_that_was_sent_keeps_the_loop_busy_no_longer(pair: Pair) -> None:
+async def test_the_loop_stops_watching_for_writes_after_the_message_was_sent(pair: Pair) -> None:
     pair.send(LARGE)
     assert not pair.is_written()
 
@@ -70,7 +70,7 @@ async def test_an_order_that_was_sent_keeps_the_loop_busy_no_longer(pair: Pair) 
     assert pair.faults == []
 
 
-async def test_an_interpreter_that_dies_amid_its_order_is_given_up(pair: Pair) -> None:
+async def test_sending_stops_if_the_interpreter_dies(pair: Pair) -> None:
     pair.send(LARGE)
 
     pair.other.close()
@@ -82,8 +82,8 @@ async def test_an_interpreter_that_dies_amid_its_order_is_given_up(pair: Pair) -
     assert pair.faults == []
 
 
-async def test_all_that_was_answered_is_there_at_the_end_however_little_was_read_meanwhile(pair: Pair) -> None:
-    pair.send(b"an order")
+async def test_finish_returns_the_whole_answer(pair: Pair) -> None:
+    pair.send(b"a message")
     answer = os.urandom(150_000)
     pair.other.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * len(answer))
     pair.other.sendall(answer)

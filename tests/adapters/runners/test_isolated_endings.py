@@ -1,4 +1,4 @@
-"""How the process of an isolated call ends, what it leaves, and the channel by which it answers."""
+"""The end of an isolated process: threads, leftover processes, output, and the socket for its answer."""
 
 import asyncio
 import json
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from foliot.adapters.runners.isolated.interpreter import Interpreter
-from foliot.adapters.runners.isolated.order import HEAD, read_answer
+from foliot.adapters.runners.isolated.messages import LENGTH_SIZE, read_answer
 from foliot.domain.run.outcome import Failure, Reason, Success
 from foliot.domain.run.payload import MAX_BYTES
 from tests.adapters.runners.attempts import carrying, living, open_descriptors, unique, until, zombies
@@ -23,7 +23,7 @@ __all__ = ["scene"]
 # -- the end of the process
 
 
-async def test_threads_that_are_not_daemons_are_waited_for_and_named(scene: Scene, tmp_path: Path) -> None:
+async def test_the_process_waits_for_threads_and_logs_their_names(scene: Scene, tmp_path: Path) -> None:
     source = """
         import os, threading, time
         def late():
@@ -41,7 +41,7 @@ async def test_threads_that_are_not_daemons_are_waited_for_and_named(scene: Scen
     assert scene.log.text("stdout") == b"late\n"
 
 
-async def test_a_thread_that_never_ends_is_ended_with_its_attempt(scene: Scene) -> None:
+async def test_cancelling_an_attempt_ends_a_thread_that_never_ends(scene: Scene) -> None:
     source = "import threading\ndef job(): threading.Thread(target=threading.Event().wait).start()"
     running = asyncio.create_task(scene.call(source))
     await until(lambda: b"until these threads end" in scene.log.text("stderr"))
@@ -58,14 +58,14 @@ async def test_daemon_threads_are_not_waited_for(scene: Scene) -> None:
     assert await scene.call(source) == Success()
 
 
-async def test_exit_handlers_run(scene: Scene) -> None:
+async def test_exit_handlers_of_an_isolated_function_run(scene: Scene) -> None:
     outcome = await scene.call("import atexit\ndef job(): atexit.register(print, 'goodbye')")
 
     assert outcome == Success()
     assert scene.log.text("stdout") == b"goodbye\n"
 
 
-async def test_a_process_that_ends_badly_after_its_answer_has_failed(scene: Scene) -> None:
+async def test_a_process_that_crashes_after_its_answer_fails_the_run(scene: Scene) -> None:
     failure = await scene.failure("import atexit, os\ndef job(): atexit.register(os._exit, 9)")
 
     assert (failure.reason, failure.exit_code) == (Reason.EXIT_CODE, 9)
@@ -115,7 +115,9 @@ def job():
 @pytest.mark.proves("E1", "E6")
 @pytest.mark.parametrize("leave", LEAVES.values(), ids=LEAVES.keys())
 @pytest.mark.parametrize("warm", [False, True], ids=["cold", "warm"])
-async def test_what_a_function_leaves_running_is_ended(scene: Scene, leave: str, warm: bool, tmp_path: Path) -> None:
+async def test_processes_that_a_function_leaves_running_are_ended(
+    scene: Scene, leave: str, warm: bool, tmp_path: Path
+) -> None:
     word, env = unique(), {"WORD": unique(), "READY": str(tmp_path / "ready")}
     if warm:
         await scene.call("def job(): pass", env=env)
@@ -128,8 +130,8 @@ async def test_what_a_function_leaves_running_is_ended(scene: Scene, leave: str,
 
 
 @pytest.mark.proves("E1")
-async def test_forks_of_a_warm_interpreter_carry_the_id_of_their_run(scene: Scene) -> None:
-    """So that a sweep finds them when their worker is gone."""
+async def test_forks_of_a_warm_interpreter_have_the_id_of_their_run(scene: Scene) -> None:
+    """A sweep needs it to find them after their worker died."""
     run_id = unique()
     await scene.call("def job(): pass")
     source = "import os, time\ndef job():\n os.fork()\n print(flush=True)\n time.sleep(600)"
@@ -145,11 +147,11 @@ async def test_forks_of_a_warm_interpreter_carry_the_id_of_their_run(scene: Scen
 
 
 @pytest.mark.proves("E1")
-async def test_what_another_daemon_does_for_a_cancelled_call_is_ended_as_well(scene: Scene) -> None:
+async def test_cancelling_a_call_ends_processes_that_another_daemon_started_for_it(scene: Scene) -> None:
     run_id = unique()
     await scene.call("def job(): pass")
-    tag = {"FOLIOT_RUN_ID": run_id, "FOLIOT_ATTEMPT": "1"}
-    stranger = subprocess.Popen(["sleep", "600"], env=os.environ | tag)  # noqa: ASYNC220 - short
+    key = {"FOLIOT_RUN_ID": run_id, "FOLIOT_ATTEMPT": "1"}
+    stranger = subprocess.Popen(["sleep", "600"], env=os.environ | key)  # noqa: ASYNC220 - short
     source = "import time\ndef job():\n print('on')\n time.sleep(600)"
     running = asyncio.create_task(scene.call(source, run_id=run_id))
     await until(lambda: scene.log.text("stdout") == b"on\n")
@@ -162,7 +164,7 @@ async def test_what_another_daemon_does_for_a_cancelled_call_is_ended_as_well(sc
 
 
 @pytest.mark.proves("E2")
-async def test_no_zombie_and_no_descriptor_is_left_by_many_calls(scene: Scene) -> None:
+async def test_many_calls_leave_no_zombies_and_no_descriptors(scene: Scene) -> None:
     await scene.call("def job(): pass")
     await scene.calls.close()
     before = open_descriptors()
@@ -178,7 +180,7 @@ async def test_no_zombie_and_no_descriptor_is_left_by_many_calls(scene: Scene) -
 # -- what it prints
 
 
-async def test_output_is_streamed_line_by_line(scene: Scene) -> None:
+async def test_output_of_a_function_is_logged_line_by_line(scene: Scene) -> None:
     running = asyncio.create_task(scene.call("import time\ndef job():\n print('first')\n time.sleep(600)"))
 
     await until(lambda: scene.log.text("stdout") == b"first\n")
@@ -189,7 +191,7 @@ async def test_output_is_streamed_line_by_line(scene: Scene) -> None:
 
 
 @pytest.mark.proves("E4")
-async def test_a_flood_is_cut_at_the_cap(scene: Scene) -> None:
+async def test_output_of_a_function_is_cut_at_the_cap(scene: Scene) -> None:
     outcome = await scene.call("def job(): print('x' * (8 << 20))", output_cap=1000)
 
     assert outcome == Success()
@@ -197,7 +199,7 @@ async def test_a_flood_is_cut_at_the_cap(scene: Scene) -> None:
     assert scene.log.sizes == ((8 << 20) + 1, 1000)
 
 
-async def test_bytes_are_kept_as_they_are(scene: Scene) -> None:
+async def test_bytes_that_a_function_writes_are_logged_unchanged(scene: Scene) -> None:
     await scene.call("import os\ndef job(): os.write(1, bytes(range(256)))")
 
     assert scene.log.text("stdout") == bytes(range(256))
@@ -215,18 +217,18 @@ CLOSED = {
 
 
 @pytest.mark.parametrize("close", CLOSED.values(), ids=CLOSED.keys())
-async def test_a_function_may_close_what_it_prints_to(scene: Scene, close: str) -> None:
+async def test_a_function_may_close_stdout_and_stderr(scene: Scene, close: str) -> None:
     assert await scene.call(f"import os, sys\ndef job():\n {close}\n return 1") == Success(b"1")
 
 
-async def test_a_function_that_closes_every_descriptor_has_no_way_to_answer(scene: Scene) -> None:
+async def test_a_function_that_closes_every_descriptor_fails(scene: Scene) -> None:
     failure = await scene.failure("import os\ndef job(): os.closerange(3, 1000)")
 
     assert failure == Failure("the process ended without an answer (exit code 0)", Reason.EXIT_CODE, 0)
-    assert b"closed the channel by which its process answers" in scene.log.text("stderr")
+    assert b"closed the socket for the answer of its process" in scene.log.text("stderr")
 
 
-async def test_an_answer_never_goes_into_what_took_the_place_of_the_channel(scene: Scene) -> None:
+async def test_the_answer_is_not_written_to_a_file_that_reused_the_descriptor(scene: Scene) -> None:
     await scene.failure("""
         import atexit, os, socket
         os.closerange(3, 100)
@@ -241,7 +243,7 @@ async def test_an_answer_never_goes_into_what_took_the_place_of_the_channel(scen
     """)
 
     assert scene.log.text("stdout") == b""
-    assert b"its descriptor is another file by now" in scene.log.text("stderr")
+    assert b"its descriptor is another file now" in scene.log.text("stderr")
 
 
 WRITES = {
@@ -255,7 +257,7 @@ WRITES = {
 
 
 @pytest.mark.parametrize("write", WRITES.values(), ids=WRITES.keys())
-async def test_what_a_function_writes_to_the_channel_fails_it(scene: Scene, write: str) -> None:
+async def test_a_function_that_writes_to_the_socket_fails(scene: Scene, write: str) -> None:
     source = f"""
         import os, stat
         def write(data):
@@ -268,26 +270,26 @@ async def test_what_a_function_writes_to_the_channel_fails_it(scene: Scene, writ
     failure = await scene.failure(source.replace("\\\\", "\\"))
 
     assert failure.reason is Reason.EXCEPTION
-    assert failure.error.startswith("the function wrote to the channel by which its process answers")
+    assert failure.error.startswith("the function wrote to the socket for the answer of its process")
 
 
 # -- what it is given and gives
 
 
-async def test_large_payloads_and_results_pass(scene: Scene) -> None:
+async def test_large_payloads_and_results_are_transferred(scene: Scene) -> None:
     text = "ü" * (MAX_BYTES // 2 - 1)
 
     assert await scene.call("def job(text): return text", payload=text) == Success(f'"{text}"'.encode())
 
 
-async def test_an_order_for_an_interpreter_that_dies_at_once_does_not_hang(scene: Scene) -> None:
+async def test_a_call_to_an_interpreter_that_dies_at_once_does_not_hang(scene: Scene) -> None:
     failure = await scene.failure(payload="x" * MAX_BYTES, env={"PYTHONHOME": "/no/such/place"})
 
     assert (failure.reason, failure.exit_code) == (Reason.EXIT_CODE, 1)
     assert b"Fatal Python error" in scene.log.text("stderr")
 
 
-async def test_an_interpreter_that_is_dead_before_its_order_comes_tells_how_it_ended(
+async def test_an_interpreter_that_dies_before_the_call_reports_its_exit_status(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     start = Interpreter.start
@@ -309,16 +311,16 @@ async def test_an_interpreter_that_is_dead_before_its_order_comes_tells_how_it_e
     ("claimed", "reason"),
     [("payload", Reason.PAYLOAD), ("lease_lost", Reason.EXCEPTION), ("cancelled", Reason.EXCEPTION)],
 )
-def test_a_process_may_give_only_reasons_that_it_can_know(claimed: str, reason: Reason) -> None:
+def test_an_answer_with_a_forged_reason_is_reported_as_exception(claimed: str, reason: Reason) -> None:
     text = json.dumps({"error": "because", "reason": claimed}).encode()
 
-    assert read_answer(len(text).to_bytes(HEAD, "big") + text) == Failure("because", reason)
+    assert read_answer(len(text).to_bytes(LENGTH_SIZE, "big") + text) == Failure("because", reason)
 
 
-def test_of_what_a_process_says_of_its_failure_only_the_end_is_kept_where_it_is_long() -> None:
+def test_a_long_error_in_an_answer_is_cut_to_its_end() -> None:
     text = json.dumps({"error": "x" * 20_000 + "because"}).encode()
 
-    failure = read_answer(len(text).to_bytes(HEAD, "big") + text)
+    failure = read_answer(len(text).to_bytes(LENGTH_SIZE, "big") + text)
 
     assert isinstance(failure, Failure)
     assert len(failure.error) == 16_000

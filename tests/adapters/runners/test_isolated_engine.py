@@ -1,4 +1,4 @@
-"""Isolated calls as runs: what the engine makes of them."""
+"""Isolated calls as runs of the engine."""
 
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -40,7 +40,9 @@ async def start(engine: InlineEngine, directory: Path, function: str, payload: A
     return run_id
 
 
-async def test_what_a_function_returns_is_the_output_of_its_run(engine: InlineEngine, tmp_path: Path) -> None:
+async def test_the_result_of_an_isolated_function_is_the_output_of_its_run(
+    engine: InlineEngine, tmp_path: Path
+) -> None:
     run_id = await start(engine, tmp_path, "add", {"a": 1, "b": 2})
     await engine.join()
 
@@ -49,7 +51,7 @@ async def test_what_a_function_returns_is_the_output_of_its_run(engine: InlineEn
 
 
 @pytest.mark.proves("S7", "E7")
-async def test_an_endless_loop_ends_with_its_timeout(engine: InlineEngine, tmp_path: Path) -> None:
+async def test_the_timeout_ends_an_endless_loop(engine: InlineEngine, tmp_path: Path) -> None:
     run_id = await start(engine, tmp_path, "loop", timeout=60)
     await until((tmp_path / "ready").exists)
 
@@ -59,7 +61,7 @@ async def test_an_endless_loop_ends_with_its_timeout(engine: InlineEngine, tmp_p
     assert (await engine.app.runs.get(run_id)).status == "timeout"
 
 
-async def test_a_cancelled_call_is_ended(engine: InlineEngine, tmp_path: Path) -> None:
+async def test_cancelling_a_run_ends_its_isolated_call(engine: InlineEngine, tmp_path: Path) -> None:
     run_id = await start(engine, tmp_path, "loop")
     await until((tmp_path / "ready").exists)
 
@@ -69,7 +71,7 @@ async def test_a_cancelled_call_is_ended(engine: InlineEngine, tmp_path: Path) -
     assert (await engine.app.runs.get(run_id)).status == "cancelled"
 
 
-async def test_a_failed_call_is_tried_again(engine: InlineEngine, tmp_path: Path) -> None:
+async def test_a_failed_isolated_call_is_retried(engine: InlineEngine, tmp_path: Path) -> None:
     run_id = await start(engine, tmp_path, "fail", retries=1, retry_delay=10)
     await engine.join()
     assert (await engine.app.runs.get(run_id)).status == "scheduled"

@@ -1,4 +1,4 @@
-"""Whose rights an isolated call has."""
+"""The user of an isolated call."""
 
 import os
 import pwd
@@ -30,7 +30,7 @@ async def test_a_function_can_run_as_another_user(scene: Scene, monkeypatch: pyt
     programs = [sys.executable, shutil.which("python3", path=os.defpath) or ""]
     monkeypatch.setattr(sys, "executable", next(filter(may_start, programs)))
 
-    for _ in range(2):  # never by a spare, which has the rights of the worker
+    for _ in range(2):  # never in a warm interpreter, which runs as the user of the worker
         outcome = await scene.call(call="os:getuid", user=OTHER, working_dir="/")
 
         assert outcome == Success(str(pwd.getpwnam(OTHER).pw_uid).encode())
@@ -38,13 +38,13 @@ async def test_a_function_can_run_as_another_user(scene: Scene, monkeypatch: pyt
 
 @only_root
 @pytest.mark.proves("Z44")
-async def test_a_function_with_a_user_can_gain_no_rights(scene: Scene) -> None:
+async def test_a_function_with_a_user_cannot_gain_privileges(scene: Scene) -> None:
     source = "def job(): return 'NoNewPrivs:\\t1' in open('/proc/self/status').read()"
 
     assert await scene.call(source, user="root") == Success(b"true")
 
 
-async def test_a_user_that_does_not_exist_is_refused(scene: Scene) -> None:
+async def test_an_isolated_function_with_a_missing_user_is_refused(scene: Scene) -> None:
     failure = await scene.failure("def job(): pass", user="no-such-user")
 
     assert (failure.reason, failure.retryable) == (Reason.LAUNCH_FAILED, False)

@@ -1,4 +1,4 @@
-"""When the worker is killed, its interpreters are gone, and what they started can be found."""
+"""When the worker is killed, its interpreters die, and a sweep finds their children."""
 
 import os
 import signal
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from foliot.adapters.runners.process import sweep_orphans
-from foliot.adapters.runners.process.proctable import Tag
+from foliot.adapters.runners.process.spawn.environment import AttemptKey
 from tests.adapters.runners.attempts import carrying, living, unique, until
 
 WORKER = """
@@ -38,7 +38,7 @@ def job():
 
 
 async def a_worker(directory: Path, source: str, run_id: str) -> subprocess.Popen[bytes]:
-    """A process of its own that carries out two calls, and has spares by then."""
+    """Start a worker process that runs two calls and has warm interpreters."""
     (directory / "tasks.py").write_text(textwrap.dedent(source))
     command = [sys.executable, "-c", WORKER, str(directory), run_id]
     worker = subprocess.Popen(command, env=os.environ | {"PYTHONPATH": PATH})  # noqa: ASYNC220 - short
@@ -48,7 +48,7 @@ async def a_worker(directory: Path, source: str, run_id: str) -> subprocess.Pope
 
 
 @pytest.mark.proves("E1", "E7")
-async def test_interpreters_at_work_and_spares_die_with_their_worker(tmp_path: Path) -> None:
+async def test_busy_and_warm_interpreters_die_with_their_worker(tmp_path: Path) -> None:
     worker = await a_worker(tmp_path, LOOP, unique())
 
     worker.send_signal(signal.SIGKILL)
@@ -58,19 +58,19 @@ async def test_interpreters_at_work_and_spares_die_with_their_worker(tmp_path: P
 
 
 @pytest.mark.proves("E1")
-async def test_forks_outlive_their_worker_only_until_the_sweep(tmp_path: Path) -> None:
+async def test_a_sweep_ends_forks_of_interpreters_of_a_killed_worker(tmp_path: Path) -> None:
     run_id = unique()
     worker = await a_worker(tmp_path, FORKS, run_id)
     await until(lambda: len(carrying(f"FOLIOT_RUN_ID={run_id}")) >= 4)
     worker.send_signal(signal.SIGKILL)
     worker.wait()
 
-    await sweep_orphans([Tag(run_id, 1)])
+    await sweep_orphans([AttemptKey(run_id, 1)])
 
     await until(lambda: living(f"stub.py\0{worker.pid}\0") == [])
 
 
-async def test_an_interpreter_whose_worker_is_gone_when_it_begins_ends_at_once(tmp_path: Path) -> None:
+async def test_an_interpreter_that_starts_after_its_worker_died_exits(tmp_path: Path) -> None:
     from foliot.adapters.runners.isolated.interpreter import command
 
     *words, _ = command()

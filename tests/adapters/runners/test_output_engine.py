@@ -1,4 +1,4 @@
-"""Outputs of commands as runs and steps: what the engine makes of them."""
+"""Outputs of commands in runs and steps of the engine."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -27,7 +27,7 @@ async def test_the_output_of_a_command_is_stored_with_its_run() -> None:
     assert (run.status, run.output_payload, run.exit_code) == ("success", {"rows": 3}, 0)
 
 
-async def test_an_output_that_cannot_be_one_is_tried_again_with_a_new_file(tmp_path: Path) -> None:
+async def test_a_run_with_an_invalid_output_file_is_retried_with_a_new_file(tmp_path: Path) -> None:
     app = Foliot()
     app.shell("flaky", FIRST_BAD.format(seen=tmp_path / "seen"), output="file", retries=1, retry_delay=1)
 
@@ -41,7 +41,7 @@ async def test_an_output_that_cannot_be_one_is_tried_again_with_a_new_file(tmp_p
     assert (run.status, run.output_payload, run.attempt) == ("success", {"path": "/x"}, 2)
 
 
-async def test_the_next_step_reads_it_by_a_template() -> None:
+async def test_the_next_step_reads_the_output_by_a_template() -> None:
     app = Foliot()
     flow = Workflow("etl")
     flow.step("extract", shell='echo \'{"path": "a b; exit 1"}\'', output="json")

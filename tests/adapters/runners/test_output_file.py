@@ -1,4 +1,4 @@
-"""A file that a command writes as the output of its run."""
+"""The output file that a command writes."""
 
 import asyncio
 import errno
@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from foliot.adapters.runners.process.account import find_account
-from foliot.adapters.runners.process.outbox import Outbox
-from foliot.adapters.runners.process.proctable import Tag
+from foliot.adapters.runners.process.spawn.account import find_account
+from foliot.adapters.runners.process.spawn.environment import AttemptKey
+from foliot.adapters.runners.process.streams.output_file import OutputFile
 from foliot.adapters.runners.shell import sweep_processes
 from foliot.domain.ids import RunId
 from foliot.domain.run.outcome import Failure, Reason, Success
@@ -24,14 +24,14 @@ from tests.adapters.runners.attempts import ListLog, living, only_root, open_des
 from tests.adapters.runners.test_output_printed import FULL, refused
 
 OTHER = "nobody"
-TAG = Tag("a-run", 1)
+KEY = AttemptKey("a-run", 1)
 
 
 @pytest.fixture(autouse=True)
 def temp(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A directory for temporary files, as open as the usual one; whatever a test does, nothing must be left in it."""
-    tmp_path_factory.getbasetemp()  # has its place before ours takes it
-    # On the disk of `tmp_path`, or a directory could not be moved there: it would be copied.
+    """Return a directory for temporary files, with the usual permissions. It must be empty after each test."""
+    tmp_path_factory.getbasetemp()  # created before the temporary directory changes
+    # On the disk of `tmp_path`: a directory cannot be moved to another disk, only copied.
     place = Path(tempfile.mkdtemp(dir=os.environ.get("PYTEST_DEBUG_TEMPROOT")))
     place.chmod(0o1777)
     monkeypatch.setattr(tempfile, "tempdir", str(place))
@@ -46,51 +46,51 @@ def names_in(place: Path) -> list[str]:
 
 
 @pytest.fixture
-def outbox() -> Iterator[Outbox]:
-    made = Outbox.make(TAG, None)
+def output_file() -> Iterator[OutputFile]:
+    made = OutputFile.make(KEY, None)
     yield made
     made.remove()
 
 
-async def test_the_json_in_the_file_becomes_the_output() -> None:
+async def test_json_in_the_output_file_becomes_the_output() -> None:
     outcome = await run("""echo noise; echo '{"rows": [1, 2]}' > "$FOLIOT_OUTPUT" """, output="file")
 
     assert outcome == Success(b'{"rows":[1,2]}', 0)
 
 
 @pytest.mark.parametrize("mode", ["none", "text", "json"])
-async def test_other_jobs_have_no_such_file(mode: str) -> None:
+async def test_jobs_without_output_file_have_no_variable_for_it(mode: str) -> None:
     assert await output_of("echo ${FOLIOT_OUTPUT-1}", output=mode) == b"1\n"
 
 
-async def test_the_name_cannot_be_changed_by_the_job() -> None:
+async def test_a_job_cannot_change_the_variable_of_the_output_file() -> None:
     assert await run("echo 1 > $FOLIOT_OUTPUT", output="file", env={"FOLIOT_OUTPUT": "/x"}) == Success(b"1", 0)
 
 
-async def test_it_works_within_limits_and_elsewhere() -> None:
+async def test_the_output_file_works_with_limits_and_a_working_directory() -> None:
     outcome = await run("echo 1 > $FOLIOT_OUTPUT", output="file", limits={"files": 64}, working_dir="/", umask=0o77)
 
     assert outcome == Success(b"1", 0)
 
 
 @pytest.mark.parametrize("command", ["true", "rm $FOLIOT_OUTPUT", 'rm -r "$(dirname "$FOLIOT_OUTPUT")"'])
-async def test_an_empty_file_and_a_deleted_one_are_no_output(command: str) -> None:
+async def test_an_empty_or_deleted_output_file_is_no_output(command: str) -> None:
     assert await run(command, output="file") == Success(None, 0)
 
 
-async def test_a_finished_file_can_be_moved_there() -> None:
+async def test_a_finished_file_can_be_moved_to_the_output_file() -> None:
     assert await run("echo 1 > $FOLIOT_OUTPUT.new; mv $FOLIOT_OUTPUT.new $FOLIOT_OUTPUT", output="file") == Success(
         b"1", 0
     )
 
 
-async def test_a_grandchild_that_left_the_session_may_write_it() -> None:
+async def test_a_grandchild_in_another_session_may_write_the_output_file() -> None:
     outcome = await run("setsid sh -c 'echo 1 > $FOLIOT_OUTPUT' & wait", output="file")
 
     assert outcome == Success(b"1", 0)
 
 
-async def test_nobody_writes_any_more_when_it_is_read() -> None:
+async def test_the_output_file_is_read_after_all_processes_have_ended() -> None:
     word = unique()
     command = f"setsid -f sh -c 'trap \"\" TERM; echo 1 > $FOLIOT_OUTPUT; touch $FOLIOT_OUTPUT.go; sleep {word}'"
 
@@ -100,7 +100,7 @@ async def test_nobody_writes_any_more_when_it_is_read() -> None:
 
 
 @pytest.mark.proves("Z46")
-async def test_file_and_directory_are_the_users_alone() -> None:
+async def test_only_the_worker_user_may_access_output_file_and_directory() -> None:
     before = os.umask(0)
     try:
         seen = await output_of('stat -c "%a %u %s" "$FOLIOT_OUTPUT" "$(dirname "$FOLIOT_OUTPUT")"', output="file")
@@ -113,7 +113,7 @@ async def test_file_and_directory_are_the_users_alone() -> None:
 
 @only_root
 @pytest.mark.proves("Z44", "Z46")
-async def test_for_another_user_they_are_his() -> None:
+async def test_the_user_of_the_job_owns_output_file_and_directory() -> None:
     log = ListLog()
     command = 'stat -c "%a %U" "$FOLIOT_OUTPUT" "$(dirname "$FOLIOT_OUTPUT")"; echo 1 > "$FOLIOT_OUTPUT"'
 
@@ -124,7 +124,7 @@ async def test_for_another_user_they_are_his() -> None:
 
 
 @pytest.mark.proves("Z46")
-async def test_the_place_cannot_be_foretold_and_every_attempt_has_its_own() -> None:
+async def test_each_attempt_has_an_unpredictable_output_directory() -> None:
     run_id = unique()
     seen = [await output_of("echo $FOLIOT_OUTPUT", output="file", run_id=run_id, number=number) for number in (1, 1, 2)]
 
@@ -132,7 +132,7 @@ async def test_the_place_cannot_be_foretold_and_every_attempt_has_its_own() -> N
 
 
 @pytest.mark.proves("Z46")
-async def test_what_is_there_already_is_never_used(temp: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_existing_output_directory_is_never_reused(temp: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names = iter(["taken", "linked", "free"])
     monkeypatch.setattr(tempfile, "_get_candidate_names", lambda: names)
     (temp / "foliot-a-run-1-taken").mkdir()
@@ -145,7 +145,7 @@ async def test_what_is_there_already_is_never_used(temp: Path, monkeypatch: pyte
     (temp / "foliot-a-run-1-linked").unlink()
 
 
-async def test_a_mebibyte_just_fits() -> None:
+async def test_an_output_file_of_one_mebibyte_is_accepted() -> None:
     outcome = await run(f"({FULL.format(size=MAX_BYTES - 2)}) > $FOLIOT_OUTPUT", output="file")
 
     assert isinstance(outcome, Success)
@@ -157,11 +157,11 @@ async def test_a_mebibyte_just_fits() -> None:
     [(f"({FULL.format(size=MAX_BYTES - 1)}) > $FOLIOT_OUTPUT", 1048577), ("truncate -s 1T $FOLIOT_OUTPUT", 1 << 40)],
     ids=["one", "many"],
 )
-async def test_more_does_not_and_is_not_even_read(command: str, size: int) -> None:
+async def test_an_output_file_over_one_mebibyte_is_refused_without_reading(command: str, size: int) -> None:
     assert f"{size} bytes, more than 1048576" in refused(await run(command, output="file"))
 
 
-async def test_what_is_not_json_is_refused_with_the_place() -> None:
+async def test_an_output_file_that_is_not_json_is_refused_with_the_position() -> None:
     assert "expecting value at line 1, column 5" in refused(
         await run("echo '[1, oops]' > $FOLIOT_OUTPUT", output="file")
     )
@@ -179,22 +179,22 @@ async def test_what_is_not_json_is_refused_with_the_place() -> None:
     ],
     ids=["link", "loop", "fifo", "directory", "socket"],
 )
-async def test_something_else_in_its_place_is_refused_at_once(trick: str) -> None:
+async def test_an_output_file_that_is_not_a_regular_file_is_refused(trick: str) -> None:
     error = refused(await run(f"cd $(dirname $FOLIOT_OUTPUT); rm $FOLIOT_OUTPUT; {trick}", output="file"))
 
-    assert error.startswith("the file of the output is not a regular file any more\n  Write the output into the file")
+    assert error.startswith("the output file is not a regular file\n  Write the output to the file")
 
 
 @only_root
 @pytest.mark.proves("Z46")
-async def test_a_device_is_refused() -> None:
+async def test_a_device_as_output_file_is_refused() -> None:
     assert "not a regular file" in refused(
         await run("rm $FOLIOT_OUTPUT; mknod $FOLIOT_OUTPUT c 1 5 || mkfifo $FOLIOT_OUTPUT", output="file")
     )
 
 
 @pytest.mark.proves("Z46")
-async def test_a_link_in_the_place_of_the_directory_leads_nowhere(temp: Path, tmp_path: Path) -> None:
+async def test_a_link_in_place_of_the_output_directory_is_not_followed(temp: Path, tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.mkdir()
     (secret / "output.json").write_text('"secret"')
@@ -210,40 +210,42 @@ async def test_a_link_in_the_place_of_the_directory_leads_nowhere(temp: Path, tm
 
 @only_root
 @pytest.mark.proves("Z46")
-def test_a_second_name_for_the_file_of_another_user_is_refused(temp: Path) -> None:
+def test_a_hard_link_to_a_file_of_another_user_is_refused(temp: Path) -> None:
     secret = temp / "secret"
     secret.write_text('"secret"')
-    outbox = Outbox.make(TAG, find_account(OTHER))
-    Path(outbox.path).unlink()
-    os.link(secret, outbox.path)
+    output_file = OutputFile.make(KEY, find_account(OTHER))
+    Path(output_file.path).unlink()
+    os.link(secret, output_file.path)
     secret.unlink()
     try:
-        with pytest.raises(InvalidRun, match="the file of the output belongs to another user"):
-            outbox.read()
+        with pytest.raises(InvalidRun, match="the output file belongs to another user"):
+            output_file.read()
     finally:
-        outbox.remove()
+        output_file.remove()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="takes rights away from itself")
-def test_a_file_that_may_not_be_read_is_refused(temp: Path) -> None:
+def test_an_unreadable_output_file_is_refused(temp: Path) -> None:
     os.seteuid(pwd.getpwnam(OTHER).pw_uid)
     try:
-        outbox = Outbox.make(TAG, None)
-        Path(outbox.path).chmod(0)
+        output_file = OutputFile.make(KEY, None)
+        Path(output_file.path).chmod(0)
         with pytest.raises(InvalidRun, match="could not be read: permission denied"):
-            outbox.read()
-        outbox.remove()
+            output_file.read()
+        output_file.remove()
     finally:
         os.seteuid(0)
 
 
-def test_a_file_that_still_grows_is_read_up_to_the_limit(outbox: Outbox, monkeypatch: pytest.MonkeyPatch) -> None:
-    os.truncate(outbox.path, 16 * MAX_BYTES)
+def test_a_growing_output_file_is_read_up_to_the_limit(
+    output_file: OutputFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.truncate(output_file.path, 16 * MAX_BYTES)
     real = os.fstat
     monkeypatch.setattr(os, "fstat", lambda file: os.stat_result((*real(file)[:6], 0, *real(file)[7:])))
 
     with pytest.raises(InvalidRun, match="has 1048577 bytes, more than 1048576"):
-        outbox.read()
+        output_file.read()
 
 
 @pytest.mark.parametrize(
@@ -255,17 +257,17 @@ def test_a_file_that_still_grows_is_read_up_to_the_limit(outbox: Outbox, monkeyp
         "touch $d/x; chmod 500 $d",
     ],
 )
-async def test_whatever_the_job_leaves_there_is_removed(left: str) -> None:
+async def test_all_files_in_the_output_directory_are_removed(left: str) -> None:
     assert isinstance(await run(f"d=$(dirname $FOLIOT_OUTPUT); {left}", output="file"), Success)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="takes rights away from itself")
-def test_rights_that_the_job_took_from_the_directory_are_no_hindrance(temp: Path) -> None:
+def test_an_output_directory_without_permissions_is_removed(temp: Path) -> None:
     os.seteuid(pwd.getpwnam(OTHER).pw_uid)
     try:
-        outbox = Outbox.make(TAG, None)
-        Path(outbox.path).parent.chmod(0o500)
-        outbox.remove()
+        output_file = OutputFile.make(KEY, None)
+        Path(output_file.path).parent.chmod(0o500)
+        output_file.remove()
     finally:
         os.seteuid(0)
 
@@ -273,11 +275,11 @@ def test_rights_that_the_job_took_from_the_directory_are_no_hindrance(temp: Path
 
 
 @pytest.mark.parametrize("command", ["exit 1", "kill -9 $$", "/no/such/program"])
-async def test_nothing_is_left_of_a_command_that_fails(command: str) -> None:
+async def test_no_output_file_is_left_after_a_failed_command(command: str) -> None:
     assert isinstance(await run(f"echo 1 > $FOLIOT_OUTPUT; {command}", output="file"), Failure)
 
 
-async def test_nothing_is_left_when_there_is_no_such_program(temp: Path) -> None:
+async def test_no_output_file_is_left_if_the_program_is_missing(temp: Path) -> None:
     outcome = await run(argv=["/no/such/program"], output="file")
 
     assert isinstance(outcome, Failure)
@@ -285,7 +287,7 @@ async def test_nothing_is_left_when_there_is_no_such_program(temp: Path) -> None
 
 
 @pytest.mark.parametrize("times", [1, 2])
-async def test_nothing_is_left_of_a_command_that_is_cancelled(temp: Path, times: int) -> None:
+async def test_no_output_file_is_left_after_a_cancelled_command(temp: Path, times: int) -> None:
     word, descriptors = unique(), open_descriptors()
     running = asyncio.create_task(run(f"echo 1 > $FOLIOT_OUTPUT; sleep {word}", output="file"))
     await until(lambda: living(f"sleep\0{word}"))
@@ -300,15 +302,17 @@ async def test_nothing_is_left_of_a_command_that_is_cancelled(temp: Path, times:
     assert open_descriptors() <= descriptors
 
 
-async def test_a_cancel_during_the_removal_takes_effect_behind_it(temp: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    begun, go_on, remove = threading.Event(), threading.Event(), Outbox.remove
+async def test_a_cancellation_during_the_removal_is_raised_after_it(
+    temp: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, go_on, remove = threading.Event(), threading.Event(), OutputFile.remove
 
-    def remove_later(outbox: Outbox) -> None:
+    def remove_later(output_file: OutputFile) -> None:
         begun.set()
         go_on.wait(20)
-        remove(outbox)
+        remove(output_file)
 
-    monkeypatch.setattr(Outbox, "remove", remove_later)
+    monkeypatch.setattr(OutputFile, "remove", remove_later)
     running = asyncio.create_task(run("true", output="file"))
     await until(begun.is_set)
 
@@ -321,7 +325,7 @@ async def test_a_cancel_during_the_removal_takes_effect_behind_it(temp: Path, mo
     assert names_in(temp) == []
 
 
-async def test_a_descriptor_is_kept_no_longer_than_the_file() -> None:
+async def test_removing_the_output_file_closes_its_descriptor() -> None:
     await run("true", output="file")
     before = open_descriptors()
 
@@ -330,7 +334,7 @@ async def test_a_descriptor_is_kept_no_longer_than_the_file() -> None:
     assert open_descriptors() == before
 
 
-async def test_without_a_place_for_the_file_the_attempt_fails_for_now(
+async def test_an_attempt_whose_output_file_cannot_be_created_is_retryable(
     temp: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(temp / "missing"))
@@ -338,15 +342,15 @@ async def test_without_a_place_for_the_file_the_attempt_fails_for_now(
     outcome = await run("true", output="file")
 
     assert outcome == Failure(
-        "could not make the file for the output: no such file or directory", Reason.LAUNCH_FAILED, retryable=True
+        "could not create the output file: no such file or directory", Reason.LAUNCH_FAILED, retryable=True
     )
 
 
 @pytest.mark.parametrize("wanting", ["the directory", "the file"])
-def test_nothing_is_left_where_there_are_descriptors_for_only_half_of_it(
+def test_no_output_directory_is_left_if_descriptors_run_out(
     temp: Path, monkeypatch: pytest.MonkeyPatch, wanting: str
 ) -> None:
-    """It is tried again every second."""
+    """The start is retried every second."""
     real, before = os.open, open_descriptors()
 
     def open_some(path: str, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
@@ -357,22 +361,22 @@ def test_nothing_is_left_where_there_are_descriptors_for_only_half_of_it(
     with monkeypatch.context() as patch:
         patch.setattr(os, "open", open_some)
         with pytest.raises(OSError, match="Too many open files"):
-            Outbox.make(TAG, None)
+            OutputFile.make(KEY, None)
 
     assert names_in(temp) == []
     assert open_descriptors() == before
 
 
-async def test_a_job_may_remove_it_all_itself(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_job_may_remove_its_output_directory(caplog: pytest.LogCaptureFixture) -> None:
     assert await run('rm -r "$(dirname "$FOLIOT_OUTPUT")"', output="file") == Success(None, 0)
 
     assert caplog.records == []
 
 
-def test_what_somebody_else_removes_at_the_same_time_is_no_failure(
+def test_removing_an_output_directory_tolerates_concurrent_removal(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    outbox, real = Outbox.make(TAG, None), os.unlink
+    output_file, real = OutputFile.make(KEY, None), os.unlink
 
     def unlink_second(name: str, *, dir_fd: int) -> None:
         real(name, dir_fd=dir_fd)
@@ -380,36 +384,38 @@ def test_what_somebody_else_removes_at_the_same_time_is_no_failure(
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "unlink", unlink_second)
-        outbox.remove()
+        output_file.remove()
 
     assert caplog.records == []
 
 
-async def test_a_directory_that_cannot_be_removed_is_told(temp: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_output_directory_that_cannot_be_removed_is_logged(
+    temp: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     another = "d=$(dirname $FOLIOT_OUTPUT); rm -r $d; mkdir $d; touch $d/not-ours"
 
     outcome = await run(another, output="file")
 
     assert outcome == Success(None, 0)
-    assert [record.message for record in caplog.records] == ["outbox_not_removed"]
+    assert [record.message for record in caplog.records] == ["output_file_not_removed"]
     shutil.rmtree(temp / names_in(temp)[0])
 
 
-async def test_a_tree_that_is_too_deep_to_be_removed_is_told(temp: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_directory_tree_too_deep_to_remove_is_logged(temp: Path, caplog: pytest.LogCaptureFixture) -> None:
     deep = "cd $(dirname $FOLIOT_OUTPUT); n=0; while [ $n -lt 1200 ]; do mkdir x; cd x; n=$((n+1)); done"
 
     outcome = await run(deep, output="file")
 
     assert outcome == Success(None, 0)
     left = names_in(temp)  # how deep a tree Python can remove depends on its version
-    assert [record.message for record in caplog.records] == ["outbox_not_removed"] * len(left)
+    assert [record.message for record in caplog.records] == ["output_file_not_removed"] * len(left)
     await run(f"rm -rf {temp}/*")
 
 
-async def test_what_a_killed_worker_left_is_removed_with_its_processes(
-    temp: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    lost, *others = (Outbox.make(tag, None) for tag in (Tag("lost", 2), Tag("lost", 1), Tag("lost-2", 1)))
+async def test_a_sweep_removes_output_files_of_a_killed_worker(temp: Path, caplog: pytest.LogCaptureFixture) -> None:
+    lost, *others = (
+        OutputFile.make(key, None) for key in (AttemptKey("lost", 2), AttemptKey("lost", 1), AttemptKey("lost-2", 1))
+    )
     (temp / "foliot-lost-2-link").symlink_to(temp)
 
     await sweep_processes([(RunId("lost"), 2)])
@@ -417,15 +423,15 @@ async def test_what_a_killed_worker_left_is_removed_with_its_processes(
     assert set(names_in(temp)) == {*(Path(other.path).parent.name for other in others), "foliot-lost-2-link"}
     assert caplog.records == []
     (temp / "foliot-lost-2-link").unlink()
-    for outbox in (lost, *others):
-        outbox.remove()
+    for output_file in (lost, *others):
+        output_file.remove()
 
 
 @pytest.mark.parametrize("error", [PermissionError(13, "Permission denied"), RecursionError("too deep")], ids=repr)
-async def test_a_sweep_goes_on_behind_what_it_cannot_remove(
+async def test_a_sweep_continues_after_a_directory_that_it_cannot_remove(
     temp: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: Exception
 ) -> None:
-    lost, real = [Outbox.make(Tag("lost", number), None) for number in (1, 2)], shutil.rmtree
+    lost, real = [OutputFile.make(AttemptKey("lost", number), None) for number in (1, 2)], shutil.rmtree
     refused: list[str] = []
 
     def refuse_the_first(path: str) -> None:
@@ -439,16 +445,16 @@ async def test_a_sweep_goes_on_behind_what_it_cannot_remove(
         await sweep_processes([(RunId("lost"), 1), (RunId("lost"), 2)])
 
     assert [str(temp / name) for name in names_in(temp)] == refused
-    assert [record.message for record in caplog.records] == ["outbox_not_removed"]
-    for outbox in lost:
-        outbox.remove()
+    assert [record.message for record in caplog.records] == ["output_file_not_removed"]
+    for output_file in lost:
+        output_file.remove()
 
 
-async def test_a_sweep_survives_what_it_cannot_read(
+async def test_a_sweep_logs_a_temporary_directory_that_it_cannot_read(
     temp: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(temp / "missing"))
 
     await sweep_processes([(RunId("lost"), 2)])
 
-    assert [record.message for record in caplog.records] == ["outboxes_not_swept"]
+    assert [record.message for record in caplog.records] == ["output_files_not_swept"]

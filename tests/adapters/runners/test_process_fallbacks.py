@@ -1,4 +1,4 @@
-"""Where the system cannot do what Linux can: slower or coarser, but the same outcomes."""
+"""Systems that lack features of Linux: the same outcomes, by slower or coarser means."""
 
 import asyncio
 import ctypes
@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from foliot.adapters.runners.process import launch, marks, proctable, subreaper
-from foliot.adapters.runners.process.waiting import PidfdWatch, ThreadWatch
+from foliot.adapters.runners.process.children import process_table, process_tag, subreaper
+from foliot.adapters.runners.process.children.exit_watch import PidfdWatch, ThreadWatch
+from foliot.adapters.runners.process.spawn import program
 from foliot.domain.run.outcome import Failure, Reason, Success
 from tests.adapters.runners.attempts import living, open_descriptors, output_of, run, unique, until, zombies
 
@@ -32,7 +33,7 @@ def without_descriptors_for_pidfds(patch: pytest.MonkeyPatch) -> None:
 
 
 def without_a_loop_that_takes_pidfds(patch: pytest.MonkeyPatch) -> None:
-    """As one that still takes the number for that of a connection."""
+    """A loop that believes that the descriptor belongs to a connection."""
     add_reader = asyncio.SelectorEventLoop.add_reader
 
     def refuse(loop: asyncio.SelectorEventLoop, descriptor: int, *callback: Any) -> None:
@@ -44,7 +45,7 @@ def without_a_loop_that_takes_pidfds(patch: pytest.MonkeyPatch) -> None:
 
 
 def without_posix_spawn(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(launch, "CAN_POSIX_SPAWN", False)
+    patch.setattr(program, "CAN_POSIX_SPAWN", False)
 
 
 def without_a_list_of_children(patch: pytest.MonkeyPatch) -> None:
@@ -53,19 +54,19 @@ def without_a_list_of_children(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(subreaper, "_current", None)
 
 
-def without_marks(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(marks, "_find_bit", lambda: 0)
+def without_tags(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(process_tag, "_find_bit", lambda: 0)
     patch.setattr(subreaper, "_current", None)
 
 
 def without_proc(patch: pytest.MonkeyPatch) -> None:
-    """As on macOS: none of it."""
+    """As on macOS: no feature at all."""
     without_pidfds(patch)
     without_posix_spawn(patch)
     without_a_list_of_children(patch)
-    without_marks(patch)
-    patch.setattr(proctable, "_read", lambda _: b"")
-    patch.setattr(proctable, "names_in", lambda _: [])
+    without_tags(patch)
+    patch.setattr(process_table, "_read", lambda _: b"")
+    patch.setattr(process_table, "names_in", lambda _: [])
 
 
 def be_subreaper(wanted: bool) -> None:
@@ -78,7 +79,7 @@ LACKS = [
     without_a_loop_that_takes_pidfds,
     without_posix_spawn,
     without_a_list_of_children,
-    without_marks,
+    without_tags,
     without_proc,
 ]
 
@@ -93,7 +94,7 @@ def lack(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ite
 
 
 @pytest.mark.usefixtures("lack")
-async def test_outcomes_are_the_same() -> None:
+async def test_outcomes_are_the_same_with_reduced_system_support() -> None:
     assert await run("true") == Success(exit_code=0)
     assert await run("exit 3") == Failure("exit code 3", Reason.EXIT_CODE, 3)
     assert await run("kill -9 $$") == Failure("killed by SIGKILL", Reason.SIGNAL, 137)
@@ -102,7 +103,7 @@ async def test_outcomes_are_the_same() -> None:
 
 
 @pytest.mark.usefixtures("lack")
-async def test_what_stays_in_the_group_is_ended() -> None:
+async def test_processes_in_the_group_of_the_head_are_ended() -> None:
     word = unique()
 
     assert await run(f"sleep {word} & (trap '' TERM; sleep {word}) &") == Success(exit_code=0)
@@ -111,7 +112,7 @@ async def test_what_stays_in_the_group_is_ended() -> None:
 
 
 @pytest.mark.usefixtures("lack")
-async def test_a_cancelled_command_is_ended() -> None:
+async def test_cancelling_ends_a_command_with_reduced_system_support() -> None:
     word = unique()
     running = asyncio.create_task(run(f"sleep {word} & sleep {word}"))
     await until(lambda: len(living(word)) >= 3)
@@ -124,7 +125,7 @@ async def test_a_cancelled_command_is_ended() -> None:
 
 
 @pytest.mark.parametrize("kind", [PidfdWatch, ThreadWatch])
-async def test_an_end_that_nobody_waits_for_any_more_disturbs_nobody(kind: type[PidfdWatch | ThreadWatch]) -> None:
+async def test_an_exit_after_the_waiter_was_cancelled_raises_no_error(kind: type[PidfdWatch | ThreadWatch]) -> None:
     loop, faults = asyncio.get_running_loop(), list[dict[str, Any]]()
     loop.set_exception_handler(lambda _, fault: faults.append(fault))
     process = subprocess.Popen(["sleep", "600"])  # noqa: ASYNC220 - short
@@ -140,7 +141,7 @@ async def test_an_end_that_nobody_waits_for_any_more_disturbs_nobody(kind: type[
     process.wait()
 
 
-def test_nor_does_one_that_comes_when_the_loop_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_exit_after_the_loop_was_closed_raises_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     loop, faults = asyncio.new_event_loop(), list[object]()
     monkeypatch.setattr(threading, "excepthook", faults.append)
     before = set(threading.enumerate())
@@ -156,18 +157,18 @@ def test_nor_does_one_that_comes_when_the_loop_is_closed(monkeypatch: pytest.Mon
     process.wait()
 
 
-async def test_what_clears_its_environment_is_known_by_its_session_where_there_are_no_marks(
+async def test_without_tags_an_orphan_with_a_cleared_environment_is_found_by_its_session(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     word = unique()
-    without_marks(monkeypatch)
+    without_tags(monkeypatch)
 
     assert await run(f"env -i sleep {word} &") == Success(exit_code=0)
 
     assert (living(word), zombies()) == ([], [])
 
 
-async def test_what_leaves_the_group_is_ended_where_there_is_proc(lack: Cripple) -> None:
+async def test_with_proc_a_process_outside_the_group_is_ended(lack: Cripple) -> None:
     if lack is without_proc:
         return
     word = unique()
@@ -177,17 +178,17 @@ async def test_what_leaves_the_group_is_ended_where_there_is_proc(lack: Cripple)
     assert living(word) == []
 
 
-@pytest.mark.parametrize("lack", [without_marks], indirect=True)
+@pytest.mark.parametrize("lack", [without_tags], indirect=True)
 @pytest.mark.usefixtures("lack")
-async def test_what_is_becoming_another_program_is_ended_too(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_without_tags_a_process_inside_exec_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     word, looks = unique(), Counter[int]()
-    environ_of = proctable.environ_of
+    environ_of = process_table.environ_of
 
     def for_a_moment_none(pid: int) -> bytes:
         looks[pid] += 1
         return environ_of(pid) if looks[pid] > 3 else b""
 
-    monkeypatch.setattr(proctable, "environ_of", for_a_moment_none)
+    monkeypatch.setattr(process_table, "environ_of", for_a_moment_none)
     await run(f"setsid -f sleep {word}")
 
     assert living(word) == []
@@ -195,7 +196,7 @@ async def test_what_is_becoming_another_program_is_ended_too(monkeypatch: pytest
 
 @pytest.mark.parametrize("lack", [without_a_list_of_children], indirect=True)
 @pytest.mark.usefixtures("lack")
-async def test_what_clears_its_environment_is_ended_by_its_mark() -> None:
+async def test_without_a_list_of_children_a_process_is_found_by_its_tag() -> None:
     word = unique()
 
     await run(f"env -i setsid -f sleep {word}")
@@ -204,7 +205,7 @@ async def test_what_clears_its_environment_is_ended_by_its_mark() -> None:
 
 
 @pytest.mark.usefixtures("lack")
-async def test_no_zombie_and_no_descriptor_is_left() -> None:
+async def test_no_zombies_and_descriptors_are_left_with_reduced_system_support() -> None:
     await run("true")
     before = open_descriptors()
 
@@ -214,7 +215,7 @@ async def test_no_zombie_and_no_descriptor_is_left() -> None:
     assert open_descriptors() == before
 
 
-async def test_a_system_without_a_thread_to_wait_in_may_work_next_time(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_run_that_cannot_start_a_thread_is_retryable(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(_: object) -> None:
         raise RuntimeError("can't start new thread")
 

@@ -1,4 +1,4 @@
-"""Dead processes are reaped: ours by us, those of others by nobody but them."""
+"""Dead processes of runs are reaped; processes of other code are not."""
 
 import asyncio
 import os
@@ -10,14 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from foliot.adapters.runners.process import ending, marks, running, subreaper
-from foliot.adapters.runners.process.marks import UNREADABLE, Mark, Marks
+from foliot.adapters.runners.process import supervisor
+from foliot.adapters.runners.process.children import subreaper
+from foliot.adapters.runners.process.termination import process_tree
 from foliot.domain.run.outcome import Success
 from tests.adapters.runners.attempts import ListLog, living, open_descriptors, run, sleeping, unique, until, zombies
 
 
 @pytest.mark.proves("E2")
-async def test_a_thousand_runs_leave_no_zombie_and_no_descriptor() -> None:
+async def test_a_thousand_runs_leave_no_zombies_and_no_descriptors() -> None:
     await run("true")
     before = open_descriptors()
     gate = asyncio.Semaphore(32)
@@ -33,30 +34,8 @@ async def test_a_thousand_runs_leave_no_zombie_and_no_descriptor() -> None:
     assert open_descriptors() == before
 
 
-def test_of_a_process_that_nobody_may_ask_it_is_seen_whether_it_is_of_a_run(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """It belongs to another user, and so it cannot be seen of which one."""
-
-    def refuse(pid: int) -> Mark:
-        raise PermissionError(1, "Operation not permitted")
-
-    ours = Marks()
-    with ours.worn(ours.make()):
-        marked = subprocess.Popen(["sleep", "600"])
-    other = subprocess.Popen(["sleep", "600"])
-    try:
-        monkeypatch.setattr(marks, "_number", refuse)
-
-        assert (ours.read(marked.pid), ours.read(other.pid)) == (UNREADABLE, None)
-    finally:
-        for process in (marked, other):
-            process.kill()
-            process.wait()
-
-
-async def test_the_worker_wears_the_marks_of_its_runs_no_longer_than_it_starts_them() -> None:
-    file_locks = 10  # the limit that says which run a process belongs to
+async def test_the_worker_has_the_tag_of_a_run_only_while_it_starts_it() -> None:
+    file_locks = 10  # RLIMIT_LOCKS, which holds the tag of a run
     before = resource.getrlimit(file_locks)
 
     for _ in range(2):
@@ -77,7 +56,7 @@ async def test_the_worker_wears_the_marks_of_its_runs_no_longer_than_it_starts_t
     ],
 )
 @pytest.mark.parametrize("working_dir", [None, "/"])
-async def test_what_died_as_an_orphan_is_reaped_with_its_run(command: str, working_dir: str | None) -> None:
+async def test_dead_orphans_are_reaped_with_their_run(command: str, working_dir: str | None) -> None:
     for _ in range(10):
         await run(command, working_dir=working_dir)
 
@@ -85,10 +64,10 @@ async def test_what_died_as_an_orphan_is_reaped_with_its_run(command: str, worki
 
 
 @pytest.mark.proves("E2")
-async def test_orphans_that_die_during_a_long_run_are_reaped_while_it_runs(
+async def test_dead_orphans_of_a_long_run_are_reaped_while_it_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(running, "_ROUND_EVERY", 0.01)
+    monkeypatch.setattr(supervisor, "_REAP_EVERY", 0.01)
     died, finish = tmp_path / "died", tmp_path / "finish"
     command = f"setsid -f touch {died}; until test -e {finish}; do sleep 0.01; done"
     long = asyncio.create_task(run(command))
@@ -101,7 +80,7 @@ async def test_orphans_that_die_during_a_long_run_are_reaped_while_it_runs(
     assert await long == Success(exit_code=0)
 
 
-async def test_an_orphan_that_arrives_while_the_list_is_looked_through_is_seen(
+async def test_an_orphan_that_arrives_while_the_children_are_read_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     word, orphaned, finish = unique(), tmp_path / "orphaned", tmp_path / "finish"
@@ -123,8 +102,8 @@ async def test_an_orphan_that_arrives_while_the_list_is_looked_through_is_seen(
 
 
 @pytest.mark.proves("E2")
-def test_two_threads_that_ask_first_are_given_the_same_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of two, one would not know the heads that the other has started."""
+def test_two_threads_get_the_same_subreaper(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With two subreapers, one would not know the heads of the other."""
     found: list[object] = []
     other = threading.Thread(target=lambda: found.append(subreaper.subreaper()))
 
@@ -133,7 +112,7 @@ def test_two_threads_that_ask_first_are_given_the_same_one(monkeypatch: pytest.M
             self.owner = os.getpid()
             if other.ident is None:
                 other.start()
-                other.join(0.2)  # for as long as this: it waits for us, unless it makes its own
+                other.join(0.2)  # it waits for our lock for that long, unless it creates its own
 
     monkeypatch.setattr(subreaper, "Subreaper", Slow)
     monkeypatch.setattr(subreaper, "_current", None)
@@ -144,7 +123,7 @@ def test_two_threads_that_ask_first_are_given_the_same_one(monkeypatch: pytest.M
     assert found[0] is found[1]
 
 
-async def test_the_exit_codes_of_asyncio_subprocesses_are_left_alone() -> None:
+async def test_exit_codes_of_asyncio_subprocesses_are_not_taken() -> None:
     async def foreign() -> int:
         process = await asyncio.create_subprocess_exec("/bin/sh", "-c", "exit 7", start_new_session=True)
         return await process.wait()
@@ -156,7 +135,7 @@ async def test_the_exit_codes_of_asyncio_subprocesses_are_left_alone() -> None:
 
 
 @pytest.mark.parametrize("own_session", [True, False])
-async def test_the_exit_code_of_a_process_that_nobody_waits_for_yet_is_left_alone(own_session: bool) -> None:
+async def test_the_exit_code_of_a_foreign_process_is_not_taken(own_session: bool) -> None:
     foreign = a_foreign_process("exit 5", own_session)
     await until(lambda: zombies() == [foreign.pid])
 
@@ -166,10 +145,10 @@ async def test_the_exit_code_of_a_process_that_nobody_waits_for_yet_is_left_alon
     assert foreign.wait() == 5
 
 
-async def test_a_process_that_cannot_be_ended_is_named_in_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_log_names_a_process_that_cannot_be_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     log, word = ListLog(), unique()
-    monkeypatch.setattr(ending, "_send", lambda signum, targets: None)
-    monkeypatch.setattr(ending, "_LAST_WAIT", 0.05)
+    monkeypatch.setattr(process_tree, "_send", lambda signum, targets: None)
+    monkeypatch.setattr(process_tree, "_LAST_WAIT", 0.05)
 
     outcome = await run(f"setsid -f sleep {word}", log=log, grace=0)
     left = living(word)
@@ -182,7 +161,7 @@ async def test_a_process_that_cannot_be_ended_is_named_in_the_log(monkeypatch: p
     assert log.text("meta").endswith(f"could not end process {left[0]}\n".encode())
 
 
-async def test_a_foreign_process_that_lives_is_not_ended_with_a_run() -> None:
+async def test_a_living_foreign_process_is_not_ended_with_a_run() -> None:
     foreign = a_foreign_process("exec sleep 600", own_session=True)
 
     await run("setsid -f sleep 600")
@@ -192,26 +171,26 @@ async def test_a_foreign_process_that_lives_is_not_ended_with_a_run() -> None:
     foreign.wait()
 
 
-async def test_an_exit_status_that_other_code_takes_is_reported_and_not_waited_for(tmp_path: Path) -> None:
+async def test_a_head_that_other_code_reaped_fails_the_attempt(tmp_path: Path) -> None:
     pid_file, word = tmp_path / "pid", unique()
     stolen = asyncio.create_task(run(f"echo $$ > {pid_file}.new; mv {pid_file}.new {pid_file}; exec sleep {word}"))
     await until(pid_file.exists)
     pid = int(pid_file.read_text())
 
     os.kill(pid, 9)
-    os.waitpid(pid, 0)  # noqa: ASYNC222 - the very thing that a job should not do
+    os.waitpid(pid, 0)  # noqa: ASYNC222 - imitates other code that reaps
 
-    assert "exit status was taken" in getattr(await stolen, "error", "")
+    assert "took its exit status" in getattr(await stolen, "error", "")
 
 
-def test_a_process_that_another_thread_starts_meanwhile_is_not_taken_for_a_part_of_a_run() -> None:
-    marks, is_over = subreaper.subreaper()._marks, threading.Event()
+def test_a_process_that_another_thread_starts_gets_no_tag() -> None:
+    tags, is_over = subreaper.subreaper()._tags, threading.Event()
     seen = []
 
     def start_processes() -> None:
         while not is_over.is_set():
             process = subprocess.Popen(["/bin/true"], start_new_session=True)
-            seen.append(marks.read(process.pid))
+            seen.append(tags.read(process.pid))
             process.wait()
 
     async def many() -> None:
@@ -227,7 +206,7 @@ def test_a_process_that_another_thread_starts_meanwhile_is_not_taken_for_a_part_
     assert set(seen) == {None}
 
 
-def test_runs_in_loops_of_several_threads_do_not_reap_each_other() -> None:
+def test_runs_on_loops_in_several_threads_do_not_reap_each_other() -> None:
     outcomes: list[object] = []
 
     async def many() -> None:
@@ -243,7 +222,7 @@ def test_runs_in_loops_of_several_threads_do_not_reap_each_other() -> None:
     assert zombies() == []
 
 
-def test_however_many_children_there_are_all_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_very_long_list_of_children_is_read_completely(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "children").write_text(" ".join(map(str, range(10_000, 40_000))))
     children = os.open(tmp_path / "children", os.O_RDONLY)
     ours = subreaper.subreaper()
@@ -253,7 +232,7 @@ def test_however_many_children_there_are_all_are_listed(tmp_path: Path, monkeypa
     os.close(children)
 
 
-def test_a_forked_child_does_not_use_its_parents_view() -> None:
+def test_a_forked_child_has_its_own_subreaper() -> None:
     parent = subreaper.subreaper()
     child = os.fork()
     if child == 0:

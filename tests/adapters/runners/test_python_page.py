@@ -1,4 +1,4 @@
-"""The configuration on the page about Python functions loads, and its jobs end as the page says."""
+"""The configuration on the page about Python functions loads, and its jobs end as described."""
 
 import asyncio
 import re
@@ -27,7 +27,7 @@ def fence(info: str) -> str:
         ("broken", "failed", 3, None),
     ],
 )
-async def test_the_jobs_of_the_page_end_as_it_says(
+async def test_jobs_on_the_page_about_python_functions_end_as_described(
     job: str, status: str, exit_code: int | None, output: object, tmp_path: Path
 ) -> None:
     (tmp_path / "reports.py").write_text(fence("python file=reports.py"))

@@ -1,4 +1,4 @@
-"""What a function is called with, and what may come back: the same in the worker's process and in one of its own."""
+"""Arguments and results of functions: the same in the worker's process and in isolation."""
 
 import importlib.util
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -98,7 +98,7 @@ def _handlers(path: Path) -> dict[str, Handler]:
         (False, b"[[false],{}]"),
     ],
 )
-async def test_a_dict_becomes_keywords_and_anything_else_one_argument(
+async def test_a_dict_payload_becomes_keywords_and_any_other_one_argument(
     call: Call, function: str, payload: object, arguments: bytes
 ) -> None:
     assert await call(function, payload) == Success(arguments)
@@ -113,19 +113,19 @@ async def test_a_dict_becomes_keywords_and_anything_else_one_argument(
         ({"a": 1, "1": 4}, "the function does not take 1"),
     ],
 )
-async def test_a_payload_that_does_not_fit_is_refused_for_good(
+async def test_a_payload_that_does_not_match_the_function_is_not_retried(
     call: Call, function: str, payload: object, fault: str
 ) -> None:
     assert await call(function, payload) == Failure(fault, Reason.PAYLOAD, retryable=False)
 
 
-async def test_a_payload_that_fits_is_passed_on(call: Call) -> None:
+async def test_a_payload_that_matches_the_function_is_passed(call: Call) -> None:
     assert await call("named", {"a": 1, "c": 5}) == Success(b"[1,2,5]")
     assert await call("positional", 7) == Success(b"7")
 
 
 @pytest.mark.parametrize(("function", "payload"), [("named", None), ("nothing", 3)])
-async def test_what_python_itself_refuses_is_an_exception(call: Call, function: str, payload: object) -> None:
+async def test_a_call_that_python_refuses_is_an_exception(call: Call, function: str, payload: object) -> None:
     outcome = await call(function, payload)
 
     assert isinstance(outcome, Failure)
@@ -143,7 +143,7 @@ async def test_what_python_itself_refuses_is_an_exception(call: Call, function: 
         ("as_large_as_possible", b'"' + b"x" * (MAX_BYTES - 2) + b'"'),
     ],
 )
-async def test_what_is_returned_is_kept_as_json(call: Call, function: str, output: bytes | None) -> None:
+async def test_the_result_is_stored_as_json(call: Call, function: str, output: bytes | None) -> None:
     assert await call(function) == Success(output)
 
 
@@ -162,7 +162,7 @@ REFUSED = {
 
 
 @for_each("function", [name for name, fault in REFUSED.items() if fault is not None])
-async def test_what_cannot_be_kept_as_json_fails_for_good(call: Call, function: str) -> None:
+async def test_a_result_that_is_not_json_fails_without_retry(call: Call, function: str) -> None:
     outcome = await call(function)
 
     assert isinstance(outcome, Failure)
@@ -170,11 +170,11 @@ async def test_what_cannot_be_kept_as_json_fails_for_good(call: Call, function: 
     assert outcome.error.startswith(REFUSED[function] or "")
 
 
-async def test_a_set_becomes_a_list(call: Call) -> None:
+async def test_a_set_in_a_result_becomes_a_list(call: Call) -> None:
     assert await call("a_set") == Success(b"[1]")
 
 
-async def test_a_function_knows_the_moment_it_was_planned_for(call: Call) -> None:
+async def test_current_run_has_the_planned_time_of_the_tick(call: Call) -> None:
     tick = Tick(ScheduleUid("u"), ScheduleId("s"), Instant(1_000), "the-key")
 
     outcome = await call("told", tick=tick)
@@ -182,10 +182,10 @@ async def test_a_function_knows_the_moment_it_was_planned_for(call: Call) -> Non
     assert outcome == Success(b'["a-job",2,"the-key","1970-01-01T00:00:01+00:00"]')
 
 
-async def test_a_function_knows_the_moment_a_launcher_has_planned_it_for(call: Call) -> None:
+async def test_current_run_has_the_planned_time_given_by_a_launcher(call: Call) -> None:
     assert await call("around", scheduled_for=Instant(1_000)) == Success(b'["1970-01-01 00:00:01+00:00",null]')
     assert await call("around") == Success(b'["None",null]')
 
 
-async def test_a_function_knows_the_execution_it_is_a_step_of(call: Call) -> None:
+async def test_current_run_has_the_execution_of_a_step(call: Call) -> None:
     assert await call("around", execution="01J") == Success(b'["None","01J"]')

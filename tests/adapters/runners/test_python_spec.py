@@ -1,4 +1,4 @@
-"""What a Python job may say is decided when it is defined."""
+"""Python jobs are validated when they are defined."""
 
 import pytest
 
@@ -19,36 +19,36 @@ NO_CALLS = [
 
 @pytest.mark.proves("Z56")
 @pytest.mark.parametrize("call", CALLS)
-def test_a_call_names_a_function_of_a_module(call: str) -> None:
+def test_a_call_is_module_and_function(call: str) -> None:
     check_spec("python", {"call": call})
 
 
 @pytest.mark.proves("Z56")
 @for_each("call", NO_CALLS)
-def test_a_call_that_no_import_statement_could_name_is_refused(call: str) -> None:
+def test_an_invalid_call_is_refused(call: str) -> None:
     with pytest.raises(InvalidJob):
         check_spec("python", {"call": call})
 
 
-def test_the_refusal_shows_how_it_is_written_and_is_safe_to_print() -> None:
+def test_the_error_for_an_invalid_call_shows_the_format_and_is_printable() -> None:
     with pytest.raises(InvalidJob, match=r"`call` is module:function, as in shop.tasks:send_report, not 'a\\x00b'"):
         check_spec("python", {"call": "a\0b"})
 
 
 @pytest.mark.parametrize("spec", [{}, {"call": "a:b", "handler": "c"}, {"call": "a:b", "comand": "x"}])
-def test_a_job_says_either_which_handler_or_which_call(spec: dict[str, str]) -> None:
+def test_a_python_job_has_either_handler_or_call(spec: dict[str, str]) -> None:
     with pytest.raises(InvalidJob):
         check_spec("python", spec)
 
 
 @pytest.mark.parametrize("field", [{"working_dir": "/"}, {"env": {"A": "b"}}, {"user": "nobody"}, {"grace": 1.0}])
-def test_the_fields_of_a_process_are_for_isolated_calls_alone(field: dict[str, object]) -> None:
+def test_process_fields_are_only_for_isolated_calls(field: dict[str, object]) -> None:
     check_spec("python", {"call": "tasks:report", **field})
 
     with pytest.raises(InvalidJob, match="runs in the worker"):
         check_spec("python", {"handler": "report", **field})
 
 
-def test_a_function_is_not_fed_by_stdin() -> None:
+def test_a_python_job_has_no_stdin() -> None:
     with pytest.raises(InvalidJob, match="payload"):
         check_spec("python", {"call": "tasks:report", "stdin": "text"})

@@ -1,4 +1,4 @@
-"""A job that cannot be carried out ends its attempt with the fact and with what to do about it."""
+"""An invalid job fails its attempt with a message and a hint."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ STRANGE_USER: dict[str, Any] = {"user": "nobody-of-that-name"}
             ShellRunner(),
             {"command": "x", **STRANGE_USER},
             "does not exist on this machine",
-            "Give the name of an account",
+            "Use the name of an account",
         ),
         (AgentRunner(), {"promt": "x"}, "this is no agent job", "What such a job can say: env,"),
         (HttpRunner(), {"url": "ftp://x.example"}, 'the scheme "ftp" cannot be called', "Use http or https."),
@@ -38,7 +38,7 @@ STRANGE_USER: dict[str, Any] = {"user": "nobody-of-that-name"}
         ),
     ],
 )
-async def test_each_runner_says_what_is_wrong_and_what_to_do(
+async def test_each_runner_reports_an_invalid_job_with_a_hint(
     runner: Runner, spec: dict[str, Any], fact: str, advice: str
 ) -> None:
     outcome = await runner.run(an_attempt(log=ListLog(), **spec))
@@ -49,14 +49,14 @@ async def test_each_runner_says_what_is_wrong_and_what_to_do(
     assert f". {advice}" in outcome.error
 
 
-async def test_so_does_a_call_of_its_own() -> None:
+async def test_an_isolated_call_reports_an_invalid_user_with_a_hint() -> None:
     outcome = await IsolatedCalls().run(an_attempt(log=ListLog(), call="shop:sell", **STRANGE_USER))
 
     assert isinstance(outcome, Failure)
-    assert ". Give the name of an account" in outcome.error
+    assert ". Use the name of an account" in outcome.error
 
 
-def test_without_a_hint_the_fact_stands_alone() -> None:
+def test_an_error_without_a_hint_is_only_the_message() -> None:
     assert refusal(InvalidJob("it is broken"), 2) == Failure("it is broken", Reason.LAUNCH_FAILED, 2, retryable=False)
 
 
@@ -73,7 +73,7 @@ NOBODY = SandboxPolicy.of(users=[], modules=["shop"])
         (IsolatedCalls(sandbox_policy=NOBODY), {"call": "os:system"}, "may not call module 'os'"),
     ],
 )
-async def test_what_a_worker_does_not_allow_is_not_begun(
+async def test_a_job_that_the_sandbox_policy_forbids_is_not_started(
     runner: ShellRunner | AgentRunner | IsolatedCalls, spec: dict[str, Any], fact: str
 ) -> None:
     log = ListLog()

@@ -1,4 +1,4 @@
-"""What a shell attempt sees of its surroundings."""
+"""Environment, descriptors and signals of a shell attempt."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from foliot.adapters.runners.process import subreaper
+from foliot.adapters.runners.process.children import subreaper
 from foliot.adapters.runners.shell import ShellRunner
 from foliot.domain.ids import ScheduleId, ScheduleUid
 from foliot.domain.instant import from_datetime
@@ -28,7 +28,7 @@ WORKER = {
 }
 
 WAYS: list[dict[str, object]] = [{}, {"working_dir": "/"}, {"umask": 0o77}, {"limits": {"files": 64}}]
-"""Each starts the program in another way."""
+"""Specifications that start the program in different ways."""
 
 
 async def variables(**given: object) -> dict[str, str]:
@@ -40,7 +40,7 @@ async def variables(**given: object) -> dict[str, str]:
 
 @pytest.mark.proves("E3", "R2-45")
 @pytest.mark.parametrize("working_dir", [None, "/"])
-async def test_a_job_sees_the_allow_list_its_own_variables_and_who_it_is(working_dir: str | None) -> None:
+async def test_a_command_sees_the_allow_list_its_own_variables_and_its_run(working_dir: str | None) -> None:
     own, item = {"the.colour": "blue"}, {"ITEM": "a b;$c"}
     seen = await variables(run_id="run-1", number=3, env=own, environment=item, working_dir=working_dir)
 
@@ -54,7 +54,7 @@ async def test_a_job_sees_the_allow_list_its_own_variables_and_who_it_is(working
     assert seen == passed | own | item | told
 
 
-async def test_a_scheduled_run_knows_its_planned_moment_and_the_key_of_its_tick() -> None:
+async def test_a_scheduled_run_has_variables_for_planned_time_and_tick_key() -> None:
     noon = from_datetime(datetime(2026, 3, 28, 12, tzinfo=UTC))
 
     seen = await variables(tick=Tick(ScheduleUid("7"), ScheduleId("daily"), noon, "the-key"))
@@ -62,25 +62,25 @@ async def test_a_scheduled_run_knows_its_planned_moment_and_the_key_of_its_tick(
     assert (seen["FOLIOT_SCHEDULED_FOR"], seen["FOLIOT_IDEMPOTENCY_KEY"]) == ("2026-03-28T12:00:00Z", "the-key")
 
 
-async def test_a_run_that_a_launcher_has_planned_knows_its_moment_as_well() -> None:
+async def test_a_run_planned_by_a_launcher_has_a_variable_for_its_time() -> None:
     seen = await variables(run_id="run-1", scheduled_for=from_datetime(datetime(2026, 3, 28, 12, tzinfo=UTC)))
 
     assert (seen["FOLIOT_SCHEDULED_FOR"], seen["FOLIOT_IDEMPOTENCY_KEY"]) == ("2026-03-28T12:00:00Z", "run-1")
 
 
-async def test_the_run_goes_before_the_job_and_the_job_before_the_worker() -> None:
+async def test_variables_of_the_run_override_the_job_and_those_the_worker() -> None:
     seen = await variables(env={"TZ": "job", "LANG": "job"}, environment={"LANG": "run"})
 
     assert (seen["TZ"], seen["LANG"]) == ("job", "run")
 
 
-async def test_a_job_cannot_pretend_to_be_another_run() -> None:
+async def test_a_job_cannot_override_the_variables_of_its_run() -> None:
     seen = await variables(run_id="run-1", env={"FOLIOT_RUN_ID": "run-2"})
 
     assert seen["FOLIOT_RUN_ID"] == "run-1"
 
 
-async def test_the_payload_arrives_as_json() -> None:
+async def test_the_payload_variable_is_json() -> None:
     payload = {"text": 'quote " newline \n NUL \0 ü', "list": [1, None, True]}
 
     seen = await variables(payload=payload)
@@ -88,7 +88,7 @@ async def test_the_payload_arrives_as_json() -> None:
     assert json.loads(seen["FOLIOT_PAYLOAD"]) == payload
 
 
-async def test_there_is_a_path_even_if_the_worker_has_none() -> None:
+async def test_a_command_has_a_path_even_if_the_worker_has_none() -> None:
     log = ListLog()
     await ShellRunner({}).run(an_attempt("ls -d /", log=log))
 
@@ -112,13 +112,13 @@ async def test_only_three_descriptors_are_open_even_if_the_worker_has_inheritabl
 
 @pytest.mark.proves("E3")
 @pytest.mark.parametrize("way", WAYS, ids=str)
-async def test_nothing_can_be_read_from_stdin(way: dict[str, object]) -> None:
+async def test_stdin_of_a_command_is_empty(way: dict[str, object]) -> None:
     assert await output_of("cat; readlink /proc/self/fd/0", **way) == b"/dev/null\n"
 
 
 @pytest.mark.proves("E3")
 @pytest.mark.parametrize("way", WAYS, ids=str)
-async def test_it_leads_a_session_of_its_own(way: dict[str, object]) -> None:
+async def test_a_command_leads_a_new_session(way: dict[str, object]) -> None:
     seen = await output_of("echo $$; cut -d' ' -f6 /proc/self/stat", **way)
 
     pid, session = seen.split()
@@ -127,7 +127,7 @@ async def test_it_leads_a_session_of_its_own(way: dict[str, object]) -> None:
 
 @pytest.fixture
 def heeding() -> Iterator[None]:
-    """Nothing is ignored to begin with, whoever started the tests: nohup, or a shell in the background."""
+    """Reset ignored signals: nohup, or a shell in the background, may have started the tests."""
     before = {one: signal.signal(one, signal.SIG_DFL) for one in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)}
     yield
     for one, handler in before.items():
@@ -136,9 +136,9 @@ def heeding() -> Iterator[None]:
 
 @pytest.mark.usefixtures("heeding")
 @pytest.mark.parametrize("way", WAYS, ids=str)
-async def test_no_signal_is_ignored_or_blocked(way: dict[str, object]) -> None:
+async def test_a_command_starts_with_no_signal_ignored_or_blocked(way: dict[str, object]) -> None:
     seen = await output_of(None, argv=["grep", "-E", "SigBlk|SigIgn", "/proc/self/status"], **way)
 
-    # 32 and 33 are the C library's own, which ignores them in whatever it spawns.
+    # The C library uses 32 and 33 itself and ignores them in all processes that it spawns.
     blocked, ignored = (int(line.split()[1], 16) & 0x7FFF_FFFF for line in seen.splitlines())
     assert (blocked, ignored) == (0, 0)

@@ -1,4 +1,4 @@
-"""How a shell attempt ends, and what is said about it."""
+"""Outcomes of shell attempts."""
 
 import errno
 import os
@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from foliot.adapters.runners.process.outcomes import outcome_of
+from foliot.adapters.runners.process.children.exit_watch import outcome_of
 from foliot.domain.run.outcome import Failure, Reason, Success
 from tests.adapters.runners.attempts import open_descriptors, output_of, run
 
@@ -20,20 +20,20 @@ async def test_exit_code_zero_is_a_success() -> None:
 
 
 @pytest.mark.parametrize("code", [1, 3, 255])
-async def test_another_exit_code_is_a_failure_that_names_it(code: int) -> None:
+async def test_a_nonzero_exit_code_is_a_failure_that_names_it(code: int) -> None:
     assert await run(f"exit {code}") == Failure(f"exit code {code}", Reason.EXIT_CODE, code)
 
 
 @pytest.mark.parametrize(("name", "code"), [("TERM", 143), ("KILL", 137), ("SEGV", 139)])
-async def test_a_deadly_signal_is_a_failure_that_names_it(name: str, code: int) -> None:
+async def test_a_fatal_signal_is_a_failure_that_names_it(name: str, code: int) -> None:
     assert await run(f"kill -{name} $$") == Failure(f"killed by SIG{name}", Reason.SIGNAL, code)
 
 
-async def test_a_signal_without_a_name_is_told_by_number() -> None:
+async def test_a_signal_without_a_name_is_reported_by_number() -> None:
     assert await run("kill -40 $$") == Failure("killed by signal 40", Reason.SIGNAL, 168)
 
 
-def test_an_exit_status_that_other_code_has_taken_is_no_success() -> None:
+def test_a_missing_exit_status_is_a_failure() -> None:
     assert isinstance(outcome_of(None), Failure)
 
 
@@ -41,7 +41,7 @@ async def test_arguments_are_passed_without_a_shell() -> None:
     assert await output_of(argv=["printf", "%s|", "$HOME", "a b", "*"]) == b"$HOME|a b|*|"
 
 
-async def test_a_program_is_searched_on_the_path_that_it_will_see(tmp_path: Path) -> None:
+async def test_a_program_is_searched_in_the_path_of_the_job(tmp_path: Path) -> None:
     a_script(tmp_path / "greet", "#!/bin/sh\necho hello\n")
 
     assert await output_of(argv=["greet"], env={"PATH": str(tmp_path)}) == b"hello\n"
@@ -83,7 +83,7 @@ async def test_a_command_that_the_shell_cannot_find_is_exit_code_127() -> None:
 
 
 @pytest.mark.proves("E3")
-async def test_it_starts_in_the_working_directory(tmp_path: Path) -> None:
+async def test_a_command_starts_in_its_working_directory(tmp_path: Path) -> None:
     assert await output_of("pwd", working_dir=str(tmp_path)) == f"{tmp_path}\n".encode()
 
 
@@ -132,14 +132,14 @@ async def test_a_working_directory_that_is_a_file_is_exit_code_127(tmp_path: Pat
         {"command": "true", "env": {"NAME": "\ud800"}},
     ],
 )
-async def test_what_no_process_can_be_given_is_refused_for_good(given: dict[str, Any]) -> None:
+async def test_arguments_that_no_process_can_have_are_refused_without_retry(given: dict[str, Any]) -> None:
     outcome = await run(**given)
 
     assert isinstance(outcome, Failure)
     assert (outcome.reason, outcome.retryable) == (Reason.LAUNCH_FAILED, False)
 
 
-async def test_the_refusal_names_the_variable() -> None:
+async def test_the_error_names_the_invalid_variable() -> None:
     outcome = await run("true", env={"NAME": "a\0b"})
 
     assert isinstance(outcome, Failure)
@@ -161,7 +161,7 @@ async def test_the_refusal_names_the_variable() -> None:
         {"command": "true", "comand": "false"},
     ],
 )
-async def test_a_definition_that_is_no_shell_job_is_refused_for_good(spec: dict[str, Any]) -> None:
+async def test_an_invalid_shell_job_is_not_retried(spec: dict[str, Any]) -> None:
     outcome = await run(**spec)
 
     assert isinstance(outcome, Failure)
@@ -170,14 +170,14 @@ async def test_a_definition_that_is_no_shell_job_is_refused_for_good(spec: dict[
 
 
 @pytest.mark.parametrize("payload", [object(), float("nan"), {"set": {1}}])
-async def test_a_payload_that_is_no_json_is_refused_for_good(payload: object) -> None:
+async def test_a_payload_that_is_not_json_is_refused_without_retry(payload: object) -> None:
     outcome = await run("true", payload=payload)
 
     assert isinstance(outcome, Failure)
     assert (outcome.reason, outcome.retryable) == (Reason.PAYLOAD, False)
 
 
-async def test_a_payload_too_long_for_the_system_is_refused_for_good() -> None:
+async def test_a_payload_too_long_for_the_system_is_refused_without_retry() -> None:
     outcome = await run("true", payload="x" * 4_000_000)
 
     assert isinstance(outcome, Failure)
@@ -186,7 +186,7 @@ async def test_a_payload_too_long_for_the_system_is_refused_for_good() -> None:
 
 
 @pytest.mark.parametrize("number", [errno.EAGAIN, errno.ENOMEM])
-async def test_a_system_short_of_processes_or_memory_may_work_next_time(
+async def test_a_start_that_fails_for_lack_of_processes_or_memory_is_retryable(
     number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object, **__: object) -> int:
@@ -201,7 +201,7 @@ async def test_a_system_short_of_processes_or_memory_may_work_next_time(
 
 
 @pytest.mark.parametrize("free", range(7))
-async def test_a_worker_out_of_descriptors_runs_or_may_work_next_time_and_keeps_none(free: int) -> None:
+async def test_a_start_that_fails_for_lack_of_descriptors_is_retryable_and_leaks_none(free: int) -> None:
     await run(argv=["/bin/true"])
     before = open_descriptors()
     with only_free_descriptors(free):

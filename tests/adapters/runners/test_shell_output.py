@@ -1,4 +1,4 @@
-"""What becomes of the output of a shell attempt."""
+"""The logged output of a shell attempt."""
 
 import asyncio
 import hashlib
@@ -16,7 +16,7 @@ MIB = 1024 * 1024
 
 
 class Measure:
-    """Counts what is written and keeps a checksum of it."""
+    """Counts the written bytes and keeps a checksum."""
 
     def __init__(self) -> None:
         self.bytes: Counter[Stream] = Counter()
@@ -36,7 +36,7 @@ class Measure:
 
 
 class Gate(Measure):
-    """Has no room until it is opened."""
+    """A log that is full until it is opened."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -48,14 +48,14 @@ class Gate(Measure):
         await self.open.wait()
 
 
-async def test_the_first_line_tells_the_command() -> None:
+async def test_the_first_line_of_the_log_is_the_command() -> None:
     log = ListLog()
     await run("echo hello", log=log)
 
     assert log.written[0] == ("meta", b"$ echo hello\n")
 
 
-async def test_arguments_are_told_as_one_would_type_them() -> None:
+async def test_arguments_are_logged_with_shell_quotes() -> None:
     log = ListLog()
     await run(argv=["echo", "a b", "$c"], log=log)
 
@@ -70,7 +70,7 @@ async def test_arguments_are_told_as_one_would_type_them() -> None:
     ],
     ids=["command", "argv"],
 )
-async def test_credentials_in_a_command_are_told_no_more_than_where_the_job_is_shown(given: dict[str, Any]) -> None:
+async def test_credentials_in_a_logged_command_are_masked(given: dict[str, Any]) -> None:
     log = ListLog()
     await run(**given, working_dir="/no/such/place", log=log)
 
@@ -81,7 +81,7 @@ async def test_credentials_in_a_command_are_told_no_more_than_where_the_job_is_s
     )
 
 
-async def test_the_two_streams_are_kept_apart() -> None:
+async def test_stdout_and_stderr_are_logged_separately() -> None:
     log = ListLog()
     await run("echo out; echo err >&2", log=log)
 
@@ -89,21 +89,21 @@ async def test_the_two_streams_are_kept_apart() -> None:
 
 
 @pytest.mark.proves("E4")
-async def test_the_order_within_a_stream_is_kept() -> None:
+async def test_the_order_within_a_stream_is_preserved() -> None:
     seen = await output_of("seq 1 20000")
 
     assert seen == b"".join(b"%d\n" % number for number in range(1, 20001))
 
 
 @pytest.mark.proves("E4")
-async def test_every_byte_arrives_as_it_was(tmp_path: Path) -> None:
+async def test_every_byte_is_logged_unchanged(tmp_path: Path) -> None:
     every = bytes(range(256)) * 1000
     (tmp_path / "bytes").write_bytes(every)
 
     assert await output_of(argv=["cat", str(tmp_path / "bytes")]) == every
 
 
-async def test_output_is_passed_on_while_the_command_runs(tmp_path: Path) -> None:
+async def test_output_is_logged_while_the_command_runs(tmp_path: Path) -> None:
     log = ListLog()
     go_on = tmp_path / "go-on"
     running = asyncio.create_task(run(f"echo early; until test -e {go_on}; do sleep 0.01; done", log=log))
@@ -116,7 +116,7 @@ async def test_output_is_passed_on_while_the_command_runs(tmp_path: Path) -> Non
 
 
 @pytest.mark.proves("E4")
-async def test_beyond_the_cap_output_is_counted_and_the_true_size_told_at_the_end() -> None:
+async def test_output_beyond_the_cap_is_counted_and_its_size_logged() -> None:
     log = ListLog()
     await run("printf 0123456789; printf abcde >&2; sleep 0.1; printf X", log=log, output_cap=12)
 
@@ -124,7 +124,7 @@ async def test_beyond_the_cap_output_is_counted_and_the_true_size_told_at_the_en
     assert log.sizes == (16, 12)
 
 
-async def test_output_that_just_fits_is_not_called_truncated() -> None:
+async def test_output_of_exactly_the_cap_is_not_truncated() -> None:
     log = ListLog()
     await run("printf 0123456789", log=log, output_cap=10)
 
@@ -144,7 +144,7 @@ async def test_a_flood_of_a_gibibyte_is_cut_in_bounded_memory() -> None:
     assert peak_memory() - before < 8 * MIB
 
 
-async def test_a_hundred_megabytes_without_a_newline_arrive_whole() -> None:
+async def test_a_hundred_megabytes_without_a_newline_are_logged_completely() -> None:
     log = Measure()
     await run("head -c 100000000 /dev/zero", log=log, output_cap=200_000_000)
 
@@ -152,7 +152,7 @@ async def test_a_hundred_megabytes_without_a_newline_arrive_whole() -> None:
 
 
 @pytest.mark.proves("E5")
-async def test_a_log_without_room_stops_the_command_until_there_is_some() -> None:
+async def test_a_full_log_blocks_the_command_until_it_has_room() -> None:
     log, word = Gate(), unique()
     running = asyncio.create_task(run(f"head -c 1048576 /dev/zero; : {word}", log=log))
     await until(lambda: log.is_asked)
@@ -167,7 +167,7 @@ async def test_a_log_without_room_stops_the_command_until_there_is_some() -> Non
 
 
 @pytest.mark.proves("E5", "S5")
-async def test_a_log_without_room_cannot_keep_a_cancelled_command_alive() -> None:
+async def test_a_full_log_does_not_keep_a_cancelled_command_alive() -> None:
     log, word = Gate(), unique()
     running = asyncio.create_task(run(f"yes {word}", log=log))
     await until(lambda: log.is_asked)
@@ -180,14 +180,14 @@ async def test_a_log_without_room_cannot_keep_a_cancelled_command_alive() -> Non
 
 
 @pytest.mark.proves("E6")
-async def test_what_was_printed_last_is_not_lost_when_another_process_holds_the_pipe() -> None:
+async def test_the_last_output_is_logged_if_another_process_holds_the_pipe() -> None:
     log = ListLog()
     await run("sleep 600 & echo last words", log=log)
 
     assert log.text("stdout") == b"last words\n"
 
 
-async def test_the_outputs_of_runs_at_the_same_time_do_not_mix() -> None:
+async def test_logs_of_concurrent_runs_do_not_mix() -> None:
     words = [unique() for _ in range(100)]
     gate = asyncio.Semaphore(32)
 
@@ -204,7 +204,7 @@ def is_asleep(pids: list[int]) -> bool:
 
 
 def forget_peak() -> int:
-    """Let the peak begin anew from the memory in use, which comes back."""
+    """Reset the peak of used memory, and return the memory in use."""
     Path("/proc/self/clear_refs").write_text("5")
     return peak_memory()
 

@@ -1,4 +1,4 @@
-"""After a shell attempt nothing of it is left, whatever it started and however it ends."""
+"""A shell attempt leaves no process, no matter what it started and how it ended."""
 
 import asyncio
 import os
@@ -9,14 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from foliot.adapters.runners.process import ending, kill_tree_of, proctable, sweep_orphans
-from foliot.adapters.runners.process.proctable import Tag
+from foliot.adapters.runners.process import kill_tree_of, sweep_orphans
+from foliot.adapters.runners.process.children import process_table
+from foliot.adapters.runners.process.spawn.environment import AttemptKey
+from foliot.adapters.runners.process.termination import process_tree
 from foliot.adapters.runners.shell import ShellRunner
 from foliot.domain.run.outcome import Success
 from tests.adapters.runners.attempts import ListLog, an_attempt, carrying, living, run, sleeping, unique, until
 
 TERMINATED = 143
-"""What a shell exits with when its last command was ended by TERM."""
+"""The exit code of a shell whose last command was ended by TERM."""
 
 LEAVES = {
     "a background process that holds the pipes": "sleep {word} &",
@@ -36,7 +38,7 @@ LEAVES = {
 
 @pytest.mark.proves("E1", "E6")
 @pytest.mark.parametrize("leaves", LEAVES.values(), ids=LEAVES.keys())
-async def test_what_a_command_leaves_running_is_ended_and_does_not_change_its_result(leaves: str) -> None:
+async def test_leftover_processes_are_ended_and_do_not_change_the_outcome(leaves: str) -> None:
     word = unique()
 
     outcome = await run(leaves.format(word=word))
@@ -47,7 +49,7 @@ async def test_what_a_command_leaves_running_is_ended_and_does_not_change_its_re
 
 @pytest.mark.proves("S5", "R0-54", "R0-56")
 @pytest.mark.parametrize("leaves", LEAVES.values(), ids=LEAVES.keys())
-async def test_a_cancelled_command_is_ended_with_all_that_it_started(leaves: str, tmp_path: Path) -> None:
+async def test_cancelling_a_command_ends_all_processes_that_it_started(leaves: str, tmp_path: Path) -> None:
     word, ready = unique(), tmp_path / "ready"
     command = leaves.format(word=word) + f"\n touch {ready}; sleep {word}"
     running = asyncio.create_task(run(command))
@@ -73,7 +75,7 @@ async def test_a_command_that_ignores_term_is_killed(tmp_path: Path) -> None:
     assert living(word) == []
 
 
-async def test_a_command_may_use_its_grace_to_say_goodbye() -> None:
+async def test_a_command_may_clean_up_during_its_grace_period() -> None:
     log = ListLog()
     command = "trap 'echo got TERM; exit 0' TERM; echo ready; while :; do sleep 0.01; done"
     running = asyncio.create_task(run(command, log=log))
@@ -86,8 +88,8 @@ async def test_a_command_may_use_its_grace_to_say_goodbye() -> None:
     assert log.text("stdout") == b"ready\ngot TERM\n"
 
 
-async def test_a_command_is_told_to_end_only_once() -> None:
-    """To some programs a second TERM means: at once."""
+async def test_a_command_gets_term_only_once() -> None:
+    """Some programs exit immediately on a second TERM."""
     log = ListLog()
     command = (
         "trap 'echo got TERM; left=20' TERM; echo ready; "
@@ -103,7 +105,7 @@ async def test_a_command_is_told_to_end_only_once() -> None:
     assert log.text("stdout") == b"ready\ngot TERM\n"
 
 
-async def test_without_grace_a_command_is_killed_at_once() -> None:
+async def test_without_grace_a_command_is_killed_immediately() -> None:
     log = ListLog()
     command = "trap 'echo got TERM' TERM; echo ready; while :; do sleep 0.01; done"
     running = asyncio.create_task(run(command, log=log, grace=0))
@@ -121,7 +123,7 @@ A_LONG_GOODBYE = (
 )
 
 
-async def test_a_second_cancellation_does_not_cut_the_ending_short(tmp_path: Path) -> None:
+async def test_a_second_cancellation_does_not_shorten_the_grace_period(tmp_path: Path) -> None:
     log, word, finish = ListLog(), unique(), tmp_path / "finish"
     running = asyncio.create_task(run(A_LONG_GOODBYE.format(word=word, finish=finish), log=log, grace=60))
     await until(lambda: log.text("stdout") == b"ready\n")
@@ -138,7 +140,7 @@ async def test_a_second_cancellation_does_not_cut_the_ending_short(tmp_path: Pat
     assert living(word) == []
 
 
-async def test_a_cancellation_while_leftovers_are_ended_is_obeyed_afterwards(tmp_path: Path) -> None:
+async def test_a_cancellation_while_leftovers_end_is_raised_afterwards(tmp_path: Path) -> None:
     log, word, finish, trapped = ListLog(), unique(), tmp_path / "finish", tmp_path / "trapped"
     leftover = A_LONG_GOODBYE.format(word=word, finish=finish).replace("echo ready", f"touch {trapped}")
     command = f"({leftover}) & until test -e {trapped}; do sleep 0.01; done"
@@ -155,7 +157,7 @@ async def test_a_cancellation_while_leftovers_are_ended_is_obeyed_afterwards(tmp
     assert living(word) == []
 
 
-def test_a_loop_that_is_closed_ends_the_command_first() -> None:
+def test_an_event_loop_that_ends_ends_its_commands_first() -> None:
     word = unique()
 
     async def start() -> asyncio.Task[object]:
@@ -169,7 +171,7 @@ def test_a_loop_that_is_closed_ends_the_command_first() -> None:
     assert living(word) == []
 
 
-async def test_a_cancellation_at_any_moment_leaves_nothing() -> None:
+async def test_a_cancellation_at_any_moment_leaves_no_process() -> None:
     word, moments = unique(), random.Random(7)
     command = f"sleep {word} & setsid -f sleep {word}; (setsid sh -c 'sleep {word} &' &); wait"
     for _ in range(40):
@@ -182,7 +184,7 @@ async def test_a_cancellation_at_any_moment_leaves_nothing() -> None:
         assert living(word) == []
 
 
-async def test_many_commands_are_ended_at_the_same_time() -> None:
+async def test_many_commands_are_ended_concurrently() -> None:
     word = unique()
     commands = [run(f"sleep {word} & setsid -f sleep {word}; sleep {word}") for _ in range(32)]
     running = [asyncio.create_task(command) for command in commands]
@@ -196,7 +198,7 @@ async def test_many_commands_are_ended_at_the_same_time() -> None:
     assert living(word) == []
 
 
-async def test_one_run_does_not_end_what_another_has_started(tmp_path: Path) -> None:
+async def test_a_run_does_not_end_processes_of_another_run(tmp_path: Path) -> None:
     word, finish = unique(), tmp_path / "finish"
     command = f"setsid -f sleep {word}; until test -e {finish}; do sleep 0.01; done"
     other = asyncio.create_task(run(command))
@@ -211,7 +213,7 @@ async def test_one_run_does_not_end_what_another_has_started(tmp_path: Path) -> 
 
 
 @pytest.mark.proves("E1")
-async def test_what_another_daemon_does_for_a_cancelled_run_is_ended_as_well(tmp_path: Path) -> None:
+async def test_cancelling_a_run_ends_processes_that_another_daemon_started_for_it(tmp_path: Path) -> None:
     run_id = unique()
     helper = await a_stranger(run_id)
     running = asyncio.create_task(ShellRunner().run(an_attempt(f"sleep {run_id}", run_id=run_id)))
@@ -225,7 +227,7 @@ async def test_what_another_daemon_does_for_a_cancelled_run_is_ended_as_well(tmp
 
 
 @pytest.mark.proves("E1")
-async def test_what_a_killed_worker_left_behind_can_be_found_and_ended() -> None:
+async def test_kill_tree_of_ends_processes_of_a_killed_worker() -> None:
     run_id = unique()
     left = [await a_stranger(run_id, attempt) for attempt in (1, 2)]
 
@@ -235,7 +237,7 @@ async def test_what_a_killed_worker_left_behind_can_be_found_and_ended() -> None
     assert [process.wait() for process in left] == [TERMINATED] * 2
 
 
-async def test_one_attempt_can_be_ended_without_the_next() -> None:
+async def test_kill_tree_of_ends_one_attempt_without_the_next() -> None:
     run_id = unique()
     former, present = await a_stranger(run_id, 1), await a_stranger(run_id, 2)
 
@@ -247,11 +249,11 @@ async def test_one_attempt_can_be_ended_without_the_next() -> None:
     assert present.wait() == TERMINATED
 
 
-async def test_one_sweep_ends_what_is_left_of_many_runs_and_nothing_else() -> None:
+async def test_a_sweep_ends_processes_of_many_runs_and_no_others() -> None:
     lost, other = [unique() for _ in range(3)], unique()
     left, alien = [await a_stranger(run_id) for run_id in lost], await a_stranger(other)
 
-    await sweep_orphans([Tag(run_id, 1) for run_id in lost])
+    await sweep_orphans([AttemptKey(run_id, 1) for run_id in lost])
 
     assert [process.wait() for process in left] == [TERMINATED] * 3
     assert alien.poll() is None
@@ -259,11 +261,11 @@ async def test_one_sweep_ends_what_is_left_of_many_runs_and_nothing_else() -> No
     assert alien.wait() == TERMINATED
 
 
-async def test_a_sweep_leaves_the_next_attempt_of_a_run_alone() -> None:
+async def test_a_sweep_does_not_end_the_next_attempt_of_a_run() -> None:
     run_id = unique()
     lost, present = await a_stranger(run_id, 1), await a_stranger(run_id, 2)
 
-    await sweep_orphans([Tag(run_id, 1)])
+    await sweep_orphans([AttemptKey(run_id, 1)])
 
     assert lost.wait() == TERMINATED
     assert present.poll() is None
@@ -271,7 +273,7 @@ async def test_a_sweep_leaves_the_next_attempt_of_a_run_alone() -> None:
     assert present.wait() == TERMINATED
 
 
-async def test_a_cancellation_while_leftovers_are_searched_for_is_obeyed_afterwards() -> None:
+async def test_a_cancellation_during_a_search_is_raised_afterwards() -> None:
     run_id = unique()
     left = await a_stranger(run_id)
     ending_it = asyncio.create_task(kill_tree_of(run_id))
@@ -284,11 +286,11 @@ async def test_a_cancellation_while_leftovers_are_searched_for_is_obeyed_afterwa
     assert left.wait() == TERMINATED
 
 
-async def test_a_number_that_has_changed_hands_since_it_was_found_is_left_alone(
+async def test_a_reused_pid_is_not_signalled(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     stranger = subprocess.Popen(["sleep", "600"])  # noqa: ASYNC220 - short
-    monkeypatch.setattr(proctable, "search", lambda is_wanted: {stranger.pid})
+    monkeypatch.setattr(process_table, "search", lambda is_wanted: {stranger.pid})
 
     assert await kill_tree_of(unique(), grace=0) == set()
 
@@ -297,7 +299,7 @@ async def test_a_number_that_has_changed_hands_since_it_was_found_is_left_alone(
     stranger.wait()
 
 
-def test_what_may_not_be_ended_does_not_keep_others_from_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_may_not_be_signalled_does_not_protect_others(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[int] = []
 
     def refuse(pid: int, signum: int) -> None:
@@ -305,13 +307,13 @@ def test_what_may_not_be_ended_does_not_keep_others_from_it(monkeypatch: pytest.
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(os, "kill", refuse)
-    ending._send(signal.SIGTERM, {7, 8})
+    process_tree._send(signal.SIGTERM, {7, 8})
 
     assert sorted(told) == [7, 8]
 
 
 async def a_stranger(run_id: str, attempt: int = 1) -> subprocess.Popen[bytes]:
-    """Another daemon that has started a process with a run's variables, and exits as that one does."""
+    """Start a daemon with a child that has a run's variables. The daemon exits with the status of the child."""
     started = f"FOLIOT_RUN_ID={run_id} FOLIOT_ATTEMPT={attempt} sleep 600; exit $?"
     before = carrying(f"FOLIOT_RUN_ID={run_id}")
     daemon = subprocess.Popen(["/bin/sh", "-c", started])  # noqa: ASYNC220 - short

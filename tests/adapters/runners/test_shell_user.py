@@ -1,4 +1,4 @@
-"""Whose rights a shell attempt has."""
+"""The user of a shell attempt."""
 
 import asyncio
 import grp
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from foliot.adapters.runners.process import subreaper
+from foliot.adapters.runners.process.children import subreaper
 from foliot.domain.run.outcome import Failure, Reason, Success
 from tests.adapters.runners.attempts import ListLog, living, only_root, output_of, run, unique, until, zombies
 
@@ -17,7 +17,7 @@ OTHER = "nobody"
 
 
 async def status_of(**spec: object) -> dict[str, list[str]]:
-    """What the kernel says of a job."""
+    """Return /proc/self/status of a job."""
     seen = await output_of(None, argv=["cat", "/proc/self/status"], **spec)
     return {name: rest.split() for name, _, rest in (line.partition(":") for line in seen.decode().splitlines())}
 
@@ -25,7 +25,7 @@ async def status_of(**spec: object) -> dict[str, list[str]]:
 @only_root
 @pytest.mark.proves("Z44")
 @pytest.mark.parametrize("way", [{}, {"limits": {"files": 64}}, {"working_dir": "/"}], ids=str)
-async def test_real_effective_saved_and_file_ids_are_the_users(way: dict[str, object]) -> None:
+async def test_real_effective_saved_and_file_ids_are_those_of_the_user(way: dict[str, object]) -> None:
     entry = pwd.getpwnam(OTHER)
 
     status = await status_of(user=OTHER, **way)
@@ -36,7 +36,7 @@ async def test_real_effective_saved_and_file_ids_are_the_users(way: dict[str, ob
 
 @only_root
 @pytest.mark.proves("Z44")
-async def test_the_groups_are_those_of_a_login_and_none_of_the_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_groups_are_those_of_a_login_and_not_those_of_the_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     entry = pwd.getpwnam(OTHER)
     extra = max(group.gr_gid for group in grp.getgrall() if group.gr_gid != entry.pw_gid)
     monkeypatch.setattr(os, "getgrouplist", lambda name, gid: [gid, extra] if name == OTHER else [])
@@ -49,17 +49,17 @@ async def test_the_groups_are_those_of_a_login_and_none_of_the_workers(monkeypat
 @only_root
 @pytest.mark.proves("Z44")
 @pytest.mark.parametrize("user", [OTHER, "root"])
-async def test_a_job_with_a_user_can_gain_no_rights(user: str) -> None:
+async def test_a_command_with_a_user_cannot_gain_privileges(user: str) -> None:
     assert (await status_of(user=user))["NoNewPrivs"] == ["1"]
 
 
-async def test_a_job_without_a_user_keeps_the_workers_ways() -> None:
+async def test_a_command_without_a_user_may_gain_privileges() -> None:
     assert (await status_of())["NoNewPrivs"] == ["0"]
 
 
 @only_root
 @pytest.mark.proves("Z44")
-async def test_the_variables_name_the_user_and_the_job_may_name_others() -> None:
+async def test_variables_describe_the_user_and_the_job_may_override_them() -> None:
     entry = pwd.getpwnam(OTHER)
 
     seen = await output_of('echo "$HOME $USER $LOGNAME $SHELL"', user=OTHER, env={"LOGNAME": "me"})
@@ -68,13 +68,13 @@ async def test_the_variables_name_the_user_and_the_job_may_name_others() -> None
 
 
 @only_root
-async def test_it_may_open_its_own_streams_again() -> None:
+async def test_a_command_with_a_user_may_reopen_its_streams() -> None:
     assert await output_of("cat /dev/stdin > /dev/stdout", user=OTHER, stdin="hello") == b"hello"
 
 
 @only_root
 @pytest.mark.proves("E1", "E2")
-async def test_a_users_processes_are_ended_as_well() -> None:
+async def test_processes_of_another_user_are_ended() -> None:
     word = unique()
 
     assert await run(f"setsid -f sleep {word}; sleep {word} &", user=OTHER) == Success(exit_code=0)
@@ -83,41 +83,41 @@ async def test_a_users_processes_are_ended_as_well() -> None:
 
 
 @only_root
-async def test_the_mark_of_a_run_can_be_read_on_a_users_processes() -> None:
+async def test_the_tag_of_a_run_can_be_read_for_processes_of_another_user() -> None:
     word, reaper = unique(), subreaper.subreaper()
     running = asyncio.create_task(run(f"env -i setsid -f sleep {word}; exec sleep {word}", user=OTHER))
     await until(lambda: len(living(f"sleep\0{word}")) == 2)
 
-    seen = {reaper._marks.read(pid) for pid in living(f"sleep\0{word}")}
+    seen = {reaper._tags.read(pid) for pid in living(f"sleep\0{word}")}
 
-    assert seen == {head.mark for head in reaper._heads.values()}
+    assert seen == {head.tag for head in reaper._heads.values()}
     running.cancel()
     await asyncio.wait([running])
 
 
 @pytest.mark.proves("Z44")
 @pytest.mark.parametrize("name", ["no-such-user", "0", "65534", "a\0b", "x" * 500])
-async def test_a_user_that_does_not_exist_is_refused_for_good(name: str) -> None:
+async def test_a_missing_user_is_refused_without_retry(name: str) -> None:
     outcome = await run("true", user=name)
 
     assert isinstance(outcome, Failure)
     assert (outcome.reason, outcome.retryable) == (Reason.LAUNCH_FAILED, False)
-    assert "does not exist on this machine. Give the name of an account" in outcome.error
+    assert "does not exist on this machine. Use the name of an account" in outcome.error
 
 
 @pytest.mark.proves("Z44")
-async def test_root_by_another_name_is_refused_for_good(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_another_account_with_the_user_id_of_root_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     toor = pwd.struct_passwd(("toor", "x", 0, 0, "", "/root", "/bin/sh"))
     monkeypatch.setattr(pwd, "getpwnam", lambda _: toor)
 
     outcome = await run("true", user="toor")
 
     assert isinstance(outcome, Failure)
-    assert "is root by another name" in outcome.error
+    assert "has the user id of root" in outcome.error
 
 
 @pytest.mark.proves("Z44")
-async def test_a_worker_without_roots_rights_refuses_other_users(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_worker_without_root_refuses_other_users(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: pwd.getpwnam(OTHER).pw_uid)
 
     outcome = await run("true", user="root")
@@ -127,7 +127,7 @@ async def test_a_worker_without_roots_rights_refuses_other_users(monkeypatch: py
     assert outcome.error.startswith('the worker cannot run jobs as user "root". Run the worker as root')
 
 
-async def test_the_workers_own_user_needs_no_root() -> None:
+async def test_the_user_of_the_worker_needs_no_root() -> None:
     own = pwd.getpwuid(os.geteuid()).pw_name
 
     assert await output_of("id -un", user=own) == f"{own}\n".encode()
@@ -147,7 +147,7 @@ async def test_a_program_that_the_user_may_not_execute_is_exit_code_126(tmp_path
 
 @pytest.mark.proves("E3")
 @pytest.mark.parametrize(("umask", "mode"), [(0o077, 0o600), (0o022, 0o644), (0, 0o666)])
-async def test_files_are_made_with_the_umask_of_the_job(tmp_path: Path, umask: int, mode: int) -> None:
+async def test_files_are_created_with_the_umask_of_the_job(tmp_path: Path, umask: int, mode: int) -> None:
     before = os.umask(0o027)
     try:
         await run(f"touch {tmp_path}/file", umask=umask)
@@ -160,7 +160,7 @@ async def test_files_are_made_with_the_umask_of_the_job(tmp_path: Path, umask: i
 
 
 @only_root
-async def test_the_log_tells_the_command_and_nothing_of_the_change_of_user() -> None:
+async def test_the_log_shows_only_the_command_of_a_job_with_a_user() -> None:
     log = ListLog()
 
     await run("true", user=OTHER, log=log)

@@ -1,4 +1,4 @@
-"""When a worker is killed, what its commands have started is found by the next one."""
+"""When a worker is killed, the next one finds the processes of its commands."""
 
 import os
 import signal
@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from foliot.adapters.runners.process import kill_tree_of, marks, sweep_orphans
-from foliot.adapters.runners.process.marks import Mark, Marks
-from foliot.adapters.runners.process.proctable import Tag
+from foliot.adapters.runners.process import kill_tree_of, sweep_orphans
+from foliot.adapters.runners.process.children import process_tag
+from foliot.adapters.runners.process.children.process_tag import ProcessTag, ProcessTags
+from foliot.adapters.runners.process.spawn.environment import AttemptKey
 from tests.adapters.runners.attempts import living, unique, until, zombies
 
 WORKER = """
@@ -35,34 +36,34 @@ LEAVES = {
 
 @pytest.fixture(autouse=True)
 def reaped() -> Iterator[None]:
-    """What a killed worker leaves becomes a child of the tests, which did not mark it and do not reap it otherwise."""
+    """Reap processes of a killed worker: they become children of the test process, which did not tag them."""
     yield
     for pid in zombies():
         os.waitpid(pid, os.WNOHANG)
 
 
 async def a_worker(command: str, *run_ids: str) -> subprocess.Popen[bytes]:
-    """A process of its own that runs the command for each run."""
+    """Start a worker process that runs the command for each run."""
     words = [sys.executable, "-c", WORKER, command, *run_ids]
     return subprocess.Popen(words, env=os.environ | {"PYTHONPATH": PATH})  # noqa: ASYNC220 - short
 
 
 @pytest.mark.proves("E1")
 @pytest.mark.parametrize("leaves", LEAVES.values(), ids=LEAVES.keys())
-async def test_what_has_cleared_its_environment_does_not_outlive_a_killed_worker(leaves: str) -> None:
+async def test_a_sweep_ends_processes_that_cleared_their_environment(leaves: str) -> None:
     run_id, word = unique(), unique()
     worker = await a_worker(leaves.format(word=word), run_id)
     await until(lambda: len(living(f"sleep\0{word}")) == leaves.count("sleep"))
     worker.send_signal(signal.SIGKILL)
     worker.wait()
 
-    left = await sweep_orphans([Tag(run_id, 1)], grace=0.1)
+    left = await sweep_orphans([AttemptKey(run_id, 1)], grace=0.1)
 
     assert left == set()
     assert living(f"sleep\0{word}") == []
 
 
-async def test_other_runs_of_the_killed_worker_are_not_touched(tmp_path: Path) -> None:
+async def test_a_sweep_does_not_end_other_runs_of_the_killed_worker(tmp_path: Path) -> None:
     lost, other, word = unique(), unique(), unique()
     command = f"env -i setsid -f sleep {word}; touch {tmp_path}/$FOLIOT_RUN_ID; sleep {word}"
     worker = await a_worker(command, lost, other)
@@ -70,39 +71,39 @@ async def test_other_runs_of_the_killed_worker_are_not_touched(tmp_path: Path) -
     worker.send_signal(signal.SIGKILL)
     worker.wait()
 
-    await sweep_orphans([Tag(lost, 1)])
+    await sweep_orphans([AttemptKey(lost, 1)])
 
     assert len(living(f"sleep\0{word}")) == 2
     await kill_tree_of(other)
     assert living(f"sleep\0{word}") == []
 
 
-def test_the_mark_of_a_dead_worker_counts_only_among_processes_that_are_numbered_alike(
+def test_the_tag_of_a_dead_worker_is_ignored_in_another_pid_namespace(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """In another container the same number is another process, which may well be alive."""
+    """In another container the same pid is another process, which may be alive."""
     dead = subprocess.Popen(["true"])
     dead.wait()
-    ours, mark = Marks(), Mark((1 << 30 | dead.pid) << 32 | 7)
-    with ours.worn(mark):
+    ours, tag = ProcessTags(), ProcessTag((1 << 30 | dead.pid) << 32 | 7)
+    with ours.applied(tag):
         left = subprocess.Popen(["sleep", "600"])
 
     try:
-        assert ours.left_on(left.pid) == mark
-        monkeypatch.setattr(marks, "_numbering", lambda pid: Path(f"pid:[{pid}]"))
-        assert ours.left_on(left.pid) is None
+        assert ours.of_dead_worker(left.pid) == tag
+        monkeypatch.setattr(process_tag, "_pid_namespace", lambda pid: Path(f"pid:[{pid}]"))
+        assert ours.of_dead_worker(left.pid) is None
     finally:
         left.kill()
         left.wait()
 
 
-async def test_what_a_living_worker_has_marked_is_left_to_it(tmp_path: Path) -> None:
+async def test_a_sweep_does_not_use_tags_of_a_living_worker(tmp_path: Path) -> None:
     run_id, word = unique(), unique()
     worker = await a_worker(f"env -i setsid -f sleep {word}; touch {tmp_path}/ready; sleep {word}; :", run_id)
     await until(lambda: (tmp_path / "ready").exists() and len(living(f"sleep\0{word}")) == 2)
     worker.send_signal(signal.SIGSTOP)
 
-    await sweep_orphans([Tag(run_id, 1)])
+    await sweep_orphans([AttemptKey(run_id, 1)])
 
     assert len(living(f"sleep\0{word}")) == 1
     worker.send_signal(signal.SIGCONT)

@@ -1,4 +1,4 @@
-"""Separate programs, for tests that could hang or outlive the test process."""
+"""Runs code as a separate program, if a failure could hang or outlive the test process."""
 
 import subprocess
 import sys
@@ -35,9 +35,9 @@ def count():
 
 
 def program(url: str, body: str) -> str:
-    """Run a program and return its output. It must exit with 0 in time."""
+    """Run a program, check that it succeeds in time, and return its stdout."""
     text = _PRELUDE + textwrap.dedent(body)
-    ignore = "ignore::DeprecationWarning"  # newer Pythons warn about forks with threads
+    ignore = "ignore::DeprecationWarning"  # newer Pythons warn about forks of processes with threads
     command = [sys.executable, "-W", ignore, "-c", text, url]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr

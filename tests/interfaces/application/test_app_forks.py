@@ -1,6 +1,6 @@
-"""A process that forks keeps its open application, and the child opens its own.
+"""After a fork the parent keeps its open application, and the child opens its own.
 
-Each case is a separate program: an error here would hang, or lose saved rows.
+Each case runs as a separate program: a failure hangs, or loses stored data.
 """
 
 from pathlib import Path
@@ -10,7 +10,7 @@ import pytest
 from tests.interfaces.application.programs import program
 
 
-def test_after_a_fork_parent_and_child_can_both_use_the_application(url: str) -> None:
+def test_parent_and_forked_child_both_use_the_application(url: str) -> None:
     said = program(
         url,
         """
@@ -24,7 +24,7 @@ def test_after_a_fork_parent_and_child_can_both_use_the_application(url: str) ->
     assert said == "[0, 0, 0] 5"
 
 
-def test_a_forked_child_can_fork_again(url: str) -> None:
+def test_a_forked_child_may_fork_again(url: str) -> None:
     said = program(
         url,
         """
@@ -41,7 +41,7 @@ def test_a_forked_child_can_fork_again(url: str) -> None:
     assert said == "0 4"
 
 
-def test_a_process_with_an_open_application_can_fork_workers(url: str) -> None:
+def test_multiprocessing_children_of_a_running_loop_open_their_own_application(url: str) -> None:
     said = program(
         url,
         """
@@ -65,30 +65,6 @@ def test_a_process_with_an_open_application_can_fork_workers(url: str) -> None:
     assert said == "0 4"
 
 
-def test_a_job_can_fork_in_its_worker(url: str) -> None:
-    said = program(
-        url,
-        """
-        @app.job
-        def forks():
-            return [ended(fork(ask, leave=os._exit)) for _ in range(3)]
-
-        async def main():
-            async with app:
-                node = await app.node(Settings(label="test"))
-                await node.start()
-                run = await app.runs.wait(await app.enqueue(forks), timeout=30)
-                after = await app.runs.wait(await app.enqueue("job"), timeout=30)
-                await node.stop()
-                return run.status.value, run.output_payload, after.status.value, len(await app.runs.page(job="job"))
-
-        print(*asyncio.run(main()))
-        """,
-    )
-
-    assert said == "success [0, 0, 0] success 4"
-
-
 def test_a_fork_during_calls_of_other_threads_loses_no_run(url: str) -> None:
     said = program(
         url,
@@ -110,7 +86,7 @@ def test_a_fork_during_calls_of_other_threads_loses_no_run(url: str) -> None:
     assert said == "{0} 310"
 
 
-def test_rows_saved_by_a_child_survive_when_its_parent_closes_the_database(tmp_path: Path) -> None:
+def test_runs_of_a_forked_child_survive_when_the_parent_closes_the_database(tmp_path: Path) -> None:
     said = program(
         f"sqlite:///{tmp_path}/foliot.db",
         """
@@ -135,7 +111,7 @@ def test_rows_saved_by_a_child_survive_when_its_parent_closes_the_database(tmp_p
     assert said == "0 3"
 
 
-def test_a_child_inherits_no_open_database_file(tmp_path: Path) -> None:
+def test_a_forked_child_inherits_no_descriptor_of_the_database(tmp_path: Path) -> None:
     said = program(
         f"sqlite:///{tmp_path}/foliot.db",
         """
@@ -153,7 +129,7 @@ def test_a_child_inherits_no_open_database_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("leave", ["sys.exit", "os._exit"])
-def test_a_child_that_does_not_use_the_application_does_not_disturb_it(url: str, leave: str) -> None:
+def test_a_forked_child_that_makes_no_call_does_not_affect_its_parent(url: str, leave: str) -> None:
     said = program(
         url,
         f"""

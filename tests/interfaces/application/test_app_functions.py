@@ -23,13 +23,13 @@ async def add(a: int = 1, b: int = 2) -> int:
 
 @functools.wraps(add)
 def decorated(*arguments: Any, **named: Any) -> Any:
-    """A decorator that does not treat coroutine functions differently."""
+    """A plain decorator around a coroutine function."""
     return add(*arguments, **named)
 
 
 @functools.wraps(add)
 def run_here(*arguments: Any, **named: Any) -> Any:
-    """A decorator that turns a coroutine function into a synchronous one."""
+    """A decorator that makes a plain function of a coroutine function."""
     return asyncio.run(add(*arguments, **named))
 
 
@@ -40,7 +40,7 @@ class Adder:
 
 @dataclass
 class Sum:
-    """It defines equality, and so it is not hashable."""
+    """A dataclass with equality, which is not hashable."""
 
     a: int
 
@@ -75,7 +75,7 @@ async def test_an_awaitable_result_of_a_job_is_awaited(app: Foliot, function: Ca
 
 
 @pytest.mark.parametrize("function", [f for f in FUNCTIONS if f is not run_here])
-async def test_an_awaitable_result_is_awaited_in_the_inline_engine(function: Callable[..., Any]) -> None:
+async def test_the_inline_engine_awaits_an_awaitable_result(function: Callable[..., Any]) -> None:
     app = Foliot()
     app.job(id="job")(function)
 
@@ -108,7 +108,7 @@ async def test_an_awaitable_result_can_be_cancelled(app: Foliot) -> None:
     assert (run.status, ended.is_set()) == ("cancelled", True)
 
 
-async def test_a_builtin_without_a_signature_is_called_with_the_payload(app: Foliot) -> None:
+async def test_a_builtin_without_signature_is_called_with_the_payload(app: Foliot) -> None:
     app.job(id="job")(dict)
 
     async with served(app):
@@ -141,12 +141,12 @@ async def test_a_coroutine_returned_after_cancellation_is_closed(app: Foliot) ->
 @pytest.mark.parametrize(
     ("thing", "told"),
     [
-        (functools.partial(add, 1), "has no name of its own"),
+        (functools.partial(add, 1), "has no name"),
         ("add", "a job must be a function, not str"),
         (add(), "a job must be a function, not coroutine"),
     ],
 )
-def test_an_object_that_cannot_be_a_job_is_refused_when_declared(app: Foliot, thing: Any, told: str) -> None:
+def test_an_object_that_cannot_be_a_job_is_refused(app: Foliot, thing: Any, told: str) -> None:
     with pytest.raises(InvalidJob, match=told) as refused:
         app.job(thing)
 
@@ -155,7 +155,7 @@ def test_an_object_that_cannot_be_a_job_is_refused_when_declared(app: Foliot, th
         thing.close()
 
 
-async def test_enqueueing_a_function_that_is_not_a_job_is_refused(app: Foliot) -> None:
+async def test_enqueueing_an_object_that_is_not_a_job_is_refused(app: Foliot) -> None:
     async with app:
         with pytest.raises(InvalidJob, match="is not a job of this application"):
             await app.enqueue(Sum(1))

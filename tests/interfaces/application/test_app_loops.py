@@ -1,7 +1,8 @@
-"""An application is open on one event loop; calls from elsewhere work, or are refused with a hint."""
+"""An application is open on one event loop; a call from another loop is refused with a hint."""
 
 import asyncio
 import threading
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import Queue
@@ -27,7 +28,7 @@ def app(url: str) -> Foliot:
     return app
 
 
-async def test_a_synchronous_job_can_enqueue_from_its_thread(app: Foliot) -> None:
+async def test_a_plain_function_enqueues_from_its_thread(app: Foliot) -> None:
     @app.job
     def parent() -> list[str]:
         return [app.wait(app.enqueue("job")) for _ in range(10)]
@@ -40,14 +41,14 @@ async def test_a_synchronous_job_can_enqueue_from_its_thread(app: Foliot) -> Non
     assert {run_id for run in runs for run_id in run.output_payload} == made
 
 
-def test_an_application_can_be_used_on_one_loop_after_another_without_closing(app: Foliot) -> None:
+def test_several_asyncio_run_calls_need_no_close_in_between(app: Foliot) -> None:
     made = [asyncio.run(app.enqueue("job")) for _ in range(3)]
 
     assert {run.id for run in app.wait(app.runs.page())} == set(made)
     app.wait(app.close())
 
 
-def test_an_abandoned_loop_does_not_keep_the_application(url: str) -> None:
+def test_an_application_reopens_after_its_loop_was_closed_inside_a_block(url: str) -> None:
     said = program(
         url,
         """
@@ -64,7 +65,7 @@ def test_an_abandoned_loop_does_not_keep_the_application(url: str) -> None:
     assert said == "2"
 
 
-def test_an_application_left_open_by_an_abandoned_loop_can_be_closed(url: str) -> None:
+def test_close_works_after_the_loop_of_an_open_application_was_closed(url: str) -> None:
     said = program(
         url,
         """
@@ -79,7 +80,7 @@ def test_an_application_left_open_by_an_abandoned_loop_can_be_closed(url: str) -
     assert said == "0"
 
 
-def test_a_node_of_a_closed_loop_no_longer_uses_the_application(url: str) -> None:
+def test_a_node_on_a_closed_loop_does_not_block_close(url: str) -> None:
     said = program(
         url,
         """
@@ -101,8 +102,8 @@ def test_a_node_of_a_closed_loop_no_longer_uses_the_application(url: str) -> Non
     assert said == "1"
 
 
-def closed_amid_a_block(app: Foliot) -> None:
-    """Enter a block on a loop and close the loop, so that the block cannot be left there."""
+def close_loop_inside_a_block(app: Foliot) -> None:
+    """Enter a block on a loop and close the loop, so that the block never ends."""
     loop = asyncio.new_event_loop()
     loop.run_until_complete(app.__aenter__())
     loop.run_until_complete(loop.shutdown_asyncgens())
@@ -110,7 +111,7 @@ def closed_amid_a_block(app: Foliot) -> None:
 
 
 def test_an_application_left_open_by_a_closed_loop_can_be_closed_on_another_loop(app: Foliot) -> None:
-    closed_amid_a_block(app)
+    close_loop_inside_a_block(app)
 
     asyncio.run(app.close())
 
@@ -118,8 +119,8 @@ def test_an_application_left_open_by_a_closed_loop_can_be_closed_on_another_loop
     app.wait(app.close())
 
 
-def test_a_block_of_a_closed_loop_is_not_counted_when_it_ends_on_another(app: Foliot) -> None:
-    async def end_it_here() -> None:
+def test_a_block_on_a_closed_loop_does_not_keep_the_application_open(app: Foliot) -> None:
+    async def end_on_this_loop() -> None:
         await app.open()
         await app.__aexit__(None, None, None)
         async with app:
@@ -128,46 +129,19 @@ def test_a_block_of_a_closed_loop_is_not_counted_when_it_ends_on_another(app: Fo
                 pass
             assert await app.open() is services
 
-    closed_amid_a_block(app)
-    asyncio.run(end_it_here())
+    close_loop_inside_a_block(app)
+    asyncio.run(end_on_this_loop())
 
 
-async def test_synchronous_code_can_use_an_application_that_was_closed_on_a_loop(app: Foliot) -> None:
+async def test_after_close_plain_code_opens_the_application_on_the_background_loop(app: Foliot) -> None:
     made = await app.enqueue("job")
     await app.close()
 
     assert [run.id for run in app.wait(app.runs.page())] == [made]
-    await app.close()
-
-
-def test_a_call_while_the_application_is_closing_opens_it_again(app: Foliot) -> None:
-    opened, go_on = threading.Event(), threading.Event()
-
-    async def look() -> Services:
-        services = await app.open()
-        opened.set()
-        await asyncio.to_thread(go_on.wait)
-        return services
-
-    async def close_and_come_back() -> Services:
-        closing = asyncio.create_task(app.close())
-        await asyncio.sleep(0)
-        services = await asyncio.to_thread(app.wait, app.open())
-        go_on.set()
-        await closing
-        return services
-
-    with ThreadPoolExecutor(1) as threads:
-        looking = threads.submit(app.wait, look())
-        opened.wait()
-        anew = asyncio.run(close_and_come_back())
-
-        assert looking.result() is not anew
-    assert app.wait(app.open()) is anew
     app.wait(app.close())
 
 
-async def test_a_call_that_waited_for_an_opening_that_was_closed_opens_again(app: Foliot) -> None:
+async def test_open_reopens_if_the_application_was_closed_while_it_waited(app: Foliot) -> None:
     async def open_and_close() -> None:
         await app.open()
         await app.close()
@@ -181,7 +155,7 @@ async def test_a_call_that_waited_for_an_opening_that_was_closed_opens_again(app
     await app.close()
 
 
-async def test_a_storage_that_opens_too_late_is_closed(app: Foliot, tmp_path: Path) -> None:
+async def test_open_refuses_and_closes_a_second_storage(app: Foliot, tmp_path: Path) -> None:
     async with app:
         late = await open_services(f"sqlite:///{tmp_path}/late.db")
         with pytest.raises(InUse, match="open on another storage"):
@@ -191,7 +165,7 @@ async def test_a_storage_that_opens_too_late_is_closed(app: Foliot, tmp_path: Pa
         await late.runs.records(RunFilter())
 
 
-async def test_opening_with_the_same_storage_again_is_a_no_op(app: Foliot) -> None:
+async def test_open_accepts_the_storage_that_is_open_already(app: Foliot) -> None:
     async with app:
         services = await app.open()
 
@@ -199,18 +173,22 @@ async def test_opening_with_the_same_storage_again_is_a_no_op(app: Foliot) -> No
         assert await app.runs.page() == []
 
 
-def test_a_loop_cannot_take_over_while_a_block_uses_the_background_loop(app: Foliot) -> None:
-    app.wait(app.__aenter__())
+@pytest.mark.parametrize("call", [Foliot.open, Foliot.close, Foliot.__aenter__])
+def test_an_application_open_on_the_background_loop_is_refused_on_another_loop(
+    app: Foliot, call: Callable[[Foliot], Coroutine[Any, Any, object]]
+) -> None:
+    made = app.wait(app.enqueue("job"))
 
-    with pytest.raises(WrongLoop):
-        asyncio.run(app.enqueue("job"))
+    with pytest.raises(WrongLoop, match=r"app\.wait\(app\.close\(\)\)"):
+        asyncio.run(call(app))
 
-    assert app.wait(app.runs.page()) == []
-    app.wait(app.__aexit__(None, None, None))
+    assert [run.id for run in app.wait(app.runs.page())] == [made]
+    app.wait(app.close())
 
 
-def test_synchronous_code_and_a_loop_can_use_the_application_in_turn(app: Foliot) -> None:
+def test_an_application_that_plain_code_closed_opens_on_another_loop_and_then_in_plain_code_again(app: Foliot) -> None:
     first = app.wait(app.enqueue("job"))
+    app.wait(app.close())
 
     async def ask() -> list[str]:
         async with app:
@@ -223,37 +201,17 @@ def test_synchronous_code_and_a_loop_can_use_the_application_in_turn(app: Foliot
     app.wait(app.close())
 
 
-def test_background_calls_finish_when_another_loop_takes_over(app: Foliot) -> None:
-    opened, go_on = threading.Event(), threading.Event()
-    made = app.wait(app.enqueue("job"))
-
-    async def look() -> str:
-        services = await app.open()
-        opened.set()
-        assert await asyncio.to_thread(go_on.wait, 60)
-        return (await services.runs.record(made)).id
-
-    with ThreadPoolExecutor(1) as threads:
-        looking = threads.submit(app.wait, look())
-        assert opened.wait(30)
-        asyncio.run(app.enqueue("job"))
-        go_on.set()
-
-        assert looking.result() == made
-    app.wait(app.close())
-
-
-def test_an_application_open_in_the_background_can_be_closed_from_a_loop(app: Foliot) -> None:
+def test_closing_in_plain_code_ends_the_storage_threads_of_the_background_loop(app: Foliot) -> None:
     app.wait(app.enqueue("job"))
     names = {thread.name for thread in threading.enumerate() if thread.name.startswith("foliot-sqlite")}
 
-    asyncio.run(app.close())
+    app.wait(app.close())
 
     left = {thread.name for thread in threading.enumerate() if thread.name.startswith("foliot-sqlite")}
     assert not left & names
 
 
-async def test_blocking_the_loop_of_the_application_is_refused(app: Foliot) -> None:
+async def test_app_wait_is_refused_on_the_loop_of_the_application(app: Foliot) -> None:
     async with app:
         with pytest.raises(WrongLoop, match=r"await app\.enqueue"):
             app.wait(app.enqueue("job"))
@@ -261,7 +219,7 @@ async def test_blocking_the_loop_of_the_application_is_refused(app: Foliot) -> N
         assert await app.runs.page() == []
 
 
-def test_a_blocking_call_inside_a_background_call_is_refused(app: Foliot) -> None:
+def test_app_wait_inside_app_wait_is_refused(app: Foliot) -> None:
     async def ask() -> str:
         return app.wait(app.enqueue("job"))
 
@@ -269,7 +227,7 @@ def test_a_blocking_call_inside_a_background_call_is_refused(app: Foliot) -> Non
         app.wait(ask())
 
 
-async def test_a_call_on_a_loop_in_another_thread_is_refused_with_a_hint(app: Foliot) -> None:
+async def test_a_call_on_a_second_loop_is_refused_with_a_hint_that_works(app: Foliot) -> None:
     async def ask() -> str:
         with pytest.raises(WrongLoop, match=r"asyncio\.to_thread\(app\.wait"):
             await app.enqueue("job")
@@ -284,16 +242,16 @@ async def test_a_call_on_a_loop_in_another_thread_is_refused_with_a_hint(app: Fo
     await app.close()
 
 
-def test_of_many_concurrent_loops_one_has_the_application_open(app: Foliot) -> None:
-    begin, told = threading.Barrier(4), list[str]()
+def test_of_many_concurrent_loops_each_call_succeeds_or_is_refused(app: Foliot) -> None:
+    begin, results = threading.Barrier(4), list[str]()
 
     async def ask() -> None:
         begin.wait()
         try:
             await app.enqueue("job")
-            told.append("enqueued")
+            results.append("enqueued")
         except WrongLoop as error:
-            told.append(error.code)
+            results.append(error.code)
 
     threads = [threading.Thread(target=asyncio.run, args=[ask()]) for _ in range(4)]
     for thread in threads:
@@ -301,12 +259,12 @@ def test_of_many_concurrent_loops_one_has_the_application_open(app: Foliot) -> N
     for thread in threads:
         thread.join()
 
-    assert set(told) <= {"enqueued", "wrong_loop"}
-    assert len(app.wait(app.runs.page())) == told.count("enqueued") >= 1
+    assert set(results) <= {"enqueued", "wrong_loop"}
+    assert len(app.wait(app.runs.page())) == results.count("enqueued") >= 1
     app.wait(app.close())
 
 
-async def test_a_refused_opening_leaves_nothing_open(tmp_path: Path) -> None:
+async def test_open_that_raises_leaves_no_storage_thread(tmp_path: Path) -> None:
     app = Foliot(f"sqlite:///{tmp_path}/foliot.db")
     app.shell("job", "true", depends_on=["stranger"])
     before = set(threading.enumerate())
@@ -317,14 +275,14 @@ async def test_a_refused_opening_leaves_nothing_open(tmp_path: Path) -> None:
     assert [one.name for one in set(threading.enumerate()) - before if one.name.startswith("foliot-sqlite")] == []
 
 
-def test_no_other_loop_takes_over_while_the_application_is_opening(
+def test_a_second_loop_is_refused_while_the_first_is_still_opening(
     app: Foliot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun, go_on = threading.Event(), threading.Event()
 
     async def open_slowly(*given: Any) -> Services:
         begun.set()
-        await asyncio.to_thread(go_on.wait, 10)  # a loop that wrongly took over would wait here as well
+        await asyncio.to_thread(go_on.wait, 10)  # a loop that wrongly took over would wait as well
         return await open_services(*given)
 
     monkeypatch.setattr(lifecycle, "open_services", open_slowly)
@@ -342,7 +300,7 @@ def test_no_other_loop_takes_over_while_the_application_is_opening(
     app.wait(app.close())
 
 
-async def test_a_failed_opening_does_not_keep_the_application(tmp_path: Path) -> None:
+async def test_after_a_failed_open_another_loop_may_open(tmp_path: Path) -> None:
     app = Foliot(f"sqlite:///{tmp_path}/foliot.db")
     (tmp_path / "foliot.db").mkdir()
     for _ in range(2):
@@ -354,7 +312,7 @@ async def test_a_failed_opening_does_not_keep_the_application(tmp_path: Path) ->
     assert await asyncio.to_thread(asyncio.run, app.runs.page()) == []
 
 
-def test_a_loop_that_stops_releases_threads_that_wait_for_it() -> None:
+def test_wait_on_raises_if_the_loop_is_closed_during_the_call() -> None:
     loop, waiting = asyncio.new_event_loop(), threading.Event()
 
     async def never() -> None:
@@ -371,12 +329,12 @@ def test_a_loop_that_stops_releases_threads_that_wait_for_it() -> None:
     thread.start()
     ending = threading.Thread(target=end)
     ending.start()
-    with pytest.raises(WrongLoop, match="ended before it had answered"):
+    with pytest.raises(WrongLoop, match="was closed before the call had ended"):
         wait_on(loop, never())
     ending.join()
 
 
-def test_a_loop_that_is_closed_in_order_cancels_its_calls_and_releases_waiting_threads() -> None:
+def test_wait_on_raises_if_the_ending_loop_cancels_the_call() -> None:
     found, waiting = Queue[asyncio.AbstractEventLoop](), threading.Event()
 
     async def never() -> None:
@@ -389,8 +347,8 @@ def test_a_loop_that_is_closed_in_order_cancels_its_calls_and_releases_waiting_t
 
     with ThreadPoolExecutor(1) as threads:
         serving = threads.submit(asyncio.run, serve())
-        with pytest.raises(WrongLoop, match="cancelled on the event loop") as told:
+        with pytest.raises(WrongLoop, match="cancelled on its event loop") as caught:
             wait_on(found.get(), never())
         serving.result()
 
-    assert told.value.hint.endswith("Ask again.")
+    assert caught.value.hint.endswith("Make the call again.")

@@ -1,4 +1,4 @@
-"""An application is closed when its last user leaves."""
+"""The last user of an application closes it."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from tests.interfaces.serving import outcome, served, started
 
 
 def with_parents(app: Foliot) -> None:
-    """Jobs that open and close the application of their own worker."""
+    """Register a job that opens the application of its own worker, and one that closes it."""
 
     @app.job
     async def child() -> int:
@@ -27,7 +27,7 @@ def with_parents(app: Foliot) -> None:
         await app.close()
 
 
-async def test_a_job_can_open_the_application_of_its_own_server(app: Foliot) -> None:
+async def test_a_job_may_open_the_application_of_its_own_server(app: Foliot) -> None:
     with_parents(app)
 
     async with served(app):
@@ -59,7 +59,7 @@ async def test_a_running_node_keeps_the_application_open(app: Foliot) -> None:
     assert [run.status for run in runs] == ["success", "failed", "success"]
 
 
-async def test_the_application_is_closed_when_the_last_block_ends(app: Foliot) -> None:
+async def test_the_last_block_closes_the_application(app: Foliot) -> None:
     async with app:
         services = await app.open()
         async with app:
@@ -73,7 +73,7 @@ async def test_the_application_is_closed_when_the_last_block_ends(app: Foliot) -
         assert await app.open() is not services
 
 
-async def test_a_job_in_the_inline_engine_can_open_but_not_close_the_application(tmp_path: Path) -> None:
+async def test_a_job_under_the_inline_engine_may_open_but_not_close(tmp_path: Path) -> None:
     app = Foliot(f"sqlite:///{tmp_path}/production.db")
     with_parents(app)
 
@@ -87,13 +87,13 @@ async def test_a_job_in_the_inline_engine_can_open_but_not_close_the_application
     assert not (tmp_path / "production.db").exists()
 
 
-async def test_the_inline_engine_refuses_an_application_that_is_already_open(app: Foliot) -> None:
+async def test_the_inline_engine_refuses_an_application_that_is_open(app: Foliot) -> None:
     async with app:
         with pytest.raises(InUse, match="open on another storage"):
             await InlineEngine(app).__aenter__()
 
 
-async def test_a_synchronous_job_in_the_inline_engine_can_enqueue_but_not_wait_for_a_run() -> None:
+async def test_a_plain_job_under_the_inline_engine_may_enqueue_but_not_wait() -> None:
     app = Foliot()
     app.job(id="child")(lambda: 1)
     app.job(id="enqueues")(lambda: app.wait(app.enqueue("child")))

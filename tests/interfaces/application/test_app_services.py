@@ -28,7 +28,7 @@ async def test_the_first_call_of_a_service_opens_the_application(app: Foliot) ->
     await app.close()
 
 
-def test_synchronous_code_calls_a_service_on_the_background_loop(app: Foliot) -> None:
+def test_plain_code_calls_a_service_on_the_background_loop(app: Foliot) -> None:
     run_id = app.wait(app.enqueue("report"))
 
     assert app.wait(app.runs.cancel(run_id)) == "cancelled"
@@ -36,13 +36,13 @@ def test_synchronous_code_calls_a_service_on_the_background_loop(app: Foliot) ->
     app.wait(app.close())
 
 
-async def test_an_asynchronous_iterator_of_a_service_works_on_the_open_application(app: Foliot) -> None:
+async def test_an_async_generator_of_a_service_opens_the_application(app: Foliot) -> None:
     async with app:
         with pytest.raises(NotFound):
             _ = [item async for item in app.runs.follow("01ARZ3NDEKTSV4RRFFQ69G5FAV")]
 
 
-async def test_calling_a_service_on_another_loop_is_refused(app: Foliot) -> None:
+async def test_a_service_call_on_another_loop_is_refused(app: Foliot) -> None:
     other = Foliot(app._url)
     async with app:
         with pytest.raises(WrongLoop):
@@ -77,7 +77,7 @@ def test_a_service_does_not_keep_its_application_alive(tmp_path: Path) -> None:
         gc.enable()
 
 
-async def test_schedules_can_be_paused_and_resumed_through_the_application(app: Foliot) -> None:
+async def test_jobs_and_schedules_can_be_paused_and_resumed(app: Foliot) -> None:
     async with app:
         await app.schedules.upsert("hourly", job_id="report", cron_expr="@hourly")
 

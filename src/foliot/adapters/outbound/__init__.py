@@ -1,12 +1,12 @@
-"""The way out: everything that Foliot calls on somebody's behalf goes through here, and is checked on the way.
+"""Outbound HTTP requests: all requests for jobs go through here and are checked by the guard.
 
-    Request --> Guard.admit --> addresses --> one connection --> answer
-                  ^   look the name up once, judge all it leads to       |
+    Request --> Guard.admit --> addresses --> one connection --> response
+                  ^   look up the name once, check all its addresses     |
                   |                                                      | redirect
                   +---------------- redirected request <-----------------+
 
-`Outbound.exchange` is the one door: jobs of kind http use it, and whatever else will call URLs. It reads no proxy
-variables and no netrc, keeps no cookies and no connections, and leaves nothing open. See docs/design/outbound-guard.md.
+`Outbound.exchange` is the only entry: jobs of kind http use it, and so must every other feature that calls URLs. It
+reads no proxy variables and no netrc, and keeps no cookies and no connections. See docs/design/outbound-guard.md.
 
-aiohttp takes long to import: only `client` needs it, so import that when the first request is made.
+aiohttp takes long to import. Only `client` needs it, so import `client` when the first request is made.
 """

@@ -1,34 +1,34 @@
-"""Interim answers (1xx): a server may send some before the real one, and one that sends nothing else has no end."""
+"""Limits interim responses (1xx): a server may send some before the final one, and could send them endlessly."""
 
 from typing import Any, Final, Self
 
 from aiohttp import ClientError, ClientResponse
 from aiohttp.connector import Connection
 
-MOST: Final = 50
+LIMIT: Final = 50
 
 
 class TooManyInterim(ClientError):
-    """The server says again and again that it is about to answer."""
+    """The server sent too many interim responses."""
 
 
 class BoundedResponse(ClientResponse):
-    """Takes so many interim answers. aiohttp takes any number, and while more are there, nobody else has a turn."""
+    """Accepts a limited number of interim responses. aiohttp accepts any number, without letting other tasks run."""
 
     async def start(self, connection: Connection) -> Self:
         protocol = connection.protocol
         assert protocol is not None
-        read, left = protocol.read, MOST
+        read, left = protocol.read, LIMIT
 
         async def counted() -> Any:
             nonlocal left
-            answer = await read()
+            message = await read()
             left -= 1
-            if left < 0 and _is_interim(answer[0].code):
-                raise TooManyInterim(f"the server sent more than {MOST} interim answers (1xx) and no other")
-            return answer
+            if left < 0 and _is_interim(message[0].code):
+                raise TooManyInterim(f"the server sent more than {LIMIT} interim responses (1xx) and no final one")
+            return message
 
-        # The connection serves this one request, and ends with it.
+        # The connection serves only this request.
         protocol.read = counted  # type: ignore[method-assign]
         await super().start(connection)
         return self

@@ -1,7 +1,8 @@
-"""Connections that lead to admitted addresses and nowhere else.
+"""Sockets that connect to admitted addresses only.
 
-aiohttp asks a resolver for names only: what it takes for an address it connects to without asking. So the resolver
-pins names, and the maker of sockets, which sees every address that is about to be used, has the last word.
+aiohttp calls the resolver for names only: it connects to what it takes for an address without a look-up. So the
+resolver returns the admitted addresses, and the socket factory, which sees every address before it is used, checks it
+again.
 """
 
 import socket
@@ -18,7 +19,7 @@ AddressInfo = tuple[int | socket.AddressFamily, int | socket.SocketKind, int, st
 
 
 class Sockets:
-    """Makes the sockets of one request: the last look before anything leaves this machine."""
+    """Creates the sockets of one request, after a last check of the address."""
 
     def __init__(self, addresses: Sequence[Address]) -> None:
         self.addresses = addresses
@@ -29,20 +30,20 @@ class Sockets:
         family, kind, protocol, _, place = info
         if ip_address(place[0]) not in self.addresses:
             self.has_refused = True
-            raise PermissionError("not an address that was admitted")
+            raise PermissionError("the address was not admitted")
         made = socket.socket(family, kind, protocol)
         self._made.append(made)
         return made
 
     def shut(self) -> None:
-        """End what is still open at once: closing alone would wait until the other side has read everything."""
+        """Shut down open sockets immediately: closing alone would wait until the peer has read everything."""
         for made in self._made:
             with suppress(OSError):
                 made.shutdown(socket.SHUT_RDWR)
 
 
-class Pinned(AbstractResolver):
-    """Knows one answer: the addresses that were admitted."""
+class PinnedResolver(AbstractResolver):
+    """A resolver that always returns the admitted addresses."""
 
     def __init__(self, addresses: Sequence[Address]) -> None:
         self._addresses = addresses

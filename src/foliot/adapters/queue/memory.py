@@ -9,20 +9,20 @@ from foliot.adapters.queue.message import decode, encode
 from foliot.domain.ids import RunId
 
 CAPACITY: Final = 10_000
-"""Hints kept per queue. One beyond that is dropped: its run stays ready and is announced again."""
+"""Messages per queue. Further messages are dropped: their runs stay ready and are announced again."""
 
 
 class MemoryQueue:
-    """Carries run ids between the loops of one process. Every message goes to one of the consumers."""
+    """Carries run ids between the loops of one process. Each message goes to one consumer."""
 
     def __init__(self, capacity: int = CAPACITY) -> None:
         self._capacity = capacity
         self._messages: defaultdict[str, deque[bytes]] = defaultdict(deque)
         self._signal = asyncio.Event()
         self.overflowed = 0
-        """How many messages found their queue full."""
+        """Number of messages dropped because their queue was full."""
         self.dropped = 0
-        """How many messages were not what a message must be."""
+        """Number of invalid messages."""
 
     @property
     def carries_ids(self) -> bool:
@@ -37,7 +37,7 @@ class MemoryQueue:
             self.deliver(queue, encode(run_id))
 
     def deliver(self, queue: str, body: bytes) -> None:
-        """Put a message there as it is, the way a broker would."""
+        """Add a message without checking it, as a broker would."""
         messages = self._messages[queue]
         if len(messages) >= self._capacity:
             self.overflowed += 1
@@ -51,7 +51,7 @@ class MemoryQueue:
         for messages in waiting:
             self._drain(messages, taken, limit)
         if any(waiting):
-            # Another consumer may have room for what is left.
+            # Another consumer may take the rest.
             self._signal.set()
         return taken
 
@@ -64,7 +64,7 @@ class MemoryQueue:
                 taken.append(run_id)
 
     async def done(self, run_ids: Sequence[RunId]) -> None:
-        """Nothing to do: what was taken is not delivered again."""
+        """Do nothing: messages are not delivered twice."""
 
     async def close(self) -> None:
         self._messages.clear()

@@ -1,6 +1,6 @@
-"""What a queue carries: `{"v":1,"run_id":"01J..."}` and nothing else.
+"""The messages of a queue: `{"v":1,"run_id":"01J..."}` and nothing else.
 
-Whoever can write to a broker can write anything there, so that reading trusts nothing.
+Anyone with access to the broker can write anything there, so messages are validated strictly.
 """
 
 from typing import Final, Literal
@@ -10,7 +10,7 @@ import msgspec
 from foliot.domain.ids import RunId, is_id
 
 MAX_BYTES: Final = 4_096
-"""No message of ours comes near this; longer ones are not even looked at."""
+"""Longer messages are ignored without parsing them; our own are much shorter."""
 
 
 class _Message(msgspec.Struct, forbid_unknown_fields=True):
@@ -27,7 +27,7 @@ def encode(run_id: RunId) -> bytes:
 
 
 def decode(body: bytes) -> RunId | None:
-    """The run id of a message, or None for whatever is not exactly a message of version 1."""
+    """Return the run id of a message; None if it is not a valid message of version 1."""
     if len(body) > MAX_BYTES:
         return None
     try:

@@ -1,4 +1,4 @@
-"""A queue that is no queue: workers look into the storage, woken when something may be ready there."""
+"""A queue without messages: it wakes workers, which then claim runs from the storage."""
 
 import asyncio
 from collections.abc import Sequence
@@ -9,13 +9,13 @@ from foliot.ports.topic import Topic
 
 
 class Signals(Protocol):
-    """What sets an event when runs may be ready: a storage, or its work port alone."""
+    """Provides events that are set when runs may be ready: a storage, or its work port alone."""
 
     def signal(self, topic: Topic) -> asyncio.Event: ...
 
 
 class StorageQueue:
-    """Carries only the news that there may be something to claim."""
+    """Carries only the signal that runs may be ready."""
 
     def __init__(self, source: Signals, topic: Topic = Topic.RUNS) -> None:
         self._signal = source.signal(topic)
@@ -33,11 +33,11 @@ class StorageQueue:
             self._signal.set()
 
     async def take(self, queues: Sequence[str], limit: int) -> Sequence[RunId]:
-        """Nothing, ever: workers claim in the storage's own order."""
+        """Return nothing: workers claim in the order of the storage."""
         return []
 
     async def done(self, run_ids: Sequence[RunId]) -> None:
-        """Nothing to do: there are no messages."""
+        """Do nothing: there are no messages."""
 
     async def close(self) -> None:
-        """Nothing to do: the storage belongs to whoever opened it."""
+        """Do nothing: the owner of the storage closes it."""

@@ -1,4 +1,4 @@
-"""The agent runner: a command-line assistant with a prompt, as a tree of processes."""
+"""The agent runner: runs a command-line assistant with a prompt, as a tree of processes."""
 
 import os
 import shlex
@@ -15,13 +15,13 @@ from foliot.errors import InvalidJob
 from foliot.ports.runner import Attempt
 
 VARIABLES: Final = ("FOLIOT_AGENT_CLI", "CRONLORD_CLAUDE_CLI")
-"""Where the worker is told which assistant it has; the first that is set counts."""
+"""Variables that name the assistant of the worker; the first that is set is used."""
 
-_HINT: Final = f"Install it where the worker can find it, or name another one in `cli` or in {VARIABLES[0]}."
+_HINT: Final = f"Install it in the PATH of the worker, or set another one with `cli` or {VARIABLES[0]}."
 
 
 class AgentRunner:
-    """Runs agent jobs. The worker's own environment is read once, at the start."""
+    """Runs agent jobs. Reads the worker's environment once, when it is created."""
 
     abandoned = 0
 
@@ -47,7 +47,7 @@ class AgentRunner:
 
 
 def _cli_of(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The worker's assistant, with its first arguments. Text that no shell could read is a name with odd characters."""
+    """Return the worker's assistant with its first arguments. Text with unbalanced quotes is taken as one name."""
     text = next((environ[name] for name in VARIABLES if environ.get(name)), "")
     try:
         return tuple(shlex.split(text)) or DEFAULT_CLI

@@ -1,4 +1,4 @@
-"""Answers for people who did not: an approval is a run that is due when its time is up."""
+"""The approval runner: ends approvals that no one answered. An approval is a run that is due at its deadline."""
 
 from foliot.domain.run.outcome import Failure, Reason, Success
 from foliot.domain.workflow.spec import Answer
@@ -6,11 +6,11 @@ from foliot.ports.runner import Attempt
 
 
 class ApprovalRunner:
-    """Gives the answer that the step has for this case."""
+    """Applies the default answer of the step."""
 
     abandoned = 0
 
     async def run(self, attempt: Attempt) -> Success | Failure:
         if attempt.spec.get("default") == Answer.APPROVE:
             return Success()
-        return Failure("nobody approved it in time", Reason.REJECTED, retryable=False)
+        return Failure("not approved before the deadline", Reason.REJECTED, retryable=False)

@@ -1,4 +1,4 @@
-"""Keeping what a job gives while it gives it, in bounded memory."""
+"""Collects the output of a job while it runs, in bounded memory."""
 
 import asyncio
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from foliot.errors import InvalidRun
 
 
 class Capture:
-    """Collects the bytes of one output. Of one that is too large only the size is kept."""
+    """Collects the bytes of one output. If it is too large, only its size is kept."""
 
     def __init__(self, mode: OutputMode) -> None:
         self._mode = mode
@@ -25,15 +25,16 @@ class Capture:
             self._kept += data
 
     def read(self) -> bytes | None:
-        """The output as JSON, or InvalidRun."""
+        """Return the output as JSON. Raises InvalidRun if it is not valid."""
         check_size(self._size)
         return read_output(self._mode, bytes(self._kept))
 
 
 async def with_output(outcome: Success | Failure, read: Callable[[], bytes | None]) -> Success | Failure:
-    """A success with what `read` gives as its output, if that can be one. A failure stays what it is.
+    """Return a success with the output from `read`, or a failure if that is invalid. A failure is returned unchanged.
 
-    In a thread: a mebibyte of JSON takes a while. Another try may print better JSON, so a refusal is not final.
+    `read` runs in a thread, because a mebibyte of JSON takes a while. Another attempt may print valid JSON, so the
+    failure is retryable.
     """
     if isinstance(outcome, Failure):
         return outcome

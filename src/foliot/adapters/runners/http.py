@@ -1,4 +1,4 @@
-"""The http runner: one request, judged by the status of its answer."""
+"""The http runner: sends one request; the status of the response decides the outcome."""
 
 import asyncio
 from contextlib import aclosing
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final, cast
 
 import msgspec
 
+from foliot.adapters.outbound.dns import LookUp
 from foliot.adapters.outbound.guard import CONNECT
-from foliot.adapters.outbound.names import LookUp
 from foliot.adapters.runners.capture import Capture, with_output
 from foliot.adapters.runners.refusal import refusal
 from foliot.domain.job.kinds import read_spec
@@ -21,12 +21,12 @@ from foliot.errors import InvalidJob, OutboundBlocked, OutboundFailed
 from foliot.ports.runner import Attempt, LogSink
 
 if TYPE_CHECKING:
-    from foliot.adapters.outbound.client import Answer, Outbound
+    from foliot.adapters.outbound.client import Outbound, Response
 
 READ_LIMIT: Final = 16 << 20
-"""Bytes of an answer after which nobody reads on: as they are sent, and as they are meant."""
+"""Bytes of a response that are read at most, counted both before and after decompression."""
 NOT_CALLABLE: Final = 2
-"""The exit code of a job that says nothing that could be called."""
+"""The exit code of a job with an invalid request."""
 
 _WITH_BODY: Final = frozenset({"POST", "PUT", "PATCH"})
 _JSON: Final = "application/json"
@@ -34,7 +34,7 @@ _TEXT: Final = "text/plain; charset=utf-8"
 
 
 class HttpRunner:
-    """Runs http jobs. What they may call is the policy's affair."""
+    """Runs http jobs. The policy decides which addresses they may reach."""
 
     abandoned = 0
 
@@ -61,7 +61,7 @@ class HttpRunner:
             return Failure(error.message, Reason.CONNECTION, error.status)
 
     async def _open(self) -> "Outbound":
-        """What speaks HTTP, made when the first job needs it, and beside the loop: it takes a while."""
+        """Return the HTTP client. The first job loads it, in a thread, because the import takes a while."""
         async with self._opening:
             if self._outbound is None:
                 self._outbound = await asyncio.to_thread(self._load)
@@ -73,7 +73,7 @@ class HttpRunner:
 
 
 async def _exchange(outbound: "Outbound", spec: HttpSpec, attempt: Attempt) -> Success | Failure:
-    def tell(request: Request, status: int | None) -> None:
+    def log_request(request: Request, status: int | None) -> None:
         led = "" if status is None else f"{_named(status)}: "
         trust = "" if spec.verify else " (certificate not verified)"
         url = show_url(request.url, attempt.written, is_first=status is None)
@@ -83,18 +83,18 @@ async def _exchange(outbound: "Outbound", spec: HttpSpec, attempt: Attempt) -> S
         request_of(spec, attempt),
         redirects=spec.max_redirects if spec.follow else 0,
         verify=spec.verify,
-        is_answer=spec.expects,
-        on_send=tell,
-    ) as answer:
-        attempt.log.write("meta", f"{_named(answer.status)}\n".encode())
+        is_final=spec.expects,
+        on_send=log_request,
+    ) as response:
+        attempt.log.write("meta", f"{_named(response.status)}\n".encode())
         capture = None if spec.output == "none" else Capture(spec.output)
-        await _keep_body(answer, attempt.log, spec.output_cap, capture)
-        outcome = _outcome(spec, answer.status)
+        await _keep_body(response, attempt.log, spec.output_cap, capture)
+        outcome = _outcome(spec, response.status)
     return outcome if capture is None else await with_output(outcome, capture.read)
 
 
 def request_of(spec: HttpSpec, attempt: Attempt) -> Request:
-    """The job's request, with the headers by which the other side can tell a repeated one."""
+    """Return the job's request, with headers that let the server recognize a repeated one."""
     body, kind = _body(spec, attempt.payload)
     key = attempt.run_id if attempt.tick is None else attempt.tick.key
     ours = {"Idempotency-Key": key}
@@ -105,19 +105,19 @@ def request_of(spec: HttpSpec, attempt: Attempt) -> Request:
 
 
 def _body(spec: HttpSpec, payload: object) -> tuple[bytes | None, str | None]:
-    """What is sent, and its type: the job's own body, or the payload of the run where the method has a body."""
+    """Return body and content type: those of the job, or the payload of the run if the method has a body."""
     if spec.body is not None:
         return spec.body.encode(), _TEXT
     given = payload if spec.json is None and spec.verb in _WITH_BODY else spec.json
     return (None, None) if given is None else (msgspec.json.encode(given), _JSON)
 
 
-async def _keep_body(answer: "Answer", log: LogSink, cap: int, capture: Capture | None) -> None:
-    """Log the beginning of the body, count the rest, and stop reading where it is too much. `capture` gets all."""
+async def _keep_body(response: "Response", log: LogSink, cap: int, capture: Capture | None) -> None:
+    """Log the start of the body, count the rest, and stop reading at the limit. `capture` receives all of it."""
     seen = stored = 0
-    if not answer.is_decoded:
-        log.write("meta", b"the body is compressed in a way that is not known here, and kept as it came\n")
-    async with aclosing(answer.pieces(READ_LIMIT)) as pieces:
+    if not response.is_decoded:
+        log.write("meta", b"the content encoding of the body is not supported: the body is stored as received\n")
+    async with aclosing(response.pieces(READ_LIMIT)) as pieces:
         async for piece in pieces:
             if capture is not None:
                 capture.add(piece)
@@ -129,7 +129,7 @@ async def _keep_body(answer: "Answer", log: LogSink, cap: int, capture: Capture 
                 await log.drain()
             if seen > READ_LIMIT:
                 break
-    if answer.is_cut or seen > READ_LIMIT:
+    if response.is_cut or seen > READ_LIMIT:
         log.write("meta", f"the body is longer than {READ_LIMIT} bytes: the rest was not read\n".encode())
     if seen > stored:
         log.truncated(seen, stored)
@@ -143,7 +143,7 @@ def _outcome(spec: HttpSpec, status: int) -> Success | Failure:
 
 
 def _named(status: int) -> str:
-    """With the usual words for it, not the server's: those could contain anything."""
+    """Return a status with its standard phrase. The server's phrase could contain anything."""
     try:
         return f"{status} {HTTPStatus(status).phrase}"
     except ValueError:

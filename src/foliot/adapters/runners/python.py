@@ -1,9 +1,12 @@
-"""Runs Python functions: those that the application registered in this process, all others in one of their own.
+"""The python runner: calls functions that the application registered here, and all others in a separate process.
 
-In this process coroutine functions run on the event loop; plain functions run in threads, so that they may block. What
-such a function gives back to be awaited, as a plain decorator around a coroutine function does, goes on on the loop. A
-thread cannot be killed: when such an attempt is ended it is given up, and its slot stays taken (`abandoned`) until the
-function returns.
+In this process, coroutine functions run on the event loop, and plain functions run in threads, so that they may block.
+An awaitable that a plain function returns, for example from a decorator around a coroutine function, is awaited on the
+loop. A thread cannot be killed: when its attempt is cancelled, the thread is abandoned, and its slot stays taken
+(`abandoned`) until the function returns.
+
+Functions in this process must not fork: the child would be a copy of the worker, with its leases, event loop and
+connections. A function that forks belongs in an isolated call or a shell job.
 """
 
 import asyncio
@@ -13,7 +16,6 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from foliot.adapters.runners.forks import end_copy, generation, watch
 from foliot.adapters.runners.function import Handler, bind, describe
 from foliot.adapters.runners.isolated import IsolatedCalls
 from foliot.domain.run.context import Context, enter
@@ -23,19 +25,18 @@ from foliot.errors import InvalidRun, suggest
 from foliot.ports.runner import Attempt
 
 Running = Coroutine[Any, Any, Success | Failure]
-Answer = tuple[Any, BaseException | None]
+Result = tuple[Any, BaseException | None]
 """What a function returned, or what it raised."""
 
 
 class PythonRunner:
-    """Carries out jobs that call a function: by the name it is registered under, or by `module:function`."""
+    """Runs jobs that call a function, given by its registered name or as `module:function`."""
 
     def __init__(self, handlers: Mapping[str, Handler], *, threads: int, isolated: IsolatedCalls | None = None) -> None:
-        watch()
         self._handlers = handlers
         self._isolated = IsolatedCalls() if isolated is None else isolated
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="foliot-job")
-        self._abandoned: set[asyncio.Future[Answer]] = set()
+        self._abandoned: set[asyncio.Future[Result]] = set()
 
     @property
     def abandoned(self) -> int:
@@ -45,7 +46,7 @@ class PythonRunner:
         return self._isolated.run(attempt) if "call" in attempt.spec else self._run_here(attempt)
 
     async def close(self) -> None:
-        """Let go of what is kept for calls to come."""
+        """End the warm interpreters."""
         await self._isolated.close()
 
     def _run_here(self, attempt: Attempt) -> Running:
@@ -65,7 +66,7 @@ class PythonRunner:
 
     async def _in_thread(self, call: Callable[[], Any]) -> Success | Failure:
         context = contextvars.copy_context()
-        future = asyncio.get_running_loop().run_in_executor(self._pool, context.run, _answer, call)
+        future = asyncio.get_running_loop().run_in_executor(self._pool, context.run, _call, call)
         try:
             result, error = await asyncio.shield(future)
         except asyncio.CancelledError:
@@ -77,12 +78,12 @@ class PythonRunner:
             return _failure(error)
         return await _awaited(lambda: result) if inspect.isawaitable(result) else _success(result)
 
-    def _forget(self, future: asyncio.Future[Answer]) -> None:
+    def _forget(self, future: asyncio.Future[Result]) -> None:
         self._abandoned.discard(future)
         if not future.cancelled() and future.exception() is None:
             result, _ = future.result()
             if inspect.iscoroutine(result):
-                result.close()  # nobody is there to await it
+                result.close()  # the attempt is over, so it is not awaited
 
 
 def _context(attempt: Attempt) -> Context:
@@ -90,33 +91,27 @@ def _context(attempt: Attempt) -> Context:
     return Context(run_id, job_id, number, attempt.tick, attempt.log.write, attempt.execution, attempt.planned)
 
 
-def _answer(call: Callable[[], Any]) -> Answer:
-    """Call a function. Whatever it raises is about the job: SystemExit must not end the worker, and StopIteration
-    cannot even cross into the event loop."""
-    origin = generation()
+def _call(call: Callable[[], Any]) -> Result:
+    """Call a function and return what it returned or raised.
+
+    Everything that it raises is a failure of the job: SystemExit must not end the worker, and an event loop cannot
+    pass StopIteration on.
+    """
     try:
-        answer: Answer = call(), None
+        return call(), None
     except BaseException as error:
-        answer = None, error
-    if generation() != origin:
-        end_copy(answer[1])
-    return answer
+        return None, error
 
 
 async def _awaited(call: Callable[[], Awaitable[Any]]) -> Success | Failure:
-    """The same for a coroutine, except that a cancellation from outside goes on."""
-    origin = generation()
+    """Do the same for a coroutine, except that a cancellation from outside is raised."""
     try:
         result = await call()
     except BaseException as error:
-        if generation() != origin:
-            end_copy(error)
         task = asyncio.current_task()
         if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
             raise
         return _failure(error)
-    if generation() != origin:
-        end_copy(None)
     return _success(result)
 
 

@@ -1,10 +1,10 @@
-"""What becomes of an attempt whose job cannot be carried out as it is written."""
+"""The outcome of an attempt whose job is invalid."""
 
 from foliot.domain.run.outcome import Failure, Reason
 from foliot.errors import InvalidJob
 
 
 def refusal(error: InvalidJob, exit_code: int | None = None) -> Failure:
-    """The fact and what to do about it. Another try would find the same job, so there is none."""
-    told = f"{error.message}. {error.hint}" if error.hint else error.message
-    return Failure(told, Reason.LAUNCH_FAILED, exit_code, retryable=False)
+    """Return a failure with the message and the hint. It is not retryable: the job would still be invalid."""
+    text = f"{error.message}. {error.hint}" if error.hint else error.message
+    return Failure(text, Reason.LAUNCH_FAILED, exit_code, retryable=False)

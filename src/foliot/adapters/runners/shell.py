@@ -1,12 +1,12 @@
-"""The shell runner: a command line or a list of arguments, as a tree of processes."""
+"""The shell runner: runs a command line or a list of arguments, as a tree of processes."""
 
 import asyncio
 import logging
 import os
 from collections.abc import Collection, Mapping
 
-from foliot.adapters.runners.process import inherited_environment, run_command, sweep_orphans, sweep_outboxes
-from foliot.adapters.runners.process.proctable import Tag
+from foliot.adapters.runners.process import inherited_environment, run_command, sweep_orphans, sweep_output_files
+from foliot.adapters.runners.process.spawn.environment import AttemptKey
 from foliot.adapters.runners.refusal import refusal
 from foliot.domain.ids import RunId
 from foliot.domain.job.kinds import read_spec
@@ -20,16 +20,16 @@ log = logging.getLogger(__name__)
 
 
 async def sweep_processes(attempts: Collection[tuple[RunId, int]]) -> None:
-    """End the processes that attempts of vanished workers have left on this machine, and remove their files."""
-    tags = [Tag(run_id, number) for run_id, number in attempts]
-    left = await sweep_orphans(tags)
-    await asyncio.to_thread(sweep_outboxes, tags)
+    """End processes, and remove output files, that attempts of dead workers left on this machine."""
+    keys = [AttemptKey(run_id, number) for run_id, number in attempts]
+    left = await sweep_orphans(keys)
+    await asyncio.to_thread(sweep_output_files, keys)
     if left:
         log.error("processes_not_ended", extra={"pids": sorted(left)})
 
 
 class ShellRunner:
-    """Runs shell jobs. The worker's own environment is read once, at the start."""
+    """Runs shell jobs. Reads the worker's environment once, when it is created."""
 
     abandoned = 0
 

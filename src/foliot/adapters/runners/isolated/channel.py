@@ -1,17 +1,20 @@
-"""The worker's end of the socket to one interpreter. Never waits, and never trusts the other end to read or to stop."""
+"""The worker's end of the socket to one interpreter.
+
+It never blocks, and does not rely on the other end to read or to stop writing.
+"""
 
 import asyncio
 import socket
 from contextlib import suppress
 from typing import Final
 
-from foliot.adapters.runners.isolated.order import LARGEST_ANSWER
+from foliot.adapters.runners.isolated.messages import LARGEST_ANSWER
 
 _READ: Final = 65_536
 
 
 class Channel:
-    """Sends one order and keeps what comes back."""
+    """Sends one message and collects the answer."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -25,19 +28,19 @@ class Channel:
         return self._other_end.fileno()
 
     def hand_over(self) -> None:
-        """The interpreter has its end: from now on the socket closes when it dies."""
+        """Close our copy of the interpreter's end, so that the socket closes when the interpreter dies."""
         self._other_end.close()
 
-    def send(self, order: bytes, descriptors: tuple[int, int]) -> None:
-        """Begin to send; the rest follows by itself. OSError means that nobody is there to read it."""
-        sent = socket.send_fds(self._socket, [order], descriptors)
-        self._unsent = memoryview(order)[sent:]
+    def send(self, message: bytes, descriptors: tuple[int, int]) -> None:
+        """Send what fits; the loop sends the rest. Raises OSError if the interpreter has died."""
+        sent = socket.send_fds(self._socket, [message], descriptors)
+        self._unsent = memoryview(message)[sent:]
         self._loop.add_reader(self._socket, self._receive)
         if self._unsent:
-            self._loop.add_writer(self._socket, self._go_on)
+            self._loop.add_writer(self._socket, self._send_more)
 
     def finish(self) -> bytes:
-        """All that came, without waiting for more, and close. To be called when the interpreter has ended."""
+        """Return everything received, without waiting for more, and close. Only after the interpreter has ended."""
         while self._receive():
             pass
         self.close()
@@ -50,18 +53,18 @@ class Channel:
         self._socket.close()
         self._other_end.close()
 
-    def _go_on(self) -> None:
+    def _send_more(self) -> None:
         with suppress(BlockingIOError):
             try:
                 self._unsent = self._unsent[self._socket.send(self._unsent) :]
             except OSError:
-                # It has died; its end says what happened.
+                # The interpreter has died; its exit status is the outcome.
                 self._unsent = self._unsent[:0]
         if not self._unsent:
             self._loop.remove_writer(self._socket)
 
     def _receive(self) -> bool:
-        """Take what is there. More than an answer can have is read and dropped, so that the writer never waits."""
+        """Read what is there. Data beyond the largest answer is dropped, so that the writer never blocks."""
         try:
             data = self._socket.recv(_READ)
         except BlockingIOError:

@@ -1,25 +1,25 @@
-"""The program of an isolated interpreter: it waits for one order, calls one function, answers and ends.
+"""The program of an isolated interpreter: it waits for one request, calls one function, answers and exits.
 
-    stdin, at the start a socket to the worker --> order, with descriptors for stdout and stderr --> call --> answer
+    stdin, at first a socket to the worker --> request, with descriptors for stdout and stderr --> call --> answer
 
-It is run by its path, as a script, and whatever it imports every interpreter pays for: so nothing of Foliot, and no
-module of the standard library that only some calls need, before a call needs it.
+It runs as a script, by its path. Every import delays every interpreter, so modules of Foliot, and modules of the
+standard library that only some calls need, are imported when a call needs them.
 """
 
-import _socket  # what `socket` wraps, at a tenth of the price
+import _socket  # takes a tenth of the time of `socket`, which wraps it
 import ctypes
 import json
 import os
 import sys
 from typing import Any, NoReturn
 
-Order = dict[str, Any]
+Request = dict[str, Any]
 
 _PR_SET_PDEATHSIG = 1
 _SIGKILL = 9
-_ENV_START = 47  # of the fields behind the name in /proc/self/stat
+_ENV_START = 47  # index among the fields after the name in /proc/self/stat
 _INT = 4
-_HEAD = 8
+_LENGTH_SIZE = 8
 _MISSING = object()
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 
@@ -33,25 +33,25 @@ class Refused(Exception):
 
 
 def main(parent: int) -> int:
-    end_with(parent)
-    control = take_control()
-    order = receive(control)
-    if order is None:
-        return 0  # nobody needs us any more
+    exit_with(parent)
+    control = take_socket()
+    request = receive(control)
+    if request is None:
+        return 0  # the worker closed the socket: no call will come
     ourselves = os.getpid()
-    answer = carry_out(order)
+    answer = perform(request)
     flush()
-    if os.getpid() == ourselves:  # a fork that the function let return has nothing to say
+    if os.getpid() == ourselves:  # a child that the function forked and that returned here must not answer
         send(control, answer)
-        tell_who_is_waited_for()
+        report_threads()
     return 0 if answer.startswith(b'{"output":') else 1
 
 
 # -- the worker
 
 
-def take_control() -> tuple[_socket.socket, int]:
-    """Take the socket away from where functions look for input. Its inode tells whether it is still there later."""
+def take_socket() -> tuple[_socket.socket, int]:
+    """Move the socket away from stdin. Its inode shows later whether the descriptor is still the same file."""
     control = _socket.socket(fileno=os.dup(0))
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -59,33 +59,33 @@ def take_control() -> tuple[_socket.socket, int]:
     return control, os.fstat(control.fileno()).st_ino
 
 
-def end_with(parent: int) -> None:
-    """Be killed when the worker is. One that is gone by now had no time to ask for it."""
+def exit_with(parent: int) -> None:
+    """Ask the kernel to kill this process when the worker dies, and exit if it is dead already."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, _SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
         os._exit(0)
 
 
-def receive(control: tuple[_socket.socket, int]) -> Order | None:
-    """The order, with its descriptors put in place; None if the worker has closed the socket instead."""
+def receive(control: tuple[_socket.socket, int]) -> Request | None:
+    """Receive the request and install its descriptors as stdout and stderr; None if the worker closed the socket."""
     socket, _ = control
     text, ancillary, _, _ = socket.recvmsg(65_536, _socket.CMSG_SPACE(2 * _INT))
-    for place, descriptor in enumerate(passed(ancillary), start=1):
+    for place, descriptor in enumerate(descriptors_in(ancillary), start=1):
         os.dup2(descriptor, place)
         os.close(descriptor)
     pieces = [text]
-    size, have = _HEAD + int.from_bytes(text[:_HEAD], "big"), len(text)
+    size, have = _LENGTH_SIZE + int.from_bytes(text[:_LENGTH_SIZE], "big"), len(text)
     while have < size:
         piece = socket.recv(size - have)
         if not piece:
             return None
         pieces.append(piece)
         have += len(piece)
-    return json.loads(b"".join(pieces)[_HEAD:]) if text else None
+    return json.loads(b"".join(pieces)[_LENGTH_SIZE:]) if text else None
 
 
-def passed(ancillary: list[tuple[int, int, bytes]]) -> list[int]:
+def descriptors_in(ancillary: list[tuple[int, int, bytes]]) -> list[int]:
     return [
         int.from_bytes(data[start : start + _INT], sys.byteorder)
         for _, _, data in ancillary
@@ -97,66 +97,66 @@ def send(control: tuple[_socket.socket, int], answer: bytes) -> None:
     socket, inode = control
     try:
         if os.fstat(socket.fileno()).st_ino != inode:
-            raise OSError("its descriptor is another file by now")
-        socket.sendall(len(answer).to_bytes(_HEAD, "big") + answer)
+            raise OSError("its descriptor is another file now")
+        socket.sendall(len(answer).to_bytes(_LENGTH_SIZE, "big") + answer)
         socket.close()
     except OSError as error:
-        sys.stderr.write(f"the function closed the channel by which its process answers: {error}\n")
+        sys.stderr.write(f"the function closed the socket for the answer of its process: {error}\n")
 
 
 def flush() -> None:
     for stream in (sys.stdout, sys.stderr):
-        try:  # noqa: SIM105 - contextlib would have to be loaded for it
+        try:  # noqa: SIM105 - it would need to import contextlib
             stream.flush()
-        except Exception:  # noqa: S110 - closed or replaced by the function: its own affair
+        except Exception:  # noqa: S110 - the function may have closed or replaced it
             pass
 
 
-def tell_who_is_waited_for() -> None:
+def report_threads() -> None:
     threading = sys.modules.get("threading")
     if threading is not None:
         others = [thread for thread in threading.enumerate() if thread is not threading.main_thread()]
         names = ", ".join(thread.name for thread in others if not thread.daemon)
         if names:
-            sys.stderr.write(f"the function has returned; its process goes on until these threads end: {names}\n")
+            sys.stderr.write(f"the function has returned; its process continues until these threads end: {names}\n")
             flush()
 
 
 # -- the call
 
 
-def carry_out(order: Order) -> bytes:
-    """Do what the order says. The answer is JSON; whatever happens is one."""
+def perform(request: Request) -> bytes:
+    """Call the function and return the answer as JSON, also if anything fails."""
     try:
-        settle_in(order)
-        function = find(order["call"])
-        check(function, order["payload"])
-        result, error = call(function, order["payload"])
+        prepare(request)
+        function = find(request["call"])
+        check(function, request["payload"])
+        result, error = call(function, request["payload"])
         if error is not None:
-            is_limit = order["is_memory_limited"] and isinstance(error, MemoryError)
+            is_limit = request["is_memory_limited"] and isinstance(error, MemoryError)
             raise Refused(describe(error), "limit_memory" if is_limit else "exception")
-        return b'{"output":' + encode(result, order["largest_output"]) + b"}"
+        return b'{"output":' + encode(result, request["largest_output"]) + b"}"
     except Refused as refusal:
         return json.dumps(refusal.answer).encode()
     except BaseException as error:
-        # Of an object that fights back, such as a result that raises when it is looked at.
+        # For example a result that raises when it is encoded.
         return json.dumps({"error": describe(error), "reason": "exception"}).encode()
 
 
-def settle_in(order: Order) -> None:
-    """Take on the surroundings of the run."""
-    wear(order["variables"])
-    os.environ.update(order["variables"])
-    if order["umask"] is not None:
-        os.umask(order["umask"])
-    if order["working_dir"] is not None:
-        enter(order["working_dir"])
-    # What the worker does not know was named by the job, in PYTHONPATH.
-    own = [place for place in sys.path if place not in order["path"]]
-    sys.path[:] = dict.fromkeys([*order["first"], *own, *order["path"]])
+def prepare(request: Request) -> None:
+    """Set variables, umask, directory and module path of the run."""
+    set_visible_variables(request["variables"])
+    os.environ.update(request["variables"])
+    if request["umask"] is not None:
+        os.umask(request["umask"])
+    if request["working_dir"] is not None:
+        enter(request["working_dir"])
+    # Directories that the worker does not have come from the PYTHONPATH of the job.
+    own = [place for place in sys.path if place not in request["path"]]
+    sys.path[:] = dict.fromkeys([*request["first"], *own, *request["path"]])
     if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(line_buffering=True)  # the log is read while it is written
-    sys.meta_path.insert(0, Introduction(order["context"]))
+        sys.stdout.reconfigure(line_buffering=True)  # the log is followed while the function runs
+    sys.meta_path.insert(0, RunContextHook(request["context"]))
 
 
 def enter(directory: str) -> None:
@@ -167,10 +167,10 @@ def enter(directory: str) -> None:
         raise Refused(f"could not enter the working directory {directory!r}: {text}", "launch_failed") from None
 
 
-def wear(variables: dict[str, str]) -> None:
-    """Write the run's id into the environment that others see of this process and of its forks.
+def set_visible_variables(variables: dict[str, str]) -> None:
+    """Write the run's id into the initial environment, which /proc shows for this process and its forks.
 
-    It was started with room for it. Setting variables changes a copy: only what is executed later gets that.
+    The process was started with placeholders for it. Setting os.environ changes a copy, which only exec passes on.
     """
     try:
         block = b"\0" + read("/proc/self/environ")
@@ -178,16 +178,16 @@ def wear(variables: dict[str, str]) -> None:
         memory = os.open("/proc/self/mem", os.O_WRONLY)
         for name, value in variables.items():
             before, found, after = block.partition(b"\0" + os.fsencode(name) + b"=-")
-            room, new = after.find(b"\0") + 1, os.fsencode(value)
-            if found and len(new) <= room:
-                os.pwrite(memory, new.ljust(room, b"\0"), start + len(before) + len(found) - 1)
+            space, new = after.find(b"\0") + 1, os.fsencode(value)
+            if found and len(new) <= space:
+                os.pwrite(memory, new.ljust(space, b"\0"), start + len(before) + len(found) - 1)
         os.close(memory)
     except OSError:
-        pass  # other systems: nobody could look it up there
+        pass  # other systems have no /proc to show it
 
 
 def read(path: str) -> bytes:
-    with open(path, "rb") as file:  # noqa: PTH123 - pathlib would have to be loaded for it
+    with open(path, "rb") as file:  # noqa: PTH123 - it would need to import pathlib
         return file.read()
 
 
@@ -202,14 +202,14 @@ def find(target: str) -> Any:
             raise Refused(f'module "{module}" does not exist. Searched: {places}', "handler_missing") from None
         raise Refused(f'could not import "{module}"\n{describe(error)}', "exception") from None
     if found is _MISSING:
-        lack(module, name)
+        refuse_missing(module, name)
     if not callable(found):
         kind = type(found).__name__
-        raise Refused(f'"{target}" cannot be called: it is of type {kind}', "handler_missing")
+        raise Refused(f'"{target}" is not callable: it is of type {kind}', "handler_missing")
     return found
 
 
-def lack(module: str, name: str) -> NoReturn:
+def refuse_missing(module: str, name: str) -> NoReturn:
     from foliot.errors import suggest
 
     functions = [known for known, value in vars(sys.modules[module]).items() if callable(value)]
@@ -218,7 +218,7 @@ def lack(module: str, name: str) -> NoReturn:
 
 
 def check(function: Any, payload: Any) -> None:
-    """Refuse a payload that the function cannot be called with."""
+    """Raise Refused if the function cannot be called with the payload."""
     if not isinstance(payload, dict):
         return
     from foliot.adapters.runners.function import Handler
@@ -226,7 +226,7 @@ def check(function: Any, payload: Any) -> None:
     try:
         mismatch = Handler.of(function).mismatch(payload)
     except (TypeError, ValueError):
-        return  # not every builtin says what it takes
+        return  # not every builtin has a signature
     if mismatch is not None:
         raise Refused(mismatch, "payload", retryable=False)
 
@@ -261,19 +261,19 @@ def describe(error: BaseException) -> str:
 
         return describe_fully(error)
     except BaseException:
-        # Without memory or descriptors nothing can be loaded.
+        # Without memory or descriptors, no module can be imported.
         return type(error).__name__
 
 
 def encode(result: Any, largest: int) -> bytes:
-    """As JSON, by the rules of `encode_result`; that costs an import, so the ordinary goes a shorter way."""
+    """Return the result as JSON, by the rules of `encode_result`. Plain results avoid importing it."""
     try:
         if is_plain(result):
             text = json.dumps(result, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
             if len(text) <= largest:
                 return text
     except (ValueError, RecursionError):
-        pass  # `encode_result` says it better
+        pass  # `encode_result` gives a better message
     from foliot.domain.run.payload import encode_result
     from foliot.errors import InvalidRun
 
@@ -292,8 +292,8 @@ def is_plain(value: Any) -> bool:
     return (kind is list or kind is tuple) and all(map(is_plain, value))
 
 
-class Introduction:
-    """Tells Foliot which run this is, if and when the function imports it."""
+class RunContextHook:
+    """Import hook that sets `current_run()` if and when the function imports Foliot."""
 
     def __init__(self, context: dict[str, Any]) -> None:
         self._context = context
@@ -307,14 +307,14 @@ class Introduction:
         spec = find_spec(name)
         load = spec.loader.exec_module  # type: ignore[union-attr]
 
-        def load_and_tell(module: Any) -> None:
+        def load_and_set(module: Any) -> None:
             load(module)
-            self._tell(module)
+            self._set_run(module)
 
-        spec.loader.exec_module = load_and_tell  # type: ignore[union-attr, method-assign]
+        spec.loader.exec_module = load_and_set  # type: ignore[union-attr, method-assign]
         return spec
 
-    def _tell(self, module: Any) -> None:
+    def _set_run(self, module: Any) -> None:
         known = self._context
         tick = None if known["tick"] is None else module.Tick(*known["tick"])
         here = {**known, "tick": tick, "write": write}
@@ -322,7 +322,7 @@ class Introduction:
 
 
 def write(stream: str, data: bytes) -> None:
-    """Add to the log of the run, behind what was printed before."""
+    """Add to the log of the run, after what was printed before."""
     target = sys.stderr if stream == "stderr" else sys.stdout
     target.flush()
     target.buffer.write(data)

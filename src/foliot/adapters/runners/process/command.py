@@ -1,4 +1,4 @@
-"""From what a job says to a process: what runners of commands have in common."""
+"""Runs a command as its job specifies it. The runners of commands (shell, agent) share this."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -6,14 +6,13 @@ from functools import partial
 from typing import Final
 
 from foliot.adapters.runners.capture import Capture, with_output
-from foliot.adapters.runners.process.account import find_account
-from foliot.adapters.runners.process.environment import child_environment
-from foliot.adapters.runners.process.launch import NOT_EXECUTABLE, Launch
-from foliot.adapters.runners.process.outbox import VARIABLE, Outbox
-from foliot.adapters.runners.process.patience import Patience
-from foliot.adapters.runners.process.proctable import Tag
-from foliot.adapters.runners.process.room import room
-from foliot.adapters.runners.process.running import run_process, tell_wait
+from foliot.adapters.runners.process.spawn.account import find_account
+from foliot.adapters.runners.process.spawn.environment import AttemptKey, child_environment
+from foliot.adapters.runners.process.spawn.program import NOT_EXECUTABLE, SpawnRequest
+from foliot.adapters.runners.process.spawn.spawn_queue import spawn_queue
+from foliot.adapters.runners.process.streams.output_file import VARIABLE, OutputFile
+from foliot.adapters.runners.process.supervisor import log_wait, run_process
+from foliot.adapters.runners.process.termination.shielded_wait import ShieldedWait
 from foliot.adapters.runners.refusal import refusal
 from foliot.domain.job.kinds.process import CommandSpec
 from foliot.domain.run.outcome import Failure, Reason, Success
@@ -21,7 +20,7 @@ from foliot.errors import InvalidJob
 from foliot.ports.runner import Attempt, LogSink
 
 _REMOVAL_LIMIT: Final = 10.0
-"""Seconds after which nobody waits for a removal any more. It goes on."""
+"""Seconds to wait for the removal of an output file. After that the removal continues in its thread."""
 
 
 async def run_command(
@@ -33,58 +32,58 @@ async def run_command(
     inherited: Mapping[str, str],
     hint_if_missing: str = "",
 ) -> Success | Failure:
-    """Run the words as the specification says. Keeps the promises of `Runner.run`."""
+    """Run a program with these arguments as the specification says. Keeps the promises of `Runner.run`."""
     try:
-        launch = await _prepare(attempt, spec, words, inherited, hint_if_missing)
+        request = await _prepare(attempt, spec, words, inherited, hint_if_missing)
     except InvalidJob as error:
         return refusal(error, NOT_EXECUTABLE)
     except (TypeError, ValueError) as error:
         return Failure(f"the payload cannot be written as JSON: {error}", Reason.PAYLOAD, retryable=False)
     attempt.log.write("meta", f"$ {echo}\n".encode(errors="backslashreplace"))
-    tag = Tag(attempt.run_id, attempt.number)
-    run = partial(run_process, tag=tag, log=attempt.log, grace=spec.grace, output_cap=spec.output_cap)
+    key = AttemptKey(attempt.run_id, attempt.number)
+    run = partial(run_process, key=key, log=attempt.log, grace=spec.grace, output_cap=spec.output_cap)
     match spec.output:
         case "none":
-            return await run(launch)
+            return await run(request)
         case "file":
-            return await _run_with_outbox(run, launch, tag, attempt.log)
+            return await _run_with_output_file(run, request, key, attempt.log)
         case mode:
             capture = Capture(mode)
-            return await with_output(await run(launch, capture=capture), capture.read)
+            return await with_output(await run(request, capture=capture), capture.read)
 
 
-async def _run_with_outbox(
-    run: Callable[[Launch], Awaitable[Success | Failure]], launch: Launch, tag: Tag, log: LogSink
+async def _run_with_output_file(
+    run: Callable[[SpawnRequest], Awaitable[Success | Failure]], request: SpawnRequest, key: AttemptKey, log: LogSink
 ) -> Success | Failure:
     try:
-        outbox = await room().start(lambda: Outbox.make(tag, launch.account), partial(tell_wait, log))
+        output_file = await spawn_queue().start(lambda: OutputFile.make(key, request.account), partial(log_wait, log))
     except OSError as error:
         fault = (error.strerror or str(error)).lower()
-        return Failure(f"could not make the file for the output: {fault}", Reason.LAUNCH_FAILED)
+        return Failure(f"could not create the output file: {fault}", Reason.LAUNCH_FAILED)
     try:
-        told = launch._replace(environment={**launch.environment, VARIABLE: outbox.path})
-        return await with_output(await run(told), outbox.read)
+        with_path = request._replace(environment={**request.environment, VARIABLE: output_file.path})
+        return await with_output(await run(with_path), output_file.read)
     finally:
-        await _remove(outbox)
+        await _remove(output_file)
 
 
-async def _remove(outbox: Outbox) -> None:
-    """In a thread: a job can leave more there than is removed in a moment."""
-    patience = Patience()
-    removal = asyncio.get_running_loop().run_in_executor(None, outbox.remove)
-    await patience.wait(removal, _REMOVAL_LIMIT)
-    patience.give_way()
+async def _remove(output_file: OutputFile) -> None:
+    """Remove the file in a thread: a job can leave a large directory tree there."""
+    shield = ShieldedWait()
+    removal = asyncio.get_running_loop().run_in_executor(None, output_file.remove)
+    await shield.wait(removal, _REMOVAL_LIMIT)
+    shield.raise_if_cancelled()
 
 
 async def _prepare(
     attempt: Attempt, spec: CommandSpec, words: tuple[str, ...], inherited: Mapping[str, str], hint_if_missing: str
-) -> Launch:
-    # In a thread: the list of users may be on the network.
+) -> SpawnRequest:
+    # In a thread: the user database may be on the network.
     account = None if spec.user is None else await asyncio.to_thread(find_account, spec.user)
-    surroundings = inherited if account is None else {**inherited, **account.variables()}
-    return Launch(
+    base = inherited if account is None else {**inherited, **account.variables()}
+    return SpawnRequest(
         words,
-        child_environment(surroundings, spec.env, attempt),
+        child_environment(base, spec.env, attempt),
         spec.working_dir,
         stdin=_encode(spec.stdin),
         account=account,
@@ -99,7 +98,7 @@ def _encode(stdin: str | None) -> bytes | None:
         return None if stdin is None else stdin.encode()
     except UnicodeEncodeError:
         raise InvalidJob(
-            "the text for stdin contains half a character",
-            hint="Write the character as a whole; text with lone surrogates has no bytes.",
+            "the text for stdin contains a lone surrogate",
+            hint="Write the whole character; half of a surrogate pair cannot be encoded as UTF-8.",
             field="stdin",
         ) from None

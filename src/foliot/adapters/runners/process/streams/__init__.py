@@ -1,0 +1,1 @@
+"""The standard streams of a run, and the file for its output."""

@@ -1,0 +1,1 @@
+"""Ending the processes of a run, and cleaning up inside a cancelled task."""
