@@ -19,7 +19,7 @@ from foliot.interfaces.cli.settings import read_roles, settings_of
 from foliot.wiring import build_runners
 from tests.adapters.runners.attempts import ListLog, an_attempt
 
-NOTHING = dict.fromkeys(("name", "slots", "lease", "poll", "grace", "drain")) | {"queues": ()}
+NOTHING = dict.fromkeys(("name", "concurrency", "lease", "poll", "misfire_grace", "drain")) | {"queues": ()}
 SAID = Configuration(
     server=ServerSettings(
         name="north",
@@ -52,10 +52,10 @@ def test_the_configuration_says_how_a_node_behaves() -> None:
 def test_a_call_goes_before_it() -> None:
     given = {
         "name": "south",
-        "slots": 1,
+        "concurrency": 1,
         "lease": 0.5,
         "poll": 0.25,
-        "grace": 1.0,
+        "misfire_grace": 1.0,
         "drain": 0.0,
         "queues": ("a", "b", "a"),
     }

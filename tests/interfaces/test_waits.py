@@ -100,7 +100,7 @@ async def test_a_step_says_how_long_its_gate_waits_and_for_what(engine: InlineEn
     await engine.app.enqueue("free")
     await engine.run_until_idle()
 
-    page = await begin(engine, command="true", depends_on=["free"], wait_sec=600)
+    page = await begin(engine, command="true", depends_on=["free"], wait=600)
 
     until = "until 2026-01-01 00:10:00Z at most"
     assert why_only(page) == f"it is due at 2026-01-01 00:00:00Z and waits for its gate, {until}: free"
@@ -110,10 +110,10 @@ async def test_a_step_says_what_the_gate_asks_that_its_execution_began_with(engi
     for name in ("free", "alone"):
         await engine.app.enqueue(name)
     await engine.run_until_idle()
-    page = await begin(engine, command="true", depends_on=["free"], wait_sec=600)
+    page = await begin(engine, command="true", depends_on=["free"], wait=600)
     before = why_only(page)
 
-    later = {"name": "only", "command": "true", "depends_on": ["alone"], "wait_sec": 60}
+    later = {"name": "only", "command": "true", "depends_on": ["alone"], "wait": 60}
     await engine.app.workflows.deploy({"id": "flow", "steps": [later]})
 
     again = await page_of(engine, page.execution.id)
@@ -125,7 +125,7 @@ async def test_a_step_says_what_the_gate_asks_that_its_execution_began_with(engi
 async def test_a_step_of_a_deleted_workflow_still_says_what_it_waits_for(engine: InlineEngine) -> None:
     first = await engine.app.enqueue("alone")
     await engine.run_until_idle()
-    page = await begin(engine, command="true", depends_on=["alone"], wait_sec=600)
+    page = await begin(engine, command="true", depends_on=["alone"], wait=600)
 
     await engine.app.workflows.delete("flow")
 
@@ -149,7 +149,7 @@ async def test_a_step_says_which_limit_the_job_had_when_its_execution_began(engi
 
 async def test_a_gate_of_a_step_waits_from_when_the_step_could_start(engine: InlineEngine) -> None:
     await engine.app.enqueue("free")
-    step = {"name": "only", "command": "true", "depends_on": ["free"], "wait_sec": 600}
+    step = {"name": "only", "command": "true", "depends_on": ["free"], "wait": 600}
     await engine.app.workflows.deploy({"id": "flow", "steps": [step]})
     planned = to_datetime(START) - timedelta(hours=1)
     assert await engine.app.launcher.start("flow", None, None, planned, "key")

@@ -24,11 +24,15 @@ _LONGEST_NAME: Final = 200
 def node_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Options that serve and worker share. Times are seconds and may have fractions."""
     options = (
-        click.option("--slots", type=click.IntRange(1, 100_000), help="Runs at once, 100 by default."),
+        click.option("--concurrency", type=click.IntRange(1, 100_000), help="Runs at once, 100 by default."),
         click.option("--queue", "queues", multiple=True, help="Queue to work on, may repeat; default by default."),
         click.option("--lease", type=seconds_within(0.01, _DAY), help="How long a silent worker lives, 60 by default."),
         click.option("--poll", type=seconds_within(0.01, _HOUR), help="Longest rest of a loop, 1 by default."),
-        click.option("--grace", type=seconds_within(0.01, _DAY), help="How late a tick may be on time, 5 by default."),
+        click.option(
+            "--misfire-grace",
+            type=seconds_within(0.01, _DAY),
+            help="How late a tick may be on time, 5 by default.",
+        ),
         click.option(
             "--drain",
             type=seconds_within(0, _DAY),
@@ -52,11 +56,11 @@ def settings_of(configuration: Configuration, given: Mapping[str, Any], roles: S
         label=_label(given["name"] or server.name),
         roles=roles or [Role(word) for word in server.roles],
         queues=_queues(given["queues"]) or server.queues,
-        slots=given["slots"] or server.slots,
+        slots=given["concurrency"] or server.slots,
         scheduler=replace(
             server.scheduler,
             tick=_millis(given["poll"]) or server.scheduler.tick,
-            grace=_millis(given["grace"]) or server.scheduler.grace,
+            grace=_millis(given["misfire_grace"]) or server.scheduler.grace,
         ),
         lease=_millis(given["lease"]) or server.lease,
         poll=poll,
